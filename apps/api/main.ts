@@ -1,0 +1,9 @@
+import 'reflect-metadata';
+import { runProcess } from '../process.js';
+import { startApi } from './api.js';
+
+await runProcess('api', async (settings, logger) => {
+  const api = await startApi(settings, logger);
+  logger.info({ url: api.url }, 'listening');
+  return api;
+});

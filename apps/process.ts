@@ -1,0 +1,64 @@
+import { createLogger, type Logger } from '#platform/logging.js';
+import { readSettings, SettingsError, type Settings } from '#platform/settings.js';
+import { DomainError } from '#kernel/domain-error.js';
+import { migrateSchema } from './schema.js';
+
+interface Running {
+  stop(): Promise<void>;
+}
+
+/**
+ * Runs one process from its settings to its end: migrates, starts, tells its parent that it serves, and stops on
+ * SIGTERM, SIGINT or when that parent is gone. What keeps it from starting is told in one sentence, with exit code 1.
+ */
+export async function runProcess(
+  name: string,
+  start: (settings: Settings, logger: Logger) => Promise<Running>,
+): Promise<void> {
+  try {
+    const settings = readSettings(process.env);
+    const logger = createLogger(settings.logLevel, name);
+    await migrateSchema(settings.database.url);
+    const running = await start(settings, logger);
+    stopOnSignal(running, logger);
+    process.send?.('ready');
+  } catch (error) {
+    process.stderr.write(`${name}: ${sentence(error)}\n`);
+    process.exit(1);
+  }
+}
+
+function stopOnSignal(running: Running, logger: Logger): void {
+  let stopping = false;
+  const stop = (reason: string) => {
+    if (stopping) return;
+    stopping = true;
+    logger.info({ reason }, 'stopping');
+    running.stop().then(
+      () => process.exit(0),
+      (error: unknown) => {
+        logger.error({ err: error }, 'stopping failed');
+        process.exit(1);
+      },
+    );
+  };
+  for (const signal of ['SIGTERM', 'SIGINT'] as const)
+    process.on(signal, () => {
+      stop(signal);
+    });
+  process.on('disconnect', () => {
+    stop('parent is gone');
+  });
+}
+
+function sentence(error: unknown): string {
+  if (error instanceof SettingsError) return error.message;
+  if (error instanceof DomainError && error.code === 'unavailable') {
+    const cause = error.cause instanceof Error ? error.cause.message : '';
+    return `The database of DATABASE_URL cannot be reached: ${cause || 'no answer'}.`;
+  }
+  const { code, port, message } = error as { code?: string; port?: number; message?: string };
+  if (code === 'EADDRINUSE') return `Port ${port ?? ''} is in use: stop what uses it or set PORT to another one.`;
+  if (code === 'EACCES') return `Port ${port ?? ''} may not be used by this user: set PORT to another one.`;
+  return message ?? String(error);
+}

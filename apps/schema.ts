@@ -1,0 +1,42 @@
+import { runMigrations } from 'bullmq';
+import pg from 'pg';
+import { DataSource } from 'typeorm';
+import { asUnavailable } from '#platform/database/faults.js';
+import { Accounts1763700000000 } from '#accounts/adapters/postgres/migrations/1763700000000-accounts.js';
+import { Messages1763700001000 } from '#messages/adapters/postgres/migrations/1763700001000-messages.js';
+
+const MIGRATIONS = [Accounts1763700000000, Messages1763700001000];
+
+/** Any number that nobody else locks: "sluice" in ASCII. */
+const LOCK = 0x736c75696365;
+
+/**
+ * Brings the schema of a database up to date: ours, then BullMQ's. Processes that start together do so one by one.
+ * @throws DomainError `unavailable` when the database can't be reached
+ */
+export async function migrateSchema(url: string): Promise<void> {
+  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 5_000 });
+  client.on('error', () => undefined);
+  const dataSource = new DataSource({
+    type: 'postgres',
+    url,
+    schema: 'sluice',
+    migrations: MIGRATIONS,
+    migrationsTableName: 'migrations',
+    installExtensions: false,
+    poolSize: 1,
+  });
+  try {
+    await client.connect();
+    await client.query('SELECT pg_advisory_lock($1)', [LOCK]);
+    await client.query('CREATE SCHEMA IF NOT EXISTS sluice');
+    await dataSource.initialize();
+    await dataSource.runMigrations({ transaction: 'each' });
+    await runMigrations(client);
+  } catch (error) {
+    throw asUnavailable(error);
+  } finally {
+    if (dataSource.isInitialized) await dataSource.destroy();
+    await client.end();
+  }
+}

@@ -1,0 +1,9 @@
+import 'reflect-metadata';
+import { runProcess } from '../process.js';
+import { startWorker } from './worker.js';
+
+await runProcess('worker', async (settings, logger) => {
+  const worker = await startWorker(settings, logger);
+  logger.info({ queue: settings.queueName }, 'consuming');
+  return worker;
+});

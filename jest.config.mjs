@@ -1,0 +1,52 @@
+/**
+ * Tests run as CommonJS: @nestjs/throttler and others `require` the ESM packages of Nest, which Jest on Node 20
+ * can only do when they are transformed. `npm run build` remains the proof that the ESM sources compile and run.
+ */
+const esmPackages = [
+  '@nestjs',
+  'cookie',
+  'file-type',
+  'strtok3',
+  'token-types',
+  'uint8array-extras',
+  '@tokenizer',
+  '@borewit',
+  'uid',
+  '@lukeed',
+  'load-esm',
+  'ansis',
+];
+
+const swc = (parser) => [
+  '@swc/jest',
+  {
+    jsc: {
+      parser,
+      target: 'es2023',
+      transform: { legacyDecorator: true, decoratorMetadata: true },
+      keepClassNames: true,
+    },
+    module: { type: 'commonjs' },
+    sourceMaps: 'inline',
+  },
+];
+
+export default {
+  roots: ['<rootDir>/apps', '<rootDir>/libs', '<rootDir>/test'],
+  testMatch: ['**/*.spec.ts'],
+  testEnvironment: 'node',
+  transform: {
+    '\\.ts$': swc({ syntax: 'typescript', decorators: true }),
+    '\\.m?js$': swc({ syntax: 'ecmascript' }),
+  },
+  transformIgnorePatterns: [`/node_modules/(?!(?:${esmPackages.join('|')})/)`],
+  moduleNameMapper: {
+    '^#(kernel|platform|accounts|messages)/(.*)\\.js$': '<rootDir>/libs/$1/$2.ts',
+    '^(\\.{1,2}/.*)\\.js$': ['$1.js', '$1'],
+  },
+  setupFiles: ['reflect-metadata'],
+  globalSetup: '<rootDir>/test/support/global-setup.ts',
+  globalTeardown: '<rootDir>/test/support/global-teardown.ts',
+  testTimeout: 20_000,
+  maxWorkers: 2,
+};

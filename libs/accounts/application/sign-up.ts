@@ -1,0 +1,42 @@
+import type { Clock } from '#kernel/clock.js';
+import type { Ids } from '#kernel/ids.js';
+import { Account } from '../domain/account.js';
+import { SCOPES, type ApiKey } from '../domain/api-key.js';
+import type { Accounts } from './accounts.js';
+import type { KeySecrets } from './key-secrets.js';
+
+export interface SignedUp {
+  readonly account: Account;
+  readonly apiKey: ApiKey;
+  /** The key itself: its only appearance. */
+  readonly key: string;
+}
+
+/** Opens an account and issues its first key, which may do everything. */
+export class SignUp {
+  constructor(
+    private readonly accounts: Accounts,
+    private readonly secrets: KeySecrets,
+    private readonly ids: Ids,
+    private readonly clock: Clock,
+  ) {}
+
+  /** @throws ValidationError when the name can't be one */
+  async execute(name: string): Promise<SignedUp> {
+    const at = this.clock.now();
+    const account = Account.open(this.ids.next('acct', at), name, at);
+    const apiKey: ApiKey = {
+      id: this.ids.next('key', at),
+      accountId: account.id,
+      name: 'first key',
+      scopes: SCOPES,
+      createdAt: at,
+      expiresAt: null,
+    };
+    const key = this.secrets.issue();
+    const hash = this.secrets.hash(key);
+    if (hash === null) throw new Error('An issued key must have a hash.');
+    await this.accounts.add(account, apiKey, hash);
+    return { account, apiKey, key };
+  }
+}

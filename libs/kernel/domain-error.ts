@@ -1,0 +1,45 @@
+/** A rule of the domain that was broken. `code` is stable and machine-readable; the message is for people. */
+export class DomainError extends Error {
+  constructor(
+    readonly code: ErrorCode,
+    message: string,
+  ) {
+    super(message);
+    this.name = 'DomainError';
+  }
+}
+
+/** Every code a caller can meet. How each is told over HTTP stands in one table: `libs/platform/http/problems.ts`. */
+export type ErrorCode =
+  | 'invalid_json'
+  | 'invalid_content_type'
+  | 'validation_failed'
+  | 'malformed_request'
+  | 'unauthorized'
+  | 'insufficient_scope'
+  | 'signup_closed'
+  | 'not_found'
+  | 'message_not_found'
+  | 'method_not_allowed'
+  | 'request_timeout'
+  | 'body_too_large'
+  | 'unsupported_encoding'
+  | 'headers_too_large'
+  | 'invalid_transition'
+  | 'idempotency_key_in_use'
+  | 'idempotency_key_reused'
+  | 'internal_error'
+  | 'unavailable';
+
+/** What is wrong with one field. `pointer` is a JSON Pointer (RFC 6901) into the request body. */
+export interface FieldFault {
+  readonly pointer: string;
+  readonly detail: string;
+}
+
+/** A request that can never succeed as it is: names every field at fault. */
+export class ValidationError extends DomainError {
+  constructor(readonly faults: readonly FieldFault[]) {
+    super('validation_failed', faults.map((fault) => fault.detail).join(' '));
+  }
+}

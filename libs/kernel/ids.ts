@@ -1,0 +1,29 @@
+import { randomFillSync } from 'node:crypto';
+import { encodeTypeId } from './typeid.js';
+
+/** Where identifiers come from. */
+export abstract class Ids {
+  /** A new TypeID. Those made at a later millisecond sort after it, as text and as UUID. */
+  abstract next(prefix: string, at: Date): string;
+}
+
+/** UUID version 7 (RFC 9562): 48 bits of Unix milliseconds, then 74 random bits. */
+export class UuidV7Ids extends Ids {
+  // One call to the kernel for 256 identifiers: asking for 10 bytes each time costs more than all the rest.
+  private readonly pool = Buffer.alloc(10 * 256);
+  private offset = this.pool.length;
+
+  next(prefix: string, at: Date): string {
+    if (this.offset === this.pool.length) {
+      randomFillSync(this.pool);
+      this.offset = 0;
+    }
+    const uuid = Buffer.allocUnsafe(16);
+    uuid.writeUIntBE(at.getTime(), 0, 6);
+    this.pool.copy(uuid, 6, this.offset, this.offset + 10);
+    this.offset += 10;
+    uuid[6] = 0x70 | ((uuid[6] ?? 0) & 0x0f);
+    uuid[8] = 0x80 | ((uuid[8] ?? 0) & 0x3f);
+    return encodeTypeId(prefix, uuid);
+  }
+}

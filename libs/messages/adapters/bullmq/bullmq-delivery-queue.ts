@@ -1,0 +1,42 @@
+import type { Queue } from 'bullmq';
+import { asUnavailable } from '#platform/database/faults.js';
+import { DeliveryQueue } from '../../application/delivery-queue.js';
+import type { Message } from '../../domain/message.js';
+import type { RetryPolicy } from '../../domain/retry-policy.js';
+import { JOB_NAME, toJobData } from './delivery-job.js';
+
+/** Publishes through BullMQ's public API only. */
+export class BullMqDeliveryQueue extends DeliveryQueue {
+  /** @param policy for workers other than our own, which take it from the job */
+  constructor(
+    private readonly queue: Queue,
+    private readonly policy: RetryPolicy,
+  ) {
+    super();
+  }
+
+  async add(messages: readonly Message[]): Promise<void> {
+    if (messages.length === 0) return;
+    const { maxAttempts: attempts, backoffMs } = this.policy;
+    const backoff = { type: 'exponential', delay: backoffMs, jitter: 0.5 };
+    try {
+      await this.queue.addBulk(
+        messages.map((message) => ({
+          name: JOB_NAME,
+          data: toJobData(message),
+          opts: { jobId: message.jobId, attempts, backoff },
+        })),
+      );
+    } catch (error) {
+      throw asUnavailable(error);
+    }
+  }
+
+  async remove(jobId: string): Promise<void> {
+    try {
+      await this.queue.remove(jobId);
+    } catch (error) {
+      throw asUnavailable(error);
+    }
+  }
+}

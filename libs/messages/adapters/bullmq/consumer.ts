@@ -1,0 +1,80 @@
+import { DelayedError, UnrecoverableError, type Job } from 'bullmq';
+import type { Logger } from '#platform/logging.js';
+import type { DeliverMessage } from '../../application/deliver-message.js';
+import { fromJob, type DeliveryJobData } from './delivery-job.js';
+import type { QueueConnection } from './queue-connection.js';
+
+/** BullMQ stores it with a job; the reconciler tells by it our own workers from others'. */
+export const WORKER_NAME = 'sluice';
+
+/** Crashes alone never fail a message, so no count of them may fail its job. The largest integer of PostgreSQL. */
+const NEVER = 2_147_483_647;
+
+export interface ConsumerOptions {
+  readonly queueName: string;
+  readonly concurrency: number;
+  /** Milliseconds after which a worker that is silent has lost its jobs. */
+  readonly lockMs: number;
+}
+
+/** Takes jobs from BullMQ and lets `DeliverMessage` run them. */
+export class Consumer {
+  private readonly worker: InstanceType<QueueConnection['classes']['Worker']>;
+  private readonly stopping = new AbortController();
+
+  constructor(
+    connection: QueueConnection,
+    private readonly deliver: DeliverMessage,
+    { queueName, concurrency, lockMs }: ConsumerOptions,
+    private readonly logger: Logger,
+  ) {
+    this.worker = new connection.classes.Worker<unknown, unknown>(
+      queueName,
+      (job, token) => this.process(job as Job<DeliveryJobData>, token),
+      {
+        connection: connection.pool,
+        name: WORKER_NAME,
+        autorun: false,
+        concurrency,
+        lockDuration: lockMs,
+        stalledInterval: Math.max(500, Math.round(lockMs * 0.4)),
+        maxStalledCount: NEVER,
+        runRetryDelay: 1_000,
+        // A failed job is kept for a day to be looked at. The record is the message's own row.
+        removeOnFail: { age: 86_400 },
+      },
+    );
+    this.worker.on('error', (error) => {
+      this.logger.warn({ err: error }, 'queue');
+    });
+  }
+
+  start(): void {
+    void this.worker.run();
+  }
+
+  /** Takes no more jobs and waits for those that run, at most `graceMs`; what is left is taken over by another. */
+  async close(graceMs: number): Promise<void> {
+    const grace = setTimeout(() => {
+      this.stopping.abort();
+      void this.worker.close(true);
+    }, graceMs);
+    await this.worker.close();
+    clearTimeout(grace);
+  }
+
+  private async process(job: Job<DeliveryJobData>, token: string | undefined): Promise<void> {
+    // Said of this job alone: the worker's option would also drop what others completed and nobody has followed yet.
+    job.opts.removeOnComplete = true;
+    const outcome = await this.deliver.execute(fromJob(job.id ?? '', job.data), this.stopping.signal);
+    switch (outcome.kind) {
+      case 'done':
+        return;
+      case 'failed':
+        throw new UnrecoverableError(outcome.reason);
+      case 'again':
+        await job.moveToDelayed(Date.now() + outcome.afterMs, token);
+        throw new DelayedError();
+    }
+  }
+}

@@ -1,0 +1,103 @@
+import type { Queue } from 'bullmq';
+import type { Database } from '#platform/database/database.js';
+import { Census, type Stray } from '../../application/census.js';
+import { OPEN_STATUSES } from '../../domain/message-status.js';
+import { WORKER_NAME } from './consumer.js';
+
+/*
+ * The only file that knows BullMQ's tables. They are its internals: the version is pinned, and the contract suite of
+ * this port tells when they change.
+ */
+
+const STRAYS = `
+  FROM sluice.messages m
+  LEFT JOIN bullmq.job j ON j.queue = $1
+    AND j.id = CASE m.retries WHEN 0 THEN m.id ELSE m.id || '.' || m.retries END
+  WHERE m.status IN (${OPEN_STATUSES.map((status) => `'${status}'`).join(', ')})
+    AND (m.claim_expires_at IS NULL OR m.claim_expires_at < clock_timestamp())
+    AND (j.id IS NULL OR j.state IN ('completed', 'failed'))
+    AND m.id NOT IN (SELECT unnest(message_ids) FROM sluice.outbox)`;
+
+interface StrayRow {
+  id: string;
+  account_id: string;
+  body: string;
+  created_at: Date;
+  retries: number;
+  job_id: string;
+  state: 'completed' | 'failed' | null;
+  processed_by: string | null;
+  failed_reason: string | null;
+}
+
+/** What BullMQ writes as the reason when it gives a job up itself, because its worker was silent too often. */
+const STALLED = 'job stalled more than allowable limit';
+
+export class PostgresCensus extends Census {
+  /** @param lockMs how long our own workers lock a job, in milliseconds */
+  constructor(
+    private readonly database: Database,
+    private readonly queue: Queue,
+    private readonly lockMs: number,
+  ) {
+    super();
+  }
+
+  async count(): Promise<number> {
+    const [row] = await this.database.query<{ count: number }>(`SELECT count(*)::int AS count ${STRAYS}`, [
+      this.queue.name,
+    ]);
+    return row?.count ?? 0;
+  }
+
+  async strays(limit: number): Promise<Stray[]> {
+    const rows = await this.database.query<StrayRow>(
+      `SELECT m.id, m.account_id, m.body, m.created_at, m.retries, j.state, j.processed_by, j.failed_reason,
+              CASE m.retries WHEN 0 THEN m.id ELSE m.id || '.' || m.retries END AS job_id
+       ${STRAYS} ORDER BY m.id LIMIT $2`,
+      [this.queue.name, limit],
+    );
+    return rows.map((row) => ({
+      id: row.id,
+      accountId: row.account_id,
+      text: row.body,
+      createdAt: row.created_at,
+      retries: row.retries,
+      jobId: row.job_id,
+      endedElsewhere: endedElsewhere(row),
+    }));
+  }
+
+  async requeue({ id, jobId }: Stray): Promise<void> {
+    // First the dead job: while it is there, a new one with its id is ignored.
+    await this.queue.remove(jobId);
+    await this.database.query(
+      `INSERT INTO sluice.outbox (message_ids, bytes)
+       SELECT ARRAY[id], octet_length(body) + 256 FROM sluice.messages WHERE id = $1`,
+      [id],
+    );
+  }
+
+  async mendClock(): Promise<void> {
+    const now = '(extract(epoch FROM clock_timestamp()) * 1000)::bigint';
+    await this.database.query(
+      `UPDATE bullmq.meta SET value = ${now}::text
+       WHERE queue = $1 AND field = 'stalled-check' AND value::bigint > ${now} + 5000`,
+      [this.queue.name],
+    );
+    await this.database.query(
+      `UPDATE bullmq.job SET locked_until_ms = ${now} + $2
+       WHERE queue = $1 AND state = 'active' AND processed_by = $3 AND locked_until_ms > ${now} + $2 + 5000`,
+      [this.queue.name, this.lockMs, WORKER_NAME],
+    );
+  }
+}
+
+function endedElsewhere(row: StrayRow): Stray['endedElsewhere'] {
+  if (row.processed_by === WORKER_NAME) return null;
+  if (row.state === 'completed') return { failedReason: null };
+  if (row.state === 'failed' && row.failed_reason !== STALLED) {
+    return { failedReason: row.failed_reason ?? 'The worker gave no reason.' };
+  }
+  return null;
+}

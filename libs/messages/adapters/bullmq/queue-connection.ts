@@ -1,0 +1,48 @@
+import { createPostgresBackend, withBackend, type BackendClasses, type PostgresQueueBackend } from 'bullmq';
+import pg from 'pg';
+import { CONNECTION_LIMITS } from '#platform/database/database.js';
+import { isUnavailable } from '#platform/database/faults.js';
+
+/**
+ * A pool that tells BullMQ about a database that is away in the one way it knows: BullMQ waits and repeats what fails
+ * with ECONNREFUSED, but spins on, or gives up, anything else (starting up, shutting down, connection lost).
+ */
+class QueuePool extends pg.Pool {
+  override query(...args: unknown[]): never {
+    const result = (super.query as (...args: unknown[]) => unknown).apply(this, args);
+    return (result instanceof Promise ? result.catch(rethrow) : result) as never;
+  }
+
+  override connect(...args: unknown[]): never {
+    const result = (super.connect as (...args: unknown[]) => unknown).apply(this, args);
+    return (result instanceof Promise ? result.catch(rethrow) : result) as never;
+  }
+}
+
+function rethrow(error: unknown): never {
+  if (!isUnavailable(error)) throw error;
+  throw Object.assign(new Error('ECONNREFUSED: the database is away', { cause: error }), { code: 'ECONNREFUSED' });
+}
+
+export interface QueueConnection {
+  readonly pool: pg.Pool;
+  readonly classes: BackendClasses<PostgresQueueBackend, pg.Pool>;
+  close(): Promise<void>;
+}
+
+/** BullMQ on PostgreSQL. It wants connections of its own, whose search path is its schema. */
+export function openQueueConnection(url: string, poolSize: number, onError: (error: Error) => void): QueueConnection {
+  const pool = new QueuePool({
+    ...CONNECTION_LIMITS,
+    connectionString: url,
+    max: poolSize,
+    options: '-c search_path=bullmq',
+    application_name: 'sluice-queue',
+  });
+  pool.on('error', onError);
+  return {
+    pool,
+    classes: withBackend(createPostgresBackend) as unknown as BackendClasses<PostgresQueueBackend, pg.Pool>,
+    close: () => pool.end(),
+  };
+}

@@ -1,0 +1,56 @@
+/**
+ * One transaction for all that waits: outbox entries relayed before go, idempotency keys come, and with each message
+ * whose key is new (or that has none) its row and a common outbox entry.
+ *
+ * Keys are inserted in one order everywhere, so that two processes with the same keys can't lock each other out; of
+ * two that meet, the second waits for the first's commit and then inserts nothing. Entries that a sweeper is removing
+ * at the same moment are left to it.
+ */
+export const ACCEPT = `
+  WITH input AS (
+    SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::timestamptz[], $5::text[], $6::bytea[])
+      AS t (id, account_id, body, created_at, key, fingerprint)
+  ), forgotten AS (
+    DELETE FROM sluice.outbox WHERE id IN (
+      SELECT id FROM sluice.outbox WHERE id = ANY ($7::bigint[]) FOR UPDATE SKIP LOCKED
+    )
+  ), first_uses AS (
+    INSERT INTO sluice.idempotency_keys (account_id, key, fingerprint, message_id, created_at)
+    SELECT account_id, key, fingerprint, id, created_at FROM input WHERE key IS NOT NULL
+    ORDER BY account_id, key
+    ON CONFLICT DO NOTHING
+    RETURNING message_id
+  ), accepted AS (
+    INSERT INTO sluice.messages (id, account_id, body, status, created_at, updated_at)
+    SELECT id, account_id, body, $8, created_at, created_at FROM input
+    WHERE key IS NULL OR id IN (SELECT message_id FROM first_uses)
+    RETURNING id, octet_length(body) + 256 AS bytes
+  ), entry AS (
+    INSERT INTO sluice.outbox (message_ids, bytes)
+    SELECT array_agg(id), sum(bytes) FROM accepted HAVING count(*) > 0
+    RETURNING id, message_ids
+  )
+  SELECT id, message_ids FROM entry`;
+
+/** What the keys were first used for. */
+export const FIRST_USES = `
+  SELECT t.ordinal::int - 1 AS index, k.fingerprint, k.message_id, k.created_at
+  FROM unnest($1::text[], $2::text[]) WITH ORDINALITY AS t (account_id, key, ordinal)
+  JOIN sluice.idempotency_keys k USING (account_id, key)`;
+
+export const FORGET_KEY = 'DELETE FROM sluice.idempotency_keys WHERE account_id = $1 AND key = $2 AND message_id = $3';
+
+/** A compare-and-set: the three columns of the condition change with every transition. */
+export const CHANGE = `
+  WITH moved AS (
+    UPDATE sluice.messages
+    SET status = $5, updated_at = $6, retries = $7, failures = $8, crashes = $9, lone_crashes = $10,
+        failure_reason = $11
+    WHERE id = $1 AND status = $2 AND attempts = $3 AND retries = $4
+    RETURNING id, octet_length(body) + 256 AS bytes
+  ), entry AS (
+    INSERT INTO sluice.outbox (message_ids, bytes)
+    SELECT ARRAY[id], bytes FROM moved WHERE $12
+    RETURNING id
+  )
+  SELECT (SELECT id FROM entry) AS entry_id FROM moved`;

@@ -1,0 +1,99 @@
+import { Batcher } from '#platform/batcher.js';
+import type { Database } from '#platform/database/database.js';
+import { Deliveries, type ClaimTerms, type Job } from '../../application/deliveries.js';
+import type { Message } from '../../domain/message.js';
+import { TRANSITIONS } from '../../domain/message-status.js';
+import { toMessage, type MessageRow } from './message.schema.js';
+
+const { startProcessing, takeOver } = TRANSITIONS;
+
+// What begins is counted here as `Message.startProcessing` and `Message.takeOver` count it; a test holds both together.
+const CLAIM = `
+  UPDATE sluice.messages m
+  SET status = '${startProcessing.to}', claim = t.token, claim_alone = false,
+      claim_expires_at = clock_timestamp() + t.lease_ms * interval '1 millisecond',
+      attempts = m.attempts + 1,
+      crashes = m.crashes + (m.status = '${takeOver.from}')::int,
+      lone_crashes = m.lone_crashes + (m.status = '${takeOver.from}' AND m.claim_alone)::int,
+      updated_at = clock_timestamp()
+  FROM unnest($1::text[], $2::int[], $3::uuid[], $4::int[]) AS t (id, retries, token, lease_ms)
+  WHERE m.id = t.id AND m.retries = t.retries AND m.status IN ('${startProcessing.from}', '${takeOver.from}')
+  RETURNING m.id, m.account_id, m.status, m.created_at, m.updated_at, m.attempts, m.failures, m.crashes,
+            m.lone_crashes, m.retries, m.failure_reason, m.claim, m.claim_expires_at, m.claim_alone`;
+
+const RUNS_ALONE = `
+  UPDATE sluice.messages
+  SET claim_alone = true, claim_expires_at = clock_timestamp() + $3 * interval '1 millisecond'
+  WHERE id = $1 AND claim = $2 RETURNING id`;
+
+const SETTLE = `
+  UPDATE sluice.messages m
+  SET status = t.status, failures = t.failures, failure_reason = t.failure_reason, updated_at = clock_timestamp(),
+      claim = NULL, claim_expires_at = NULL, claim_alone = false
+  FROM unnest($1::text[], $2::uuid[], $3::text[], $4::int[], $5::text[])
+    AS t (id, token, status, failures, failure_reason)
+  WHERE m.id = t.id AND m.claim = t.token
+  RETURNING t.token`;
+
+interface Claiming {
+  readonly job: Job;
+  readonly terms: ClaimTerms;
+}
+
+interface Settling {
+  readonly claimed: Message;
+  readonly ended: Message;
+}
+
+// One at a time: two of one process that overlap could only wait for each other's rows.
+const LIMITS = { maxItems: 500, maxWaiting: 100_000 };
+
+/** Claims and ends travel in batches, like what is accepted: one commit serves all that wait. */
+export class PostgresDeliveries extends Deliveries {
+  private readonly claims = new Batcher((claims: Claiming[]) => this.claimAll(claims), LIMITS);
+  private readonly ends = new Batcher((ends: Settling[]) => this.settleAll(ends), LIMITS);
+
+  constructor(private readonly database: Database) {
+    super();
+  }
+
+  claim(job: Job, terms: ClaimTerms): Promise<Message | null> {
+    return this.claims.submit({ job, terms });
+  }
+
+  async runsAlone({ state }: Message, leaseMs: number): Promise<boolean> {
+    const rows = await this.database.query(RUNS_ALONE, [state.id, state.claim?.token, leaseMs]);
+    return rows.length > 0;
+  }
+
+  settle(claimed: Message, ended: Message): Promise<boolean> {
+    return this.ends.submit({ claimed, ended });
+  }
+
+  private async claimAll(claims: Claiming[]): Promise<(Message | null)[]> {
+    const rows = await this.database.prepared<Omit<MessageRow, 'body'>>('claim', CLAIM, [
+      claims.map(({ job }) => job.id),
+      claims.map(({ job }) => job.retries),
+      claims.map(({ terms }) => terms.token),
+      claims.map(({ terms }) => terms.leaseMs),
+    ]);
+    // By token, not by id: of two jobs for one message in a batch only one has it.
+    const byToken = new Map(rows.map((row) => [row.claim, row]));
+    return claims.map(({ job, terms }) => {
+      const row = byToken.get(terms.token);
+      return row === undefined ? null : toMessage({ ...row, body: job.message });
+    });
+  }
+
+  private async settleAll(ends: Settling[]): Promise<boolean[]> {
+    const rows = await this.database.prepared<{ token: string }>('settle', SETTLE, [
+      ends.map(({ claimed }) => claimed.id),
+      ends.map(({ claimed }) => claimed.state.claim?.token),
+      ends.map(({ ended }) => ended.state.status),
+      ends.map(({ ended }) => ended.state.failures),
+      ends.map(({ ended }) => ended.state.failureReason),
+    ]);
+    const settled = new Set<string | undefined>(rows.map(({ token }) => token));
+    return ends.map(({ claimed }) => settled.has(claimed.state.claim?.token));
+  }
+}

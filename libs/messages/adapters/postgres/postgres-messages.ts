@@ -1,0 +1,202 @@
+import { LessThan } from 'typeorm';
+import { DomainError } from '#kernel/domain-error.js';
+import { isTypeId } from '#kernel/typeid.js';
+import { Batcher } from '#platform/batcher.js';
+import type { Database } from '#platform/database/database.js';
+import { asUnavailable, sqlState } from '#platform/database/faults.js';
+import { Messages, type Accepted, type Idempotency, type Page } from '../../application/messages.js';
+import type { OutboxRelay } from '../../application/outbox-relay.js';
+import { Message } from '../../domain/message.js';
+import { INITIAL_STATUS } from '../../domain/message-status.js';
+import { ACCEPT, CHANGE, FIRST_USES, FORGET_KEY } from './accept.sql.js';
+import { MessageSchema, toMessage } from './message.schema.js';
+
+const KEY_LIFETIME_MS = 24 * 3_600_000;
+
+interface Request {
+  readonly message: Message;
+  readonly idempotency: Idempotency | null;
+}
+
+interface FirstUse {
+  index: number;
+  fingerprint: Buffer;
+  message_id: string;
+  created_at: Date;
+}
+
+/** What the store says of one request; null when its key has lapsed meanwhile and the request must come again. */
+type Answer = Accepted | DomainError | null;
+
+const LIMITS = {
+  maxItems: 256,
+  maxBytes: 4 * 1_048_576,
+  maxWaiting: 10_000,
+  maxWaitingBytes: 64 * 1_048_576,
+  sizeOf: ({ message }: Request) => Buffer.byteLength(message.state.text),
+};
+
+export class PostgresMessages extends Messages {
+  // Requests with a key may have to wait for another process's transaction. The others shall not wait with them.
+  private readonly plain = new Batcher((requests: Request[]) => this.accept(requests), { ...LIMITS, concurrency: 2 });
+  private readonly keyed = new Batcher((requests: Request[]) => this.accept(requests), { ...LIMITS, concurrency: 2 });
+
+  constructor(
+    private readonly database: Database,
+    private readonly relay: OutboxRelay,
+  ) {
+    super();
+  }
+
+  async add(message: Message, idempotency: Idempotency | null): Promise<Accepted> {
+    const request = { message, idempotency };
+    if (idempotency === null) return settled(await this.plain.submit(request)) ?? this.add(message, null);
+    try {
+      return settled(await this.keyed.submit(request)) ?? (await this.add(message, idempotency));
+    } catch (error) {
+      // 55P03: the transaction that holds the key has not ended within lock_timeout.
+      if (sqlState(error) !== '55P03') throw error;
+      throw new DomainError('idempotency_key_in_use', 'The first request with this key is still under way. Repeat it.');
+    }
+  }
+
+  async find(accountId: string, id: string): Promise<Message | null> {
+    // Text that is no id finds nothing; some of it (U+0000) PostgreSQL would not even take.
+    if (!isTypeId('msg', id)) return null;
+    const row = await this.read((rows) => rows.findOneBy({ id, account_id: accountId }));
+    return row === null ? null : toMessage(row);
+  }
+
+  async list(accountId: string, { limit, before, status }: Page): Promise<Message[]> {
+    const rows = await this.read((messages) =>
+      messages.find({
+        where: {
+          account_id: accountId,
+          ...(before === null ? {} : { id: LessThan(before) }),
+          ...(status === null ? {} : { status }),
+        },
+        order: { id: 'DESC' },
+        take: limit,
+      }),
+    );
+    return rows.map(toMessage);
+  }
+
+  async change(accountId: string, id: string, transition: (message: Message) => Message): Promise<Message | null> {
+    for (;;) {
+      const before = await this.find(accountId, id);
+      if (before === null) return null;
+      const after = transition(before);
+      if (await this.swap(before, after)) return after;
+    }
+  }
+
+  async forgetKeys(before: Date): Promise<void> {
+    await this.database.query('DELETE FROM sluice.idempotency_keys WHERE created_at < $1', [before]);
+  }
+
+  /** Resolves when every request that was taken in has its answer. */
+  async idle(): Promise<void> {
+    await Promise.all([this.plain.idle(), this.keyed.idle()]);
+  }
+
+  private async swap({ state: from }: Message, after: Message): Promise<boolean> {
+    const to = after.state;
+    const hasNewJob = to.retries !== from.retries;
+    const [row] = await this.database.query<{ entry_id: string | null }>(CHANGE, [
+      from.id,
+      from.status,
+      from.attempts,
+      from.retries,
+      to.status,
+      to.updatedAt,
+      to.retries,
+      to.failures,
+      to.crashes,
+      to.loneCrashes,
+      to.failureReason,
+      hasNewJob,
+    ]);
+    if (row === undefined) return false;
+    if (row.entry_id !== null) this.relay.offer({ id: row.entry_id, messages: [after] });
+    return true;
+  }
+
+  private async read<T>(work: (rows: ReturnType<typeof this.rows>) => Promise<T>): Promise<T> {
+    try {
+      return await work(this.rows());
+    } catch (error) {
+      throw asUnavailable(error);
+    }
+  }
+
+  private rows() {
+    return this.database.dataSource.getRepository(MessageSchema);
+  }
+
+  private async accept(requests: Request[]): Promise<Answer[]> {
+    const relayed = this.relay.takeRelayed();
+    let stored: Set<string>;
+    try {
+      stored = await this.store(requests, relayed);
+    } catch (error) {
+      this.relay.giveBack(relayed);
+      throw error;
+    }
+    const others = requests.filter(({ message }) => !stored.has(message.id));
+    const answers = new Map(await this.firstUses(others));
+    return requests.map(({ message }) =>
+      stored.has(message.id) ? { message, replayed: false } : (answers.get(message.id) ?? null),
+    );
+  }
+
+  private async store(requests: Request[], relayed: string[]): Promise<Set<string>> {
+    const states = requests.map(({ message }) => message.state);
+    const [entry] = await this.database.prepared<{ id: string; message_ids: string[] }>('accept', ACCEPT, [
+      states.map(({ id }) => id),
+      states.map(({ accountId }) => accountId),
+      states.map(({ text }) => text),
+      states.map(({ createdAt }) => createdAt),
+      requests.map(({ idempotency }) => idempotency?.key ?? null),
+      requests.map(({ idempotency }) => idempotency?.fingerprint ?? null),
+      relayed,
+      INITIAL_STATUS,
+    ]);
+    const stored = new Set(entry?.message_ids);
+    const messages = requests.map(({ message }) => message).filter(({ id }) => stored.has(id));
+    if (entry !== undefined) this.relay.offer({ id: entry.id, messages });
+    return stored;
+  }
+
+  /** What requests whose key was used before are answered: pairs of the request's message id and the answer. */
+  private async firstUses(requests: Request[]): Promise<[string, Answer][]> {
+    if (requests.length === 0) return [];
+    const uses = await this.database.query<FirstUse>(FIRST_USES, [
+      requests.map(({ message }) => message.state.accountId),
+      requests.map(({ idempotency }) => idempotency?.key),
+    ]);
+    const answers: [string, Answer][] = [];
+    for (const use of uses) {
+      const request = requests[use.index];
+      if (request !== undefined) answers.push([request.message.id, await this.answer(request, use)]);
+    }
+    return answers;
+  }
+
+  private async answer({ message, idempotency }: Request, use: FirstUse): Promise<Answer> {
+    const { accountId, text, createdAt } = message.state;
+    if (use.created_at.getTime() <= createdAt.getTime() - KEY_LIFETIME_MS) {
+      await this.database.query(FORGET_KEY, [accountId, idempotency?.key, use.message_id]);
+      return null;
+    }
+    if (idempotency?.fingerprint.equals(use.fingerprint) !== true) {
+      return new DomainError('idempotency_key_reused', 'Use a new Idempotency-Key for another request.');
+    }
+    return { message: Message.queue(use.message_id, accountId, text, use.created_at), replayed: true };
+  }
+}
+
+function settled(answer: Answer): Accepted | null {
+  if (answer instanceof DomainError) throw answer;
+  return answer;
+}

@@ -1,0 +1,57 @@
+import type { Database } from '#platform/database/database.js';
+import { Outbox } from '../../application/outbox.js';
+import type { Message } from '../../domain/message.js';
+import { OPEN_STATUSES } from '../../domain/message-status.js';
+import { toMessage, type MessageRow } from './message.schema.js';
+
+const SWEEP_ENTRIES = 200;
+const SWEEP_BYTES = 4 * 1_048_576;
+const REFUSED_DELAY_MS = 60_000;
+
+const POSTPONE = `
+  UPDATE sluice.outbox SET message_ids = $2, due_at = clock_timestamp() + $3 * interval '1 millisecond' WHERE id = $1`;
+
+export class PostgresOutbox extends Outbox {
+  constructor(private readonly database: Database) {
+    super();
+  }
+
+  async remove(ids: readonly string[]): Promise<void> {
+    await this.database.query('DELETE FROM sluice.outbox WHERE id = ANY ($1::bigint[])', [ids]);
+  }
+
+  async postpone(id: string, messageIds: readonly string[], delayMs: number): Promise<void> {
+    await this.database.query(POSTPONE, [id, messageIds, delayMs]);
+  }
+
+  sweep(minAgeMs: number, relay: (messages: readonly Message[]) => Promise<Set<string>>): Promise<number> {
+    return this.database.transaction(async (client) => {
+      const { rows: locks } = await client.query<{ locked: boolean }>(
+        `SELECT pg_try_advisory_xact_lock(hashtext('sluice.outbox')) AS locked`,
+      );
+      if (locks[0]?.locked !== true) return 0;
+      const { rows: entries } = await client.query<{ id: string; message_ids: string[] }>(
+        `SELECT id, message_ids FROM (
+           SELECT id, message_ids, bytes, due_at, sum(bytes) OVER (ORDER BY due_at, id) AS total FROM (
+             SELECT * FROM sluice.outbox WHERE due_at <= clock_timestamp() - $1 * interval '1 millisecond'
+             ORDER BY due_at, id LIMIT $2
+           ) due
+         ) counted WHERE total - bytes < $3 ORDER BY due_at, id`,
+        [minAgeMs, SWEEP_ENTRIES, SWEEP_BYTES],
+      );
+      if (entries.length === 0) return 0;
+      const { rows } = await client.query<MessageRow>(
+        'SELECT * FROM sluice.messages WHERE id = ANY ($1) AND status = ANY ($2) ORDER BY id',
+        [entries.flatMap(({ message_ids }) => message_ids), OPEN_STATUSES],
+      );
+      const refused = await relay(rows.map(toMessage));
+      for (const { id, message_ids } of entries) {
+        const rest = message_ids.filter((messageId) => refused.has(messageId));
+        if (rest.length > 0) await client.query(POSTPONE, [id, rest, REFUSED_DELAY_MS]);
+      }
+      const done = entries.filter(({ message_ids }) => !message_ids.some((messageId) => refused.has(messageId)));
+      await client.query('DELETE FROM sluice.outbox WHERE id = ANY ($1::bigint[])', [done.map(({ id }) => id)]);
+      return entries.length;
+    });
+  }
+}

@@ -1,0 +1,23 @@
+import type { Clock } from '#kernel/clock.js';
+import type { Message } from '../domain/message.js';
+import type { DeliveryQueue } from './delivery-queue.js';
+import { messageNotFound } from './get-message.js';
+import type { Messages } from './messages.js';
+
+/** Calls a message back that no worker has begun. */
+export class CancelMessage {
+  constructor(
+    private readonly messages: Messages,
+    private readonly queue: DeliveryQueue,
+    private readonly clock: Clock,
+  ) {}
+
+  /** @throws DomainError `message_not_found` or `invalid_transition` */
+  async execute(accountId: string, id: string): Promise<Message> {
+    const message = await this.messages.change(accountId, id, (current) => current.cancel(this.clock.now()));
+    if (message === null) throw messageNotFound();
+    // Only spares work: a worker that gets the job all the same finds the message cancelled and leaves it.
+    await this.queue.remove(message.jobId).catch(() => undefined);
+    return message;
+  }
+}

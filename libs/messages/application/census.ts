@@ -1,0 +1,28 @@
+/** An open message that nothing will ever deliver, and what became of its job. */
+export interface Stray {
+  readonly id: string;
+  readonly accountId: string;
+  readonly text: string;
+  readonly createdAt: Date;
+  readonly retries: number;
+  readonly jobId: string;
+  /** How a worker other than ours ended the job; null when none did. */
+  readonly endedElsewhere: { readonly failedReason: string | null } | null;
+}
+
+/**
+ * Counts what must not be: messages that are `queued` or `processing` but have no outbox entry, no live job and no
+ * unexpired claim. A single look at one moment, so that what is just being handed on is never counted.
+ */
+export abstract class Census {
+  abstract count(): Promise<number>;
+
+  /** Up to `limit` of them, oldest first. */
+  abstract strays(limit: number): Promise<Stray[]>;
+
+  /** Puts a stray on its way again: its dead job goes, an outbox entry comes. Harmless when it is no stray any more. */
+  abstract requeue(stray: Stray): Promise<void>;
+
+  /** Undoes what a worker's clock that ran ahead has left in the queue: locks and checks in the future. */
+  abstract mendClock(): Promise<void>;
+}

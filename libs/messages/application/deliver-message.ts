@@ -1,0 +1,124 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { DomainError } from '#kernel/domain-error.js';
+import type { Clock } from '#kernel/clock.js';
+import type { Message } from '../domain/message.js';
+import { backoff, type RetryPolicy } from '../domain/retry-policy.js';
+import type { Deliveries, Job } from './deliveries.js';
+import type { MessageHandler } from './message-handler.js';
+import { Solitude } from './solitude.js';
+
+/** What becomes of the job. */
+export type Outcome =
+  | { readonly kind: 'done' }
+  | { readonly kind: 'again'; readonly afterMs: number }
+  | { readonly kind: 'failed'; readonly reason: string };
+
+export interface DeliveryTerms extends RetryPolicy {
+  /** Milliseconds that one attempt may take. */
+  readonly attemptTimeoutMs: number;
+}
+
+/** A message that was taken over so often is suspected of killing its workers, and runs alone. */
+const SUSPECT_AFTER_CRASHES = 2;
+/** One that kills its worker alone so often is failed. Its neighbours never are. */
+const CONVICTED_AFTER_LONE_CRASHES = 3;
+/** Milliseconds that a claim outlives its attempt, for the store to hear how it ended. */
+const SETTLING_MS = 15_000;
+const MAX_REASON_LENGTH = 1_000;
+const DONE: Outcome = { kind: 'done' };
+
+/** Runs one job: claims its message, calls the handler, stores how it ended. */
+export class DeliverMessage {
+  private readonly solitude = new Solitude();
+
+  constructor(
+    private readonly deliveries: Deliveries,
+    private readonly handler: MessageHandler,
+    private readonly terms: DeliveryTerms,
+    private readonly clock: Clock,
+    private readonly random: () => number = Math.random,
+  ) {}
+
+  /**
+   * @param stopping aborts when the process ends: what the store could not be told by then is left to whoever takes
+   *   the job over
+   * @throws DomainError `unavailable` when the store could not be asked or told
+   */
+  async execute(job: Job, stopping: AbortSignal): Promise<Outcome> {
+    const terms = { token: randomUUID(), leaseMs: this.terms.attemptTimeoutMs + SETTLING_MS };
+    const first = await this.solitude.amongOthers(async () => {
+      const claimed = await this.deliveries.claim(job, terms);
+      if (claimed === null) return DONE;
+      if (claimed.state.loneCrashes >= CONVICTED_AFTER_LONE_CRASHES) return this.convict(claimed, stopping);
+      if (claimed.state.crashes >= SUSPECT_AFTER_CRASHES) return claimed;
+      return this.attempt(claimed, stopping);
+    });
+    if ('kind' in first) return first;
+    return this.solitude.alone(async () =>
+      (await this.deliveries.runsAlone(first, terms.leaseMs)) ? this.attempt(first, stopping) : DONE,
+    );
+  }
+
+  private async convict(claimed: Message, stopping: AbortSignal): Promise<Outcome> {
+    const failed = claimed.fail('worker_lost', this.clock.now());
+    return (await this.settle(claimed, failed, stopping)) ? { kind: 'failed', reason: 'worker_lost' } : DONE;
+  }
+
+  private async attempt(claimed: Message, stopping: AbortSignal): Promise<Outcome> {
+    const reason = await this.handle(claimed);
+    const at = this.clock.now();
+    if (reason === null) {
+      await this.settle(claimed, claimed.deliver(at), stopping);
+      return DONE;
+    }
+    const failures = claimed.state.failures + 1;
+    if (failures >= this.terms.maxAttempts) {
+      return (await this.settle(claimed, claimed.fail(reason, at), stopping)) ? { kind: 'failed', reason } : DONE;
+    }
+    const settled = await this.settle(claimed, claimed.requeue(reason, at), stopping);
+    return settled ? { kind: 'again', afterMs: backoff(this.terms, failures, this.random()) } : DONE;
+  }
+
+  /** @returns why the attempt failed; null when the message was delivered */
+  private async handle({ state }: Message): Promise<string | null> {
+    const deadline = new AbortController();
+    let timer: NodeJS.Timeout | undefined;
+    const timedOut = new Promise<never>((_, reject) => {
+      timer = setTimeout(() => {
+        const error = new Error(`The attempt took longer than ${this.terms.attemptTimeoutMs} ms.`);
+        deadline.abort(error);
+        reject(error);
+      }, this.terms.attemptTimeoutMs);
+    });
+    const { id, accountId, text, createdAt, attempts } = state;
+    const delivery = { id, accountId, message: text, createdAt, attempt: attempts };
+    try {
+      // In a function of its own, so that a handler that throws before its first await fails only this attempt.
+      const handled = (async () => this.handler.handle(delivery, deadline.signal))();
+      await Promise.race([handled, timedOut]);
+      return null;
+    } catch (error) {
+      return reasonOf(error);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  // The handler has done its work: to forget that because the store is away would do the work twice.
+  private async settle(claimed: Message, ended: Message, stopping: AbortSignal): Promise<boolean> {
+    for (let waitMs = 50; ; waitMs = Math.min(waitMs * 2, 1_000)) {
+      try {
+        return await this.deliveries.settle(claimed, ended);
+      } catch (error) {
+        if (!(error instanceof DomainError) || stopping.aborted) throw error;
+        await sleep(waitMs);
+      }
+    }
+  }
+}
+
+function reasonOf(error: unknown): string {
+  const text = (error instanceof Error ? error.message : String(error)) || 'The handler failed without a reason.';
+  return text.replaceAll('\u0000', '').slice(0, MAX_REASON_LENGTH).toWellFormed();
+}

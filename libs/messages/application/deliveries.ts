@@ -1,0 +1,44 @@
+import type { Message } from '../domain/message.js';
+
+/** What a job tells of its message. */
+export interface Job {
+  readonly id: string;
+  readonly accountId: string;
+  readonly message: string;
+  readonly createdAt: Date;
+  /** The retry that the job belongs to, 0 for the first round. */
+  readonly retries: number;
+}
+
+export interface ClaimTerms {
+  /** A UUID that nobody else has. */
+  readonly token: string;
+  /** Milliseconds until the claim lapses, by the store's clock. */
+  readonly leaseMs: number;
+}
+
+/**
+ * A worker's side of the store. Each method is one compare-and-set, durable when it resolves, and throws DomainError
+ * `unavailable` when the store can't be reached; whether it took place is then unknown.
+ */
+export abstract class Deliveries {
+  /**
+   * `queued` or `processing` → `processing` under a new claim, with the attempt counted. A message that is
+   * `processing` was begun by a worker that has lost the job since, so it is taken over.
+   * @returns null when there is nothing to run: the message is final, gone, or in another round
+   */
+  abstract claim(job: Job, terms: ClaimTerms): Promise<Message | null>;
+
+  /**
+   * Notes that the claimed message now runs alone, and renews the claim.
+   * @returns false when another worker has taken the message over
+   */
+  abstract runsAlone(claimed: Message, leaseMs: number): Promise<boolean>;
+
+  /**
+   * Stores how an attempt ended.
+   * @param ended the claimed message, moved on by `deliver`, `requeue` or `fail`
+   * @returns false when another worker has taken the message over: nothing is changed then
+   */
+  abstract settle(claimed: Message, ended: Message): Promise<boolean>;
+}

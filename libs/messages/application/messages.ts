@@ -1,0 +1,56 @@
+import type { Message } from '../domain/message.js';
+import type { MessageStatus } from '../domain/message-status.js';
+
+/** What lets a caller repeat a request without repeating its effect. */
+export interface Idempotency {
+  /** The caller's key, unique within the account for 24 hours. */
+  readonly key: string;
+  /** 32 bytes that differ when the request differs. */
+  readonly fingerprint: Buffer;
+}
+
+export interface Accepted {
+  /** The message stored for this request, now or when its key was first used; as it was when it was accepted. */
+  readonly message: Message;
+  readonly replayed: boolean;
+}
+
+export interface Page {
+  /** 1 to 100. */
+  readonly limit: number;
+  /** Only messages older than the one with this id. */
+  readonly before: string | null;
+  readonly status: MessageStatus | null;
+}
+
+/**
+ * Where messages are kept.
+ *
+ * Every method throws DomainError `unavailable` when the store can't be reached; whether a write took place is then
+ * unknown.
+ */
+export abstract class Messages {
+  /**
+   * Stores a message, its outbox entry and its idempotency record: all or nothing, and durably, before it resolves.
+   * Of parallel calls with one key exactly one stores; the others get what it stored.
+   * @throws DomainError `idempotency_key_reused` when the key was used with another fingerprint
+   * @throws DomainError `idempotency_key_in_use` when the first request with the key takes too long
+   */
+  abstract add(message: Message, idempotency: Idempotency | null): Promise<Accepted>;
+
+  abstract find(accountId: string, id: string): Promise<Message | null>;
+
+  /** Newest first. */
+  abstract list(accountId: string, page: Page): Promise<Message[]>;
+
+  /**
+   * Moves a message by one of its own methods, as a compare-and-set: of two that meet, one sees the other's result.
+   * If the change gives it a new job (a retry), the outbox entry for it commits with the change.
+   * @returns the message as it now is; null when the account has no such message
+   * @throws whatever `transition` throws; nothing is changed then
+   */
+  abstract change(accountId: string, id: string, transition: (message: Message) => Message): Promise<Message | null>;
+
+  /** Forgets idempotency keys that were first used before a time. */
+  abstract forgetKeys(before: Date): Promise<void>;
+}

@@ -1,0 +1,168 @@
+import { DomainError } from '#kernel/domain-error.js';
+import type { Message } from '../domain/message.js';
+import type { DeliveryQueue } from './delivery-queue.js';
+import type { Outbox, OutboxEntry } from './outbox.js';
+
+export interface RelayReport {
+  readonly event: 'relay_failed' | 'job_refused' | 'cleanup_failed' | 'sweep_failed';
+  readonly error: unknown;
+}
+
+const LIMITS = {
+  /** Messages and bytes in one call of the queue. */
+  batchMessages: 500,
+  batchBytes: 4 * 1_048_576,
+  /** Bytes that may wait in memory; beyond, entries stay in the outbox for the sweeper. */
+  waitingBytes: 32 * 1_048_576,
+  /** Milliseconds that ids of relayed entries wait for a commit that takes them along. */
+  removeAfterMs: 200,
+  /** Entries younger than this belong to the process that stored them. */
+  sweepAgeMs: 2_000,
+  sweepEveryMs: 1_000,
+  /** A job that the queue refuses is tried again so much later. */
+  refusedDelayMs: 60_000,
+};
+
+/**
+ * Carries jobs from the outbox to the queue, outside of the request: one call of the queue is under way, taking all
+ * that waits. What fails here stays in the outbox, and the sweeper of any process comes for it.
+ */
+export class OutboxRelay {
+  private waiting: OutboxEntry[] = [];
+  private waitingBytes = 0;
+  private relayed: string[] = [];
+  private running: Promise<void> | null = null;
+  private sweeping: Promise<void> | null = null;
+  private removeTimer: NodeJS.Timeout | null = null;
+  private sweepTimer: NodeJS.Timeout | null = null;
+  private closed = false;
+
+  constructor(
+    private readonly outbox: Outbox,
+    private readonly queue: DeliveryQueue,
+    private readonly report: (report: RelayReport) => void,
+  ) {}
+
+  /** Takes over an entry that has just been committed. Never throws, never waits. */
+  offer(entry: OutboxEntry): void {
+    const bytes = bytesOf(entry.messages);
+    if (this.waitingBytes + bytes > LIMITS.waitingBytes) return;
+    this.waiting.push(entry);
+    this.waitingBytes += bytes;
+    this.running ??= this.run().finally(() => (this.running = null));
+  }
+
+  /** Ids of relayed entries, for a transaction that removes them in passing; it must give them back if it fails. */
+  takeRelayed(): string[] {
+    return this.relayed.splice(0);
+  }
+
+  giveBack(ids: readonly string[]): void {
+    if (ids.length === 0) return;
+    this.relayed.push(...ids);
+    this.removeTimer ??= setTimeout(() => void this.removeRelayed(), LIMITS.removeAfterMs);
+  }
+
+  /** Begins to look for what others left behind. */
+  startSweeping(): void {
+    this.sweepTimer ??= setInterval(() => {
+      this.sweeping ??= this.sweep(LIMITS.sweepAgeMs)
+        .catch((error: unknown) => {
+          this.report({ event: 'sweep_failed', error });
+        })
+        .finally(() => (this.sweeping = null));
+    }, LIMITS.sweepEveryMs);
+  }
+
+  /** Relays entries that are due for longer than `minAgeMs`, until there are none. */
+  async sweep(minAgeMs: number): Promise<void> {
+    let swept: number;
+    do swept = await this.outbox.sweep(minAgeMs, (messages) => this.addInBatches(messages));
+    while (swept > 0 && !this.closed);
+  }
+
+  /** Stops sweeping, relays what waits and removes what was relayed. */
+  async close(): Promise<void> {
+    this.closed = true;
+    if (this.sweepTimer !== null) clearInterval(this.sweepTimer);
+    await this.sweeping;
+    await this.running;
+    await this.removeRelayed();
+  }
+
+  private async run(): Promise<void> {
+    while (this.waiting.length > 0) {
+      const entries = this.takeBatch();
+      try {
+        const refused = await this.add(entries.flatMap(({ messages }) => messages));
+        for (const entry of entries) await this.settle(entry, refused);
+      } catch (error) {
+        this.report({ event: 'relay_failed', error });
+      }
+    }
+  }
+
+  private takeBatch(): OutboxEntry[] {
+    let messages = 0;
+    let bytes = 0;
+    let count = 0;
+    for (const entry of this.waiting) {
+      messages += entry.messages.length;
+      bytes += bytesOf(entry.messages);
+      if (count > 0 && (messages > LIMITS.batchMessages || bytes > LIMITS.batchBytes)) break;
+      count++;
+    }
+    const batch = this.waiting.splice(0, count);
+    for (const entry of batch) this.waitingBytes -= bytesOf(entry.messages);
+    return batch;
+  }
+
+  private async settle(entry: OutboxEntry, refused: Set<string>): Promise<void> {
+    const rest = entry.messages.map(({ id }) => id).filter((id) => refused.has(id));
+    if (rest.length > 0) await this.outbox.postpone(entry.id, rest, LIMITS.refusedDelayMs);
+    else this.giveBack([entry.id]);
+  }
+
+  private async addInBatches(messages: readonly Message[]): Promise<Set<string>> {
+    const refused = new Set<string>();
+    for (let start = 0; start < messages.length; start += LIMITS.batchMessages) {
+      for (const id of await this.add(messages.slice(start, start + LIMITS.batchMessages))) refused.add(id);
+    }
+    return refused;
+  }
+
+  // A batch that is refused is halved until the job at fault is alone, so that it doesn't hold up the rest.
+  private async add(messages: readonly Message[]): Promise<Set<string>> {
+    try {
+      await this.queue.add(messages);
+      return new Set();
+    } catch (error) {
+      if (error instanceof DomainError && error.code === 'unavailable') throw error;
+      const [first] = messages;
+      if (messages.length === 1 && first !== undefined) {
+        this.report({ event: 'job_refused', error });
+        return new Set([first.id]);
+      }
+      const middle = messages.length >> 1;
+      const refused = await this.add(messages.slice(0, middle));
+      return new Set([...refused, ...(await this.add(messages.slice(middle)))]);
+    }
+  }
+
+  private async removeRelayed(): Promise<void> {
+    if (this.removeTimer !== null) clearTimeout(this.removeTimer);
+    this.removeTimer = null;
+    const ids = this.takeRelayed();
+    if (ids.length === 0) return;
+    // Entries that stay because of a fault are relayed once more by a sweeper, which does no harm.
+    await this.outbox.remove(ids).catch((error: unknown) => {
+      this.report({ event: 'cleanup_failed', error });
+    });
+  }
+}
+
+function bytesOf(messages: readonly Message[]): number {
+  let bytes = 0;
+  for (const { state } of messages) bytes += Buffer.byteLength(state.text) + 256;
+  return bytes;
+}

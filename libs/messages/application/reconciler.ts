@@ -1,0 +1,68 @@
+import { randomUUID } from 'node:crypto';
+import type { Clock } from '#kernel/clock.js';
+import type { Census, Stray } from './census.js';
+import type { Deliveries } from './deliveries.js';
+import type { Messages } from './messages.js';
+
+const STRAYS_AT_ONCE = 500;
+const FOLLOWING_LEASE_MS = 10_000;
+const KEY_LIFETIME_MS = 24 * 3_600_000;
+
+export interface Reconciled {
+  /** Strays that were put on their way again: each one is a fault somewhere. */
+  readonly requeued: number;
+  /** Messages whose job a worker other than ours has ended. */
+  readonly followed: number;
+}
+
+/** Slowly and periodically puts right what no other part did. */
+export class Reconciler {
+  private timer: NodeJS.Timeout | null = null;
+  private running: Promise<void> | null = null;
+
+  constructor(
+    private readonly census: Census,
+    private readonly deliveries: Deliveries,
+    private readonly messages: Messages,
+    private readonly clock: Clock,
+    private readonly report: (result: Reconciled | Error) => void,
+  ) {}
+
+  start(intervalMs: number): void {
+    this.timer = setInterval(() => {
+      this.running ??= this.run()
+        .then(this.report, this.report)
+        .finally(() => (this.running = null));
+    }, intervalMs);
+  }
+
+  async close(): Promise<void> {
+    if (this.timer !== null) clearInterval(this.timer);
+    await this.running;
+  }
+
+  async run(): Promise<Reconciled> {
+    await this.census.mendClock();
+    const strays = await this.census.strays(STRAYS_AT_ONCE);
+    let followed = 0;
+    for (const stray of strays) {
+      if (await this.follow(stray)) followed++;
+      else await this.census.requeue(stray);
+    }
+    await this.messages.forgetKeys(new Date(this.clock.now().getTime() - KEY_LIFETIME_MS));
+    return { requeued: strays.length - followed, followed };
+  }
+
+  // A job that was ended elsewhere was a delivery like any other; only nobody told the store.
+  private async follow(stray: Stray): Promise<boolean> {
+    if (stray.endedElsewhere === null) return false;
+    const { id, accountId, text, createdAt, retries } = stray;
+    const job = { id, accountId, message: text, createdAt, retries };
+    const claimed = await this.deliveries.claim(job, { token: randomUUID(), leaseMs: FOLLOWING_LEASE_MS });
+    if (claimed === null) return true;
+    const { failedReason } = stray.endedElsewhere;
+    const at = this.clock.now();
+    await this.deliveries.settle(claimed, failedReason === null ? claimed.deliver(at) : claimed.fail(failedReason, at));
+    return true;
+  }
+}

@@ -1,0 +1,27 @@
+/**
+ * The life of a message, in one table. The aggregate, the compare-and-set of the store, the database constraint,
+ * the API description and the property test all follow from it.
+ */
+export const TRANSITIONS = {
+  startProcessing: { from: 'queued', to: 'processing' },
+  /** A worker takes over what a dead one had begun. */
+  takeOver: { from: 'processing', to: 'processing' },
+  deliver: { from: 'processing', to: 'delivered' },
+  /** An attempt failed, and another one is due. */
+  requeue: { from: 'processing', to: 'queued' },
+  fail: { from: 'processing', to: 'failed' },
+  cancel: { from: 'queued', to: 'cancelled' },
+  retry: { from: 'failed', to: 'queued' },
+} as const;
+
+export type Transition = keyof typeof TRANSITIONS;
+export type MessageStatus = (typeof TRANSITIONS)[Transition]['from' | 'to'];
+
+export const INITIAL_STATUS = 'queued' satisfies MessageStatus;
+
+export const MESSAGE_STATUSES: readonly MessageStatus[] = [
+  ...new Set<MessageStatus>([INITIAL_STATUS, ...Object.values(TRANSITIONS).map(({ to }) => to)]),
+];
+
+/** Statuses in which the queue still owes something: the census counts on them. */
+export const OPEN_STATUSES: readonly MessageStatus[] = ['queued', 'processing'];

@@ -1,0 +1,18 @@
+/** When an attempt that failed is repeated, and when no more. */
+export interface RetryPolicy {
+  /** Attempts that may fail before the message is failed for good, at least 1. */
+  readonly maxAttempts: number;
+  /** Milliseconds before the second attempt; each further one waits twice as long. */
+  readonly backoffMs: number;
+  readonly maxBackoffMs: number;
+}
+
+/**
+ * Milliseconds to wait after the n-th failure (n from 1): exponential, with "equal jitter", so that what failed
+ * together doesn't come back together, yet never at once.
+ * @param random a number in [0, 1)
+ */
+export function backoff(policy: RetryPolicy, failures: number, random: number): number {
+  const ceiling = Math.min(policy.maxBackoffMs, policy.backoffMs * 2 ** (failures - 1));
+  return Math.round(ceiling / 2 + (ceiling / 2) * random);
+}

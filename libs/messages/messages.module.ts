@@ -1,0 +1,208 @@
+import {
+  Module,
+  type BeforeApplicationShutdown,
+  type DynamicModule,
+  type FactoryProvider,
+  type OnApplicationBootstrap,
+} from '@nestjs/common';
+import type { Queue } from 'bullmq';
+import { Clock } from '#kernel/clock.js';
+import { Ids } from '#kernel/ids.js';
+import { Database } from '#platform/database/database.js';
+import type { Logger } from '#platform/logging.js';
+import { LOGGER, SETTINGS } from '#platform/platform.module.js';
+import type { Settings } from '#platform/settings.js';
+import { BullMqDeliveryQueue } from './adapters/bullmq/bullmq-delivery-queue.js';
+import { Consumer } from './adapters/bullmq/consumer.js';
+import { PostgresCensus } from './adapters/bullmq/postgres-census.js';
+import { openQueueConnection, type QueueConnection } from './adapters/bullmq/queue-connection.js';
+import { MessagesController } from './adapters/http/messages.controller.js';
+import { LoggingHandler } from './adapters/logging-handler.js';
+import { PostgresDeliveries } from './adapters/postgres/postgres-deliveries.js';
+import { PostgresMessages } from './adapters/postgres/postgres-messages.js';
+import { PostgresOutbox } from './adapters/postgres/postgres-outbox.js';
+import { CancelMessage } from './application/cancel-message.js';
+import { Census } from './application/census.js';
+import { DeliverMessage } from './application/deliver-message.js';
+import { Deliveries } from './application/deliveries.js';
+import { DeliveryQueue } from './application/delivery-queue.js';
+import { GetMessage } from './application/get-message.js';
+import { ListMessages } from './application/list-messages.js';
+import { MessageHandler } from './application/message-handler.js';
+import { Messages } from './application/messages.js';
+import { OutboxRelay } from './application/outbox-relay.js';
+import { Outbox } from './application/outbox.js';
+import { Reconciler } from './application/reconciler.js';
+import { RetryMessage } from './application/retry-message.js';
+import { SendMessage } from './application/send-message.js';
+
+const QUEUE_CONNECTION = Symbol('queue connection');
+const QUEUE = Symbol('queue');
+
+/** Store, queue, and what carries messages from one to the other: both processes have all of it. */
+const core: FactoryProvider[] = [
+  {
+    provide: QUEUE_CONNECTION,
+    useFactory: ({ database }: Settings, logger: Logger) =>
+      openQueueConnection(database.url, database.poolSize, (error) => {
+        logger.warn({ err: error }, 'queue connection lost');
+      }),
+    inject: [SETTINGS, LOGGER],
+  },
+  {
+    provide: QUEUE,
+    useFactory: ({ queueName }: Settings, { classes, pool }: QueueConnection, logger: Logger) => {
+      const queue = new classes.Queue(queueName, { connection: pool });
+      queue.on('error', (error) => {
+        logger.warn({ err: error }, 'queue');
+      });
+      return queue;
+    },
+    inject: [SETTINGS, QUEUE_CONNECTION, LOGGER],
+  },
+  {
+    provide: DeliveryQueue,
+    useFactory: (queue: Queue, { worker }: Settings) => new BullMqDeliveryQueue(queue, worker),
+    inject: [QUEUE, SETTINGS],
+  },
+  { provide: Outbox, useFactory: (database: Database) => new PostgresOutbox(database), inject: [Database] },
+  {
+    provide: OutboxRelay,
+    useFactory: (outbox: Outbox, queue: DeliveryQueue, logger: Logger) =>
+      new OutboxRelay(outbox, queue, ({ event, error }) => {
+        logger.warn({ err: error }, event);
+      }),
+    inject: [Outbox, DeliveryQueue, LOGGER],
+  },
+  {
+    provide: Messages,
+    useFactory: (database: Database, relay: OutboxRelay) => new PostgresMessages(database, relay),
+    inject: [Database, OutboxRelay],
+  },
+  { provide: Deliveries, useFactory: (database: Database) => new PostgresDeliveries(database), inject: [Database] },
+  {
+    provide: Census,
+    useFactory: (database: Database, queue: Queue, { worker }: Settings) =>
+      new PostgresCensus(database, queue, worker.lockMs),
+    inject: [Database, QUEUE, SETTINGS],
+  },
+  {
+    provide: Reconciler,
+    useFactory: (census: Census, deliveries: Deliveries, messages: Messages, clock: Clock, logger: Logger) =>
+      new Reconciler(census, deliveries, messages, clock, (result) => {
+        if (result instanceof Error) logger.warn({ err: result }, 'reconciling failed');
+        else if (result.requeued > 0) logger.warn(result, 'strays were put on their way again');
+      }),
+    inject: [Census, Deliveries, Messages, Clock, LOGGER],
+  },
+];
+
+const useCases: FactoryProvider[] = [
+  {
+    provide: SendMessage,
+    useFactory: (messages: Messages, ids: Ids, clock: Clock) => new SendMessage(messages, ids, clock),
+    inject: [Messages, Ids, Clock],
+  },
+  { provide: GetMessage, useFactory: (messages: Messages) => new GetMessage(messages), inject: [Messages] },
+  { provide: ListMessages, useFactory: (messages: Messages) => new ListMessages(messages), inject: [Messages] },
+  {
+    provide: CancelMessage,
+    useFactory: (messages: Messages, queue: DeliveryQueue, clock: Clock) => new CancelMessage(messages, queue, clock),
+    inject: [Messages, DeliveryQueue, Clock],
+  },
+  {
+    provide: RetryMessage,
+    useFactory: (messages: Messages, clock: Clock) => new RetryMessage(messages, clock),
+    inject: [Messages, Clock],
+  },
+];
+
+const consuming: FactoryProvider[] = [
+  {
+    provide: DeliverMessage,
+    useFactory: (deliveries: Deliveries, handler: MessageHandler, { worker }: Settings, clock: Clock) =>
+      new DeliverMessage(deliveries, handler, worker, clock),
+    inject: [Deliveries, MessageHandler, SETTINGS, Clock],
+  },
+  {
+    provide: Consumer,
+    useFactory: (
+      connection: QueueConnection,
+      deliver: DeliverMessage,
+      { queueName, worker }: Settings,
+      logger: Logger,
+    ) => new Consumer(connection, deliver, { queueName, ...worker }, logger),
+    inject: [QUEUE_CONNECTION, DeliverMessage, SETTINGS, LOGGER],
+  },
+];
+
+/** Begins what runs besides requests, and ends it in an order in which nothing is cut off. */
+class Lifecycle implements OnApplicationBootstrap, BeforeApplicationShutdown {
+  constructor(
+    private readonly settings: Settings,
+    private readonly messages: PostgresMessages,
+    private readonly relay: OutboxRelay,
+    private readonly reconciler: Reconciler,
+    private readonly queue: Queue,
+    private readonly connection: QueueConnection,
+    private readonly consumer: Consumer | null,
+  ) {}
+
+  onApplicationBootstrap(): void {
+    this.relay.startSweeping();
+    this.reconciler.start(this.settings.reconcileIntervalMs);
+    this.consumer?.start();
+  }
+
+  async beforeApplicationShutdown(): Promise<void> {
+    await this.consumer?.close(this.settings.http.shutdownGraceMs);
+    await this.reconciler.close();
+    await this.messages.idle();
+    await this.relay.close();
+    await this.queue.close();
+    await this.connection.close();
+  }
+}
+
+function lifecycle(consumer: boolean): FactoryProvider {
+  const parts = [SETTINGS, Messages, OutboxRelay, Reconciler, QUEUE, QUEUE_CONNECTION];
+  return {
+    provide: Lifecycle,
+    useFactory: (...injected: unknown[]) => {
+      const [settings, messages, relay, reconciler, queue, connection, consuming = null] = injected;
+      return new Lifecycle(
+        settings as Settings,
+        messages as PostgresMessages,
+        relay as OutboxRelay,
+        reconciler as Reconciler,
+        queue as Queue,
+        connection as QueueConnection,
+        consuming as Consumer | null,
+      );
+    },
+    inject: consumer ? [...parts, Consumer] : parts,
+  };
+}
+
+@Module({})
+export class MessagesModule {
+  /** Takes messages in over HTTP. */
+  static forApi(): DynamicModule {
+    return {
+      module: MessagesModule,
+      controllers: [MessagesController],
+      providers: [...core, ...useCases, lifecycle(false)],
+      exports: useCases.map(({ provide }) => provide),
+    };
+  }
+
+  /** Delivers them to a handler; without one, deliveries are only logged. */
+  static forWorker(handler: MessageHandler | null): DynamicModule {
+    const provider = {
+      provide: MessageHandler,
+      useFactory: (logger: Logger) => handler ?? new LoggingHandler(logger),
+      inject: [LOGGER],
+    };
+    return { module: MessagesModule, providers: [...core, provider, ...consuming, lifecycle(true)] };
+  }
+}

@@ -1,0 +1,108 @@
+import { DomainError } from '#kernel/domain-error.js';
+
+export interface BatcherOptions<Item> {
+  /** Most items in one run. */
+  readonly maxItems: number;
+  /** Most bytes in one run, by `sizeOf`; a larger single item runs alone. */
+  readonly maxBytes?: number;
+  readonly sizeOf?: (item: Item) => number;
+  /** Runs under way at once, 1 by default. */
+  readonly concurrency?: number;
+  /** Items, and bytes, that may wait; more are refused with `unavailable`. */
+  readonly maxWaiting: number;
+  readonly maxWaitingBytes?: number;
+}
+
+interface Waiting<Item, Result> {
+  readonly item: Item;
+  readonly bytes: number;
+  readonly resolve: (result: Result) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/**
+ * Group commit: what is submitted while a run is under way joins the next one, so that one round trip (and one
+ * fsync) serves many callers, and a lone caller waits for nobody. Each caller gets its own outcome: a run that
+ * fails for another reason than an unavailable store is repeated item by item, so that one can't fail its neighbours.
+ */
+export class Batcher<Item, Result> {
+  private waiting: Waiting<Item, Result>[] = [];
+  private waitingBytes = 0;
+  private running = 0;
+  private scheduled = false;
+  private idleCallbacks: (() => void)[] = [];
+
+  /** @param run resolves to one result for each item, in their order */
+  constructor(
+    private readonly run: (items: Item[]) => Promise<Result[]>,
+    private readonly options: BatcherOptions<Item>,
+  ) {}
+
+  submit(item: Item): Promise<Result> {
+    const { sizeOf, maxWaiting, maxWaitingBytes = Infinity } = this.options;
+    const bytes = sizeOf?.(item) ?? 0;
+    if (this.waiting.length >= maxWaiting || this.waitingBytes + bytes > maxWaitingBytes) {
+      return Promise.reject(new DomainError('unavailable', 'The service is at its limit. Repeat the request later.'));
+    }
+    return new Promise((resolve, reject) => {
+      this.waiting.push({ item, bytes, resolve, reject });
+      this.waitingBytes += bytes;
+      this.schedule();
+    });
+  }
+
+  /** Resolves when nothing waits and nothing runs. */
+  async idle(): Promise<void> {
+    if (this.waiting.length === 0 && this.running === 0) return;
+    await new Promise<void>((resolve) => this.idleCallbacks.push(resolve));
+  }
+
+  // Items of the same turn of the event loop travel together: without this the first would always go alone.
+  private schedule(): void {
+    if (this.scheduled || this.running >= (this.options.concurrency ?? 1)) return;
+    this.scheduled = true;
+    setImmediate(() => {
+      this.scheduled = false;
+      this.start();
+    });
+  }
+
+  private start(): void {
+    if (this.waiting.length === 0) return;
+    const batch = this.take();
+    this.running++;
+    void this.attempt(batch).finally(() => {
+      this.running--;
+      if (this.waiting.length > 0) this.schedule();
+      else if (this.running === 0) for (const idle of this.idleCallbacks.splice(0)) idle();
+    });
+    if (this.waiting.length > 0) this.schedule();
+  }
+
+  private take(): Waiting<Item, Result>[] {
+    const { maxItems, maxBytes = Infinity } = this.options;
+    let count = 0;
+    let bytes = 0;
+    for (const { bytes: size } of this.waiting) {
+      if (count === maxItems || (count > 0 && bytes + size > maxBytes)) break;
+      count++;
+      bytes += size;
+    }
+    this.waitingBytes -= bytes;
+    return this.waiting.splice(0, count);
+  }
+
+  private async attempt(batch: Waiting<Item, Result>[]): Promise<void> {
+    try {
+      const results = await this.run(batch.map(({ item }) => item));
+      for (const [index, { resolve }] of batch.entries()) resolve(results[index] as Result);
+    } catch (error) {
+      const storeIsAway = error instanceof DomainError && error.code === 'unavailable';
+      if (batch.length > 1 && !storeIsAway) {
+        await Promise.all(batch.map((one) => this.attempt([one])));
+      } else {
+        for (const { reject } of batch) reject(error);
+      }
+    }
+  }
+}

@@ -1,0 +1,105 @@
+import type { Pool, PoolClient, QueryResultRow } from 'pg';
+import { DataSource, type EntitySchema } from 'typeorm';
+import { asUnavailable } from './faults.js';
+
+export interface DatabaseOptions {
+  readonly url: string;
+  readonly poolSize: number;
+  readonly applicationName: string;
+  readonly entities?: EntitySchema[];
+  readonly onError: (error: Error) => void;
+}
+
+/**
+ * TypeORM's connection, with a way to say SQL as SQL.
+ * Every method throws DomainError `unavailable` when the database can't be reached or won't answer in time.
+ */
+export class Database {
+  private constructor(
+    readonly dataSource: DataSource,
+    private readonly pool: Pool,
+  ) {}
+
+  static async connect(options: DatabaseOptions): Promise<Database> {
+    const dataSource = new DataSource({
+      type: 'postgres',
+      url: options.url,
+      poolSize: options.poolSize,
+      applicationName: options.applicationName,
+      entities: options.entities ?? [],
+      installExtensions: false,
+      poolErrorHandler: options.onError,
+      extra: { ...CONNECTION_LIMITS },
+    });
+    try {
+      await dataSource.initialize();
+    } catch (error) {
+      throw asUnavailable(error);
+    }
+    return new Database(dataSource, (dataSource.driver as unknown as { master: Pool }).master);
+  }
+
+  async query<Row extends QueryResultRow>(sql: string, values: unknown[] = []): Promise<Row[]> {
+    try {
+      return (await this.pool.query<Row>(sql, values)).rows;
+    } catch (error) {
+      throw asUnavailable(error);
+    }
+  }
+
+  /** A statement of the hot path: parsed and planned once a connection. `name` must be unique for its text. */
+  async prepared<Row extends QueryResultRow>(name: string, text: string, values: unknown[]): Promise<Row[]> {
+    try {
+      return (await this.pool.query<Row>({ name, text, values })).rows;
+    } catch (error) {
+      throw asUnavailable(error);
+    }
+  }
+
+  async transaction<T>(work: (client: PoolClient) => Promise<T>): Promise<T> {
+    let client: PoolClient | undefined;
+    let broken = true;
+    try {
+      client = await this.pool.connect();
+      // Without a listener the loss of a checked-out connection would end the process; the query reports it anyway.
+      client.on('error', ignore);
+      await client.query('BEGIN');
+      const result = await work(client);
+      await client.query('COMMIT');
+      broken = false;
+      return result;
+    } catch (error) {
+      broken =
+        client === undefined ||
+        (await client.query('ROLLBACK').then(
+          () => false,
+          () => true,
+        ));
+      throw asUnavailable(error);
+    } finally {
+      client?.off('error', ignore);
+      client?.release(broken);
+    }
+  }
+
+  async close(): Promise<void> {
+    if (this.dataSource.isInitialized) await this.dataSource.destroy();
+  }
+}
+
+/**
+ * Nothing waits for ever: not for a connection, not for an answer, not for a lock. The client's own limit
+ * (`query_timeout`) is the one that helps when the link hangs half-open and the server's can't be heard.
+ */
+export const CONNECTION_LIMITS = {
+  connectionTimeoutMillis: 3_000,
+  statement_timeout: 10_000,
+  query_timeout: 12_000,
+  lock_timeout: 2_000,
+  idle_in_transaction_session_timeout: 20_000,
+  keepAlive: true,
+} as const;
+
+function ignore(): void {
+  // Deliberately empty: see transaction().
+}

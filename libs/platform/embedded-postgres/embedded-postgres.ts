@@ -1,0 +1,118 @@
+import { mkdir, realpath } from 'node:fs/promises';
+import { basename, dirname, join, resolve } from 'node:path';
+import { type ClientConfig, escapeIdentifier } from 'pg';
+import { locateBinaries } from './binaries.js';
+import { ensureCluster, readPassword } from './cluster.js';
+import { EmbeddedPostgresError } from './error.js';
+import { clearLeftovers } from './leftovers.js';
+import type { Ownership } from './ownership.js';
+import { chooseRunAs } from './run-as.js';
+import { type Server, startServer } from './server.js';
+
+type Settings = Readonly<Record<string, string>>;
+
+export interface EmbeddedPostgresOptions {
+  /** Made if it does not exist. Not on a file system that another machine or container uses at the same time. */
+  readonly dataDir: string;
+  /** Made if it does not exist. */
+  readonly database: string;
+  /** Any free one if left out. */
+  readonly port?: number | undefined;
+  /** Settings of postgresql.conf, on top of the defaults here. */
+  readonly settings?: Settings;
+}
+
+/** How long a shutdown may take before connections are cut off, in milliseconds; no commit is lost by that. */
+const patience = 20_000;
+
+const defaults = {
+  listen_addresses: '127.0.0.1',
+  unix_socket_directories: '',
+  cluster_name: 'sluice',
+  max_connections: '100',
+  timezone: 'UTC',
+  log_timezone: 'UTC',
+  log_checkpoints: 'off',
+  // Small statements on a small machine: planning for many cores or compiling them only costs.
+  max_parallel_workers_per_gather: '0',
+  jit: 'off',
+};
+
+/**
+ * A PostgreSQL of our own on 127.0.0.1 that ends when this process ends, in whatever way. Rejections are
+ * EmbeddedPostgresErrors wherever a person can do something about them.
+ */
+export class EmbeddedPostgres {
+  /** Resolves when the server has ended, by `stop` or by itself. */
+  readonly exited: Promise<void>;
+
+  private constructor(
+    readonly url: string,
+    private readonly server: Server,
+  ) {
+    this.exited = server.keeper.exited.then(() => this.letGo());
+  }
+
+  static async start(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
+    const settings: Settings = { ...defaults, ...options.settings };
+    const binaries = await locateBinaries();
+    const dataDir = await canonical(options.dataDir);
+    const runAs = await chooseRunAs(dataDir, binaries);
+    await ensureCluster(dataDir, binaries, runAs, settings.fsync !== 'off');
+    const password = await readPassword(dataDir);
+    const connection = (port: number): ClientConfig => ({
+      ...{ host: '127.0.0.1', port, user: 'sluice', password, database: 'postgres' },
+      ...{ ssl: false, connectionTimeoutMillis: 5_000 },
+    });
+    await clearLeftovers(dataDir, connection);
+    const server = await startServer({ dataDir, binaries, runAs, settings, connection, port: options.port });
+    const url = `postgres://sluice:${password}@127.0.0.1:${server.port}/${options.database}`;
+    const started = new EmbeddedPostgres(url, server);
+    try {
+      await ensureDatabase(server.ownership, options.database);
+      return started;
+    } catch (error) {
+      await started.stop();
+      throw error;
+    }
+  }
+
+  get port(): number {
+    return this.server.port;
+  }
+
+  get pid(): number {
+    return this.server.pid;
+  }
+
+  /** Ends all connections; resolves when everything is on disk and the server has ended. */
+  async stop(): Promise<void> {
+    await this.letGo();
+    const hurry = setTimeout(() => process.kill(this.pid, 'SIGQUIT'), patience);
+    await this.exited;
+    clearTimeout(hurry);
+  }
+
+  private async letGo(): Promise<void> {
+    this.server.keeper.release();
+    await this.server.ownership.release();
+  }
+}
+
+/** The form under which PostgreSQL itself knows the folder. */
+async function canonical(dataDir: string): Promise<string> {
+  const path = resolve(dataDir);
+  try {
+    await mkdir(dirname(path), { recursive: true });
+    return await realpath(path).catch(async () => join(await realpath(dirname(path)), basename(path)));
+  } catch (error) {
+    throw new EmbeddedPostgresError(
+      `${dirname(path)} cannot be used (${String((error as NodeJS.ErrnoException).code)}): set DATA_DIR to a folder that can be written.`,
+    );
+  }
+}
+
+async function ensureDatabase(ownership: Ownership, name: string): Promise<void> {
+  const found = await ownership.query('SELECT 1 FROM pg_database WHERE datname = $1', [name]);
+  if (found.length === 0) await ownership.query(`CREATE DATABASE ${escapeIdentifier(name)}`);
+}

@@ -1,0 +1,57 @@
+import { execFile } from 'node:child_process';
+import { readFile, readlink, rm } from 'node:fs/promises';
+import { platform } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+
+export interface Postmaster {
+  readonly pid: number;
+  readonly port: number;
+}
+
+/** The server that runs on this data directory, according to its postmaster.pid and the process table. */
+export async function findPostmaster(dataDir: string): Promise<Postmaster | undefined> {
+  const lines = (await readFile(join(dataDir, 'postmaster.pid'), 'utf8').catch(() => '')).split('\n');
+  // A server that only starts has not written its port yet.
+  const postmaster = { pid: Number(lines[0]), port: Number(lines[3] ?? 0) };
+  return (await isPostmasterOf(postmaster.pid, dataDir)) ? postmaster : undefined;
+}
+
+/**
+ * PostgreSQL itself takes over the file of a dead server, but not one whose number has since been given to another
+ * process, or whose process is dead and was never waited for by its parent.
+ */
+export async function removeStalePidFile(dataDir: string): Promise<void> {
+  const file = join(dataDir, 'postmaster.pid');
+  const pid = Number((await readFile(file, 'utf8').catch(() => '')).split('\n')[0]);
+  if (isAlive(pid) && !(await isPostmasterOf(pid, dataDir))) await rm(file, { force: true });
+}
+
+export function isAlive(pid: number): boolean {
+  if (!Number.isInteger(pid) || pid <= 0) return false;
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
+}
+
+async function isPostmasterOf(pid: number, dataDir: string): Promise<boolean> {
+  if (!isAlive(pid)) return false;
+  const command = `${await commandOf(pid)} `;
+  if (command.includes(`postgres -D ${dataDir} `)) return true;
+  // The folder may have been renamed while the server was running.
+  return command.includes('postgres -D ') && (await readlink(`/proc/${pid}/cwd`).catch(() => '')) === dataDir;
+}
+
+/** Empty for a process that is dead but was not waited for. */
+async function commandOf(pid: number): Promise<string> {
+  if (platform() === 'linux') {
+    return (await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')).replaceAll('\0', ' ');
+  }
+  const args = ['-ww', '-o', 'args=', '-p', String(pid)];
+  return promisify(execFile)('ps', args).then(
+    ({ stdout }) => stdout.trim(),
+    () => '',
+  );
+}

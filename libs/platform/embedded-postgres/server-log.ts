@@ -1,0 +1,46 @@
+import { chown, open, rename, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { User } from './run-as.js';
+
+const rotateAt = 1_000_000;
+
+/** The file that a server writes to, and what the last start added to it. */
+export class ServerLog {
+  private constructor(
+    readonly path: string,
+    private readonly start: number,
+  ) {}
+
+  static async in(dataDir: string): Promise<ServerLog> {
+    const path = join(dataDir, 'server.log');
+    const size = await stat(path).then(
+      (found) => found.size,
+      () => 0,
+    );
+    if (size < rotateAt) return new ServerLog(path, size);
+    await rename(path, `${path}.1`);
+    return new ServerLog(path, 0);
+  }
+
+  /** Calls back with a descriptor that is open meanwhile. */
+  async opened<T>(user: User | undefined, use: (descriptor: number) => T): Promise<T> {
+    const file = await open(this.path, 'a', 0o600);
+    try {
+      if (user) await chown(this.path, user.uid, user.gid);
+      return use(file.fd);
+    } finally {
+      await file.close();
+    }
+  }
+
+  async text(): Promise<string> {
+    const file = await open(this.path);
+    try {
+      return (await file.read({ buffer: Buffer.alloc(64_000), position: this.start })).buffer
+        .toString()
+        .replaceAll('\0', '');
+    } finally {
+      await file.close();
+    }
+  }
+}

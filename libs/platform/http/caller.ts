@@ -1,0 +1,22 @@
+import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
+import type { FastifyRequest } from 'fastify';
+
+/** Who sent a request, once its API key is settled. */
+export interface Caller {
+  readonly accountId: string;
+  readonly keyId: string;
+  readonly scopes: readonly string[];
+}
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    caller?: Caller;
+  }
+}
+
+/** The caller of a route that is not public. */
+export const CurrentCaller = createParamDecorator((_data: unknown, context: ExecutionContext): Caller => {
+  const { caller } = context.switchToHttp().getRequest<FastifyRequest>();
+  if (caller === undefined) throw new Error('A route that wants a caller must be behind the API-key guard.');
+  return caller;
+});

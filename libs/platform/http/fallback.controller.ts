@@ -1,0 +1,23 @@
+import { All, Controller, Req, Res } from '@nestjs/common';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { DomainError } from '#kernel/domain-error.js';
+import { Public } from './public.decorator.js';
+import { RouteTable } from './route-table.js';
+
+/** What no route took: 404 for an unknown path, 405 for an unknown method, and the answer to OPTIONS. */
+@Public()
+@Controller()
+export class FallbackController {
+  constructor(private readonly routes: RouteTable) {}
+
+  @All('*')
+  answer(@Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply): void {
+    const allowed = this.routes.methodsFor(request.url.split('?', 1)[0] ?? '');
+    if (allowed.length === 0) throw new DomainError('not_found', 'No resource has this path.');
+    void reply.header('allow', [...allowed, 'OPTIONS'].join(', '));
+    if (request.method !== 'OPTIONS') {
+      throw new DomainError('method_not_allowed', `This path supports ${allowed.join(', ')} and OPTIONS.`);
+    }
+    void reply.status(204);
+  }
+}

@@ -1,0 +1,112 @@
+import type { IncomingMessage } from 'node:http';
+import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
+import { getMetadataStorage, validateSync } from 'class-validator';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { DomainError, ValidationError } from '#kernel/domain-error.js';
+import { expectingContinue } from './edge.js';
+
+type BodyClass = new () => object;
+
+/**
+ * The request's JSON body as an instance of a class with class-validator's rules.
+ * Read only here, when guards have let the request pass: media type, size, JSON and fields, in this order.
+ */
+export function JsonBody(type: BodyClass): ParameterDecorator {
+  return createParamDecorator((_data: unknown, context: ExecutionContext) => {
+    const http = context.switchToHttp();
+    return readBody(type, http.getRequest<FastifyRequest>(), http.getResponse<FastifyReply>());
+  })();
+}
+
+async function readBody(type: BodyClass, request: FastifyRequest, reply: FastifyReply): Promise<object> {
+  checkMediaType(request);
+  const limit = request.server.initialConfig.bodyLimit ?? 0;
+  if (Number(request.headers['content-length'] ?? 0) > limit) throw tooLarge(limit);
+  if (expectingContinue.has(request.raw)) reply.raw.writeContinue();
+  return validated(type, parse(await collect(request.raw, limit)));
+}
+
+const JSON_MEDIA_TYPE = /^application\/json[ \t]*(;[ \t]*charset="?utf-8"?[ \t]*)?$/i;
+
+function checkMediaType(request: FastifyRequest): void {
+  if (!JSON_MEDIA_TYPE.test(request.headers['content-type'] ?? '')) {
+    throw new DomainError('invalid_content_type', 'Send the body with Content-Type: application/json.');
+  }
+  const encoding = request.headers['content-encoding'] ?? 'identity';
+  if (encoding.toLowerCase() !== 'identity') {
+    throw new DomainError('unsupported_encoding', 'Send the body without a Content-Encoding.');
+  }
+}
+
+function tooLarge(limit: number): DomainError {
+  return new DomainError('body_too_large', `The body must be at most ${limit} bytes.`);
+}
+
+// Event listeners instead of `for await`: an async iterator costs several promises for each small body.
+function collect(request: IncomingMessage, limit: number): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let size = 0;
+    request.on('data', (chunk: Buffer) => {
+      size += chunk.length;
+      if (size <= limit) {
+        chunks.push(chunk);
+        return;
+      }
+      request.pause();
+      request.removeAllListeners('data');
+      reject(tooLarge(limit));
+    });
+    request.on('end', () => {
+      resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks));
+    });
+    // Nobody is left to read the answer; rejecting ends the work for it.
+    request.on('close', () => {
+      reject(new DomainError('malformed_request', 'The request ended before its body did.'));
+    });
+  });
+}
+
+// `fatal`: what is not UTF-8 is refused instead of repaired to U+FFFD. `ignoreBOM`: a byte order mark is no JSON.
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
+function parse(body: Buffer): unknown {
+  try {
+    return JSON.parse(utf8.decode(body));
+  } catch {
+    throw new DomainError('invalid_json', 'The body must be one JSON object in UTF-8.');
+  }
+}
+
+const knownFields = new WeakMap<BodyClass, readonly string[]>();
+
+function fieldsOf(type: BodyClass): readonly string[] {
+  let fields = knownFields.get(type);
+  if (fields === undefined) {
+    const metadata = getMetadataStorage().getTargetValidationMetadatas(type, '', false, false);
+    fields = [...new Set(metadata.map(({ propertyName }) => propertyName))];
+    knownFields.set(type, fields);
+  }
+  return fields;
+}
+
+// Only fields that have rules are copied, and only own ones: `__proto__`, `constructor` and the like never arrive.
+function validated(type: BodyClass, json: unknown): object {
+  if (typeof json !== 'object' || json === null || Array.isArray(json)) {
+    throw new ValidationError([{ pointer: '', detail: 'The body must be a JSON object.' }]);
+  }
+  const body = new type() as Record<string, unknown>;
+  for (const field of fieldsOf(type)) {
+    if (Object.hasOwn(json, field)) body[field] = (json as Record<string, unknown>)[field];
+  }
+  const faults = validateSync(body, { stopAtFirstError: true, validationError: { target: false, value: false } });
+  if (faults.length > 0) {
+    throw new ValidationError(
+      faults.map(({ property, constraints }) => ({
+        pointer: `/${property}`,
+        detail: Object.values(constraints ?? {})[0] ?? `${property} is not valid.`,
+      })),
+    );
+  }
+  return body;
+}

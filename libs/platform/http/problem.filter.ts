@@ -1,0 +1,38 @@
+import { Catch, HttpException, type ArgumentsHost, type ExceptionFilter } from '@nestjs/common';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { DomainError } from '#kernel/domain-error.js';
+import type { Logger } from '../logging.js';
+import { asUnavailable } from '../database/faults.js';
+import { sendProblem } from './edge.js';
+import { UNAVAILABLE_RETRY_AFTER } from './problems.js';
+
+/** Turns whatever was thrown into a problem document. What nobody foresaw is logged whole and told as nothing. */
+@Catch()
+export class ProblemFilter implements ExceptionFilter {
+  constructor(private readonly logger: Logger) {}
+
+  catch(thrown: unknown, host: ArgumentsHost): void {
+    const request = host.switchToHttp().getRequest<FastifyRequest>();
+    const reply = host.switchToHttp().getResponse<FastifyReply>();
+    const error = this.asDomainError(thrown, request);
+    if (error.code === 'unauthorized') {
+      const invalid = request.headers.authorization === undefined ? '' : ', error="invalid_token"';
+      void reply.header('www-authenticate', `Bearer realm="sluice"${invalid}`);
+    }
+    if (error.code === 'unavailable') {
+      this.logger.warn({ requestId: request.id, err: error.cause }, 'unavailable');
+      void reply.header('retry-after', UNAVAILABLE_RETRY_AFTER);
+    }
+    sendProblem(request, reply, error);
+  }
+
+  private asDomainError(thrown: unknown, request: FastifyRequest): DomainError {
+    const error = asUnavailable(thrown);
+    if (error instanceof DomainError) return error;
+    if (error instanceof HttpException && error.getStatus() === 404) {
+      return new DomainError('not_found', 'No resource has this path.');
+    }
+    this.logger.error({ requestId: request.id, err: error }, 'unexpected error');
+    return new DomainError('internal_error', 'The fault is ours and was logged. Quote the requestId if it stays.');
+  }
+}

@@ -1,0 +1,99 @@
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** A setting that can't be used. The message names the variable and says what it takes. */
+export class SettingsError extends Error {}
+
+function integer(env: Environment, name: string, fallback: number, min: number, max: number): number {
+  const text = env[name];
+  if (text === undefined || text === '') return fallback;
+  const value = /^\d{1,15}$/.test(text) ? Number(text) : NaN;
+  if (!(value >= min && value <= max)) {
+    throw new SettingsError(`${name} must be a whole number from ${min} to ${max}; it is "${text}".`);
+  }
+  return value;
+}
+
+function oneOf<T extends string>(env: Environment, name: string, fallback: T, values: readonly T[]): T {
+  const text = env[name];
+  if (text === undefined || text === '') return fallback;
+  const value = values.find((candidate) => candidate === text);
+  if (value === undefined) throw new SettingsError(`${name} must be one of ${values.join(', ')}; it is "${text}".`);
+  return value;
+}
+
+// A secret's value must not appear in the sentence: it ends up in logs.
+function secret(env: Environment, name: string): string | null {
+  const text = env[name];
+  if (text === undefined || text === '') return null;
+  if (text.length < 32) throw new SettingsError(`${name} must be a secret of at least 32 characters.`);
+  return text;
+}
+
+function required<T>(value: T | null, name: string, what: string): T {
+  if (value === null) throw new SettingsError(`${name} is required: ${what}.`);
+  return value;
+}
+
+function databaseUrl(env: Environment): string | null {
+  const text = env.DATABASE_URL;
+  if (text === undefined || text === '') return null;
+  // The value may hold a password, so the sentence does not repeat it.
+  if (!/^postgres(ql)?:\/\/./.test(text) || !URL.canParse(text)) {
+    throw new SettingsError('DATABASE_URL must be a URL like postgres://user:password@host:5432/database.');
+  }
+  return text;
+}
+
+const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
+
+/**
+ * All settings, from environment variables. Times are milliseconds, sizes bytes.
+ * @throws SettingsError with one sentence for people
+ */
+export function readSettings(env: Environment) {
+  return {
+    http: {
+      port: integer(env, 'PORT', 3000, 0, 65_535),
+      host: env.HOST ?? '0.0.0.0',
+      maxBodyBytes: integer(env, 'MAX_BODY_BYTES', 1_048_576, 1_024, 64 * 1_048_576),
+      requestTimeoutMs: integer(env, 'REQUEST_TIMEOUT_MS', 30_000, 100, 600_000),
+      shutdownGraceMs: integer(env, 'SHUTDOWN_GRACE_MS', 10_000, 0, 600_000),
+    },
+    database: {
+      url: required(
+        databaseUrl(env),
+        'DATABASE_URL',
+        'the URL of a PostgreSQL 14 or newer; `npm start` brings a database of its own',
+      ),
+      poolSize: integer(env, 'DATABASE_POOL_SIZE', 10, 2, 1_000),
+    },
+    apiKeyPepper: required(
+      secret(env, 'API_KEY_PEPPER'),
+      'API_KEY_PEPPER',
+      'a secret of at least 32 characters under which API keys are hashed, the same for every process',
+    ),
+    adminApiKey: secret(env, 'ADMIN_API_KEY'),
+    signup: oneOf(env, 'SIGNUP', 'open', ['open', 'closed']),
+    queueName: queueName(env),
+    worker: {
+      concurrency: integer(env, 'WORKER_CONCURRENCY', 50, 1, 1_000),
+      lockMs: integer(env, 'WORKER_LOCK_MS', 5_000, 1_000, 600_000),
+      maxAttempts: integer(env, 'MAX_ATTEMPTS', 5, 1, 100),
+      backoffMs: integer(env, 'BACKOFF_MS', 1_000, 1, 86_400_000),
+      maxBackoffMs: integer(env, 'MAX_BACKOFF_MS', 3_600_000, 1, 86_400_000),
+      attemptTimeoutMs: integer(env, 'ATTEMPT_TIMEOUT_MS', 30_000, 10, 3_600_000),
+    },
+    reconcileIntervalMs: integer(env, 'RECONCILE_INTERVAL_MS', 30_000, 100, 86_400_000),
+    logLevel: oneOf(env, 'LOG_LEVEL', 'info', LOG_LEVELS),
+  };
+}
+
+export type Settings = ReturnType<typeof readSettings>;
+
+function queueName(env: Environment): string {
+  const text = env.QUEUE_NAME ?? 'messages';
+  if (!/^[A-Za-z0-9_.-]{1,40}$/.test(text)) {
+    throw new SettingsError(`QUEUE_NAME must be 1 to 40 of A-Z, a-z, 0-9, "_", "." and "-"; it is "${text}".`);
+  }
+  return text;
+}
