@@ -45,8 +45,8 @@ export default {
     '^(\\.{1,2}/.*)\\.js$': ['$1.js', '$1'],
   },
   setupFiles: ['reflect-metadata'],
-  globalSetup: '<rootDir>/test/support/global-setup.ts',
-  globalTeardown: '<rootDir>/test/support/global-teardown.ts',
+  globalSetup: '<rootDir>/test/support/global-setup.mjs',
+  globalTeardown: '<rootDir>/test/support/global-teardown.mjs',
   testTimeout: 20_000,
   maxWorkers: 2,
 };

@@ -51,7 +51,8 @@ function stopOnSignal(running: Running, logger: Logger): void {
   });
 }
 
-function sentence(error: unknown): string {
+/** What kept a process from its work, for people. */
+export function sentence(error: unknown): string {
   if (error instanceof SettingsError) return error.message;
   if (error instanceof DomainError && error.code === 'unavailable') {
     const cause = error.cause instanceof Error ? error.cause.message : '';

@@ -1,13 +1,12 @@
 import { NestFactory } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { FastifyInstance } from 'fastify';
-import { MessageSchema } from '#messages/adapters/postgres/message.schema.js';
-import { Database } from '#platform/database/database.js';
 import { createEdge } from '#platform/http/edge.js';
 import { RouteTable } from '#platform/http/route-table.js';
 import { gracefulShutdown } from '#platform/http/shutdown.js';
 import { NestLogger, type Logger } from '#platform/logging.js';
 import type { Settings } from '#platform/settings.js';
+import { openParts } from '../context.js';
 import { ApiModule } from './api.module.js';
 
 export interface Api {
@@ -19,24 +18,21 @@ export interface Api {
 
 /** Starts the HTTP process on a database whose schema is up to date. */
 export async function startApi(settings: Settings, logger: Logger): Promise<Api> {
-  const database = await Database.connect({
-    ...settings.database,
-    applicationName: 'sluice-api',
-    entities: [MessageSchema],
-    onError: (error) => {
-      logger.warn({ err: error }, 'database connection lost');
-    },
-  });
   const edge = createEdge(settings.http);
-  const fastify = edge.getInstance() as unknown as FastifyInstance;
+  const fastify = edge.getInstance<FastifyInstance>();
   const routes = RouteTable.of(fastify);
-  const stopHttp = gracefulShutdown(fastify, settings.http.shutdownGraceMs);
+  const stopHttp = gracefulShutdown(fastify, settings.shutdownGraceMs);
   const app = await NestFactory.create<NestFastifyApplication>(
-    ApiModule.of({ settings, logger, database }, routes),
+    ApiModule.of(await openParts(settings, logger, 'api'), routes),
     edge,
     { logger: new NestLogger(logger), bodyParser: false, abortOnError: false },
   );
-  await app.listen(settings.http.port, settings.http.host);
+  try {
+    await app.listen(settings.http.port, settings.http.host);
+  } catch (error) {
+    await app.close();
+    throw error;
+  }
   return {
     url: (await app.getUrl()).replace('[::]', '127.0.0.1').replace('0.0.0.0', '127.0.0.1'),
     stop: async () => {

@@ -1,7 +1,7 @@
 /** What must be done before anything of this folder can run: the packages and the build. Plain JavaScript, no package. */
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, readlinkSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
@@ -88,7 +88,7 @@ async function exclusively(work) {
   mkdirSync(join(root, 'dist'), { recursive: true });
   let told = false;
   while (!(await lock())) {
-    if (!told) console.log(`Waiting for process ${readIfThere(lockFile)}, which prepares the same folder …`);
+    if (!told) console.log('Waiting for another process, which prepares the same folder …');
     told = true;
     await sleep(200);
   }
@@ -99,19 +99,29 @@ async function exclusively(work) {
   }
 }
 
+/** A symbolic link to the holder's process id: made and filled in one step. */
 async function lock() {
-  const holder = readIfThere(lockFile);
-  const stale = holder !== '' && !isAlive(Number(holder));
+  const holder = lockHolder();
+  const stale = holder !== null && !isAlive(holder);
   if (stale) rmSync(lockFile, { force: true });
   try {
-    writeFileSync(lockFile, String(process.pid), { flag: 'wx' });
+    symlinkSync(String(process.pid), lockFile);
   } catch (error) {
     if (error.code === 'EEXIST') return false;
     throw error;
   }
   // Of several that found it stale at the same moment, one may have removed the lock that another had just made.
   if (stale) await sleep(100);
-  return readIfThere(lockFile) === String(process.pid);
+  return lockHolder() === process.pid;
+}
+
+function lockHolder() {
+  try {
+    return Number(readlinkSync(lockFile));
+  } catch (error) {
+    if (error.code === 'ENOENT') return null;
+    throw error;
+  }
 }
 
 function isAlive(pid) {

@@ -3,6 +3,7 @@ import {
   type BeforeApplicationShutdown,
   type DynamicModule,
   type FactoryProvider,
+  type INestApplicationContext,
   type OnApplicationBootstrap,
 } from '@nestjs/common';
 import type { Queue } from 'bullmq';
@@ -139,6 +140,7 @@ const consuming: FactoryProvider[] = [
 /** Begins what runs besides requests, and ends it in an order in which nothing is cut off. */
 class Lifecycle implements OnApplicationBootstrap, BeforeApplicationShutdown {
   constructor(
+    private readonly background: boolean,
     private readonly settings: Settings,
     private readonly messages: PostgresMessages,
     private readonly relay: OutboxRelay,
@@ -149,28 +151,32 @@ class Lifecycle implements OnApplicationBootstrap, BeforeApplicationShutdown {
   ) {}
 
   onApplicationBootstrap(): void {
+    if (!this.background) return;
     this.relay.startSweeping();
     this.reconciler.start(this.settings.reconcileIntervalMs);
     this.consumer?.start();
   }
 
   async beforeApplicationShutdown(): Promise<void> {
-    await this.consumer?.close(this.settings.http.shutdownGraceMs);
+    const ended = (await this.consumer?.close(this.settings.shutdownGraceMs)) ?? true;
     await this.reconciler.close();
     await this.messages.idle();
     await this.relay.close();
+    // BullMQ holds on to its connections while jobs run; those that outlast the grace end with the process.
+    if (!ended) return;
     await this.queue.close();
     await this.connection.close();
   }
 }
 
-function lifecycle(consumer: boolean): FactoryProvider {
+function lifecycle({ background = true, consumer = false }): FactoryProvider {
   const parts = [SETTINGS, Messages, OutboxRelay, Reconciler, QUEUE, QUEUE_CONNECTION];
   return {
     provide: Lifecycle,
     useFactory: (...injected: unknown[]) => {
       const [settings, messages, relay, reconciler, queue, connection, consuming = null] = injected;
       return new Lifecycle(
+        background,
         settings as Settings,
         messages as PostgresMessages,
         relay as OutboxRelay,
@@ -191,7 +197,7 @@ export class MessagesModule {
     return {
       module: MessagesModule,
       controllers: [MessagesController],
-      providers: [...core, ...useCases, lifecycle(false)],
+      providers: [...core, ...useCases, lifecycle({})],
       exports: useCases.map(({ provide }) => provide),
     };
   }
@@ -203,6 +209,16 @@ export class MessagesModule {
       useFactory: (logger: Logger) => handler ?? new LoggingHandler(logger),
       inject: [LOGGER],
     };
-    return { module: MessagesModule, providers: [...core, provider, ...consuming, lifecycle(true)] };
+    return { module: MessagesModule, providers: [...core, provider, ...consuming, lifecycle({ consumer: true })] };
+  }
+
+  /** For commands that look at the store and run nothing in the background. */
+  static forTools(): DynamicModule {
+    return { module: MessagesModule, providers: [...core, lifecycle({ background: false })] };
+  }
+
+  /** How many open messages nothing will ever deliver; 0 unless something is broken. */
+  static census(context: INestApplicationContext): Promise<number> {
+    return context.get<Census>(Census, { strict: false }).count();
   }
 }

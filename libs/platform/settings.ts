@@ -57,8 +57,8 @@ export function readSettings(env: Environment) {
       host: env.HOST ?? '0.0.0.0',
       maxBodyBytes: integer(env, 'MAX_BODY_BYTES', 1_048_576, 1_024, 64 * 1_048_576),
       requestTimeoutMs: integer(env, 'REQUEST_TIMEOUT_MS', 30_000, 100, 600_000),
-      shutdownGraceMs: integer(env, 'SHUTDOWN_GRACE_MS', 10_000, 0, 600_000),
     },
+    shutdownGraceMs: integer(env, 'SHUTDOWN_GRACE_MS', 10_000, 0, 600_000),
     database: {
       url: required(
         databaseUrl(env),

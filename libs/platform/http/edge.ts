@@ -1,4 +1,4 @@
-import { STATUS_CODES, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { STATUS_CODES, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
@@ -42,7 +42,7 @@ export function createEdge(options: EdgeOptions): FastifyAdapter {
       connectionsCheckingInterval: Math.min(1_000, options.requestTimeoutMs),
     },
   });
-  const fastify = adapter.getInstance() as unknown as FastifyInstance;
+  const fastify = adapter.getInstance<FastifyInstance>();
   // Fastify parses the body of a method that "has" one before any guard runs. Declared bodiless, it leaves it alone.
   for (const method of ['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'QUERY']) {
     fastify.addHttpMethod(method, { hasBody: false, overrideExisting: true });

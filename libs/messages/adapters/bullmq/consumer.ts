@@ -53,14 +53,21 @@ export class Consumer {
     void this.worker.run();
   }
 
-  /** Takes no more jobs and waits for those that run, at most `graceMs`; what is left is taken over by another. */
-  async close(graceMs: number): Promise<void> {
-    const grace = setTimeout(() => {
-      this.stopping.abort();
-      void this.worker.close(true);
-    }, graceMs);
-    await this.worker.close();
-    clearTimeout(grace);
+  /**
+   * Takes no more jobs and waits for those that run, at most `graceMs`.
+   * @returns false when some still run: they are taken over by another worker once this process has ended
+   */
+  async close(graceMs: number): Promise<boolean> {
+    let timer: NodeJS.Timeout | undefined;
+    const grace = new Promise<false>((resolve) => {
+      timer = setTimeout(() => {
+        resolve(false);
+      }, graceMs);
+    });
+    const ended = await Promise.race([this.worker.close().then(() => true), grace]);
+    clearTimeout(timer);
+    this.stopping.abort();
+    return ended;
   }
 
   private async process(job: Job<DeliveryJobData>, token: string | undefined): Promise<void> {

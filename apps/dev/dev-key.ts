@@ -1,0 +1,49 @@
+import { Module, type DynamicModule } from '@nestjs/common';
+import { NestFactory } from '@nestjs/core';
+import { AccountsModule } from '#accounts/accounts.module.js';
+import { AuthenticateCaller, SignUp } from '#accounts/index.js';
+import { DomainError } from '#kernel/domain-error.js';
+import { Database } from '#platform/database/database.js';
+import { createLogger } from '#platform/logging.js';
+import { PlatformModule, type ProcessParts } from '#platform/platform.module.js';
+import type { Settings } from '#platform/settings.js';
+import type { DataDir } from './data-dir.js';
+
+@Module({})
+class DevKeyModule {
+  static of(parts: ProcessParts): DynamicModule {
+    return { module: DevKeyModule, imports: [PlatformModule.of(parts), AccountsModule] };
+  }
+}
+
+/** An API key to try things with: the one of an earlier start, or the first one of a new account. */
+export async function ensureDevKey(dataDir: DataDir, settings: Settings): Promise<string> {
+  const database = await Database.connect({
+    ...{ url: settings.database.url, poolSize: 2, applicationName: 'sluice-dev' },
+    onError: () => undefined,
+  });
+  const logger = createLogger('silent', 'dev');
+  const app = await NestFactory.createApplicationContext(DevKeyModule.of({ settings, logger, database }), {
+    logger: false,
+    abortOnError: false,
+  });
+  try {
+    const known = await dataDir.read('dev-key');
+    if (known !== undefined && (await isValid(known, app.get(AuthenticateCaller, { strict: false })))) return known;
+    const { key } = await app.get(SignUp, { strict: false }).execute('Development');
+    await dataDir.write('dev-key', key);
+    return key;
+  } finally {
+    await app.close();
+  }
+}
+
+async function isValid(key: string, authenticate: AuthenticateCaller): Promise<boolean> {
+  try {
+    await authenticate.execute(key);
+    return true;
+  } catch (error) {
+    if (error instanceof DomainError && error.code === 'unauthorized') return false;
+    throw error;
+  }
+}

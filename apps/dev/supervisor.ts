@@ -1,0 +1,92 @@
+import { readSettings, type Settings } from '#platform/settings.js';
+import { migrateSchema } from '../schema.js';
+import { runApp } from './child-process.js';
+import { DataDir } from './data-dir.js';
+import { DevDatabase } from './database.js';
+import { ensureDevKey } from './dev-key.js';
+import { Kept } from './kept.js';
+import { usablePort } from './port.js';
+import { StartError } from './start-error.js';
+
+/** What a person needs to know to use what was started. */
+export interface Started {
+  readonly host: string;
+  readonly port: number;
+  readonly apiKey: string;
+  readonly dataDir: DataDir;
+}
+
+/** How much longer than its own grace a child may take to stop, in milliseconds. */
+const extraGrace = 2_000;
+
+/** Everything under one roof: database, API and worker. */
+export class Supervisor {
+  private readonly apps: Kept[] = [];
+  private database: Kept | undefined;
+
+  constructor(private readonly env: NodeJS.ProcessEnv) {}
+
+  /**
+   * Rejects with a sentence for people (StartError, EmbeddedPostgresError, SettingsError, EndedTooSoon, DomainError) when
+   * something cannot be started. What has been started by then is still to be stopped.
+   */
+  async start(stopping: AbortSignal): Promise<Started> {
+    const dataDir = await DataDir.open(given(this.env.DATA_DIR) ?? '.data');
+    const env = await this.completed(dataDir);
+    const { http, ...settings } = readSettings(env);
+    const port = await usablePort(http.port, http.host);
+    if (port === undefined) {
+      throw new StartError(`Port ${http.port} is in use: stop what uses it or set PORT to another one.`);
+    }
+    const url = given(this.env.DATABASE_URL) ?? (await this.startDatabase(dataDir, stopping));
+    stopping.throwIfAborted();
+    await migrateSchema(url);
+    stopping.throwIfAborted();
+    const appEnv = { ...env, DATABASE_URL: url, PORT: String(port) };
+    const [apiKey] = await Promise.all([
+      ensureDevKey(dataDir, { ...settings, http, database: { ...settings.database, url } }),
+      ...this.startApps(appEnv, settings),
+    ]);
+    return { host: http.host, port, apiKey, dataDir };
+  }
+
+  /** In the reverse order, so that whoever has work in hand can still store its outcome. */
+  async stop(hurry: AbortSignal): Promise<void> {
+    await Promise.all(this.apps.map((app) => app.stop(hurry)));
+    await this.database?.stop(hurry);
+  }
+
+  /** Without a database of the user's own, the secrets that belong to its data are ours to keep, too. */
+  private async completed(dataDir: DataDir): Promise<NodeJS.ProcessEnv> {
+    if (given(this.env.DATABASE_URL) !== undefined) return this.env;
+    return {
+      ...this.env,
+      DATABASE_URL: 'postgres://127.0.0.1',
+      API_KEY_PEPPER: given(this.env.API_KEY_PEPPER) ?? (await dataDir.secret('api-key-pepper')),
+      ADMIN_API_KEY: given(this.env.ADMIN_API_KEY) ?? (await dataDir.secret('admin-api-key')),
+    };
+  }
+
+  private async startDatabase(dataDir: DataDir, stopping: AbortSignal): Promise<string> {
+    stopping.throwIfAborted();
+    console.log(`Starting PostgreSQL in ${dataDir.file('postgres')} …`);
+    const database = new DevDatabase(dataDir);
+    this.database = database.kept;
+    await database.kept.start();
+    return database.url;
+  }
+
+  private startApps(env: NodeJS.ProcessEnv, { shutdownGraceMs }: Pick<Settings, 'shutdownGraceMs'>): Promise<void>[] {
+    for (const name of env.WORKER === 'off' ? (['api'] as const) : (['api', 'worker'] as const)) {
+      this.apps.push(
+        new Kept(`The ${name} process`, () => Promise.resolve(runApp(name, env, shutdownGraceMs + extraGrace))),
+      );
+    }
+    return this.apps.map((app) => app.start());
+  }
+}
+
+/** An empty variable counts as none, as it does for all settings. */
+function given(text: string | undefined): string | undefined {
+  return text === '' ? undefined : text;
+}

@@ -1,0 +1,32 @@
+import { Fleet } from '../support/fleet.js';
+import type { Program } from '../support/processes.js';
+import { until } from '../support/processes.js';
+
+describe('a message that kills its worker each time', () => {
+  it('ends failed with worker_lost, and its fifty neighbours are delivered', async () => {
+    const fleet = await Fleet.start();
+    const poison = await fleet.send('die');
+    const innocents = await Promise.all(Array.from({ length: 50 }, () => fleet.send('wait 100')));
+
+    // Somebody always starts the worker again, as any supervisor would.
+    let over = false;
+    let worker: Program = fleet.startWorker();
+    const supervision = (async () => {
+      while (!over) {
+        await worker.ended(60_000);
+        if (!over) worker = fleet.startWorker();
+      }
+    })();
+
+    const open = async () => await fleet.sql(`SELECT FROM sluice.messages WHERE status IN ('queued', 'processing')`);
+    await until(async () => (await open()).length === 0, 60_000, () => worker.output);
+    over = true;
+    worker.signal('SIGKILL');
+    await supervision;
+
+    expect(await fleet.message(poison)).toMatchObject({ status: 'failed', failureReason: 'worker_lost' });
+    for (const id of innocents) expect(await fleet.message(id)).toMatchObject({ status: 'delivered' });
+    expect(await fleet.census()).toBe(0);
+    await fleet.stop();
+  }, 90_000);
+});

@@ -1,0 +1,16 @@
+import { EmbeddedPostgres } from '#platform/embedded-postgres/index.js';
+
+/* A process that holds the PostgreSQL of DATA_DIR until it is told to stop, or killed. */
+try {
+  const postgres = await EmbeddedPostgres.start({
+    ...{ dataDir: process.env.DATA_DIR, database: 'sluice', settings: { fsync: 'off' } },
+  });
+  console.log(`serving ${postgres.url} ${postgres.pid}`);
+  process.once('SIGTERM', () => {
+    void postgres.stop();
+  });
+  await postgres.exited;
+} catch (error) {
+  console.log(error.name, error.message);
+  process.exitCode = 1;
+}

@@ -1,0 +1,110 @@
+import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
+import { createServer, type AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+export const ROOT = join(__dirname, '..', '..');
+
+/** A process of the built program, with what it printed. */
+export class Program {
+  output = '';
+  private constructor(private readonly child: ChildProcess) {
+    for (const stream of [child.stdout, child.stderr]) {
+      stream?.on('data', (chunk: Buffer) => (this.output += chunk.toString()));
+    }
+  }
+
+  /** @param script relative to the repository */
+  static run(script: string, env: Record<string, string>): Program {
+    // Nothing of the caller's own settings may leak into the test.
+    const { PATH, HOME, TMPDIR } = process.env;
+    const inherited = Object.fromEntries(Object.entries({ PATH, HOME, TMPDIR }).filter(([, value]) => value));
+    const child = spawn(process.execPath, [join(ROOT, script)], {
+      cwd: ROOT,
+      env: { ...inherited, LOG_LEVEL: 'warn', ...env } as NodeJS.ProcessEnv,
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    return new Program(child);
+  }
+
+  get pid(): number {
+    return this.child.pid ?? 0;
+  }
+
+  get running(): boolean {
+    return this.child.exitCode === null && this.child.signalCode === null;
+  }
+
+  /** Resolves when it has printed this. */
+  async printed(text: string | RegExp, deadlineMs = 60_000): Promise<void> {
+    await until(() => this.output.match(text) !== null || !this.running, deadlineMs, () => this.output);
+    if (this.output.match(text) === null) throw new Error(`It ended without printing ${String(text)}:\n${this.output}`);
+  }
+
+  signal(name: NodeJS.Signals): void {
+    if (this.running) this.child.kill(name);
+  }
+
+  /** @returns its exit code, or the signal that ended it */
+  async ended(deadlineMs = 20_000): Promise<number | NodeJS.Signals | null> {
+    await until(() => !this.running, deadlineMs, () => this.output);
+    return this.child.exitCode ?? this.child.signalCode;
+  }
+
+  /** It and all its descendants, at one moment. */
+  family(): number[] {
+    return [this.pid, ...descendants(this.pid)];
+  }
+}
+
+function descendants(pid: number): number[] {
+  const children = new Map<number, number[]>();
+  for (const line of execFileSync('ps', ['-Ao', 'pid=,ppid=']).toString().trim().split('\n')) {
+    const [child = 0, parent = 0] = line.trim().split(/\s+/).map(Number);
+    children.set(parent, [...(children.get(parent) ?? []), child]);
+  }
+  const below = (parent: number): number[] =>
+    (children.get(parent) ?? []).flatMap((child) => [child, ...below(child)]);
+  return below(pid);
+}
+
+/** Ends processes as a power cut would, all of them at once. */
+export function killAll(pids: readonly number[]): void {
+  for (const pid of pids) {
+    try {
+      process.kill(pid, 'SIGKILL');
+    } catch {
+      // It has ended by itself meanwhile.
+    }
+  }
+}
+
+export function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    // A zombie is dead; only nobody has asked for its exit code yet.
+    return !execFileSync('ps', ['-o', 'stat=', '-p', String(pid)]).toString().startsWith('Z');
+  } catch {
+    return false;
+  }
+}
+
+export async function until(
+  condition: () => boolean | Promise<boolean>,
+  deadlineMs: number,
+  describe: () => string = () => '',
+): Promise<void> {
+  const deadline = Date.now() + deadlineMs;
+  while (!(await condition())) {
+    if (Date.now() > deadline) throw new Error(`Not within ${deadlineMs} ms. ${describe()}`);
+    await sleep(25);
+  }
+}
+
+export async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}

@@ -1,0 +1,22 @@
+import 'reflect-metadata';
+import { appendFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { runProcess } from '../../dist/apps/process.js';
+import { startWorker } from '../../dist/apps/worker/worker.js';
+
+/*
+ * A worker whose handler does what the message says, and writes down each call in the file HANDLED before it does:
+ * "die" kills the process, "wait <ms>" takes its time, "throw" fails, everything else is delivered.
+ */
+const handler = {
+  async handle({ id, message, attempt }) {
+    appendFileSync(process.env.HANDLED, `${id} ${attempt} ${message}\n`);
+    const [what, ms] = message.split(' ');
+    if (what === 'die') process.kill(process.pid, 'SIGKILL');
+    if (what === 'wait') await sleep(Number(ms));
+    if (what === 'throw') throw new Error('as told');
+  },
+};
+
+await runProcess('test-worker', (settings, logger) => startWorker(settings, logger, handler));
+process.stdout.write('consuming\n');
