@@ -1,6 +1,7 @@
 import { join } from 'node:path';
-import { giveUp, prepare, root, run } from '../apps/dev/prepare.mjs';
+import { endWithNpm, giveUp, prepare, root, run } from '../apps/dev/prepare.mjs';
 
+endWithNpm();
 try {
   await prepare();
 } catch (error) {

@@ -3,7 +3,6 @@ import { DomainError } from '#kernel/domain-error.js';
 import { EmbeddedPostgresError } from '#platform/embedded-postgres/index.js';
 import { SettingsError } from '#platform/settings.js';
 import { EndedTooSoon } from './child-process.js';
-import { whenNpmIsGone } from './npm-watch.js';
 import { StartError } from './start-error.js';
 import { Supervisor } from './supervisor.js';
 import { welcome } from './welcome.js';
@@ -26,7 +25,6 @@ function stop(): void {
 }
 
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, stop);
-void whenNpmIsGone(stop);
 // The terminal may be gone before we are.
 for (const output of [process.stdout, process.stderr]) output.on('error', () => undefined);
 

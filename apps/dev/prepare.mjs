@@ -16,6 +16,20 @@ export function giveUp(error) {
   process.exit(1);
 }
 
+/**
+ * Ends this process in its ordinary way when npm is killed, which could not pass that on. The scripts in package.json
+ * begin with `exec`, so that npm is our parent and not a shell that would swallow what npm does pass on.
+ */
+export function endWithNpm() {
+  if (process.env.npm_lifecycle_event === undefined) return;
+  const npm = process.ppid;
+  const timer = setInterval(() => {
+    if (process.ppid === npm) return;
+    clearInterval(timer);
+    process.kill(process.pid, 'SIGTERM');
+  }, 500).unref();
+}
+
 /** Installs, builds, or does nothing, whichever is needed. */
 export async function prepare() {
   const [major, minor] = process.versions.node.split('.').map(Number);

@@ -1,5 +1,6 @@
-import { giveUp, prepare } from './prepare.mjs';
+import { endWithNpm, giveUp, prepare } from './prepare.mjs';
 
+endWithNpm();
 try {
   await prepare();
 } catch (error) {

@@ -11,7 +11,7 @@ export interface TestAccount {
   readonly key: string;
 }
 
-export interface MessageJson {
+export interface SentMessage {
   readonly id: string;
   readonly message: string;
   readonly status: string;
@@ -28,35 +28,45 @@ export interface Sending {
 
 type Environment = Readonly<Record<string, string>>;
 
-/** The HTTP process on a database of its own, and a way to ask both. */
-export class TestApi {
-  private constructor(
-    private readonly api: Api,
-    readonly databaseUrl: string,
-    private readonly pool: pg.Pool,
-    private readonly drop: () => Promise<void>,
-  ) {}
+/**
+ * Starts the HTTP process on a database of its own.
+ * @param environment settings that differ from the tests' own
+ * @param through makes the URL under which the API reaches its database, for tests that cut it off
+ */
+export async function startTestApi(
+  environment: Environment = {},
+  through: (url: string) => Promise<string> = (url) => Promise.resolve(url),
+): Promise<TestApi> {
+  const database = await createTestDatabase();
+  try {
+    const settings = readSettings({
+      DATABASE_URL: await through(database.url),
+      DATABASE_POOL_SIZE: '5',
+      HOST: '127.0.0.1',
+      PORT: '0',
+      API_KEY_PEPPER: 'a pepper of 32 characters or more',
+      LOG_LEVEL: 'silent',
+      ...environment,
+    });
+    const api = await startApi(settings, createLogger(settings.logLevel, 'api'));
+    return new TestApi(api, database.url, () => database.drop());
+  } catch (error) {
+    await database.drop();
+    throw error;
+  }
+}
 
-  static async start(environment: Environment, through: (url: string) => Promise<string>): Promise<TestApi> {
-    const database = await createTestDatabase();
-    try {
-      const settings = readSettings({
-        DATABASE_URL: await through(database.url),
-        DATABASE_POOL_SIZE: '5',
-        HOST: '127.0.0.1',
-        PORT: '0',
-        API_KEY_PEPPER: 'a pepper of 32 characters or more',
-        LOG_LEVEL: 'silent',
-        ...environment,
-      });
-      const api = await startApi(settings, createLogger(settings.logLevel, 'api'));
-      const pool = new pg.Pool({ connectionString: database.url, max: 3 });
-      pool.on('error', () => undefined);
-      return new TestApi(api, database.url, pool, () => database.drop());
-    } catch (error) {
-      await database.drop();
-      throw error;
-    }
+/** A running API, and a way to ask it and its database. */
+export class TestApi {
+  private readonly pool: pg.Pool;
+
+  constructor(
+    private readonly api: Api,
+    databaseUrl: string,
+    private readonly dropDatabase: () => Promise<void>,
+  ) {
+    this.pool = new pg.Pool({ connectionString: databaseUrl, max: 3 });
+    this.pool.on('error', () => undefined);
   }
 
   get url(): string {
@@ -72,15 +82,15 @@ export class TestApi {
     return this.call({ ...request, headers: { authorization: `Bearer ${key}`, ...headers } });
   }
 
-  async signUp(name = 'Test'): Promise<TestAccount> {
-    const answer = await this.call({
-      method: 'POST',
-      path: '/accounts',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ name }),
-    });
-    if (answer.status !== 201) throw new Error(`Sign-up was answered ${answer.status}: ${answer.bytes.toString()}`);
-    const { id, apiKey } = jsonOf(answer) as unknown as { id: string; apiKey: { id: string; key: string } };
+  /** `POST /accounts`. */
+  requestAccount(body: string): Promise<Answer> {
+    return this.call({ method: 'POST', path: '/accounts', headers: { 'content-type': 'application/json' }, body });
+  }
+
+  async signUp(): Promise<TestAccount> {
+    const answer = await this.requestAccount('{"name":"Test"}');
+    mustBe(201, answer);
+    const { id, apiKey } = jsonOf(answer) as { id: string; apiKey: { id: string; key: string } };
     return { id, keyId: apiKey.id, key: apiKey.key };
   }
 
@@ -95,45 +105,90 @@ export class TestApi {
   }
 
   /** Sends a message that is sure to be accepted. */
-  async sent(account: TestAccount, sending: Sending = {}): Promise<MessageJson> {
+  async sent(account: TestAccount, sending: Sending = {}): Promise<SentMessage> {
     const answer = await this.send(account, sending);
-    if (answer.status !== 202) throw new Error(`Sending was answered ${answer.status}: ${answer.bytes.toString()}`);
-    return jsonOf(answer) as unknown as MessageJson;
+    mustBe(202, answer);
+    return jsonOf(answer) as unknown as SentMessage;
+  }
+
+  /** Puts a message into a status as if a worker had. */
+  async become(id: string, status: string): Promise<void> {
+    await this.sql(
+      `UPDATE sluice.messages
+       SET status = $2, updated_at = clock_timestamp(), attempts = 1, failure_reason = $3,
+           claim = CASE $2 WHEN 'processing' THEN gen_random_uuid() END,
+           claim_expires_at = CASE $2 WHEN 'processing' THEN now() + interval '1 minute' END
+       WHERE id = $1`,
+      [id, status, status === 'failed' ? 'the handler said no' : null],
+    );
+  }
+
+  /** How many messages and idempotency keys an account has stored. */
+  async stored({ id }: TestAccount): Promise<{ messages: number; keys: number } | undefined> {
+    const [counts] = await this.sql<{ messages: number; keys: number }>(
+      `SELECT (SELECT count(*)::int FROM sluice.messages WHERE account_id = $1) AS messages,
+              (SELECT count(*)::int FROM sluice.idempotency_keys WHERE account_id = $1) AS keys`,
+      [id],
+    );
+    return counts;
+  }
+
+  /** Whether a message's job is in the queue, or on its way there; `jobId` is that of its n-th retry, if any. */
+  async isQueued(id: string, jobId = id): Promise<boolean> {
+    // One statement, so that an entry that becomes a job meanwhile is seen as one of both.
+    const [row] = await this.sql<{ queued: boolean }>(
+      `SELECT EXISTS (SELECT FROM sluice.outbox WHERE $1 = ANY (message_ids))
+           OR EXISTS (SELECT FROM bullmq.job WHERE id = $2) AS queued`,
+      [id, jobId],
+    );
+    return row?.queued ?? false;
   }
 
   async sql<Row extends pg.QueryResultRow>(text: string, values: unknown[] = []): Promise<Row[]> {
     return (await this.pool.query<Row>(text, values)).rows;
   }
 
-  /** What is stored of an account's sending: messages, idempotency keys. */
-  async stored({ id }: TestAccount): Promise<{ messages: number; keys: number }> {
-    const [row] = await this.sql<{ messages: number; keys: number }>(
-      `SELECT (SELECT count(*)::int FROM sluice.messages WHERE account_id = $1) AS messages,
-              (SELECT count(*)::int FROM sluice.idempotency_keys WHERE account_id = $1) AS keys`,
-      [id],
-    );
-    return row ?? { messages: NaN, keys: NaN };
-  }
-
-  /** A connection to the database for a transaction that stays open. */
-  connect(): Promise<pg.PoolClient> {
-    return this.pool.connect();
+  /** Does something while a transaction with this statement is open; it is rolled back afterwards. */
+  async during<T>(statement: string, values: unknown[], work: () => Promise<T>): Promise<T> {
+    const client = await this.pool.connect();
+    try {
+      await client.query('BEGIN');
+      await client.query(statement, values);
+      return await work();
+    } finally {
+      await client.query('ROLLBACK');
+      client.release();
+    }
   }
 
   async stop(): Promise<void> {
     await this.api.stop();
     await this.pool.end();
-    await this.drop();
+    await this.dropDatabase();
   }
 }
 
-/**
- * @param environment settings that differ from the tests' own
- * @param through makes the URL under which the API reaches its database, for tests that cut it off
- */
-export function startTestApi(
-  environment: Environment = {},
-  through: (url: string) => Promise<string> = (url) => Promise.resolve(url),
-): Promise<TestApi> {
-  return TestApi.start(environment, through);
+/** Fails unless the answer is the problem document of this code, whole and in its form; returns the document. */
+export function expectProblem(answer: Answer, status: number, code: string): Record<string, unknown> {
+  const problem = jsonOf(answer);
+  expect({ status: answer.status, code: problem.code }).toEqual({ status, code });
+  expect(answer.headers).toMatchObject({
+    'content-type': 'application/problem+json; charset=utf-8',
+    'cache-control': 'no-store',
+    'x-request-id': problem.requestId,
+  });
+  expect(problem).toEqual({
+    type: `/errors/${code}`,
+    title: expect.stringMatching(/^[A-Z].*[^.]$/) as string,
+    status,
+    detail: expect.stringMatching(/^\S.*\.$/) as string,
+    code,
+    requestId: expect.stringMatching(/^[A-Za-z0-9._-]{1,128}$/) as string,
+    ...(status === 400 ? { errors: expect.any(Array) as unknown[] } : {}),
+  });
+  return problem;
+}
+
+function mustBe(status: number, answer: Answer): void {
+  if (answer.status !== status) throw new Error(`It was answered ${answer.status}: ${answer.bytes.toString()}`);
 }

@@ -1,10 +1,10 @@
-import { request, type IncomingMessage, type OutgoingHttpHeaders } from 'node:http';
+import { request, type OutgoingHttpHeaders } from 'node:http';
 import { connect, type Socket } from 'node:net';
 
 /** What a server answered, byte for byte. */
 export interface Answer {
   readonly status: number;
-  /** By their names in lower case; a header sent twice is joined by ", ". */
+  /** By their names in lower case; a header that was sent twice is joined by ", ". */
   readonly headers: Readonly<Record<string, string>>;
   readonly bytes: Buffer;
 }
@@ -17,36 +17,24 @@ export interface Call {
   readonly body?: string | Buffer;
 }
 
-/** One request, sent exactly as it is told: no header of its own but Host, Connection and the length of the body. */
+/** One request, sent as it is told: the only headers of its own are Host, Connection and, with a body, its length. */
 export function call(url: string, { method = 'GET', path = '/', headers = {}, body }: Call = {}): Promise<Answer> {
   const { hostname, port } = new URL(url);
-  const sent = Object.fromEntries(Object.entries(headers).filter(([, value]) => value !== undefined));
+  const length = body === undefined ? {} : { 'content-length': String(Buffer.byteLength(body)) };
+  const sent = Object.fromEntries(Object.entries({ ...length, ...headers }).filter(([, value]) => value !== undefined));
   return new Promise((resolve, reject) => {
-    const outgoing = request(
-      { hostname, port, method, path, headers: sent as OutgoingHttpHeaders },
-      (incoming: IncomingMessage) => {
-        const chunks: Buffer[] = [];
-        incoming.on('data', (chunk: Buffer) => chunks.push(chunk));
-        incoming.on('error', reject);
-        incoming.on('end', () => {
-          const { statusCode: status = 0, rawHeaders } = incoming;
-          resolve({ status, headers: joined(rawHeaders), bytes: Buffer.concat(chunks) });
-        });
-      },
-    );
+    const outgoing = request({ hostname, port, method, path, headers: sent as OutgoingHttpHeaders }, (incoming) => {
+      const chunks: Buffer[] = [];
+      incoming.on('data', (chunk: Buffer) => chunks.push(chunk));
+      incoming.on('error', reject);
+      incoming.on('end', () => {
+        const { statusCode = 0, rawHeaders } = incoming;
+        resolve({ status: statusCode, headers: headersOf(rawHeaders), bytes: Buffer.concat(chunks) });
+      });
+    });
     outgoing.on('error', reject);
     outgoing.end(body);
   });
-}
-
-function joined(rawHeaders: readonly string[]): Record<string, string> {
-  const headers: Record<string, string> = {};
-  for (let index = 0; index < rawHeaders.length; index += 2) {
-    const name = (rawHeaders[index] ?? '').toLowerCase();
-    const value = rawHeaders[index + 1] ?? '';
-    headers[name] = name in headers ? `${headers[name] ?? ''}, ${value}` : value;
-  }
-  return headers;
 }
 
 export function jsonOf({ bytes }: Answer): Record<string, unknown> {
@@ -57,67 +45,80 @@ export function jsonOf({ bytes }: Answer): Record<string, unknown> {
 export class RawConnection {
   private received = Buffer.alloc(0);
   private failure: Error | null = null;
-  /** Resolves when the server has ended the connection, however it did. */
-  readonly closed: Promise<void>;
+  private ended = false;
+  private wake: () => void = () => undefined;
 
-  private constructor(readonly socket: Socket) {
-    socket.on('data', (chunk) => (this.received = Buffer.concat([this.received, chunk])));
+  private constructor(private readonly socket: Socket) {
+    socket.on('data', (chunk: Buffer) => {
+      this.received = Buffer.concat([this.received, chunk]);
+      this.wake();
+    });
     socket.on('error', (error) => (this.failure = error));
-    this.closed = new Promise((resolve) => {
-      for (const event of ['end', 'close']) socket.once(event, resolve);
-    });
-  }
-
-  static open(url: string): Promise<RawConnection> {
-    const { hostname, port } = new URL(url);
-    return new Promise((resolve, reject) => {
-      const socket = connect({ host: hostname, port: Number(port), noDelay: true });
-      socket.once('error', reject);
-      socket.once('connect', () => {
-        socket.off('error', reject);
-        resolve(new RawConnection(socket));
-      });
-    });
-  }
-
-  write(text: string | Buffer): this {
-    this.socket.write(text);
-    return this;
-  }
-
-  /** The next answer, interim ones (100) included. @throws Error when the connection ends without one */
-  async answer(): Promise<Answer> {
-    for (;;) {
-      const answer = this.take();
-      if (answer !== null) return answer;
-      if (this.socket.readableEnded || this.socket.destroyed) {
-        throw this.failure ?? new Error(`The connection ended after: ${this.received.toString()}`);
-      }
-      await new Promise<void>((resolve) => {
-        const events = ['data', 'end', 'close', 'error'];
-        const done = () => {
-          for (const event of events) this.socket.off(event, done);
-          resolve();
-        };
-        for (const event of events) this.socket.on(event, done);
+    for (const event of ['end', 'close']) {
+      socket.on(event, () => {
+        this.ended = true;
+        this.wake();
       });
     }
   }
 
-  /** What has arrived and was not yet taken as an answer. */
-  get rest(): string {
+  /** Stays open on this side when the server has ended it. */
+  static open(url: string): Promise<RawConnection> {
+    const { hostname, port } = new URL(url);
+    return new Promise((resolve, reject) => {
+      const socket = connect({ host: hostname, port: Number(port), noDelay: true, allowHalfOpen: true });
+      const raw = new RawConnection(socket);
+      socket.once('connect', () => {
+        resolve(raw);
+      });
+      socket.once('error', reject);
+    });
+  }
+
+  write(text: string | Buffer): void {
+    this.socket.write(text);
+  }
+
+  /**
+   * The next answer, an interim one (100) as well. Its body must have a Content-Length.
+   * @throws Error when the connection ends without one
+   */
+  async answer(): Promise<Answer> {
+    for (;;) {
+      const answer = this.take();
+      if (answer !== null) return answer;
+      if (this.ended) throw this.failure ?? new Error(`The connection ended after: ${this.received.toString()}`);
+      await this.change();
+    }
+  }
+
+  /** Resolves when the server has ended its side, to whatever it said since the last answer. */
+  async end(): Promise<string> {
+    while (!this.ended) await this.change();
     return this.received.toString();
+  }
+
+  /** Resolves when the server takes no more from this side. */
+  async refused(): Promise<void> {
+    while (this.failure === null && !this.socket.destroyed) {
+      this.socket.write('x');
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
   }
 
   close(): void {
     this.socket.destroy();
   }
 
+  private change(): Promise<void> {
+    return new Promise((resolve) => (this.wake = resolve));
+  }
+
   private take(): Answer | null {
     const end = this.received.indexOf('\r\n\r\n');
     if (end < 0) return null;
     const [statusLine = '', ...lines] = this.received.toString('latin1', 0, end).split('\r\n');
-    const headers = joined(lines.flatMap((line) => [line.slice(0, line.indexOf(':')), line.replace(/^[^:]*: */, '')]));
+    const headers = headersOf(lines.flatMap((line) => line.split(/: (.*)/, 2)));
     const start = end + 4;
     const length = Number(headers['content-length'] ?? 0);
     if (this.received.length < start + length) return null;
@@ -127,13 +128,28 @@ export class RawConnection {
   }
 }
 
-/** The answer to a request that is written out in full. */
-export async function exchange(url: string, ...parts: (string | Buffer)[]): Promise<Answer> {
+/** The answer to a request that is written out in full, or as far as it goes. */
+export async function exchange(url: string, text: string | Buffer): Promise<Answer> {
   const connection = await RawConnection.open(url);
   try {
-    for (const part of parts) connection.write(part);
+    connection.write(text);
     return await connection.answer();
   } finally {
     connection.close();
   }
+}
+
+/** A request's lines as they travel. */
+export function lines(...all: string[]): string {
+  return [...all, '', ''].join('\r\n');
+}
+
+function headersOf(raw: readonly string[]): Record<string, string> {
+  const headers: Record<string, string> = {};
+  for (let index = 0; index < raw.length; index += 2) {
+    const name = (raw[index] ?? '').toLowerCase();
+    const value = raw[index + 1] ?? '';
+    headers[name] = name in headers ? `${headers[name] ?? ''}, ${value}` : value;
+  }
+  return headers;
 }

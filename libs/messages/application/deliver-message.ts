@@ -119,6 +119,16 @@ export class DeliverMessage {
 }
 
 function reasonOf(error: unknown): string {
-  const text = (error instanceof Error ? error.message : String(error)) || 'The handler failed without a reason.';
-  return text.replaceAll('\u0000', '').slice(0, MAX_REASON_LENGTH).toWellFormed();
+  const text = textOf(error).replaceAll('\u0000', '').slice(0, MAX_REASON_LENGTH).toWellFormed();
+  return text || 'The handler failed without a reason.';
+}
+
+// Anything can be thrown, also what throws when it is looked at: that fails this attempt like all else.
+function textOf(error: unknown): string {
+  try {
+    const said: unknown = error instanceof Error ? error.message : error;
+    return String(said);
+  } catch {
+    return '';
+  }
 }

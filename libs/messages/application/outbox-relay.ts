@@ -33,6 +33,7 @@ export class OutboxRelay {
   private relayed: string[] = [];
   private running: Promise<void> | null = null;
   private sweeping: Promise<void> | null = null;
+  private removing: Promise<void> = Promise.resolve();
   private removeTimer: NodeJS.Timeout | null = null;
   private sweepTimer: NodeJS.Timeout | null = null;
   private closed = false;
@@ -149,15 +150,19 @@ export class OutboxRelay {
     }
   }
 
-  private async removeRelayed(): Promise<void> {
+  /** One removal after the other; resolves when none is under way. */
+  private removeRelayed(): Promise<void> {
     if (this.removeTimer !== null) clearTimeout(this.removeTimer);
     this.removeTimer = null;
     const ids = this.takeRelayed();
-    if (ids.length === 0) return;
-    // Entries that stay because of a fault are relayed once more by a sweeper, which does no harm.
-    await this.outbox.remove(ids).catch((error: unknown) => {
-      this.report({ event: 'cleanup_failed', error });
-    });
+    if (ids.length > 0) {
+      // Entries that stay because of a fault are relayed once more by a sweeper, which does no harm.
+      const remove = () => this.outbox.remove(ids);
+      this.removing = this.removing.then(remove).catch((error: unknown) => {
+        this.report({ event: 'cleanup_failed', error });
+      });
+    }
+    return this.removing;
   }
 }
 

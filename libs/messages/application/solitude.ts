@@ -1,16 +1,19 @@
+interface Waiting {
+  readonly alone: boolean;
+  readonly go: () => void;
+}
+
 /**
- * Lets work run side by side, or one piece of it alone: a readers-writer lock in which whoever wants to be alone goes
- * before those that come later.
+ * Lets work run side by side, or one piece of it alone: a readers-writer lock in which nobody overtakes, so that
+ * neither side can starve the other.
  */
 export class Solitude {
   private together = 0;
   private occupied = false;
-  private readonly wantAlone: (() => void)[] = [];
-  private readonly wantTogether: (() => void)[] = [];
+  private readonly waiting: Waiting[] = [];
 
   async amongOthers<T>(work: () => Promise<T>): Promise<T> {
-    if (this.occupied || this.wantAlone.length > 0) await new Promise<void>((go) => this.wantTogether.push(go));
-    else this.together++;
+    await this.turn(false);
     try {
       return await work();
     } finally {
@@ -20,8 +23,7 @@ export class Solitude {
   }
 
   async alone<T>(work: () => Promise<T>): Promise<T> {
-    if (this.occupied || this.together > 0) await new Promise<void>((go) => this.wantAlone.push(go));
-    else this.occupied = true;
+    await this.turn(true);
     try {
       return await work();
     } finally {
@@ -30,18 +32,21 @@ export class Solitude {
     }
   }
 
-  // Whoever is woken has its place already, so that nobody can slip in between.
+  private async turn(alone: boolean): Promise<void> {
+    await new Promise<void>((go) => {
+      this.waiting.push({ alone, go });
+      this.next();
+    });
+  }
+
+  // Whoever is let in has its place already, so that nobody can slip in between.
   private next(): void {
-    if (this.occupied || this.together > 0) return;
-    const lone = this.wantAlone.shift();
-    if (lone !== undefined) {
-      this.occupied = true;
-      lone();
-      return;
-    }
-    for (const go of this.wantTogether.splice(0)) {
-      this.together++;
-      go();
+    for (let [first] = this.waiting; first !== undefined; [first] = this.waiting) {
+      if (this.occupied || (first.alone && this.together > 0)) return;
+      this.waiting.shift();
+      if (first.alone) this.occupied = true;
+      else this.together++;
+      first.go();
     }
   }
 }

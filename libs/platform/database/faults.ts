@@ -31,9 +31,17 @@ export function sqlState(error: unknown): string {
   return typeof code === 'string' ? code : '';
 }
 
-/** The error itself, or DomainError `unavailable` with it as its cause. */
-export function asUnavailable(error: unknown): unknown {
-  if (error instanceof DomainError || !isUnavailable(error)) return error;
+/** Whether a statement only lost against another one (a deadlock, a lock that was not to be had): it may succeed later. */
+export function isContention(error: unknown): boolean {
+  return /^(40001|40P01|55P03)$/.test(sqlState(error));
+}
+
+/**
+ * The error itself, or DomainError `unavailable` with it as its cause.
+ * @param isNotNow what says "not now" rather than "not this"
+ */
+export function asUnavailable(error: unknown, isNotNow = isUnavailable): unknown {
+  if (error instanceof DomainError || !isNotNow(error)) return error;
   const unavailable = new DomainError('unavailable', 'The service cannot reach its store. Repeat the request later.');
   unavailable.cause = error;
   return unavailable;

@@ -1,4 +1,4 @@
-import { STATUS_CODES, type IncomingMessage, type ServerResponse } from 'node:http';
+import { METHODS, STATUS_CODES, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
@@ -9,6 +9,8 @@ import { requestId } from './request-id.js';
 const MAX_HEADER_BYTES = 16 * 1024;
 /** An unread body of up to this many bytes is cheaper to swallow than a connection is to open anew. */
 const SWALLOWED_BODY_BYTES = 64 * 1024;
+/** A client that is still sending must be able to read its refusal before the connection is reset. */
+const LINGER_MS = 1_000;
 
 export interface EdgeOptions {
   readonly maxBodyBytes: number;
@@ -17,6 +19,12 @@ export interface EdgeOptions {
 
 /** Requests whose body waits for `100 Continue` until somebody wants to read it. */
 export const expectingContinue = new WeakSet<IncomingMessage>();
+
+/** Connections whose request was refused before it had arrived whole: what comes of it later no longer counts. */
+export const givenUp = new WeakSet<Socket>();
+
+/** The newest request of each connection, with its answer. */
+const newest = new WeakMap<Socket, { readonly request: FastifyRequest; readonly reply: FastifyReply }>();
 
 /**
  * Fastify as the contract wants it: nobody reads a body before the key is settled, every answer has its request id
@@ -44,10 +52,11 @@ export function createEdge(options: EdgeOptions): FastifyAdapter {
   });
   const fastify = adapter.getInstance<FastifyInstance>();
   // Fastify parses the body of a method that "has" one before any guard runs. Declared bodiless, it leaves it alone.
-  for (const method of ['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'QUERY']) {
+  for (const method of METHODS.filter((name) => !['GET', 'HEAD', 'CONNECT'].includes(name))) {
     fastify.addHttpMethod(method, { hasBody: false, overrideExisting: true });
   }
   fastify.addHook('onRequest', (request, reply, done) => {
+    newest.set(request.raw.socket, { request, reply });
     void reply.header('x-request-id', request.id).header('cache-control', 'no-store');
     done(requestFault(request));
   });
@@ -57,21 +66,35 @@ export function createEdge(options: EdgeOptions): FastifyAdapter {
   });
   const server = fastify.server;
   server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
+    // Node takes any list that has it.
+    if (request.headers.expect?.toLowerCase() !== '100-continue') {
+      server.emit('checkExpectation', request, response);
+      return;
+    }
     expectingContinue.add(request);
     server.emit('request', request, response);
   });
   server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) => {
-    const id = requestId(request.headers['x-request-id']);
-    response.writeHead(400, plainHeaders(id));
-    response.end(problemText('malformed_request', 'The only expectation supported is 100-continue.', id));
+    const { status, headers, body } = closing('malformed_request', 'The only expectation is 100-continue.', request);
+    response.writeHead(status, headers).end(body);
+  });
+  server.on('connect', (request: IncomingMessage, socket: Socket) => {
+    socket.on('error', () => undefined).resume();
+    refuse(socket, closing('malformed_request', 'This server is no proxy.', request));
   });
   return adapter;
 }
 
-function requestFault(request: FastifyRequest): DomainError | undefined {
-  const { host } = request.headers;
-  if (host === undefined ? request.raw.httpVersion === '1.1' : host.includes(',')) {
+function requestFault({ headers, raw: { httpVersion } }: FastifyRequest): DomainError | undefined {
+  if (httpVersion !== '1.1' && httpVersion !== '1.0') {
+    return new DomainError('malformed_request', 'The request must be HTTP/1.1 or HTTP/1.0.');
+  }
+  const { host, 'transfer-encoding': encoding } = headers;
+  if (host === undefined ? httpVersion === '1.1' : host.includes(',')) {
     return new DomainError('malformed_request', 'The request must have exactly one Host header.');
+  }
+  if (encoding !== undefined && (httpVersion === '1.0' || encoding.toLowerCase() !== 'chunked')) {
+    return new DomainError('malformed_request', 'The only Transfer-Encoding is chunked, of HTTP/1.1.');
   }
   return undefined;
 }
@@ -92,12 +115,28 @@ export function sendProblem(request: FastifyRequest, reply: FastifyReply, error:
     .send(JSON.stringify(problem));
 }
 
-function plainHeaders(id: string): Record<string, string> {
-  return { 'X-Request-Id': id, 'Cache-Control': 'no-store', 'Content-Type': PROBLEM_TYPE, Connection: 'close' };
+interface Refusal {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
 }
 
-function problemText(code: ErrorCode, detail: string, id: string): string {
-  return JSON.stringify(toProblem(new DomainError(code, detail), id));
+/** An answer outside of Fastify, after which the connection closes. */
+function closing(code: ErrorCode, detail: string, request?: IncomingMessage): Refusal {
+  const id = requestId(request?.headers['x-request-id']);
+  const problem = toProblem(new DomainError(code, detail), id);
+  const body = JSON.stringify(problem);
+  return {
+    status: problem.status,
+    headers: {
+      'X-Request-Id': id,
+      'Cache-Control': 'no-store',
+      'Content-Type': PROBLEM_TYPE,
+      'Content-Length': String(Buffer.byteLength(body)),
+      Connection: 'close',
+    },
+    body,
+  };
 }
 
 const UNREADABLE: Readonly<Record<string, [ErrorCode, string]>> = {
@@ -105,17 +144,36 @@ const UNREADABLE: Readonly<Record<string, [ErrorCode, string]>> = {
   ERR_HTTP_REQUEST_TIMEOUT: ['request_timeout', 'Send the whole request without delay.'],
 };
 
-/** Answers what the HTTP parser could not read; there is no request object yet, only the connection. */
+const unreadable = new WeakSet<Socket>();
+
+/** Answers what the HTTP parser could not read: an error of the newest request's body, or of what follows it. */
 function answerUnreadable(error: Error & { code?: string }, socket: Socket): void {
+  // The parser complains of each further piece as well.
+  if (unreadable.has(socket)) return;
   if (!socket.writable) {
     socket.destroy();
     return;
   }
+  unreadable.add(socket);
   const [code, detail] = UNREADABLE[error.code ?? ''] ?? ['malformed_request', 'The request is not valid HTTP/1.1.'];
-  const id = requestId(undefined);
-  const body = problemText(code, detail, id);
-  const { status } = toProblem(new DomainError(code, detail), id);
-  const headers = { ...plainHeaders(id), 'Content-Length': String(Buffer.byteLength(body)) };
+  const { request, reply } = newest.get(socket) ?? {};
+  if (request?.raw.complete === false) {
+    givenUp.add(socket);
+    if (reply?.sent === true) socket.destroySoon();
+    else refuse(socket, closing(code, detail, request.raw));
+  } else if (reply?.raw.writableFinished === false) {
+    // Answers keep the order of their requests: what is under way may yet be stored.
+    reply.raw.once('finish', () => {
+      refuse(socket, closing(code, detail));
+    });
+  } else {
+    refuse(socket, closing(code, detail));
+  }
+}
+
+function refuse(socket: Socket, { status, headers, body }: Refusal): void {
+  if (!socket.writable) return;
   const head = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
   socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\n${head.join('')}\r\n${body}`);
+  setTimeout(() => socket.destroy(), LINGER_MS).unref();
 }

@@ -12,7 +12,7 @@ export class FallbackController {
 
   @All('*')
   answer(@Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply): void {
-    const allowed = this.routes.methodsFor(request.url.split('?', 1)[0] ?? '');
+    const allowed = this.routes.methodsFor(request.url);
     if (allowed.length === 0) throw new DomainError('not_found', 'No resource has this path.');
     void reply.header('allow', [...allowed, 'OPTIONS'].join(', '));
     if (request.method !== 'OPTIONS') {

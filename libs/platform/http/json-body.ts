@@ -3,7 +3,7 @@ import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import { getMetadataStorage, validateSync } from 'class-validator';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { DomainError, ValidationError } from '#kernel/domain-error.js';
-import { expectingContinue } from './edge.js';
+import { expectingContinue, givenUp } from './edge.js';
 
 type BodyClass = new () => object;
 
@@ -58,6 +58,7 @@ function collect(request: IncomingMessage, limit: number): Promise<Buffer> {
       reject(tooLarge(limit));
     });
     request.on('end', () => {
+      if (givenUp.has(request.socket)) return;
       resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks));
     });
     // Nobody is left to read the answer; rejecting ends the work for it.

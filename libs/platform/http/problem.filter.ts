@@ -16,7 +16,8 @@ export class ProblemFilter implements ExceptionFilter {
     const reply = host.switchToHttp().getResponse<FastifyReply>();
     const error = this.asDomainError(thrown, request);
     if (error.code === 'unauthorized') {
-      const invalid = request.headers.authorization === undefined ? '' : ', error="invalid_token"';
+      // RFC 6750, 3.1: an error is named only where a token was presented.
+      const invalid = /^bearer\s+\S/i.test(request.headers.authorization ?? '') ? ', error="invalid_token"' : '';
       void reply.header('www-authenticate', `Bearer realm="sluice"${invalid}`);
     }
     if (error.code === 'unavailable') {

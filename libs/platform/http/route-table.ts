@@ -12,8 +12,12 @@ export class RouteTable {
     return table;
   }
 
-  /** Methods of a path, in the order of their registration; none for a path that doesn't exist. */
-  methodsFor(path: string): string[] {
+  /**
+   * Methods of the path in a request's target, in the order of their registration; none for one that doesn't exist.
+   * @param target as it was sent, and as the router has accepted it: it may name the host, and is percent-encoded
+   */
+  methodsFor(target: string): string[] {
+    const path = decodeURI(target.replace(/^https?:\/\/[^/?#]*/i, '').replace(/[?#].*/s, ''));
     return [...new Set(this.routes.filter(({ pattern }) => pattern.test(path)).map(({ method }) => method))];
   }
 

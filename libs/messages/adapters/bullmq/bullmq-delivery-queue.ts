@@ -1,5 +1,5 @@
 import type { Queue } from 'bullmq';
-import { asUnavailable } from '#platform/database/faults.js';
+import { asUnavailable, isContention } from '#platform/database/faults.js';
 import { DeliveryQueue } from '../../application/delivery-queue.js';
 import type { Message } from '../../domain/message.js';
 import type { RetryPolicy } from '../../domain/retry-policy.js';
@@ -19,16 +19,18 @@ export class BullMqDeliveryQueue extends DeliveryQueue {
     if (messages.length === 0) return;
     const { maxAttempts: attempts, backoffMs } = this.policy;
     const backoff = { type: 'exponential', delay: backoffMs, jitter: 0.5 };
+    const jobs = messages.map((message) => ({
+      name: JOB_NAME,
+      data: toJobData(message),
+      opts: { jobId: message.jobId, attempts, backoff },
+    }));
+    // In one order everywhere, so that a relay and a sweeper with the same jobs can't lock each other out.
+    jobs.sort((one, other) => (one.opts.jobId < other.opts.jobId ? -1 : 1));
     try {
-      await this.queue.addBulk(
-        messages.map((message) => ({
-          name: JOB_NAME,
-          data: toJobData(message),
-          opts: { jobId: message.jobId, attempts, backoff },
-        })),
-      );
+      await this.queue.addBulk(jobs);
     } catch (error) {
-      throw asUnavailable(error);
+      // A lock that was not to be had says nothing against the jobs.
+      throw asUnavailable(asUnavailable(error), isContention);
     }
   }
 

@@ -1,5 +1,6 @@
 import { Batcher } from '#platform/batcher.js';
 import type { Database } from '#platform/database/database.js';
+import { asUnavailable, isContention } from '#platform/database/faults.js';
 import { Deliveries, type ClaimTerms, type Job } from '../../application/deliveries.js';
 import type { Message } from '../../domain/message.js';
 import { TRANSITIONS } from '../../domain/message-status.js';
@@ -26,13 +27,15 @@ const RUNS_ALONE = `
   SET claim_alone = true, claim_expires_at = clock_timestamp() + $3 * interval '1 millisecond'
   WHERE id = $1 AND claim = $2 RETURNING id`;
 
+// An end whose answer was lost is told again. Each claim counts an attempt, so the count tells that it was stored.
 const SETTLE = `
   UPDATE sluice.messages m
   SET status = t.status, failures = t.failures, failure_reason = t.failure_reason, updated_at = clock_timestamp(),
       claim = NULL, claim_expires_at = NULL, claim_alone = false
-  FROM unnest($1::text[], $2::uuid[], $3::text[], $4::int[], $5::text[])
-    AS t (id, token, status, failures, failure_reason)
-  WHERE m.id = t.id AND m.claim = t.token
+  FROM unnest($1::text[], $2::uuid[], $3::int[], $4::text[], $5::int[], $6::text[])
+    AS t (id, token, attempts, status, failures, failure_reason)
+  WHERE m.id = t.id
+    AND (m.claim = t.token OR m.claim IS NULL AND m.attempts = t.attempts AND m.status = t.status)
   RETURNING t.token`;
 
 interface Claiming {
@@ -44,6 +47,9 @@ interface Settling {
   readonly claimed: Message;
   readonly ended: Message;
 }
+
+/** Said to a job whose message another one of the same batch has claimed: it takes over from that one. */
+const OVERTAKEN = Symbol('overtaken');
 
 // One at a time: two of one process that overlap could only wait for each other's rows.
 const LIMITS = { maxItems: 500, maxWaiting: 100_000 };
@@ -57,8 +63,9 @@ export class PostgresDeliveries extends Deliveries {
     super();
   }
 
-  claim(job: Job, terms: ClaimTerms): Promise<Message | null> {
-    return this.claims.submit({ job, terms });
+  async claim(job: Job, terms: ClaimTerms): Promise<Message | null> {
+    const claimed = await this.claims.submit({ job, terms });
+    return claimed === OVERTAKEN ? this.claim(job, terms) : claimed;
   }
 
   async runsAlone({ state }: Message, leaseMs: number): Promise<boolean> {
@@ -70,29 +77,37 @@ export class PostgresDeliveries extends Deliveries {
     return this.ends.submit({ claimed, ended });
   }
 
-  private async claimAll(claims: Claiming[]): Promise<(Message | null)[]> {
+  private async claimAll(claims: Claiming[]): Promise<(Message | null | typeof OVERTAKEN)[]> {
     const rows = await this.database.prepared<Omit<MessageRow, 'body'>>('claim', CLAIM, [
       claims.map(({ job }) => job.id),
       claims.map(({ job }) => job.retries),
       claims.map(({ terms }) => terms.token),
       claims.map(({ terms }) => terms.leaseMs),
     ]);
-    // By token, not by id: of two jobs for one message in a batch only one has it.
+    // By token, not by id: an UPDATE changes a row once, so of two jobs for one message in a batch only one has it.
     const byToken = new Map(rows.map((row) => [row.claim, row]));
+    const claimed = new Set(rows.map(({ id, retries }) => `${id}.${retries}`));
     return claims.map(({ job, terms }) => {
       const row = byToken.get(terms.token);
-      return row === undefined ? null : toMessage({ ...row, body: job.message });
+      if (row !== undefined) return toMessage({ ...row, body: job.message });
+      return claimed.has(`${job.id}.${job.retries}`) ? OVERTAKEN : null;
     });
   }
 
   private async settleAll(ends: Settling[]): Promise<boolean[]> {
-    const rows = await this.database.prepared<{ token: string }>('settle', SETTLE, [
-      ends.map(({ claimed }) => claimed.id),
-      ends.map(({ claimed }) => claimed.state.claim?.token),
-      ends.map(({ ended }) => ended.state.status),
-      ends.map(({ ended }) => ended.state.failures),
-      ends.map(({ ended }) => ended.state.failureReason),
-    ]);
+    const rows = await this.database
+      .prepared<{ token: string }>('settle', SETTLE, [
+        ends.map(({ claimed }) => claimed.id),
+        ends.map(({ claimed }) => claimed.state.claim?.token),
+        ends.map(({ claimed }) => claimed.state.attempts),
+        ends.map(({ ended }) => ended.state.status),
+        ends.map(({ ended }) => ended.state.failures),
+        ends.map(({ ended }) => ended.state.failureReason),
+      ])
+      .catch((error: unknown) => {
+        // Alone and still locked out: the worker is to tell it again, not to forget it.
+        throw ends.length === 1 ? asUnavailable(error, isContention) : error;
+      });
     const settled = new Set<string | undefined>(rows.map(({ token }) => token));
     return ends.map(({ claimed }) => settled.has(claimed.state.claim?.token));
   }

@@ -12,6 +12,8 @@ import { ACCEPT, CHANGE, FIRST_USES, FORGET_KEY } from './accept.sql.js';
 import { MessageSchema, toMessage } from './message.schema.js';
 
 const KEY_LIFETIME_MS = 24 * 3_600_000;
+/** Milliseconds that a request waits at least for the first one with its key. */
+const KEY_PATIENCE_MS = 5_000;
 
 interface Request {
   readonly message: Message;
@@ -49,14 +51,16 @@ export class PostgresMessages extends Messages {
   }
 
   async add(message: Message, idempotency: Idempotency | null): Promise<Accepted> {
-    const request = { message, idempotency };
-    if (idempotency === null) return settled(await this.plain.submit(request)) ?? this.add(message, null);
-    try {
-      return settled(await this.keyed.submit(request)) ?? (await this.add(message, idempotency));
-    } catch (error) {
-      // 55P03: the transaction that holds the key has not ended within lock_timeout.
-      if (sqlState(error) !== '55P03') throw error;
-      throw new DomainError('idempotency_key_in_use', 'The first request with this key is still under way. Repeat it.');
+    const requests = idempotency === null ? this.plain : this.keyed;
+    for (const started = performance.now(); ;) {
+      try {
+        const accepted = settled(await requests.submit({ message, idempotency }));
+        if (accepted !== null) return accepted;
+      } catch (error) {
+        // 55P03: the transaction that holds the key has not ended within lock_timeout.
+        if (idempotency === null || sqlState(error) !== '55P03') throw error;
+        if (performance.now() - started > KEY_PATIENCE_MS) throw keyInUse();
+      }
     }
   }
 
@@ -194,6 +198,10 @@ export class PostgresMessages extends Messages {
     }
     return { message: Message.queue(use.message_id, accountId, text, use.created_at), replayed: true };
   }
+}
+
+function keyInUse(): DomainError {
+  return new DomainError('idempotency_key_in_use', 'The first request with this key is still under way. Repeat it.');
 }
 
 function settled(answer: Answer): Accepted | null {

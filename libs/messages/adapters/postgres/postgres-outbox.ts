@@ -36,7 +36,7 @@ export class PostgresOutbox extends Outbox {
              SELECT * FROM sluice.outbox WHERE due_at <= clock_timestamp() - $1 * interval '1 millisecond'
              ORDER BY due_at, id LIMIT $2
            ) due
-         ) counted WHERE total - bytes < $3 ORDER BY due_at, id`,
+         ) counted WHERE total <= $3 OR total = bytes ORDER BY due_at, id`,
         [minAgeMs, SWEEP_ENTRIES, SWEEP_BYTES],
       );
       if (entries.length === 0) return 0;

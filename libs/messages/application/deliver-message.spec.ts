@@ -1,0 +1,161 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Worker } from '../../../test/contracts/fakes/delivering.js';
+import { after, claimTerms, jobOf, SENT_AT, unavailable } from '../../../test/support/messages.js';
+
+const failing = (error: Error) => () => Promise.reject(error);
+
+describe('DeliverMessage', () => {
+  it('hands the message to the handler under its claim and stores that it was delivered', async () => {
+    const worker = new Worker(() => {
+      expect(worker.stored(message)).toMatchObject({ status: 'processing', attempts: 1 });
+      expect(worker.stored(message).claim?.expiresAt).toEqual(after(10_000 + 15_000));
+      return Promise.resolve();
+    });
+    const message = worker.has({ text: 'hello' });
+    expect(await worker.run(message)).toEqual({ kind: 'done' });
+    const { id } = message;
+    expect(worker.calls).toEqual([
+      { id, accountId: 'acct_of_nobody', message: 'hello', createdAt: SENT_AT, attempt: 1 },
+    ]);
+    expect(worker.stored(message)).toMatchObject({ status: 'delivered', attempts: 1, failures: 0, claim: null });
+  });
+
+  it.each(['delivered', 'failed', 'cancelled'] as const)('leaves a message alone that is %s', async (status) => {
+    const worker = new Worker();
+    const message = worker.has({ status });
+    expect(await worker.run(message)).toEqual({ kind: 'done' });
+    expect(worker.calls).toEqual([]);
+    expect(worker.stored(message)).toEqual(message.state);
+  });
+
+  it('repeats what failed after a growing backoff, and fails it for good when its attempts are used up', async () => {
+    const worker = new Worker(failing(new Error('no luck')));
+    const message = worker.has();
+    expect(await worker.run(message)).toEqual({ kind: 'again', afterMs: 750 });
+    expect(worker.stored(message)).toMatchObject({
+      status: 'queued',
+      failures: 1,
+      failureReason: 'no luck',
+      claim: null,
+    });
+    expect(await worker.run(message)).toEqual({ kind: 'again', afterMs: 1_500 });
+    expect(await worker.run(message)).toEqual({ kind: 'failed', reason: 'no luck' });
+    expect(worker.stored(message)).toMatchObject({
+      status: 'failed',
+      attempts: 3,
+      failureReason: 'no luck',
+      claim: null,
+    });
+    expect(worker.calls.map(({ attempt }) => attempt)).toEqual([1, 2, 3]);
+  });
+
+  it('fails only the attempt when a handler throws before its first await', async () => {
+    const worker = new Worker(() => {
+      throw new Error('at once');
+    });
+    const message = worker.has();
+    expect(await worker.run(message)).toMatchObject({ kind: 'again' });
+    expect(worker.stored(message)).toMatchObject({ status: 'queued', failureReason: 'at once' });
+  });
+
+  it('gives an attempt its time and no more, and tells the handler so', async () => {
+    let told: unknown;
+    const never = async (_: unknown, signal: AbortSignal) => {
+      await new Promise((resolve) => {
+        signal.addEventListener('abort', resolve);
+      });
+      told = signal.reason;
+      throw new Error('after its time');
+    };
+    const worker = new Worker(never, { attemptTimeoutMs: 20 });
+    const message = worker.has();
+    expect(await worker.run(message)).toMatchObject({ kind: 'again' });
+    expect(worker.stored(message).failureReason).toBe('The attempt took longer than 20 ms.');
+    expect(told).toEqual(new Error('The attempt took longer than 20 ms.'));
+  });
+
+  it('does not abort a handler that was in time', async () => {
+    let given: AbortSignal | undefined;
+    const worker = new Worker(
+      (_, signal) => {
+        given = signal;
+        return Promise.resolve();
+      },
+      { attemptTimeoutMs: 20 },
+    );
+    await worker.run(worker.has());
+    await sleep(60);
+    expect(given?.aborted).toBe(false);
+  });
+
+  it.each<[string, unknown, string]>([
+    ['a text', 'as text', 'as text'],
+    ['no error at all', undefined, 'undefined'],
+    ['an error without a message', new Error(''), 'The handler failed without a reason.'],
+    ['only what can not be stored', new Error('\u0000'), 'The handler failed without a reason.'],
+    ['U+0000', new Error('be\u0000fore'), 'before'],
+    ['a lone surrogate', new Error('x\ud83dx'), 'x\ufffdx'],
+    ['a very long reason', new Error('y'.repeat(5_000)), 'y'.repeat(1_000)],
+    ['a pair cut in two', new Error(`${'z'.repeat(999)}💌`), `${'z'.repeat(999)}\ufffd`],
+    ['an error whose message is no text', Object.assign(new Error(), { message: 42 }), '42'],
+    ['what has no text at all', Object.create(null), 'The handler failed without a reason.'],
+  ])('makes a reason of %s that every store can keep', async (_, thrown, reason) => {
+    const worker = new Worker(failing(thrown as Error), { maxAttempts: 1 });
+    const message = worker.has();
+    expect(await worker.run(message)).toEqual({ kind: 'failed', reason });
+    expect(worker.stored(message)).toMatchObject({ status: 'failed', failureReason: reason });
+  });
+
+  it.each([
+    ['delivered', () => Promise.resolve(), {}],
+    ['failed', failing(new Error('no luck')), {}],
+    ['failed for good', failing(new Error('no luck')), { maxAttempts: 1 }],
+  ])('leaves a message that was %s here to who has taken it over meanwhile', async (_, handle, terms) => {
+    const takenOver = async () => {
+      await worker.deliveries.claim(jobOf(message), claimTerms());
+      await handle();
+    };
+    const worker = new Worker(takenOver, terms);
+    const message = worker.has();
+    expect(await worker.run(message)).toEqual({ kind: 'done' });
+    expect(worker.stored(message)).toMatchObject({ status: 'processing', attempts: 2, crashes: 1, failures: 0 });
+  });
+
+  it('tells the store how it ended until the store hears it', async () => {
+    const worker = new Worker();
+    const settle = jest.spyOn(worker.deliveries, 'settle');
+    settle.mockRejectedValueOnce(unavailable()).mockRejectedValueOnce(unavailable());
+    const message = worker.has();
+    expect(await worker.run(message)).toEqual({ kind: 'done' });
+    expect(settle).toHaveBeenCalledTimes(3);
+    expect(worker.calls).toHaveLength(1);
+    expect(worker.stored(message).status).toBe('delivered');
+  });
+
+  it('keeps the backoff of an end that was stored while its answer was lost', async () => {
+    const worker = new Worker(failing(new Error('no luck')));
+    const settle = worker.deliveries.settle.bind(worker.deliveries);
+    jest.spyOn(worker.deliveries, 'settle').mockImplementationOnce(async (claimed, ended) => {
+      await settle(claimed, ended);
+      throw unavailable();
+    });
+    expect(await worker.run(worker.has())).toEqual({ kind: 'again', afterMs: 750 });
+  });
+
+  it('leaves it to the next worker when the process stops while the store is away', async () => {
+    const worker = new Worker();
+    jest.spyOn(worker.deliveries, 'settle').mockRejectedValue(unavailable());
+    const message = worker.has();
+    const run = worker.run(message);
+    worker.stopping.abort();
+    await expect(run).rejects.toMatchObject({ code: 'unavailable' });
+    expect(worker.stored(message).status).toBe('processing');
+  });
+
+  it('does not call the handler when the store can not be asked', async () => {
+    const worker = new Worker();
+    jest.spyOn(worker.deliveries, 'claim').mockRejectedValueOnce(unavailable());
+    await expect(worker.run(worker.has())).rejects.toMatchObject({ code: 'unavailable' });
+    expect(worker.calls).toEqual([]);
+  });
+});

@@ -1,0 +1,221 @@
+import { setImmediate as turn } from 'node:timers/promises';
+import { InMemoryDeliveryQueue } from '../../../test/contracts/fakes/in-memory-delivery-queue.js';
+import { InMemoryOutbox } from '../../../test/contracts/fakes/in-memory-outbox.js';
+import { InMemoryStore } from '../../../test/contracts/fakes/in-memory-store.js';
+import { aMessage, anUnstorable, messages, textOf, unavailable } from '../../../test/support/messages.js';
+import type { Message } from '../domain/message.js';
+import { OutboxRelay, type RelayReport } from './outbox-relay.js';
+
+const MEBIBYTE = 1_048_576;
+
+/** One process: a relay with its queue on a store in memory. Time passes when the test says so. */
+function relaying() {
+  const store = new InMemoryStore();
+  const outbox = new InMemoryOutbox(store);
+  const queue = new InMemoryDeliveryQueue();
+  const reports: RelayReport['event'][] = [];
+  const relay = new OutboxRelay(outbox, queue, ({ event }) => reports.push(event));
+  /** Stores messages in one commit and hands the entry to the relay. */
+  const send = (...sent: Message[]) => {
+    const entry = store.commit(sent);
+    relay.offer(entry);
+    return entry.id;
+  };
+  return { store, outbox, queue, reports, relay, send };
+}
+
+describe('OutboxRelay', () => {
+  beforeEach(() => jest.useFakeTimers({ doNotFake: ['setImmediate', 'nextTick'] }));
+  afterEach(() => jest.useRealTimers());
+
+  it('relays what is offered at once, and all that comes meanwhile in one call', async () => {
+    const { queue, send } = relaying();
+    const release = queue.hold();
+    send(...messages(1));
+    send(...messages(2));
+    send(...messages(3));
+    release();
+    await turn();
+    expect(queue.calls).toEqual([1, 5]);
+    expect(queue.jobs.size).toBe(6);
+  });
+
+  it('lets the next commit take the ids of relayed entries along, once', async () => {
+    const { relay, send } = relaying();
+    const ids = [send(aMessage()), send(aMessage())];
+    expect(relay.takeRelayed()).toEqual([]);
+    await turn();
+    expect(relay.takeRelayed()).toEqual(ids);
+    expect(relay.takeRelayed()).toEqual([]);
+  });
+
+  it('removes relayed entries itself within a second when no commit takes them', async () => {
+    const { store, send } = relaying();
+    send(aMessage());
+    await turn();
+    expect(store.entries.size).toBe(1);
+    await jest.advanceTimersByTimeAsync(1_000);
+    expect(store.entries.size).toBe(0);
+  });
+
+  it('removes entries within a second that a failed commit gave back', async () => {
+    const { store, relay, send } = relaying();
+    send(aMessage());
+    await turn();
+    const taken = relay.takeRelayed();
+    await jest.advanceTimersByTimeAsync(1_000);
+    expect(store.entries.size).toBe(1);
+    relay.giveBack(taken);
+    await jest.advanceTimersByTimeAsync(1_000);
+    expect(store.entries.size).toBe(0);
+  });
+
+  it('says so when it can not remove relayed entries, and leaves them to the sweeper', async () => {
+    const { store, outbox, queue, reports, relay, send } = relaying();
+    jest.spyOn(outbox, 'remove').mockRejectedValueOnce(unavailable());
+    send(aMessage());
+    await turn();
+    await jest.advanceTimersByTimeAsync(1_000);
+    expect(reports).toEqual(['cleanup_failed']);
+    await relay.sweep(0);
+    expect(store.entries.size).toBe(0);
+    expect(queue.jobs.size).toBe(1);
+  });
+
+  it('bounds a call in messages and in bytes', async () => {
+    const { queue, send } = relaying();
+    const release = queue.hold();
+    send(aMessage());
+    for (let entry = 0; entry < 4; entry++) send(...messages(200));
+    for (let entry = 0; entry < 5; entry++) send(...messages(4, { text: textOf() }));
+    release();
+    await turn();
+    // Two entries of 200 fit, three would be more than 500; three of 1 MiB and 1 KiB fit, four would be more than 4 MiB.
+    expect(queue.calls).toEqual([1, 400, 400 + 3 * 4, 2 * 4]);
+  });
+
+  it('keeps at most 32 MiB in memory; what is beyond stays in the outbox for the sweeper', async () => {
+    const { store, queue, relay, send } = relaying();
+    const release = queue.hold();
+    send(aMessage());
+    await turn();
+    for (let entry = 0; entry < 48; entry++) send(...messages(4, { text: textOf() }));
+    release();
+    await turn();
+    await relay.close();
+    const relayed = queue.jobs.size - 1;
+    expect(relayed * textOf().length).toBeLessThanOrEqual(32 * MEBIBYTE);
+    expect(relayed * textOf().length).toBeGreaterThan(30 * MEBIBYTE);
+    expect(store.entries.size).toBe(48 - relayed / 4);
+  });
+
+  it('takes new entries again when what waited has left the memory', async () => {
+    const { queue, send } = relaying();
+    for (let round = 0; round < 3; round++) {
+      for (let entry = 0; entry < 30; entry++) send(...messages(4, { text: textOf() }));
+      await turn();
+    }
+    expect(queue.jobs.size).toBe(3 * 30 * 4);
+  });
+
+  it('lets one job that the queue refuses hold up nobody, and tries it again a minute later', async () => {
+    const { store, queue, reports, relay, send } = relaying();
+    const bad = anUnstorable();
+    const [good, neighbours] = [messages(300), messages(99)];
+    const release = queue.hold();
+    send(aMessage());
+    send(...good);
+    send(bad, ...neighbours);
+    release();
+    await turn();
+    expect(reports).toEqual(['job_refused']);
+    expect(queue.jobs.size).toBe(1 + 300 + 99);
+    expect(queue.calls.length).toBeLessThan(25);
+    await relay.close();
+    const due = new Date(store.clock.now().getTime() + 60_000);
+    expect([...store.entries.values()]).toEqual([{ id: '3', messageIds: [bad.id], dueAt: due }]);
+  });
+
+  it('does not take a queue that is away for one that refuses a job', async () => {
+    const { store, queue, reports, relay, send } = relaying();
+    queue.away = true;
+    send(...messages(100));
+    await turn();
+    expect(queue.calls).toEqual([100]);
+    expect(reports).toEqual(['relay_failed']);
+    queue.away = false;
+    await relay.sweep(0);
+    expect(queue.jobs.size).toBe(100);
+    expect(store.entries.size).toBe(0);
+  });
+
+  it('comes for what others left behind, every second, but leaves them two seconds for it', async () => {
+    const { store, queue, relay } = relaying();
+    store.commit(messages(3));
+    relay.startSweeping();
+    store.clock.advance(1_900);
+    await jest.advanceTimersByTimeAsync(1_000);
+    expect(queue.jobs.size).toBe(0);
+    store.clock.advance(100);
+    await jest.advanceTimersByTimeAsync(1_000);
+    expect(queue.jobs.size).toBe(3);
+    expect(store.entries.size).toBe(0);
+    await relay.close();
+  });
+
+  it('sweeps on after a sweep that failed, and says so', async () => {
+    const { store, queue, reports, relay } = relaying();
+    store.commit(messages(3));
+    store.clock.advance(10_000);
+    queue.away = true;
+    relay.startSweeping();
+    await jest.advanceTimersByTimeAsync(1_000);
+    expect(reports).toEqual(['sweep_failed']);
+    queue.away = false;
+    await jest.advanceTimersByTimeAsync(1_000);
+    expect(queue.jobs.size).toBe(3);
+    await relay.close();
+  });
+
+  it('sweeps all there is, in calls of at most 500 messages, and postpones what is refused', async () => {
+    const { store, queue, relay } = relaying();
+    const bad = anUnstorable();
+    store.commit([bad, ...messages(1_100)]);
+    store.commit(messages(10));
+    await relay.sweep(0);
+    expect(queue.jobs.size).toBe(1_110);
+    expect(Math.max(...queue.calls)).toBe(500);
+    expect([...store.entries.values()].map(({ messageIds }) => messageIds)).toEqual([[bad.id]]);
+  });
+
+  it('relays what waits and removes what was relayed before it closes, and sweeps no more', async () => {
+    const { store, queue, relay, send } = relaying();
+    relay.startSweeping();
+    const release = queue.hold();
+    for (let entry = 0; entry < 5; entry++) send(...messages(200));
+    const closed = relay.close();
+    release();
+    await closed;
+    expect(queue.jobs.size).toBe(1_000);
+    expect(store.entries.size).toBe(0);
+    store.commit(messages(1));
+    store.clock.advance(10_000);
+    await jest.advanceTimersByTimeAsync(5_000);
+    expect(store.entries.size).toBe(1);
+    expect(jest.getTimerCount()).toBe(0);
+  });
+
+  it('waits for a removal that is under way before it closes', async () => {
+    const { outbox, relay, send } = relaying();
+    let finish: () => void = () => undefined;
+    jest.spyOn(outbox, 'remove').mockReturnValueOnce(new Promise((resolve) => (finish = resolve)));
+    send(aMessage());
+    await jest.advanceTimersByTimeAsync(1_000);
+    let closed = false;
+    const closing = relay.close().then(() => (closed = true));
+    await turn();
+    expect(closed).toBe(false);
+    finish();
+    await closing;
+  });
+});

@@ -1,0 +1,92 @@
+import { setImmediate as turn } from 'node:timers/promises';
+import fc from 'fast-check';
+import { Solitude } from './solitude.js';
+
+/** A piece of work that the test ends when it wants to. */
+class Work {
+  started = false;
+  running = false;
+  end: (succeeds: boolean) => void = () => undefined;
+  readonly outcome: Promise<string>;
+
+  constructor(
+    solitude: Solitude,
+    readonly alone: boolean,
+  ) {
+    const work = () =>
+      new Promise<string>((resolve, reject) => {
+        this.started = this.running = true;
+        this.end = (succeeds) => {
+          this.running = false;
+          if (succeeds) resolve('done');
+          else reject(new Error('failed'));
+        };
+      });
+    const ran = alone ? solitude.alone(work) : solitude.amongOthers(work);
+    this.outcome = ran.catch((error: unknown) => (error as Error).message);
+  }
+}
+
+function conflict(one: Work, other: Work): boolean {
+  return one !== other && (one.alone || other.alone);
+}
+
+/** @param all in the order in which they came */
+function expectOrder(all: readonly Work[]): void {
+  const running = all.filter((work) => work.running);
+  const excluded = running.filter((work) => running.some((other) => conflict(work, other)));
+  expect(excluded).toEqual([]);
+  const overtaken = all.filter(
+    (work, index) => !work.started && all.slice(index).some((later) => later.started && conflict(work, later)),
+  );
+  expect(overtaken).toEqual([]);
+  const first = all.find((work) => !work.started);
+  expect(first === undefined || running.some((work) => conflict(first, work))).toBe(true);
+}
+
+const begin = fc.record({ alone: fc.boolean() });
+const end = fc.record({ nth: fc.nat(20), succeeds: fc.boolean() });
+
+describe('Solitude', () => {
+  it('runs nothing beside what is alone, lets nobody overtake those that wait, and forgets nobody', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(fc.oneof(begin, end), { maxLength: 40 }), async (commands) => {
+        const solitude = new Solitude();
+        const all: Work[] = [];
+        const running = () => all.filter((work) => work.running);
+        for (const command of commands) {
+          if ('alone' in command) {
+            all.push(new Work(solitude, command.alone));
+          } else {
+            running()[command.nth % running().length]?.end(command.succeeds);
+          }
+          await turn();
+          expectOrder(all);
+        }
+        while (running().length > 0) {
+          running()[0]?.end(true);
+          await turn();
+        }
+        expect(all.every((work) => work.started)).toBe(true);
+        await Promise.all(all.map((work) => work.outcome));
+      }),
+    );
+  });
+
+  it('lets those who want company run side by side', async () => {
+    const solitude = new Solitude();
+    const all = [new Work(solitude, false), new Work(solitude, false)];
+    await turn();
+    expect(all.map((work) => work.running)).toEqual([true, true]);
+    for (const work of all) work.end(true);
+    expect(await Promise.all(all.map((work) => work.outcome))).toEqual(['done', 'done']);
+  });
+
+  it('hands on what the work resolves or rejects to, and goes on after a failure', async () => {
+    const solitude = new Solitude();
+    await expect(solitude.alone(() => Promise.reject(new Error('alone')))).rejects.toThrow('alone');
+    await expect(solitude.amongOthers(() => Promise.reject(new Error('together')))).rejects.toThrow('together');
+    expect(await solitude.alone(() => Promise.resolve(1))).toBe(1);
+    expect(await solitude.amongOthers(() => Promise.resolve(2))).toBe(2);
+  });
+});

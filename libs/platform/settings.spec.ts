@@ -1,0 +1,102 @@
+import { readSettings, SettingsError } from './settings.js';
+
+const required = {
+  DATABASE_URL: 'postgres://sluice:hunter2@localhost:5432/sluice',
+  API_KEY_PEPPER: 'p'.repeat(32),
+};
+
+function fault(env: Record<string, string | undefined>): string {
+  try {
+    readSettings({ ...required, ...env });
+  } catch (error) {
+    if (error instanceof SettingsError) return error.message;
+    throw error;
+  }
+  throw new Error('The settings were taken.');
+}
+
+type Settings = ReturnType<typeof readSettings>;
+
+/** Of each number: its variable, where it is found, its default, and the bounds of what it takes. */
+const numbers: [string, (settings: Settings) => number, number, number, number][] = [
+  ['PORT', ({ http }) => http.port, 3_000, 0, 65_535],
+  ['MAX_BODY_BYTES', ({ http }) => http.maxBodyBytes, 1_048_576, 1_024, 67_108_864],
+  ['REQUEST_TIMEOUT_MS', ({ http }) => http.requestTimeoutMs, 30_000, 100, 600_000],
+  ['SHUTDOWN_GRACE_MS', ({ shutdownGraceMs }) => shutdownGraceMs, 10_000, 0, 600_000],
+  ['DATABASE_POOL_SIZE', ({ database }) => database.poolSize, 10, 2, 1_000],
+  ['WORKER_CONCURRENCY', ({ worker }) => worker.concurrency, 50, 1, 1_000],
+  ['WORKER_LOCK_MS', ({ worker }) => worker.lockMs, 5_000, 1_000, 600_000],
+  ['MAX_ATTEMPTS', ({ worker }) => worker.maxAttempts, 5, 1, 100],
+  ['BACKOFF_MS', ({ worker }) => worker.backoffMs, 1_000, 1, 86_400_000],
+  ['MAX_BACKOFF_MS', ({ worker }) => worker.maxBackoffMs, 3_600_000, 1, 86_400_000],
+  ['ATTEMPT_TIMEOUT_MS', ({ worker }) => worker.attemptTimeoutMs, 30_000, 10, 3_600_000],
+  ['RECONCILE_INTERVAL_MS', ({ reconcileIntervalMs }) => reconcileIntervalMs, 30_000, 100, 86_400_000],
+];
+
+/** The same of each text, with a value that it takes and one that it doesn't. */
+const texts: [string, (settings: Settings) => string, string, string, string][] = [
+  ['SIGNUP', ({ signup }) => signup, 'open', 'closed', 'Open'],
+  ['LOG_LEVEL', ({ logLevel }) => logLevel, 'info', 'trace', 'verbose'],
+  ['QUEUE_NAME', ({ queueName }) => queueName, 'messages', 'a.b_c-D9', 'two words'],
+];
+
+describe('readSettings', () => {
+  it.each(numbers)('%s has its default, also when it is empty', (name, read, fallback) => {
+    expect(read(readSettings(required))).toBe(fallback);
+    expect(read(readSettings({ ...required, [name]: '' }))).toBe(fallback);
+  });
+
+  it.each(numbers)('%s takes whole numbers within its bounds', (name, read, _, min, max) => {
+    for (const value of [min, max]) expect(read(readSettings({ ...required, [name]: String(value) }))).toBe(value);
+  });
+
+  it.each(numbers)('%s takes nothing else, and says so by name', (name, _read, _, min, max) => {
+    for (const bad of [min - 1, max + 1, 'many', '1.5', '1e3', ' 7', '0x10', '9'.repeat(400)].map(String)) {
+      expect(fault({ [name]: bad })).toBe(`${name} must be a whole number from ${min} to ${max}; it is "${bad}".`);
+    }
+  });
+
+  it.each(texts)('%s has its default, takes what it may and names itself when it refuses', (name, read, ...values) => {
+    const [fallback, good, bad] = values;
+    expect(read(readSettings(required))).toBe(fallback);
+    expect(read(readSettings({ ...required, [name]: good }))).toBe(good);
+    expect(fault({ [name]: bad })).toMatch(new RegExp(`^${name} must be .*"${bad}"\\.$`));
+  });
+
+  it('listens everywhere unless HOST says where', () => {
+    expect(readSettings(required).http.host).toBe('0.0.0.0');
+    expect(readSettings({ ...required, HOST: '127.0.0.1' }).http.host).toBe('127.0.0.1');
+  });
+
+  it('has no operators and hence no operators\u2019 key at first', () => {
+    expect(readSettings(required).adminApiKey).toBeNull();
+    const key = 'k'.repeat(32);
+    expect(readSettings({ ...required, ADMIN_API_KEY: key }).adminApiKey).toBe(key);
+  });
+
+  it.each(['DATABASE_URL', 'API_KEY_PEPPER'])('%s must be set', (name) => {
+    for (const nothing of [undefined, ''])
+      expect(fault({ [name]: nothing })).toMatch(new RegExp(`^${name} is required: `));
+  });
+
+  it.each(['API_KEY_PEPPER', 'ADMIN_API_KEY'])('%s must be a long secret, which is never repeated', (name) => {
+    expect(fault({ [name]: 'tooshort' })).toBe(`${name} must be a secret of at least 32 characters.`);
+  });
+
+  it.each([
+    'mysql://sluice:hunter2@localhost/sluice',
+    'hunter2',
+    'postgres://',
+    'postgres://sluice:hunter2@local host/x',
+  ])('DATABASE_URL must be one of PostgreSQL, and its password is never repeated: %s', (url) => {
+    expect(fault({ DATABASE_URL: url })).toMatch(/^DATABASE_URL must be a URL like /);
+    expect(fault({ DATABASE_URL: url })).not.toContain('hunter2');
+  });
+
+  it.each(['postgres://localhost/sluice', 'postgresql://user@[::1]:6432/sluice?sslmode=require'])(
+    'DATABASE_URL takes %s as it is',
+    (url) => {
+      expect(readSettings({ ...required, DATABASE_URL: url }).database.url).toBe(url);
+    },
+  );
+});

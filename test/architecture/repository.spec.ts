@@ -1,0 +1,104 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, relative, resolve, sep } from 'node:path';
+import { ROOT } from '../support/processes.js';
+
+interface Package {
+  readonly dependencies: Record<string, string>;
+  readonly devDependencies: Record<string, string>;
+}
+
+interface NestCli {
+  readonly root: string;
+  readonly sourceRoot: string;
+  readonly compilerOptions: { readonly tsConfigPath: string };
+  readonly projects: Record<
+    string,
+    { readonly root: string; readonly sourceRoot: string; readonly entryFile?: string }
+  >;
+}
+
+const files = writtenFiles(ROOT);
+
+describe('The repository', () => {
+  it('has no link in its documentation that leads nowhere', () => {
+    const documents = files.filter((path) => path === 'README.md' || /^docs\/.*\.md$/.test(path));
+    expect(documents).toContain('README.md');
+    expect(documents.flatMap(brokenLinks)).toEqual([]);
+  });
+
+  it('leaves no task behind in a comment', () => {
+    const left = files
+      .filter((path) => path !== 'package-lock.json')
+      .flatMap((path) => linesOf(path, /\b(?:TO|FIX)(?:DO|ME)\b/));
+    expect(left).toEqual([]);
+  });
+
+  it('runs all of its tests', () => {
+    const tests = files.filter((path) => path.startsWith('test/') || path.endsWith('.spec.ts'));
+    const kept = /\b(?:describe|it|test)(?:\.\w+)*\.(?:only|skip|todo)\b|\b[fx](?:describe|it|test)\(/;
+    expect(tests).toContain('test/architecture/repository.spec.ts');
+    expect(tests.flatMap((path) => linesOf(path, kept))).toEqual([]);
+  });
+
+  it('pins the version of each package', () => {
+    const { dependencies, devDependencies } = JSON.parse(read('package.json')) as Package;
+    const versions = Object.entries({ ...devDependencies, ...dependencies });
+    expect(versions.filter(([, version]) => !/^\d+\.\d+\.\d+(-[\w.]+)?$/.test(version))).toEqual([]);
+    expect(versions).not.toEqual([]);
+  });
+
+  it('lists projects for the Nest CLI where they are', () => {
+    const { root, sourceRoot, compilerOptions, projects } = JSON.parse(read('nest-cli.json')) as NestCli;
+    const named = Object.values(projects).flatMap((project) => [
+      project.root,
+      project.sourceRoot,
+      ...(project.entryFile === undefined ? [] : [join(project.sourceRoot, `${project.entryFile}.ts`)]),
+    ]);
+    const paths = [root, sourceRoot, compilerOptions.tsConfigPath, ...named];
+    expect(paths.filter((path) => !existsSync(join(ROOT, path)))).toEqual([]);
+    expect(named).toContain('apps/api/main.ts');
+  });
+});
+
+/** All files that somebody wrote: those that Git does not ignore, also where there is no Git. */
+function writtenFiles(folder: string): string[] {
+  const ignored = read('.gitignore').split('\n').filter(Boolean);
+  return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
+    const path = join(folder, entry.name);
+    if (entry.name === '.git' || ignored.includes(`${entry.name}/`) || ignored.includes(`*.${extension(entry.name)}`)) {
+      return [];
+    }
+    return entry.isDirectory() ? writtenFiles(path) : [relative(ROOT, path).split(sep).join('/')];
+  });
+}
+
+function extension(name: string): string {
+  return name.slice(name.lastIndexOf('.') + 1);
+}
+
+function linesOf(path: string, pattern: RegExp): string[] {
+  return read(path)
+    .split('\n')
+    .flatMap((line, index) => (pattern.test(line) ? [`${path}:${index + 1}: ${line.trim()}`] : []));
+}
+
+/** Links of these forms, outside of code: `[text](to)`, `[text]: to`, `<a href="to">`, `<img src="to">`. */
+function brokenLinks(document: string): string[] {
+  const text = read(document)
+    .replace(/^(```|~~~)[^]*?^\1/gm, '')
+    .replace(/`[^`\n]*`/g, '');
+  const links = text.matchAll(/\]\(\s*<?([^)\s>]+)|^ *\[[^\]]+\]: *<?([^\s>]+)|\b(?:href|src)="([^"]+)"/gm);
+  return [...links]
+    .map(([, inline, reference, html]) => inline ?? reference ?? html ?? '')
+    .filter((link) => !/^([a-z][a-z+.-]*:|#)/i.test(link))
+    .filter((link) => {
+      const target = resolve(ROOT, dirname(document), decodeURIComponent(link.replace(/[#?].*$/, '')));
+      // What lies outside of the repository exists on one machine only.
+      return relative(ROOT, target).startsWith('..') || !existsSync(target);
+    })
+    .map((link) => `${document}: ${link}`);
+}
+
+function read(path: string): string {
+  return readFileSync(join(ROOT, path), 'utf8');
+}

@@ -1,0 +1,80 @@
+import { BullMqDeliveryQueue } from '#messages/adapters/bullmq/bullmq-delivery-queue.js';
+import { fromJob, type DeliveryJobData } from '#messages/adapters/bullmq/delivery-job.js';
+import { openQueueConnection } from '#messages/adapters/bullmq/queue-connection.js';
+import type { Job } from '#messages/application/deliveries.js';
+
+export const QUEUE_NAME = 'contract';
+export const POLICY = { maxAttempts: 5, backoffMs: 1_000, maxBackoffMs: 60_000 };
+const TOKEN = 'token';
+
+export interface WorkerOptions {
+  /** Ours have one; without a name, it is another's. */
+  readonly name?: string;
+  readonly lockDuration?: number;
+  readonly stalledInterval?: number;
+  readonly maxStalledCount?: number;
+}
+
+/** What one process of Sluice has of BullMQ. */
+export function openBullMq(url: string) {
+  const connection = openQueueConnection(url, 10, ignore);
+  const bullmq = new connection.classes.Queue<DeliveryJobData>(QUEUE_NAME, { connection: connection.pool });
+  bullmq.on('error', ignore);
+  const workers: { close(): Promise<void> }[] = [];
+  const takers = new Map<string, ReturnType<typeof open>>();
+  const open = (processor: (() => Promise<void>) | undefined, options: WorkerOptions) => {
+    const worker = new connection.classes.Worker<DeliveryJobData>(QUEUE_NAME, processor, {
+      ...{ connection: connection.pool, autorun: false, lockDuration: 60_000 },
+      ...options,
+    });
+    worker.on('error', ignore);
+    workers.push(worker);
+    return worker;
+  };
+  return {
+    bullmq,
+    queue: new BullMqDeliveryQueue(bullmq, POLICY),
+
+    /** What workers get to see, by the ids of the jobs. */
+    jobs: async () => {
+      const jobs = new Map<string, Job>();
+      for (const { id = '', data } of await bullmq.getJobs()) jobs.set(id, fromJob(id, data));
+      return jobs;
+    },
+
+    /** Lets a worker take the next job, and the test say how it ends. */
+    take: async (options: WorkerOptions = {}) => {
+      const kind = JSON.stringify(options);
+      const taker = takers.get(kind) ?? open(undefined, options);
+      takers.set(kind, taker);
+      const job = await taker.getNextJob(TOKEN, { block: false });
+      return {
+        id: job.id ?? '',
+        complete: () => job.moveToCompleted('done', TOKEN, false),
+        fail: (reason: string) => job.moveToFailed(new Error(reason), TOKEN, false),
+        failForGood: (reason: string) =>
+          // BullMQ knows it by its name.
+          job.moveToFailed(Object.assign(new Error(reason), { name: 'UnrecoverableError' }), TOKEN, false),
+      };
+    },
+
+    /** Begins to run whatever comes; does nothing with it. */
+    run: (options: WorkerOptions) => {
+      const worker = open(() => Promise.resolve(), options);
+      void worker.run();
+      return worker;
+    },
+
+    close: async () => {
+      for (const worker of workers) await worker.close();
+      await bullmq.close();
+      await connection.close();
+    },
+  };
+}
+
+export type BullMqProcess = ReturnType<typeof openBullMq>;
+
+function ignore(): void {
+  // What the parts report is not what these suites are about.
+}

@@ -1,0 +1,187 @@
+import type { Census, Stray } from '#messages/application/census.js';
+import type { Reconciler } from '#messages/application/reconciler.js';
+import type { Message } from '#messages/domain/message.js';
+import { aClaim, after, aMessage, jobOf } from '../support/messages.js';
+
+/** A worker's hold on a job, and how it can let go. */
+export interface Held {
+  complete(): Promise<unknown>;
+  /** Once more, after a while. */
+  fail(reason: string): Promise<unknown>;
+  failForGood(reason: string): Promise<unknown>;
+}
+
+export interface CensusSubject {
+  readonly census: Census;
+  readonly reconciler: Reconciler;
+  /** Has a message stored as it is; with an outbox entry; with a job that waits. */
+  put(message: Message): Promise<void>;
+  commit(message: Message): Promise<unknown>;
+  enqueue(message: Message): Promise<void>;
+  /** Lets a worker of ours, or another's, take the next job. */
+  take(whose: 'ours' | 'foreign'): Promise<Held>;
+  /** Lets the queue itself give the waiting job up because its workers were silent. */
+  stall(message: Message): Promise<void>;
+  find(message: Message): Promise<Message | null>;
+  /** Relays the outbox; resolves to the ids of the jobs that then wait. */
+  relay(): Promise<string[]>;
+  reset(): Promise<void>;
+  close(): Promise<void>;
+}
+
+const lapsed = () => aClaim({ expiresAt: new Date(Date.now() - 1_000) });
+const held = () => aClaim({ expiresAt: new Date(Date.now() + 60_000) });
+
+/** Each way in which a message can be lost sight of: resolves to it. */
+const losses: Record<string, (subject: CensusSubject) => Promise<Message>> = {
+  'queued, and nothing knows it': async (subject) => {
+    const message = aMessage();
+    await subject.put(message);
+    return message;
+  },
+  'claimed by a worker that was lost, and without a job': async (subject) => {
+    const message = aMessage({ status: 'processing', attempts: 1, claim: lapsed() });
+    await subject.put(message);
+    return message;
+  },
+  'retried, while only the job of its first round is there': async (subject) => {
+    const message = aMessage({ retries: 1 });
+    await subject.put(message);
+    await subject.enqueue(aMessage({ ...message.state, retries: 0 }));
+    return message;
+  },
+  'completed by a worker of ours that did not say so to the store': async (subject) => {
+    const message = await enqueued(subject);
+    await (await subject.take('ours')).complete();
+    return message;
+  },
+  'failed in the queue by a worker of ours': async (subject) => {
+    const message = await enqueued(subject);
+    await (await subject.take('ours')).failForGood('The store is away.');
+    return message;
+  },
+  'given up by the queue because its workers were silent': async (subject) => {
+    const message = await enqueued(subject);
+    await subject.stall(message);
+    return message;
+  },
+};
+
+/** Each way in which another's worker can end a job, and what its message is to become. */
+const endings: Record<string, [(held: Held) => Promise<unknown>, object]> = {
+  'completed by a foreign worker': [(job) => job.complete(), { status: 'delivered', attempts: 1, failureReason: null }],
+  'failed by a foreign worker': [
+    (job) => job.failForGood('no such address'),
+    { status: 'failed', attempts: 1, failures: 1, failureReason: 'no such address' },
+  ],
+};
+
+async function enqueued(subject: CensusSubject): Promise<Message> {
+  const message = aMessage();
+  await subject.put(message);
+  await subject.enqueue(message);
+  return message;
+}
+
+/** What every census guarantees, and the reconciler that lives on it. */
+export function describeCensus(name: string, open: () => Promise<CensusSubject>): void {
+  describe(name, () => {
+    let subject: CensusSubject;
+    beforeAll(async () => {
+      subject = await open();
+    });
+    beforeEach(() => subject.reset());
+    afterAll(() => subject.close());
+
+    const expectNothing = async () => {
+      expect(await subject.census.count()).toBe(0);
+      expect(await subject.census.strays(10)).toEqual([]);
+      expect(await subject.reconciler.run()).toEqual({ requeued: 0, followed: 0 });
+    };
+
+    describe('counts nothing', () => {
+      it('of what is final, waits in the outbox or is claimed', async () => {
+        for (const status of ['delivered', 'failed', 'cancelled'] as const) await subject.put(aMessage({ status }));
+        await subject.commit(aMessage());
+        await subject.commit(aMessage({ status: 'processing', claim: lapsed() }));
+        await subject.put(aMessage({ status: 'processing', claim: held() }));
+        await expectNothing();
+      });
+
+      it('of what has a job that waits, runs, or waits for its next attempt', async () => {
+        const delayed = await enqueued(subject);
+        await (await subject.take('foreign')).fail('once more');
+        const running = await enqueued(subject);
+        await subject.take('foreign');
+        const waiting = await enqueued(subject);
+        await expectNothing();
+        for (const message of [delayed, running, waiting]) expect(await subject.find(message)).toEqual(message);
+      });
+
+      it('of what was retried and has the job of its new round', async () => {
+        const message = aMessage({ retries: 1 });
+        await subject.put(message);
+        await subject.enqueue(aMessage({ ...message.state, retries: 0 }));
+        await (await subject.take('foreign')).failForGood('before the retry');
+        await subject.enqueue(message);
+        await expectNothing();
+      });
+    });
+
+    describe.each(Object.keys(losses))('of a message that is %s', (loss) => {
+      let message: Message;
+      beforeEach(async () => {
+        message = (await losses[loss]?.(subject)) ?? aMessage();
+      });
+
+      it('counts one, which is put on its way again', async () => {
+        expect(await subject.census.count()).toBe(1);
+        const { id, accountId, message: text, createdAt, retries } = jobOf(message);
+        const stray: Stray = { id, accountId, text, createdAt, retries, jobId: message.jobId, endedElsewhere: null };
+        expect(await subject.census.strays(10)).toEqual([stray]);
+        expect(await subject.reconciler.run()).toEqual({ requeued: 1, followed: 0 });
+        expect(await subject.census.count()).toBe(0);
+        expect(await subject.relay()).toContain(message.jobId);
+        expect(await subject.census.count()).toBe(0);
+        expect(await subject.find(message)).toEqual(message);
+      });
+    });
+
+    describe.each(Object.keys(endings))('of a message that was %s', (ending) => {
+      it('counts one, and the store is told how it ended', async () => {
+        const [end, expected] = endings[ending] ?? [() => Promise.resolve(), {}];
+        const message = await enqueued(subject);
+        await end(await subject.take('foreign'));
+        expect(await subject.census.count()).toBe(1);
+        expect(await subject.reconciler.run()).toEqual({ requeued: 0, followed: 1 });
+        expect((await subject.find(message))?.state).toMatchObject({ ...expected, claim: null });
+        await expectNothing();
+        expect(await subject.relay()).toEqual([]);
+      });
+    });
+
+    it('counts all of them, and tells of the oldest first, as many as one asks for', async () => {
+      const all = [];
+      for (const minutes of [2, 0, 1]) {
+        const message = aMessage({ createdAt: after(minutes * 60_000) });
+        await subject.put(message);
+        all.push(message.id);
+      }
+      expect(await subject.census.count()).toBe(3);
+      expect((await subject.census.strays(2)).map(({ id }) => id)).toEqual([...all].sort().slice(0, 2));
+    });
+
+    it('does no harm when what it requeues is no stray any more', async () => {
+      const message = aMessage();
+      await subject.put(message);
+      const [stray] = await subject.census.strays(1);
+      if (stray === undefined) throw new Error('There must be one.');
+      await subject.enqueue(message);
+      const job = await subject.take('ours');
+      await subject.census.requeue(stray);
+      // The worker that has the job keeps it.
+      expect(await subject.relay()).toEqual([]);
+      await job.complete();
+    });
+  });
+}

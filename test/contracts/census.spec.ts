@@ -1,0 +1,122 @@
+import { WORKER_NAME } from '#messages/adapters/bullmq/consumer.js';
+import { PostgresCensus } from '#messages/adapters/bullmq/postgres-census.js';
+import { Reconciler } from '#messages/application/reconciler.js';
+import { SystemClock } from '#kernel/clock.js';
+import { aMessage, idempotency, SENT_AT, TestClock } from '../support/messages.js';
+import { openBullMq, QUEUE_NAME } from './bullmq-process.js';
+import { describeCensus, type CensusSubject } from './census.contract.js';
+import { PostgresStore } from './postgres-store.js';
+
+const LOCK_MS = 200;
+const HOUR_MS = 3_600_000;
+
+async function open() {
+  const store = await PostgresStore.open();
+  const bullmq = openBullMq(store.url);
+  const process = await store.process(bullmq.queue);
+  const census = new PostgresCensus(process.database, bullmq.bullmq, LOCK_MS);
+  const reconcilerAt = (clock = new SystemClock()) =>
+    new Reconciler(census, process.deliveries, process.messages, clock, () => undefined);
+  return { store, bullmq, census, ...process, reconcilerAt, reconciler: reconcilerAt() };
+}
+
+async function openOnPostgres(): Promise<CensusSubject> {
+  const { store, bullmq, census, relay, reconciler } = await open();
+  return {
+    census,
+    reconciler,
+    put: (message) => store.put(message),
+    commit: (message) => store.commit(message),
+    enqueue: (message) => bullmq.queue.add([message]),
+    take: (whose) => bullmq.take(whose === 'ours' ? { name: WORKER_NAME } : {}),
+    stall: async ({ jobId }) => {
+      await bullmq.take({ lockDuration: 1 });
+      const strict = bullmq.run({ stalledInterval: 20, maxStalledCount: 0 });
+      await store.until(() => bullmq.bullmq.getJobState(jobId).then((state) => state === 'failed'));
+      await strict.close();
+    },
+    find: (message) => store.find(message),
+    relay: async () => {
+      await relay.sweep(0);
+      return (await bullmq.bullmq.getWaiting()).map(({ id }) => id ?? '');
+    },
+    reset: () => store.reset(),
+    close: async () => {
+      await bullmq.close();
+      await store.close();
+    },
+  };
+}
+
+describeCensus('PostgresCensus', openOnPostgres);
+
+describe('the reconciler, once in a while', () => {
+  let parts: Awaited<ReturnType<typeof open>>;
+  beforeAll(async () => {
+    parts = await open();
+  });
+  beforeEach(() => parts.store.reset());
+  afterAll(async () => {
+    await parts.bullmq.close();
+    await parts.store.close();
+  });
+
+  it('forgets idempotency keys a day after their first use', async () => {
+    const { store, messages, reconcilerAt } = parts;
+    await messages.add(aMessage(), idempotency('key'));
+    const clock = new TestClock();
+    clock.advance(24 * HOUR_MS);
+    await reconcilerAt(clock).run();
+    expect(await store.sql('SELECT FROM sluice.idempotency_keys')).toHaveLength(1);
+    clock.advance(1);
+    await reconcilerAt(clock).run();
+    expect(await store.sql('SELECT FROM sluice.idempotency_keys')).toHaveLength(0);
+  });
+
+  it('lets jobs be taken over again when a worker\u2019s clock was an hour ahead', async () => {
+    const { store, bullmq, reconciler } = parts;
+    const message = aMessage({ status: 'delivered' });
+    await store.put(message);
+    await bullmq.queue.add([message]);
+    await bullmq.take({ name: WORKER_NAME, lockDuration: HOUR_MS });
+    await store.sql(
+      `INSERT INTO bullmq.meta (queue, field, value) VALUES ($1, 'stalled-check', $2)
+       ON CONFLICT (queue, field) DO UPDATE SET value = excluded.value`,
+      [QUEUE_NAME, Date.now() + HOUR_MS],
+    );
+    await reconciler.run();
+    const next = bullmq.run({ name: WORKER_NAME, lockDuration: LOCK_MS, stalledInterval: 50 });
+    await store.until(() => bullmq.bullmq.getJobState(message.id).then((state) => state === 'completed'));
+    await next.close();
+  });
+
+  it('leaves clocks alone that are right, and locks that others have taken for longer', async () => {
+    const { store, bullmq, census } = parts;
+    const locks = () => store.sql('SELECT id, locked_until_ms FROM bullmq.job ORDER BY id');
+    for (const options of [{ lockDuration: HOUR_MS }, { name: WORKER_NAME, lockDuration: LOCK_MS }]) {
+      await bullmq.queue.add([aMessage()]);
+      await bullmq.take(options);
+    }
+    await store.sql(`UPDATE bullmq.meta SET value = $2 WHERE queue = $1 AND field = 'stalled-check'`, [
+      ...[QUEUE_NAME, Date.now()],
+    ]);
+    const before = [await locks(), await store.sql('SELECT * FROM bullmq.meta ORDER BY field')];
+    await census.mendClock();
+    expect([await locks(), await store.sql('SELECT * FROM bullmq.meta ORDER BY field')]).toEqual(before);
+  });
+
+  it('runs by itself, and no more when it is closed', async () => {
+    const { store, census } = parts;
+    const reports: unknown[] = [];
+    const { deliveries, messages } = parts;
+    const reconciler = new Reconciler(census, deliveries, messages, new TestClock(SENT_AT), (report) =>
+      reports.push(report),
+    );
+    await store.put(aMessage());
+    reconciler.start(10);
+    await store.until(() => reports.length > 0);
+    await reconciler.close();
+    expect(reports[0]).toEqual({ requeued: 1, followed: 0 });
+    expect(await store.entries()).toHaveLength(1);
+  });
+});

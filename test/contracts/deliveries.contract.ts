@@ -1,0 +1,198 @@
+import type { Deliveries } from '#messages/application/deliveries.js';
+import type { Message } from '#messages/domain/message.js';
+import { aClaim, aMessage, claimTerms, jobOf, messages, SENT_AT } from '../support/messages.js';
+
+export interface DeliveriesSubject {
+  /** Two processes on the same store. */
+  readonly deliveries: Deliveries;
+  readonly other: Deliveries;
+  /** Has a message stored as it is. */
+  put(message: Message): Promise<void>;
+  find(message: Message): Promise<Message | null>;
+  close(): Promise<void>;
+}
+
+const processing = { status: 'processing', attempts: 1 } as const;
+const ends: Record<string, (claimed: Message) => Message> = {
+  deliver: (claimed) => claimed.deliver(SENT_AT),
+  requeue: (claimed) => claimed.requeue('no luck', SENT_AT),
+  fail: (claimed) => claimed.fail('no luck', SENT_AT),
+};
+const { deliver, requeue } = ends as { deliver: (typeof ends)[string]; requeue: (typeof ends)[string] };
+
+/** What every store guarantees to workers. */
+export function describeDeliveries(name: string, open: () => Promise<DeliveriesSubject>): void {
+  describe(name, () => {
+    let subject: DeliveriesSubject;
+    beforeAll(async () => {
+      subject = await open();
+    });
+    afterAll(() => subject.close());
+
+    const stored = async (message: Message) => {
+      const found = await subject.find(message);
+      if (found === null) throw new Error('The message is not in the store.');
+      return found;
+    };
+    const claim = async (message: Message, leaseMs = 45_000, deliveries = subject.deliveries) => {
+      const claimed = await deliveries.claim(jobOf(message), claimTerms({ leaseMs }));
+      if (claimed === null) throw new Error('There was nothing to claim.');
+      return claimed;
+    };
+    const put = async (message: Message) => {
+      await subject.put(message);
+      return message;
+    };
+
+    describe('claiming', () => {
+      it('begins a queued message under the claim, with the attempt counted', async () => {
+        const message = await put(aMessage({ attempts: 3, failures: 2, crashes: 1, failureReason: 'no luck' }));
+        const terms = claimTerms();
+        const claimed = await subject.deliveries.claim(jobOf(message), terms);
+        const { updatedAt, claim: held } = claimed?.state ?? message.state;
+        const begun = { status: 'processing', attempts: 4, updatedAt, claim: held };
+        expect(claimed?.state).toEqual({ ...message.state, ...begun });
+        expect(held).toMatchObject({ token: terms.token, alone: false });
+        expect(await stored(message)).toEqual(claimed);
+      });
+
+      it('lets the claim lapse after the lease, by the clock of the store', async () => {
+        const { claim: held, updatedAt } = (await claim(await put(aMessage()), 60_000)).state;
+        const leaseMs = (held?.expiresAt.getTime() ?? 0) - updatedAt.getTime();
+        expect(Math.abs(leaseMs - 60_000)).toBeLessThan(1_000);
+      });
+
+      it.each([false, true])(
+        'takes over what a lost worker had begun, and counts the crash (alone: %s)',
+        async (alone) => {
+          const held = { claim: aClaim({ alone }), crashes: 2, loneCrashes: 1, failures: 1, failureReason: 'x' };
+          const message = await put(aMessage({ ...processing, ...held }));
+          const claimed = await claim(message);
+          expect(claimed.state).toMatchObject({
+            ...{ status: 'processing', attempts: 2, crashes: 3, loneCrashes: alone ? 2 : 1, failures: 1 },
+            ...{ failureReason: 'x' },
+          });
+          expect(claimed.state.claim?.alone).toBe(false);
+          expect(await stored(message)).toEqual(claimed);
+        },
+      );
+
+      it.each(['delivered', 'failed', 'cancelled'] as const)('leaves a message alone that is %s', async (status) => {
+        const message = await put(aMessage({ status }));
+        expect(await subject.deliveries.claim(jobOf(message), claimTerms())).toBeNull();
+        expect(await stored(message)).toEqual(message);
+      });
+
+      it('has nothing to run for a job of another round, or of no message', async () => {
+        const message = await put(aMessage({ retries: 2 }));
+        for (const retries of [0, 1, 3]) {
+          expect(await subject.deliveries.claim({ ...jobOf(message), retries }, claimTerms())).toBeNull();
+        }
+        expect(await subject.deliveries.claim(jobOf(aMessage()), claimTerms())).toBeNull();
+        expect(await stored(message)).toEqual(message);
+      });
+
+      it('lets each of many at once take over from the one before, one attempt each', async () => {
+        const message = await put(aMessage());
+        const claims = await Promise.all(
+          Array.from({ length: 100 }, (_, index) =>
+            claim(message, 45_000, index % 2 ? subject.other : subject.deliveries),
+          ),
+        );
+        const inOrder = claims.sort((one, other) => one.state.attempts - other.state.attempts);
+        expect(inOrder.map(({ state }) => state.attempts)).toEqual(inOrder.map((_, index) => index + 1));
+        expect(inOrder.map(({ state }) => state.crashes)).toEqual(inOrder.map((_, index) => index));
+        expect(await stored(message)).toEqual(inOrder.at(-1));
+        const settled = await Promise.all(
+          inOrder.map((claimed, index) =>
+            (index % 2 ? subject.other : subject.deliveries).settle(claimed, deliver(claimed)),
+          ),
+        );
+        expect(settled).toEqual(inOrder.map((_, index) => index === 99));
+        expect((await stored(message)).state).toMatchObject({ status: 'delivered', attempts: 100, claim: null });
+      });
+
+      it('claims many at once, each for itself', async () => {
+        const all = await Promise.all(messages(300).map(put));
+        const claimed = await Promise.all(
+          [...all, ...all].map((message, index) =>
+            claim(message, 45_000, index < 300 ? subject.deliveries : subject.other),
+          ),
+        );
+        expect(new Set(claimed.map(({ state }) => state.claim?.token)).size).toBe(600);
+        expect((await Promise.all(all.map(stored))).map(({ state }) => state.attempts)).toEqual(all.map(() => 2));
+      });
+    });
+
+    describe('settling', () => {
+      it.each(Object.keys(ends))('stores the end of an attempt: %s', async (end) => {
+        const message = await put(aMessage());
+        const claimed = await claim(message);
+        const ended = ends[end]?.(claimed);
+        if (ended === undefined) throw new Error('There is no such end.');
+        expect(await subject.other.settle(claimed, ended)).toBe(true);
+        const { updatedAt } = (await stored(message)).state;
+        expect((await stored(message)).state).toEqual({ ...ended.state, updatedAt });
+      });
+
+      it('changes nothing for a worker whose message was taken over', async () => {
+        const message = await put(aMessage());
+        const lost = await claim(message);
+        const taken = await claim(message);
+        for (const end of Object.values(ends)) expect(await subject.deliveries.settle(lost, end(lost))).toBe(false);
+        expect(await subject.deliveries.runsAlone(lost, 1)).toBe(false);
+        expect(await stored(message)).toEqual(taken);
+      });
+
+      it('changes nothing for a lost worker when another has delivered', async () => {
+        const message = await put(aMessage());
+        const lost = await claim(message);
+        const taken = await claim(message);
+        await subject.deliveries.settle(taken, deliver(taken));
+        const delivered = await stored(message);
+        for (const end of Object.values(ends)) expect(await subject.deliveries.settle(lost, end(lost))).toBe(false);
+        expect(await stored(message)).toEqual(delivered);
+      });
+
+      it.each(Object.keys(ends))('says the same when it is told again because its answer was lost: %s', async (end) => {
+        const message = await put(aMessage());
+        const claimed = await claim(message);
+        const ended = ends[end]?.(claimed);
+        if (ended === undefined) throw new Error('There is no such end.');
+        for (let time = 0; time < 3; time++) expect(await subject.deliveries.settle(claimed, ended)).toBe(true);
+        const { updatedAt } = (await stored(message)).state;
+        expect((await stored(message)).state).toEqual({ ...ended.state, updatedAt });
+      });
+
+      it('does not repeat an end after which somebody else has gone on', async () => {
+        const message = await put(aMessage());
+        const claimed = await claim(message);
+        await subject.deliveries.settle(claimed, requeue(claimed));
+        const next = await claim(message);
+        expect(await subject.deliveries.settle(claimed, requeue(claimed))).toBe(false);
+        expect(await stored(message)).toEqual(next);
+        await subject.deliveries.settle(next, requeue(next));
+        expect(await subject.deliveries.settle(claimed, requeue(claimed))).toBe(false);
+      });
+    });
+
+    describe('running alone', () => {
+      it('is noted with the claim, which is renewed', async () => {
+        const message = await put(aMessage());
+        const claimed = await claim(message, 1_000);
+        expect(await subject.other.runsAlone(claimed, 60_000)).toBe(true);
+        const { claim: held, ...rest } = (await stored(message)).state;
+        const before = claimed.state.claim;
+        expect(rest).toEqual({ ...claimed.state, claim: undefined });
+        expect(held).toMatchObject({ token: before?.token, alone: true });
+        expect((held?.expiresAt.getTime() ?? 0) - (before?.expiresAt.getTime() ?? 0)).toBeGreaterThan(58_000);
+      });
+
+      it('is over for a message that was settled', async () => {
+        const claimed = await claim(await put(aMessage()));
+        await subject.deliveries.settle(claimed, deliver(claimed));
+        expect(await subject.deliveries.runsAlone(claimed, 60_000)).toBe(false);
+      });
+    });
+  });
+}

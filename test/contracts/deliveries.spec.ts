@@ -1,0 +1,72 @@
+import { aMessage, claimTerms, jobOf, messages, SENT_AT } from '../support/messages.js';
+import { describeDeliveries, type DeliveriesSubject } from './deliveries.contract.js';
+import { InMemoryDeliveries } from './fakes/in-memory-deliveries.js';
+import { InMemoryStore } from './fakes/in-memory-store.js';
+import { PostgresStore } from './postgres-store.js';
+
+function openInMemory(): Promise<DeliveriesSubject> {
+  const store = new InMemoryStore();
+  return Promise.resolve({
+    deliveries: new InMemoryDeliveries(store),
+    other: new InMemoryDeliveries(store),
+    put: (message) => {
+      store.messages.set(message.id, message);
+      return Promise.resolve();
+    },
+    find: ({ id }) => Promise.resolve(store.messages.get(id) ?? null),
+    close: () => Promise.resolve(),
+  });
+}
+
+async function openPostgres(): Promise<DeliveriesSubject> {
+  const store = await PostgresStore.open();
+  return {
+    deliveries: (await store.process()).deliveries,
+    other: (await store.process()).deliveries,
+    put: (message) => store.put(message),
+    find: (message) => store.find(message),
+    close: () => store.close(),
+  };
+}
+
+describeDeliveries('InMemoryDeliveries', openInMemory);
+describeDeliveries('PostgresDeliveries', openPostgres);
+
+describe('PostgresDeliveries, in batches', () => {
+  let store: PostgresStore;
+  beforeAll(async () => {
+    store = await PostgresStore.open();
+  });
+  afterAll(() => store.close());
+
+  it('lets a claim and an end that can not be stored fail alone', async () => {
+    const { deliveries } = await store.process();
+    const all = messages(21);
+    for (const message of all) await store.put(message);
+    const claims = await Promise.allSettled(
+      all.map((message, index) => deliveries.claim(jobOf(message), claimTerms(index === 10 ? { token: 'none' } : {}))),
+    );
+    const claimed = claims.filter((claim) => claim.status === 'fulfilled').map(({ value }) => value ?? aMessage());
+    expect(claimed).toHaveLength(20);
+    const ends = await Promise.allSettled(
+      claimed.map((message, index) =>
+        deliveries.settle(message, message.fail(index === 5 ? '\u0000' : 'no luck', SENT_AT)),
+      ),
+    );
+    expect(ends.filter(({ status }) => status === 'rejected')).toHaveLength(1);
+    const [row] = await store.sql<{ failed: number }>(
+      `SELECT count(*)::int AS failed FROM sluice.messages WHERE status = 'failed'`,
+    );
+    expect(row).toEqual({ failed: 19 });
+  });
+
+  it('tells a worker to come again when the message is locked for longer than a statement waits', async () => {
+    const { deliveries } = await store.process();
+    const message = aMessage();
+    await store.put(message);
+    const claimed = (await deliveries.claim(jobOf(message), claimTerms())) ?? message;
+    await store.transaction('SELECT FROM sluice.messages WHERE id = $1 FOR UPDATE', [message.id]);
+    const settled = deliveries.settle(claimed, claimed.deliver(SENT_AT));
+    await expect(settled).rejects.toMatchObject({ code: 'unavailable' });
+  });
+});

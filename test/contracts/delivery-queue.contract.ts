@@ -1,0 +1,110 @@
+import fc from 'fast-check';
+import type { Job } from '#messages/application/deliveries.js';
+import type { DeliveryQueue } from '#messages/application/delivery-queue.js';
+import { after, aMessage, anUnstorable, anyText, jobOf, messages, textOf } from '../support/messages.js';
+
+export interface DeliveryQueueSubject {
+  /** Two processes with the same queue. */
+  readonly queue: DeliveryQueue;
+  readonly other: DeliveryQueue;
+  /** A process that can't reach it. */
+  readonly cutOff: DeliveryQueue;
+  /** What workers get to see, by the ids of the jobs. */
+  jobs(): Promise<Map<string, Job>>;
+  /** Lets a worker take the next job; resolves to its id. */
+  take(): Promise<string>;
+  reset(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** What every queue guarantees. */
+export function describeDeliveryQueue(name: string, open: () => Promise<DeliveryQueueSubject>): void {
+  describe(name, () => {
+    let subject: DeliveryQueueSubject;
+    beforeAll(async () => {
+      subject = await open();
+    });
+    beforeEach(() => subject.reset());
+    afterAll(() => subject.close());
+
+    it('carries all that a worker needs, byte for byte', async () => {
+      await fc.assert(
+        fc.asyncProperty(fc.array(anyText, { minLength: 1, maxLength: 30 }), async (texts) => {
+          const sent = texts.map((text) => aMessage({ text }));
+          await subject.queue.add(sent);
+          const jobs = await subject.jobs();
+          expect(sent.map(({ jobId }) => jobs.get(jobId))).toEqual(sent.map(jobOf));
+        }),
+        { numRuns: 10 },
+      );
+    });
+
+    it('takes many jobs, and large ones, at once; and none', async () => {
+      await subject.queue.add(messages(500));
+      await subject.queue.add(messages(16, { text: textOf() }));
+      await subject.queue.add([]);
+      expect((await subject.jobs()).size).toBe(516);
+    });
+
+    it('adds none of a batch of which one can not be added', async () => {
+      const bad = anUnstorable();
+      const added = subject.queue.add([...messages(5), bad, ...messages(5)]);
+      await expect(added).rejects.not.toMatchObject({ code: 'unavailable' });
+      expect((await subject.jobs()).size).toBe(0);
+    });
+
+    it('leaves one job of what is added twice', async () => {
+      const [some, more] = [messages(5), messages(5)];
+      await subject.queue.add(some);
+      await subject.other.add([...some, ...more, ...more]);
+      expect([...(await subject.jobs()).keys()].sort()).toEqual([...some, ...more].map(({ id }) => id).sort());
+    });
+
+    it('lets two processes add the same jobs at once in opposite order', async () => {
+      for (let round = 0; round < 8; round++) {
+        const all = messages(300);
+        await Promise.all([subject.queue.add(all), subject.other.add([...all].reverse())]);
+      }
+      expect((await subject.jobs()).size).toBe(8 * 300);
+    });
+
+    it('leaves a job as it is that a worker has', async () => {
+      const message = aMessage();
+      await subject.queue.add([message]);
+      expect(await subject.take()).toBe(message.id);
+      await subject.queue.add([message, aMessage()]);
+      expect(await subject.take()).not.toBe(message.id);
+    });
+
+    it('has a job of its own for each retry', async () => {
+      const message = aMessage({ status: 'failed' });
+      const retried = message.retry(after(1));
+      await subject.queue.add([message]);
+      await subject.queue.add([retried]);
+      const jobs = await subject.jobs();
+      expect(jobs.get(message.id)).toEqual(jobOf(message));
+      expect(jobs.get(`${message.id}.1`)).toEqual(jobOf(retried));
+    });
+
+    it('removes a job, and does not mind when there is none', async () => {
+      const [one, other] = [aMessage(), aMessage()];
+      await subject.queue.add([one, other]);
+      await subject.other.remove(one.jobId);
+      await subject.queue.remove(one.jobId);
+      expect([...(await subject.jobs()).keys()]).toEqual([other.id]);
+    });
+
+    it('silently keeps a job that a worker has', async () => {
+      const message = aMessage();
+      await subject.queue.add([message]);
+      await subject.take();
+      await subject.queue.remove(message.jobId);
+      expect([...(await subject.jobs()).keys()]).toEqual([message.id]);
+    });
+
+    it('says so when it can not be reached', async () => {
+      await expect(subject.cutOff.add([aMessage()])).rejects.toMatchObject({ code: 'unavailable' });
+      await expect(subject.cutOff.remove(aMessage().id)).rejects.toMatchObject({ code: 'unavailable' });
+    });
+  });
+}

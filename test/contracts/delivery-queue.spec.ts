@@ -1,0 +1,77 @@
+import { aMessage, jobOf, messages } from '../support/messages.js';
+import { openBullMq, POLICY } from './bullmq-process.js';
+import { describeDeliveryQueue, type DeliveryQueueSubject } from './delivery-queue.contract.js';
+import { InMemoryDeliveryQueue } from './fakes/in-memory-delivery-queue.js';
+import { PostgresStore } from './postgres-store.js';
+
+function openInMemory(): Promise<DeliveryQueueSubject> {
+  const queue = new InMemoryDeliveryQueue();
+  const cutOff = new InMemoryDeliveryQueue();
+  cutOff.away = true;
+  return Promise.resolve({
+    queue,
+    other: queue,
+    cutOff,
+    jobs: () => Promise.resolve(new Map([...queue.jobs].map(([id, message]) => [id, jobOf(message)]))),
+    take: () => {
+      const next = [...queue.jobs.keys()].find((id) => !queue.taken.has(id)) ?? '';
+      queue.taken.add(next);
+      return Promise.resolve(next);
+    },
+    reset: () => {
+      queue.jobs.clear();
+      return Promise.resolve();
+    },
+    close: () => Promise.resolve(),
+  });
+}
+
+async function openOnPostgres(): Promise<DeliveryQueueSubject> {
+  const store = await PostgresStore.open();
+  const [one, other] = [openBullMq(store.url), openBullMq(store.url)];
+  const cutOff = openBullMq(store.url.replace(/:\d+\//, ':1/'));
+  return {
+    queue: one.queue,
+    other: other.queue,
+    cutOff: cutOff.queue,
+    jobs: one.jobs,
+    take: async () => (await one.take()).id,
+    reset: () => store.reset(),
+    close: async () => {
+      for (const { close } of [one, other]) await close();
+      await store.close();
+    },
+  };
+}
+
+describeDeliveryQueue('InMemoryDeliveryQueue', openInMemory);
+describeDeliveryQueue('BullMqDeliveryQueue on PostgreSQL', openOnPostgres);
+
+describe('BullMqDeliveryQueue', () => {
+  let store: PostgresStore;
+  beforeAll(async () => {
+    store = await PostgresStore.open();
+  });
+  afterAll(() => store.close());
+
+  it('tells workers other than ours how often and when to repeat a job', async () => {
+    const { bullmq, queue, close } = openBullMq(store.url);
+    const message = aMessage();
+    await queue.add([message]);
+    const { maxAttempts: attempts, backoffMs: delay } = POLICY;
+    expect((await bullmq.getJob(message.id))?.opts).toMatchObject({
+      attempts,
+      backoff: { type: 'exponential', delay },
+    });
+    await close();
+  });
+
+  it('does not take a table that is locked for a job that can not be added', async () => {
+    const { queue, close } = openBullMq(store.url);
+    await store.transaction('LOCK TABLE bullmq.job');
+    await expect(queue.add(messages(2))).rejects.toMatchObject({ code: 'unavailable' });
+    await store.reset();
+    await queue.add(messages(2));
+    await close();
+  });
+});

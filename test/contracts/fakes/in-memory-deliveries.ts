@@ -1,0 +1,45 @@
+import { Deliveries, type ClaimTerms, type Job } from '#messages/application/deliveries.js';
+import { Message } from '#messages/domain/message.js';
+import { after } from '../../support/messages.js';
+import type { InMemoryStore } from './in-memory-store.js';
+
+/** What the unit tests of DeliverMessage use: the aggregate itself decides what a claim does. */
+export class InMemoryDeliveries extends Deliveries {
+  constructor(private readonly store: InMemoryStore) {
+    super();
+  }
+
+  claim(job: Job, { token, leaseMs }: ClaimTerms): Promise<Message | null> {
+    const at = this.store.clock.now();
+    const claim = { token, expiresAt: after(leaseMs, at), alone: false };
+    const found = this.store.messages.get(job.id);
+    if (found?.state.retries !== job.retries) return Promise.resolve(null);
+    if (found.state.status === 'queued') return Promise.resolve(this.put(found.startProcessing(claim, at)));
+    if (found.state.status === 'processing') return Promise.resolve(this.put(found.takeOver(claim, at)));
+    return Promise.resolve(null);
+  }
+
+  runsAlone({ id, state }: Message, leaseMs: number): Promise<boolean> {
+    const found = this.store.messages.get(id);
+    const claim = found?.state.claim;
+    if (found === undefined || !claim || claim.token !== state.claim?.token) return Promise.resolve(false);
+    const renewed = { ...claim, alone: true, expiresAt: after(leaseMs, this.store.clock.now()) };
+    this.put(Message.restore({ ...found.state, claim: renewed }));
+    return Promise.resolve(true);
+  }
+
+  settle({ id, state }: Message, ended: Message): Promise<boolean> {
+    const found = this.store.messages.get(id)?.state;
+    // Each claim counts an attempt, so the count tells whose end is already stored.
+    const isRepeated = found?.status === ended.state.status && found.attempts === state.attempts;
+    if (found === undefined || (found.claim?.token !== state.claim?.token && !isRepeated))
+      return Promise.resolve(false);
+    this.put(Message.restore({ ...ended.state, updatedAt: this.store.clock.now() }));
+    return Promise.resolve(true);
+  }
+
+  private put(message: Message): Message {
+    this.store.messages.set(message.id, message);
+    return message;
+  }
+}

@@ -1,0 +1,39 @@
+import { DeliveryQueue } from '#messages/application/delivery-queue.js';
+import type { Message } from '#messages/domain/message.js';
+import { unavailable } from '../../support/messages.js';
+
+/** What the unit tests of the relay use; it keeps the contract that BullMqDeliveryQueue keeps. */
+export class InMemoryDeliveryQueue extends DeliveryQueue {
+  readonly jobs = new Map<string, Message>();
+  /** Ids of jobs that a worker has. */
+  readonly taken = new Set<string>();
+  /** How many messages each call was to add. */
+  readonly calls: number[] = [];
+  away = false;
+  private open: Promise<void> = Promise.resolve();
+
+  async add(messages: readonly Message[]): Promise<void> {
+    this.calls.push(messages.length);
+    await this.open;
+    if (this.away) throw unavailable();
+    for (const { state } of messages) {
+      if (state.text.includes('\u0000')) throw new Error('U+0000 can not be kept.');
+    }
+    for (const message of messages) {
+      if (!this.jobs.has(message.jobId)) this.jobs.set(message.jobId, message);
+    }
+  }
+
+  remove(jobId: string): Promise<void> {
+    if (this.away) return Promise.reject(unavailable());
+    if (!this.taken.has(jobId)) this.jobs.delete(jobId);
+    return Promise.resolve();
+  }
+
+  /** Lets every call wait until the returned function is called. */
+  hold(): () => void {
+    let release: () => void = () => undefined;
+    this.open = new Promise((resolve) => (release = resolve));
+    return release;
+  }
+}

@@ -1,0 +1,62 @@
+import { Outbox } from '#messages/application/outbox.js';
+import { OPEN_STATUSES } from '#messages/domain/message-status.js';
+import type { Message } from '#messages/domain/message.js';
+import { after } from '../../support/messages.js';
+import type { InMemoryStore, StoredEntry } from './in-memory-store.js';
+
+const SWEEP_BYTES = 4 * 1_048_576;
+const REFUSED_DELAY_MS = 60_000;
+
+/** What the unit tests of the relay use; it keeps the contract that PostgresOutbox keeps. */
+export class InMemoryOutbox extends Outbox {
+  constructor(private readonly store: InMemoryStore) {
+    super();
+  }
+
+  remove(ids: readonly string[]): Promise<void> {
+    for (const id of ids) this.store.entries.delete(id);
+    return Promise.resolve();
+  }
+
+  async sweep(minAgeMs: number, relay: (messages: readonly Message[]) => Promise<Set<string>>): Promise<number> {
+    if (this.store.sweeping) return 0;
+    this.store.sweeping = true;
+    try {
+      const entries = this.due(after(-minAgeMs, this.store.clock.now()));
+      if (entries.length === 0) return 0;
+      const refused = await relay(entries.flatMap((entry) => this.openMessages(entry)));
+      for (const { id, messageIds } of entries) {
+        const rest = messageIds.filter((messageId) => refused.has(messageId));
+        if (rest.length > 0) await this.postpone(id, rest, REFUSED_DELAY_MS);
+        else this.store.entries.delete(id);
+      }
+      return entries.length;
+    } finally {
+      this.store.sweeping = false;
+    }
+  }
+
+  postpone(id: string, messageIds: readonly string[], delayMs: number): Promise<void> {
+    if (this.store.entries.has(id)) {
+      this.store.entries.set(id, { id, messageIds, dueAt: after(delayMs, this.store.clock.now()) });
+    }
+    return Promise.resolve();
+  }
+
+  private due(until: Date): StoredEntry[] {
+    let bytes = 0;
+    return [...this.store.entries.values()]
+      .filter(({ dueAt }) => dueAt <= until)
+      .filter((entry, index) => {
+        for (const { state } of this.openMessages(entry)) bytes += Buffer.byteLength(state.text) + 256;
+        return index === 0 || bytes <= SWEEP_BYTES;
+      });
+  }
+
+  private openMessages({ messageIds }: StoredEntry): Message[] {
+    return messageIds
+      .map((id) => this.store.messages.get(id))
+      .filter((message) => message !== undefined)
+      .filter(({ state }) => OPEN_STATUSES.includes(state.status));
+  }
+}

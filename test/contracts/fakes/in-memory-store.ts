@@ -1,0 +1,26 @@
+import type { OutboxEntry } from '#messages/application/outbox.js';
+import type { Message } from '#messages/domain/message.js';
+import { TestClock } from '../../support/messages.js';
+
+export interface StoredEntry {
+  readonly id: string;
+  readonly messageIds: readonly string[];
+  readonly dueAt: Date;
+}
+
+/** What the processes of a unit test share in place of a database. */
+export class InMemoryStore {
+  readonly clock = new TestClock();
+  readonly messages = new Map<string, Message>();
+  readonly entries = new Map<string, StoredEntry>();
+  sweeping = false;
+  private entryCount = 0;
+
+  /** Stores messages with one outbox entry, as `Messages.add` does for those that arrive together. */
+  commit(messages: readonly Message[]): OutboxEntry {
+    for (const message of messages) this.messages.set(message.id, message);
+    const id = String(++this.entryCount);
+    this.entries.set(id, { id, messageIds: messages.map((message) => message.id), dueAt: this.clock.now() });
+    return { id, messages };
+  }
+}

@@ -1,0 +1,23 @@
+import { describeAdding } from './messages/adding.contract.js';
+import { describeChanging } from './messages/changing.contract.js';
+import { describeFinding } from './messages/finding.contract.js';
+import { describeIdempotency } from './messages/idempotency.contract.js';
+import type { MessagesSubject } from './messages/subject.js';
+
+/** What every store of messages guarantees. */
+export function describeMessages(name: string, open: () => Promise<MessagesSubject>): void {
+  describe(name, () => {
+    let subject: MessagesSubject;
+    beforeAll(async () => {
+      subject = await open();
+    });
+    beforeEach(() => subject.reset());
+    afterAll(() => subject.close());
+
+    const current = () => subject;
+    describeAdding(current);
+    describeFinding(current);
+    describeChanging(current);
+    describeIdempotency(current);
+  });
+}

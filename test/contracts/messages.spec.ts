@@ -1,0 +1,67 @@
+import type { Message } from '#messages/domain/message.js';
+import { idempotency } from '../support/messages.js';
+import { describeMessages } from './messages.contract.js';
+import type { MessagesSubject, Part } from './messages/subject.js';
+import { PostgresStore } from './postgres-store.js';
+
+const tables: Record<Part, { name: string; ids: string; isOf: string }> = {
+  message: { name: 'messages', ids: 'id', isOf: 'NEW.id = $' },
+  'outbox entry': { name: 'outbox', ids: 'unnest(message_ids)', isOf: '$ = ANY (NEW.message_ids)' },
+  'idempotency record': { name: 'idempotency_keys', ids: 'message_id', isOf: 'NEW.message_id = $' },
+};
+
+async function refuse(store: PostgresStore, part: Part, { id }: Message, when = 'at once'): Promise<void> {
+  const { name, isOf } = tables[part];
+  const [kind, moment] = when === 'at once' ? ['', 'BEFORE'] : ['CONSTRAINT', 'AFTER'];
+  const condition = isOf.replace('$', `'${id}'`);
+  await store.sql(`
+    CREATE OR REPLACE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS
+      $$ BEGIN RAISE check_violation USING MESSAGE = 'refused by the test'; END $$;
+    CREATE ${kind} TRIGGER refuse ${moment} INSERT ON sluice.${name}
+      ${kind === '' ? '' : 'DEFERRABLE INITIALLY DEFERRED'} FOR EACH ROW WHEN (${condition}) EXECUTE FUNCTION refuse()`);
+}
+
+async function open(): Promise<MessagesSubject> {
+  const store = await PostgresStore.open();
+  const [one, other] = [await store.process(), await store.process()];
+  const idsOf = async (part: Part) => {
+    const { ids, name } = tables[part];
+    const rows = await store.sql<{ id: string }>(`SELECT ${ids} AS id FROM sluice.${name} `);
+    return rows.map(({ id }) => id).sort();
+  };
+  return {
+    messages: one.messages,
+    other: other.messages,
+    deliveries: other.deliveries,
+    stored: async () => ({
+      message: await idsOf('message'),
+      'outbox entry': await idsOf('outbox entry'),
+      'idempotency record': await idsOf('idempotency record'),
+    }),
+    refuse: (part, message, when) => refuse(store, part, message, when),
+    relent: () => store.relent(),
+    stopWhileAdding: async (message, key) => {
+      const { id, accountId, createdAt } = message.state;
+      const client = await store.transaction(
+        'INSERT INTO sluice.idempotency_keys (account_id, key, fingerprint, message_id, created_at) VALUES ($1, $2, $3, $4, $5)',
+        [accountId, key, idempotency(key).fingerprint, id, createdAt],
+      );
+      return {
+        commit: async () => {
+          await client.query('COMMIT');
+        },
+        crash: () => client.end(),
+      };
+    },
+    somebodyWaits: () => store.somebodyWaits(),
+    put: (message) => store.put(message),
+    faults: () => [...one.faults, ...other.faults],
+    reset: async () => {
+      await store.reset();
+      one.faults.length = other.faults.length = 0;
+    },
+    close: () => store.close(),
+  };
+}
+
+describeMessages('PostgresMessages', open);

@@ -1,0 +1,160 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Accepted } from '#messages/application/messages.js';
+import type { Message } from '#messages/domain/message.js';
+import { after, aMessage, anAccountId, idempotency, messages, SENT_AT } from '../../support/messages.js';
+import { NOTHING, type MessagesSubject } from './subject.js';
+
+const DAY_MS = 24 * 3_600_000;
+
+export function describeIdempotency(current: () => MessagesSubject): void {
+  describe('repeating requests', () => {
+    let subject: MessagesSubject;
+    beforeEach(() => {
+      subject = current();
+    });
+    /** The i-th of many requests, half of them through each process. */
+    const add = (message: Message, key: string, index = 0) =>
+      (index % 2 ? subject.other : subject.messages).add(message, idempotency(key));
+
+    it.each([0, 1])('gives the first answer again, in process %d, and stores nothing', async (process) => {
+      const [first, repeated] = [aMessage(), aMessage({ createdAt: after(5_000) })];
+      const accepted = await add(first, 'key');
+      expect(await add(repeated, 'key', process)).toEqual({ message: accepted.message, replayed: true });
+      expect(await subject.stored()).toMatchObject({ message: [first.id], 'outbox entry': [first.id] });
+    });
+
+    it('gives the answer as it was, whatever has become of the message', async () => {
+      const message = aMessage();
+      await add(message, 'key');
+      await subject.messages.change(message.state.accountId, message.id, (current) => current.cancel(after(1)));
+      expect(await add(aMessage({ createdAt: after(2) }), 'key')).toEqual({ message, replayed: true });
+    });
+
+    it('refuses a key that was used for another request, and stores nothing', async () => {
+      const first = aMessage();
+      await subject.messages.add(first, idempotency('key', 'one request'));
+      const reused = subject.messages.add(aMessage(), idempotency('key', 'another request'));
+      await expect(reused).rejects.toMatchObject({ code: 'idempotency_key_reused' });
+      expect(await subject.stored()).toMatchObject({ message: [first.id], 'outbox entry': [first.id] });
+    });
+
+    it('keeps the keys of accounts apart', async () => {
+      for (const accountId of [anAccountId(), anAccountId()]) {
+        expect(await add(aMessage({ accountId }), 'key')).toMatchObject({ replayed: false });
+      }
+    });
+
+    it('stores one of many that come at once with one key, and gives the others its answer', async () => {
+      const answers = await Promise.all(requests(100).map((message, index) => add(message, 'key', index)));
+      expectOneFirst(answers);
+      expect(await subject.stored()).toMatchObject({ message: [answers[0]?.message.id] });
+    });
+
+    it('lets one request win when different ones come at once with one key', async () => {
+      const all = requests(60).map((message, index) => {
+        const process = index % 2 ? subject.other : subject.messages;
+        return process.add(message, idempotency('key', `request ${index % 3}`));
+      });
+      const results = await Promise.allSettled(all);
+      const answers = results.filter((result) => result.status === 'fulfilled').map(({ value }) => value);
+      expect(answers).toHaveLength(20);
+      expectOneFirst(answers);
+      for (const result of results) {
+        if (result.status === 'rejected') expect(result.reason).toMatchObject({ code: 'idempotency_key_reused' });
+      }
+    });
+
+    it('lets two processes have the same keys in opposite order', async () => {
+      const keys = Array.from({ length: 200 }, (_, index) => `key ${index}`);
+      const byKey = new Map<string, Accepted[]>(keys.map((key) => [key, []]));
+      for (let round = 0; round < 5; round++) {
+        const accountId = anAccountId();
+        const send = async (key: string, process: number) => {
+          const answer = await add(aMessage({ accountId }), key, process);
+          byKey.get(key)?.push(answer);
+        };
+        await Promise.all([...keys.map((key) => send(key, 0)), ...[...keys].reverse().map((key) => send(key, 1))]);
+        for (const answers of byKey.values()) expectOneFirst(answers.splice(0));
+      }
+      expect((await subject.stored()).message).toHaveLength(5 * 200);
+      expect(subject.faults()).toEqual([]);
+    });
+
+    it('waits for a first request that is still under way, and gives its answer', async () => {
+      const first = aMessage();
+      const stopped = await subject.stopWhileAdding(first, 'key');
+      const repeated = add(aMessage(), 'key');
+      await subject.somebodyWaits();
+      await stopped.commit();
+      expect(await repeated).toEqual({ message: first, replayed: true });
+    });
+
+    it('takes the place of a first request whose process has crashed', async () => {
+      const message = aMessage();
+      const stopped = await subject.stopWhileAdding(aMessage(), 'key');
+      const repeated = add(message, 'key');
+      await subject.somebodyWaits();
+      await stopped.crash();
+      expect(await repeated).toEqual({ message, replayed: false });
+    });
+
+    it('lets requests without a key pass those that wait for a first request', async () => {
+      const stopped = await subject.stopWhileAdding(aMessage(), 'key');
+      const repeated = Promise.all(requests(10).map((message) => add(message, 'key')));
+      await subject.somebodyWaits();
+      await Promise.all(messages(100).map((message) => subject.messages.add(message, null)));
+      await stopped.commit();
+      expect((await repeated).every(({ replayed }) => replayed)).toBe(true);
+    });
+
+    it('waits for seconds, and then says that the key is in use, without failing its neighbours', async () => {
+      const slow = await subject.stopWhileAdding(aMessage(), 'slow');
+      const hanging = await subject.stopWhileAdding(aMessage(), 'hanging');
+      const repeated = add(aMessage(), 'slow', 0);
+      const inUse = add(aMessage(), 'hanging', 1).catch((error: unknown) => error);
+      const neighbours = messages(10).map((message) => add(message, message.id, 1));
+      await sleep(3_000);
+      await slow.commit();
+      expect(await repeated).toMatchObject({ replayed: true });
+      expect((await Promise.all(neighbours)).some(({ replayed }) => replayed)).toBe(false);
+      expect(await inUse).toMatchObject({ code: 'idempotency_key_in_use' });
+      await hanging.crash();
+      expect(await add(aMessage(), 'hanging')).toMatchObject({ replayed: false });
+    });
+
+    it('forgets a key a day after it was first used, not earlier', async () => {
+      const first = aMessage();
+      await add(first, 'key');
+      const [within, later] = [aMessage({ createdAt: after(DAY_MS - 1) }), aMessage({ createdAt: after(DAY_MS) })];
+      expect(await add(within, 'key')).toEqual({ message: first, replayed: true });
+      expect(await add(later, 'key')).toEqual({ message: later, replayed: false });
+      expect(await add(aMessage({ createdAt: after(DAY_MS + 1) }), 'key')).toEqual({ message: later, replayed: true });
+    });
+
+    it('forgets keys that are older than it is told, and their messages not', async () => {
+      const [old, young] = [aMessage({ createdAt: after(-1) }), aMessage()];
+      await add(old, 'old');
+      await add(young, 'young');
+      await subject.messages.forgetKeys(SENT_AT);
+      const both = [old.id, young.id].sort();
+      expect(await subject.stored()).toEqual({
+        ...NOTHING,
+        message: both,
+        'outbox entry': both,
+        'idempotency record': [young.id],
+      });
+    });
+  });
+}
+
+/** Messages as of one request that is repeated. */
+function requests(count: number): Message[] {
+  return messages(count, { text: 'hello' });
+}
+
+/** One of them stored a message, and all tell of that one. */
+function expectOneFirst(answers: readonly Accepted[]): void {
+  const first = answers.find(({ replayed }) => !replayed);
+  expect(answers.filter(({ replayed }) => !replayed)).toEqual([first]);
+  expect(answers.map(({ message }) => message)).toEqual(answers.map(() => first?.message));
+}

@@ -1,0 +1,35 @@
+import type { Deliveries } from '#messages/application/deliveries.js';
+import type { Messages } from '#messages/application/messages.js';
+import type { Message } from '#messages/domain/message.js';
+
+/** What `Messages.add` stores of a message. */
+export type Part = 'message' | 'outbox entry' | 'idempotency record';
+
+export const NOTHING: Readonly<Record<Part, readonly string[]>> = {
+  message: [],
+  'outbox entry': [],
+  'idempotency record': [],
+};
+
+export interface MessagesSubject {
+  /** Two processes on the same store. */
+  readonly messages: Messages;
+  readonly other: Messages;
+  readonly deliveries: Deliveries;
+  /** Ids of messages, by part of which there is one in the store. */
+  stored(): Promise<Record<Part, string[]>>;
+  /** Makes the store refuse one part of one message, at once or only when it comes to commit. */
+  refuse(part: Part, message: Message, when?: 'at once' | 'at commit'): Promise<void>;
+  relent(): Promise<void>;
+  /** A process that stores a message with a key and stops before its commit. */
+  stopWhileAdding(message: Message, key: string): Promise<{ commit(): Promise<void>; crash(): Promise<void> }>;
+  /** Resolves when another request waits for such a process. */
+  somebodyWaits(): Promise<void>;
+  /** Has a message stored as it is. */
+  put(message: Message): Promise<void>;
+  /** What the store complained of since it was emptied. */
+  faults(): string[];
+  /** Empties the store, which then refuses nothing. */
+  reset(): Promise<void>;
+  close(): Promise<void>;
+}

@@ -1,0 +1,123 @@
+import { after, aMessage, messages, unavailable } from '../support/messages.js';
+import { InMemoryDeliveryQueue } from './fakes/in-memory-delivery-queue.js';
+import { InMemoryOutbox } from './fakes/in-memory-outbox.js';
+import { InMemoryStore } from './fakes/in-memory-store.js';
+import { describeOutbox, type OutboxSubject } from './outbox.contract.js';
+import { PostgresStore } from './postgres-store.js';
+
+function openInMemory(): Promise<OutboxSubject> {
+  const store = new InMemoryStore();
+  return Promise.resolve({
+    outbox: new InMemoryOutbox(store),
+    other: new InMemoryOutbox(store),
+    commit: (...sent) => Promise.resolve(store.commit(sent).id),
+    entries: () => Promise.resolve([...store.entries.values()].map(({ id, messageIds }) => [id, [...messageIds]])),
+    pass: (ms) => {
+      store.clock.advance(ms);
+      return Promise.resolve();
+    },
+    reset: () => {
+      store.messages.clear();
+      store.entries.clear();
+      return Promise.resolve();
+    },
+    close: () => Promise.resolve(),
+  });
+}
+
+async function openPostgres(): Promise<OutboxSubject> {
+  const store = await PostgresStore.open();
+  return {
+    outbox: (await store.process()).outbox,
+    other: (await store.process()).outbox,
+    commit: (...sent) => store.commit(...sent),
+    entries: async () => (await store.entries()).map(({ id, message_ids }) => [id, message_ids]),
+    pass: async (ms) => {
+      await store.sql(`UPDATE sluice.outbox SET due_at = due_at - $1 * interval '1 millisecond'`, [ms]);
+    },
+    reset: () => store.reset(),
+    close: () => store.close(),
+  };
+}
+
+describeOutbox('InMemoryOutbox', openInMemory);
+describeOutbox('PostgresOutbox', openPostgres);
+
+describe('the outbox of PostgreSQL', () => {
+  let store: PostgresStore;
+  beforeAll(async () => {
+    store = await PostgresStore.open();
+  });
+  beforeEach(() => store.reset());
+  afterAll(() => store.close());
+
+  /** A process that has stored a message and just relayed it; its entry is still there, if only for a moment. */
+  async function relayed() {
+    const queue = new InMemoryDeliveryQueue();
+    const process = await store.process(queue);
+    await process.messages.add(aMessage(), null);
+    await store.until(() => queue.jobs.size === 1);
+    return { ...process, queue };
+  }
+
+  it('holds one entry for all messages that are stored in one commit', async () => {
+    const process = await store.process();
+    const all = messages(20);
+    await Promise.all(all.map((message) => process.messages.add(message, null)));
+    expect((await store.entries()).map(({ message_ids }) => message_ids.length)).toEqual([20]);
+  });
+
+  it('loses relayed entries with the next commit', async () => {
+    const { messages, queue } = await relayed();
+    queue.away = true;
+    const next = aMessage();
+    await messages.add(next, null);
+    expect((await store.entries()).map(({ message_ids }) => message_ids)).toEqual([[next.id]]);
+  });
+
+  it('loses relayed entries also when the commit fails that should take them along', async () => {
+    const { messages } = await relayed();
+    await expect(messages.add(aMessage({ text: '\u0000' }), null)).rejects.toThrow();
+    await store.until(async () => (await store.entries()).length === 0);
+  });
+
+  it('loses relayed entries a moment later when no commit comes', async () => {
+    await relayed();
+    await store.until(async () => (await store.entries()).length === 0);
+  });
+
+  it('lets a commit pass a sweeper that is removing the same entries', async () => {
+    const { messages } = await relayed();
+    await store.transaction('DELETE FROM sluice.outbox');
+    const message = aMessage();
+    expect(await messages.add(message, null)).toEqual({ message, replayed: false });
+  });
+
+  it('is swept by another process when the one that swept it has lost its connection', async () => {
+    const [one, other] = [await store.process(), await store.process()];
+    await store.commit(aMessage());
+    const interrupted = one.outbox.sweep(0, async () => {
+      await store.sql(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+        WHERE datname = current_database() AND state = 'idle in transaction'`);
+      return new Set();
+    });
+    await expect(interrupted).rejects.toMatchObject({ code: 'unavailable' });
+    expect(await store.entries()).toHaveLength(1);
+    expect(await other.outbox.sweep(0, () => Promise.resolve(new Set()))).toBe(1);
+    expect(await one.outbox.sweep(0, () => Promise.reject(unavailable()))).toBe(0);
+  });
+
+  it('takes a retried message along as the job it now is', async () => {
+    const { messages, outbox } = await store.process();
+    const failed = aMessage({ status: 'failed' });
+    await store.commit(failed);
+    await messages.change(failed.state.accountId, failed.id, (message) => message.retry(after(1)));
+    const jobs: string[] = [];
+    await outbox.sweep(0, (given) => {
+      jobs.push(...given.map(({ jobId }) => jobId));
+      return Promise.resolve(new Set());
+    });
+    expect(jobs).toEqual([`${failed.id}.1`]);
+    expect(await store.entries()).toEqual([]);
+  });
+});

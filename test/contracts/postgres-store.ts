@@ -1,0 +1,165 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Client, Pool, type QueryResultRow } from 'pg';
+import { MessageSchema, toMessage, type MessageRow } from '#messages/adapters/postgres/message.schema.js';
+import { PostgresDeliveries } from '#messages/adapters/postgres/postgres-deliveries.js';
+import { PostgresMessages } from '#messages/adapters/postgres/postgres-messages.js';
+import { PostgresOutbox } from '#messages/adapters/postgres/postgres-outbox.js';
+import type { Message } from '#messages/domain/message.js';
+import type { DeliveryQueue } from '#messages/application/delivery-queue.js';
+import { OutboxRelay } from '#messages/application/outbox-relay.js';
+import { Database } from '#platform/database/database.js';
+import { sqlState } from '#platform/database/faults.js';
+import { createTestDatabase, type TestDatabase } from '../support/database.js';
+import { InMemoryDeliveryQueue } from './fakes/in-memory-delivery-queue.js';
+
+/** What one process of Sluice has of the store, with nothing running in the background. */
+export interface StoreProcess {
+  readonly database: Database;
+  readonly messages: PostgresMessages;
+  readonly deliveries: PostgresDeliveries;
+  readonly outbox: PostgresOutbox;
+  readonly relay: OutboxRelay;
+  /** The SQLSTATE of each statement that failed. */
+  readonly faults: string[];
+}
+
+/** A database of its own, with as many processes on it as a test wants. */
+export class PostgresStore {
+  private readonly opened: (() => Promise<unknown>)[] = [];
+  private transactions: Client[] = [];
+
+  private constructor(
+    private readonly database: TestDatabase,
+    private readonly pool: Pool,
+  ) {}
+
+  static async open(): Promise<PostgresStore> {
+    const database = await createTestDatabase();
+    return new PostgresStore(database, new Pool({ connectionString: database.url, max: 4 }));
+  }
+
+  get url(): string {
+    return this.database.url;
+  }
+
+  /** @param queue where its relay adds jobs; by default one that is away, so that entries stay in the outbox */
+  async process(queue: DeliveryQueue = queueThatIsAway()): Promise<StoreProcess> {
+    const database = await Database.connect({
+      url: this.url,
+      poolSize: 10,
+      applicationName: 'contract',
+      entities: [MessageSchema],
+      onError: ignore,
+    });
+    const faults: string[] = [];
+    const prepared = database.prepared.bind(database);
+    jest.spyOn(database, 'prepared').mockImplementation((...statement) =>
+      prepared(...statement).catch((error: unknown) => {
+        faults.push(sqlState(error));
+        throw error;
+      }),
+    );
+    const outbox = new PostgresOutbox(database);
+    const relay = new OutboxRelay(outbox, queue, ignore);
+    const messages = new PostgresMessages(database, relay);
+    this.whenClosing(async () => {
+      await messages.idle();
+      await relay.close();
+      await database.close();
+    });
+    return { database, messages, deliveries: new PostgresDeliveries(database), outbox, relay, faults };
+  }
+
+  async sql<Row extends QueryResultRow>(text: string, values: unknown[] = []): Promise<Row[]> {
+    return (await this.pool.query<Row>(text, values)).rows;
+  }
+
+  /** Stores a message as it is, and nothing with it. */
+  async put({ state }: Message): Promise<void> {
+    const { claim } = state;
+    await this.sql(
+      `INSERT INTO sluice.messages (id, account_id, body, status, created_at, updated_at, attempts, failures, crashes,
+         lone_crashes, retries, failure_reason, claim, claim_expires_at, claim_alone)
+       VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)`,
+      [
+        ...[state.id, state.accountId, state.text, state.status, state.createdAt, state.updatedAt, state.attempts],
+        ...[state.failures, state.crashes, state.loneCrashes, state.retries, state.failureReason],
+        ...[claim?.token, claim?.expiresAt, claim?.alone ?? false],
+      ],
+    );
+  }
+
+  async find({ id }: Message): Promise<Message | null> {
+    const [row] = await this.sql<MessageRow>('SELECT * FROM sluice.messages WHERE id = $1', [id]);
+    return row === undefined ? null : toMessage(row);
+  }
+
+  /** Stores messages with one outbox entry; resolves to its id. */
+  async commit(...messages: Message[]): Promise<string> {
+    for (const message of messages) await this.put(message);
+    const [entry] = await this.sql<{ id: string }>(
+      `INSERT INTO sluice.outbox (message_ids, bytes)
+       SELECT array_agg(id), sum(octet_length(body) + 256) FROM sluice.messages WHERE id = ANY ($1) RETURNING id`,
+      [messages.map(({ id }) => id)],
+    );
+    return entry?.id ?? '';
+  }
+
+  /** The outbox, oldest first. */
+  entries(): Promise<{ id: string; message_ids: string[] }[]> {
+    return this.sql('SELECT id, message_ids FROM sluice.outbox ORDER BY id');
+  }
+
+  /** Empties it, as a new one would be. */
+  async reset(): Promise<void> {
+    for (const client of this.transactions.splice(0)) await client.end();
+    await this.relent();
+    await this.sql('TRUNCATE sluice.messages, sluice.outbox, sluice.idempotency_keys, bullmq.job CASCADE');
+  }
+
+  async relent(): Promise<void> {
+    await this.sql('DROP FUNCTION IF EXISTS refuse CASCADE');
+  }
+
+  /** A transaction that somebody has begun and not ended. */
+  async transaction(text: string, values: unknown[] = []): Promise<Client> {
+    const client = new Client({ connectionString: this.url });
+    await client.connect();
+    this.transactions.push(client);
+    await client.query('BEGIN');
+    await client.query(text, values);
+    return client;
+  }
+
+  /** Resolves when a statement of another connection waits for a lock. */
+  somebodyWaits(): Promise<void> {
+    const waiting = `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;
+    return this.until(async () => (await this.sql(waiting)).length > 0);
+  }
+
+  /** Resolves when this is so; the test's own limit is the ceiling. */
+  async until(isSo: () => boolean | Promise<boolean>): Promise<void> {
+    while (!(await isSo())) await sleep(5);
+  }
+
+  whenClosing(close: () => Promise<unknown>): void {
+    this.opened.unshift(close);
+  }
+
+  async close(): Promise<void> {
+    await this.reset();
+    for (const close of this.opened) await close();
+    await this.pool.end();
+    await this.database.drop();
+  }
+}
+
+function queueThatIsAway(): DeliveryQueue {
+  const queue = new InMemoryDeliveryQueue();
+  queue.away = true;
+  return queue;
+}
+
+function ignore(): void {
+  // What the parts report is not what these suites are about.
+}

@@ -1,0 +1,44 @@
+import { startTestApi, type TestAccount, type TestApi } from '../../support/api.js';
+import { jsonOf } from '../../support/http.js';
+
+describe('POST /messages/:id/cancel answers 200', () => {
+  let api: TestApi;
+  let account: TestAccount;
+
+  beforeAll(async () => {
+    api = await startTestApi();
+    account = await api.signUp();
+  });
+  afterAll(() => api.stop());
+
+  it('with the message, which is cancelled from then on', async () => {
+    const sent = await api.sent(account);
+    const answer = await api.as(account, { method: 'POST', path: `/messages/${sent.id}/cancel` });
+    const { updatedAt, ...message } = jsonOf(answer);
+
+    expect(answer.status).toBe(200);
+    expect(message).toEqual({ ...sent, status: 'cancelled', attempts: 0, failureReason: null });
+    expect(Date.parse(updatedAt as string)).toBeGreaterThanOrEqual(Date.parse(sent.createdAt));
+    expect(jsonOf(await api.as(account, { path: `/messages/${sent.id}` }))).toEqual(jsonOf(answer));
+  });
+
+  it.each([
+    ['an empty object', { 'content-type': 'application/json' }, '{}'],
+    ['something that is not JSON', { 'content-type': 'text/plain' }, 'please'],
+  ])('whatever the body holds: %s', async (_name, headers, body) => {
+    const { id } = await api.sent(account);
+    const answer = await api.as(account, { method: 'POST', path: `/messages/${id}/cancel`, headers, body });
+
+    expect(jsonOf(answer)).toMatchObject({ id, status: 'cancelled' });
+  });
+
+  it('once, when many ask in parallel', async () => {
+    const { id } = await api.sent(account);
+    const answers = await Promise.all(
+      Array.from({ length: 10 }, () => api.as(account, { method: 'POST', path: `/messages/${id}/cancel` })),
+    );
+
+    const statuses = answers.map(({ status }) => status).toSorted((a, b) => a - b);
+    expect(statuses).toEqual([200, ...Array.from({ length: 9 }, () => 409)]);
+  });
+});

@@ -1,0 +1,27 @@
+import { startTestApi, type TestApi } from '../../support/api.js';
+
+describe('OPTIONS answers 204', () => {
+  let api: TestApi;
+
+  beforeAll(async () => {
+    api = await startTestApi();
+  });
+  afterAll(() => api.stop());
+
+  it.each([
+    ['/messages', 'GET, HEAD, OPTIONS, POST'],
+    ['/messages?limit=1', 'GET, HEAD, OPTIONS, POST'],
+    ['/messages/any', 'GET, HEAD, OPTIONS'],
+    ['/messages/any/cancel', 'OPTIONS, POST'],
+    ['/messages/any/retry', 'OPTIONS, POST'],
+    ['/accounts', 'OPTIONS, POST'],
+  ])('to %s without a key, and allows %s', async (path, methods) => {
+    const answer = await api.call({ method: 'OPTIONS', path });
+
+    expect(answer.status).toBe(204);
+    expect(answer.headers.allow?.split(', ').toSorted().join(', ')).toBe(methods);
+    expect(answer.headers).toMatchObject({ 'cache-control': 'no-store', 'x-request-id': expect.any(String) as string });
+    expect(answer.headers).not.toHaveProperty('content-type');
+    expect(answer.bytes).toHaveLength(0);
+  });
+});

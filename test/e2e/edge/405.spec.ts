@@ -1,0 +1,38 @@
+import { expectProblem, startTestApi, type TestAccount, type TestApi } from '../../support/api.js';
+
+describe('a wrong method is answered 405 method_not_allowed', () => {
+  let api: TestApi;
+  let account: TestAccount;
+
+  beforeAll(async () => {
+    api = await startTestApi();
+    account = await api.signUp();
+  });
+  afterAll(() => api.stop());
+
+  it.each([
+    ['/messages', ['PUT', 'PATCH', 'DELETE', 'TRACE', 'QUERY', 'PROPFIND', 'PURGE'], 'GET, HEAD, OPTIONS, POST'],
+    ['/messages/any', ['POST', 'PUT', 'PATCH', 'DELETE', 'TRACE'], 'GET, HEAD, OPTIONS'],
+    ['/messages/any/cancel', ['GET', 'PUT', 'PATCH', 'DELETE'], 'OPTIONS, POST'],
+    ['/messages/any/retry', ['GET', 'PUT', 'PATCH', 'DELETE'], 'OPTIONS, POST'],
+    ['/accounts', ['GET', 'PUT', 'PATCH', 'DELETE'], 'OPTIONS, POST'],
+    ['/messages?limit=1', ['DELETE'], 'GET, HEAD, OPTIONS, POST'],
+    ['/%6Dessages/%00', ['DELETE'], 'GET, HEAD, OPTIONS'],
+    ['http://sluice/messages', ['DELETE'], 'GET, HEAD, OPTIONS, POST'],
+  ])('at %s with a key and without, and with the methods that are allowed', async (path, methods, allowed) => {
+    for (const method of methods) {
+      for (const answer of [await api.call({ method, path }), await api.as(account, { method, path })]) {
+        expectProblem(answer, 405, 'method_not_allowed');
+        expect(answer.headers.allow?.split(', ').toSorted().join(', ')).toBe(allowed);
+      }
+    }
+  });
+
+  it('to a body that nobody reads as well, and serves the same connection on', async () => {
+    const headers = { 'content-type': 'application/json' };
+    const answer = await api.as(account, { method: 'PUT', path: '/messages', headers, body: '{"message":"x"}' });
+
+    expectProblem(answer, 405, 'method_not_allowed');
+    expect(answer.headers.connection).toBe('keep-alive');
+  });
+});

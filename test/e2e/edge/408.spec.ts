@@ -1,0 +1,70 @@
+import { expectProblem, startTestApi, type TestAccount, type TestApi } from '../../support/api.js';
+import { lines, RawConnection } from '../../support/http.js';
+
+describe('a request that does not arrive within REQUEST_TIMEOUT_MS is answered 408 request_timeout', () => {
+  let api: TestApi;
+  let account: TestAccount;
+
+  beforeAll(async () => {
+    api = await startTestApi({ REQUEST_TIMEOUT_MS: '500' });
+    account = await api.signUp();
+  });
+  afterAll(() => api.stop());
+
+  const head = () =>
+    lines(
+      'POST /messages HTTP/1.1',
+      'Host: sluice',
+      `Authorization: Bearer ${account.key}`,
+      'Content-Type: application/json',
+      'X-Request-Id: mine',
+      'Content-Length: 15',
+    );
+
+  it('when headers are slow, and the connection closes', async () => {
+    const connection = await RawConnection.open(api.url);
+    connection.write('POST /messages HTTP/1.1\r\nHost: sluice\r\nX-Slow: ');
+    const drip = setInterval(() => {
+      connection.write('a');
+    }, 100);
+
+    expectProblem(await connection.answer(), 408, 'request_timeout');
+    clearInterval(drip);
+    await connection.refused();
+    connection.close();
+  });
+
+  it('when the body is slow, and the connection closes', async () => {
+    const connection = await RawConnection.open(api.url);
+    connection.write(head());
+    const drip = setInterval(() => {
+      connection.write(' ');
+    }, 100);
+
+    expect(expectProblem(await connection.answer(), 408, 'request_timeout').requestId).toBe('mine');
+    clearInterval(drip);
+    await connection.refused();
+    connection.close();
+  });
+
+  it('and what comes of it later is not stored', async () => {
+    const connection = await RawConnection.open(api.url);
+    connection.write(`${head()}{"message`);
+    expectProblem(await connection.answer(), 408, 'request_timeout');
+    connection.write('":"x"}');
+    await connection.refused();
+
+    expect(await api.stored(account)).toEqual({ messages: 0, keys: 0 });
+    connection.close();
+  });
+
+  it('but not one whose answer takes longer', async () => {
+    const statement = `
+      INSERT INTO sluice.idempotency_keys (account_id, key, fingerprint, message_id, created_at)
+      VALUES ($1, 'held', sha256(''), 'msg_under_way', now())`;
+    const answer = await api.during(statement, [account.id], () =>
+      api.send(account, { headers: { 'idempotency-key': 'held' } }),
+    );
+    expectProblem(answer, 409, 'idempotency_key_in_use');
+  });
+});

@@ -1,0 +1,56 @@
+import { startTestApi, type TestAccount, type TestApi } from '../../support/api.js';
+import { RawConnection, lines } from '../../support/http.js';
+
+describe('HEAD is answered like GET, without the body', () => {
+  let api: TestApi;
+  let account: TestAccount;
+
+  beforeAll(async () => {
+    api = await startTestApi();
+    account = await api.signUp();
+  });
+  afterAll(() => api.stop());
+
+  it.each([
+    ['a list', '/messages', 200],
+    ['a list with a bad query', '/messages?limit=0', 400],
+    ['an unknown message', '/messages/any', 404],
+    ['an unknown path', '/unknown', 404],
+    ['a path without GET', '/accounts', 405],
+    ['a broken path', '/%', 400],
+  ])('for %s: %s is %i', async (_name, path, status) => {
+    const headers = { 'x-request-id': 'same' };
+    const get = await api.as(account, { path, headers });
+    const head = await api.as(account, { method: 'HEAD', path, headers });
+
+    expect(head.status).toBe(status);
+    expect(get.bytes.length).toBeGreaterThan(0);
+    expect(head.bytes).toHaveLength(0);
+    expect({ ...head.headers, date: '' }).toEqual({ ...get.headers, date: '' });
+  });
+
+  it('for a message', async () => {
+    const { id } = await api.sent(account);
+    const head = await api.as(account, { method: 'HEAD', path: `/messages/${id}` });
+
+    expect(head.status).toBe(200);
+    expect(Number(head.headers['content-length'])).toBeGreaterThan(100);
+    expect(head.bytes).toHaveLength(0);
+  });
+
+  it('for a caller without a key, which is 401', async () => {
+    const head = await api.call({ method: 'HEAD', path: '/messages' });
+
+    expect(head.status).toBe(401);
+    expect(head.headers['www-authenticate']).toBe('Bearer realm="sluice"');
+    expect(head.bytes).toHaveLength(0);
+  });
+
+  it('and nothing follows its headers on the wire', async () => {
+    const connection = await RawConnection.open(api.url);
+    connection.write(lines('HEAD /unknown HTTP/1.1', 'Host: sluice', 'Connection: close'));
+
+    expect((await connection.end()).split('\r\n\r\n')).toEqual([expect.stringMatching(/^HTTP\/1\.1 404 /), '']);
+    connection.close();
+  });
+});

@@ -1,0 +1,54 @@
+import { startTestApi, type TestAccount, type TestApi } from '../../support/api.js';
+import { jsonOf } from '../../support/http.js';
+
+describe('X-Request-Id', () => {
+  let api: TestApi;
+  let account: TestAccount;
+
+  beforeAll(async () => {
+    api = await startTestApi();
+    account = await api.signUp();
+  });
+  afterAll(() => api.stop());
+
+  const idFor = async (id: string | string[] | undefined) =>
+    (await api.as(account, { path: '/messages', headers: { 'x-request-id': id } })).headers['x-request-id'] ?? '';
+
+  it.each(['a', '0', '-._', 'Az09.-_', 'a'.repeat(128)])('is the own one of the caller: %s', async (id) => {
+    expect(await idFor(id)).toBe(id);
+  });
+
+  it.each([
+    ['is empty', ''],
+    ['has 129 characters', 'a'.repeat(129)],
+    ['holds a blank', 'a b'],
+    ['holds a comma', 'a,b'],
+    ['holds a slash', 'a/b'],
+    ['holds markup', '<b>'],
+    ['holds characters beyond ASCII', 'é'],
+    ['comes twice', ['a', 'b']],
+  ])('is a new one when that of the caller %s', async (_name, id) => {
+    expect(await idFor(id)).toMatch(/^[0-9a-f-]{36}$/);
+  });
+
+  it('is a new one for each request without any', async () => {
+    const ids = await Promise.all(Array.from({ length: 10 }, () => idFor(undefined)));
+    expect(new Set(ids).size).toBe(10);
+  });
+
+  it.each([
+    ['202', 'POST', '/messages', '{"message":"x"}'],
+    ['400', 'POST', '/messages', '{'],
+    ['204', 'OPTIONS', '/messages', ''],
+    ['404', 'GET', '/unknown', ''],
+    ['405', 'PUT', '/messages', ''],
+    ['400', 'GET', '/%', ''],
+  ])('is that of the caller on a %s as well, and in its problem', async (status, method, path, body) => {
+    const headers = { 'content-type': 'application/json', 'x-request-id': 'mine' };
+    const answer = await api.as(account, { method, path, headers, body });
+
+    expect(answer.status).toBe(Number(status));
+    expect(answer.headers['x-request-id']).toBe('mine');
+    if (answer.status >= 400) expect(jsonOf(answer).requestId).toBe('mine');
+  });
+});

@@ -1,0 +1,128 @@
+import { startTestApi, type TestAccount, type TestApi } from '../../support/api.js';
+import { jsonOf } from '../../support/http.js';
+
+interface Page {
+  readonly data: readonly { id: string; createdAt: string; status: string }[];
+  readonly nextCursor: string | null;
+}
+
+describe('GET /messages answers 200', () => {
+  let api: TestApi;
+  let account: TestAccount;
+
+  beforeAll(async () => {
+    api = await startTestApi();
+  });
+  afterAll(() => api.stop());
+  beforeEach(async () => {
+    account = await api.signUp();
+  });
+
+  async function list(query = '', by = account): Promise<Page> {
+    const answer = await api.as(by, { path: `/messages${query}` });
+    expect(answer.status).toBe(200);
+    expect(answer.headers['content-type']).toBe('application/json; charset=utf-8');
+    return jsonOf(answer) as unknown as Page;
+  }
+
+  /** Ids of all pages, in their order. */
+  async function walk(query: string, betweenPages = () => Promise.resolve()): Promise<string[]> {
+    const ids: string[] = [];
+    for (let cursor: string | null = ''; cursor !== null;) {
+      const page = await list(cursor === '' ? query : `${query}&cursor=${cursor}`);
+      ids.push(...page.data.map(({ id }) => id));
+      cursor = page.nextCursor;
+      await betweenPages();
+    }
+    return ids;
+  }
+
+  async function sendMany(count: number): Promise<string[]> {
+    const sent = await Promise.all(Array.from({ length: count }, () => api.sent(account)));
+    return sent.map(({ id }) => id);
+  }
+
+  const newestFirst = (ids: string[]) => ids.toSorted().toReversed();
+
+  it('with an empty list to an account without messages', async () => {
+    expect(await list()).toEqual({ data: [], nextCursor: null });
+  });
+
+  it('with each message as it now is', async () => {
+    const sent = await api.sent(account, { message: ' é 😀 ' });
+    expect(await list()).toEqual({
+      data: [{ ...sent, updatedAt: sent.createdAt, attempts: 0, failureReason: null }],
+      nextCursor: null,
+    });
+  });
+
+  it('with the newest message first', async () => {
+    const ids: string[] = [];
+    for (let count = 0; count < 5; count++) {
+      ids.push((await api.sent(account)).id);
+      await new Promise((resolve) => setTimeout(resolve, 2));
+    }
+    expect((await list()).data.map(({ id }) => id)).toEqual(ids.toReversed());
+  });
+
+  it.each([
+    ['50 messages when no limit is given', '', 50],
+    ['1 message', '?limit=1', 1],
+    ['100 messages', '?limit=100', 100],
+  ])('with a page of %s', async (_name, query, length) => {
+    const ids = newestFirst(await sendMany(101));
+    const page = await list(query);
+
+    expect(page.data.map(({ id }) => id)).toEqual(ids.slice(0, length));
+    expect(page.nextCursor).toEqual(expect.any(String));
+  });
+
+  it.each([1, 6, 7, 29, 30, 31])('with pages of %i that hold each of 30 messages once', async (limit) => {
+    const ids = newestFirst(await sendMany(30));
+    expect(await walk(`?limit=${limit}`)).toEqual(ids);
+  });
+
+  it('with pages without gap or repeat while new messages arrive', async () => {
+    const ids = newestFirst(await sendMany(30));
+    const walked = await walk('?limit=7', async () => {
+      await sendMany(5);
+    });
+    expect(walked).toEqual(ids);
+  });
+
+  it('with pages without gap or repeat while messages leave the status that is listed', async () => {
+    const ids = newestFirst(await sendMany(12));
+    let page = 0;
+    const walked = await walk('?limit=4&status=queued', async () => {
+      const seen = ids[page++ * 4] ?? '';
+      await api.become(seen, 'delivered');
+    });
+    expect(walked).toEqual(ids);
+  });
+
+  it.each(['queued', 'processing', 'delivered', 'failed', 'cancelled'])(
+    'with the messages that are %s',
+    async (status) => {
+      const statuses = ['queued', 'processing', 'delivered', 'failed', 'cancelled'];
+      const ids = newestFirst(await sendMany(15));
+      for (const [index, id] of ids.entries()) await api.become(id, statuses[index % 5] ?? '');
+
+      const listed = await walk(`?limit=2&status=${status}`);
+      expect(listed).toEqual(ids.filter((_id, index) => statuses[index % 5] === status));
+    },
+  );
+
+  it('without the messages of another account, even on from its cursor', async () => {
+    const other = await api.signUp();
+    await sendMany(3);
+    const { nextCursor } = await list('?limit=1');
+
+    expect(await list('', other)).toEqual({ data: [], nextCursor: null });
+    expect(await list(`?cursor=${nextCursor ?? ''}`, other)).toEqual({ data: [], nextCursor: null });
+  });
+
+  it('and ignores parameters that it does not know', async () => {
+    const [id] = await sendMany(1);
+    expect((await list('?page=2&__proto__=x&account_id=x&limit=1')).data.map((message) => message.id)).toEqual([id]);
+  });
+});

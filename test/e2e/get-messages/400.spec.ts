@@ -1,0 +1,43 @@
+import { expectProblem, startTestApi, type TestAccount, type TestApi } from '../../support/api.js';
+
+describe('GET /messages answers 400 validation_failed', () => {
+  let api: TestApi;
+  let account: TestAccount;
+
+  beforeAll(async () => {
+    api = await startTestApi();
+    account = await api.signUp();
+    await api.sent(account);
+  });
+  afterAll(() => api.stop());
+
+  const encoded = (text: string) => Buffer.from(text).toString('base64url');
+
+  it.each([
+    ['limit', ['0', '101', '1000', '-1', '1.5', '1e1', '0x1', 'ten', '', '%201', '%00', '99999999999999999999']],
+    [
+      'cursor',
+      ['', 'x', '%00', 'null', encoded('x'), encoded('acct_01h455vb4pex5vsknk084sn02q'), encoded("' OR '1'='1")],
+    ],
+    ['status', ['', 'sent', 'Queued', 'queued,failed', '%00', 'toString', "queued'--"]],
+  ])('to a %s that it does not take', async (name, values) => {
+    for (const value of values) {
+      const answer = await api.as(account, { path: `/messages?${name}=${value}` });
+      expect(expectProblem(answer, 400, 'validation_failed').errors).toEqual([
+        { pointer: '', detail: expect.stringMatching(`^${name} must be`) as string },
+      ]);
+    }
+  });
+
+  it.each(['limit=1&limit=1', 'status=queued&status=queued', 'limit[]=1&limit[]=2&limit=0'])(
+    'to a parameter that is given twice: %s',
+    async (query) => {
+      expectProblem(await api.as(account, { path: `/messages?${query}` }), 400, 'validation_failed');
+    },
+  );
+
+  it('and names every parameter at fault', async () => {
+    const answer = await api.as(account, { path: '/messages?limit=0&cursor=x&status=x' });
+    expect(expectProblem(answer, 400, 'validation_failed').errors).toHaveLength(3);
+  });
+});

@@ -1,0 +1,87 @@
+import { startTestApi, type TestApi } from '../../support/api.js';
+import { jsonOf } from '../../support/http.js';
+
+interface NewAccount {
+  readonly id: string;
+  readonly name: string;
+  readonly createdAt: string;
+  readonly apiKey: { readonly id: string; readonly key: string; readonly createdAt: string };
+}
+
+describe('POST /accounts answers 201', () => {
+  let api: TestApi;
+
+  beforeAll(async () => {
+    api = await startTestApi();
+  });
+  afterAll(() => api.stop());
+
+  async function signUp(name: string): Promise<NewAccount> {
+    const answer = await api.requestAccount(JSON.stringify({ name }));
+    expect(answer.status).toBe(201);
+    expect(answer.headers['content-type']).toBe('application/json; charset=utf-8');
+    return jsonOf(answer) as unknown as NewAccount;
+  }
+
+  it('with the account on the free plan, and its first key, which may do everything', async () => {
+    const { id, createdAt, apiKey, ...rest } = await signUp('Acme');
+    const { id: keyId, key, ...restOfKey } = apiKey;
+
+    expect(id).toMatch(/^acct_[0-7][0-9a-hjkmnp-tv-z]{25}$/);
+    expect(createdAt).toBe(new Date(createdAt).toISOString());
+    expect(rest).toEqual({ name: 'Acme', plan: 'free' });
+    expect(keyId).toMatch(/^key_[0-7][0-9a-hjkmnp-tv-z]{25}$/);
+    expect(key).toMatch(/^slc_[0-9a-z]{30,}$/);
+    expect(restOfKey).toEqual({
+      name: 'first key',
+      scopes: ['messages:send', 'messages:read', 'account:manage'],
+      createdAt,
+      expiresAt: null,
+    });
+  });
+
+  it('with a key that works at once', async () => {
+    const { id, apiKey } = await signUp('Acme');
+    expect((await api.send({ id, keyId: apiKey.id, key: apiKey.key })).status).toBe(202);
+  });
+
+  it('with a key that the database does not hold', async () => {
+    const { apiKey } = await signUp('Acme');
+    const [row] = await api.sql<{ text: string }>(
+      `SELECT k::text || convert_from(hash, 'LATIN1') AS text FROM sluice.api_keys k WHERE id = $1`,
+      [apiKey.id],
+    );
+
+    expect(row?.text).toContain(apiKey.id);
+    expect(row?.text).not.toContain(apiKey.key.slice(4));
+    expect(row?.text).not.toContain(Buffer.from(apiKey.key).toString('hex'));
+  });
+
+  it('with another account and key to the same name', async () => {
+    const [one, other] = [await signUp('Acme'), await signUp('Acme')];
+    expect(one.id).not.toBe(other.id);
+    expect(one.apiKey.key).not.toBe(other.apiKey.key);
+  });
+
+  it.each(['A', ' Zoë 😀 ', "'; DROP TABLE accounts", 'a'.repeat(100)])(
+    'to the name %.20s, kept as it is',
+    async (name) => {
+      const { id } = await signUp(name);
+      expect(await api.sql('SELECT name, plan FROM sluice.accounts WHERE id = $1', [id])).toEqual([
+        { name, plan: 'free' },
+      ]);
+    },
+  );
+
+  it('whatever Authorization says, and however many unknown fields there are', async () => {
+    const answer = await api.call({
+      method: 'POST',
+      path: '/accounts',
+      headers: { authorization: 'Bearer wrong', 'content-type': 'application/json' },
+      body: '{"name":"Acme","plan":"enterprise","id":"mine"}',
+    });
+
+    expect(answer.status).toBe(201);
+    expect(jsonOf(answer)).toMatchObject({ plan: 'free', id: expect.stringMatching(/^acct_/) as string });
+  });
+});

@@ -1,0 +1,28 @@
+import { expectProblem, startTestApi, type TestApi } from '../../support/api.js';
+import { exchange, lines } from '../../support/http.js';
+
+describe('POST /accounts with SIGNUP=closed answers 403 signup_closed', () => {
+  let api: TestApi;
+
+  beforeAll(async () => {
+    api = await startTestApi({ SIGNUP: 'closed' });
+  });
+  afterAll(() => api.stop());
+  afterEach(async () => {
+    expect(await api.sql('SELECT id FROM sluice.accounts')).toEqual([]);
+  });
+
+  it('to a valid request', async () => {
+    expectProblem(await api.requestAccount('{"name":"Acme"}'), 403, 'signup_closed');
+  });
+
+  it.each(['', '{', '{"name":1}'])('before it looks at the body: %p', async (body) => {
+    expectProblem(await api.requestAccount(body), 403, 'signup_closed');
+  });
+
+  it('before it lets a large body come', async () => {
+    const head = ['POST /accounts HTTP/1.1', 'Host: sluice', 'Content-Type: application/json'];
+    const answer = await exchange(api.url, lines(...head, 'Content-Length: 1000000', 'Expect: 100-continue'));
+    expectProblem(answer, 403, 'signup_closed');
+  });
+});

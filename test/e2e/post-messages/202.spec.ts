@@ -1,0 +1,137 @@
+import { startTestApi, type TestAccount, type TestApi } from '../../support/api.js';
+import { exchange, jsonOf, lines } from '../../support/http.js';
+
+describe('POST /messages answers 202', () => {
+  let api: TestApi;
+  let account: TestAccount;
+
+  beforeAll(async () => {
+    api = await startTestApi();
+    account = await api.signUp();
+  });
+  afterAll(() => api.stop());
+
+  it('with exactly the four fields of the message, and its place', async () => {
+    const before = Date.now();
+    const answer = await api.send(account, { message: 'hello' });
+    const { id, createdAt, ...rest } = jsonOf(answer) as { id: string; createdAt: string };
+
+    expect(answer.status).toBe(202);
+    expect(id).toMatch(/^msg_[0-7][0-9a-hjkmnp-tv-z]{25}$/);
+    expect(rest).toEqual({ message: 'hello', status: 'queued' });
+    expect(createdAt).toBe(new Date(createdAt).toISOString());
+    expect(Date.parse(createdAt)).toBeGreaterThanOrEqual(before);
+    expect(Date.parse(createdAt)).toBeLessThanOrEqual(Date.now());
+    expect(answer.headers).toMatchObject({
+      'content-type': 'application/json; charset=utf-8',
+      location: `/messages/${id}`,
+    });
+    expect(answer.headers).not.toHaveProperty('idempotent-replayed');
+  });
+
+  it('when the message is stored and its job is queued or on its way', async () => {
+    const { id } = await api.sent(account);
+    const queued = await api.isQueued(id);
+    const rows = await api.sql('SELECT account_id, body, status FROM sluice.messages WHERE id = $1', [id]);
+
+    expect(queued).toBe(true);
+    expect(rows).toEqual([{ account_id: account.id, body: 'hello', status: 'queued' }]);
+  });
+
+  it('while the queue takes no jobs, and queues the message afterwards', async () => {
+    const id = await api.during('LOCK TABLE bullmq.job', [], async () => (await api.sent(account)).id);
+    const jobs = () => api.sql('SELECT FROM bullmq.job WHERE id = $1', [id]);
+
+    const deadline = Date.now() + 15_000;
+    while ((await jobs()).length === 0 && Date.now() < deadline)
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    expect(await jobs()).toHaveLength(1);
+  });
+
+  it('to each of 100 parallel requests, with a message of its own', async () => {
+    const texts = Array.from({ length: 100 }, (_, index) => `parallel ${index}`);
+    const sent = await Promise.all(texts.map((message) => api.sent(account, { message })));
+
+    expect(sent.map(({ message }) => message)).toEqual(texts);
+    expect(new Set(sent.map(({ id }) => id)).size).toBe(100);
+  });
+
+  it.each([
+    ['emoji', '👩‍👩‍👧‍👦 🏴󠁧󠁢󠁳󠁣󠁴󠁿'],
+    ['combining characters', 'e\u0301 \u00e9 \u212b'],
+    ['blanks around it', ' \t\r\n hello \u00a0\u2003 '],
+    ['a single blank', ' '],
+    ['control characters', '\u0001\u0007\u001b\u007f\u0085\u2028\u2029'],
+    ['a byte order mark and a replacement character', '\ufeff\ufffd\uffff'],
+    ['what JSON, SQL and HTML escape', `"\\/'; DROP TABLE messages; -- <b>&amp;%s\${x}`],
+    ['right-to-left text', 'שלום \u202eabc'],
+    ['262,144 bytes, one each', 'a'.repeat(262_144)],
+    ['262,144 bytes, two each', 'é'.repeat(131_072)],
+    ['262,144 bytes, three each', '€'.repeat(87_381) + 'a'],
+    ['262,144 bytes, four each', '😀'.repeat(65_536)],
+  ])('and returns a message byte for byte: %s', async (_name, message) => {
+    const sent = await api.sent(account, { message });
+    const read = await api.as(account, { path: `/messages/${sent.id}` });
+
+    expect(sent.message === message).toBe(true);
+    expect(jsonOf(read).message === message).toBe(true);
+  });
+
+  it.each([
+    ['a pair of escaped surrogates', '{"message":"\\ud83d\\ude00"}', '😀'],
+    ['unknown fields', '{"status":"failed","id":"mine","message":"x","more":{"message":"y"}}', 'x'],
+    ['names of Object.prototype', '{"__proto__":{"a":1},"constructor":1,"hasOwnProperty":2,"message":"x"}', 'x'],
+    ['a duplicate key: the last one counts', '{"message":"first","message":"last"}', 'last'],
+    ['JSON with blanks around it', ' \r\n\t{ "message" : "x" }\n ', 'x'],
+    ['a field nested 200,000 deep', `{"more":${'['.repeat(200_000)}${']'.repeat(200_000)},"message":"x"}`, 'x'],
+    ['1,048,576 bytes in all', '{"message":"x"}'.padEnd(1_048_576), 'x'],
+  ])('to a body with %s', async (_name, body, message) => {
+    expect((await api.sent(account, { body })).message).toBe(message);
+  });
+
+  it.each([
+    'application/json',
+    'Application/JSON',
+    'application/json; charset=utf-8',
+    'application/json;charset=UTF-8',
+    'application/json ; Charset="Utf-8"',
+  ])('to the Content-Type %s', async (type) => {
+    expect((await api.send(account, { headers: { 'content-type': type } })).status).toBe(202);
+  });
+
+  it.each(['identity', 'Identity'])('to the Content-Encoding %s', async (encoding) => {
+    expect((await api.send(account, { headers: { 'content-encoding': encoding } })).status).toBe(202);
+  });
+
+  it.each(['bearer', 'BEARER', 'bEaReR'])('to the authorization scheme %s', async (scheme) => {
+    const headers = { authorization: `${scheme} ${account.key}` };
+    expect((await api.send(account, { headers })).status).toBe(202);
+  });
+
+  it('to a body that comes in chunks, split within a character', async () => {
+    const body = Buffer.from('{"message":"😀"}');
+    const chunk = (part: Buffer) => Buffer.concat([Buffer.from(`${part.length.toString(16)}\r\n`), part, CRLF]);
+    const answer = await exchange(
+      api.url,
+      Buffer.concat([
+        Buffer.from(
+          lines(
+            'POST /messages HTTP/1.1',
+            'Host: sluice',
+            `Authorization: Bearer ${account.key}`,
+            'Content-Type: application/json',
+            'Transfer-Encoding: chunked',
+          ),
+        ),
+        chunk(body.subarray(0, 14)),
+        chunk(body.subarray(14)),
+        Buffer.from('0\r\n\r\n'),
+      ]),
+    );
+
+    expect(answer.status).toBe(202);
+    expect(jsonOf(answer).message).toBe('😀');
+  });
+});
+
+const CRLF = Buffer.from('\r\n');

@@ -1,0 +1,73 @@
+import { expectProblem, startTestApi, type TestAccount, type TestApi } from '../../support/api.js';
+import { exchange, lines, RawConnection } from '../../support/http.js';
+
+describe('POST /messages answers 413 body_too_large and stores nothing', () => {
+  let api: TestApi;
+  let account: TestAccount;
+
+  beforeAll(async () => {
+    api = await startTestApi();
+    account = await api.signUp();
+  });
+  afterAll(() => api.stop());
+  afterEach(async () => {
+    expect(await api.stored(account)).toEqual({ messages: 0, keys: 0 });
+  });
+
+  const head = (...more: string[]) =>
+    lines(
+      'POST /messages HTTP/1.1',
+      'Host: sluice',
+      `Authorization: Bearer ${account.key}`,
+      'Content-Type: application/json',
+      ...more,
+    );
+
+  it('to a body of one byte more than 1,048,576', async () => {
+    const body = '{"message":"x"}'.padEnd(1_048_577);
+    const answer = await api.send(account, { body, headers: { 'idempotency-key': 'key' } });
+
+    expect(expectProblem(answer, 413, 'body_too_large').detail).toContain('1048576 bytes');
+  });
+
+  it('to a body of 30 MB that is sent whole', async () => {
+    expectProblem(await api.send(account, { body: Buffer.alloc(30_000_000, 'a') }), 413, 'body_too_large');
+  });
+
+  it('at once to a length that is announced, and closes the connection', async () => {
+    const connection = await RawConnection.open(api.url);
+    connection.write(head('Content-Length: 1000000000'));
+
+    expectProblem(await connection.answer(), 413, 'body_too_large');
+    expect(await connection.end()).toBe('');
+    connection.close();
+  });
+
+  it('instead of 100 Continue to a length that is announced with an expectation', async () => {
+    const answer = await exchange(api.url, head('Content-Length: 1048577', 'Expect: 100-continue'));
+    expectProblem(answer, 413, 'body_too_large');
+  });
+
+  it('to chunks that add up to more, without waiting for the last', async () => {
+    const chunk = `10000\r\n${'a'.repeat(0x10000)}\r\n`;
+    const connection = await RawConnection.open(api.url);
+    connection.write(head('Transfer-Encoding: chunked') + chunk.repeat(17));
+
+    expectProblem(await connection.answer(), 413, 'body_too_large');
+    expect(await connection.end()).toBe('');
+    connection.close();
+  });
+});
+
+describe('POST /messages with MAX_BODY_BYTES', () => {
+  it('answers 413 to more and 202 to as much', async () => {
+    const api = await startTestApi({ MAX_BODY_BYTES: '2000' });
+    try {
+      const account = await api.signUp();
+      expectProblem(await api.send(account, { body: '{"message":"x"}'.padEnd(2_001) }), 413, 'body_too_large');
+      expect((await api.send(account, { body: '{"message":"x"}'.padEnd(2_000) })).status).toBe(202);
+    } finally {
+      await api.stop();
+    }
+  });
+});

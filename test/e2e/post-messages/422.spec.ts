@@ -1,0 +1,56 @@
+import { expectProblem, startTestApi, type TestAccount, type TestApi } from '../../support/api.js';
+
+describe('POST /messages answers 422 idempotency_key_reused', () => {
+  let api: TestApi;
+  let account: TestAccount;
+
+  beforeAll(async () => {
+    api = await startTestApi();
+  });
+  afterAll(() => api.stop());
+  beforeEach(async () => {
+    account = await api.signUp();
+  });
+
+  const sendWithKey = (message: string) => api.send(account, { message, headers: { 'idempotency-key': 'key' } });
+
+  it('to another message with the same key, and stores nothing', async () => {
+    await sendWithKey('first');
+
+    expectProblem(await sendWithKey('second'), 422, 'idempotency_key_reused');
+    expect(await api.stored(account)).toEqual({ messages: 1, keys: 1 });
+  });
+
+  it.each([
+    ['a blank more', 'first '],
+    ['another case', 'First'],
+    ['another normal form', 'fi\u0301rst'],
+  ])('to a message with %s', async (_name, message) => {
+    await sendWithKey('first');
+    await sendWithKey('f\u00edrst');
+
+    expectProblem(await sendWithKey(message), 422, 'idempotency_key_reused');
+  });
+
+  it('and the first answer to the first message all the same', async () => {
+    const first = await sendWithKey('first');
+    await sendWithKey('second');
+    const again = await sendWithKey('first');
+
+    expect(again.headers['idempotent-replayed']).toBe('true');
+    expect(again.bytes.equals(first.bytes)).toBe(true);
+  });
+
+  it('to all but those with the message that came first, of parallel requests', async () => {
+    const messages = Array.from({ length: 30 }, (_, index) => ['a', 'b', 'c'][index % 3] ?? '');
+    const answers = await Promise.all(messages.map(sendWithKey));
+    const [stored] = await api.sql<{ body: string }>('SELECT body FROM sluice.messages WHERE account_id = $1', [
+      account.id,
+    ]);
+
+    expect(answers.map(({ status }) => status)).toEqual(
+      messages.map((message) => (message === stored?.body ? 202 : 422)),
+    );
+    expect(await api.stored(account)).toEqual({ messages: 1, keys: 1 });
+  });
+});

@@ -1,0 +1,46 @@
+import { startTestApi, type TestAccount, type TestApi } from '../../support/api.js';
+import { jsonOf } from '../../support/http.js';
+
+describe('POST /messages/:id/retry answers 202', () => {
+  let api: TestApi;
+  let account: TestAccount;
+
+  beforeAll(async () => {
+    api = await startTestApi();
+    account = await api.signUp();
+  });
+  afterAll(() => api.stop());
+
+  const retry = (id: string) => api.as(account, { method: 'POST', path: `/messages/${id}/retry` });
+
+  it('with the message, which is queued again and keeps its count of attempts', async () => {
+    const sent = await api.sent(account);
+    await api.become(sent.id, 'failed');
+    const answer = await retry(sent.id);
+    const { updatedAt, ...message } = jsonOf(answer);
+
+    expect(answer.status).toBe(202);
+    expect(message).toEqual({ ...sent, status: 'queued', attempts: 1, failureReason: null });
+    expect(Date.parse(updatedAt as string)).toBeGreaterThanOrEqual(Date.parse(sent.createdAt));
+    expect(jsonOf(await api.as(account, { path: `/messages/${sent.id}` }))).toEqual(jsonOf(answer));
+  });
+
+  it('when a job of its own for this retry is queued or on its way', async () => {
+    const { id } = await api.sent(account);
+    for (const jobId of [`${id}.1`, `${id}.2`]) {
+      await api.become(id, 'failed');
+      await retry(id);
+      expect(await api.isQueued(id, jobId)).toBe(true);
+    }
+  });
+
+  it('once, when many ask in parallel', async () => {
+    const { id } = await api.sent(account);
+    await api.become(id, 'failed');
+    const answers = await Promise.all(Array.from({ length: 10 }, () => retry(id)));
+
+    const statuses = answers.map(({ status }) => status).toSorted((a, b) => a - b);
+    expect(statuses).toEqual([202, ...Array.from({ length: 9 }, () => 409)]);
+    expect(await api.sql('SELECT retries FROM sluice.messages WHERE id = $1', [id])).toEqual([{ retries: 1 }]);
+  });
+});

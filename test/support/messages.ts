@@ -1,0 +1,115 @@
+import { createHash, randomUUID } from 'node:crypto';
+import fc from 'fast-check';
+import { Clock } from '#kernel/clock.js';
+import { DomainError } from '#kernel/domain-error.js';
+import { UuidV7Ids } from '#kernel/ids.js';
+import type { ClaimTerms, Job } from '#messages/application/deliveries.js';
+import type { Idempotency } from '#messages/application/messages.js';
+import { MAX_TEXT_BYTES } from '#messages/domain/message-text.js';
+import { Message, type Claim, type MessageState } from '#messages/domain/message.js';
+
+const ids = new UuidV7Ids();
+
+/** The moment at which all builders' messages were sent. */
+export const SENT_AT = new Date('2026-11-21T09:30:00.123Z');
+
+export function after(ms: number, moment = SENT_AT): Date {
+  return new Date(moment.getTime() + ms);
+}
+
+/** A clock that stands still until it is set. */
+export class TestClock extends Clock {
+  constructor(private moment = SENT_AT) {
+    super();
+  }
+
+  now(): Date {
+    return this.moment;
+  }
+
+  advance(ms: number): void {
+    this.moment = after(ms, this.moment);
+  }
+}
+
+export function anAccountId(): string {
+  return ids.next('acct', SENT_AT);
+}
+
+/** A valid message that was just queued, but for what is given; with an invalid text, as only a store could hold it. */
+export function aMessage(state: Partial<MessageState> = {}): Message {
+  const createdAt = state.createdAt ?? SENT_AT;
+  const queued = Message.queue(ids.next('msg', createdAt), 'acct_of_nobody', 'hello', createdAt);
+  return Message.restore({ ...queued.state, ...state });
+}
+
+/** As many messages, their texts numbered from 0. */
+export function messages(count: number, state: Partial<MessageState> = {}): Message[] {
+  return Array.from({ length: count }, (_, index) => aMessage({ text: `message ${index}`, ...state }));
+}
+
+/** A text of the size that a message may just have, or a part of it. */
+export function textOf(bytes = MAX_TEXT_BYTES): string {
+  return 'x'.repeat(bytes);
+}
+
+/** A message that no store and no queue can take. */
+export function anUnstorable(state: Partial<MessageState> = {}): Message {
+  return aMessage({ text: 'before \u0000 after', ...state });
+}
+
+export function aClaim(claim: Partial<Claim> = {}): Claim {
+  return { token: randomUUID(), expiresAt: after(45_000), alone: false, ...claim };
+}
+
+export function claimTerms(terms: Partial<ClaimTerms> = {}): ClaimTerms {
+  return { token: randomUUID(), leaseMs: 45_000, ...terms };
+}
+
+/** The job that the queue carries for a message as it is. */
+export function jobOf({ state }: Message): Job {
+  const { id, accountId, text, createdAt, retries } = state;
+  return { id, accountId, message: text, createdAt, retries };
+}
+
+export function idempotency(key: string, request = key): Idempotency {
+  return { key, fingerprint: createHash('sha256').update(request).digest() };
+}
+
+/** What a function throws. */
+export function thrownBy(work: () => unknown): unknown {
+  try {
+    work();
+  } catch (error) {
+    return error;
+  }
+  throw new Error('It did not throw.');
+}
+
+export function unavailable(): DomainError {
+  return new DomainError('unavailable', 'The store is away.');
+}
+
+/** Any text that can be a message, with what encodings, arrays and quoting trip over. */
+export const anyText: fc.Arbitrary<string> = fc.oneof(
+  fc
+    .string({ unit: 'binary', minLength: 1, maxLength: 200 })
+    .map((text) => text.replaceAll('\u0000', '0'))
+    .filter((text) => text.isWellFormed()),
+  fc.constantFrom(
+    'NULL',
+    '{}',
+    '{"a",b}',
+    '\\',
+    '\\\\x00',
+    '"',
+    "'",
+    '\r\n',
+    ' ',
+    '\ufeff',
+    '\u202e',
+    'é',
+    'e\u0301',
+    '💌',
+  ),
+);
