@@ -38,7 +38,10 @@ describe('UuidV7Ids', () => {
   it('carries version, variant and time where RFC 9562 puts them', () => {
     const alphabet = '0123456789abcdefghjkmnpqrstvwxyz';
     const id = new UuidV7Ids().next('msg', new Date(0x0123456789ab));
-    const value = Array.from(id.slice(4)).reduce((sum, character) => sum * 32n + BigInt(alphabet.indexOf(character)), 0n);
+    const value = Array.from(id.slice(4)).reduce(
+      (sum, character) => sum * 32n + BigInt(alphabet.indexOf(character)),
+      0n,
+    );
     expect(value.toString(16).padStart(32, '0')).toMatch(/^0123456789ab7[0-9a-f]{3}[89ab][0-9a-f]{15}$/);
   });
 });

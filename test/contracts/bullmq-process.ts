@@ -1,3 +1,4 @@
+import type { Queue } from 'bullmq';
 import { BullMqDeliveryQueue } from '#messages/adapters/bullmq/bullmq-delivery-queue.js';
 import { fromJob, type DeliveryJobData } from '#messages/adapters/bullmq/delivery-job.js';
 import { openQueueConnection } from '#messages/adapters/bullmq/queue-connection.js';
@@ -18,8 +19,10 @@ export interface WorkerOptions {
 /** What one process of Sluice has of BullMQ. */
 export function openBullMq(url: string) {
   const connection = openQueueConnection(url, 10, ignore);
-  const bullmq = new connection.classes.Queue<DeliveryJobData>(QUEUE_NAME, { connection: connection.pool });
-  bullmq.on('error', ignore);
+  const onPostgres = new connection.classes.Queue<DeliveryJobData>(QUEUE_NAME, { connection: connection.pool });
+  onPostgres.on('error', ignore);
+  // Which backend it has is of no interest to those that use it.
+  const bullmq = onPostgres as unknown as Queue<DeliveryJobData>;
   const workers: { close(): Promise<void> }[] = [];
   const takers = new Map<string, ReturnType<typeof open>>();
   const open = (processor: (() => Promise<void>) | undefined, options: WorkerOptions) => {

@@ -1,4 +1,5 @@
 import { after, aMessage, messages, unavailable } from '../support/messages.js';
+import { openBullMq } from './bullmq-process.js';
 import { InMemoryDeliveryQueue } from './fakes/in-memory-delivery-queue.js';
 import { InMemoryOutbox } from './fakes/in-memory-outbox.js';
 import { InMemoryStore } from './fakes/in-memory-store.js';
@@ -105,6 +106,24 @@ describe('the outbox of PostgreSQL', () => {
     expect(await store.entries()).toHaveLength(1);
     expect(await other.outbox.sweep(0, () => Promise.resolve(new Set()))).toBe(1);
     expect(await one.outbox.sweep(0, () => Promise.reject(unavailable()))).toBe(0);
+  });
+
+  it('may be relayed and swept by several processes at once: each job is there once, and no entry is left', async () => {
+    const queues = [openBullMq(store.url), openBullMq(store.url)] as const;
+    const [one, other] = [await store.process(queues[0].queue), await store.process(queues[1].queue)];
+    const all = messages(600);
+    const sent = new AbortController();
+    const sweeping = (async () => {
+      while (!sent.signal.aborted) await Promise.all([one, other].map(({ relay }) => relay.sweep(0)));
+    })();
+    await Promise.all(all.map((message) => one.messages.add(message, null)));
+    sent.abort();
+    await sweeping;
+    await one.relay.close();
+    expect([...(await queues[0].jobs()).keys()].sort()).toEqual(all.map(({ id }) => id).sort());
+    expect(await store.entries()).toEqual([]);
+    expect([...one.reports, ...other.reports, ...one.faults]).toEqual([]);
+    for (const { close } of queues) await close();
   });
 
   it('takes a retried message along as the job it now is', async () => {

@@ -6,7 +6,7 @@ import { PostgresMessages } from '#messages/adapters/postgres/postgres-messages.
 import { PostgresOutbox } from '#messages/adapters/postgres/postgres-outbox.js';
 import type { Message } from '#messages/domain/message.js';
 import type { DeliveryQueue } from '#messages/application/delivery-queue.js';
-import { OutboxRelay } from '#messages/application/outbox-relay.js';
+import { OutboxRelay, type RelayReport } from '#messages/application/outbox-relay.js';
 import { Database } from '#platform/database/database.js';
 import { sqlState } from '#platform/database/faults.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
@@ -19,8 +19,9 @@ export interface StoreProcess {
   readonly deliveries: PostgresDeliveries;
   readonly outbox: PostgresOutbox;
   readonly relay: OutboxRelay;
-  /** The SQLSTATE of each statement that failed. */
+  /** The SQLSTATE of each statement that failed, and what the relay had to say. */
   readonly faults: string[];
+  readonly reports: RelayReport[];
 }
 
 /** A database of its own, with as many processes on it as a test wants. */
@@ -35,7 +36,9 @@ export class PostgresStore {
 
   static async open(): Promise<PostgresStore> {
     const database = await createTestDatabase();
-    return new PostgresStore(database, new Pool({ connectionString: database.url, max: 4 }));
+    const pool = new Pool({ connectionString: database.url, max: 4 });
+    pool.on('error', ignore);
+    return new PostgresStore(database, pool);
   }
 
   get url(): string {
@@ -60,14 +63,15 @@ export class PostgresStore {
       }),
     );
     const outbox = new PostgresOutbox(database);
-    const relay = new OutboxRelay(outbox, queue, ignore);
+    const reports: RelayReport[] = [];
+    const relay = new OutboxRelay(outbox, queue, (report) => reports.push(report));
     const messages = new PostgresMessages(database, relay);
     this.whenClosing(async () => {
       await messages.idle();
       await relay.close();
       await database.close();
     });
-    return { database, messages, deliveries: new PostgresDeliveries(database), outbox, relay, faults };
+    return { database, messages, deliveries: new PostgresDeliveries(database), outbox, relay, faults, reports };
   }
 
   async sql<Row extends QueryResultRow>(text: string, values: unknown[] = []): Promise<Row[]> {
@@ -124,6 +128,7 @@ export class PostgresStore {
   /** A transaction that somebody has begun and not ended. */
   async transaction(text: string, values: unknown[] = []): Promise<Client> {
     const client = new Client({ connectionString: this.url });
+    client.on('error', ignore);
     await client.connect();
     this.transactions.push(client);
     await client.query('BEGIN');
@@ -137,9 +142,13 @@ export class PostgresStore {
     return this.until(async () => (await this.sql(waiting)).length > 0);
   }
 
-  /** Resolves when this is so; the test's own limit is the ceiling. */
+  /** Resolves when this is so. */
   async until(isSo: () => boolean | Promise<boolean>): Promise<void> {
-    while (!(await isSo())) await sleep(5);
+    const deadline = performance.now() + 10_000;
+    while (!(await isSo())) {
+      if (performance.now() > deadline) throw new Error('It did not become so within ten seconds.');
+      await sleep(5);
+    }
   }
 
   whenClosing(close: () => Promise<unknown>): void {

@@ -4,6 +4,7 @@ import { readSettings } from '#platform/settings.js';
 import { startApi, type Api } from '../../apps/api/api.js';
 import { createTestDatabase } from './database.js';
 import { call, jsonOf, type Answer, type Call } from './http.js';
+import { until } from './processes.js';
 
 export interface TestAccount {
   readonly id: string;
@@ -142,6 +143,28 @@ export class TestApi {
       [id, jobId],
     );
     return row?.queued ?? false;
+  }
+
+  /** Resolves when a message's job is in the queue and its outbox entry gone. */
+  async relayed(id: string, jobId = id): Promise<void> {
+    await until(async () => {
+      const [row] = await this.sql<{ relayed: boolean }>(
+        `SELECT NOT EXISTS (SELECT FROM sluice.outbox WHERE $1 = ANY (message_ids))
+            AND EXISTS (SELECT FROM bullmq.job WHERE id = $2) AS relayed`,
+        [id, jobId],
+      );
+      return row?.relayed ?? false;
+    }, 15_000);
+  }
+
+  /** Resolves when this many of the API's statements wait for a lock that the test holds. */
+  async waiting(count: number): Promise<void> {
+    await until(async () => {
+      const waiting = await this.sql(
+        `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
+      );
+      return waiting.length >= count;
+    }, 15_000);
   }
 
   async sql<Row extends pg.QueryResultRow>(text: string, values: unknown[] = []): Promise<Row[]> {

@@ -20,8 +20,9 @@ export interface Call {
 /** One request, sent as it is told: the only headers of its own are Host, Connection and, with a body, its length. */
 export function call(url: string, { method = 'GET', path = '/', headers = {}, body }: Call = {}): Promise<Answer> {
   const { hostname, port } = new URL(url);
-  const length = body === undefined ? {} : { 'content-length': String(Buffer.byteLength(body)) };
-  const sent = Object.fromEntries(Object.entries({ ...length, ...headers }).filter(([, value]) => value !== undefined));
+  const all: Call['headers'] =
+    body === undefined ? headers : { 'content-length': `${Buffer.byteLength(body)}`, ...headers };
+  const sent = Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined));
   return new Promise((resolve, reject) => {
     const outgoing = request({ hostname, port, method, path, headers: sent as OutgoingHttpHeaders }, (incoming) => {
       const chunks: Buffer[] = [];
@@ -53,7 +54,10 @@ export class RawConnection {
       this.received = Buffer.concat([this.received, chunk]);
       this.wake();
     });
-    socket.on('error', (error) => (this.failure = error));
+    socket.on('error', (error) => {
+      this.failure = error;
+      this.wake();
+    });
     for (const event of ['end', 'close']) {
       socket.on(event, () => {
         this.ended = true;
@@ -79,6 +83,14 @@ export class RawConnection {
     this.socket.write(text);
   }
 
+  /** Goes on to send this until the connection closes. */
+  drip(text: string, everyMs: number): void {
+    const timer = setInterval(() => this.socket.write(text), everyMs).unref();
+    this.socket.on('close', () => {
+      clearInterval(timer);
+    });
+  }
+
   /**
    * The next answer, an interim one (100) as well. Its body must have a Content-Length.
    * @throws Error when the connection ends without one
@@ -100,10 +112,8 @@ export class RawConnection {
 
   /** Resolves when the server takes no more from this side. */
   async refused(): Promise<void> {
-    while (this.failure === null && !this.socket.destroyed) {
-      this.socket.write('x');
-      await new Promise((resolve) => setTimeout(resolve, 20));
-    }
+    this.drip('x', 20);
+    while (this.failure === null && !this.socket.destroyed) await this.change();
   }
 
   close(): void {

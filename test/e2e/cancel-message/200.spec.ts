@@ -34,9 +34,15 @@ describe('POST /messages/:id/cancel answers 200', () => {
 
   it('once, when many ask in parallel', async () => {
     const { id } = await api.sent(account);
-    const answers = await Promise.all(
-      Array.from({ length: 10 }, () => api.as(account, { method: 'POST', path: `/messages/${id}/cancel` })),
-    );
+    // Held up until several have seen it queued.
+    const asked = await api.during('SELECT FROM sluice.messages WHERE id = $1 FOR UPDATE', [id], async () => {
+      const answers = Promise.all(
+        Array.from({ length: 10 }, () => api.as(account, { method: 'POST', path: `/messages/${id}/cancel` })),
+      );
+      await api.waiting(2);
+      return { answers };
+    });
+    const answers = await asked.answers;
 
     const statuses = answers.map(({ status }) => status).toSorted((a, b) => a - b);
     expect(statuses).toEqual([200, ...Array.from({ length: 9 }, () => 409)]);

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { expectProblem, startTestApi, type TestAccount, type TestApi } from '../../support/api.js';
 import { lines, RawConnection } from '../../support/http.js';
 
@@ -24,12 +25,9 @@ describe('a request that does not arrive within REQUEST_TIMEOUT_MS is answered 4
   it('when headers are slow, and the connection closes', async () => {
     const connection = await RawConnection.open(api.url);
     connection.write('POST /messages HTTP/1.1\r\nHost: sluice\r\nX-Slow: ');
-    const drip = setInterval(() => {
-      connection.write('a');
-    }, 100);
+    connection.drip('a', 100);
 
     expectProblem(await connection.answer(), 408, 'request_timeout');
-    clearInterval(drip);
     await connection.refused();
     connection.close();
   });
@@ -37,12 +35,9 @@ describe('a request that does not arrive within REQUEST_TIMEOUT_MS is answered 4
   it('when the body is slow, and the connection closes', async () => {
     const connection = await RawConnection.open(api.url);
     connection.write(head());
-    const drip = setInterval(() => {
-      connection.write(' ');
-    }, 100);
+    connection.drip(' ', 100);
 
     expect(expectProblem(await connection.answer(), 408, 'request_timeout').requestId).toBe('mine');
-    clearInterval(drip);
     await connection.refused();
     connection.close();
   });
@@ -58,13 +53,25 @@ describe('a request that does not arrive within REQUEST_TIMEOUT_MS is answered 4
     connection.close();
   });
 
-  it('but not one whose answer takes longer', async () => {
+  it('but not one that was answered before its body came: its connection just closes', async () => {
+    const connection = await RawConnection.open(api.url);
+    connection.write(head().replace(account.key, 'wrong'));
+
+    expectProblem(await connection.answer(), 401, 'unauthorized');
+    expect(await connection.end()).toBe('');
+    await connection.refused();
+    connection.close();
+  });
+
+  it('nor one whose answer takes longer', async () => {
     const statement = `
       INSERT INTO sluice.idempotency_keys (account_id, key, fingerprint, message_id, created_at)
       VALUES ($1, 'held', sha256(''), 'msg_under_way', now())`;
-    const answer = await api.during(statement, [account.id], () =>
-      api.send(account, { headers: { 'idempotency-key': 'held' } }),
-    );
-    expectProblem(answer, 409, 'idempotency_key_in_use');
+    const asked = await api.during(statement, [account.id], async () => {
+      const answer = api.send(account, { headers: { 'idempotency-key': 'held' } });
+      await sleep(1_500);
+      return { answer };
+    });
+    expect((await asked.answer).status).toBe(202);
   });
 });

@@ -30,6 +30,7 @@ describe('GET /messages answers 200', () => {
     const ids: string[] = [];
     for (let cursor: string | null = ''; cursor !== null;) {
       const page = await list(cursor === '' ? query : `${query}&cursor=${cursor}`);
+      expect(page.data).not.toHaveLength(0);
       ids.push(...page.data.map(({ id }) => id));
       cursor = page.nextCursor;
       await betweenPages();
@@ -60,7 +61,7 @@ describe('GET /messages answers 200', () => {
     const ids: string[] = [];
     for (let count = 0; count < 5; count++) {
       ids.push((await api.sent(account)).id);
-      await new Promise((resolve) => setTimeout(resolve, 2));
+      await new Promise((resolve) => setTimeout(resolve, 5));
     }
     expect((await list()).data.map(({ id }) => id)).toEqual(ids.toReversed());
   });

@@ -64,7 +64,7 @@ describe('POST /accounts answers 201', () => {
   });
 
   it.each(['A', ' Zoë 😀 ', "'; DROP TABLE accounts", 'a'.repeat(100)])(
-    'to the name %.20s, kept as it is',
+    'to the name %p, kept as it is',
     async (name) => {
       const { id } = await signUp(name);
       expect(await api.sql('SELECT name, plan FROM sluice.accounts WHERE id = $1', [id])).toEqual([

@@ -48,7 +48,16 @@ describe('POST /messages answers 413 body_too_large and stores nothing', () => {
     expectProblem(answer, 413, 'body_too_large');
   });
 
-  it('to chunks that add up to more, without waiting for the last', async () => {
+  it('to chunks that add up to one byte more', async () => {
+    const body = '{"message":"x"}'.padEnd(1_048_576);
+    const answer = await exchange(
+      api.url,
+      `${head('Transfer-Encoding: chunked')}100000\r\n${body}\r\n1\r\n \r\n0\r\n\r\n`,
+    );
+    expectProblem(answer, 413, 'body_too_large');
+  });
+
+  it('to chunks that add up to much more, without waiting for the last', async () => {
     const chunk = `10000\r\n${'a'.repeat(0x10000)}\r\n`;
     const connection = await RawConnection.open(api.url);
     connection.write(head('Transfer-Encoding: chunked') + chunk.repeat(17));

@@ -27,17 +27,25 @@ describe('POST /messages/:id/retry answers 202', () => {
 
   it('when a job of its own for this retry is queued or on its way', async () => {
     const { id } = await api.sent(account);
+    await api.relayed(id);
     for (const jobId of [`${id}.1`, `${id}.2`]) {
       await api.become(id, 'failed');
       await retry(id);
       expect(await api.isQueued(id, jobId)).toBe(true);
+      await api.relayed(id, jobId);
     }
   });
 
   it('once, when many ask in parallel', async () => {
     const { id } = await api.sent(account);
     await api.become(id, 'failed');
-    const answers = await Promise.all(Array.from({ length: 10 }, () => retry(id)));
+    // Held up until several have seen it failed.
+    const asked = await api.during('SELECT FROM sluice.messages WHERE id = $1 FOR UPDATE', [id], async () => {
+      const answers = Promise.all(Array.from({ length: 10 }, () => retry(id)));
+      await api.waiting(2);
+      return { answers };
+    });
+    const answers = await asked.answers;
 
     const statuses = answers.map(({ status }) => status).toSorted((a, b) => a - b);
     expect(statuses).toEqual([202, ...Array.from({ length: 9 }, () => 409)]);

@@ -1,4 +1,4 @@
-import { Controller, HttpCode, Post } from '@nestjs/common';
+import { Controller, HttpCode, Injectable, Post, UseGuards, type CanActivate } from '@nestjs/common';
 import { IsString } from 'class-validator';
 import { DomainError } from '#kernel/domain-error.js';
 import { JsonBody } from '#platform/http/json-body.js';
@@ -15,18 +15,26 @@ export class SignupPolicy {
   constructor(readonly open: boolean) {}
 }
 
+/** Turns strangers away before their body is read. */
+@Injectable()
+class OpenSignup implements CanActivate {
+  constructor(private readonly policy: SignupPolicy) {}
+
+  canActivate(): boolean {
+    if (!this.policy.open) throw new DomainError('signup_closed', 'Ask the operator of this service for an account.');
+    return true;
+  }
+}
+
 @Controller('accounts')
 export class AccountsController {
-  constructor(
-    private readonly signUp: SignUp,
-    private readonly policy: SignupPolicy,
-  ) {}
+  constructor(private readonly signUp: SignUp) {}
 
   @Public()
+  @UseGuards(OpenSignup)
   @Post()
   @HttpCode(201)
   async create(@JsonBody(SignUpBody) { name }: SignUpBody): Promise<object> {
-    if (!this.policy.open) throw new DomainError('signup_closed', 'Ask the operator of this service for an account.');
     return view(await this.signUp.execute(name));
   }
 }
