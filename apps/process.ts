@@ -21,7 +21,7 @@ export async function runProcess(
     await migrateSchema(settings.database.url);
     const running = await start(settings, logger);
     stopOnSignal(running, logger);
-    process.send?.('ready');
+    if (process.connected) process.send?.('ready');
   } catch (error) {
     process.stderr.write(`${name}: ${sentence(error)}\n`);
     process.exit(1);
@@ -49,6 +49,8 @@ function stopOnSignal(running: Running, logger: Logger): void {
   process.on('disconnect', () => {
     stop('parent is gone');
   });
+  // A parent that went while we started has left no event to wait for.
+  if (process.send !== undefined && !process.connected) stop('parent is gone');
 }
 
 /** What kept a process from its work, for people. */

@@ -1,7 +1,7 @@
 import { Module, type DynamicModule } from '@nestjs/common';
-import { APP_FILTER, APP_GUARD, Reflector } from '@nestjs/core';
-import { AuthenticateCaller } from '#accounts/index.js';
+import { APP_FILTER, APP_GUARD } from '@nestjs/core';
 import { AccountsModule } from '#accounts/accounts.module.js';
+import { AccessGuard } from '#accounts/adapters/http/access.guard.js';
 import { ApiKeyGuard } from '#accounts/adapters/http/api-key.guard.js';
 import { MessagesModule } from '#messages/messages.module.js';
 import { FallbackController } from '#platform/http/fallback.controller.js';
@@ -9,23 +9,29 @@ import { ProblemFilter } from '#platform/http/problem.filter.js';
 import { RouteTable } from '#platform/http/route-table.js';
 import type { Logger } from '#platform/logging.js';
 import { LOGGER, PlatformModule, type ProcessParts } from '#platform/platform.module.js';
+import { PlanThrottlerGuard, type Budgets } from '#rate-limiting/adapters/http/plan-throttler.guard.js';
+import { RateLimitingModule } from '#rate-limiting/rate-limiting.module.js';
 
-/** The HTTP process. It mounts contexts and holds no rules. Guards run in the order in which they stand here. */
+/** The HTTP process. It mounts contexts and holds no rules. */
 @Module({})
 export class ApiModule {
-  static of(parts: ProcessParts, routes: RouteTable): DynamicModule {
+  static of(parts: ProcessParts, routes: RouteTable, budgets: Budgets): DynamicModule {
+    const operators = parts.settings.adminApiKey !== null;
     return {
       module: ApiModule,
-      imports: [PlatformModule.of(parts), AccountsModule, MessagesModule.forApi()],
+      imports: [
+        PlatformModule.of(parts),
+        AccountsModule.forApi(operators),
+        RateLimitingModule.forApi(operators, budgets),
+        MessagesModule.forApi(),
+      ],
       controllers: [FallbackController],
       providers: [
         { provide: RouteTable, useValue: routes },
-        {
-          provide: APP_GUARD,
-          useFactory: (reflector: Reflector, authenticate: AuthenticateCaller) =>
-            new ApiKeyGuard(reflector, authenticate),
-          inject: [Reflector, AuthenticateCaller],
-        },
+        // In this order: who is it, may they send any more, may they do this.
+        { provide: APP_GUARD, useExisting: ApiKeyGuard },
+        { provide: APP_GUARD, useExisting: PlanThrottlerGuard },
+        { provide: APP_GUARD, useExisting: AccessGuard },
         { provide: APP_FILTER, useFactory: (logger: Logger) => new ProblemFilter(logger), inject: [LOGGER] },
       ],
     };

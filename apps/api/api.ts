@@ -1,6 +1,7 @@
 import { NestFactory } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { FastifyInstance } from 'fastify';
+import { AddressBudget } from '#platform/http/address-budget.js';
 import { createEdge } from '#platform/http/edge.js';
 import { RouteTable } from '#platform/http/route-table.js';
 import { gracefulShutdown } from '#platform/http/shutdown.js';
@@ -8,6 +9,9 @@ import { NestLogger, type Logger } from '#platform/logging.js';
 import type { Settings } from '#platform/settings.js';
 import { openParts } from '../context.js';
 import { ApiModule } from './api.module.js';
+
+const MINUTE_SECONDS = 60;
+const OPERATORS_PER_MINUTE = 6_000;
 
 export interface Api {
   /** Where it listens, e.g. `http://127.0.0.1:3000`. */
@@ -18,12 +22,16 @@ export interface Api {
 
 /** Starts the HTTP process on a database whose schema is up to date. */
 export async function startApi(settings: Settings, logger: Logger): Promise<Api> {
-  const edge = createEdge(settings.http);
+  const budgets = {
+    strangers: new AddressBudget('minute', settings.anonymousPerMinute, MINUTE_SECONDS),
+    operators: new AddressBudget('minute', OPERATORS_PER_MINUTE, MINUTE_SECONDS),
+  };
+  const edge = createEdge({ ...settings.http, strangers: budgets.strangers });
   const fastify = edge.getInstance<FastifyInstance>();
   const routes = RouteTable.of(fastify);
   const stopHttp = gracefulShutdown(fastify, settings.shutdownGraceMs);
   const app = await NestFactory.create<NestFastifyApplication>(
-    ApiModule.of(await openParts(settings, logger, 'api'), routes),
+    ApiModule.of(await openParts(settings, logger, 'api'), routes, budgets),
     edge,
     { logger: new NestLogger(logger), bodyParser: false, abortOnError: false },
   );

@@ -15,7 +15,12 @@ import { sentence } from '../process.js';
 try {
   // It authenticates nobody, so any pepper will do.
   const env = { API_KEY_PEPPER: '-'.repeat(32), ...process.env, DATABASE_URL: await databaseUrl() };
-  const tools = await startContext(readSettings(env), createLogger('silent', 'census'), 'census', MessagesModule.forTools());
+  const tools = await startContext(
+    readSettings(env),
+    createLogger('silent', 'census'),
+    'census',
+    MessagesModule.forTools(),
+  );
   const count = await MessagesModule.census(tools);
   await tools.close();
   console.log(`${count} messages are queued or processing without an outbox entry, a live job or an unexpired claim.`);
@@ -28,7 +33,7 @@ try {
 async function databaseUrl(): Promise<string> {
   const { DATABASE_URL, DATA_DIR } = process.env;
   if (DATABASE_URL !== undefined && DATABASE_URL !== '') return DATABASE_URL;
-  const dataDir = join(DATA_DIR ?? '.data', 'postgres');
+  const dataDir = join(DATA_DIR === undefined || DATA_DIR === '' ? '.data' : DATA_DIR, 'postgres');
   const url = await runningUrl(await realpath(dataDir).catch(() => dataDir), 'sluice');
   if (url !== null) return url;
   throw new Error(`No database to look at: start it with npm start, or set DATABASE_URL.`);

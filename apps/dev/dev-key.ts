@@ -2,7 +2,6 @@ import { Module, type DynamicModule } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { AccountsModule } from '#accounts/accounts.module.js';
 import { AuthenticateCaller, SignUp } from '#accounts/index.js';
-import { DomainError } from '#kernel/domain-error.js';
 import { Database } from '#platform/database/database.js';
 import { createLogger } from '#platform/logging.js';
 import { PlatformModule, type ProcessParts } from '#platform/platform.module.js';
@@ -29,21 +28,13 @@ export async function ensureDevKey(dataDir: DataDir, settings: Settings): Promis
   });
   try {
     const known = await dataDir.read('dev-key');
-    if (known !== undefined && (await isValid(known, app.get(AuthenticateCaller, { strict: false })))) return known;
+    if (known !== undefined && (await app.get(AuthenticateCaller, { strict: false }).execute(known)) !== null) {
+      return known;
+    }
     const { key } = await app.get(SignUp, { strict: false }).execute('Development');
     await dataDir.write('dev-key', key);
     return key;
   } finally {
     await app.close();
-  }
-}
-
-async function isValid(key: string, authenticate: AuthenticateCaller): Promise<boolean> {
-  try {
-    await authenticate.execute(key);
-    return true;
-  } catch (error) {
-    if (error instanceof DomainError && error.code === 'unauthorized') return false;
-    throw error;
   }
 }

@@ -1,7 +1,7 @@
 import 'reflect-metadata';
-import { DomainError } from '#kernel/domain-error.js';
 import { EmbeddedPostgresError } from '#platform/embedded-postgres/index.js';
 import { SettingsError } from '#platform/settings.js';
+import { sentence } from '../process.js';
 import { EndedTooSoon } from './child-process.js';
 import { StartError } from './start-error.js';
 import { Supervisor } from './supervisor.js';
@@ -59,10 +59,4 @@ function isForPeople(error: unknown): error is Error {
     [StartError, SettingsError, EmbeddedPostgresError, EndedTooSoon].some((kind) => error instanceof kind) ||
     'code' in error
   );
-}
-
-function sentence(error: Error): string {
-  if (!(error instanceof DomainError)) return error.message;
-  const reason = error.cause instanceof Error ? error.cause.message : '';
-  return `The database of DATABASE_URL cannot be reached: ${reason || 'no answer'}.`;
 }

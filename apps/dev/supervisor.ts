@@ -34,6 +34,7 @@ export class Supervisor {
     const dataDir = await DataDir.open(given(this.env.DATA_DIR) ?? '.data');
     const env = await this.completed(dataDir);
     const { http, ...settings } = readSettings(env);
+    const names = appNames(env);
     const port = await usablePort(http.port, http.host);
     if (port === undefined) {
       throw new StartError(`Port ${http.port} is in use: stop what uses it or set PORT to another one.`);
@@ -45,7 +46,7 @@ export class Supervisor {
     const appEnv = { ...env, DATABASE_URL: url, PORT: String(port) };
     const [apiKey] = await Promise.all([
       ensureDevKey(dataDir, { ...settings, http, database: { ...settings.database, url } }),
-      ...this.startApps(appEnv, settings),
+      ...this.startApps(names, appEnv, settings),
     ]);
     return { host: http.host, port, apiKey, dataDir };
   }
@@ -76,14 +77,26 @@ export class Supervisor {
     return database.url;
   }
 
-  private startApps(env: NodeJS.ProcessEnv, { shutdownGraceMs }: Pick<Settings, 'shutdownGraceMs'>): Promise<void>[] {
-    for (const name of env.WORKER === 'off' ? (['api'] as const) : (['api', 'worker'] as const)) {
+  private startApps(
+    names: AppName[],
+    env: NodeJS.ProcessEnv,
+    { shutdownGraceMs }: Pick<Settings, 'shutdownGraceMs'>,
+  ): Promise<void>[] {
+    for (const name of names) {
       this.apps.push(
         new Kept(`The ${name} process`, () => Promise.resolve(runApp(name, env, shutdownGraceMs + extraGrace))),
       );
     }
     return this.apps.map((app) => app.start());
   }
+}
+
+type AppName = 'api' | 'worker';
+
+function appNames({ WORKER }: NodeJS.ProcessEnv): AppName[] {
+  const text = given(WORKER) ?? 'on';
+  if (text !== 'on' && text !== 'off') throw new StartError(`WORKER must be one of on, off; it is "${text}".`);
+  return text === 'on' ? ['api', 'worker'] : ['api'];
 }
 
 /** An empty variable counts as none, as it does for all settings. */

@@ -28,8 +28,26 @@ export type ErrorCode =
   | 'invalid_transition'
   | 'idempotency_key_in_use'
   | 'idempotency_key_reused'
+  | 'rate_limit_exceeded'
+  | 'api_key_banned'
+  | 'too_many_keys'
+  | 'account_not_found'
+  | 'api_key_not_found'
+  | 'ban_not_found'
   | 'internal_error'
   | 'unavailable';
+
+/** What may succeed after some time. */
+export class RetryLaterError extends DomainError {
+  /** @param retryAfter whole seconds, at least 1, after which a repetition may pass */
+  constructor(
+    code: ErrorCode,
+    message: string,
+    readonly retryAfter: number,
+  ) {
+    super(code, message);
+  }
+}
 
 /** What is wrong with one field. `pointer` is a JSON Pointer (RFC 6901) into the request body. */
 export interface FieldFault {

@@ -1,6 +1,6 @@
 export { CancelMessage } from './application/cancel-message.js';
 export { GetMessage } from './application/get-message.js';
-export { ListMessages, type MessageList } from './application/list-messages.js';
+export { ListMessages } from './application/list-messages.js';
 export { MessageHandler, type Delivery } from './application/message-handler.js';
 export type { Accepted, Page } from './application/messages.js';
 export { RetryMessage } from './application/retry-message.js';

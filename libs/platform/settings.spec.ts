@@ -30,12 +30,18 @@ const numbers: [string, (settings: Settings) => number, number, number, number][
   ['BACKOFF_MS', ({ worker }) => worker.backoffMs, 1_000, 1, 86_400_000],
   ['MAX_BACKOFF_MS', ({ worker }) => worker.maxBackoffMs, 3_600_000, 1, 86_400_000],
   ['ATTEMPT_TIMEOUT_MS', ({ worker }) => worker.attemptTimeoutMs, 30_000, 10, 3_600_000],
+  ['SIGNUPS_PER_HOUR', ({ signup }) => signup.perHour, 20, 0, 1_000_000],
+  ['ANONYMOUS_PER_MINUTE', ({ anonymousPerMinute }) => anonymousPerMinute, 300, 1, 1_000_000],
+  ['BAN_GRACE_SECONDS', ({ bans }) => bans.graceMs / 1_000, 2, 0, 3_600],
+  ['BAN_AFTER_REFUSALS', ({ bans }) => bans.afterRefusals, 30, 1, 1_000_000],
+  ['BAN_SECONDS', ({ bans }) => bans.banMs / 1_000, 60, 1, 86_400],
+  ['BAN_MAX_SECONDS', ({ bans }) => bans.maxBanMs / 1_000, 3_600, 1, 604_800],
   ['RECONCILE_INTERVAL_MS', ({ reconcileIntervalMs }) => reconcileIntervalMs, 30_000, 100, 86_400_000],
 ];
 
 /** The same of each text, with a value that it takes and one that it doesn't. */
 const texts: [string, (settings: Settings) => string, string, string, string][] = [
-  ['SIGNUP', ({ signup }) => signup, 'open', 'closed', 'Open'],
+  ['SIGNUP', ({ signup }) => (signup.open ? 'open' : 'closed'), 'open', 'closed', 'Open'],
   ['LOG_LEVEL', ({ logLevel }) => logLevel, 'info', 'trace', 'verbose'],
   ['QUEUE_NAME', ({ queueName }) => queueName, 'messages', 'a.b_c-D9', 'two words'],
 ];
@@ -58,7 +64,9 @@ describe('readSettings', () => {
 
   it.each(texts)('%s has its default, takes what it may and names itself when it refuses', (name, read, ...values) => {
     const [fallback, good, bad] = values;
-    expect(read(readSettings(required))).toBe(fallback);
+    for (const nothing of [undefined, '']) {
+      expect(read(readSettings({ ...required, [name]: nothing }))).toBe(fallback);
+    }
     expect(read(readSettings({ ...required, [name]: good }))).toBe(good);
     expect(fault({ [name]: bad })).toMatch(new RegExp(`^${name} must be .*"${bad}"\\.$`));
   });
@@ -66,6 +74,32 @@ describe('readSettings', () => {
   it('listens everywhere unless HOST says where', () => {
     expect(readSettings(required).http.host).toBe('0.0.0.0');
     expect(readSettings({ ...required, HOST: '127.0.0.1' }).http.host).toBe('127.0.0.1');
+  });
+
+  it('believes no proxy unless TRUST_PROXY names it', () => {
+    const trusted = (text?: string) => readSettings({ ...required, TRUST_PROXY: text }).http.trustProxy;
+    for (const nothing of [undefined, '', 'off']) expect(trusted(nothing)).toEqual([]);
+    expect(trusted('127.0.0.1')).toEqual(['127.0.0.1']);
+    expect(trusted('10.0.0.0/8, ::1,fd00::/8')).toEqual(['10.0.0.0/8', '::1', 'fd00::/8']);
+    for (const edge of ['0.0.0.0/0', '1.2.3.4/32', '::/0', '::1/128']) expect(trusted(edge)).toEqual([edge]);
+  });
+
+  it.each([
+    'on',
+    'true',
+    '1',
+    'loopback',
+    'proxy.local',
+    '10.0.0.0/33',
+    '10.0.0/8',
+    '::1/129',
+    '::1/',
+    '::1/x',
+    ',',
+    '*',
+  ])('TRUST_PROXY takes addresses and networks only: %s', (text) => {
+    expect(fault({ TRUST_PROXY: text })).toMatch(/^TRUST_PROXY must be "off", or addresses and networks like /);
+    expect(fault({ TRUST_PROXY: `10.0.0.1,${text}` })).toMatch(/^TRUST_PROXY /);
   });
 
   it('has no operators and hence no operators\u2019 key at first', () => {

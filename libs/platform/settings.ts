@@ -1,11 +1,18 @@
+import { isIP } from 'node:net';
+
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /** A setting that can't be used. The message names the variable and says what it takes. */
 export class SettingsError extends Error {}
 
+/** A variable that is empty is as good as one that is not set. */
+function given(env: Environment, name: string): string | undefined {
+  return env[name] === '' ? undefined : env[name];
+}
+
 function integer(env: Environment, name: string, fallback: number, min: number, max: number): number {
-  const text = env[name];
-  if (text === undefined || text === '') return fallback;
+  const text = given(env, name);
+  if (text === undefined) return fallback;
   const value = /^\d{1,15}$/.test(text) ? Number(text) : NaN;
   if (!(value >= min && value <= max)) {
     throw new SettingsError(`${name} must be a whole number from ${min} to ${max}; it is "${text}".`);
@@ -14,8 +21,8 @@ function integer(env: Environment, name: string, fallback: number, min: number, 
 }
 
 function oneOf<T extends string>(env: Environment, name: string, fallback: T, values: readonly T[]): T {
-  const text = env[name];
-  if (text === undefined || text === '') return fallback;
+  const text = given(env, name);
+  if (text === undefined) return fallback;
   const value = values.find((candidate) => candidate === text);
   if (value === undefined) throw new SettingsError(`${name} must be one of ${values.join(', ')}; it is "${text}".`);
   return value;
@@ -23,8 +30,8 @@ function oneOf<T extends string>(env: Environment, name: string, fallback: T, va
 
 // A secret's value must not appear in the sentence: it ends up in logs.
 function secret(env: Environment, name: string): string | null {
-  const text = env[name];
-  if (text === undefined || text === '') return null;
+  const text = given(env, name);
+  if (text === undefined) return null;
   if (text.length < 32) throw new SettingsError(`${name} must be a secret of at least 32 characters.`);
   return text;
 }
@@ -35,13 +42,30 @@ function required<T>(value: T | null, name: string, what: string): T {
 }
 
 function databaseUrl(env: Environment): string | null {
-  const text = env.DATABASE_URL;
-  if (text === undefined || text === '') return null;
+  const text = given(env, 'DATABASE_URL');
+  if (text === undefined) return null;
   // The value may hold a password, so the sentence does not repeat it.
   if (!/^postgres(ql)?:\/\/./.test(text) || !URL.canParse(text)) {
     throw new SettingsError('DATABASE_URL must be a URL like postgres://user:password@host:5432/database.');
   }
   return text;
+}
+
+/** Addresses and networks (CIDR), separated by commas. Names are not taken: they would trust more than one thinks. */
+function networks(env: Environment, name: string): string[] {
+  const text = given(env, name) ?? 'off';
+  if (text === 'off') return [];
+  const list = text.split(',').map((part) => part.trim());
+  for (const network of list) {
+    const [address = '', prefix] = network.split('/');
+    const bits = isIP(address) === 4 ? 32 : 128;
+    if (isIP(address) === 0 || (prefix !== undefined && !(/^\d{1,3}$/.test(prefix) && Number(prefix) <= bits))) {
+      throw new SettingsError(
+        `${name} must be "off", or addresses and networks like 10.0.0.0/8 separated by commas; "${network}" is none.`,
+      );
+    }
+  }
+  return list;
 }
 
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
@@ -54,8 +78,9 @@ export function readSettings(env: Environment) {
   return {
     http: {
       port: integer(env, 'PORT', 3000, 0, 65_535),
-      host: env.HOST ?? '0.0.0.0',
+      host: given(env, 'HOST') ?? '0.0.0.0',
       maxBodyBytes: integer(env, 'MAX_BODY_BYTES', 1_048_576, 1_024, 64 * 1_048_576),
+      trustProxy: networks(env, 'TRUST_PROXY'),
       requestTimeoutMs: integer(env, 'REQUEST_TIMEOUT_MS', 30_000, 100, 600_000),
     },
     shutdownGraceMs: integer(env, 'SHUTDOWN_GRACE_MS', 10_000, 0, 600_000),
@@ -73,7 +98,17 @@ export function readSettings(env: Environment) {
       'a secret of at least 32 characters under which API keys are hashed, the same for every process',
     ),
     adminApiKey: secret(env, 'ADMIN_API_KEY'),
-    signup: oneOf(env, 'SIGNUP', 'open', ['open', 'closed']),
+    signup: {
+      open: oneOf(env, 'SIGNUP', 'open', ['open', 'closed']) === 'open',
+      perHour: integer(env, 'SIGNUPS_PER_HOUR', 20, 0, 1_000_000),
+    },
+    anonymousPerMinute: integer(env, 'ANONYMOUS_PER_MINUTE', 300, 1, 1_000_000),
+    bans: {
+      graceMs: 1_000 * integer(env, 'BAN_GRACE_SECONDS', 2, 0, 3_600),
+      afterRefusals: integer(env, 'BAN_AFTER_REFUSALS', 30, 1, 1_000_000),
+      banMs: 1_000 * integer(env, 'BAN_SECONDS', 60, 1, 86_400),
+      maxBanMs: 1_000 * integer(env, 'BAN_MAX_SECONDS', 3_600, 1, 604_800),
+    },
     queueName: queueName(env),
     worker: {
       concurrency: integer(env, 'WORKER_CONCURRENCY', 50, 1, 1_000),
@@ -91,7 +126,7 @@ export function readSettings(env: Environment) {
 export type Settings = ReturnType<typeof readSettings>;
 
 function queueName(env: Environment): string {
-  const text = env.QUEUE_NAME ?? 'messages';
+  const text = given(env, 'QUEUE_NAME') ?? 'messages';
   if (!/^[A-Za-z0-9_.-]{1,40}$/.test(text)) {
     throw new SettingsError(`QUEUE_NAME must be 1 to 40 of A-Z, a-z, 0-9, "_", "." and "-"; it is "${text}".`);
   }

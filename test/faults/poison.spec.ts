@@ -19,7 +19,11 @@ describe('a message that kills its worker each time', () => {
     })();
 
     const open = async () => await fleet.sql(`SELECT FROM sluice.messages WHERE status IN ('queued', 'processing')`);
-    await until(async () => (await open()).length === 0, 60_000, () => worker.output);
+    await until(
+      async () => (await open()).length === 0,
+      60_000,
+      () => worker.output,
+    );
     over = true;
     worker.signal('SIGKILL');
     await supervision;

@@ -39,7 +39,10 @@ describe('a worker that is lost', () => {
     sleeper.signal('SIGCONT');
     // It has woken and tried to finish when it takes part again.
     await fleet.send('after');
-    await until(async () => (await fleet.sql(`SELECT FROM sluice.messages WHERE status <> 'delivered'`)).length === 0, 5_000);
+    await until(
+      async () => (await fleet.sql(`SELECT FROM sluice.messages WHERE status <> 'delivered'`)).length === 0,
+      5_000,
+    );
     await new Promise((resolve) => setTimeout(resolve, 1_000));
     expect(await fleet.message(id)).toEqual(before);
     expect(before.attempts).toBe(2);

@@ -2,7 +2,7 @@ import pg from 'pg';
 import { createLogger } from '#platform/logging.js';
 import { readSettings } from '#platform/settings.js';
 import { startApi, type Api } from '../../apps/api/api.js';
-import { createTestDatabase } from './database.js';
+import { AMPLE, createTestDatabase, LIFT_LIMITS } from './database.js';
 import { call, jsonOf, type Answer, type Call } from './http.js';
 import { until } from './processes.js';
 
@@ -47,6 +47,7 @@ export async function startTestApi(
       PORT: '0',
       API_KEY_PEPPER: 'a pepper of 32 characters or more',
       LOG_LEVEL: 'silent',
+      ...AMPLE,
       ...environment,
     });
     const api = await startApi(settings, createLogger(settings.logLevel, 'api'));
@@ -88,9 +89,11 @@ export class TestApi {
     return this.call({ method: 'POST', path: '/accounts', headers: { 'content-type': 'application/json' }, body });
   }
 
+  /** An account that meets no limits. */
   async signUp(): Promise<TestAccount> {
     const answer = await this.requestAccount('{"name":"Test"}');
     mustBe(201, answer);
+    await this.sql(LIFT_LIMITS);
     const { id, apiKey } = jsonOf(answer) as { id: string; apiKey: { id: string; key: string } };
     return { id, keyId: apiKey.id, key: apiKey.key };
   }

@@ -8,7 +8,7 @@ import { startContext } from '../../apps/context.js';
 import { MessagesModule } from '#messages/messages.module.js';
 import { createLogger } from '#platform/logging.js';
 import { readSettings } from '#platform/settings.js';
-import { createTestDatabase } from './database.js';
+import { AMPLE, createTestDatabase, LIFT_LIMITS } from './database.js';
 import { Program } from './processes.js';
 
 export interface StoredMessage {
@@ -47,6 +47,7 @@ export class Fleet {
     const database = await createTestDatabase();
     const env = {
       ...SECRETS,
+      ...AMPLE,
       ...{ DATABASE_URL: database.url, PORT: '0', HOST: '127.0.0.1', LOG_LEVEL: 'silent' },
       ...{ WORKER_LOCK_MS: '1000', BACKOFF_MS: '50', RECONCILE_INTERVAL_MS: '500' },
       ...settings,
@@ -58,7 +59,11 @@ export class Fleet {
       body: '{"name":"tests"}',
     });
     const { apiKey } = (await response.json()) as { apiKey: { key: string } };
-    return new Fleet(env, api, apiKey.key, await mkdtemp(join(tmpdir(), 'sluice-fleet-')), () => database.drop());
+    const fleet = new Fleet(env, api, apiKey.key, await mkdtemp(join(tmpdir(), 'sluice-fleet-')), () =>
+      database.drop(),
+    );
+    await fleet.sql(LIFT_LIMITS);
+    return fleet;
   }
 
   /** A worker that does what messages say (see worker-process.mjs); resolves when it consumes. */
@@ -102,10 +107,13 @@ export class Fleet {
     } catch {
       // No handler was called yet.
     }
-    return text.split('\n').slice(0, -1).map((line) => {
-      const [id = '', attempt = '', ...message] = line.split(' ');
-      return { id, attempt: Number(attempt), message: message.join(' ') };
-    });
+    return text
+      .split('\n')
+      .slice(0, -1)
+      .map((line) => {
+        const [id = '', attempt = '', ...message] = line.split(' ');
+        return { id, attempt: Number(attempt), message: message.join(' ') };
+      });
   }
 
   async sql<Row extends pg.QueryResultRow>(text: string, values: unknown[] = []): Promise<Row[]> {

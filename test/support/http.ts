@@ -163,3 +163,9 @@ function headersOf(raw: readonly string[]): Record<string, string> {
   }
   return headers;
 }
+
+/** The headers that two equal requests are answered with: all but the date and what counts down. */
+export function uncounted({ date, ratelimit, ...headers }: Answer['headers']): Answer['headers'] {
+  const { 'x-ratelimit-remaining': remaining, 'x-ratelimit-reset': reset, ...others } = headers;
+  return [date, ratelimit, remaining, reset].includes(undefined) ? {} : others;
+}

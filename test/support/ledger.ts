@@ -38,7 +38,7 @@ export class Ledger {
   /** Everything stored, oldest last. */
   async stored(): Promise<MessageView[]> {
     const messages: MessageView[] = [];
-    for (let cursor: string | null = ''; cursor !== null; ) {
+    for (let cursor: string | null = ''; cursor !== null;) {
       const query = cursor === '' ? '' : `&cursor=${cursor}`;
       const response = await fetch(`${this.url}/messages?limit=100${query}`, { headers: this.headers() });
       const page = (await response.json()) as { data: MessageView[]; nextCursor: string | null };

@@ -37,7 +37,11 @@ export class Program {
 
   /** Resolves when it has printed this. */
   async printed(text: string | RegExp, deadlineMs = 60_000): Promise<void> {
-    await until(() => this.output.match(text) !== null || !this.running, deadlineMs, () => this.output);
+    await until(
+      () => this.output.match(text) !== null || !this.running,
+      deadlineMs,
+      () => this.output,
+    );
     if (this.output.match(text) === null) throw new Error(`It ended without printing ${String(text)}:\n${this.output}`);
   }
 
@@ -47,7 +51,11 @@ export class Program {
 
   /** @returns its exit code, or the signal that ended it */
   async ended(deadlineMs = 20_000): Promise<number | NodeJS.Signals | null> {
-    await until(() => !this.running, deadlineMs, () => this.output);
+    await until(
+      () => !this.running,
+      deadlineMs,
+      () => this.output,
+    );
     return this.child.exitCode ?? this.child.signalCode;
   }
 
@@ -63,8 +71,7 @@ function descendants(pid: number): number[] {
     const [child = 0, parent = 0] = line.trim().split(/\s+/).map(Number);
     children.set(parent, [...(children.get(parent) ?? []), child]);
   }
-  const below = (parent: number): number[] =>
-    (children.get(parent) ?? []).flatMap((child) => [child, ...below(child)]);
+  const below = (parent: number): number[] => (children.get(parent) ?? []).flatMap((child) => [child, ...below(child)]);
   return below(pid);
 }
 
@@ -83,7 +90,9 @@ export function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);
     // A zombie is dead; only nobody has asked for its exit code yet.
-    return !execFileSync('ps', ['-o', 'stat=', '-p', String(pid)]).toString().startsWith('Z');
+    return !execFileSync('ps', ['-o', 'stat=', '-p', String(pid)])
+      .toString()
+      .startsWith('Z');
   } catch {
     return false;
   }

@@ -1,12 +1,17 @@
 import { LRUCache } from 'lru-cache';
-import { DomainError } from '#kernel/domain-error.js';
 import type { Clock } from '#kernel/clock.js';
-import type { ApiKey, Scope } from '../domain/api-key.js';
-import type { Accounts } from './accounts.js';
+import { DomainError } from '#kernel/domain-error.js';
+import type { Scope } from '../domain/api-key.js';
+import type { Accounts, FoundKey } from './accounts.js';
 import type { KeySecrets } from './key-secrets.js';
+import type { LastUse } from './last-use.js';
 
-/** Milliseconds that a look-up may be trusted: a revoked key must fail everywhere within a second. */
-const FRESH_MS = 900;
+/** Milliseconds that "there is no such key" may be trusted: a key that was just issued must work at once elsewhere. */
+const UNKNOWN_FRESH_MS = 900;
+/** A key that was found is confirmed, by its epoch, with every hit of the limiter; this only bounds what is kept. */
+const KNOWN_FRESH_MS = 600_000;
+/** A question that was asked this many milliseconds ago may still be answered with what a refresh is meant to replace. */
+const JOIN_MS = 50;
 const MAX_CACHED = 50_000;
 
 /** Who is calling, as far as a request needs to know. */
@@ -14,53 +19,79 @@ export interface Caller {
   readonly accountId: string;
   readonly keyId: string;
   readonly scopes: readonly Scope[];
+  readonly epoch: number;
 }
 
-/** What a look-up found; `key` is null for a key that was revoked. */
-interface Found {
-  readonly key: ApiKey | null;
+interface Looked {
+  readonly found: FoundKey | null;
 }
 
-/** Tells who presents an API key. */
+interface Question {
+  /** In milliseconds of `performance.now()`. */
+  readonly askedAt: number;
+  readonly answer: Promise<Looked>;
+}
+
+/**
+ * Tells who presents an API key, from memory where it can. What it remembers may be out of date: whoever acts on it
+ * confirms the epoch with the limiter, and asks for a refresh when that has moved on.
+ */
 export class AuthenticateCaller {
-  private readonly cache = new LRUCache<string, Found>({ max: MAX_CACHED, ttl: FRESH_MS });
-  private readonly lookups = new Map<string, Promise<Found>>();
+  private readonly cache = new LRUCache<string, Looked>({ max: MAX_CACHED });
+  private readonly questions = new Map<string, Question>();
 
   constructor(
     private readonly accounts: Accounts,
     private readonly secrets: KeySecrets,
     private readonly clock: Clock,
+    private readonly lastUse: LastUse,
   ) {}
 
   /**
-   * @throws DomainError `unauthorized`, the same for a malformed, unknown, expired and revoked key
+   * @returns null for a malformed, unknown, expired or revoked key
    * @throws DomainError `unavailable` when the store can't be asked
    */
-  async execute(presented: string): Promise<Caller> {
+  async execute(presented: string): Promise<Caller | null> {
     const hash = this.secrets.hash(presented);
-    if (hash === null) throw unauthorized();
+    if (hash === null) return null;
     const name = hash.toString('base64');
-    const { key } = this.cache.get(name) ?? (await this.lookUp(name, hash));
-    if (key === null || (key.expiresAt !== null && key.expiresAt <= this.clock.now())) throw unauthorized();
-    return { accountId: key.accountId, keyId: key.id, scopes: key.scopes };
+    return this.caller(this.cache.get(name) ?? (await this.lookUp(name, hash)));
   }
 
-  // Requests that arrive while a key is being looked up wait for the same answer.
-  private lookUp(name: string, hash: Buffer): Promise<Found> {
-    const underway = this.lookups.get(name);
-    if (underway !== undefined) return underway;
-    // The age counts from the question: what changed while the answer was on its way is not in it.
-    const start = performance.now();
-    const lookup = this.accounts
+  /** The same, but asks the store in any case. */
+  async refresh(presented: string): Promise<Caller | null> {
+    const hash = this.secrets.hash(presented);
+    return hash === null ? null : this.caller(await this.lookUp(hash.toString('base64'), hash, JOIN_MS));
+  }
+
+  private caller({ found }: Looked): Caller | null {
+    if (found === null) return null;
+    const { key, epoch } = found;
+    const now = this.clock.now();
+    if (key.expiresAt !== null && key.expiresAt <= now) return null;
+    this.lastUse.note(key.id, now);
+    return { accountId: key.accountId, keyId: key.id, scopes: key.scopes, epoch };
+  }
+
+  // Requests that arrive while a key is being looked up wait for the same answer, unless it was asked for too long ago.
+  private lookUp(name: string, hash: Buffer, joinMs = Infinity): Promise<Looked> {
+    const askedAt = performance.now();
+    const underway = this.questions.get(name);
+    if (underway !== undefined && askedAt - underway.askedAt <= joinMs) return underway.answer;
+    const answer = this.accounts
       .findKey(hash)
-      .then((key) => {
-        const found = { key };
-        this.cache.set(name, found, { start });
-        return found;
+      .then((found) => {
+        const looked = { found };
+        // The age counts from the question: what changed while the answer was on its way is not in it.
+        const ttl = found === null ? UNKNOWN_FRESH_MS : KNOWN_FRESH_MS;
+        this.cache.set(name, looked, { start: askedAt, ttl });
+        return looked;
       })
-      .finally(() => this.lookups.delete(name));
-    this.lookups.set(name, lookup);
-    return lookup;
+      .finally(() => {
+        if (this.questions.get(name)?.answer === answer) this.questions.delete(name);
+      });
+    this.questions.set(name, { askedAt, answer });
+    return answer;
   }
 }
 

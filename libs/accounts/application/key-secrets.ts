@@ -16,9 +16,11 @@ export class KeySecrets {
   /** @param pepper the service's secret, the same for every process */
   constructor(private readonly pepper: string) {}
 
-  issue(): string {
+  /** A new key and the hash under which to keep it. */
+  issue(): { readonly key: string; readonly hash: Buffer } {
     const body = PREFIX + base32(randomBytes(RANDOM_BYTES));
-    return body + this.mac(body);
+    const key = body + this.mac(body);
+    return { key, hash: this.hmac('hash', key) };
   }
 
   /** The hash under which a key is kept: 32 bytes; null for what this service never issued. */

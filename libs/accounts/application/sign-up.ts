@@ -32,10 +32,9 @@ export class SignUp {
       scopes: SCOPES,
       createdAt: at,
       expiresAt: null,
+      lastUsedAt: null,
     };
-    const key = this.secrets.issue();
-    const hash = this.secrets.hash(key);
-    if (hash === null) throw new Error('An issued key must have a hash.');
+    const { key, hash } = this.secrets.issue();
     await this.accounts.add(account, apiKey, hash);
     return { account, apiKey, key };
   }

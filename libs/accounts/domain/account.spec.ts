@@ -1,9 +1,39 @@
+import { thrownBy } from '../../../test/support/messages.js';
 import { Account, nameFault } from './account.js';
+import { limitsFault, MAX_LIMIT } from './limits.js';
+import { PLAN_LIMITS } from './plan.js';
+
+const account = Account.open('acct_1', 'Acme', new Date('2026-11-21T09:30:00.123Z'));
+const agreed = { perMinute: 5_000, perDay: 6_000 };
 
 describe('Account', () => {
   it('begins on the free plan', () => {
     const at = new Date('2026-11-21T09:30:00.123Z');
-    expect(Account.open('acct_1', 'Acme', at)).toEqual({ id: 'acct_1', name: 'Acme', plan: 'free', createdAt: at });
+    expect(Account.open('acct_1', 'Acme', at)).toEqual({
+      ...{ id: 'acct_1', name: 'Acme', plan: 'free', limits: { perMinute: 60, perDay: 1_000 }, createdAt: at },
+    });
+  });
+
+  it.each([
+    ['free', { perMinute: 60, perDay: 1_000 }],
+    ['pro', { perMinute: 300, perDay: 10_000 }],
+    ['business', { perMinute: 1_000, perDay: 100_000 }],
+    ['enterprise', { perMinute: 1_000, perDay: 100_000 }],
+  ] as const)('has the limits of the plan %s when it moves there, and stays the same otherwise', (plan, limits) => {
+    const { id, name, createdAt } = account;
+    expect(account.changePlan(plan, null)).toEqual({ id, name, plan, limits, createdAt });
+  });
+
+  it('has limits of its own only with enterprise, and while it stays there', () => {
+    const special = account.changePlan('enterprise', agreed);
+    expect(special.limits).toEqual(agreed);
+    expect(special.changePlan(null, null)).toEqual(special);
+    expect(special.changePlan('enterprise', null)).toEqual(special);
+    expect(special.changePlan(null, { ...agreed, perDay: 9 }).limits).toEqual({ ...agreed, perDay: 9 });
+    expect(special.changePlan('pro', null).changePlan('enterprise', null).limits).toEqual(PLAN_LIMITS.enterprise);
+    for (const plan of ['free', 'pro', 'business', null] as const) {
+      expect(thrownBy(() => account.changePlan(plan, agreed))).toMatchObject({ faults: [{ pointer: '/limits' }] });
+    }
   });
 
   it.each(['x', 'Ä & Co. 💌', 'n'.repeat(100)])('may be named %j', (name) => {
@@ -13,5 +43,24 @@ describe('Account', () => {
   it.each(['', ' \t\n', 'n'.repeat(101), 'a\u0000b', 'a\ud83d'])('may not be named %j', (name) => {
     expect(nameFault(name)).toMatch(/^name must /);
     expect(() => Account.open('acct_1', name, new Date(0))).toThrow(nameFault(name) ?? '');
+  });
+});
+
+describe('Limits', () => {
+  it.each([
+    { perMinute: 1, perDay: 1 },
+    { perMinute: MAX_LIMIT, perDay: MAX_LIMIT },
+  ])('may be %j', (limits) => {
+    expect(limitsFault(limits)).toBeNull();
+  });
+
+  it.each([
+    ...[undefined, null, {}, [], 'many', 1, { perMinute: 1 }, { perDay: 1 }],
+    ...[0, -1, 0.5, '1', NaN, Infinity, MAX_LIMIT + 1].flatMap((odd) => [
+      { perMinute: odd, perDay: 1 },
+      { perMinute: 1, perDay: odd },
+    ]),
+  ])('may not be %p', (limits) => {
+    expect(limitsFault(limits)).toMatch(/^limits must hold perMinute and perDay/);
   });
 });

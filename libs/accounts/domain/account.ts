@@ -1,5 +1,6 @@
 import { ValidationError } from '#kernel/domain-error.js';
-import type { Plan } from './plan.js';
+import type { Limits } from './limits.js';
+import { PLAN_LIMITS, type Plan } from './plan.js';
 
 export const MAX_NAME_LENGTH = 100;
 
@@ -9,6 +10,7 @@ export class Account {
     readonly id: string,
     readonly name: string,
     readonly plan: Plan,
+    readonly limits: Limits,
     readonly createdAt: Date,
   ) {}
 
@@ -16,7 +18,21 @@ export class Account {
   static open(id: string, name: string, at: Date): Account {
     const fault = nameFault(name);
     if (fault !== null) throw new ValidationError([{ pointer: '/name', detail: fault }]);
-    return new Account(id, name, 'free', at);
+    return new Account(id, name, 'free', PLAN_LIMITS.free, at);
+  }
+
+  /**
+   * @param plan null keeps the plan
+   * @param limits what was agreed individually; null keeps what holds, or takes what the new plan includes
+   * @throws ValidationError when limits are given for another plan than enterprise
+   */
+  changePlan(plan: Plan | null, limits: Limits | null): Account {
+    const next = plan ?? this.plan;
+    if (limits !== null && next !== 'enterprise') {
+      throw new ValidationError([{ pointer: '/limits', detail: 'limits can be set only with the plan enterprise.' }]);
+    }
+    const kept = next === this.plan ? this.limits : PLAN_LIMITS[next];
+    return new Account(this.id, this.name, next, limits ?? kept, this.createdAt);
   }
 }
 

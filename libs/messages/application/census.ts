@@ -23,6 +23,9 @@ export abstract class Census {
   /** Puts a stray on its way again: its dead job goes, an outbox entry comes. Harmless when it is no stray any more. */
   abstract requeue(stray: Stray): Promise<void>;
 
+  /** Removes jobs from the queue that ended longer ago than this. */
+  abstract forgetJobs(olderThanMs: number): Promise<void>;
+
   /** Undoes what a worker's clock that ran ahead has left in the queue: locks and checks in the future. */
   abstract mendClock(): Promise<void>;
 }

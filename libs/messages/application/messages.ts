@@ -16,7 +16,7 @@ export interface Accepted {
 }
 
 export interface Page {
-  /** 1 to 100. */
+  /** At least 1. */
   readonly limit: number;
   /** Only messages older than the one with this id. */
   readonly before: string | null;

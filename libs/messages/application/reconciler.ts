@@ -6,6 +6,8 @@ import type { Messages } from './messages.js';
 
 const STRAYS_AT_ONCE = 500;
 const FOLLOWING_LEASE_MS = 10_000;
+/** Jobs that others have ended are kept so long for people to look at; ours go at once. */
+const FINISHED_JOB_LIFETIME_MS = 24 * 3_600_000;
 const KEY_LIFETIME_MS = 24 * 3_600_000;
 
 export interface Reconciled {
@@ -43,14 +45,22 @@ export class Reconciler {
 
   async run(): Promise<Reconciled> {
     await this.census.mendClock();
-    const strays = await this.census.strays(STRAYS_AT_ONCE);
+    let requeued = 0;
     let followed = 0;
-    for (const stray of strays) {
-      if (await this.follow(stray)) followed++;
-      else await this.census.requeue(stray);
-    }
+    let strays: Stray[];
+    do {
+      strays = await this.census.strays(STRAYS_AT_ONCE);
+      for (const stray of strays) {
+        if (await this.follow(stray)) followed++;
+        else {
+          await this.census.requeue(stray);
+          requeued++;
+        }
+      }
+    } while (strays.length === STRAYS_AT_ONCE);
+    await this.census.forgetJobs(FINISHED_JOB_LIFETIME_MS);
     await this.messages.forgetKeys(new Date(this.clock.now().getTime() - KEY_LIFETIME_MS));
-    return { requeued: strays.length - followed, followed };
+    return { requeued, followed };
   }
 
   // A job that was ended elsewhere was a delivery like any other; only nobody told the store.

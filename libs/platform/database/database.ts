@@ -7,6 +7,8 @@ export interface DatabaseOptions {
   readonly poolSize: number;
   readonly applicationName: string;
   readonly entities?: EntitySchema[];
+  /** Lets a crash of the database forget what was committed within the last second or so. */
+  readonly asynchronousCommit?: boolean;
   readonly onError: (error: Error) => void;
 }
 
@@ -29,7 +31,10 @@ export class Database {
       entities: options.entities ?? [],
       installExtensions: false,
       poolErrorHandler: options.onError,
-      extra: { ...CONNECTION_LIMITS },
+      extra: {
+        ...CONNECTION_LIMITS,
+        ...(options.asynchronousCommit === true ? { options: '-c synchronous_commit=off' } : {}),
+      },
     });
     try {
       await dataSource.initialize();

@@ -6,11 +6,19 @@ export interface Caller {
   readonly accountId: string;
   readonly keyId: string;
   readonly scopes: readonly string[];
+  /** Grows whenever something about the account or its keys changes: what was known before no longer holds. */
+  readonly epoch: number;
 }
 
 declare module 'fastify' {
   interface FastifyRequest {
-    caller?: Caller;
+    /** Missing for strangers and operators. */
+    caller?: Caller | undefined;
+    /** Whether the request carries the operators' key. */
+    operator?: boolean;
+    presentedKey?: string;
+    /** When the caller was last known to be entitled, in milliseconds of `performance.now()`. */
+    passedAt?: number;
   }
 }
 

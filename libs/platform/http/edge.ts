@@ -3,7 +3,9 @@ import type { Socket } from 'node:net';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { DomainError, type ErrorCode } from '#kernel/domain-error.js';
-import { PROBLEM_TYPE, toProblem } from './problems.js';
+import type { AddressBudget } from './address-budget.js';
+import { PROBLEM_TYPE, PROBLEMS, toProblem, UNAVAILABLE_RETRY_AFTER } from './problems.js';
+import { exhausted, rateLimitHeaders, type RateLimitWindow } from './rate-limit-headers.js';
 import { requestId } from './request-id.js';
 
 const MAX_HEADER_BYTES = 16 * 1024;
@@ -15,6 +17,10 @@ const LINGER_MS = 1_000;
 export interface EdgeOptions {
   readonly maxBodyBytes: number;
   readonly requestTimeoutMs: number;
+  /** Addresses and networks whose `X-Forwarded-For` is believed; none by default. */
+  readonly trustProxy: readonly string[];
+  /** Counts what comes without a valid API key, and what can't be read at all. */
+  readonly strangers: AddressBudget;
 }
 
 /** Requests whose body waits for `100 Continue` until somebody wants to read it. */
@@ -31,12 +37,17 @@ const newest = new WeakMap<Socket, { readonly request: FastifyRequest; readonly 
  * and `no-store`, and what the HTTP parser or the router refuses is answered with a problem document as well.
  */
 export function createEdge(options: EdgeOptions): FastifyAdapter {
+  const { strangers } = options;
   const adapter = new FastifyAdapter({
     bodyLimit: options.maxBodyBytes,
     requestTimeout: options.requestTimeoutMs,
     genReqId: (request: IncomingMessage) => requestId(request.headers['x-request-id']),
-    clientErrorHandler: answerUnreadable,
+    trustProxy: options.trustProxy.length === 0 ? false : [...options.trustProxy],
+    clientErrorHandler: (error: ConnectionError, socket: Socket) => {
+      answerUnreadable(error, socket, strangers);
+    },
     frameworkErrors: (_error: Error, request: FastifyRequest, reply: FastifyReply) => {
+      request.rateLimit = [strangers.take(request.ip).window];
       sendProblem(request, reply, new DomainError('malformed_request', 'The path is not validly percent-encoded.'));
     },
     routerOptions: { maxParamLength: MAX_HEADER_BYTES },
@@ -57,11 +68,16 @@ export function createEdge(options: EdgeOptions): FastifyAdapter {
   }
   fastify.addHook('onRequest', (request, reply, done) => {
     newest.set(request.raw.socket, { request, reply });
-    void reply.header('x-request-id', request.id).header('cache-control', 'no-store');
-    done(requestFault(request));
+    markAnswer(request, reply);
+    const fault = requestFault(request);
+    if (fault !== undefined) request.rateLimit = [strangers.take(request.ip).window];
+    done(fault);
   });
   fastify.addHook('onSend', (request, reply, _payload, done) => {
     if (leavesBodyUnread(request.raw)) void reply.header('connection', 'close');
+    for (const [name, value] of rateLimitHeaders(windowsOf(request, reply, strangers), Date.now())) {
+      reply.raw.setHeader(name, value);
+    }
     done();
   });
   const server = fastify.server;
@@ -75,14 +91,24 @@ export function createEdge(options: EdgeOptions): FastifyAdapter {
     server.emit('request', request, response);
   });
   server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) => {
-    const { status, headers, body } = closing('malformed_request', 'The only expectation is 100-continue.', request);
+    const told = [strangers.take(request.socket.remoteAddress ?? '').window];
+    const detail = 'The only expectation is 100-continue.';
+    const { status, headers, body } = closing('malformed_request', detail, told, request);
     response.writeHead(status, headers).end(body);
   });
   server.on('connect', (request: IncomingMessage, socket: Socket) => {
     socket.on('error', () => undefined).resume();
-    refuse(socket, closing('malformed_request', 'This server is no proxy.', request));
+    const told = [strangers.take(socket.remoteAddress ?? '').window];
+    refuse(socket, closing('malformed_request', 'This server is no proxy.', told, request));
   });
   return adapter;
+}
+
+function windowsOf(request: FastifyRequest, reply: FastifyReply, strangers: AddressBudget): readonly RateLimitWindow[] {
+  if (request.rateLimit !== undefined) return request.rateLimit;
+  const window = strangers.peek(request.ip);
+  // Nobody could tell whose request it is, so nothing was counted.
+  return reply.statusCode === PROBLEMS.unavailable.status ? exhausted([window], UNAVAILABLE_RETRY_AFTER) : [window];
 }
 
 function requestFault({ headers, raw: { httpVersion } }: FastifyRequest): DomainError | undefined {
@@ -105,14 +131,16 @@ function leavesBodyUnread(request: IncomingMessage): boolean {
   return Number(request.headers['content-length'] ?? 0) > SWALLOWED_BODY_BYTES;
 }
 
+// Not through Fastify, which would spell the names in lower case.
+function markAnswer(request: FastifyRequest, reply: FastifyReply): void {
+  reply.raw.setHeader('X-Request-Id', request.id);
+  reply.raw.setHeader('Cache-Control', 'no-store');
+}
+
 export function sendProblem(request: FastifyRequest, reply: FastifyReply, error: DomainError): void {
   const problem = toProblem(error, request.id);
-  void reply
-    .status(problem.status)
-    .header('x-request-id', request.id)
-    .header('cache-control', 'no-store')
-    .header('content-type', PROBLEM_TYPE)
-    .send(JSON.stringify(problem));
+  markAnswer(request, reply);
+  void reply.status(problem.status).header('content-type', PROBLEM_TYPE).send(JSON.stringify(problem));
 }
 
 interface Refusal {
@@ -122,7 +150,12 @@ interface Refusal {
 }
 
 /** An answer outside of Fastify, after which the connection closes. */
-function closing(code: ErrorCode, detail: string, request?: IncomingMessage): Refusal {
+function closing(
+  code: ErrorCode,
+  detail: string,
+  windows: readonly RateLimitWindow[],
+  request?: IncomingMessage,
+): Refusal {
   const id = requestId(request?.headers['x-request-id']);
   const problem = toProblem(new DomainError(code, detail), id);
   const body = JSON.stringify(problem);
@@ -134,10 +167,13 @@ function closing(code: ErrorCode, detail: string, request?: IncomingMessage): Re
       'Content-Type': PROBLEM_TYPE,
       'Content-Length': String(Buffer.byteLength(body)),
       Connection: 'close',
+      ...Object.fromEntries(rateLimitHeaders(windows, Date.now())),
     },
     body,
   };
 }
+
+type ConnectionError = Error & { code?: string };
 
 const UNREADABLE: Readonly<Record<string, [ErrorCode, string]>> = {
   HPE_HEADER_OVERFLOW: ['headers_too_large', `Headers and path together must be at most ${MAX_HEADER_BYTES} bytes.`],
@@ -147,7 +183,7 @@ const UNREADABLE: Readonly<Record<string, [ErrorCode, string]>> = {
 const unreadable = new WeakSet<Socket>();
 
 /** Answers what the HTTP parser could not read: an error of the newest request's body, or of what follows it. */
-function answerUnreadable(error: Error & { code?: string }, socket: Socket): void {
+function answerUnreadable(error: ConnectionError, socket: Socket, strangers: AddressBudget): void {
   // The parser complains of each further piece as well.
   if (unreadable.has(socket)) return;
   if (!socket.writable) {
@@ -157,17 +193,19 @@ function answerUnreadable(error: Error & { code?: string }, socket: Socket): voi
   unreadable.add(socket);
   const [code, detail] = UNREADABLE[error.code ?? ''] ?? ['malformed_request', 'The request is not valid HTTP/1.1.'];
   const { request, reply } = newest.get(socket) ?? {};
-  if (request?.raw.complete === false) {
+  const unread = request?.raw.complete === false;
+  const told = (unread ? request.rateLimit : undefined) ?? [strangers.take(socket.remoteAddress ?? '').window];
+  if (unread) {
     givenUp.add(socket);
     if (reply?.sent === true) socket.destroySoon();
-    else refuse(socket, closing(code, detail, request.raw));
+    else refuse(socket, closing(code, detail, told, request.raw));
   } else if (reply?.raw.writableFinished === false) {
     // Answers keep the order of their requests: what is under way may yet be stored.
     reply.raw.once('finish', () => {
-      refuse(socket, closing(code, detail));
+      refuse(socket, closing(code, detail, told));
     });
   } else {
-    refuse(socket, closing(code, detail));
+    refuse(socket, closing(code, detail, told));
   }
 }
 

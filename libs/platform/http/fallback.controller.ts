@@ -1,7 +1,7 @@
 import { All, Controller, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { DomainError } from '#kernel/domain-error.js';
-import { Public } from './public.decorator.js';
+import { Public } from './access.js';
 import { RouteTable } from './route-table.js';
 
 /** What no route took: 404 for an unknown path, 405 for an unknown method, and the answer to OPTIONS. */

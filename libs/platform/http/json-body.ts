@@ -18,6 +18,17 @@ export function JsonBody(type: BodyClass): ParameterDecorator {
   })();
 }
 
+/** The same where a request without a body is as good as one with `{}`. */
+export function OptionalJsonBody(type: BodyClass): ParameterDecorator {
+  return createParamDecorator((_data: unknown, context: ExecutionContext) => {
+    const http = context.switchToHttp();
+    const request = http.getRequest<FastifyRequest>();
+    const { 'content-length': length = '0', 'transfer-encoding': encoding } = request.headers;
+    if (Number(length) === 0 && encoding === undefined) return new type();
+    return readBody(type, request, http.getResponse<FastifyReply>());
+  })();
+}
+
 async function readBody(type: BodyClass, request: FastifyRequest, reply: FastifyReply): Promise<object> {
   checkMediaType(request);
   const limit = request.server.initialConfig.bodyLimit ?? 0;

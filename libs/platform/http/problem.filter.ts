@@ -1,6 +1,6 @@
 import { Catch, HttpException, type ArgumentsHost, type ExceptionFilter } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { DomainError } from '#kernel/domain-error.js';
+import { DomainError, RetryLaterError } from '#kernel/domain-error.js';
 import type { Logger } from '../logging.js';
 import { asUnavailable } from '../database/faults.js';
 import { sendProblem } from './edge.js';
@@ -24,6 +24,7 @@ export class ProblemFilter implements ExceptionFilter {
       this.logger.warn({ requestId: request.id, err: error.cause }, 'unavailable');
       void reply.header('retry-after', UNAVAILABLE_RETRY_AFTER);
     }
+    if (error instanceof RetryLaterError) void reply.header('retry-after', error.retryAfter);
     sendProblem(request, reply, error);
   }
 

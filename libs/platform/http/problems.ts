@@ -19,6 +19,12 @@ export const PROBLEMS: Readonly<Record<ErrorCode, { readonly status: number; rea
   invalid_transition: { status: 409, title: 'The status of the message does not allow this' },
   idempotency_key_in_use: { status: 409, title: 'A request with this Idempotency-Key is under way' },
   idempotency_key_reused: { status: 422, title: 'The Idempotency-Key was used for another request' },
+  too_many_keys: { status: 409, title: 'The account has too many API keys' },
+  account_not_found: { status: 404, title: 'There is no such account' },
+  api_key_not_found: { status: 404, title: 'There is no such API key' },
+  ban_not_found: { status: 404, title: 'The API key is not banned' },
+  rate_limit_exceeded: { status: 429, title: 'The rate limit is exceeded' },
+  api_key_banned: { status: 429, title: 'The API key is banned for a while' },
   internal_error: { status: 500, title: 'Something went wrong on our side' },
   unavailable: { status: 503, title: 'The service is temporarily unavailable' },
 };

@@ -1,5 +1,5 @@
 import { startTestApi, type TestAccount, type TestApi } from '../../support/api.js';
-import { RawConnection, lines } from '../../support/http.js';
+import { lines, RawConnection, uncounted } from '../../support/http.js';
 
 describe('HEAD is answered like GET, without the body', () => {
   let api: TestApi;
@@ -26,7 +26,7 @@ describe('HEAD is answered like GET, without the body', () => {
     expect(head.status).toBe(status);
     expect(get.bytes.length).toBeGreaterThan(0);
     expect(head.bytes).toHaveLength(0);
-    expect({ ...head.headers, date: '' }).toEqual({ ...get.headers, date: '' });
+    expect(uncounted(head.headers)).toEqual(uncounted(get.headers));
   });
 
   it('for a message', async () => {

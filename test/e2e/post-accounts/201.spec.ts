@@ -48,7 +48,7 @@ describe('POST /accounts answers 201', () => {
   it('with a key that the database does not hold', async () => {
     const { apiKey } = await signUp('Acme');
     const [row] = await api.sql<{ text: string }>(
-      `SELECT k::text || convert_from(hash, 'LATIN1') AS text FROM sluice.api_keys k WHERE id = $1`,
+      `SELECT k::text || encode(hash, 'escape') AS text FROM sluice.api_keys k WHERE id = $1`,
       [apiKey.id],
     );
 

@@ -1,57 +1,40 @@
-import { Controller, HttpCode, Injectable, Post, UseGuards, type CanActivate } from '@nestjs/common';
+import { Controller, Get, HttpCode, Post, Req, UseGuards } from '@nestjs/common';
 import { IsString } from 'class-validator';
-import { DomainError } from '#kernel/domain-error.js';
+import type { FastifyRequest } from 'fastify';
+import { Public, Scoped } from '#platform/http/access.js';
+import { CurrentCaller, type Caller } from '#platform/http/caller.js';
 import { JsonBody } from '#platform/http/json-body.js';
-import { Public } from '#platform/http/public.decorator.js';
-import { SignUp, type SignedUp } from '../../application/sign-up.js';
+import { GetAccount } from '../../application/plans.js';
+import { SignUp } from '../../application/sign-up.js';
+import { SignupDoor, SignupPolicy } from './signup-policy.js';
+import { accountView, issuedKeyView } from './views.js';
 
 class SignUpBody {
   @IsString({ message: 'name must be a string.' })
   name!: string;
 }
 
-/** Whether strangers may open accounts. */
-export class SignupPolicy {
-  constructor(readonly open: boolean) {}
-}
-
-/** Turns strangers away before their body is read. */
-@Injectable()
-class OpenSignup implements CanActivate {
-  constructor(private readonly policy: SignupPolicy) {}
-
-  canActivate(): boolean {
-    if (!this.policy.open) throw new DomainError('signup_closed', 'Ask the operator of this service for an account.');
-    return true;
-  }
-}
-
-@Controller('accounts')
+@Controller()
 export class AccountsController {
-  constructor(private readonly signUp: SignUp) {}
+  constructor(
+    private readonly signUp: SignUp,
+    private readonly policy: SignupPolicy,
+    private readonly getAccount: GetAccount,
+  ) {}
 
   @Public()
-  @UseGuards(OpenSignup)
-  @Post()
+  @UseGuards(SignupDoor)
+  @Post('accounts')
   @HttpCode(201)
-  async create(@JsonBody(SignUpBody) { name }: SignUpBody): Promise<object> {
-    return view(await this.signUp.execute(name));
+  async create(@Req() request: FastifyRequest, @JsonBody(SignUpBody) { name }: SignUpBody): Promise<object> {
+    const signedUp = await this.policy.count(request, () => this.signUp.execute(name));
+    const { id, plan, createdAt } = signedUp.account;
+    return { id, name, plan, createdAt, apiKey: issuedKeyView(signedUp) };
   }
-}
 
-function view({ account, apiKey, key }: SignedUp): object {
-  return {
-    id: account.id,
-    name: account.name,
-    plan: account.plan,
-    createdAt: account.createdAt,
-    apiKey: {
-      id: apiKey.id,
-      name: apiKey.name,
-      key,
-      scopes: apiKey.scopes,
-      createdAt: apiKey.createdAt,
-      expiresAt: apiKey.expiresAt,
-    },
-  };
+  @Scoped('account:manage')
+  @Get('account')
+  async get(@CurrentCaller() { accountId }: Caller): Promise<object> {
+    return accountView(await this.getAccount.execute(accountId));
+  }
 }

@@ -18,6 +18,9 @@ const STRAYS = `
     AND (j.id IS NULL OR j.state IN ('completed', 'failed'))
     AND m.id NOT IN (SELECT unnest(message_ids) FROM sluice.outbox)`;
 
+/** Jobs that one call removes. */
+const FORGET_AT_ONCE = 10_000;
+
 interface StrayRow {
   id: string;
   account_id: string;
@@ -25,7 +28,8 @@ interface StrayRow {
   created_at: Date;
   retries: number;
   job_id: string;
-  state: 'completed' | 'failed' | null;
+  /** How the job ended, by itself or, when its worker has removed it, by the event that tells of it. */
+  ended: 'completed' | 'failed' | null;
   processed_by: string | null;
   failed_reason: string | null;
 }
@@ -52,9 +56,17 @@ export class PostgresCensus extends Census {
 
   async strays(limit: number): Promise<Stray[]> {
     const rows = await this.database.query<StrayRow>(
-      `SELECT m.id, m.account_id, m.body, m.created_at, m.retries, j.state, j.processed_by, j.failed_reason,
-              CASE m.retries WHEN 0 THEN m.id ELSE m.id || '.' || m.retries END AS job_id
-       ${STRAYS} ORDER BY m.id LIMIT $2`,
+      `SELECT s.*, coalesce(state::text, e.event) AS ended, coalesce(s.failed_reason, e.reason) AS failed_reason
+       FROM (
+         SELECT m.id, m.account_id, m.body, m.created_at, m.retries, j.state, j.processed_by, j.failed_reason,
+                CASE m.retries WHEN 0 THEN m.id ELSE m.id || '.' || m.retries END AS job_id
+         ${STRAYS} ORDER BY m.id LIMIT $2
+       ) s LEFT JOIN LATERAL (
+         SELECT event, data->>'failedReason' AS reason FROM bullmq.event
+         WHERE s.state IS NULL AND queue = $1 AND data->>'jobId' = job_id AND event IN ('completed', 'failed')
+         ORDER BY id DESC LIMIT 1
+       ) e ON true
+       ORDER BY s.id`,
       [this.queue.name, limit],
     );
     return rows.map((row) => ({
@@ -78,6 +90,10 @@ export class PostgresCensus extends Census {
     );
   }
 
+  async forgetJobs(olderThanMs: number): Promise<void> {
+    for (const state of ['completed', 'failed'] as const) await this.queue.clean(olderThanMs, FORGET_AT_ONCE, state);
+  }
+
   async mendClock(): Promise<void> {
     const now = '(extract(epoch FROM clock_timestamp()) * 1000)::bigint';
     await this.database.query(
@@ -95,8 +111,8 @@ export class PostgresCensus extends Census {
 
 function endedElsewhere(row: StrayRow): Stray['endedElsewhere'] {
   if (row.processed_by === WORKER_NAME) return null;
-  if (row.state === 'completed') return { failedReason: null };
-  if (row.state === 'failed' && row.failed_reason !== STALLED) {
+  if (row.ended === 'completed') return { failedReason: null };
+  if (row.ended === 'failed' && row.failed_reason !== STALLED) {
     return { failedReason: row.failed_reason ?? 'The worker gave no reason.' };
   }
   return null;

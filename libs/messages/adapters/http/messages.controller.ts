@@ -1,6 +1,7 @@
 import { Controller, Get, Headers, HttpCode, Param, Post, Query, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
-import { ValidationError } from '#kernel/domain-error.js';
+import { ValidationError, type FieldFault } from '#kernel/domain-error.js';
+import { Scoped } from '#platform/http/access.js';
 import { CurrentCaller, type Caller } from '#platform/http/caller.js';
 import { JsonBody } from '#platform/http/json-body.js';
 import { CancelMessage } from '../../application/cancel-message.js';
@@ -8,7 +9,8 @@ import { GetMessage } from '../../application/get-message.js';
 import { ListMessages } from '../../application/list-messages.js';
 import { RetryMessage } from '../../application/retry-message.js';
 import { SendMessage } from '../../application/send-message.js';
-import { encodeCursor, readListQuery } from './list-query.js';
+import { pageOf, readPage, type PageView } from '#platform/http/paging.js';
+import { MESSAGE_STATUSES } from '../../domain/message-status.js';
 import { SendMessageBody } from './message-bodies.js';
 import { acceptedView, messageView, type AcceptedView, type MessageView } from './message-views.js';
 
@@ -22,6 +24,7 @@ export class MessagesController {
     private readonly retryMessage: RetryMessage,
   ) {}
 
+  @Scoped('messages:send')
   @Post()
   @HttpCode(202)
   async send(
@@ -37,31 +40,41 @@ export class MessagesController {
     return acceptedView(message);
   }
 
+  @Scoped('messages:read')
   @Get()
-  async list(
-    @CurrentCaller() caller: Caller,
-    @Query() query: Record<string, unknown>,
-  ): Promise<{ data: MessageView[]; nextCursor: string | null }> {
-    const { messages, next } = await this.listMessages.execute(caller.accountId, readListQuery(query));
-    return { data: messages.map(messageView), nextCursor: next === null ? null : encodeCursor(next) };
+  async list(@CurrentCaller() caller: Caller, @Query() query: Record<string, unknown>): Promise<PageView<MessageView>> {
+    const page = readPage(query, 'msg', readStatus);
+    const messages = await this.listMessages.execute(caller.accountId, { ...page, limit: page.limit + 1 });
+    return pageOf(messages, page.limit, ({ id }) => id, messageView);
   }
 
+  @Scoped('messages:read')
   @Get(':id')
   async get(@CurrentCaller() caller: Caller, @Param('id') id: string): Promise<MessageView> {
     return messageView(await this.getMessage.execute(caller.accountId, id));
   }
 
+  @Scoped('messages:send')
   @Post(':id/cancel')
   @HttpCode(200)
   async cancel(@CurrentCaller() caller: Caller, @Param('id') id: string): Promise<MessageView> {
     return messageView(await this.cancelMessage.execute(caller.accountId, id));
   }
 
+  @Scoped('messages:send')
   @Post(':id/retry')
   @HttpCode(202)
   async retry(@CurrentCaller() caller: Caller, @Param('id') id: string): Promise<MessageView> {
     return messageView(await this.retryMessage.execute(caller.accountId, id));
   }
+}
+
+function readStatus({ status }: Readonly<Record<string, unknown>>, faults: FieldFault[]) {
+  const known = MESSAGE_STATUSES.find((candidate) => candidate === status) ?? null;
+  if (status !== undefined && known === null) {
+    faults.push({ pointer: '', detail: `status must be one of ${MESSAGE_STATUSES.join(', ')}.` });
+  }
+  return { status: known };
 }
 
 function readIdempotencyKey(header: string | undefined): string | null {

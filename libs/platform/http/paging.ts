@@ -1,0 +1,69 @@
+import { ValidationError, type FieldFault } from '#kernel/domain-error.js';
+import { isTypeId } from '#kernel/typeid.js';
+
+export interface PageQuery {
+  /** 1 to 100. */
+  readonly limit: number;
+  /** Only what is older than the one with this id. */
+  readonly before: string | null;
+}
+
+export interface PageView<View> {
+  readonly data: readonly View[];
+  readonly nextCursor: string | null;
+}
+
+const DEFAULT_LIMIT = 50;
+const MAX_LIMIT = 100;
+
+type Query = Readonly<Record<string, unknown>>;
+
+/**
+ * `limit` and `cursor` of a list; other parameters are ignored.
+ * @param prefix of the ids that are listed
+ * @param more reads further parameters, and adds what is wrong with them to the faults
+ * @throws ValidationError that names every parameter at fault
+ */
+export function readPage<More extends object>(
+  query: Query,
+  prefix: string,
+  more: (query: Query, faults: FieldFault[]) => More = () => ({}) as More,
+): PageQuery & More {
+  const faults: FieldFault[] = [];
+  const { limit = String(DEFAULT_LIMIT), cursor } = query;
+  const before = cursor === undefined ? null : decodeCursor(prefix, cursor);
+  if (typeof limit !== 'string' || !/^\d{1,3}$/.test(limit) || Number(limit) < 1 || Number(limit) > MAX_LIMIT) {
+    faults.push({ pointer: '', detail: `limit must be a whole number from 1 to ${MAX_LIMIT}.` });
+  }
+  if (cursor !== undefined && before === null) {
+    faults.push({ pointer: '', detail: 'cursor must be the nextCursor of a list.' });
+  }
+  const further = more(query, faults);
+  if (faults.length > 0) throw new ValidationError(faults);
+  return { ...further, limit: Number(limit), before };
+}
+
+/**
+ * A page of a list.
+ * @param found up to one more than the limit: it tells whether there is a next page
+ */
+export function pageOf<Item, View>(
+  found: readonly Item[],
+  limit: number,
+  idOf: (item: Item) => string,
+  view: (item: Item) => View,
+): PageView<View> {
+  const items = found.slice(0, limit);
+  const last = found.length > limit ? items.at(-1) : undefined;
+  // Opaque on purpose, so that what a cursor holds can change.
+  return {
+    data: items.map(view),
+    nextCursor: last === undefined ? null : Buffer.from(idOf(last)).toString('base64url'),
+  };
+}
+
+function decodeCursor(prefix: string, cursor: unknown): string | null {
+  if (typeof cursor !== 'string') return null;
+  const id = Buffer.from(cursor, 'base64url').toString();
+  return isTypeId(prefix, id) ? id : null;
+}

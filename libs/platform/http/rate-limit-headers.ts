@@ -1,0 +1,55 @@
+/** One window of requests, as its caller is told of it. */
+export interface RateLimitWindow {
+  /** The name of the policy in the IETF fields. */
+  readonly name: string;
+  readonly windowSeconds: number;
+  readonly limit: number;
+  readonly remaining: number;
+  /** Milliseconds from now, more than 0. */
+  readonly resetsInMs: number;
+}
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** The windows that count this request; at least one, once they are known. */
+    rateLimit?: readonly RateLimitWindow[];
+  }
+}
+
+/** The window that binds first: the one with fewer requests remaining, of two with as many the one that resets later. */
+export function tightest(windows: readonly RateLimitWindow[]): RateLimitWindow | undefined {
+  return windows.toSorted((a, b) => a.remaining - b.remaining || b.resetsInMs - a.resetsInMs)[0];
+}
+
+/**
+ * The header fields of a response: `X-RateLimit-*` of the tightest window, and all of them in `RateLimit-Policy` and
+ * `RateLimit` (draft-ietf-httpapi-ratelimit-headers-10).
+ * @param now Unix milliseconds
+ */
+export function rateLimitHeaders(windows: readonly RateLimitWindow[], now: number): [name: string, value: string][] {
+  const shown = tightest(windows);
+  if (shown === undefined) return [];
+  return [
+    ['X-RateLimit-Limit', String(shown.limit)],
+    ['X-RateLimit-Remaining', String(shown.remaining)],
+    ['X-RateLimit-Reset', String(Math.ceil((now + Math.max(1, shown.resetsInMs)) / 1_000))],
+    [
+      'RateLimit-Policy',
+      windows.map(({ name, limit, windowSeconds }) => `"${name}";q=${limit};w=${windowSeconds}`).join(', '),
+    ],
+    [
+      'RateLimit',
+      windows.map(({ name, remaining, resetsInMs }) => `"${name}";r=${remaining};t=${seconds(resetsInMs)}`).join(', '),
+    ],
+  ];
+}
+
+/** Whole seconds after which `ms` milliseconds have passed for sure, at least 1. */
+export function seconds(ms: number): number {
+  return Math.max(1, Math.ceil(ms / 1_000));
+}
+
+/** What is told when nothing can be counted: nothing remains until the caller may try again. */
+export function exhausted(windows: readonly RateLimitWindow[], retryAfterSeconds: number): RateLimitWindow[] {
+  return windows.map((window) => ({ ...window, remaining: 0, resetsInMs: retryAfterSeconds * 1_000 }));
+}

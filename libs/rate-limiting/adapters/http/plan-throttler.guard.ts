@@ -1,0 +1,91 @@
+import type { ExecutionContext } from '@nestjs/common';
+import type { Reflector } from '@nestjs/core';
+import { ThrottlerGuard } from '@nestjs/throttler';
+import type { FastifyRequest } from 'fastify';
+import type { AuthenticateCaller } from '#accounts/index.js';
+import { DomainError, RetryLaterError } from '#kernel/domain-error.js';
+import { rateLimitExceeded, type AddressBudget } from '#platform/http/address-budget.js';
+import type { Caller } from '#platform/http/caller.js';
+import { UNAVAILABLE_RETRY_AFTER } from '#platform/http/problems.js';
+import { exhausted, seconds } from '#platform/http/rate-limit-headers.js';
+import type { PlanThrottlerStorage, Verdict } from '../../plan-throttler-storage.js';
+
+/** The budgets of those who have no account. */
+export interface Budgets {
+  readonly strangers: AddressBudget;
+  readonly operators: AddressBudget;
+}
+
+/** Operators share one window, wherever they are. */
+const OPERATORS = 'operators';
+
+/** A key that changes with every look at it can't be told from a store that is out of order. */
+const MAX_LOOKS = 5;
+
+/**
+ * Holds each caller to their plan, and whoever is none to the budget of their address.
+ *
+ * It is a ThrottlerGuard by place and purpose. The package's own way of counting is replaced: it counts one window
+ * after the other, by limits that are known beforehand, and tells of them in headers of its own names and units.
+ */
+export class PlanThrottlerGuard extends ThrottlerGuard {
+  constructor(
+    private readonly storage: PlanThrottlerStorage,
+    private readonly authenticate: AuthenticateCaller,
+    private readonly budgets: Budgets,
+    reflector: Reflector,
+  ) {
+    super([], { increment: () => Promise.reject(new Error('PlanThrottlerStorage counts.')) }, reflector);
+  }
+
+  /** The base class would prepare its list of throttlers, of which there are none. */
+  override async onModuleInit(): Promise<void> {
+    await Promise.resolve();
+  }
+
+  override async canActivate(context: ExecutionContext): Promise<boolean> {
+    const request = context.switchToHttp().getRequest<FastifyRequest>();
+    if (request.operator === true) return count(request, this.budgets.operators, OPERATORS);
+    for (let looks = 0; request.caller !== undefined; looks++) {
+      if (looks === MAX_LOOKS) throw new DomainError('unavailable', 'The API key could not be settled. Repeat.');
+      request.passedAt = performance.now();
+      const verdict = await this.hit(request, request.caller);
+      if (verdict.kind !== 'stale') return settle(request, verdict);
+      request.caller = (await this.authenticate.refresh(request.presentedKey ?? '')) ?? undefined;
+    }
+    return count(request, this.budgets.strangers, request.ip);
+  }
+
+  private async hit(request: FastifyRequest, { accountId, keyId, epoch }: Caller): Promise<Verdict> {
+    try {
+      return await this.storage.hit({ accountId, keyId, epoch, count: 1 });
+    } catch (error) {
+      const known = this.storage.lastTold(accountId) ?? [this.budgets.strangers.peek(request.ip)];
+      request.rateLimit = exhausted(known, UNAVAILABLE_RETRY_AFTER);
+      throw error;
+    }
+  }
+}
+
+function count(request: FastifyRequest, budget: AddressBudget, address: string): boolean {
+  const { passes, window } = budget.take(address);
+  request.rateLimit = [window];
+  if (!passes)
+    throw rateLimitExceeded(
+      `The requests of ${address === OPERATORS ? 'operators' : 'your address'}`,
+      window.resetsInMs,
+    );
+  return true;
+}
+
+function settle(request: FastifyRequest, verdict: Exclude<Verdict, { kind: 'stale' }>): boolean {
+  request.rateLimit = verdict.windows;
+  if (verdict.kind === 'admitted') return true;
+  if (verdict.kind === 'refused') throw rateLimitExceeded('The requests of your plan', verdict.retryInMs);
+  const retryAfter = seconds(verdict.retryInMs);
+  throw new RetryLaterError(
+    'api_key_banned',
+    `This key went on after its limit was exceeded. Stop, wait ${retryAfter} s, and honour Retry-After.`,
+    retryAfter,
+  );
+}

@@ -1,0 +1,96 @@
+import { Controller, Get, HttpCode, Post } from '@nestjs/common';
+import {
+  IsInt,
+  IsOptional,
+  Max,
+  Min,
+  Validate,
+  ValidatorConstraint,
+  type ValidatorConstraintInterface,
+} from 'class-validator';
+import { ValidationError } from '#kernel/domain-error.js';
+import { Scoped } from '#platform/http/access.js';
+import { CurrentCaller, type Caller } from '#platform/http/caller.js';
+import { JsonBody } from '#platform/http/json-body.js';
+import { PlanThrottlerStorage } from '../../plan-throttler-storage.js';
+import { simulate, steady } from '../../simulate.js';
+import { WINDOW_MS, type WindowName } from '../../windows.js';
+
+const MAX_REQUESTS = 10_000;
+const MAX_MINUTES = 2 * 24 * 60;
+const MAX_STEADY = 1_000_000;
+const MAX_AT_MS = 366 * 86_400_000;
+
+@ValidatorConstraint()
+class RequestTimes implements ValidatorConstraintInterface {
+  validate(value: unknown): boolean {
+    return (
+      Array.isArray(value) &&
+      value.length > 0 &&
+      value.length <= MAX_REQUESTS &&
+      value.every((request: unknown) => {
+        const { at } = (request ?? {}) as { at?: unknown };
+        return Number.isInteger(at) && (at as number) >= 0 && (at as number) <= MAX_AT_MS;
+      })
+    );
+  }
+
+  defaultMessage(): string {
+    return `requests must be 1 to ${MAX_REQUESTS} objects whose "at" is a whole number of milliseconds.`;
+  }
+}
+
+class SimulateBody {
+  @IsOptional()
+  @Validate(RequestTimes)
+  requests?: { at: number }[] | null;
+
+  @IsOptional()
+  @IsInt({ message: 'perMinute must be a whole number.' })
+  @Min(1, { message: 'perMinute must be at least 1.' })
+  @Max(MAX_STEADY, { message: `perMinute must be at most ${MAX_STEADY}.` })
+  perMinute?: number | null;
+
+  @IsOptional()
+  @IsInt({ message: 'minutes must be a whole number.' })
+  @Min(1, { message: 'minutes must be at least 1.' })
+  @Max(MAX_MINUTES, { message: `minutes must be at most ${MAX_MINUTES}.` })
+  minutes?: number | null;
+}
+
+@Scoped('account:manage')
+@Controller('account')
+export class UsageController {
+  constructor(private readonly storage: PlanThrottlerStorage) {}
+
+  @Get('usage')
+  async usage(@CurrentCaller() { accountId }: Caller): Promise<object> {
+    const { limits, windows, at } = await this.storage.usage(accountId);
+    const view = (name: WindowName, limit: number) => {
+      const { used, endsAt } = windows[name];
+      const resetsAt = new Date(endsAt === 0 ? at + WINDOW_MS[name] : endsAt);
+      return { limit, used, remaining: Math.max(0, limit - used), resetsAt };
+    };
+    return { minute: view('minute', limits.perMinute), day: view('day', limits.perDay) };
+  }
+
+  /** A dry run: nothing of it is sent or counted, but for the request itself. */
+  @Post('simulate')
+  @HttpCode(200)
+  async simulate(@CurrentCaller() { accountId }: Caller, @JsonBody(SimulateBody) body: SimulateBody): Promise<object> {
+    const { requests, perMinute, minutes } = body;
+    const { limits } = await this.storage.usage(accountId);
+    if (requests) {
+      const verdicts: { at: number; admitted: boolean }[] = [];
+      const times = requests.map(({ at }) => at).sort((a, b) => a - b);
+      const result = simulate(times, limits, (at, admitted) => verdicts.push({ at, admitted }));
+      return { ...result, limits, requests: verdicts };
+    }
+    if (!perMinute || !minutes || perMinute * minutes > MAX_STEADY) {
+      throw new ValidationError([
+        { pointer: '', detail: `Send requests, or perMinute and minutes of at most ${MAX_STEADY} requests together.` },
+      ]);
+    }
+    return { ...simulate(steady(perMinute, minutes), limits), limits };
+  }
+}

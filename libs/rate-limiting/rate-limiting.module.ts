@@ -1,0 +1,98 @@
+import {
+  Module,
+  type BeforeApplicationShutdown,
+  type DynamicModule,
+  type FactoryProvider,
+  type OnApplicationShutdown,
+} from '@nestjs/common';
+import { Reflector } from '@nestjs/core';
+import { AuthenticateCaller } from '#accounts/index.js';
+import { Database } from '#platform/database/database.js';
+import type { Logger } from '#platform/logging.js';
+import { LOGGER, SETTINGS } from '#platform/platform.module.js';
+import type { Settings } from '#platform/settings.js';
+import { BansController } from './adapters/http/bans.controller.js';
+import { PostgresBans } from './adapters/postgres/postgres-bans.js';
+import { PlanThrottlerGuard, type Budgets } from './adapters/http/plan-throttler.guard.js';
+import { Bans } from './bans.js';
+import { PlanThrottlerStorage } from './plan-throttler-storage.js';
+import { PostgresPlanThrottlerStorage } from './adapters/postgres/postgres-plan-throttler-storage.js';
+import { UsageController } from './adapters/http/usage.controller.js';
+
+const COUNTERS = Symbol('database of the counters');
+/** Two calls are under way at most, and now and then somebody asks for usage. */
+const POOL_SIZE = 3;
+const FORGET_EVERY_MS = 600_000;
+
+@Module({
+  controllers: [UsageController],
+  providers: [
+    {
+      provide: COUNTERS,
+      useFactory: ({ database }: Settings, logger: Logger) =>
+        Database.connect({
+          url: database.url,
+          poolSize: POOL_SIZE,
+          applicationName: 'sluice-counters',
+          asynchronousCommit: true,
+          onError: (error) => {
+            logger.warn({ err: error }, 'database connection lost');
+          },
+        }),
+      inject: [SETTINGS, LOGGER],
+    },
+    {
+      provide: PlanThrottlerStorage,
+      useFactory: (counters: Database, { bans }: Settings) => new PostgresPlanThrottlerStorage(counters, bans),
+      inject: [COUNTERS, SETTINGS],
+    },
+    { provide: Bans, useFactory: (database: Database) => new PostgresBans(database), inject: [Database] },
+    {
+      provide: 'upkeep',
+      useFactory: (bans: Bans, storage: PostgresPlanThrottlerStorage, counters: Database) =>
+        new Upkeep(bans, storage, counters),
+      inject: [Bans, PlanThrottlerStorage, COUNTERS],
+    },
+  ],
+  exports: [PlanThrottlerStorage],
+})
+export class RateLimitingModule {
+  /** @param operators whether there is an operators' key, without which their routes do not exist */
+  static forApi(operators: boolean, budgets: Budgets): DynamicModule {
+    const guard: FactoryProvider = {
+      provide: PlanThrottlerGuard,
+      useFactory: (storage: PlanThrottlerStorage, authenticate: AuthenticateCaller, reflector: Reflector) =>
+        new PlanThrottlerGuard(storage, authenticate, budgets, reflector),
+      inject: [PlanThrottlerStorage, AuthenticateCaller, Reflector],
+    };
+    return {
+      module: RateLimitingModule,
+      controllers: operators ? [BansController] : [],
+      providers: [guard],
+      exports: [guard],
+    };
+  }
+}
+
+/** Forgets old offences, and hands over the last strikes before the counters' connections close. */
+class Upkeep implements BeforeApplicationShutdown, OnApplicationShutdown {
+  private readonly timer: NodeJS.Timeout;
+
+  constructor(
+    bans: Bans,
+    private readonly storage: PostgresPlanThrottlerStorage,
+    private readonly counters: Database,
+  ) {
+    // What could not be forgotten is forgotten next time.
+    this.timer = setInterval(() => void bans.forget().catch(() => undefined), FORGET_EVERY_MS);
+  }
+
+  async beforeApplicationShutdown(): Promise<void> {
+    clearInterval(this.timer);
+    await this.storage.close();
+  }
+
+  async onApplicationShutdown(): Promise<void> {
+    await this.counters.close();
+  }
+}

@@ -1,0 +1,42 @@
+import type { Limits } from '#accounts/index.js';
+import { take, UNUSED, type Windows } from './windows.js';
+
+export interface Simulation {
+  readonly admitted: number;
+  readonly refused: number;
+  /** Milliseconds from the start; null when nothing is refused. */
+  readonly firstRefusedAt: number | null;
+}
+
+/**
+ * Which of these requests would pass, by an account whose windows have counted nothing yet.
+ * @param times milliseconds from the start, in ascending order
+ * @param each is told of each request in turn
+ */
+export function simulate(
+  times: Iterable<number>,
+  limits: Limits,
+  each: (at: number, admitted: boolean) => void = () => undefined,
+): Simulation {
+  let windows: Windows = UNUSED;
+  let admitted = 0;
+  let refused = 0;
+  let firstRefusedAt: number | null = null;
+  for (const at of times) {
+    // The rules take 0 for "has not begun", so the first moment is 1.
+    const taken = take(windows, limits, 1, at + 1);
+    windows = taken.windows;
+    each(at, taken.admitted === 1);
+    if (taken.admitted === 1) admitted++;
+    else {
+      refused++;
+      firstRefusedAt ??= at;
+    }
+  }
+  return { admitted, refused, firstRefusedAt };
+}
+
+/** `perMinute` requests a minute for `minutes`, evenly spread. */
+export function* steady(perMinute: number, minutes: number): Generator<number> {
+  for (let index = 0; index < perMinute * minutes; index++) yield Math.floor((index * 60_000) / perMinute);
+}

@@ -1,0 +1,53 @@
+import type { Limits } from '#accounts/index.js';
+
+/** Milliseconds. */
+export const WINDOW_MS = { minute: 60_000, day: 86_400_000 } as const;
+export type WindowName = keyof typeof WINDOW_MS;
+
+/** A fixed window, anchored at the first request that it counts. */
+export interface Window {
+  readonly used: number;
+  /** Unix milliseconds; 0 when it has counted nothing yet. */
+  readonly endsAt: number;
+}
+
+export type Windows = Readonly<Record<WindowName, Window>>;
+
+export const UNUSED: Windows = { minute: { used: 0, endsAt: 0 }, day: { used: 0, endsAt: 0 } };
+
+export interface Taken {
+  /** How many of the requests are let pass; the others count nowhere. */
+  readonly admitted: number;
+  readonly windows: Windows;
+}
+
+/**
+ * The rules of the windows. PostgreSQL repeats them where they must be atomic (`sluice.take_hits`); a property test
+ * holds both together.
+ * @param at Unix milliseconds
+ * @param whole whether the requests pass together or not at all
+ */
+export function take(windows: Windows, limits: Limits, count: number, at: number, whole = false): Taken {
+  const minute = rolled(windows.minute, WINDOW_MS.minute, at);
+  const day = rolled(windows.day, WINDOW_MS.day, at);
+  const room = Math.max(0, Math.min(limits.perMinute - minute.used, limits.perDay - day.used));
+  const admitted = whole && count > room ? 0 : Math.min(count, room);
+  if (admitted === 0) return { admitted, windows: { minute, day } };
+  return {
+    admitted,
+    windows: {
+      minute: counted(minute, admitted, at + WINDOW_MS.minute),
+      day: counted(day, admitted, at + WINDOW_MS.day),
+    },
+  };
+}
+
+// A clock that goes back must not lengthen a window: it never ends later than one that begins now.
+function rolled(window: Window, lengthMs: number, at: number): Window {
+  if (window.endsAt <= at) return { used: 0, endsAt: 0 };
+  return { used: window.used, endsAt: Math.min(window.endsAt, at + lengthMs) };
+}
+
+function counted(window: Window, count: number, endsAt: number): Window {
+  return { used: window.used + count, endsAt: window.endsAt === 0 ? endsAt : window.endsAt };
+}

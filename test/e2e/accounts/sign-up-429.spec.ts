@@ -1,0 +1,86 @@
+import { Service, statusesOf } from '../../support/accounts.js';
+import { expectProblem } from '../../support/api.js';
+import type { Answer } from '../../support/http.js';
+
+const PER_HOUR = 5;
+
+describe('POST /accounts answers 429 rate_limit_exceeded', () => {
+  let service: Service;
+  let address: string;
+  let tests = 0;
+
+  beforeAll(async () => {
+    service = await Service.start({ SIGNUPS_PER_HOUR: String(PER_HOUR), TRUST_PROXY: '127.0.0.1' });
+  });
+  afterAll(() => service.stop());
+  beforeEach(() => {
+    address = `192.0.2.${++tests}`;
+  });
+
+  const signUp = (name: string, from = address, body = JSON.stringify({ name })) => {
+    const headers = { 'content-type': 'application/json', 'x-forwarded-for': from };
+    return service.call({ method: 'POST', path: '/accounts', headers, body });
+  };
+  const signUps = (count: number, name: string) =>
+    Promise.all(Array.from({ length: count }, () => signUp(name, address)));
+  const inOrder = async (count: number, send: () => Promise<Answer>) => {
+    const answers: Answer[] = [];
+    for (let index = 0; index < count; index++) answers.push(await send());
+    return statusesOf(answers);
+  };
+
+  it('to all but the first few from one address, out of any number at once', async () => {
+    const answers = await signUps(20, 'at once');
+    const stored = await service.sql("SELECT id FROM sluice.accounts WHERE name = 'at once'");
+
+    expect(statusesOf(answers)).toEqual([...Array<number>(PER_HOUR).fill(201), ...Array<number>(15).fill(429)]);
+    expect(stored).toHaveLength(PER_HOUR);
+  });
+
+  it('with the window of sign-ups, and when it ends', async () => {
+    await signUps(PER_HOUR, 'before');
+    const answer = await signUp('after');
+    const retryAfter = Number(answer.headers['retry-after']);
+    const resetsIn = Number(answer.headers['x-ratelimit-reset']) - Date.now() / 1_000;
+
+    expectProblem(answer, 429, 'rate_limit_exceeded');
+    expect(retryAfter).toBeGreaterThan(3_540);
+    expect(retryAfter).toBeLessThanOrEqual(3_600);
+    expect(Math.abs(resetsIn - retryAfter)).toBeLessThan(2);
+    expect(answer.headers).toMatchObject({
+      'x-ratelimit-limit': String(PER_HOUR),
+      'x-ratelimit-remaining': '0',
+      'ratelimit-policy': `"signup";q=${PER_HOUR};w=3600`,
+      ratelimit: `"signup";r=0;t=${retryAfter}`,
+    });
+  });
+
+  it('before it looks at the body', async () => {
+    await signUps(PER_HOUR, 'before');
+    for (const body of ['', '{', '{"name":1}']) {
+      expectProblem(await signUp('', address, body), 429, 'rate_limit_exceeded');
+    }
+  });
+
+  it('to one address and not to others', async () => {
+    await signUps(PER_HOUR + 1, 'here');
+    expect((await signUp('there', '198.51.100.1')).status).toBe(201);
+  });
+
+  it('to all addresses of an IPv6 customer together', async () => {
+    const answers = await Promise.all(Array.from({ length: 8 }, (_, n) => signUp('v6', `2001:db8:0:1::${n + 1}`)));
+    expect(statusesOf(answers)).toEqual([201, 201, 201, 201, 201, 429, 429, 429]);
+    expect((await signUp('v6', '2001:db8:0:2::1')).status).toBe(201);
+  });
+
+  it('without counting what was invalid', async () => {
+    expect(await inOrder(PER_HOUR + 1, () => signUp(''))).toEqual(Array(PER_HOUR + 1).fill(400));
+    expect((await signUps(PER_HOUR, 'valid')).map(({ status }) => status)).toEqual(Array(PER_HOUR).fill(201));
+  });
+
+  it('without counting what could not be stored', async () => {
+    await service.sql("ALTER TABLE sluice.accounts ADD CHECK (name <> 'unstorable')");
+    expect(await inOrder(PER_HOUR + 1, () => signUp('unstorable'))).toEqual(Array(PER_HOUR + 1).fill(500));
+    expect((await signUp('storable')).status).toBe(201);
+  });
+});

@@ -1,0 +1,64 @@
+import { OPERATORS_KEY, pageOf, pagesOf, Service, type SignedUp } from '../../support/accounts.js';
+import { expectProblem } from '../../support/api.js';
+import { jsonOf } from '../../support/http.js';
+
+describe('Operators', () => {
+  let service: Service;
+  const accounts: SignedUp[] = [];
+
+  beforeAll(async () => {
+    service = await Service.start();
+    for (let count = 0; count < 5; count++) accounts.push(await service.signUp());
+  });
+  afterAll(() => service.stop());
+
+  const ask = (route: string) => service.ask(OPERATORS_KEY, route);
+  const newestFirst = () => accounts.map(({ id }) => id).reverse();
+
+  it('see all accounts, newest first', async () => {
+    const { data, nextCursor } = pageOf(await ask('GET /admin/accounts'));
+
+    expect(data.map(({ id }) => id)).toEqual(newestFirst());
+    expect(nextCursor).toBeNull();
+    expect(data[0]).toEqual({
+      ...{ id: accounts[4]?.id, name: 'Test', plan: 'free', limits: { perMinute: 60, perDay: 1_000 } },
+      createdAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/) as string,
+    });
+  });
+
+  it('page through them', async () => {
+    const pages = await pagesOf(service, OPERATORS_KEY, '/admin/accounts', 2);
+    expect(pages.map((page) => page.length)).toEqual([2, 2, 1]);
+    expect(pages.flat().map(({ id }) => id)).toEqual(newestFirst());
+    expect(await pagesOf(service, OPERATORS_KEY, '/admin/accounts', 5)).toHaveLength(1);
+  });
+
+  it.each(['limit=0', 'limit=101', 'limit=', 'limit=1e1', 'cursor=x', 'cursor=a2V5XzE'])(
+    'are answered 400 validation_failed when they ask for %s',
+    async (query) => {
+      expectProblem(await ask(`GET /admin/accounts?${query}`), 400, 'validation_failed');
+    },
+  );
+
+  it('see one account, as it is in the list', async () => {
+    const [newest] = pageOf(await ask('GET /admin/accounts')).data;
+    const answer = await ask(`GET /admin/accounts/${String(newest?.id)}`);
+    expect(answer.status).toBe(200);
+    expect(jsonOf(answer)).toEqual(newest);
+  });
+
+  it.each([
+    ['unknown', () => 'acct_01h455vb4pex5vsknk084sn02q'],
+    ['malformed', () => 'nothing'],
+    ['of a key', () => accounts[0]?.keyId ?? ''],
+    ['in upper case', () => accounts[0]?.id.toUpperCase() ?? ''],
+    ['with U+0000', () => `${accounts[0]?.id ?? ''}%00`],
+    ['only U+0000', () => '%00'],
+    ['with a line break', () => `${accounts[0]?.id ?? ''}%0a`],
+    ['a pattern', () => '%25'],
+  ])('are answered 404 account_not_found when the id is %s', async (_name, id) => {
+    expectProblem(await ask(`GET /admin/accounts/${id()}`), 404, 'account_not_found');
+    const patch = await service.ask(OPERATORS_KEY, `PATCH /admin/accounts/${id()}`, { plan: 'pro' });
+    expectProblem(patch, 404, 'account_not_found');
+  });
+});

@@ -1,0 +1,123 @@
+import {
+  OPERATORS_KEY,
+  pageOf,
+  pagesOf,
+  Service,
+  statusesOf,
+  type Process,
+  type SignedUp,
+} from '../../support/accounts.js';
+import { expectProblem } from '../../support/api.js';
+import { until } from '../../support/processes.js';
+
+const HOUR_MS = 3_600_000;
+/** A second, and a little for the machine. */
+const SOON_MS = 1_400;
+
+describe('Operators', () => {
+  let service: Service;
+  let other: Process;
+  let account: SignedUp;
+
+  beforeAll(async () => {
+    service = await Service.start();
+    other = await service.join();
+  });
+  afterAll(() => service.stop());
+  beforeEach(async () => {
+    await service.sql('DELETE FROM sluice.offences');
+    account = await service.signUp();
+  });
+
+  const ask = (route: string, process: Process = service) => process.ask(OPERATORS_KEY, route);
+  const list = async () => pageOf(await ask('GET /admin/bans')).data;
+  const lift = (id: string, process?: Process) => ask(`DELETE /admin/bans/${id}`, process);
+  const use = (process: Process = service) => process.ask(account.key, 'GET /account');
+
+  /** Bans a key as the limiter does. */
+  const ban = async ({ id, keyId }: SignedUp, until = Date.now() + HOUR_MS / 2) => {
+    const since = until - HOUR_MS / 2;
+    await service.sql(
+      `INSERT INTO sluice.offences (key_id, account_id, bans, banned_at_ms, banned_until_ms, reason)
+       VALUES ($1, $2, 1, $3, $4, 'went on')`,
+      [keyId, id, since, until],
+    );
+    const [bannedAt, bannedUntil] = [since, until].map((ms) => new Date(ms).toISOString());
+    return { keyId, accountId: id, reason: 'went on', bannedAt, bannedUntil };
+  };
+
+  it('see the bans that are in force, and why', async () => {
+    const before = await list();
+    const told = await ban(account);
+    expect(before).toEqual([]);
+    expect(await list()).toEqual([told]);
+  });
+
+  it('see none that have ended, and no offence that was none', async () => {
+    await ban(account, Date.now() - 1);
+    await service.sql("INSERT INTO sluice.offences (key_id, account_id, strikes) VALUES ('key_1', 'acct_1', 29)");
+    expect(await list()).toEqual([]);
+  });
+
+  it('page through them, the newest keys first', async () => {
+    const accounts = [account, await service.signUp(), await service.signUp()];
+    for (const one of accounts) await ban(one);
+    const pages = await pagesOf(service, OPERATORS_KEY, '/admin/bans', 2);
+
+    expect(pages.map((page) => page.length)).toEqual([2, 1]);
+    expect(pages.flat().map(({ keyId }) => keyId)).toEqual(accounts.map(({ keyId }) => keyId).reverse());
+  });
+
+  it.each(['limit=0', 'limit=101', 'cursor=x', 'cursor=YWNjdF8x'])(
+    'are answered 400 validation_failed when they ask for %s',
+    async (query) => {
+      expectProblem(await ask(`GET /admin/bans?${query}`), 400, 'validation_failed');
+    },
+  );
+
+  it('lift a ban with 204, and the key works again within a second on every process', async () => {
+    await ban(account);
+    for (const process of [service, other]) expectProblem(await use(process), 429, 'api_key_banned');
+    const answer = await lift(account.keyId);
+
+    expect(answer.status).toBe(204);
+    expect(answer.bytes).toHaveLength(0);
+    expect(await list()).toEqual([]);
+    for (const process of [service, other]) await until(async () => (await use(process)).status === 200, SOON_MS);
+  });
+
+  it('lift it once, however many do', async () => {
+    await ban(account);
+    const answers = await Promise.all(
+      Array.from({ length: 6 }, (_, n) => lift(account.keyId, n % 2 ? service : other)),
+    );
+    expect(statusesOf(answers)).toEqual([204, ...Array<number>(5).fill(404)]);
+    expectProblem(await lift(account.keyId), 404, 'ban_not_found');
+  });
+
+  it('lift one ban and no other', async () => {
+    const stranger = await service.signUp();
+    await ban(account);
+    const stays = await ban(stranger);
+    await lift(account.keyId);
+    expect(await list()).toEqual([stays]);
+  });
+
+  it('are answered 404 ban_not_found when a ban has ended by itself', async () => {
+    await ban(account, Date.now() - 1);
+    expectProblem(await lift(account.keyId), 404, 'ban_not_found');
+  });
+
+  it.each([
+    ['unknown', () => 'key_01h455vb4pex5vsknk084sn02q'],
+    ['malformed', () => 'nothing'],
+    ['of an account', () => account.id],
+    ['with U+0000', () => `${account.keyId}%00`],
+    ['only U+0000', () => '%00'],
+    ['a pattern', () => '%25'],
+  ])('are answered 404 ban_not_found when the id is %s', async (_name, id) => {
+    const stays = await ban(account);
+    expectProblem(await lift(id()), 404, 'ban_not_found');
+    expect(await list()).toEqual([stays]);
+  });
+});

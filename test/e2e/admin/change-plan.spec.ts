@@ -1,0 +1,134 @@
+import { OPERATORS_KEY, Service, type Process, type SignedUp } from '../../support/accounts.js';
+import { expectProblem } from '../../support/api.js';
+import { jsonOf } from '../../support/http.js';
+import { until } from '../../support/processes.js';
+
+const FREE = { plan: 'free', limits: { perMinute: 60, perDay: 1_000 } };
+/** A second, and a little for the machine. */
+const SOON_MS = 1_400;
+const BUSINESS = { perMinute: 1_000, perDay: 100_000 };
+
+describe('PATCH /admin/accounts/:id', () => {
+  let service: Service;
+  let other: Process;
+  let account: SignedUp;
+
+  beforeAll(async () => {
+    service = await Service.start();
+    other = await service.join();
+  });
+  afterAll(() => service.stop());
+  beforeEach(async () => {
+    account = await service.signUp();
+  });
+
+  const patch = (body: object | string) => service.ask(OPERATORS_KEY, `PATCH /admin/accounts/${account.id}`, body);
+  const patched = async (body: object) => {
+    const answer = await patch(body);
+    expect(answer.status).toBe(200);
+    return jsonOf(answer);
+  };
+  const use = (process: Process = other) => process.ask(account.key, 'GET /account');
+  const current = async () => jsonOf(await service.ask(OPERATORS_KEY, `GET /admin/accounts/${account.id}`));
+
+  it.each([
+    ['free', 60, 1_000],
+    ['pro', 300, 10_000],
+    ['business', 1_000, 100_000],
+    ['enterprise', 1_000, 100_000],
+  ])('answers 200 with the account on the plan %s and its limits', async (plan, perMinute, perDay) => {
+    const before = await current();
+    const answer = await patched({ plan });
+    expect(answer).toEqual({ ...before, plan, limits: { perMinute, perDay } });
+    expect(await current()).toEqual(answer);
+  });
+
+  it('holds with the next request on every process', async () => {
+    for (const process of [service, other]) expect((await use(process)).headers['x-ratelimit-limit']).toBe('60');
+    await patched({ plan: 'pro' });
+    for (const process of [other, service]) {
+      const { headers, ...answer } = await use(process);
+      expect(headers['ratelimit-policy']).toBe('"minute";q=300;w=60, "day";q=10000;w=86400');
+      expect(jsonOf({ headers, ...answer })).toMatchObject({ plan: 'pro' });
+    }
+    await patched({ plan: 'enterprise', limits: { perMinute: 9, perDay: 99 } });
+    for (const process of [other, service]) expect((await use(process)).headers['x-ratelimit-limit']).toBe('9');
+  });
+
+  it('takes along what was used', async () => {
+    for (let request = 0; request < 3; request++) await use();
+    await patched({ plan: 'pro' });
+    expect((await use()).headers['x-ratelimit-remaining']).toBe('296');
+    await patched({ plan: 'enterprise', limits: { perMinute: 4, perDay: 100 } });
+    expectProblem(await use(), 429, 'rate_limit_exceeded');
+    expectProblem(await use(service), 429, 'rate_limit_exceeded');
+  });
+
+  it('lets a caller in within a second who was refused before', async () => {
+    await patched({ plan: 'enterprise', limits: { perMinute: 1, perDay: 1 } });
+    await use();
+    for (const process of [service, other]) expect((await use(process)).status).toBe(429);
+    await patched({ plan: 'pro' });
+    for (const process of [service, other]) await until(async () => (await use(process)).status === 200, SOON_MS);
+  });
+
+  it('answers 200 with limits that were agreed individually, with enterprise', async () => {
+    const limits = { perMinute: 5_000, perDay: 1_000_000_000 };
+    expect(await patched({ plan: 'enterprise', limits })).toMatchObject({ plan: 'enterprise', limits });
+    expect(await patched({ limits: { perMinute: 2, perDay: 1, more: 3 } })).toMatchObject({
+      limits: { perMinute: 2, perDay: 1 },
+    });
+  });
+
+  it('keeps individual limits with the plan, and no longer', async () => {
+    const limits = { perMinute: 5_000, perDay: 6_000 };
+    await patched({ plan: 'enterprise', limits });
+    expect(await patched({ plan: 'enterprise' })).toMatchObject({ limits });
+    await patched({ plan: 'pro' });
+    expect(await patched({ plan: 'enterprise' })).toMatchObject({ limits: BUSINESS });
+  });
+
+  it.each([{}, { plan: null }, { limits: null }, { plan: null, limits: null }, { name: 'Other', id: 'other' }])(
+    'answers 200 to %j with the account unchanged',
+    async (body) => {
+      const before = await current();
+      expect(await patched(body)).toEqual(before);
+    },
+  );
+
+  describe('answers 400 validation_failed and changes nothing', () => {
+    afterEach(async () => {
+      expect(await current()).toMatchObject(FREE);
+    });
+    const refused = async (body: object | string, pointer: string) => {
+      const { errors } = expectProblem(await patch(body), 400, 'validation_failed');
+      expect(errors).toEqual([{ pointer, detail: expect.stringMatching(/^\S.*\.$/) as string }]);
+    };
+
+    it.each(['free', 'pro', 'business', undefined])('to limits with the plan %s', async (plan) => {
+      await refused({ plan, limits: { perMinute: 1, perDay: 1 } }, '/limits');
+    });
+
+    it.each(['', 'Pro', 'gold', 1, true, ['pro'], {}])('to the plan %j', async (plan) => {
+      await refused({ plan }, '/plan');
+    });
+
+    it.each([
+      ...[{}, { perMinute: 1 }, { perDay: 1 }, [1, 1], 'many', 1, false],
+      ...[0, -1, 1.5, '1', null, 1_000_000_001, 1e300].flatMap((odd) => [
+        { perMinute: odd, perDay: 1 },
+        { perMinute: 1, perDay: odd },
+      ]),
+    ])('to the limits %j', async (limits) => {
+      await refused({ plan: 'enterprise', limits }, '/limits');
+    });
+
+    it.each(['null', '[]', '"pro"'])('to %s instead of an object', async (body) => {
+      await refused(body, '');
+    });
+  });
+
+  it('answers 400 invalid_json to what is none', async () => {
+    expectProblem(await patch('{'), 400, 'invalid_json');
+  });
+});

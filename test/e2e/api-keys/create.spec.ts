@@ -1,0 +1,163 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { newKey, pageOf, Service, type Process, type SignedUp } from '../../support/accounts.js';
+import { expectProblem } from '../../support/api.js';
+
+const SCOPES = ['messages:send', 'messages:read', 'account:manage'];
+
+describe('POST /api-keys', () => {
+  let service: Service;
+  let other: Process;
+  let account: SignedUp;
+
+  beforeAll(async () => {
+    service = await Service.start();
+    other = await service.join();
+  });
+  afterAll(() => service.stop());
+  beforeEach(async () => {
+    account = await service.signUp();
+  });
+
+  const post = (body: object | string, key = account.key) => service.ask(key, 'POST /api-keys', body);
+  const count = async () => pageOf(await service.ask(account.key, 'GET /api-keys')).data.length;
+
+  describe('answers 201', () => {
+    it('with the key, which is shown this once', async () => {
+      const answer = await post({ name: 'CI', scopes: ['messages:read', 'messages:send'] });
+      const { id, key, createdAt, ...rest } = newKey(answer);
+
+      expect(answer.headers['content-type']).toBe('application/json; charset=utf-8');
+      expect(id).toMatch(/^key_[0-7][0-9a-hjkmnp-tv-z]{25}$/);
+      expect(key).toMatch(/^slc_[0-9a-hjkmnp-tv-z]{40}$/);
+      expect(key).not.toBe(account.key);
+      expect(createdAt).toBe(new Date(createdAt).toISOString());
+      expect(rest).toEqual({ name: 'CI', scopes: ['messages:read', 'messages:send'], expiresAt: null });
+    });
+
+    it('with a key that works at once on every process', async () => {
+      const { key } = await service.createKey(account.key);
+      expect(await Promise.all([service.knows(key), other.knows(key)])).toEqual([true, true]);
+    });
+
+    it.each([
+      ['a name that another has', { name: 'first key' }],
+      ['a name of one character', { name: 'x' }],
+      ['a name of 100 characters', { name: 'n'.repeat(100) }],
+      ['a name with blanks around it', { name: ' Zoë 💌 ' }],
+      ['an unknown field', { name: 'CI', id: 'key_mine', key: 'slc_mine' }],
+    ])('to %s, kept as it is', async (_name, body) => {
+      expect(newKey(await post(body)).name).toBe(body.name);
+    });
+
+    it('with all scopes of the asking key when none are named', async () => {
+      expect((await service.createKey(account.key)).scopes).toEqual(SCOPES);
+      expect((await service.createKey(account.key, { scopes: null })).scopes).toEqual(SCOPES);
+      const { key } = await service.createKey(account.key, { scopes: ['account:manage', 'messages:read'] });
+      expect((await service.createKey(key)).scopes).toEqual(['account:manage', 'messages:read']);
+    });
+
+    it('with each scope once, however often it is named', async () => {
+      const { scopes } = await service.createKey(account.key, { scopes: ['messages:read', 'messages:read'] });
+      expect(scopes).toEqual(['messages:read']);
+    });
+
+    it.each([
+      ['2099-12-31T23:59:59Z', '2099-12-31T23:59:59.000Z'],
+      ['2099-12-31T23:59:59.123+05:30', '2099-12-31T18:29:59.123Z'],
+      ['2096-02-29T00:00:00-01:00', '2096-02-29T01:00:00.000Z'],
+      ['9999-12-31T23:59:59.999Z', '9999-12-31T23:59:59.999Z'],
+    ])('with the expiry %s told as %s', async (expiresAt, told) => {
+      expect((await service.createKey(account.key, { expiresAt })).expiresAt).toBe(told);
+      expect((await service.createKey(account.key, { expiresAt: null })).expiresAt).toBeNull();
+    });
+
+    it('with a key that ends at its time, on every process', async () => {
+      const expiresAt = new Date(Date.now() + 1_500);
+      const { key } = await service.createKey(account.key, { expiresAt: expiresAt.toISOString() });
+      const before = await Promise.all([service.knows(key), other.knows(key)]);
+      await sleep(expiresAt.getTime() - Date.now());
+
+      expect(before).toEqual([true, true]);
+      for (const process of [service, other]) {
+        expectProblem(await process.ask(key, 'GET /account'), 401, 'unauthorized');
+      }
+    });
+  });
+
+  describe('answers 400 validation_failed and makes no key', () => {
+    afterEach(async () => {
+      expect(await count()).toBe(1);
+    });
+
+    it.each([
+      ['missing', undefined],
+      ['null', null],
+      ['a number', 1],
+      ['an array', ['CI']],
+      ['empty', ''],
+      ['blank', ' \t'],
+      ['101 characters', 'n'.repeat(101)],
+      ['with U+0000', 'a\u0000'],
+      ['with a lone surrogate', 'a\ud800'],
+    ])('when the name is %s', async (_name, name) => {
+      const { errors } = expectProblem(await post({ name }), 400, 'validation_failed');
+      expect(errors).toEqual([{ pointer: '/name', detail: expect.stringMatching(/^name /) as string }]);
+    });
+
+    it.each([
+      ['unknown', ['messages:delete']],
+      ['partly unknown', ['messages:send', 'admin']],
+      ['in capitals', ['MESSAGES:SEND']],
+      ['a text', 'messages:send'],
+      ['an object', { 0: 'messages:send' }],
+      ['nested', [['messages:send']]],
+      ['null among others', ['messages:send', null]],
+    ])('when scopes are %s', async (_name, scopes) => {
+      const { errors } = expectProblem(await post({ name: 'CI', scopes }), 400, 'validation_failed');
+      expect(errors).toEqual([{ pointer: '/scopes', detail: expect.stringMatching(/^scopes must /) as string }]);
+    });
+
+    it.each([
+      ...['2020-01-01T00:00:00Z', 'tomorrow', '', '2099-02-30T00:00:00Z', '2099-01-01T25:00:00Z', '2099-W05-1'],
+      ...['2099-123', '20990101T000000Z', '+2099-01-01T00:00:00Z', '2099-01-01T00:00:00,5Z', '2099-01-01T10+01'],
+      // A time without an offset is another one on each server.
+      ...['2099-01-01T00:00:00', '2099-01-01', '2099'],
+      ...[4_000_000_000, ['2099-01-01T00:00:00Z'], {}, true],
+    ])('when expiresAt is %j', async (expiresAt) => {
+      const { errors } = expectProblem(await post({ name: 'CI', expiresAt }), 400, 'validation_failed');
+      expect(errors).toEqual([{ pointer: '/expiresAt', detail: expect.stringMatching(/^expiresAt must /) as string }]);
+    });
+
+    it('when it has just passed', async () => {
+      const expiresAt = new Date(Date.now() - 1).toISOString();
+      expectProblem(await post({ name: 'CI', expiresAt }), 400, 'validation_failed');
+    });
+
+    it('naming all fields at fault', async () => {
+      const { errors } = expectProblem(await post({ scopes: ['x'], expiresAt: 'x' }), 400, 'validation_failed');
+      expect(errors).toMatchObject([{ pointer: '/name' }, { pointer: '/scopes' }, { pointer: '/expiresAt' }]);
+    });
+
+    it.each(['null', '[]', '"CI"'])('to %s instead of an object', async (body) => {
+      expectProblem(await post(body), 400, 'validation_failed');
+    });
+  });
+
+  it.each(['', '{', '{"name":"CI"'])('answers 400 invalid_json to %p', async (body) => {
+    expectProblem(await post(body), 400, 'invalid_json');
+  });
+
+  it.each([
+    [['account:manage'], ['messages:send']],
+    [['account:manage'], ['account:manage', 'messages:read']],
+    [['account:manage', 'messages:read'], SCOPES],
+  ])('answers 403 insufficient_scope and makes no key when one with %j wishes for %j', async (held, scopes) => {
+    const { key } = await service.createKey(account.key, { scopes: held });
+    const { detail } = expectProblem(await post({ name: 'CI', scopes }, key), 403, 'insufficient_scope');
+
+    for (const scope of SCOPES) {
+      expect(String(detail).includes(scope)).toBe(scopes.includes(scope) && !held.includes(scope));
+    }
+    expect(await count()).toBe(2);
+  });
+});

@@ -1,0 +1,138 @@
+import { pageOf, pagesOf, Service, type Process, type SignedUp } from '../../support/accounts.js';
+import { expectProblem } from '../../support/api.js';
+import { until } from '../../support/processes.js';
+
+const MINUTE_MS = 60_000;
+
+describe('GET /api-keys', () => {
+  let service: Service;
+  let other: Process;
+  let account: SignedUp;
+
+  beforeAll(async () => {
+    service = await Service.start();
+    other = await service.join();
+  });
+  afterAll(() => service.stop());
+  beforeEach(async () => {
+    account = await service.signUp();
+  });
+
+  const list = async (process: Process = service) => pageOf(await process.ask(account.key, 'GET /api-keys')).data;
+  const names = async () => (await list()).map(({ name }) => name);
+  const lastUse = async (id: string) => (await list()).find((key) => key.id === id)?.lastUsedAt;
+
+  it('answers 200 with all that there is to know of a key', async () => {
+    const expiresAt = new Date(Date.now() + MINUTE_MS).toISOString();
+    const { id, createdAt } = await service.createKey(account.key, { name: 'Zoë', scopes: [], expiresAt });
+    const [newest, first, ...none] = await list();
+
+    expect(newest).toEqual({ id, name: 'Zoë', scopes: [], createdAt, expiresAt, lastUsedAt: null });
+    expect(first).toEqual({
+      ...{ id: account.keyId, name: 'first key', scopes: ['messages:send', 'messages:read', 'account:manage'] },
+      ...{ createdAt: expect.any(String) as string, expiresAt: null, lastUsedAt: expect.any(String) as string },
+    });
+    expect(none).toEqual([]);
+  });
+
+  it('never tells a key or its hash', async () => {
+    const { key } = await service.createKey(account.key);
+    const text = JSON.stringify(await list());
+    const hashes = await service.sql<{ hash: Buffer }>('SELECT hash FROM sluice.api_keys WHERE account_id = $1', [
+      account.id,
+    ]);
+
+    expect(text).not.toContain('slc_');
+    for (const one of [key, account.key]) expect(text).not.toContain(one.slice(4, 14));
+    expect(hashes).toHaveLength(2);
+    for (const { hash } of hashes) {
+      for (const form of ['hex', 'base64', 'base64url'] as const) expect(text).not.toContain(hash.toString(form));
+    }
+  });
+
+  it('knows neither revoked keys nor those of another account, but expired ones', async () => {
+    await service.createKey((await service.signUp()).key, { name: 'of another account' });
+    const gone = await service.createKey(account.key, { name: 'revoked' });
+    const old = await service.createKey(account.key, { name: 'expired' });
+    await service.ask(account.key, `DELETE /api-keys/${gone.id}`);
+    await service.sql("UPDATE sluice.api_keys SET expires_at = now() - interval '1 s' WHERE id = $1", [old.id]);
+
+    expect(await names()).toEqual(['expired', 'first key']);
+  });
+
+  it('pages through all of them, newest first', async () => {
+    for (const name of ['1', '2', '3', '4', '5']) await service.createKey(account.key, { name });
+    const pages = await pagesOf(service, account.key, '/api-keys', 2);
+
+    const named = pages.map((page) => page.map(({ name }) => name));
+    expect(named).toEqual([
+      ['5', '4'],
+      ['3', '2'],
+      ['1', 'first key'],
+    ]);
+    expect(await pagesOf(other, account.key, '/api-keys', 100)).toEqual([await list()]);
+  });
+
+  it('goes on behind a key that was revoked meanwhile', async () => {
+    for (const name of ['1', '2', '3']) await service.createKey(account.key, { name });
+    const { data, nextCursor } = pageOf(await service.ask(account.key, 'GET /api-keys?limit=2'));
+    await service.ask(account.key, `DELETE /api-keys/${String(data[1]?.id)}`);
+    const rest = pageOf(await service.ask(account.key, `GET /api-keys?limit=2&cursor=${nextCursor ?? ''}`));
+
+    expect(rest.data.map(({ name }) => name)).toEqual(['1', 'first key']);
+    expect(rest.nextCursor).toBeNull();
+  });
+
+  it.each(['limit=0', 'limit=101', 'limit=ten', 'limit=1&limit=2', 'cursor=', 'cursor=YWNjdF8x', 'limit=0&cursor=x'])(
+    'answers 400 validation_failed to %s',
+    async (query) => {
+      const { errors } = expectProblem(
+        await service.ask(account.key, `GET /api-keys?${query}`),
+        400,
+        'validation_failed',
+      );
+      expect(errors).toHaveLength(query.includes('&cursor') ? 2 : 1);
+    },
+  );
+
+  describe('tells when a key was last used', () => {
+    it('to the minute, and null before', async () => {
+      const { id, key } = await service.createKey(account.key);
+      expect(await lastUse(id)).toBeNull();
+      const before = Date.now();
+      await service.ask(key, 'GET /messages');
+      const told = await lastUse(id);
+
+      expect(told).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:00\.000Z$/);
+      expect(Date.parse(String(told))).toBeGreaterThan(before - MINUTE_MS);
+      expect(Date.parse(String(told))).toBeLessThanOrEqual(Date.now());
+    });
+
+    it('also when that was on another process', async () => {
+      const { id, key } = await service.createKey(account.key);
+      await other.ask(key, 'GET /messages');
+      await until(async () => (await lastUse(id)) !== null, 8_000);
+    });
+
+    it('also when the use was refused for want of a scope', async () => {
+      const { id, key } = await service.createKey(account.key, { scopes: ['messages:read'] });
+      await service.ask(key, 'GET /account');
+      expect(await lastUse(id)).not.toBeNull();
+    });
+
+    it('without a write for each request', async () => {
+      account = await service.signUp({ perMinute: 1_000, perDay: 1_000 });
+      await service.sql(`
+        CREATE TABLE writes (id text);
+        CREATE FUNCTION note() RETURNS trigger LANGUAGE plpgsql AS
+          $$ BEGIN INSERT INTO writes VALUES (NEW.id); RETURN NULL; END $$;
+        CREATE TRIGGER note AFTER UPDATE ON sluice.api_keys FOR EACH ROW EXECUTE FUNCTION note()`);
+      // A list writes what is pending.
+      for (let request = 0; request < 30; request++) await list();
+      const writes = await service.sql('SELECT FROM writes WHERE id = $1', [account.keyId]);
+
+      expect(writes.length).toBeGreaterThanOrEqual(1);
+      expect(writes.length).toBeLessThanOrEqual(2);
+    });
+  });
+});

@@ -1,0 +1,183 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import {
+  newKey,
+  pageOf,
+  Service,
+  statusesOf,
+  type NewKey,
+  type Process,
+  type SignedUp,
+} from '../../support/accounts.js';
+import { expectProblem } from '../../support/api.js';
+
+describe('POST /api-keys/:id/rotate', () => {
+  let service: Service;
+  let other: Process;
+  let account: SignedUp;
+  let old: NewKey;
+
+  beforeAll(async () => {
+    service = await Service.start();
+    other = await service.join();
+  });
+  afterAll(() => service.stop());
+  beforeEach(async () => {
+    account = await service.signUp();
+    old = await service.createKey(account.key);
+  });
+
+  const rotate = (body?: object | string, id = old.id, process: Process = service) =>
+    process.ask(account.key, `POST /api-keys/${id}/rotate`, body);
+  const known = (key: string) => Promise.all([service, other].map((process) => process.knows(key)));
+  const keys = async () => pageOf(await service.ask(account.key, 'GET /api-keys')).data;
+
+  describe('answers 201', () => {
+    it.each([
+      ['no body', undefined],
+      ['{}', {}],
+      ['graceSeconds 0', { graceSeconds: 0 }],
+      ['graceSeconds null', { graceSeconds: null }],
+    ])('to %s, and the old key ends at once on every process', async (_name, body) => {
+      expect(await known(old.key)).toEqual([true, true]);
+      const { key } = newKey(await rotate(body));
+      expect(await known(old.key)).toEqual([false, false]);
+      expect(await known(key)).toEqual([true, true]);
+    });
+
+    it('with another id and key, and with the name, scopes and expiry of the old one', async () => {
+      const expiresAt = new Date(Date.now() + 60_000).toISOString();
+      old = await service.createKey(account.key, { name: 'CI', scopes: ['messages:read'], expiresAt });
+      const { id, key, createdAt, ...rest } = newKey(await rotate());
+
+      expect(id).toMatch(/^key_[0-7][0-9a-hjkmnp-tv-z]{25}$/);
+      expect(id > old.id).toBe(true);
+      expect(key).toMatch(/^slc_[0-9a-hjkmnp-tv-z]{40}$/);
+      expect(key).not.toBe(old.key);
+      expect(createdAt >= old.createdAt).toBe(true);
+      expect(rest).toEqual({ name: 'CI', scopes: ['messages:read'], expiresAt });
+      expect((await keys()).map((one) => one.id)).not.toContain(old.id);
+    });
+
+    it('to a key that rotates itself', async () => {
+      const { id, key } = newKey(await rotate({}, account.keyId));
+      expect(await known(account.key)).toEqual([false, false]);
+      account = { ...account, keyId: id, key };
+      expect(newKey(await rotate({}, id)).id).not.toBe(id);
+    });
+
+    it('and lets the old key work until its grace ends, on every process', async () => {
+      const { key } = newKey(await rotate({ graceSeconds: 2 }));
+      const during = [...(await known(old.key)), ...(await known(key))];
+      const { expiresAt } = (await keys()).find(({ id }) => id === old.id) ?? {};
+      const left = Date.parse(String(expiresAt)) - Date.now();
+      await sleep(left);
+
+      expect(during).toEqual([true, true, true, true]);
+      expect(left).toBeLessThanOrEqual(2_000);
+      expect(await known(old.key)).toEqual([false, false]);
+      expect(await known(key)).toEqual([true, true]);
+    });
+
+    it('and lengthens no life with a grace', async () => {
+      const expiresAt = new Date(Date.now() + 60_000).toISOString();
+      old = await service.createKey(account.key, { expiresAt });
+      const { expiresAt: inherited } = newKey(await rotate({ graceSeconds: 2_592_000 }));
+      expect(inherited).toBe(expiresAt);
+      expect(await keys()).toMatchObject([{ expiresAt }, { id: old.id, expiresAt }, {}, {}]);
+    });
+
+    it('to one of two at once', async () => {
+      for (let round = 0; round < 5; round++) {
+        const answers = await Promise.all([service, other].map((process) => rotate({}, old.id, process)));
+        expect(statusesOf(answers)).toEqual([201, 404]);
+        expect(await keys()).toHaveLength(2);
+        old = newKey(answers.find(({ status }) => status === 201) ?? (await rotate()));
+      }
+    });
+
+    it('or the old key is revoked, when both are wished for at once', async () => {
+      account = await service.signUp({ perMinute: 1_000, perDay: 1_000 });
+      const made = await Promise.all(Array.from({ length: 10 }, () => service.createKey(account.key)));
+      const outcomes = await Promise.all(
+        made.map(async ({ id, key }) => {
+          const revoke = other.ask(account.key, `DELETE /api-keys/${id}`);
+          const statuses = [(await rotate({}, id)).status, (await revoke).status];
+          return [...statuses, await service.knows(key)];
+        }),
+      );
+
+      for (const outcome of outcomes) {
+        expect([
+          [201, 404, false],
+          [404, 204, false],
+        ]).toContainEqual(outcome);
+      }
+    });
+  });
+
+  it.each([
+    ['negative', -1],
+    ['a fraction', 0.5],
+    ['more than 30 days', 2_592_001],
+    ['a text', '60'],
+    ['true', true],
+    ['an array', [60]],
+  ])('answers 400 validation_failed when graceSeconds is %s, and the old key goes on', async (_name, graceSeconds) => {
+    const { errors } = expectProblem(await rotate({ graceSeconds }), 400, 'validation_failed');
+    const detail = expect.stringMatching(/^graceSeconds must .*\.$/) as string;
+    expect(errors).toEqual([{ pointer: '/graceSeconds', detail }]);
+    expect(await service.knows(old.key)).toBe(true);
+  });
+
+  it.each(['null', '[]', '60'])('answers 400 validation_failed to %s instead of an object', async (body) => {
+    expectProblem(await rotate(body), 400, 'validation_failed');
+  });
+
+  it('answers 400 invalid_json to what is none', async () => {
+    expectProblem(await rotate('{'), 400, 'invalid_json');
+  });
+
+  it('answers 400 invalid_content_type to a body of another type', async () => {
+    const headers = { authorization: `Bearer ${account.key}`, 'content-type': 'text/plain' };
+    const answer = await service.call({ method: 'POST', path: `/api-keys/${old.id}/rotate`, headers, body: '{}' });
+    expectProblem(answer, 400, 'invalid_content_type');
+  });
+
+  it('answers 403 insufficient_scope to a key that would get more than it has, and the other goes on', async () => {
+    const { key } = await service.createKey(account.key, { scopes: ['account:manage', 'messages:read'] });
+    const answer = await service.ask(key, `POST /api-keys/${old.id}/rotate`);
+
+    expect(expectProblem(answer, 403, 'insufficient_scope').detail).toContain('messages:send');
+    expect(await known(old.key)).toEqual([true, true]);
+    expect(await keys()).toHaveLength(3);
+  });
+
+  describe('answers 404 api_key_not_found and changes nothing', () => {
+    it.each([
+      ['unknown', () => 'key_01h455vb4pex5vsknk084sn02q'],
+      ['malformed', () => 'nothing'],
+      ['in upper case', () => old.id.toUpperCase()],
+      ['with U+0000', () => `${old.id}%00`],
+      ['only U+0000', () => '%00'],
+      ['with a blank', () => `${old.id}%20`],
+      ['a pattern', () => '%25'],
+    ])('when the id is %s', async (_name, id) => {
+      expectProblem(await rotate({}, id()), 404, 'api_key_not_found');
+      expect(await service.knows(old.key)).toBe(true);
+    });
+
+    it('when the key is of another account', async () => {
+      const stranger = await service.signUp();
+      expectProblem(await rotate({}, stranger.keyId), 404, 'api_key_not_found');
+      expect(await known(stranger.key)).toEqual([true, true]);
+    });
+
+    it('when it is revoked, rotated or expired', async () => {
+      const [rotated, expired] = [await service.createKey(account.key), await service.createKey(account.key)];
+      await service.ask(account.key, `DELETE /api-keys/${old.id}`);
+      await rotate({}, rotated.id);
+      await service.sql("UPDATE sluice.api_keys SET expires_at = now() - interval '1 s' WHERE id = $1", [expired.id]);
+      for (const { id } of [old, rotated, expired]) expectProblem(await rotate({}, id), 404, 'api_key_not_found');
+    });
+  });
+});

@@ -1,0 +1,84 @@
+import { Service, type SignedUp } from '../../support/accounts.js';
+import { expectProblem } from '../../support/api.js';
+import { jsonOf } from '../../support/http.js';
+
+const SCOPES = ['messages:send', 'messages:read', 'account:manage'];
+
+/** What each route that is not public asks for. */
+const routes = [
+  ['POST /messages', 'messages:send'],
+  ['POST /messages/any/cancel', 'messages:send'],
+  ['POST /messages/any/retry', 'messages:send'],
+  ['GET /messages', 'messages:read'],
+  ['HEAD /messages', 'messages:read'],
+  ['GET /messages/any', 'messages:read'],
+  ['GET /account', 'account:manage'],
+  ['GET /account/usage', 'account:manage'],
+  ['POST /account/simulate', 'account:manage'],
+  ['GET /api-keys', 'account:manage'],
+  ['POST /api-keys', 'account:manage'],
+  ['POST /api-keys/any/rotate', 'account:manage'],
+  ['DELETE /api-keys/any', 'account:manage'],
+] as const;
+
+describe('A key without the scope of a route', () => {
+  let service: Service;
+  let account: SignedUp;
+  const keys = new Map<string, string>();
+
+  beforeAll(async () => {
+    service = await Service.start();
+    account = await service.signUp({ perMinute: 1_000, perDay: 1_000 });
+    for (const scope of SCOPES) {
+      const [own, others] = [[scope], SCOPES.filter((other) => other !== scope)];
+      keys.set(`only ${scope}`, (await service.createKey(account.key, { scopes: own })).key);
+      keys.set(`all but ${scope}`, (await service.createKey(account.key, { scopes: others })).key);
+    }
+    keys.set('none', (await service.createKey(account.key, { scopes: [] })).key);
+  });
+  afterAll(() => service.stop());
+
+  const ask = (which: string, route: string, body?: string) => service.ask(keys.get(which) ?? '', route, body);
+
+  it.each(routes)('answers 403 insufficient_scope to %s, which takes %s', async (route, scope) => {
+    for (const which of [`all but ${scope}`, 'none']) {
+      const answer = await ask(which, route);
+      if (route.startsWith('HEAD')) expect(answer.status).toBe(403);
+      else expect(expectProblem(answer, 403, 'insufficient_scope').detail).toContain(scope);
+      expect(answer.headers['x-ratelimit-limit']).toBe('1000');
+    }
+    expect([401, 403]).not.toContain((await ask(`only ${scope}`, route)).status);
+  });
+
+  it.each(['{', '{}', 'x'.repeat(2_000_000)])('answers 403 before it looks at the body: %.5s', async (body) => {
+    for (const route of ['POST /messages', 'POST /api-keys', 'POST /account/simulate']) {
+      expectProblem(await ask('only messages:read', route, body), 403, 'insufficient_scope');
+    }
+  });
+
+  it('answers 403 before it looks for the thing', async () => {
+    const { id } = jsonOf(await ask('only messages:send', 'POST /messages', '{"message":"x"}')) as { id: string };
+    expectProblem(await ask('only messages:send', `GET /messages/${id}`), 403, 'insufficient_scope');
+    expectProblem(await ask('only messages:read', `POST /messages/${id}/cancel`), 403, 'insufficient_scope');
+    expect(jsonOf(await ask('only messages:read', `GET /messages/${id}`))).toMatchObject({ status: 'queued' });
+  });
+
+  it('answers 403 and does nothing', async () => {
+    const stored = () => service.sql('SELECT id, revoked_at, expires_at, name FROM sluice.api_keys ORDER BY id');
+    const before = await stored();
+    const routes = ['POST /api-keys', `POST /api-keys/${account.keyId}/rotate`, `DELETE /api-keys/${account.keyId}`];
+    for (const route of routes) {
+      const body = route === 'POST /api-keys' ? '{"name":"x"}' : undefined;
+      expectProblem(await ask('all but account:manage', route, body), 403, 'insufficient_scope');
+    }
+    expect(await stored()).toEqual(before);
+    expect(await service.knows(account.key)).toBe(true);
+  });
+
+  it('is counted all the same', async () => {
+    const used = async () => jsonOf(await service.ask(account.key, 'GET /account/usage')).minute as { used: number };
+    const before = (await used()).used;
+    await ask('none', 'GET /messages');
+    expect((await used()).used).toBe(before + 2);
+  });
+});
