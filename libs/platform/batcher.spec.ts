@@ -88,7 +88,7 @@ describe('Batcher', () => {
 
   it('keeps order, results and limits whatever is submitted', async () => {
     const limits = fc.record({
-      items: fc.array(fc.integer({ min: 1, max: 50 }), { maxLength: 60 }),
+      items: fc.array(fc.integer({ min: 1, max: 50 }), { maxLength: 60, size: 'max' }),
       maxItems: fc.integer({ min: 1, max: 10 }),
       maxBytes: fc.integer({ min: 1, max: 100 }),
       concurrency: fc.integer({ min: 1, max: 3 }),

@@ -13,6 +13,9 @@ export interface BatcherOptions<Item> {
   readonly maxWaitingBytes?: number;
 }
 
+/** Items of a failed run that are repeated at the same time. */
+const SINGLES_AT_ONCE = 2;
+
 interface Waiting<Item, Result> {
   readonly item: Item;
   readonly bytes: number;
@@ -99,10 +102,19 @@ export class Batcher<Item, Result> {
     } catch (error) {
       const storeIsAway = error instanceof DomainError && error.code === 'unavailable';
       if (batch.length > 1 && !storeIsAway) {
-        await Promise.all(batch.map((one) => this.attempt([one])));
+        await this.oneByOne(batch);
       } else {
         for (const { reject } of batch) reject(error);
       }
     }
+  }
+
+  // A few at a time: an item that has to wait must not take the store's connections with it, nor hold up all the rest.
+  private async oneByOne(batch: Waiting<Item, Result>[]): Promise<void> {
+    const rest = batch.values();
+    const next = async () => {
+      for (const one of rest) await this.attempt([one]);
+    };
+    await Promise.all(Array.from({ length: SINGLES_AT_ONCE }, next));
   }
 }

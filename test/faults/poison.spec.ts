@@ -9,14 +9,15 @@ describe('a message that kills its worker each time', () => {
     const innocents = await Promise.all(Array.from({ length: 50 }, () => fleet.send('wait 100')));
 
     // Somebody always starts the worker again, as any supervisor would.
-    let over = false;
     let worker: Program = fleet.startWorker();
-    const supervision = (async () => {
-      while (!over) {
-        await worker.ended(60_000);
-        if (!over) worker = fleet.startWorker();
-      }
-    })();
+    const supervision = new AbortController();
+    const supervise = async (): Promise<void> => {
+      await worker.ended(60_000);
+      if (supervision.signal.aborted) return;
+      worker = fleet.startWorker();
+      await supervise();
+    };
+    const supervised = supervise();
 
     const open = async () => await fleet.sql(`SELECT FROM sluice.messages WHERE status IN ('queued', 'processing')`);
     await until(
@@ -24,9 +25,9 @@ describe('a message that kills its worker each time', () => {
       60_000,
       () => worker.output,
     );
-    over = true;
+    supervision.abort();
     worker.signal('SIGKILL');
-    await supervision;
+    await supervised;
 
     expect(await fleet.message(poison)).toMatchObject({ status: 'failed', failureReason: 'worker_lost' });
     for (const id of innocents) expect(await fleet.message(id)).toMatchObject({ status: 'delivered' });

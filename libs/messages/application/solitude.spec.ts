@@ -50,7 +50,7 @@ const end = fc.record({ nth: fc.nat(20), succeeds: fc.boolean() });
 describe('Solitude', () => {
   it('runs nothing beside what is alone, lets nobody overtake those that wait, and forgets nobody', async () => {
     await fc.assert(
-      fc.asyncProperty(fc.array(fc.oneof(begin, end), { maxLength: 40 }), async (commands) => {
+      fc.asyncProperty(fc.array(fc.oneof(begin, end), { maxLength: 40, size: 'max' }), async (commands) => {
         const solitude = new Solitude();
         const all: Work[] = [];
         const running = () => all.filter((work) => work.running);

@@ -31,7 +31,8 @@ export class InMemoryDeliveries extends Deliveries {
   settle({ id, state }: Message, ended: Message): Promise<boolean> {
     const found = this.store.messages.get(id)?.state;
     // Each claim counts an attempt, so the count tells whose end is already stored.
-    const isRepeated = found?.status === ended.state.status && found.attempts === state.attempts;
+    const isRepeated =
+      found?.status === ended.state.status && found.attempts === state.attempts && found.retries === state.retries;
     if (found === undefined || (found.claim?.token !== state.claim?.token && !isRepeated))
       return Promise.resolve(false);
     this.put(Message.restore({ ...ended.state, updatedAt: this.store.clock.now() }));

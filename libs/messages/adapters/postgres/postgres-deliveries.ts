@@ -32,10 +32,11 @@ const SETTLE = `
   UPDATE sluice.messages m
   SET status = t.status, failures = t.failures, failure_reason = t.failure_reason, updated_at = clock_timestamp(),
       claim = NULL, claim_expires_at = NULL, claim_alone = false
-  FROM unnest($1::text[], $2::uuid[], $3::int[], $4::text[], $5::int[], $6::text[])
-    AS t (id, token, attempts, status, failures, failure_reason)
+  FROM unnest($1::text[], $2::uuid[], $3::int[], $4::int[], $5::text[], $6::int[], $7::text[])
+    AS t (id, token, retries, attempts, status, failures, failure_reason)
   WHERE m.id = t.id
-    AND (m.claim = t.token OR m.claim IS NULL AND m.attempts = t.attempts AND m.status = t.status)
+    AND (m.claim = t.token
+      OR m.claim IS NULL AND (m.retries, m.attempts, m.status) = (t.retries, t.attempts, t.status))
   RETURNING t.token`;
 
 interface Claiming {
@@ -99,6 +100,7 @@ export class PostgresDeliveries extends Deliveries {
       .prepared<{ token: string }>('settle', SETTLE, [
         ends.map(({ claimed }) => claimed.id),
         ends.map(({ claimed }) => claimed.state.claim?.token),
+        ends.map(({ claimed }) => claimed.state.retries),
         ends.map(({ claimed }) => claimed.state.attempts),
         ends.map(({ ended }) => ended.state.status),
         ends.map(({ ended }) => ended.state.failures),

@@ -35,13 +35,17 @@ const LIMITS = {
   maxBytes: 4 * 1_048_576,
   maxWaiting: 10_000,
   maxWaitingBytes: 64 * 1_048_576,
+  concurrency: 2,
   sizeOf: ({ message }: Request) => Buffer.byteLength(message.state.text),
 };
 
 export class PostgresMessages extends Messages {
   // Requests with a key may have to wait for another process's transaction. The others shall not wait with them.
-  private readonly plain = new Batcher((requests: Request[]) => this.accept(requests), { ...LIMITS, concurrency: 2 });
-  private readonly keyed = new Batcher((requests: Request[]) => this.accept(requests), { ...LIMITS, concurrency: 2 });
+  private readonly plain = new Batcher((requests: Request[]) => this.acceptAll(requests), LIMITS);
+  private readonly keyed = new Batcher((requests: Request[]) => this.accept(requests), LIMITS);
+
+  /** The first request with each key that is under way: those that follow it wait here, not in the store. */
+  private readonly firsts = new Map<string, Promise<Accepted>>();
 
   constructor(
     private readonly database: Database,
@@ -51,15 +55,28 @@ export class PostgresMessages extends Messages {
   }
 
   async add(message: Message, idempotency: Idempotency | null): Promise<Accepted> {
-    const requests = idempotency === null ? this.plain : this.keyed;
-    for (const started = performance.now(); ;) {
+    if (idempotency === null) return this.plain.submit({ message, idempotency });
+    const name = `${message.state.accountId}/${idempotency.key}`;
+    const deadline = performance.now() + KEY_PATIENCE_MS;
+    const first = this.firsts.get(name);
+    if (first !== undefined) {
+      if (!(await endsBefore(first, deadline))) throw keyInUse();
+      return this.addKeyed(message, idempotency, deadline);
+    }
+    const accepted = this.addKeyed(message, idempotency, deadline);
+    this.firsts.set(name, accepted);
+    return accepted.finally(() => this.firsts.delete(name));
+  }
+
+  private async addKeyed(message: Message, idempotency: Idempotency, deadline: number): Promise<Accepted> {
+    for (;;) {
       try {
-        const accepted = settled(await requests.submit({ message, idempotency }));
+        const accepted = settled(await this.keyed.submit({ message, idempotency }));
         if (accepted !== null) return accepted;
       } catch (error) {
         // 55P03: the transaction that holds the key has not ended within lock_timeout.
-        if (idempotency === null || sqlState(error) !== '55P03') throw error;
-        if (performance.now() - started > KEY_PATIENCE_MS) throw keyInUse();
+        if (sqlState(error) !== '55P03') throw error;
+        if (performance.now() > deadline) throw keyInUse();
       }
     }
   }
@@ -138,15 +155,13 @@ export class PostgresMessages extends Messages {
     return this.database.dataSource.getRepository(MessageSchema);
   }
 
+  private async acceptAll(requests: Request[]): Promise<Accepted[]> {
+    await this.store(requests);
+    return requests.map(({ message }) => ({ message, replayed: false }));
+  }
+
   private async accept(requests: Request[]): Promise<Answer[]> {
-    const relayed = this.relay.takeRelayed();
-    let stored: Set<string>;
-    try {
-      stored = await this.store(requests, relayed);
-    } catch (error) {
-      this.relay.giveBack(relayed);
-      throw error;
-    }
+    const stored = await this.store(requests);
     const others = requests.filter(({ message }) => !stored.has(message.id));
     const answers = new Map(await this.firstUses(others));
     return requests.map(({ message }) =>
@@ -154,9 +169,11 @@ export class PostgresMessages extends Messages {
     );
   }
 
-  private async store(requests: Request[], relayed: string[]): Promise<Set<string>> {
+  /** @returns the ids of the messages that are stored now: all but those whose key was used before */
+  private async store(requests: Request[]): Promise<Set<string>> {
+    const relayed = this.relay.takeRelayed();
     const states = requests.map(({ message }) => message.state);
-    const [entry] = await this.database.prepared<{ id: string; message_ids: string[] }>('accept', ACCEPT, [
+    const values = [
       states.map(({ id }) => id),
       states.map(({ accountId }) => accountId),
       states.map(({ text }) => text),
@@ -165,7 +182,13 @@ export class PostgresMessages extends Messages {
       requests.map(({ idempotency }) => idempotency?.fingerprint ?? null),
       relayed,
       INITIAL_STATUS,
-    ]);
+    ];
+    const [entry] = await this.database
+      .prepared<{ id: string; message_ids: string[] }>('accept', ACCEPT, values)
+      .catch((error: unknown) => {
+        this.relay.giveBack(relayed);
+        throw error;
+      });
     const stored = new Set(entry?.message_ids);
     const messages = requests.map(({ message }) => message).filter(({ id }) => stored.has(id));
     if (entry !== undefined) this.relay.offer({ id: entry.id, messages });
@@ -198,6 +221,23 @@ export class PostgresMessages extends Messages {
     }
     return { message: Message.queue(use.message_id, accountId, text, use.created_at), replayed: true };
   }
+}
+
+/** Whether work ends, in whatever way, before a time of `performance.now()`. */
+async function endsBefore(work: Promise<unknown>, deadline: number): Promise<boolean> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<boolean>((resolve) => {
+    timer = setTimeout(() => {
+      resolve(false);
+    }, deadline - performance.now());
+  });
+  const ended = work.then(
+    () => true,
+    () => true,
+  );
+  const inTime = await Promise.race([ended, late]);
+  clearTimeout(timer);
+  return inTime;
 }
 
 function keyInUse(): DomainError {

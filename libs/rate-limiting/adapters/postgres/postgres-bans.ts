@@ -1,4 +1,5 @@
 import { DomainError } from '#kernel/domain-error.js';
+import { isTypeId } from '#kernel/typeid.js';
 import type { Database } from '#platform/database/database.js';
 import { Bans, type Ban } from '../../bans.js';
 
@@ -35,11 +36,12 @@ export class PostgresBans extends Bans {
   }
 
   async lift(keyId: string): Promise<void> {
+    if (!isTypeId('key', keyId)) throw banNotFound();
     const rows = await this.database.query(
       `DELETE FROM sluice.offences WHERE key_id = $1 AND banned_until_ms > ${NOW_MS} RETURNING key_id`,
-      [keyId.replaceAll('\u0000', '')],
+      [keyId],
     );
-    if (rows.length === 0) throw new DomainError('ban_not_found', 'No key with this id is banned.');
+    if (rows.length === 0) throw banNotFound();
   }
 
   async forget(): Promise<void> {
@@ -48,4 +50,8 @@ export class PostgresBans extends Bans {
        WHERE greatest(banned_at_ms, banned_until_ms, strikes_end_ms, refusing_window_ends_ms) < ${NOW_MS} - 86400000`,
     );
   }
+}
+
+function banNotFound(): DomainError {
+  return new DomainError('ban_not_found', 'No key with this id is banned.');
 }
