@@ -125,7 +125,11 @@ export class PostgresPlanThrottlerStorage extends PlanThrottlerStorage {
     for (const result of results) {
       const row = rows[result.ordinal - 1];
       ordered[result.ordinal - 1] = result;
-      if (row === undefined || result.stale) continue;
+      if (row === undefined) continue;
+      if (result.stale) {
+        this.refusals.doubt(row.hit, row.strikes);
+        continue;
+      }
       const refused = !row.whole && result.admitted < row.count && result.ban_left_ms === 0;
       const asked = row.count > 0;
       this.refusals.note(row.hit, result, refused ? refusedForMs(result, 1) : asked ? 0 : null, now);

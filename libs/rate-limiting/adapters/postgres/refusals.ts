@@ -98,6 +98,18 @@ export class Refusals {
     key.recheckAt = now + RECHECK_MS;
   }
 
+  /** Forgets that an account was refused, since something about it has changed; strikes that were taken come back. */
+  doubt({ accountId, keyId }: Hit, strikes: number): void {
+    const account = this.accounts.get(accountId);
+    if (account === undefined) return;
+    account.refusedUntil = 0;
+    const key = account.keys.get(keyId);
+    if (key === undefined) return;
+    key.bannedUntil = 0;
+    key.strikes -= strikes;
+    key.pending += strikes;
+  }
+
   lastTold(accountId: string, now: number) {
     const account = this.accounts.get(accountId);
     return account === undefined ? null : this.windows(account, now);
