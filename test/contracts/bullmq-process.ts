@@ -14,6 +14,8 @@ export interface WorkerOptions {
   readonly lockDuration?: number;
   readonly stalledInterval?: number;
   readonly maxStalledCount?: number;
+  readonly removeOnComplete?: { readonly count: number };
+  readonly removeOnFail?: { readonly count: number };
 }
 
 /** What one process of Sluice has of BullMQ. */
@@ -41,8 +43,12 @@ export function openBullMq(url: string) {
     /** What workers get to see, by the ids of the jobs. */
     jobs: async () => {
       const jobs = new Map<string, Job>();
-      for (const { id = '', data } of await bullmq.getJobs()) jobs.set(id, fromJob(id, data));
-      return jobs;
+      // In pages: BullMQ reads each job by a query of its own, all at once.
+      for (let start = 0; ; start += 100) {
+        const page = await bullmq.getJobs(undefined, start, start + 99);
+        if (page.length === 0) return jobs;
+        for (const { id = '', data } of page) jobs.set(id, fromJob(id, data));
+      }
     },
 
     /** Lets a worker take the next job, and the test say how it ends. */

@@ -18,10 +18,12 @@ export interface CensusSubject {
   put(message: Message): Promise<void>;
   commit(message: Message): Promise<unknown>;
   enqueue(message: Message): Promise<void>;
-  /** Lets a worker of ours, or another's, take the next job. */
-  take(whose: 'ours' | 'foreign'): Promise<Held>;
+  /** Lets a worker of ours, or another's, take the next job; a tidy one removes it when it has ended. */
+  take(whose: 'ours' | 'foreign' | 'tidy foreign'): Promise<Held>;
   /** Lets the queue itself give the waiting job up because its workers were silent. */
   stall(message: Message): Promise<void>;
+  /** Takes the job away, as somebody might who empties the queue. */
+  drop(message: Message): Promise<void>;
   find(message: Message): Promise<Message | null>;
   /** Relays the outbox; resolves to the ids of the jobs that then wait. */
   relay(): Promise<string[]>;
@@ -60,6 +62,14 @@ const losses: Record<string, (subject: CensusSubject) => Promise<Message>> = {
     await (await subject.take('ours')).failForGood('The store is away.');
     return message;
   },
+  'gone from the queue, after it was put there again when a worker of ours had failed its job': async (subject) => {
+    const message = await enqueued(subject);
+    await (await subject.take('ours')).failForGood('The store is away.');
+    await subject.reconciler.run();
+    await subject.relay();
+    await subject.drop(message);
+    return message;
+  },
   'given up by the queue because its workers were silent': async (subject) => {
     const message = await enqueued(subject);
     await subject.stall(message);
@@ -68,13 +78,18 @@ const losses: Record<string, (subject: CensusSubject) => Promise<Message>> = {
 };
 
 /** Each way in which another's worker can end a job, and what its message is to become. */
-const endings: Record<string, [(held: Held) => Promise<unknown>, object]> = {
-  'completed by a foreign worker': [(job) => job.complete(), { status: 'delivered', attempts: 1, failureReason: null }],
-  'failed by a foreign worker': [
-    (job) => job.failForGood('no such address'),
-    { status: 'failed', attempts: 1, failures: 1, failureReason: 'no such address' },
-  ],
-};
+const endings = (['foreign', 'tidy foreign'] as const).flatMap((whose) => [
+  {
+    ending: `completed by a ${whose} worker`,
+    end: async (subject: CensusSubject) => (await subject.take(whose)).complete(),
+    expected: { status: 'delivered', attempts: 1, failures: 0, failureReason: null },
+  },
+  {
+    ending: `failed by a ${whose} worker`,
+    end: async (subject: CensusSubject) => (await subject.take(whose)).failForGood('no such address'),
+    expected: { status: 'failed', attempts: 1, failures: 1, failureReason: 'no such address' },
+  },
+]);
 
 async function enqueued(subject: CensusSubject): Promise<Message> {
   const message = aMessage();
@@ -147,11 +162,10 @@ export function describeCensus(name: string, open: () => Promise<CensusSubject>)
       });
     });
 
-    describe.each(Object.keys(endings))('of a message that was %s', (ending) => {
+    describe.each(endings)('of a message that was $ending', ({ end, expected }) => {
       it('counts one, and the store is told how it ended', async () => {
-        const [end, expected] = endings[ending] ?? [() => Promise.resolve(), {}];
         const message = await enqueued(subject);
-        await end(await subject.take('foreign'));
+        await end(subject);
         expect(await subject.census.count()).toBe(1);
         expect(await subject.reconciler.run()).toEqual({ requeued: 0, followed: 1 });
         expect((await subject.find(message))?.state).toMatchObject({ ...expected, claim: null });
@@ -169,6 +183,13 @@ export function describeCensus(name: string, open: () => Promise<CensusSubject>)
       }
       expect(await subject.census.count()).toBe(3);
       expect((await subject.census.strays(2)).map(({ id }) => id)).toEqual([...all].sort().slice(0, 2));
+    });
+
+    it('has all of them healed at once, however many', async () => {
+      const all = Array.from({ length: 1_100 }, () => aMessage());
+      for (const message of all) await subject.put(message);
+      expect(await subject.reconciler.run()).toEqual({ requeued: 1_100, followed: 0 });
+      expect(await subject.census.count()).toBe(0);
     });
 
     it('does no harm when what it requeues is no stray any more', async () => {

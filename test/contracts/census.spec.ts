@@ -10,6 +10,13 @@ import { PostgresStore } from './postgres-store.js';
 const LOCK_MS = 200;
 const HOUR_MS = 3_600_000;
 
+const atOnce = { count: 0 };
+const workers = {
+  ours: { name: WORKER_NAME },
+  foreign: {},
+  'tidy foreign': { removeOnComplete: atOnce, removeOnFail: atOnce },
+};
+
 async function open() {
   const store = await PostgresStore.open();
   const bullmq = openBullMq(store.url);
@@ -28,12 +35,15 @@ async function openOnPostgres(): Promise<CensusSubject> {
     put: (message) => store.put(message),
     commit: (message) => store.commit(message),
     enqueue: (message) => bullmq.queue.add([message]),
-    take: (whose) => bullmq.take(whose === 'ours' ? { name: WORKER_NAME } : {}),
+    take: (whose) => bullmq.take(workers[whose]),
     stall: async ({ jobId }) => {
       await bullmq.take({ lockDuration: 1 });
       const strict = bullmq.run({ stalledInterval: 20, maxStalledCount: 0 });
       await store.until(() => bullmq.bullmq.getJobState(jobId).then((state) => state === 'failed'));
       await strict.close();
+    },
+    drop: async ({ jobId }) => {
+      await store.sql('DELETE FROM bullmq.job WHERE id = $1', [jobId]);
     },
     find: (message) => store.find(message),
     relay: async () => {
@@ -71,6 +81,24 @@ describe('the reconciler, once in a while', () => {
     clock.advance(1);
     await reconcilerAt(clock).run();
     expect(await store.sql('SELECT FROM sluice.idempotency_keys')).toHaveLength(0);
+  });
+
+  it('removes jobs from the queue a day after they ended, and only those', async () => {
+    const { store, bullmq, reconciler } = parts;
+    const all = [];
+    for (const hours of [23, 25]) {
+      const message = aMessage({ status: 'delivered' });
+      all.push(message.id);
+      await bullmq.queue.add([message]);
+      await (await bullmq.take()).complete();
+      await store.sql('UPDATE bullmq.job SET finished_at_ms = $2 WHERE id = $1', [
+        ...[message.id, Date.now() - hours * HOUR_MS],
+      ]);
+    }
+    const waiting = aMessage();
+    await bullmq.queue.add([waiting]);
+    await reconciler.run();
+    expect([...(await bullmq.jobs()).keys()].sort()).toEqual([all[0], waiting.id].sort());
   });
 
   it('lets jobs be taken over again when a worker\u2019s clock was an hour ahead', async () => {

@@ -40,6 +40,12 @@ async function open(): Promise<MessagesSubject> {
     }),
     refuse: (part, message, when) => refuse(store, part, message, when),
     relent: () => store.relent(),
+    slowDown: async () => {
+      await store.sql(`
+        CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS
+          $$ BEGIN PERFORM pg_sleep(0.001); RETURN NEW; END $$;
+        CREATE TRIGGER refuse BEFORE INSERT ON sluice.idempotency_keys FOR EACH ROW EXECUTE FUNCTION refuse()`);
+    },
     stopWhileAdding: async (message, key) => {
       const { id, accountId, createdAt } = message.state;
       const client = await store.transaction(

@@ -21,6 +21,8 @@ export interface MessagesSubject {
   /** Makes the store refuse one part of one message, at once or only when it comes to commit. */
   refuse(part: Part, message: Message, when?: 'at once' | 'at commit'): Promise<void>;
   relent(): Promise<void>;
+  /** Lets each idempotency record take a while, so that processes that store some meet. */
+  slowDown(): Promise<void>;
   /** A process that stores a message with a key and stops before its commit. */
   stopWhileAdding(message: Message, key: string): Promise<{ commit(): Promise<void>; crash(): Promise<void> }>;
   /** Resolves when another request waits for such a process. */

@@ -28,8 +28,8 @@ interface StrayRow {
   created_at: Date;
   retries: number;
   job_id: string;
-  /** How the job ended, by itself or, when its worker has removed it, by the event that tells of it. */
-  ended: 'completed' | 'failed' | null;
+  /** How the job ended: by itself or, when its worker has removed it, by the last event of its newest life. */
+  ended: 'completed' | 'failed' | 'added' | null;
   processed_by: string | null;
   failed_reason: string | null;
 }
@@ -63,7 +63,7 @@ export class PostgresCensus extends Census {
          ${STRAYS} ORDER BY m.id LIMIT $2
        ) s LEFT JOIN LATERAL (
          SELECT event, data->>'failedReason' AS reason FROM bullmq.event
-         WHERE s.state IS NULL AND queue = $1 AND data->>'jobId' = job_id AND event IN ('completed', 'failed')
+         WHERE s.state IS NULL AND queue = $1 AND data->>'jobId' = job_id AND event IN ('added', 'completed', 'failed')
          ORDER BY id DESC LIMIT 1
        ) e ON true
        ORDER BY s.id`,
