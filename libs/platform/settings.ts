@@ -36,6 +36,13 @@ function secret(env: Environment, name: string): string | null {
   return text;
 }
 
+// What is sent as a bearer token can have no blank in it, nor anything that a header can't carry.
+function bearerSecret(env: Environment, name: string): string | null {
+  const text = secret(env, name);
+  if (text !== null && !/^[!-~]+$/.test(text)) throw new SettingsError(`${name} must be visible ASCII without blanks.`);
+  return text;
+}
+
 function required<T>(value: T | null, name: string, what: string): T {
   if (value === null) throw new SettingsError(`${name} is required: ${what}.`);
   return value;
@@ -97,7 +104,7 @@ export function readSettings(env: Environment) {
       'API_KEY_PEPPER',
       'a secret of at least 32 characters under which API keys are hashed, the same for every process',
     ),
-    adminApiKey: secret(env, 'ADMIN_API_KEY'),
+    adminApiKey: bearerSecret(env, 'ADMIN_API_KEY'),
     signup: {
       open: oneOf(env, 'SIGNUP', 'open', ['open', 'closed']) === 'open',
       perHour: integer(env, 'SIGNUPS_PER_HOUR', 20, 0, 1_000_000),

@@ -23,8 +23,7 @@ export function simulate(
   let refused = 0;
   let firstRefusedAt: number | null = null;
   for (const at of times) {
-    // The rules take 0 for "has not begun", so the first moment is 1.
-    const taken = take(windows, limits, 1, at + 1);
+    const taken = take(windows, limits, 1, at);
     windows = taken.windows;
     each(at, taken.admitted === 1);
     if (taken.admitted === 1) admitted++;

@@ -48,6 +48,8 @@ export function createEdge(options: EdgeOptions): FastifyAdapter {
     },
     frameworkErrors: (_error: Error, request: FastifyRequest, reply: FastifyReply) => {
       request.rateLimit = [strangers.take(request.ip).window];
+      // Fastify runs no hook here.
+      tellLimits(request, reply, strangers);
       sendProblem(request, reply, new DomainError('malformed_request', 'The path is not validly percent-encoded.'));
     },
     routerOptions: { maxParamLength: MAX_HEADER_BYTES },
@@ -75,9 +77,7 @@ export function createEdge(options: EdgeOptions): FastifyAdapter {
   });
   fastify.addHook('onSend', (request, reply, _payload, done) => {
     if (leavesBodyUnread(request.raw)) void reply.header('connection', 'close');
-    for (const [name, value] of rateLimitHeaders(windowsOf(request, reply, strangers), Date.now())) {
-      reply.raw.setHeader(name, value);
-    }
+    tellLimits(request, reply, strangers);
     done();
   });
   const server = fastify.server;
@@ -135,6 +135,12 @@ function leavesBodyUnread(request: IncomingMessage): boolean {
 function markAnswer(request: FastifyRequest, reply: FastifyReply): void {
   reply.raw.setHeader('X-Request-Id', request.id);
   reply.raw.setHeader('Cache-Control', 'no-store');
+}
+
+function tellLimits(request: FastifyRequest, reply: FastifyReply, strangers: AddressBudget): void {
+  for (const [name, value] of rateLimitHeaders(windowsOf(request, reply, strangers), Date.now())) {
+    reply.raw.setHeader(name, value);
+  }
 }
 
 export function sendProblem(request: FastifyRequest, reply: FastifyReply, error: DomainError): void {

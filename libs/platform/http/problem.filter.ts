@@ -2,7 +2,7 @@ import { Catch, HttpException, type ArgumentsHost, type ExceptionFilter } from '
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { DomainError, RetryLaterError } from '#kernel/domain-error.js';
 import type { Logger } from '../logging.js';
-import { asUnavailable } from '../database/faults.js';
+import { asUnavailable, isContention, isUnavailable } from '../database/faults.js';
 import { sendProblem } from './edge.js';
 import { UNAVAILABLE_RETRY_AFTER } from './problems.js';
 
@@ -29,7 +29,7 @@ export class ProblemFilter implements ExceptionFilter {
   }
 
   private asDomainError(thrown: unknown, request: FastifyRequest): DomainError {
-    const error = asUnavailable(thrown);
+    const error = asUnavailable(thrown, (cause) => isUnavailable(cause) || isContention(cause));
     if (error instanceof DomainError) return error;
     if (error instanceof HttpException && error.getStatus() === 404) {
       return new DomainError('not_found', 'No resource has this path.');

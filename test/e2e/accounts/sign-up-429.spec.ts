@@ -1,6 +1,6 @@
 import { Service, statusesOf } from '../../support/accounts.js';
 import { expectProblem } from '../../support/api.js';
-import type { Answer } from '../../support/http.js';
+import { lines, RawConnection, type Answer } from '../../support/http.js';
 
 const PER_HOUR = 5;
 
@@ -29,11 +29,22 @@ describe('POST /accounts answers 429 rate_limit_exceeded', () => {
     return statusesOf(answers);
   };
 
-  it('to all but the first few from one address, out of any number at once', async () => {
-    const answers = await signUps(20, 'at once');
-    const stored = await service.sql("SELECT id FROM sluice.accounts WHERE name = 'at once'");
+  it('to all but the first few from one address, also when all were let in at the door', async () => {
+    const body = '{"name":"at once"}';
+    const head = ['POST /accounts HTTP/1.1', 'Host: sluice', 'Content-Type: application/json', 'Expect: 100-continue'];
+    const ofBody = [`Content-Length: ${body.length}`, `X-Forwarded-For: ${address}`];
+    const connections = await Promise.all(Array.from({ length: 20 }, () => RawConnection.open(service.url)));
+    const said = async (text: string) => {
+      for (const connection of connections) connection.write(text);
+      return Promise.all(connections.map((connection) => connection.answer()));
+    };
+    const atTheDoor = await said(lines(...head, ...ofBody));
+    const answers = await said(body);
+    for (const connection of connections) connection.close();
 
+    expect(statusesOf(atTheDoor)).toEqual(Array(20).fill(100));
     expect(statusesOf(answers)).toEqual([...Array<number>(PER_HOUR).fill(201), ...Array<number>(15).fill(429)]);
+    const stored = await service.sql("SELECT id FROM sluice.accounts WHERE name = 'at once'");
     expect(stored).toHaveLength(PER_HOUR);
   });
 

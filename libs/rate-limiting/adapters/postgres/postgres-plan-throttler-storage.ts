@@ -1,8 +1,9 @@
 import { Batcher } from '#platform/batcher.js';
 import type { Database } from '#platform/database/database.js';
+import { asUnavailable, isContention } from '#platform/database/faults.js';
 import type { RateLimitWindow } from '#platform/http/rate-limit-headers.js';
 import { PlanThrottlerStorage, type Hit, type Usage, type Verdict } from '../../plan-throttler-storage.js';
-import { Refusals } from './refusals.js';
+import { Refusals, type Strikes } from './refusals.js';
 import { refusedForMs, TAKE_HITS, windowsOf, type HitResult } from './take-hits.js';
 import { take } from '../../windows.js';
 
@@ -15,7 +16,7 @@ export interface BanPolicy {
   readonly maxBanMs: number;
 }
 
-/** Hits of one key that are decided over together. */
+/** Hits of one key that are decided over together; or, without any, strikes of a key that are handed over. */
 interface Row {
   readonly hit: Hit;
   count: number;
@@ -23,7 +24,7 @@ interface Row {
   readonly strikes: number;
 }
 
-const FLUSH_EVERY_MS = 1_000;
+const FLUSH_EVERY_MS = 100;
 
 /**
  * All hits that wait at one moment travel in one call of a function in the database, those of one key as one row.
@@ -31,7 +32,7 @@ const FLUSH_EVERY_MS = 1_000;
  */
 export class PostgresPlanThrottlerStorage extends PlanThrottlerStorage {
   private readonly batcher: Batcher<Hit, Verdict>;
-  private readonly refusals: Refusals;
+  private readonly refusals = new Refusals();
   private readonly flushTimer: NodeJS.Timeout;
 
   constructor(
@@ -39,9 +40,11 @@ export class PostgresPlanThrottlerStorage extends PlanThrottlerStorage {
     private readonly bans: BanPolicy,
   ) {
     super();
-    this.refusals = new Refusals(bans.graceMs);
     this.batcher = new Batcher((hits) => this.decide(hits), { maxItems: 1_000, maxWaiting: 20_000, concurrency: 2 });
-    this.flushTimer = setInterval(() => void this.flush(), FLUSH_EVERY_MS);
+    this.flushTimer = setInterval(
+      () => void this.handOver(this.refusals.takeOverdue(performance.now())),
+      FLUSH_EVERY_MS,
+    );
   }
 
   async hit(hit: Hit): Promise<Verdict> {
@@ -74,19 +77,12 @@ export class PostgresPlanThrottlerStorage extends PlanThrottlerStorage {
   async close(): Promise<void> {
     clearInterval(this.flushTimer);
     await this.batcher.idle();
-    await this.flush();
+    await this.handOver(this.refusals.takeAll());
   }
 
-  private async flush(): Promise<void> {
-    const rows = this.refusals.withPending().map(({ accountId, keyId }) => ({
-      hit: { accountId, keyId, epoch: -1, count: 0 },
-      count: 0,
-      whole: false,
-      strikes: this.refusals.takePending(accountId, keyId),
-    }));
-    if (rows.length === 0) return;
+  private async handOver(strikes: Strikes[]): Promise<void> {
     // Strikes that can't be handed over are forgiven: the caller was refused all the same.
-    await this.ask(rows).catch(() => undefined);
+    if (strikes.length > 0) await this.ask(strikes.map(rowOf)).catch(() => undefined);
   }
 
   private async decide(hits: Hit[]): Promise<Verdict[]> {
@@ -95,47 +91,47 @@ export class PostgresPlanThrottlerStorage extends PlanThrottlerStorage {
       const whole = hit.count !== 1;
       const name = whole ? String(index) : `${hit.keyId}/${hit.epoch}`;
       const row = rows.get(name);
-      if (row === undefined) {
-        const strikes = this.refusals.takePending(hit.accountId, hit.keyId);
-        rows.set(name, { hit, count: hit.count, whole, strikes });
-        return { name, place: 0 };
-      }
-      return { name, place: row.count++ };
+      if (row !== undefined) return { name, place: row.count++ };
+      rows.set(name, { hit, count: hit.count, whole, strikes: 0 });
+      return { name, place: 0 };
     });
-    const results = await this.ask([...rows.values()]);
+    const accounts = [...new Set(hits.map(({ accountId }) => accountId))];
+    const strikes = accounts.flatMap((accountId) => this.refusals.takeStrikes(accountId)).map(rowOf);
+    const results = (await this.ask([...strikes, ...rows.values()])).slice(strikes.length);
     const byName = new Map([...rows.keys()].map((name, index) => [name, results[index]]));
     return places.map(({ name, place }, index) => verdict(byName.get(name), place, hits[index]?.count ?? 1));
   }
 
   private async ask(rows: Row[]): Promise<(HitResult | undefined)[]> {
-    const results = await this.database.prepared<HitResult>('take-hits', TAKE_HITS, [
+    const values = [
       rows.map(({ hit }) => hit.accountId),
       rows.map(({ hit }) => hit.keyId),
       rows.map(({ hit }) => hit.epoch),
       rows.map(({ count }) => count),
       rows.map(({ whole }) => whole),
       rows.map(({ strikes }) => strikes),
-      this.bans.graceMs,
-      this.bans.afterRefusals,
-      this.bans.banMs,
-      this.bans.maxBanMs,
-    ]);
+      ...[this.bans.graceMs, this.bans.afterRefusals, this.bans.banMs, this.bans.maxBanMs],
+    ];
+    const results = await this.database.prepared<HitResult>('take-hits', TAKE_HITS, values).catch((error: unknown) => {
+      throw asUnavailable(error, isContention);
+    });
     const now = performance.now();
     const ordered: (HitResult | undefined)[] = [];
     for (const result of results) {
       const row = rows[result.ordinal - 1];
       ordered[result.ordinal - 1] = result;
-      if (row === undefined) continue;
-      if (result.stale) {
-        this.refusals.doubt(row.hit, row.strikes);
-        continue;
-      }
+      if (row === undefined || result.stale) continue;
       const refused = !row.whole && result.admitted < row.count && result.ban_left_ms === 0;
-      const asked = row.count > 0;
-      this.refusals.note(row.hit, result, refused ? refusedForMs(result, 1) : asked ? 0 : null, now);
+      if (row.count === 0) this.refusals.noteHandedOver(row.hit, result, now);
+      else this.refusals.note(row.hit, result, refused, now);
     }
     return ordered;
   }
+}
+
+// Epoch -1: strikes belong to the key whatever has changed since they were counted.
+function rowOf({ accountId, keyId, count: strikes }: Strikes): Row {
+  return { hit: { accountId, keyId, epoch: -1, count: 0 }, count: 0, whole: false, strikes };
 }
 
 function verdict(result: HitResult | undefined, place: number, count: number): Verdict {
@@ -143,7 +139,8 @@ function verdict(result: HitResult | undefined, place: number, count: number): V
   if (count !== 1 ? result.admitted === count : place < result.admitted) {
     return { kind: 'admitted', windows: windowsOf(result, count === 1 ? result.admitted - place - 1 : 0) };
   }
-  const windows = windowsOf(result);
+  // Where some requests had room, but not as many as this: nothing remains for it.
+  const windows = windowsOf(result).map((one) => (one.remaining < count ? { ...one, remaining: 0 } : one));
   const spared = place - result.admitted < result.spared;
   if (result.ban_left_ms > 0 && !spared) return { kind: 'banned', windows, retryInMs: result.ban_left_ms };
   return { kind: 'refused', windows, retryInMs: refusedForMs(result, count) };

@@ -45,11 +45,10 @@ export function windowsOf(result: HitResult, later = 0, agoMs = 0): RateLimitWin
   ];
 }
 
-/** Milliseconds until a refused request of `count` may pass: until the window that refused it ends, the later of two. */
+/** Milliseconds until `count` requests may pass: until the window without room for them ends, the later of two. */
 export function refusedForMs(result: HitResult, count: number): number {
   return Math.max(
     result.minute_used + count > result.per_minute ? result.minute_left_ms : 0,
     result.day_used + count > result.per_day ? result.day_left_ms : 0,
-    1,
   );
 }

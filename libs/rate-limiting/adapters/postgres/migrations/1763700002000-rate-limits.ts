@@ -52,6 +52,7 @@ DECLARE
   h record;
   a record;
   w sluice.rate_limits;
+  v_stored sluice.rate_limits;
   o sluice.offences;
   v_now bigint;
   v_room integer;
@@ -80,12 +81,14 @@ BEGIN
       CONTINUE;
     END IF;
 
+    v_stored := w;
     IF w.minute_ends_ms <= v_now THEN
       w.minute_used := 0; w.minute_ends_ms := 0;
     END IF;
     IF w.day_ends_ms <= v_now THEN
       w.day_used := 0; w.day_ends_ms := 0;
     END IF;
+    -- Of use after the clock went back; stored below, or the end would move along before a caller who is refused.
     w.minute_ends_ms := least(w.minute_ends_ms, v_now + 60000);
     w.day_ends_ms := least(w.day_ends_ms, v_now + 86400000);
 
@@ -103,11 +106,13 @@ BEGIN
         w.day_used := w.day_used + admitted;
         IF w.minute_ends_ms = 0 THEN w.minute_ends_ms := v_now + 60000; END IF;
         IF w.day_ends_ms = 0 THEN w.day_ends_ms := v_now + 86400000; END IF;
-        UPDATE sluice.rate_limits r
-        SET minute_used = w.minute_used, minute_ends_ms = w.minute_ends_ms,
-            day_used = w.day_used, day_ends_ms = w.day_ends_ms
-        WHERE r.account_id = h.account_id;
       END IF;
+    END IF;
+    IF w IS DISTINCT FROM v_stored THEN
+      UPDATE sluice.rate_limits r
+      SET minute_used = w.minute_used, minute_ends_ms = w.minute_ends_ms,
+          day_used = w.day_used, day_ends_ms = w.day_ends_ms
+      WHERE r.account_id = h.account_id;
     END IF;
 
     ban_after := greatest(p_ban_after, a.per_minute / 10);

@@ -1,0 +1,87 @@
+import { AddressBudget } from './address-budget.js';
+
+const LIMIT = 3;
+const WINDOW_SECONDS = 60;
+
+describe('AddressBudget', () => {
+  let budget: AddressBudget;
+  let now: number;
+
+  beforeEach(() => {
+    now = 1_000_000;
+    jest.spyOn(performance, 'now').mockImplementation(() => now);
+    budget = new AddressBudget('minute', LIMIT, WINDOW_SECONDS);
+  });
+  afterEach(() => {
+    jest.restoreAllMocks();
+  });
+
+  const takeAll = (address: string, count = LIMIT + 1) =>
+    Array.from({ length: count }, () => budget.take(address).passes);
+  const remaining = (address: string) => budget.peek(address).remaining;
+
+  it('lets as many pass as its limit in a window, and counts no more than those', () => {
+    expect(takeAll('192.0.2.1')).toEqual([true, true, true, false]);
+    expect(remaining('192.0.2.1')).toBe(0);
+  });
+
+  it('tells of its window after what it has just taken', () => {
+    expect(budget.take('192.0.2.1')).toEqual({
+      passes: true,
+      window: { name: 'minute', windowSeconds: 60, limit: 3, remaining: 2, resetsInMs: 60_000 },
+    });
+    now += 59_999;
+    expect(budget.take('192.0.2.1').window).toMatchObject({ remaining: 1, resetsInMs: 1 });
+  });
+
+  it('begins a window anew when it has ended, not before', () => {
+    takeAll('192.0.2.1');
+    now += WINDOW_SECONDS * 1_000 - 1;
+    expect(budget.take('192.0.2.1').passes).toBe(false);
+    now += 1;
+    expect(budget.take('192.0.2.1')).toMatchObject({ passes: true, window: { remaining: 2, resetsInMs: 60_000 } });
+  });
+
+  it('gives back, but never more than was taken', () => {
+    budget.take('192.0.2.1');
+    budget.giveBack('192.0.2.1');
+    budget.giveBack('192.0.2.1');
+    expect(remaining('192.0.2.1')).toBe(LIMIT);
+  });
+
+  it.each([
+    ['two addresses of IPv4', '192.0.2.1', '192.0.2.2'],
+    ['two networks of IPv6', '2001:db8:0:1::1', '2001:db8:0:2::1'],
+    ['networks that differ in their 64th bit', '2001:db8:0:10::1', '2001:db8:0:11::1'],
+    ['an address of IPv4 and one of IPv6 that looks like it', '192.0.2.1', '2001:db8::192.0.2.1'],
+    ['two addresses of IPv4 in the form of IPv6', '::ffff:192.0.2.1', '::ffff:192.0.2.2'],
+  ])('keeps %s apart', (_name, one, other) => {
+    takeAll(one);
+    expect(remaining(other)).toBe(LIMIT);
+  });
+
+  it.each([
+    ['a network of IPv6', '2001:db8:0:1::1', '2001:db8:0:1:ffff:ffff:ffff:ffff'],
+    ['one address in two spellings', '2001:db8:0:1::1', '2001:0DB8:0000:0001:0:0:0:1'],
+    ['an address of IPv4 and the same in the form of IPv6', '192.0.2.1', '::ffff:192.0.2.1'],
+    ['an address with and without its zone', 'fe80::1', 'fe80::1%eth0'],
+  ])('counts %s as one', (_name, one, other) => {
+    takeAll(one);
+    expect(remaining(other)).toBe(0);
+  });
+
+  it('counts what is no address as well', () => {
+    expect(takeAll('')).toEqual([true, true, true, false]);
+    expect(takeAll('unknown')).toEqual([true, true, true, false]);
+  });
+
+  it('remembers 100,000 addresses at most, and forgets the oldest first', () => {
+    const address = (index: number) => `10.${index >> 16}.${(index >> 8) & 255}.${index & 255}`;
+    takeAll(address(0));
+    takeAll(address(1));
+    for (let index = 2; index < 100_000; index++) budget.take(address(index));
+    expect([remaining(address(0)), remaining(address(1))]).toEqual([0, 0]);
+    for (let index = 100_000; index < 199_998; index++) budget.take(address(index));
+    expect([remaining(address(0)), remaining(address(1)), remaining(address(2))]).toEqual([0, 0, LIMIT]);
+  });
+});

@@ -1,0 +1,77 @@
+import fc from 'fast-check';
+import { exhausted, rateLimitHeaders, seconds, tightest, type RateLimitWindow } from './rate-limit-headers.js';
+
+const NOW = 1_800_000_000_000;
+const minute: RateLimitWindow = { name: 'minute', windowSeconds: 60, limit: 60, remaining: 59, resetsInMs: 41_500 };
+const day: RateLimitWindow = {
+  name: 'day',
+  windowSeconds: 86_400,
+  limit: 1_000,
+  remaining: 812,
+  resetsInMs: 30_210_900,
+};
+
+const headers = (windows: readonly RateLimitWindow[], now = NOW) => Object.fromEntries(rateLimitHeaders(windows, now));
+
+describe('The rate limit headers', () => {
+  it('tell of both windows, in the syntax of the draft', () => {
+    expect(rateLimitHeaders([minute, day], NOW)).toEqual([
+      ['X-RateLimit-Limit', '60'],
+      ['X-RateLimit-Remaining', '59'],
+      ['X-RateLimit-Reset', '1800000042'],
+      ['RateLimit-Policy', '"minute";q=60;w=60, "day";q=1000;w=86400'],
+      ['RateLimit', '"minute";r=59;t=42, "day";r=812;t=30211'],
+    ]);
+  });
+
+  it('tell of one window alone where there is no other', () => {
+    expect(headers([day])).toMatchObject({
+      'X-RateLimit-Limit': '1000',
+      'RateLimit-Policy': '"day";q=1000;w=86400',
+      RateLimit: '"day";r=812;t=30211',
+    });
+    expect(rateLimitHeaders([], NOW)).toEqual([]);
+  });
+
+  it.each([
+    ['fewer requests remain', { ...minute, remaining: 5 }, { ...day, remaining: 4 }, 'day'],
+    ['fewer requests remain', { ...minute, remaining: 4 }, { ...day, remaining: 5 }, 'minute'],
+    ['of as many it resets later', { ...minute, remaining: 4 }, { ...day, remaining: 4 }, 'day'],
+    ['of as many it resets later', { ...minute, remaining: 4 }, { ...day, remaining: 4, resetsInMs: 1 }, 'minute'],
+  ])('show the window of which %s', (_name, one, other, shown) => {
+    expect(tightest([one, other])?.name).toBe(shown);
+    expect(tightest([other, one])?.name).toBe(shown);
+  });
+
+  it('name a reset after now, and never too early to retry', () => {
+    fc.assert(
+      fc.property(fc.nat(10_000), fc.double({ min: 0.001, max: 90_000_000, noNaN: true }), (offset, resetsInMs) => {
+        const now = NOW + offset;
+        const reset = Number(headers([{ ...minute, resetsInMs }], now)['X-RateLimit-Reset']) * 1_000;
+        expect(reset).toBeGreaterThan(now);
+        expect(reset).toBeGreaterThanOrEqual(now + resetsInMs);
+        expect(reset).toBeLessThan(now + resetsInMs + 1_001);
+      }),
+    );
+  });
+
+  it.each([
+    [0, 1],
+    [0.1, 1],
+    [1_000, 1],
+    [1_000.1, 2],
+    [59_999, 60],
+  ])('tell %d ms as %d s', (ms, whole) => {
+    expect(seconds(ms)).toBe(whole);
+  });
+
+  it('say that nothing remains where nothing can be counted', () => {
+    const shown = exhausted([minute, day], 3);
+    expect(headers(shown)).toMatchObject({
+      'X-RateLimit-Limit': '60',
+      'X-RateLimit-Remaining': '0',
+      'X-RateLimit-Reset': String(NOW / 1_000 + 3),
+      RateLimit: '"minute";r=0;t=3, "day";r=0;t=3',
+    });
+  });
+});

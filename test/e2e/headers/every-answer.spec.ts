@@ -1,0 +1,143 @@
+import { ADMIN_API_KEY, asText, LimitedApis, onTheWire, type Holder } from '../../support/limits.js';
+import { StallingLink } from '../limits/stalling-link.js';
+import { expectEveryHeader, lastOf, valuesOf, windowsOf, type Said } from './said.js';
+
+const ACCOUNT = 'minute day';
+const ADDRESS = 'minute';
+
+// Each asks for the end of the connection after the answer.
+const request = (line: string, ...headers: string[]) =>
+  asText(`${line} HTTP/1.1`, 'Host: sluice', 'Connection: close', ...headers);
+const get = (path: string, ...headers: string[]) => request(`GET ${path}`, ...headers);
+const post = (path: string, body: string, ...headers: string[]) => {
+  const framing = headers.some((header) => header.startsWith('Transfer')) ? [] : [`Content-Length: ${body.length}`];
+  return request(`POST ${path}`, 'Content-Type: application/json', ...framing, ...headers) + body;
+};
+
+describe('every header that all answers have is, once and as it is spelled, in the answer', () => {
+  const link = new StallingLink();
+  let limited: LimitedApis;
+  let holder: Holder;
+  let key: string;
+
+  beforeAll(async () => {
+    const settings = {
+      ...{ REQUEST_TIMEOUT_MS: '500', MAX_BODY_BYTES: '1024', SIGNUPS_PER_HOUR: '3' },
+      ...{ ANONYMOUS_PER_MINUTE: '40', TRUST_PROXY: '127.0.0.1' },
+    };
+    limited = await LimitedApis.start(settings, { through: (url) => link.open(url) });
+    holder = await limited.signUp();
+    key = `Authorization: Bearer ${holder.key}`;
+  });
+  afterAll(async () => {
+    await limited.stop();
+    await link.cut();
+  });
+
+  const send = async (text: string) => lastOf(await onTheWire(limited.url(), text));
+  /** Sends a text, and looks at what comes back. */
+  const expectAnswer = async (status: number, windows: string, text: string): Promise<Said> => {
+    const sentAt = Date.now();
+    const said = await send(text);
+    expect([said.status, windowsOf(said)]).toEqual([status, windows]);
+    expectEveryHeader(said, sentAt);
+    return said;
+  };
+
+  it.each([
+    ['200', () => get('/account', key), ACCOUNT],
+    ['200 to HEAD', () => request('HEAD /account', key), ACCOUNT],
+    ['200 to operators', () => get('/admin/accounts', `Authorization: Bearer ${ADMIN_API_KEY}`), ADDRESS],
+    ['201', () => post('/accounts', '{"name":"x"}'), ADDRESS],
+    ['202', () => post('/messages', '{"message":"x"}', key), ACCOUNT],
+    ['202 after 100', () => post('/messages', '{"message":"x"}', key, 'Expect: 100-continue'), ACCOUNT],
+    ['204', () => request('OPTIONS /messages'), ADDRESS],
+    ['204 with a key', () => request('OPTIONS /messages', key), ACCOUNT],
+    ['400 for a body', () => post('/messages', '{', key), ACCOUNT],
+    ['400 for fields', () => post('/messages', '{}', key), ACCOUNT],
+    ['400 for a query', () => get('/messages?limit=0', key), ACCOUNT],
+    ['400 for a path', () => get('/%', key), ADDRESS],
+    ['400 for a method', () => request('FETCH /'), ADDRESS],
+    ['400 for a header', () => get('/account', key, 'Accept'), ADDRESS],
+    ['400 for no Host', () => asText('GET / HTTP/1.1', 'Connection: close'), ADDRESS],
+    ['400 for an expectation', () => get('/account', key, 'Expect: miracles'), ADDRESS],
+    ['400 for CONNECT', () => request('CONNECT example.com:443'), ADDRESS],
+    ['400 for chunks', () => post('/messages', 'x', key, 'Transfer-Encoding: chunked'), ADDRESS],
+    ['401 without a key', () => get('/account'), ADDRESS],
+    ['401 with a wrong key', () => get('/account', 'Authorization: Bearer wrong'), ADDRESS],
+    ['401 for operators only', () => get('/admin/bans', key), ACCOUNT],
+    ['404', () => get('/unknown', key), ACCOUNT],
+    ['404 without a key', () => get('/unknown'), ADDRESS],
+    ['404 of a message', () => get('/messages/any', key), ACCOUNT],
+    ['405', () => request('DELETE /messages', key), ACCOUNT],
+    ['408 for headers', () => 'GET /account HTTP/1.1\r\nHost: sluice\r\n', ADDRESS],
+    ['408 for a body', () => post('/messages', '{}', key).slice(0, -1), ACCOUNT],
+    ['413 by its length', () => post('/messages', 'x'.repeat(2_000), key), ACCOUNT],
+    [
+      '413 as it comes',
+      () => post('/messages', `800\r\n${'x'.repeat(2_048)}\r\n0\r\n\r\n`, key, 'Transfer-Encoding: chunked'),
+      ACCOUNT,
+    ],
+    ['415', () => post('/messages', '{}', key, 'Content-Encoding: gzip'), ACCOUNT],
+    ['431', () => get('/account', key, `X-Large: ${'x'.repeat(20_000)}`), ADDRESS],
+  ])('%s', async (name, text, windows) => {
+    await expectAnswer(Number.parseInt(name), windows, text());
+  });
+
+  it('403', async () => {
+    const { body } = await limited.ask(holder, {
+      ...{ method: 'POST', path: '/api-keys', body: '{"name":"x","scopes":["messages:read"]}' },
+    });
+    await expectAnswer(403, ACCOUNT, get('/account', `Authorization: Bearer ${String(body.key)}`));
+  });
+
+  it('409', async () => {
+    const message = { method: 'POST', path: '/messages', body: '{"message":"x"}' };
+    const { id } = (await limited.ask(holder, message)).body;
+    await limited.sql("UPDATE sluice.messages SET status = 'delivered' WHERE id = $1", [id]);
+    await expectAnswer(409, ACCOUNT, post(`/messages/${String(id)}/cancel`, '', key));
+  });
+
+  it('422', async () => {
+    const once = 'Idempotency-Key: once';
+    await expectAnswer(202, ACCOUNT, post('/messages', '{"message":"x"}', key, once));
+    await expectAnswer(422, ACCOUNT, post('/messages', '{"message":"y"}', key, once));
+  });
+
+  it('500', async () => {
+    await limited.sql('ALTER TABLE sluice.messages RENAME COLUMN body TO gone');
+    await expectAnswer(500, ACCOUNT, get('/messages', key));
+    await limited.sql('ALTER TABLE sluice.messages RENAME COLUMN gone TO body');
+  });
+
+  it('429 of a plan, and of a ban', async () => {
+    const said = async (strikes: number) => {
+      const offender = await limited.offender(strikes, await limited.anotherKey(holder));
+      const answer = await expectAnswer(429, ACCOUNT, get('/account', `Authorization: Bearer ${offender.key}`));
+      await limited.setWindows(holder, { minuteUsed: 0 });
+      return valuesOf(answer, 'Retry-After').join();
+    };
+    expect([await said(0), await said(29)]).toEqual(['60', '60']);
+  });
+
+  it('429 of sign-ups, and of an address', async () => {
+    const from = 'X-Forwarded-For: 192.0.2.1';
+    for (let count = 0; count < 3; count++) await send(post('/accounts', '{"name":"x"}', from));
+    await expectAnswer(429, 'signup', post('/accounts', '{"name":"x"}', from));
+    for (let count = 4; count < 40; count++) await send(get('/unknown', from));
+    await expectAnswer(429, ADDRESS, get('/unknown', from));
+  });
+
+  it('503', async () => {
+    const { key: unseen } = await limited.signUp();
+    await link.cut();
+    const known = await expectAnswer(503, ACCOUNT, get('/messages', key));
+    const unknown = await expectAnswer(503, ADDRESS, get('/messages', `Authorization: Bearer ${unseen}`));
+    await link.restore();
+
+    for (const said of [known, unknown]) {
+      expect(valuesOf(said, 'X-RateLimit-Remaining')).toEqual(['0']);
+      expect(valuesOf(said, 'Retry-After')).toEqual(['1']);
+    }
+  });
+});

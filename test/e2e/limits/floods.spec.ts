@@ -1,0 +1,66 @@
+import { BANNED, LimitedApis, REFUSED, tally, type Answer, type Holder } from '../../support/limits.js';
+
+const SECONDS = 2;
+
+/** Requests of two APIs, one after the other in each of so many places, for a while. */
+async function flood(limited: LimitedApis, holders: readonly Holder[], places = 16): Promise<Answer[]> {
+  const answers: Answer[] = [];
+  const end = performance.now() + SECONDS * 1_000;
+  const place = async (index: number) => {
+    const holder = holders[index % holders.length];
+    while (holder !== undefined && performance.now() < end) answers.push(await limited.ask(holder, { api: index % 2 }));
+  };
+  await Promise.all(Array.from({ length: places }, (_, index) => place(index)));
+  return answers;
+}
+
+describe('a flood of refusals through two APIs', () => {
+  let limited: LimitedApis;
+
+  beforeAll(async () => {
+    const forgiving = { BAN_GRACE_SECONDS: '0', BAN_AFTER_REFUSALS: '1000000' };
+    limited = await LimitedApis.start(forgiving, { apis: 2 });
+    await limited.sql('CREATE SEQUENCE sluice.calls');
+    const [row] = await limited.sql<{ text: string }>(`SELECT pg_get_functiondef('sluice.take_hits'::regproc) AS text`);
+    await limited.sql(row?.text.replace(/\bBEGIN\b/, "BEGIN PERFORM nextval('sluice.calls');") ?? '');
+  });
+  afterAll(() => limited.stop());
+
+  /** How often the database was asked while something happened. */
+  const calls = async (work: () => Promise<unknown>) => {
+    const sofar = async () => Number((await limited.sql(`SELECT nextval('sluice.calls')`))[0]?.nextval);
+    const before = await sofar();
+    await work();
+    return (await sofar()) - before - 1;
+  };
+
+  it.each([
+    ['one key', 1, 0],
+    ['three keys of an account', 3, 0],
+    ['a key that is banned', 1, 1_000_000],
+  ])('of %s asks the database about once a second', async (_name, keys, strikes) => {
+    const first = await limited.signUp();
+    const holders = [first];
+    while (holders.length < keys) holders.push(await limited.anotherKey(first));
+    await limited.offender(strikes, first);
+    let answers: Answer[] = [];
+    const asked = await calls(async () => {
+      answers = await flood(limited, holders);
+    });
+    process.stdout.write(`${answers.length} refusals in ${SECONDS} s took ${asked} calls of the database\n`);
+
+    expect(tally(answers)).toEqual({ [strikes === 0 ? REFUSED : BANNED]: answers.length });
+    expect(answers.length).toBeGreaterThan(3 * asked);
+    // Two processes, each with a look for each key at first.
+    expect(asked).toBeLessThanOrEqual(2 * (SECONDS + 2 + keys));
+  });
+
+  it('loses none of the strikes that it counts meanwhile', async () => {
+    const holder = await limited.offender(0);
+    const answers = await flood(limited, [holder]);
+    await new Promise((resolve) => setTimeout(resolve, 1_200));
+    const rows = await limited.sql('SELECT strikes FROM sluice.offences WHERE key_id = $1', [holder.keyId]);
+
+    expect(rows).toEqual([{ strikes: answers.length }]);
+  });
+});

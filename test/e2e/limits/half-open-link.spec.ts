@@ -1,0 +1,64 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { LimitedApis, tally, type Answer, type Holder } from '../../support/limits.js';
+import { until } from '../../support/processes.js';
+import { StallingLink } from './stalling-link.js';
+
+describe('a key that is revoked while the link to the database hangs', () => {
+  const link = new StallingLink();
+  let limited: LimitedApis;
+  let holder: Holder;
+
+  beforeAll(async () => {
+    limited = await LimitedApis.start({}, { through: (url) => link.open(url) });
+  });
+  afterAll(async () => {
+    await limited.stop();
+    await link.cut();
+  });
+  beforeEach(async () => {
+    holder = await limited.signUp({ perMinute: 100_000, perDay: 1_000_000 });
+  });
+
+  /** As another process does it. */
+  const revoke = () => limited.sql('UPDATE sluice.api_keys SET revoked_at = now() WHERE id = $1', [holder.keyId]);
+
+  it('gets no success from a second later on, not even when the link is back', async () => {
+    const answers: { at: number; answer: Answer }[] = [];
+    let ended = false;
+    const caller = async (method: string) => {
+      const question = method === 'POST' ? { path: '/messages', method, body: '{"message":"x"}' } : { method };
+      while (!ended) {
+        const answer = await limited.ask(holder, question);
+        answers.push({ at: performance.now(), answer });
+        if (answer.status >= 400) await sleep(20);
+      }
+    };
+    const callers = ['GET', 'GET', 'HEAD', 'POST', 'POST', 'GET'].map(caller);
+    await until(() => answers.length > 30, 10_000);
+    link.stall();
+    await revoke();
+    const deadline = performance.now() + 1_000;
+    await sleep(1_500);
+    link.resume();
+    await sleep(700);
+    ended = true;
+    await Promise.all(callers);
+
+    const late = tally(answers.filter(({ at }) => at > deadline).map(({ answer }) => answer));
+    expect(Object.keys(late).filter((kind) => kind.startsWith('2'))).toEqual([]);
+    expect(late['401 unauthorized']).toBeGreaterThan(0);
+  });
+
+  it('is told that the outcome is unknown, of what passed before', async () => {
+    await limited.ask(holder);
+    const release = await limited.hold('LOCK TABLE sluice.messages');
+    const sending = limited.ask(holder, { path: '/messages', method: 'POST', body: '{"message":"x"}' });
+    await sleep(200);
+    await revoke();
+    await sleep(1_000);
+    await release();
+    const { status, body, headers } = await sending;
+
+    expect([status, body.code, headers.get('retry-after')]).toEqual([503, 'unavailable', '1']);
+  });
+});

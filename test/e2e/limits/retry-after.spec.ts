@@ -1,0 +1,97 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import {
+  DAY,
+  LimitedApis,
+  MINUTE,
+  numberIn,
+  shown,
+  type Answer,
+  type Holder,
+  type Windows,
+} from '../../support/limits.js';
+
+describe('Retry-After of a refused request', () => {
+  let limited: LimitedApis;
+
+  beforeAll(async () => {
+    limited = await LimitedApis.start();
+  });
+  afterAll(() => limited.stop());
+
+  const standing = async (windows: Windows) => {
+    const holder = await limited.signUp();
+    await limited.setWindows(holder, windows);
+    return holder;
+  };
+  const refusal = async (holder: Holder) => {
+    const answer = await limited.ask(holder);
+    expect([answer.status, answer.body.code]).toEqual([429, 'rate_limit_exceeded']);
+    return answer;
+  };
+  const retryAfter = (answer: Answer) => numberIn(answer, 'retry-after');
+  /** Waits as long as the answer says, to the millisecond, and asks again. */
+  const retried = async (holder: Holder, answer: Answer) => {
+    await sleep(retryAfter(answer) * 1_000);
+    return (await limited.ask(holder)).status;
+  };
+
+  it('is enough, and less than a second too much, whichever window refused it', async () => {
+    const cases: Windows[] = [
+      { minuteUsed: 60, minuteLeft: 1_500 },
+      { dayUsed: 1_000, dayLeft: 1_500 },
+      { minuteUsed: 60, minuteLeft: 500, dayUsed: 1_000, dayLeft: 1_500 },
+      { minuteUsed: 60, minuteLeft: 1_500, dayUsed: 1_000, dayLeft: 500 },
+    ];
+    const outcomes = cases.map(async (windows) => {
+      const holder = await standing(windows);
+      const first = await refusal(holder);
+      return [retryAfter(first), await retried(holder, first)];
+    });
+
+    expect(await Promise.all(outcomes)).toEqual(cases.map(() => [2, 200]));
+  });
+
+  it('is enough as well in an answer from memory, and at least 1', async () => {
+    const holder = await standing({ minuteUsed: 60, minuteLeft: 1_200 });
+    await refusal(holder);
+    await sleep(700);
+    const second = await refusal(holder);
+
+    expect(retryAfter(second)).toBe(1);
+    expect(await retried(holder, second)).toBe(200);
+  });
+
+  it.each([
+    ['the minute', { minuteUsed: 60, dayUsed: 1 }, 60, MINUTE],
+    ['the day', { minuteUsed: 1, dayUsed: 1_000 }, 1_000, DAY],
+    ['the day, when both did and it ends later', { minuteUsed: 60, dayUsed: 1_000 }, 1_000, DAY],
+    ['the minute, when both did and it ends later', { minuteUsed: 60, dayUsed: 1_000, dayLeft: 900 }, 60, MINUTE],
+  ])('goes with the window that refused it: %s', async (_name, windows, limit, leftMs) => {
+    const holder = await standing(windows);
+    for (const answer of [await refusal(holder), await refusal(holder)]) {
+      expect(shown(answer)).toMatchObject({ limit, remaining: 0 });
+      expect(retryAfter(answer)).toBe(leftMs / 1_000);
+      expect(Math.abs(shown(answer).resetsIn - retryAfter(answer))).toBeLessThan(1.5);
+    }
+  });
+
+  it('is 60 s when the whole limit was used at once', async () => {
+    const answers = await limited.burst(await limited.signUp(), 80);
+    const told = answers.filter(({ status }) => status === 429).map(retryAfter);
+    expect(new Set(told)).toEqual(new Set([60]));
+  });
+
+  it('comes with a problem document that says as much', async () => {
+    const { body, headers } = await refusal(await standing({ minuteUsed: 60, minuteLeft: 30_000 }));
+
+    expect(headers.get('content-type')).toBe('application/problem+json; charset=utf-8');
+    expect(body).toEqual({
+      type: '/errors/rate_limit_exceeded',
+      title: 'The rate limit is exceeded',
+      status: 429,
+      detail: 'The requests of your plan are used up. Repeat after 30 s.',
+      code: 'rate_limit_exceeded',
+      requestId: headers.get('x-request-id'),
+    });
+  });
+});
