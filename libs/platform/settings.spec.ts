@@ -113,6 +113,13 @@ describe('readSettings', () => {
       expect(fault({ [name]: nothing })).toMatch(new RegExp(`^${name} is required: `));
   });
 
+  it.each(['a secret of several words, long enough', 'schlüssel-schlüssel-schlüssel-schlüssel'])(
+    'ADMIN_API_KEY can be sent as a bearer token, so not %p',
+    (key) => {
+      expect(() => readSettings({ ...required, ADMIN_API_KEY: key })).toThrow(/^ADMIN_API_KEY must be visible ASCII/);
+    },
+  );
+
   it.each(['API_KEY_PEPPER', 'ADMIN_API_KEY'])('%s must be a long secret, which is never repeated', (name) => {
     expect(fault({ [name]: 'tooshort' })).toBe(`${name} must be a secret of at least 32 characters.`);
   });
