@@ -1,8 +1,8 @@
-import type { Queue } from 'bullmq';
+import type { Job, Queue } from 'bullmq';
 import { BullMqDeliveryQueue } from '#messages/adapters/bullmq/bullmq-delivery-queue.js';
 import { fromJob, type DeliveryJobData } from '#messages/adapters/bullmq/delivery-job.js';
 import { openQueueConnection } from '#messages/adapters/bullmq/queue-connection.js';
-import type { Job } from '#messages/application/deliveries.js';
+import type { Job as DeliveryJob } from '#messages/application/deliveries.js';
 
 export const QUEUE_NAME = 'contract';
 export const POLICY = { maxAttempts: 5, backoffMs: 1_000, maxBackoffMs: 60_000 };
@@ -42,7 +42,7 @@ export function openBullMq(url: string) {
 
     /** What workers get to see, by the ids of the jobs. */
     jobs: async () => {
-      const jobs = new Map<string, Job>();
+      const jobs = new Map<string, DeliveryJob>();
       // In pages: BullMQ reads each job by a query of its own, all at once.
       for (let start = 0; ; start += 100) {
         const page = await bullmq.getJobs(undefined, start, start + 99);
@@ -51,12 +51,13 @@ export function openBullMq(url: string) {
       }
     },
 
-    /** Lets a worker take the next job, and the test say how it ends. */
+    /** Lets a worker take the next job, if there is one, and the test say how it ends. */
     take: async (options: WorkerOptions = {}) => {
       const kind = JSON.stringify(options);
       const taker = takers.get(kind) ?? open(undefined, options);
       takers.set(kind, taker);
-      const job = await taker.getNextJob(TOKEN, { block: false });
+      const job = (await taker.getNextJob(TOKEN, { block: false })) as Job<DeliveryJobData> | undefined;
+      if (job === undefined) return null;
       return {
         id: job.id ?? '',
         complete: () => job.moveToCompleted('done', TOKEN, false),

@@ -19,7 +19,7 @@ export interface CensusSubject {
   commit(message: Message): Promise<unknown>;
   enqueue(message: Message): Promise<void>;
   /** Lets a worker of ours, or another's, take the next job; a tidy one removes it when it has ended. */
-  take(whose: 'ours' | 'foreign' | 'tidy foreign'): Promise<Held>;
+  take(whose: 'ours' | 'foreign' | 'tidy foreign'): Promise<Held | null>;
   /** Lets the queue itself give the waiting job up because its workers were silent. */
   stall(message: Message): Promise<void>;
   /** Takes the job away, as somebody might who empties the queue. */
@@ -54,17 +54,17 @@ const losses: Record<string, (subject: CensusSubject) => Promise<Message>> = {
   },
   'completed by a worker of ours that did not say so to the store': async (subject) => {
     const message = await enqueued(subject);
-    await (await subject.take('ours')).complete();
+    await (await subject.take('ours'))?.complete();
     return message;
   },
   'failed in the queue by a worker of ours': async (subject) => {
     const message = await enqueued(subject);
-    await (await subject.take('ours')).failForGood('The store is away.');
+    await (await subject.take('ours'))?.failForGood('The store is away.');
     return message;
   },
   'gone from the queue, after it was put there again when a worker of ours had failed its job': async (subject) => {
     const message = await enqueued(subject);
-    await (await subject.take('ours')).failForGood('The store is away.');
+    await (await subject.take('ours'))?.failForGood('The store is away.');
     await subject.reconciler.run();
     await subject.relay();
     await subject.drop(message);
@@ -81,12 +81,12 @@ const losses: Record<string, (subject: CensusSubject) => Promise<Message>> = {
 const endings = (['foreign', 'tidy foreign'] as const).flatMap((whose) => [
   {
     ending: `completed by a ${whose} worker`,
-    end: async (subject: CensusSubject) => (await subject.take(whose)).complete(),
+    end: async (subject: CensusSubject) => (await subject.take(whose))?.complete(),
     expected: { status: 'delivered', attempts: 1, failures: 0, failureReason: null },
   },
   {
     ending: `failed by a ${whose} worker`,
-    end: async (subject: CensusSubject) => (await subject.take(whose)).failForGood('no such address'),
+    end: async (subject: CensusSubject) => (await subject.take(whose))?.failForGood('no such address'),
     expected: { status: 'failed', attempts: 1, failures: 1, failureReason: 'no such address' },
   },
 ]);
@@ -125,7 +125,7 @@ export function describeCensus(name: string, open: () => Promise<CensusSubject>)
 
       it('of what has a job that waits, runs, or waits for its next attempt', async () => {
         const delayed = await enqueued(subject);
-        await (await subject.take('foreign')).fail('once more');
+        await (await subject.take('foreign'))?.fail('once more');
         const running = await enqueued(subject);
         await subject.take('foreign');
         const waiting = await enqueued(subject);
@@ -137,7 +137,7 @@ export function describeCensus(name: string, open: () => Promise<CensusSubject>)
         const message = aMessage({ retries: 1 });
         await subject.put(message);
         await subject.enqueue(aMessage({ ...message.state, retries: 0 }));
-        await (await subject.take('foreign')).failForGood('before the retry');
+        await (await subject.take('foreign'))?.failForGood('before the retry');
         await subject.enqueue(message);
         await expectNothing();
       });
@@ -202,7 +202,7 @@ export function describeCensus(name: string, open: () => Promise<CensusSubject>)
       await subject.census.requeue(stray);
       // The worker that has the job keeps it.
       expect(await subject.relay()).toEqual([]);
-      await job.complete();
+      await job?.complete();
     });
   });
 }

@@ -9,6 +9,8 @@ export interface DeliveriesSubject {
   /** Has a message stored as it is. */
   put(message: Message): Promise<void>;
   find(message: Message): Promise<Message | null>;
+  /** Has another state of a message stored instead. */
+  replace(message: Message): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -173,6 +175,18 @@ export function describeDeliveries(name: string, open: () => Promise<DeliveriesS
         expect(await stored(message)).toEqual(next);
         await subject.deliveries.settle(next, requeue(next));
         expect(await subject.deliveries.settle(claimed, requeue(claimed))).toBe(false);
+      });
+
+      it('tells nothing of an earlier round to a message that was sent on its way again', async () => {
+        const message = await put(aMessage());
+        const claimed = await claim(message);
+        const failed = claimed.fail('no luck', SENT_AT);
+        await subject.deliveries.settle(claimed, failed);
+        await subject.replace(failed.retry(SENT_AT));
+        for (const end of Object.values(ends)) {
+          expect(await subject.deliveries.settle(claimed, end(claimed))).toBe(false);
+        }
+        expect(await stored(message)).toEqual(failed.retry(SENT_AT));
       });
     });
 

@@ -13,6 +13,10 @@ function openInMemory(): Promise<DeliveriesSubject> {
       store.messages.set(message.id, message);
       return Promise.resolve();
     },
+    replace: (message) => {
+      store.messages.set(message.id, message);
+      return Promise.resolve();
+    },
     find: ({ id }) => Promise.resolve(store.messages.get(id) ?? null),
     close: () => Promise.resolve(),
   });
@@ -25,6 +29,10 @@ async function openPostgres(): Promise<DeliveriesSubject> {
     other: (await store.process()).deliveries,
     put: (message) => store.put(message),
     find: (message) => store.find(message),
+    replace: async (message) => {
+      await store.sql('DELETE FROM sluice.messages WHERE id = $1', [message.id]);
+      await store.put(message);
+    },
     close: () => store.close(),
   };
 }

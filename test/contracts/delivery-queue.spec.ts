@@ -14,9 +14,9 @@ function openInMemory(): Promise<DeliveryQueueSubject> {
     cutOff,
     jobs: () => Promise.resolve(new Map([...queue.jobs].map(([id, message]) => [id, jobOf(message)]))),
     take: () => {
-      const next = [...queue.jobs.keys()].find((id) => !queue.taken.has(id)) ?? '';
-      queue.taken.add(next);
-      return Promise.resolve(next);
+      const next = [...queue.jobs.keys()].find((id) => !queue.taken.has(id));
+      if (next !== undefined) queue.taken.add(next);
+      return Promise.resolve(next ?? null);
     },
     reset: () => {
       queue.jobs.clear();
@@ -35,7 +35,7 @@ async function openOnPostgres(): Promise<DeliveryQueueSubject> {
     other: other.queue,
     cutOff: cutOff.queue,
     jobs: one.jobs,
-    take: async () => (await one.take()).id,
+    take: async () => (await one.take())?.id ?? null,
     reset: () => store.reset(),
     close: async () => {
       for (const { close } of [one, other]) await close();

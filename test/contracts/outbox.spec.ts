@@ -108,6 +108,23 @@ describe('the outbox of PostgreSQL', () => {
     expect(await one.outbox.sweep(0, () => Promise.reject(unavailable()))).toBe(0);
   });
 
+  it('hands over the oldest entries first, however many there are', async () => {
+    const { outbox } = await store.process();
+    const message = aMessage();
+    await store.put(message);
+    await store.sql(
+      `INSERT INTO sluice.outbox (message_ids, bytes, due_at)
+       SELECT ARRAY[$1], 300, clock_timestamp() - age * interval '1 second' FROM generate_series(1, 1000) AS age`,
+      [message.id],
+    );
+    const swept = await outbox.sweep(0, () => Promise.resolve(new Set()));
+    const [left] = await store.sql<{ oldest: number }>(
+      'SELECT round(extract(epoch FROM clock_timestamp() - min(due_at)))::int AS oldest FROM sluice.outbox',
+    );
+    expect(swept).toBeGreaterThan(0);
+    expect(left?.oldest).toBeLessThanOrEqual(1_010 - swept);
+  });
+
   it('may be relayed and swept by several processes at once: each job is there once, and no entry is left', async () => {
     const queues = [openBullMq(store.url), openBullMq(store.url)] as const;
     const [one, other] = [await store.process(queues[0].queue), await store.process(queues[1].queue)];
