@@ -98,6 +98,7 @@ describe('the reconciler, once in a while', () => {
     }
     const waiting = aMessage();
     await bullmq.queue.add([waiting]);
+    await store.sql('UPDATE bullmq.job SET added_at_ms = $1', [Date.now() - 25 * HOUR_MS]);
     await reconciler.run();
     expect([...(await bullmq.jobs()).keys()].sort()).toEqual([all[0], waiting.id].sort());
   });
