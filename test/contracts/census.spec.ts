@@ -84,6 +84,21 @@ describe('the reconciler, once in a while', () => {
     expect(await store.sql('SELECT FROM sluice.idempotency_keys')).toHaveLength(0);
   });
 
+  it('heals many strays also when the queue has told of many jobs', async () => {
+    const { store, census, reconciler } = parts;
+    await store.sql(
+      `INSERT INTO sluice.messages (id, account_id, body, status, created_at, updated_at)
+       SELECT 'msg_' || n, 'acct', 'hello', 'queued', now(), now() FROM generate_series(1, 500) AS n`,
+    );
+    await store.sql(
+      `INSERT INTO bullmq.event (queue, event, data, created_at_ms)
+       SELECT $1, 'added', jsonb_build_object('jobId', 'other_' || n), 0 FROM generate_series(1, 200000) AS n`,
+      [QUEUE_NAME],
+    );
+    expect(await reconciler.run()).toEqual({ requeued: 500, followed: 0 });
+    expect(await census.count()).toBe(0);
+  });
+
   it('removes jobs from the queue a day after they ended, and only those', async () => {
     const { store, bullmq, reconciler } = parts;
     const all = [];

@@ -60,6 +60,10 @@ async function open(): Promise<MessagesSubject> {
       };
     },
     somebodyWaits: () => store.somebodyWaits(),
+    cutOff: async () => {
+      await store.sql(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+        WHERE datname = current_database() AND application_name = 'contract'`);
+    },
     put: (message) => store.put(message),
     faults: () => [...one.faults, ...other.faults],
     reset: async () => {

@@ -102,6 +102,22 @@ export function describeIdempotency(current: () => MessagesSubject): void {
       expect(await repeated).toEqual({ message, replayed: false });
     });
 
+    it('says that it can not tell when the store is lost meanwhile, and stores once what is then repeated', async () => {
+      const stopped = await subject.stopWhileAdding(aMessage(), 'held');
+      const all = requests(20);
+      const unknown = Promise.allSettled(
+        all.map((message, index) => add(message, index === 0 ? 'held' : `key ${index}`)),
+      );
+      await subject.somebodyWaits();
+      await subject.cutOff();
+      for (const result of await unknown) {
+        expect(result).toMatchObject({ status: 'rejected', reason: { code: 'unavailable' } });
+      }
+      await stopped.crash();
+      const repeated = await Promise.all(requests(20).map((message, index) => add(message, `key ${index}`, index)));
+      expect((await subject.stored()).message).toEqual(repeated.map(({ message }) => message.id).sort());
+    });
+
     it('lets requests without a key pass those that wait for a first request', async () => {
       const repeated: Promise<Accepted>[] = [];
       const stopped: Awaited<ReturnType<MessagesSubject['stopWhileAdding']>>[] = [];

@@ -56,17 +56,20 @@ export class PostgresCensus extends Census {
 
   async strays(limit: number): Promise<Stray[]> {
     const rows = await this.database.query<StrayRow>(
-      `SELECT s.*, coalesce(state::text, e.event) AS ended, coalesce(s.failed_reason, e.reason) AS failed_reason
-       FROM (
+      // Events are read once for all strays: they are many, and no index leads from a job to its own.
+      `WITH s AS (
          SELECT m.id, m.account_id, m.body, m.created_at, m.retries, j.state, j.processed_by, j.failed_reason,
                 CASE m.retries WHEN 0 THEN m.id ELSE m.id || '.' || m.retries END AS job_id
          ${STRAYS} ORDER BY m.id LIMIT $2
-       ) s LEFT JOIN LATERAL (
-         SELECT event, data->>'failedReason' AS reason FROM bullmq.event
-         WHERE s.state IS NULL AND queue = $1 AND data->>'jobId' = job_id AND event IN ('added', 'completed', 'failed')
-         ORDER BY id DESC LIMIT 1
-       ) e ON true
-       ORDER BY s.id`,
+       ), last AS (
+         SELECT DISTINCT ON (data->>'jobId') data->>'jobId' AS job_id, event, data->>'failedReason' AS reason
+         FROM bullmq.event
+         WHERE queue = $1 AND event IN ('added', 'completed', 'failed')
+           AND data->>'jobId' IN (SELECT job_id FROM s WHERE state IS NULL)
+         ORDER BY data->>'jobId', id DESC
+       )
+       SELECT s.*, coalesce(state::text, last.event) AS ended, coalesce(s.failed_reason, last.reason) AS failed_reason
+       FROM s LEFT JOIN last USING (job_id) ORDER BY s.id`,
       [this.queue.name, limit],
     );
     return rows.map((row) => ({
