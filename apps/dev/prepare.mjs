@@ -50,7 +50,9 @@ async function install() {
   const npm = process.env.npm_execpath ?? '';
   const [command, ...first] = npm.endsWith('npm-cli.js') ? [process.execPath, npm] : ['npm'];
   // Whatever the environment leaves out (NODE_ENV=production), the build and the database are among these.
-  const options = ['--include=dev', '--include=optional', '--no-audit', '--no-fund', '--loglevel=error'];
+  const included = ['--include=dev', '--include=optional'];
+  // No package needs its install scripts, and some would call home.
+  const options = [...included, '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'];
   if ((await run(command, [...first, 'ci', ...options])) !== 0) {
     throw new PreparationError('The packages could not be installed: npm ci failed, see above.');
   }
