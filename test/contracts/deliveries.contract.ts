@@ -1,6 +1,6 @@
 import type { Deliveries } from '#messages/application/deliveries.js';
 import type { Message } from '#messages/domain/message.js';
-import { aClaim, aMessage, claimTerms, jobOf, messages, SENT_AT } from '../support/messages.js';
+import { aClaim, aMessage, claimTerms, jobOf, messages, SENT_AT, TRACEPARENT } from '../support/messages.js';
 
 export interface DeliveriesSubject {
   /** Two processes on the same store. */
@@ -48,7 +48,9 @@ export function describeDeliveries(name: string, open: () => Promise<DeliveriesS
 
     describe('claiming', () => {
       it('begins a queued message under the claim, with the attempt counted', async () => {
-        const message = await put(aMessage({ attempts: 3, failures: 2, crashes: 1, failureReason: 'no luck' }));
+        const message = await put(
+          aMessage({ attempts: 3, failures: 2, crashes: 1, failureReason: 'no luck', traceparent: TRACEPARENT }),
+        );
         const terms = claimTerms();
         const claimed = await subject.deliveries.claim(jobOf(message), terms);
         const { updatedAt, claim: held } = claimed?.state ?? message.state;

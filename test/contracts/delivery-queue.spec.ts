@@ -1,4 +1,4 @@
-import { aMessage, jobOf, messages } from '../support/messages.js';
+import { aMessage, jobOf, messages, TRACEPARENT } from '../support/messages.js';
 import { openBullMq, POLICY } from './bullmq-process.js';
 import { describeDeliveryQueue, type DeliveryQueueSubject } from './delivery-queue.contract.js';
 import { InMemoryDeliveryQueue } from './fakes/in-memory-delivery-queue.js';
@@ -63,6 +63,17 @@ describe('BullMqDeliveryQueue', () => {
       attempts,
       backoff: { type: 'exponential', delay },
     });
+    await close();
+  });
+
+  it('tells them of the trace where BullMQ itself does, and leaves the data of the job as it is', async () => {
+    const { bullmq, queue, close } = openBullMq(store.url);
+    const [traced, untraced] = [aMessage({ traceparent: TRACEPARENT }), aMessage()];
+    await queue.add([traced, untraced]);
+    const job = await bullmq.getJob(traced.id);
+    expect(job?.opts.telemetry).toEqual({ metadata: `{"traceparent":"${TRACEPARENT}"}` });
+    expect(Object.keys(job?.data ?? {}).sort()).toEqual(['accountId', 'createdAt', 'id', 'message', 'v']);
+    expect((await bullmq.getJob(untraced.id))?.opts).not.toHaveProperty('telemetry');
     await close();
   });
 

@@ -1,6 +1,6 @@
 import type { Outbox } from '#messages/application/outbox.js';
 import type { Message } from '#messages/domain/message.js';
-import { aClaim, aMessage, messages, textOf } from '../support/messages.js';
+import { aClaim, aMessage, messages, textOf, TRACEPARENT } from '../support/messages.js';
 
 const MEBIBYTE = 1_048_576;
 
@@ -50,7 +50,7 @@ export function describeOutbox(name: string, open: () => Promise<OutboxSubject>)
     });
 
     it('hands what is due to the relay, as it is stored, and removes it', async () => {
-      const [one, two] = [messages(3), messages(2)];
+      const [one, two] = [messages(3), messages(2, { traceparent: TRACEPARENT })];
       await subject.commit(...one);
       await subject.commit(...two);
       const { relay, relayed } = relaying();

@@ -13,6 +13,9 @@ const ids = new UuidV7Ids();
 /** The moment at which all builders' messages were sent. */
 export const SENT_AT = new Date('2026-11-21T09:30:00.123Z');
 
+/** A trace that a message may be sent in. */
+export const TRACEPARENT = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01';
+
 export function after(ms: number, moment = SENT_AT): Date {
   return new Date(moment.getTime() + ms);
 }

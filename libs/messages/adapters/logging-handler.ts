@@ -1,4 +1,5 @@
 import type { Logger } from '#platform/logging.js';
+import { traceIdOf } from '#platform/tracing/traceparent.js';
 import { MessageHandler, type Delivery } from '../application/message-handler.js';
 
 /** What a worker does until somebody gives it something better to do: it logs the delivery, not the message. */
@@ -7,8 +8,8 @@ export class LoggingHandler extends MessageHandler {
     super();
   }
 
-  handle({ id, accountId, attempt }: Delivery): Promise<void> {
-    this.logger.info({ id, accountId, attempt }, 'delivered');
+  handle({ id, accountId, attempt, traceparent }: Delivery): Promise<void> {
+    this.logger.info({ id, accountId, attempt, traceId: traceIdOf(traceparent) }, 'delivered');
     return Promise.resolve();
   }
 }

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Worker } from '../../../test/contracts/fakes/delivering.js';
-import { after, claimTerms, jobOf, SENT_AT, unavailable } from '../../../test/support/messages.js';
+import { after, claimTerms, jobOf, SENT_AT, TRACEPARENT, unavailable } from '../../../test/support/messages.js';
 
 const failing = (error: Error) => () => Promise.reject(error);
 
@@ -11,11 +11,11 @@ describe('DeliverMessage', () => {
       expect(worker.stored(message).claim?.expiresAt).toEqual(after(10_000 + 15_000));
       return Promise.resolve();
     });
-    const message = worker.has({ text: 'hello' });
+    const message = worker.has({ text: 'hello', traceparent: TRACEPARENT });
     expect(await worker.run(message)).toEqual({ kind: 'done' });
     const { id } = message;
     expect(worker.calls).toEqual([
-      { id, accountId: 'acct_of_nobody', message: 'hello', createdAt: SENT_AT, attempt: 1 },
+      { id, accountId: 'acct_of_nobody', message: 'hello', createdAt: SENT_AT, attempt: 1, traceparent: TRACEPARENT },
     ]);
     expect(worker.stored(message)).toMatchObject({ status: 'delivered', attempts: 1, failures: 0, claim: null });
   });

@@ -91,8 +91,8 @@ export class DeliverMessage {
         reject(error);
       }, this.terms.attemptTimeoutMs);
     });
-    const { id, accountId, text, createdAt, attempts } = state;
-    const delivery = { id, accountId, message: text, createdAt, attempt: attempts };
+    const { id, accountId, text, createdAt, attempts, traceparent } = state;
+    const delivery = { id, accountId, message: text, createdAt, attempt: attempts, traceparent };
     try {
       // In a function of its own, so that a handler that throws before its first await fails only this attempt.
       const handled = (async () => this.handler.handle(delivery, deadline.signal))();

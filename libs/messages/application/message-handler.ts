@@ -7,6 +7,8 @@ export interface Delivery {
   readonly createdAt: Date;
   /** From 1, over the whole life of the message. */
   readonly attempt: number;
+  /** What to pass on as the `traceparent` header (W3C Trace Context); null when the message was sent in no trace. */
+  readonly traceparent: string | null;
 }
 
 /**

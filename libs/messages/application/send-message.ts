@@ -16,9 +16,14 @@ export class SendMessage {
    * @throws ValidationError when the text can't be a message
    * @throws DomainError `idempotency_key_reused`, `idempotency_key_in_use` or `unavailable`
    */
-  execute(accountId: string, text: string, idempotencyKey: string | null): Promise<Accepted> {
+  execute(
+    accountId: string,
+    text: string,
+    idempotencyKey: string | null,
+    traceparent: string | null,
+  ): Promise<Accepted> {
     const at = this.clock.now();
-    const message = Message.queue(this.ids.next('msg', at), accountId, text, at);
+    const message = Message.queue(this.ids.next('msg', at), accountId, text, at, traceparent);
     return this.messages.add(message, idempotencyKey === null ? null : { key: idempotencyKey, fingerprint: of(text) });
   }
 }

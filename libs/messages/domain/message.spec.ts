@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { aClaim, aMessage, after, SENT_AT, thrownBy } from '../../../test/support/messages.js';
+import { aClaim, aMessage, after, SENT_AT, thrownBy, TRACEPARENT } from '../../../test/support/messages.js';
 import { Message, type Claim, type MessageState } from './message.js';
 import { MESSAGE_STATUSES, OPEN_STATUSES, TRANSITIONS, type Transition } from './message-status.js';
 
@@ -76,6 +76,8 @@ describe('Message', () => {
       failureReason: null,
     });
     expect(message.state).toMatchObject({ text: 'hello', createdAt: SENT_AT, updatedAt: SENT_AT });
+    expect(message.state.traceparent).toBeNull();
+    expect(Message.queue('msg_1', 'acct_1', 'hello', SENT_AT, TRACEPARENT).state.traceparent).toBe(TRACEPARENT);
     expectInvariants(message);
   });
 

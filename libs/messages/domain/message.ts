@@ -14,6 +14,8 @@ export interface MessageState {
   readonly id: string;
   readonly accountId: string;
   readonly text: string;
+  /** The trace that it was sent in: a W3C `traceparent`, null when there was none. */
+  readonly traceparent: string | null;
   readonly status: MessageStatus;
   readonly createdAt: Date;
   readonly updatedAt: Date;
@@ -38,13 +40,14 @@ export class Message {
    * A new message.
    * @throws ValidationError when the text is empty, too long or can't be stored as it is
    */
-  static queue(id: string, accountId: string, text: string, at: Date): Message {
+  static queue(id: string, accountId: string, text: string, at: Date, traceparent: string | null = null): Message {
     const fault = textFault(text);
     if (fault !== null) throw new ValidationError([{ pointer: '/message', detail: fault }]);
     return new Message({
       id,
       accountId,
       text,
+      traceparent,
       status: INITIAL_STATUS,
       createdAt: at,
       updatedAt: at,

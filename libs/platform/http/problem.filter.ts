@@ -5,6 +5,8 @@ import type { Logger } from '../logging.js';
 import { asUnavailable, isContention, isUnavailable } from '../database/faults.js';
 import { sendProblem } from './edge.js';
 import { UNAVAILABLE_RETRY_AFTER } from './problems.js';
+import { traceparentOf } from './traceparent.js';
+import { traceIdOf } from '../tracing/traceparent.js';
 
 /** Turns whatever was thrown into a problem document. What nobody foresaw is logged whole and told as nothing. */
 @Catch()
@@ -21,7 +23,7 @@ export class ProblemFilter implements ExceptionFilter {
       void reply.header('www-authenticate', `Bearer realm="sluice"${invalid}`);
     }
     if (error.code === 'unavailable') {
-      this.logger.warn({ requestId: request.id, err: error.cause }, 'unavailable');
+      this.logger.warn({ ...aboutRequest(request), err: error.cause }, 'unavailable');
       void reply.header('retry-after', UNAVAILABLE_RETRY_AFTER);
     }
     if (error instanceof RetryLaterError) void reply.header('retry-after', error.retryAfter);
@@ -34,7 +36,11 @@ export class ProblemFilter implements ExceptionFilter {
     if (error instanceof HttpException && error.getStatus() === 404) {
       return new DomainError('not_found', 'No resource has this path.');
     }
-    this.logger.error({ requestId: request.id, err: error }, 'unexpected error');
+    this.logger.error({ ...aboutRequest(request), err: error }, 'unexpected error');
     return new DomainError('internal_error', 'The fault is ours and was logged. Quote the requestId if it stays.');
   }
+}
+
+function aboutRequest(request: FastifyRequest): { requestId: string; traceId: string | undefined } {
+  return { requestId: request.id, traceId: traceIdOf(traceparentOf(request)) };
 }

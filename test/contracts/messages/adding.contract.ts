@@ -1,6 +1,15 @@
 import fc from 'fast-check';
 import type { Message } from '#messages/domain/message.js';
-import { aMessage, anAccountId, anUnstorable, anyText, idempotency, messages, textOf } from '../../support/messages.js';
+import {
+  aMessage,
+  anAccountId,
+  anUnstorable,
+  anyText,
+  idempotency,
+  messages,
+  textOf,
+  TRACEPARENT,
+} from '../../support/messages.js';
 import { NOTHING, type MessagesSubject, type Part } from './subject.js';
 
 const parts = Object.keys(NOTHING) as Part[];
@@ -24,6 +33,13 @@ export function describeAdding(current: () => MessagesSubject): void {
         'idempotency record': [keyed.id],
       });
       expect(await subject.other.find(keyed.state.accountId, keyed.id)).toEqual(keyed);
+    });
+
+    it('keeps the trace that a message was sent in', async () => {
+      const sent = [aMessage({ traceparent: TRACEPARENT }), aMessage()];
+      await Promise.all(sent.map((message) => subject.messages.add(message, null)));
+      const found = await Promise.all(sent.map(({ id, state }) => subject.other.find(state.accountId, id)));
+      expect(found).toEqual(sent);
     });
 
     it.each(parts.flatMap((part) => (['at once', 'at commit'] as const).map((when) => ({ part, when }))))(

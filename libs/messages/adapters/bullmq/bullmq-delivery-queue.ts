@@ -3,7 +3,7 @@ import { asUnavailable, isContention } from '#platform/database/faults.js';
 import { DeliveryQueue } from '../../application/delivery-queue.js';
 import type { Message } from '../../domain/message.js';
 import type { RetryPolicy } from '../../domain/retry-policy.js';
-import { JOB_NAME, toJobData } from './delivery-job.js';
+import { JOB_NAME, toJobData, toTelemetry } from './delivery-job.js';
 
 /** Publishes through BullMQ's public API only. */
 export class BullMqDeliveryQueue extends DeliveryQueue {
@@ -22,7 +22,7 @@ export class BullMqDeliveryQueue extends DeliveryQueue {
     const jobs = messages.map((message) => ({
       name: JOB_NAME,
       data: toJobData(message),
-      opts: { jobId: message.jobId, attempts, backoff },
+      opts: { jobId: message.jobId, attempts, backoff, ...toTelemetry(message) },
     }));
     // In one order everywhere, so that a relay and a sweeper with the same jobs can't lock each other out.
     jobs.sort((one, other) => (one.opts.jobId < other.opts.jobId ? -1 : 1));

@@ -19,6 +19,14 @@ export function toJobData({ state }: Message): DeliveryJobData {
 }
 
 /**
+ * Where BullMQ and its instrumentations keep the trace that a job belongs to, and in their form, so that workers of
+ * other programs can continue it.
+ */
+export function toTelemetry({ state: { traceparent } }: Message): { telemetry?: { metadata: string } } {
+  return traceparent === null ? {} : { telemetry: { metadata: JSON.stringify({ traceparent }) } };
+}
+
+/**
  * @param jobId the message's id, for its n-th retry followed by `.n`
  * @throws Error when the data is of a version that this worker doesn't know
  */

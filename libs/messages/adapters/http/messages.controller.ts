@@ -9,6 +9,7 @@ import { GetMessage } from '../../application/get-message.js';
 import { ListMessages } from '../../application/list-messages.js';
 import { RetryMessage } from '../../application/retry-message.js';
 import { SendMessage } from '../../application/send-message.js';
+import { Traceparent } from '#platform/http/traceparent.js';
 import { pageOf, readPage, type PageView } from '#platform/http/paging.js';
 import { MESSAGE_STATUSES } from '../../domain/message-status.js';
 import { SendMessageBody } from './message-bodies.js';
@@ -30,11 +31,12 @@ export class MessagesController {
   async send(
     @CurrentCaller() caller: Caller,
     @Headers('idempotency-key') idempotencyKey: string | undefined,
+    @Traceparent() traceparent: string | null,
     @JsonBody(SendMessageBody) body: SendMessageBody,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<AcceptedView> {
     const key = readIdempotencyKey(idempotencyKey);
-    const { message, replayed } = await this.sendMessage.execute(caller.accountId, body.message, key);
+    const { message, replayed } = await this.sendMessage.execute(caller.accountId, body.message, key, traceparent);
     void reply.header('location', `/messages/${message.id}`);
     if (replayed) void reply.header('idempotent-replayed', 'true');
     return acceptedView(message);

@@ -8,11 +8,11 @@
  */
 export const ACCEPT = `
   WITH input AS (
-    SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::timestamptz[], $5::text[], $6::bytea[])
-      AS t (id, account_id, body, created_at, key, fingerprint)
+    SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::timestamptz[], $5::text[], $6::bytea[], $7::text[])
+      AS t (id, account_id, body, created_at, key, fingerprint, traceparent)
   ), forgotten AS (
     DELETE FROM sluice.outbox WHERE id IN (
-      SELECT id FROM sluice.outbox WHERE id = ANY ($7::bigint[]) FOR UPDATE SKIP LOCKED
+      SELECT id FROM sluice.outbox WHERE id = ANY ($8::bigint[]) FOR UPDATE SKIP LOCKED
     )
   ), first_uses AS (
     INSERT INTO sluice.idempotency_keys (account_id, key, fingerprint, message_id, created_at)
@@ -21,8 +21,8 @@ export const ACCEPT = `
     ON CONFLICT DO NOTHING
     RETURNING message_id
   ), accepted AS (
-    INSERT INTO sluice.messages (id, account_id, body, status, created_at, updated_at)
-    SELECT id, account_id, body, $8, created_at, created_at FROM input
+    INSERT INTO sluice.messages (id, account_id, body, status, created_at, updated_at, traceparent)
+    SELECT id, account_id, body, $9, created_at, created_at, traceparent FROM input
     WHERE key IS NULL OR id IN (SELECT message_id FROM first_uses)
     RETURNING id, octet_length(body) + 256 AS bytes
   ), entry AS (

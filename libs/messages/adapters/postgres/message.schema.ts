@@ -19,6 +19,7 @@ export interface MessageRow {
   claim: string | null;
   claim_expires_at: Date | null;
   claim_alone: boolean;
+  traceparent: string | null;
 }
 
 export const MessageSchema = new EntitySchema<MessageRow>({
@@ -41,6 +42,7 @@ export const MessageSchema = new EntitySchema<MessageRow>({
     claim: { type: 'uuid', nullable: true },
     claim_expires_at: { type: 'timestamptz', nullable: true },
     claim_alone: { type: 'boolean' },
+    traceparent: { type: 'text', nullable: true },
   },
 });
 
@@ -49,6 +51,7 @@ export function toMessage(row: MessageRow): Message {
     id: row.id,
     accountId: row.account_id,
     text: row.body,
+    traceparent: row.traceparent,
     status: row.status,
     createdAt: row.created_at,
     updatedAt: row.updated_at,

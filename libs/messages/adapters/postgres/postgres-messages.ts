@@ -180,6 +180,7 @@ export class PostgresMessages extends Messages {
       states.map(({ createdAt }) => createdAt),
       requests.map(({ idempotency }) => idempotency?.key ?? null),
       requests.map(({ idempotency }) => idempotency?.fingerprint ?? null),
+      states.map(({ traceparent }) => traceparent),
       relayed,
       INITIAL_STATUS,
     ];
