@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Worker } from '../../../test/contracts/fakes/delivering.js';
 import { after, claimTerms, jobOf, SENT_AT, TRACEPARENT, unavailable } from '../../../test/support/messages.js';
+import { GiveUp, RetryDelivery } from './message-handler.js';
 
 const failing = (error: Error) => () => Promise.reject(error);
 
@@ -13,10 +14,9 @@ describe('DeliverMessage', () => {
     });
     const message = worker.has({ text: 'hello', traceparent: TRACEPARENT });
     expect(await worker.run(message)).toEqual({ kind: 'done' });
-    const { id } = message;
-    expect(worker.calls).toEqual([
-      { id, accountId: 'acct_of_nobody', message: 'hello', createdAt: SENT_AT, attempt: 1, traceparent: TRACEPARENT },
-    ]);
+    const sent = { accountId: 'acct_of_nobody', message: 'hello', createdAt: SENT_AT, traceparent: TRACEPARENT };
+    const terms = { attempt: 1, attemptsLeft: 2, deadline: after(10_000) };
+    expect(worker.calls).toEqual([{ id: message.id, ...sent, ...terms }]);
     expect(worker.stored(message)).toMatchObject({ status: 'delivered', attempts: 1, failures: 0, claim: null });
   });
 
@@ -47,6 +47,35 @@ describe('DeliverMessage', () => {
       claim: null,
     });
     expect(worker.calls.map(({ attempt }) => attempt)).toEqual([1, 2, 3]);
+    expect(worker.calls.map(({ attemptsLeft }) => attemptsLeft)).toEqual([2, 1, 0]);
+  });
+
+  it.each([
+    ['as long as the handler says', 2_500, 2_500],
+    ['at once if it says so', 0, 0],
+    ['no longer than any other wait', 60_001, 60_000],
+    ['for whole milliseconds', 10.6, 11],
+    ['not into the past', -1, 0],
+    ['as long as can be when it says nothing sensible', NaN, 60_000],
+  ])('waits %s', async (_, wanted, afterMs) => {
+    const worker = new Worker(failing(new RetryDelivery('busy', wanted)));
+    const message = worker.has();
+    expect(await worker.run(message)).toEqual({ kind: 'again', afterMs });
+    expect(worker.stored(message)).toMatchObject({ status: 'queued', failures: 1, failureReason: 'busy' });
+  });
+
+  it('counts an attempt as failed also when the handler says when the next one is due', async () => {
+    const worker = new Worker(failing(new RetryDelivery('busy', 1)), { maxAttempts: 2 });
+    const message = worker.has();
+    expect(await worker.run(message)).toMatchObject({ kind: 'again' });
+    expect(await worker.run(message)).toEqual({ kind: 'failed', reason: 'busy' });
+  });
+
+  it('fails a message at once when the handler gives it up', async () => {
+    const worker = new Worker(failing(new GiveUp('no such address')));
+    const message = worker.has();
+    expect(await worker.run(message)).toEqual({ kind: 'failed', reason: 'no such address' });
+    expect(worker.stored(message)).toMatchObject({ status: 'failed', failures: 1, failureReason: 'no such address' });
   });
 
   it('fails only the attempt when a handler throws before its first await', async () => {

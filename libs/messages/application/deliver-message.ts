@@ -5,7 +5,7 @@ import type { Clock } from '#kernel/clock.js';
 import type { Message } from '../domain/message.js';
 import { backoff, type RetryPolicy } from '../domain/retry-policy.js';
 import type { Deliveries, Job } from './deliveries.js';
-import type { MessageHandler } from './message-handler.js';
+import { GiveUp, RetryDelivery, type MessageHandler } from './message-handler.js';
 import { Solitude } from './solitude.js';
 
 /** What becomes of the job. */
@@ -13,6 +13,13 @@ export type Outcome =
   | { readonly kind: 'done' }
   | { readonly kind: 'again'; readonly afterMs: number }
   | { readonly kind: 'failed'; readonly reason: string };
+
+/** How an attempt failed. */
+interface Failure {
+  readonly reason: string;
+  /** What the handler wants: to be called again after so many milliseconds, or never; null leaves it to the policy. */
+  readonly next: number | 'never' | null;
+}
 
 export interface DeliveryTerms extends RetryPolicy {
   /** Milliseconds that one attempt may take. */
@@ -66,22 +73,29 @@ export class DeliverMessage {
   }
 
   private async attempt(claimed: Message, stopping: AbortSignal): Promise<Outcome> {
-    const reason = await this.handle(claimed);
+    const failure = await this.handle(claimed);
     const at = this.clock.now();
-    if (reason === null) {
+    if (failure === null) {
       await this.settle(claimed, claimed.deliver(at), stopping);
       return DONE;
     }
+    const { reason, next } = failure;
     const failures = claimed.state.failures + 1;
-    if (failures >= this.terms.maxAttempts) {
+    if (next === 'never' || failures >= this.terms.maxAttempts) {
       return (await this.settle(claimed, claimed.fail(reason, at), stopping)) ? { kind: 'failed', reason } : DONE;
     }
-    const settled = await this.settle(claimed, claimed.requeue(reason, at), stopping);
-    return settled ? { kind: 'again', afterMs: backoff(this.terms, failures, this.random()) } : DONE;
+    const afterMs = next === null ? backoff(this.terms, failures, this.random()) : this.bounded(next);
+    return (await this.settle(claimed, claimed.requeue(reason, at), stopping)) ? { kind: 'again', afterMs } : DONE;
   }
 
-  /** @returns why the attempt failed; null when the message was delivered */
-  private async handle({ state }: Message): Promise<string | null> {
+  // A handler may have computed it from what somebody else sent, so anything can come.
+  private bounded(afterMs: number): number {
+    const { maxBackoffMs } = this.terms;
+    return Number.isNaN(afterMs) ? maxBackoffMs : Math.round(Math.min(Math.max(afterMs, 0), maxBackoffMs));
+  }
+
+  /** @returns null when the message was delivered */
+  private async handle({ state }: Message): Promise<Failure | null> {
     const deadline = new AbortController();
     let timer: NodeJS.Timeout | undefined;
     const timedOut = new Promise<never>((_, reject) => {
@@ -91,15 +105,20 @@ export class DeliverMessage {
         reject(error);
       }, this.terms.attemptTimeoutMs);
     });
-    const { id, accountId, text, createdAt, attempts, traceparent } = state;
-    const delivery = { id, accountId, message: text, createdAt, attempt: attempts, traceparent };
+    const { id, accountId, text, createdAt, attempts: attempt, failures, traceparent } = state;
+    const delivery = {
+      ...{ id, accountId, message: text, createdAt, attempt, traceparent },
+      attemptsLeft: Math.max(0, this.terms.maxAttempts - failures - 1),
+      deadline: new Date(this.clock.now().getTime() + this.terms.attemptTimeoutMs),
+    };
     try {
       // In a function of its own, so that a handler that throws before its first await fails only this attempt.
       const handled = (async () => this.handler.handle(delivery, deadline.signal))();
       await Promise.race([handled, timedOut]);
       return null;
     } catch (error) {
-      return reasonOf(error);
+      const next = error instanceof GiveUp ? 'never' : error instanceof RetryDelivery ? error.afterMs : null;
+      return { reason: reasonOf(error), next };
     } finally {
       clearTimeout(timer);
     }
