@@ -28,6 +28,7 @@ import { DeliverMessage } from './application/deliver-message.js';
 import { Deliveries } from './application/deliveries.js';
 import { DeliveryQueue } from './application/delivery-queue.js';
 import { GetMessage } from './application/get-message.js';
+import { JobFollower } from './application/job-follower.js';
 import { ListMessages } from './application/list-messages.js';
 import { MessageHandler } from './application/message-handler.js';
 import { Messages } from './application/messages.js';
@@ -39,6 +40,8 @@ import { SendMessage } from './application/send-message.js';
 
 const QUEUE_CONNECTION = Symbol('queue connection');
 const QUEUE = Symbol('queue');
+
+const FOLLOW_EVERY_MS = 500;
 
 /** Store, queue, and what carries messages from one to the other: both processes have all of it. */
 const core: FactoryProvider[] = [
@@ -96,6 +99,14 @@ const core: FactoryProvider[] = [
       }),
     inject: [Census, Deliveries, Messages, Clock, LOGGER],
   },
+  {
+    provide: JobFollower,
+    useFactory: (census: Census, deliveries: Deliveries, logger: Logger) =>
+      new JobFollower(census, deliveries, (error) => {
+        logger.warn({ err: error }, 'following jobs failed');
+      }),
+    inject: [Census, Deliveries, LOGGER],
+  },
 ];
 
 const useCases: FactoryProvider[] = [
@@ -145,6 +156,7 @@ class Lifecycle implements OnApplicationBootstrap, BeforeApplicationShutdown {
     private readonly messages: PostgresMessages,
     private readonly relay: OutboxRelay,
     private readonly reconciler: Reconciler,
+    private readonly follower: JobFollower,
     private readonly queue: Queue,
     private readonly connection: QueueConnection,
     private readonly consumer: Consumer | null,
@@ -154,12 +166,14 @@ class Lifecycle implements OnApplicationBootstrap, BeforeApplicationShutdown {
     if (!this.background) return;
     this.relay.startSweeping();
     this.reconciler.start(this.settings.reconcileIntervalMs);
+    this.follower.start(FOLLOW_EVERY_MS);
     this.consumer?.start();
   }
 
   async beforeApplicationShutdown(): Promise<void> {
     const ended = (await this.consumer?.close(this.settings.shutdownGraceMs)) ?? true;
     await this.reconciler.close();
+    await this.follower.close();
     await this.messages.idle();
     await this.relay.close();
     // BullMQ holds on to its connections while jobs run; those that outlast the grace end with the process.
@@ -170,17 +184,18 @@ class Lifecycle implements OnApplicationBootstrap, BeforeApplicationShutdown {
 }
 
 function lifecycle({ background = true, consumer = false }): FactoryProvider {
-  const parts = [SETTINGS, Messages, OutboxRelay, Reconciler, QUEUE, QUEUE_CONNECTION];
+  const parts = [SETTINGS, Messages, OutboxRelay, Reconciler, JobFollower, QUEUE, QUEUE_CONNECTION];
   return {
     provide: Lifecycle,
     useFactory: (...injected: unknown[]) => {
-      const [settings, messages, relay, reconciler, queue, connection, consuming = null] = injected;
+      const [settings, messages, relay, reconciler, follower, queue, connection, consuming = null] = injected;
       return new Lifecycle(
         background,
         settings as Settings,
         messages as PostgresMessages,
         relay as OutboxRelay,
         reconciler as Reconciler,
+        follower as JobFollower,
         queue as Queue,
         connection as QueueConnection,
         consuming as Consumer | null,

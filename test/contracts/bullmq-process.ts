@@ -60,7 +60,8 @@ export function openBullMq(url: string) {
       if (job === undefined) return null;
       return {
         id: job.id ?? '',
-        complete: () => job.moveToCompleted('done', TOKEN, false),
+        // Ours return their name.
+        complete: () => job.moveToCompleted(options.name ?? 'done', TOKEN, false),
         fail: (reason: string) => job.moveToFailed(new Error(reason), TOKEN, false),
         failForGood: (reason: string) =>
           // BullMQ knows it by its name.

@@ -1,4 +1,5 @@
 import type { Census, Stray } from '#messages/application/census.js';
+import type { JobFollower } from '#messages/application/job-follower.js';
 import type { Reconciler } from '#messages/application/reconciler.js';
 import type { Message } from '#messages/domain/message.js';
 import { aClaim, after, aMessage, jobOf } from '../support/messages.js';
@@ -14,12 +15,15 @@ export interface Held {
 export interface CensusSubject {
   readonly census: Census;
   readonly reconciler: Reconciler;
+  readonly follower: JobFollower;
   /** Has a message stored as it is; with an outbox entry; with a job that waits. */
   put(message: Message): Promise<void>;
   commit(message: Message): Promise<unknown>;
   enqueue(message: Message): Promise<void>;
   /** Lets a worker of ours, or another's, take the next job; a tidy one removes it when it has ended. */
   take(whose: 'ours' | 'foreign' | 'tidy foreign'): Promise<Held | null>;
+  /** Lets a job that waits for its next attempt be due. */
+  promote(message: Message): Promise<void>;
   /** Lets the queue itself give the waiting job up because its workers were silent. */
   stall(message: Message): Promise<void>;
   /** Takes the job away, as somebody might who empties the queue. */
@@ -81,11 +85,13 @@ const losses: Record<string, (subject: CensusSubject) => Promise<Message>> = {
 const endings = (['foreign', 'tidy foreign'] as const).flatMap((whose) => [
   {
     ending: `completed by a ${whose} worker`,
+    tidy: whose === 'tidy foreign',
     end: async (subject: CensusSubject) => (await subject.take(whose))?.complete(),
     expected: { status: 'delivered', attempts: 1, failures: 0, failureReason: null },
   },
   {
     ending: `failed by a ${whose} worker`,
+    tidy: whose === 'tidy foreign',
     end: async (subject: CensusSubject) => (await subject.take(whose))?.failForGood('no such address'),
     expected: { status: 'failed', attempts: 1, failures: 1, failureReason: 'no such address' },
   },
@@ -162,7 +168,7 @@ export function describeCensus(name: string, open: () => Promise<CensusSubject>)
       });
     });
 
-    describe.each(endings)('of a message that was $ending', ({ end, expected }) => {
+    describe.each(endings)('of a message that was $ending', ({ tidy, end, expected }) => {
       it('counts one, and the store is told how it ended', async () => {
         const message = await enqueued(subject);
         await end(subject);
@@ -172,6 +178,40 @@ export function describeCensus(name: string, open: () => Promise<CensusSubject>)
         await expectNothing();
         expect(await subject.relay()).toEqual([]);
       });
+
+      it('is told as news, unless its job is gone after it failed', async () => {
+        const { id, state } = await enqueued(subject);
+        const { position } = await subject.census.news(null);
+        await end(subject);
+        const { attempts, failureReason: failedReason } = expected;
+        const told = tidy && failedReason !== null ? [] : [{ id, retries: state.retries, attempts, failedReason }];
+        const news = await subject.census.news(position);
+        expect(news.ends).toEqual(told);
+        // A little is told again, until somebody has followed.
+        expect((await subject.census.news(news.position)).ends).toEqual(told);
+        expect(await subject.follower.run()).toBe(told.length);
+        expect((await subject.census.news(position)).ends).toEqual([]);
+      });
+    });
+
+    it('counts the attempts that another\u2019s worker has made', async () => {
+      const message = await enqueued(subject);
+      for (let attempt = 1; attempt < 3; attempt++) {
+        await (await subject.take('foreign'))?.fail('once more');
+        await subject.promote(message);
+      }
+      await (await subject.take('foreign'))?.complete();
+      expect(await subject.follower.run()).toBe(1);
+      expect((await subject.find(message))?.state).toMatchObject({ status: 'delivered', attempts: 3, failures: 2 });
+    });
+
+    it.each(Object.keys(losses))('tells no news of a message that is %s', async (loss) => {
+      const message = await losses[loss]?.(subject);
+      expect((await subject.census.news(null)).ends).toEqual([]);
+      expect(await subject.follower.run()).toBe(0);
+      await subject.reconciler.run();
+      expect(await subject.follower.run()).toBe(0);
+      expect(message && (await subject.find(message))).toEqual(message);
     });
 
     it('counts all of them, and tells of the oldest first, as many as one asks for', async () => {

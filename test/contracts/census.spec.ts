@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { WORKER_NAME } from '#messages/adapters/bullmq/consumer.js';
 import { PostgresCensus } from '#messages/adapters/bullmq/postgres-census.js';
+import { JobFollower } from '#messages/application/job-follower.js';
 import { Reconciler } from '#messages/application/reconciler.js';
 import { SystemClock } from '#kernel/clock.js';
 import { aMessage, idempotency, SENT_AT, TestClock } from '../support/messages.js';
@@ -25,18 +26,21 @@ async function open() {
   const census = new PostgresCensus(process.database, bullmq.bullmq, LOCK_MS);
   const reconcilerAt = (clock = new SystemClock()) =>
     new Reconciler(census, process.deliveries, process.messages, clock, () => undefined);
-  return { store, bullmq, census, ...process, reconcilerAt, reconciler: reconcilerAt() };
+  const follower = new JobFollower(census, process.deliveries, () => undefined);
+  return { store, bullmq, census, ...process, reconcilerAt, reconciler: reconcilerAt(), follower };
 }
 
 async function openOnPostgres(): Promise<CensusSubject> {
-  const { store, bullmq, census, relay, reconciler } = await open();
+  const { store, bullmq, census, relay, reconciler, follower } = await open();
   return {
     census,
     reconciler,
+    follower,
     put: (message) => store.put(message),
     commit: (message) => store.commit(message),
     enqueue: (message) => bullmq.queue.add([message]),
     take: (whose) => bullmq.take(workers[whose]),
+    promote: async ({ jobId }) => (await bullmq.bullmq.getJob(jobId))?.promote(),
     stall: async ({ jobId }) => {
       await bullmq.take({ lockDuration: 1 });
       const strict = bullmq.run({ stalledInterval: 20, maxStalledCount: 0 });
@@ -148,6 +152,23 @@ describe('the reconciler, once in a while', () => {
     const before = [await locks(), await store.sql('SELECT * FROM bullmq.meta ORDER BY field')];
     await census.mendClock();
     expect([await locks(), await store.sql('SELECT * FROM bullmq.meta ORDER BY field')]).toEqual(before);
+  });
+
+  it('follows jobs by itself, as often as it is told to, and no more when it is closed', async () => {
+    const { store, bullmq, follower } = parts;
+    const [one, other] = [aMessage(), aMessage()];
+    const deliver = async (message = one) => {
+      await store.put(message);
+      await bullmq.queue.add([message]);
+      await (await bullmq.take())?.complete();
+    };
+    follower.start(10);
+    await deliver();
+    await store.until(async () => (await store.find(one))?.state.status === 'delivered');
+    await follower.close();
+    await deliver(other);
+    await sleep(100);
+    expect((await store.find(other))?.state.status).toBe('queued');
   });
 
   it('runs by itself, and no more when it is closed', async () => {

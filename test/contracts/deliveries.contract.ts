@@ -1,4 +1,4 @@
-import type { Deliveries } from '#messages/application/deliveries.js';
+import type { Deliveries, JobEnd } from '#messages/application/deliveries.js';
 import type { Message } from '#messages/domain/message.js';
 import { aClaim, aMessage, claimTerms, jobOf, messages, SENT_AT, TRACEPARENT } from '../support/messages.js';
 
@@ -189,6 +189,55 @@ export function describeDeliveries(name: string, open: () => Promise<DeliveriesS
           expect(await subject.deliveries.settle(claimed, end(claimed))).toBe(false);
         }
         expect(await stored(message)).toEqual(failed.retry(SENT_AT));
+      });
+    });
+
+    describe('following a job that was ended elsewhere', () => {
+      const endOf = (message: Message, end: Partial<JobEnd> = {}) => [
+        { id: message.id, retries: message.state.retries, attempts: 1, failedReason: null, ...end },
+      ];
+      const follow = (message: Message, end?: Partial<JobEnd>) => subject.other.follow(endOf(message, end));
+
+      it('stores a whole delivery', async () => {
+        const message = await put(aMessage({ attempts: 2, failures: 1, retries: 1, failureReason: 'no luck' }));
+        expect(await follow(message)).toBe(1);
+        const { updatedAt } = (await stored(message)).state;
+        const delivered = { status: 'delivered', attempts: 3, failureReason: null, updatedAt };
+        expect((await stored(message)).state).toEqual({ ...message.state, ...delivered });
+        expect(await follow(message)).toBe(0);
+      });
+
+      it('stores how often it was tried, and why it failed', async () => {
+        const message = await put(aMessage());
+        expect(await follow(message, { attempts: 3, failedReason: 'no such address' })).toBe(1);
+        const failed = { status: 'failed', attempts: 3, failures: 3, failureReason: 'no such address' };
+        expect((await stored(message)).state).toMatchObject(failed);
+      });
+
+      it('takes over from a worker of ours that was lost', async () => {
+        const lapsed = aClaim({ expiresAt: new Date(SENT_AT.getTime() - 1), alone: true });
+        const message = await put(aMessage({ ...processing, claim: lapsed }));
+        expect(await follow(message)).toBe(1);
+        const delivered = { status: 'delivered', attempts: 2, crashes: 1, loneCrashes: 1, claim: null };
+        expect((await stored(message)).state).toMatchObject(delivered);
+      });
+
+      it('changes nothing that a worker of ours has at hand, that is final, in another round, or gone', async () => {
+        const begun = await claim(await put(aMessage()));
+        const others = [aMessage({ status: 'cancelled' }), aMessage({ status: 'failed' }), aMessage({ retries: 1 })];
+        for (const message of others) await put(message);
+        const all = [begun, ...others, aMessage()];
+        expect(await subject.deliveries.follow(all.flatMap((message) => endOf(message, { retries: 0 })))).toBe(0);
+        for (const message of [begun, ...others]) expect(await stored(message)).toEqual(message);
+        expect(await subject.deliveries.follow([])).toBe(0);
+      });
+
+      it('counts each of many once, when two processes hear of them in opposite order', async () => {
+        const all = await Promise.all(messages(300).map(put));
+        const [some, reversed] = [all, [...all].reverse()].map((list) => list.flatMap((message) => endOf(message)));
+        const counts = await Promise.all([subject.deliveries.follow(some ?? []), subject.other.follow(reversed ?? [])]);
+        expect(counts[0] + counts[1]).toBe(300);
+        for (const message of all) expect((await stored(message)).state.attempts).toBe(1);
       });
     });
 

@@ -1,3 +1,5 @@
+import type { JobEnd } from './deliveries.js';
+
 /** An open message that nothing will ever deliver, and what became of its job. */
 export interface Stray {
   readonly id: string;
@@ -7,7 +9,15 @@ export interface Stray {
   readonly retries: number;
   readonly jobId: string;
   /** How a worker other than ours ended the job; null when none did. */
-  readonly endedElsewhere: { readonly failedReason: string | null } | null;
+  readonly endedElsewhere: Pick<JobEnd, 'attempts' | 'failedReason'> | null;
+}
+
+/** What the queue has told since it was last asked. */
+export interface News {
+  /** Jobs of open messages that workers other than ours have ended. */
+  readonly ends: readonly JobEnd[];
+  /** Where to go on. */
+  readonly position: string;
 }
 
 /**
@@ -19,6 +29,13 @@ export abstract class Census {
 
   /** Up to `limit` of them, oldest first. */
   abstract strays(limit: number): Promise<Stray[]>;
+
+  /**
+   * What happened to jobs, as the queue tells it: soon, but not surely, for it forgets. A little before the position is
+   * told again.
+   * @param position of the news before; null begins with all that the queue still knows
+   */
+  abstract news(position: string | null): Promise<News>;
 
   /** Puts a stray on its way again: its dead job goes, an outbox entry comes. Harmless when it is no stray any more. */
   abstract requeue(stray: Stray): Promise<void>;

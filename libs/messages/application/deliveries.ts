@@ -17,6 +17,17 @@ export interface ClaimTerms {
   readonly leaseMs: number;
 }
 
+/** How a worker other than ours ended the job of a message's current round. */
+export interface JobEnd {
+  readonly id: string;
+  /** The round that the job belongs to. */
+  readonly retries: number;
+  /** Attempts that were made outside of our workers, at least 1: the last of them ended the job. */
+  readonly attempts: number;
+  /** Null when the message was delivered. */
+  readonly failedReason: string | null;
+}
+
 /**
  * A worker's side of the store. Each method is one compare-and-set, durable when it resolves, and throws DomainError
  * `unavailable` when the store can't be reached; whether it took place is then unknown.
@@ -41,4 +52,11 @@ export abstract class Deliveries {
    * @returns false when another worker has taken the message over: nothing is changed then
    */
   abstract settle(claimed: Message, ended: Message): Promise<boolean>;
+
+  /**
+   * Stores how jobs were ended elsewhere, each as a whole delivery: begun, and delivered or failed. Changes only
+   * messages that are open, in the same round, and that no worker of ours has at hand.
+   * @returns how many it changed
+   */
+  abstract follow(ends: readonly JobEnd[]): Promise<number>;
 }

@@ -1,11 +1,9 @@
-import { randomUUID } from 'node:crypto';
 import type { Clock } from '#kernel/clock.js';
 import type { Census, Stray } from './census.js';
 import type { Deliveries } from './deliveries.js';
 import type { Messages } from './messages.js';
 
 const STRAYS_AT_ONCE = 500;
-const FOLLOWING_LEASE_MS = 10_000;
 /** Jobs that others have ended are kept so long for people to look at; ours go at once. */
 const FINISHED_JOB_LIFETIME_MS = 24 * 3_600_000;
 const KEY_LIFETIME_MS = 24 * 3_600_000;
@@ -50,29 +48,19 @@ export class Reconciler {
     let strays: Stray[];
     do {
       strays = await this.census.strays(STRAYS_AT_ONCE);
+      // A job that was ended elsewhere was a delivery like any other; only nobody told the store.
+      const ends = strays.flatMap(({ id, retries, endedElsewhere }) =>
+        endedElsewhere === null ? [] : [{ id, retries, ...endedElsewhere }],
+      );
+      followed += await this.deliveries.follow(ends);
       for (const stray of strays) {
-        if (await this.follow(stray)) followed++;
-        else {
-          await this.census.requeue(stray);
-          requeued++;
-        }
+        if (stray.endedElsewhere !== null) continue;
+        await this.census.requeue(stray);
+        requeued++;
       }
     } while (strays.length === STRAYS_AT_ONCE);
     await this.census.forgetJobs(FINISHED_JOB_LIFETIME_MS);
     await this.messages.forgetKeys(new Date(this.clock.now().getTime() - KEY_LIFETIME_MS));
     return { requeued, followed };
-  }
-
-  // A job that was ended elsewhere was a delivery like any other; only nobody told the store.
-  private async follow(stray: Stray): Promise<boolean> {
-    if (stray.endedElsewhere === null) return false;
-    const { id, accountId, text, createdAt, retries } = stray;
-    const job = { id, accountId, message: text, createdAt, retries };
-    const claimed = await this.deliveries.claim(job, { token: randomUUID(), leaseMs: FOLLOWING_LEASE_MS });
-    if (claimed === null) return true;
-    const { failedReason } = stray.endedElsewhere;
-    const at = this.clock.now();
-    await this.deliveries.settle(claimed, failedReason === null ? claimed.deliver(at) : claimed.fail(failedReason, at));
-    return true;
   }
 }

@@ -1,4 +1,4 @@
-import { Deliveries, type ClaimTerms, type Job } from '#messages/application/deliveries.js';
+import { Deliveries, type ClaimTerms, type Job, type JobEnd } from '#messages/application/deliveries.js';
 import { Message } from '#messages/domain/message.js';
 import { after } from '../../support/messages.js';
 import type { InMemoryStore } from './in-memory-store.js';
@@ -37,6 +37,25 @@ export class InMemoryDeliveries extends Deliveries {
       return Promise.resolve(false);
     this.put(Message.restore({ ...ended.state, updatedAt: this.store.clock.now() }));
     return Promise.resolve(true);
+  }
+
+  follow(ends: readonly JobEnd[]): Promise<number> {
+    const at = this.store.clock.now();
+    let followed = 0;
+    for (const { id, retries, attempts, failedReason } of ends) {
+      const found = this.store.messages.get(id);
+      if (found?.state.retries !== retries) continue;
+      const claim = { token: 'elsewhere', expiresAt: at, alone: false };
+      const { status, claim: held } = found.state;
+      const lapsed = held !== null && held.expiresAt < at;
+      if (status !== 'queued' && !(status === 'processing' && lapsed)) continue;
+      const begun = status === 'queued' ? found.startProcessing(claim, at) : found.takeOver(claim, at);
+      const { state } = failedReason === null ? begun.deliver(at) : begun.fail(failedReason, at);
+      const before = attempts - 1;
+      this.put(Message.restore({ ...state, attempts: state.attempts + before, failures: state.failures + before }));
+      followed++;
+    }
+    return Promise.resolve(followed);
   }
 
   private put(message: Message): Message {

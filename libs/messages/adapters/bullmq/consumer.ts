@@ -70,13 +70,14 @@ export class Consumer {
     return ended;
   }
 
-  private async process(job: Job<DeliveryJobData>, token: string | undefined): Promise<void> {
+  private async process(job: Job<DeliveryJobData>, token: string | undefined): Promise<string> {
     // Said of this job alone: the worker's option would also drop what others completed and nobody has followed yet.
     job.opts.removeOnComplete = true;
     const outcome = await this.deliver.execute(fromJob(job.id ?? '', job.data), this.stopping.signal);
     switch (outcome.kind) {
       case 'done':
-        return;
+        // Its event then tells that nobody else has completed it.
+        return WORKER_NAME;
       case 'failed':
         throw new UnrecoverableError(outcome.reason);
       case 'again':

@@ -1,6 +1,6 @@
 import type { Queue } from 'bullmq';
 import type { Database } from '#platform/database/database.js';
-import { Census, type Stray } from '../../application/census.js';
+import { Census, type News, type Stray } from '../../application/census.js';
 import { OPEN_STATUSES } from '../../domain/message-status.js';
 import { WORKER_NAME } from './consumer.js';
 
@@ -9,30 +9,49 @@ import { WORKER_NAME } from './consumer.js';
  * this port tells when they change.
  */
 
+const JOB_ID = `CASE m.retries WHEN 0 THEN m.id ELSE m.id || '.' || m.retries END`;
+
+/** The message is open, and no worker of ours has it at hand. */
+const FREE = `m.status IN (${OPEN_STATUSES.map((status) => `'${status}'`).join(', ')})
+    AND (m.claim_expires_at IS NULL OR m.claim_expires_at < clock_timestamp())`;
+
 const STRAYS = `
   FROM sluice.messages m
-  LEFT JOIN bullmq.job j ON j.queue = $1
-    AND j.id = CASE m.retries WHEN 0 THEN m.id ELSE m.id || '.' || m.retries END
-  WHERE m.status IN (${OPEN_STATUSES.map((status) => `'${status}'`).join(', ')})
-    AND (m.claim_expires_at IS NULL OR m.claim_expires_at < clock_timestamp())
+  LEFT JOIN bullmq.job j ON j.queue = $1 AND j.id = ${JOB_ID}
+  WHERE ${FREE}
     AND (j.id IS NULL OR j.state IN ('completed', 'failed'))
     AND m.id NOT IN (SELECT unnest(message_ids) FROM sluice.outbox)`;
+
+/** Ids are given before commits, so an event may show up after later ones; so many are read again. */
+const EVENTS_READ_AGAIN = 1_000;
+/** Characters of a reason; others may give one of any length. */
+const MAX_REASON_LENGTH = 1_000;
 
 /** Jobs that one call removes. */
 const FORGET_AT_ONCE = 10_000;
 
-interface StrayRow {
+/** How a job ended that perhaps another's worker has ended. */
+interface EndRow {
+  id: string | null;
+  retries: number;
+  /** How the job ended: by itself or, when its worker has removed it, by the last event of its newest life. */
+  ended: 'completed' | 'failed' | 'added' | null;
+  attempts: number | null;
+  processed_by: string | null;
+  failed_reason: string | null;
+  return_value: string | null;
+}
+
+interface StrayRow extends EndRow {
   id: string;
   account_id: string;
   body: string;
   created_at: Date;
-  retries: number;
   job_id: string;
-  /** How the job ended: by itself or, when its worker has removed it, by the last event of its newest life. */
-  ended: 'completed' | 'failed' | 'added' | null;
-  processed_by: string | null;
-  failed_reason: string | null;
 }
+
+/** What our own workers return of a job, as its event tells it. */
+const OURS = JSON.stringify(WORKER_NAME);
 
 /** What BullMQ writes as the reason when it gives a job up itself, because its worker was silent too often. */
 const STALLED = 'job stalled more than allowable limit';
@@ -59,16 +78,18 @@ export class PostgresCensus extends Census {
       // Events are read once for all strays: they are many, and no index leads from a job to its own.
       `WITH s AS (
          SELECT m.id, m.account_id, m.body, m.created_at, m.retries, j.state, j.processed_by, j.failed_reason,
-                CASE m.retries WHEN 0 THEN m.id ELSE m.id || '.' || m.retries END AS job_id
+                j.attempts_made, ${JOB_ID} AS job_id
          ${STRAYS} ORDER BY m.id LIMIT $2
        ), last AS (
-         SELECT DISTINCT ON (data->>'jobId') data->>'jobId' AS job_id, event, data->>'failedReason' AS reason
+         SELECT DISTINCT ON (data->>'jobId') data->>'jobId' AS job_id, event, data->>'failedReason' AS reason,
+                data->>'returnvalue' AS return_value
          FROM bullmq.event
          WHERE queue = $1 AND event IN ('added', 'completed', 'failed')
            AND data->>'jobId' IN (SELECT job_id FROM s WHERE state IS NULL)
          ORDER BY data->>'jobId', id DESC
        )
-       SELECT s.*, coalesce(state::text, last.event) AS ended, coalesce(s.failed_reason, last.reason) AS failed_reason
+       SELECT s.*, coalesce(state::text, last.event) AS ended, coalesce(s.failed_reason, last.reason) AS failed_reason,
+              s.attempts_made AS attempts, last.return_value
        FROM s LEFT JOIN last USING (job_id) ORDER BY s.id`,
       [this.queue.name, limit],
     );
@@ -81,6 +102,35 @@ export class PostgresCensus extends Census {
       jobId: row.job_id,
       endedElsewhere: endedElsewhere(row),
     }));
+  }
+
+  async news(position: string | null): Promise<News> {
+    const rows = await this.database.query<EndRow & { position: string }>(
+      `WITH newest AS (
+         SELECT coalesce(max(id), 0) AS position FROM bullmq.event WHERE queue = $1
+       ), last AS (
+         SELECT DISTINCT ON (data->>'jobId') data->>'jobId' AS job_id, event, data->>'failedReason' AS reason
+         FROM bullmq.event
+         WHERE queue = $1 AND id > $2::bigint AND event IN ('completed', 'failed')
+           AND data->>'returnvalue' IS DISTINCT FROM $3
+         ORDER BY data->>'jobId', id DESC
+       ), ends AS (
+         SELECT m.id, m.retries, last.event AS ended, last.reason AS failed_reason, j.attempts_made AS attempts,
+                j.processed_by, NULL AS return_value
+         FROM last
+         JOIN sluice.messages m ON m.id = split_part(last.job_id, '.', 1) AND last.job_id = ${JOB_ID}
+         LEFT JOIN bullmq.job j ON j.queue = $1 AND j.id = last.job_id
+         -- A failed job that is gone may be one of ours that was just taken out to be queued again.
+         WHERE ${FREE} AND (j.state::text = last.event OR j.id IS NULL AND last.event = 'completed')
+       )
+       SELECT * FROM newest LEFT JOIN ends ON true`,
+      [this.queue.name, position === null ? '0' : String(BigInt(position) - BigInt(EVENTS_READ_AGAIN)), OURS],
+    );
+    const ends = rows.flatMap((row) => {
+      const ended = row.id === null ? null : endedElsewhere(row);
+      return ended === null ? [] : [{ id: row.id ?? '', retries: row.retries, ...ended }];
+    });
+    return { ends, position: rows[0]?.position ?? '0' };
   }
 
   async requeue({ id, jobId }: Stray): Promise<void> {
@@ -112,11 +162,14 @@ export class PostgresCensus extends Census {
   }
 }
 
-function endedElsewhere(row: StrayRow): Stray['endedElsewhere'] {
-  if (row.processed_by === WORKER_NAME) return null;
-  if (row.ended === 'completed') return { failedReason: null };
+function endedElsewhere(row: EndRow): Stray['endedElsewhere'] {
+  if (row.processed_by === WORKER_NAME || row.return_value === OURS) return null;
+  // Of a job that is gone nobody knows how often it was tried.
+  const attempts = Math.max(1, row.attempts ?? 1);
+  if (row.ended === 'completed') return { attempts, failedReason: null };
   if (row.ended === 'failed' && row.failed_reason !== STALLED) {
-    return { failedReason: row.failed_reason ?? 'The worker gave no reason.' };
+    const reason = row.failed_reason ?? 'The worker gave no reason.';
+    return { attempts, failedReason: reason.slice(0, MAX_REASON_LENGTH).toWellFormed() };
   }
   return null;
 }

@@ -1,12 +1,12 @@
 import { Batcher } from '#platform/batcher.js';
 import type { Database } from '#platform/database/database.js';
 import { asUnavailable, isContention } from '#platform/database/faults.js';
-import { Deliveries, type ClaimTerms, type Job } from '../../application/deliveries.js';
+import { Deliveries, type ClaimTerms, type Job, type JobEnd } from '../../application/deliveries.js';
 import type { Message } from '../../domain/message.js';
 import { TRANSITIONS } from '../../domain/message-status.js';
 import { toMessage, type MessageRow } from './message.schema.js';
 
-const { startProcessing, takeOver } = TRANSITIONS;
+const { startProcessing, takeOver, deliver, fail } = TRANSITIONS;
 
 // What begins is counted here as `Message.startProcessing` and `Message.takeOver` count it; a test holds both together.
 const CLAIM = `
@@ -39,6 +39,28 @@ const SETTLE = `
     AND (m.claim = t.token
       OR m.claim IS NULL AND (m.retries, m.attempts, m.status) = (t.retries, t.attempts, t.status))
   RETURNING t.token`;
+
+// Locked in one order, since several processes may hear of the same jobs at once.
+const FOLLOW = `
+  WITH t AS (
+    SELECT * FROM unnest($1::text[], $2::int[], $3::int[], $4::text[]) AS t (id, retries, attempts, failed_reason)
+  ), free AS (
+    SELECT m.id FROM sluice.messages m JOIN t ON m.id = t.id AND m.retries = t.retries
+    WHERE m.status = '${startProcessing.from}'
+       OR m.status = '${takeOver.from}' AND m.claim_expires_at < clock_timestamp()
+    ORDER BY m.id FOR UPDATE OF m
+  )
+  UPDATE sluice.messages m
+  SET status = CASE WHEN t.failed_reason IS NULL THEN '${deliver.to}' ELSE '${fail.to}' END,
+      attempts = m.attempts + t.attempts,
+      failures = m.failures + t.attempts - (t.failed_reason IS NULL)::int,
+      crashes = m.crashes + (m.status = '${takeOver.from}')::int,
+      lone_crashes = m.lone_crashes + (m.status = '${takeOver.from}' AND m.claim_alone)::int,
+      failure_reason = t.failed_reason, updated_at = clock_timestamp(),
+      claim = NULL, claim_expires_at = NULL, claim_alone = false
+  FROM t JOIN free USING (id)
+  WHERE m.id = t.id
+  RETURNING m.id`;
 
 interface Claiming {
   readonly job: Job;
@@ -77,6 +99,17 @@ export class PostgresDeliveries extends Deliveries {
 
   settle(claimed: Message, ended: Message): Promise<boolean> {
     return this.ends.submit({ claimed, ended });
+  }
+
+  async follow(ends: readonly JobEnd[]): Promise<number> {
+    if (ends.length === 0) return 0;
+    const rows = await this.database.query(FOLLOW, [
+      ends.map(({ id }) => id),
+      ends.map(({ retries }) => retries),
+      ends.map(({ attempts }) => attempts),
+      ends.map(({ failedReason }) => failedReason),
+    ]);
+    return rows.length;
   }
 
   private async claimAll(claims: Claiming[]): Promise<(Message | null | typeof OVERTAKEN)[]> {

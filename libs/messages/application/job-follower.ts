@@ -1,0 +1,39 @@
+import type { Census } from './census.js';
+import type { Deliveries } from './deliveries.js';
+
+/**
+ * Lets a message's status follow its job soon after a worker other than ours has ended it. Several processes may do so
+ * at once. What it misses, the reconciler finds.
+ */
+export class JobFollower {
+  private position: string | null = null;
+  private timer: NodeJS.Timeout | null = null;
+  private running: Promise<unknown> | null = null;
+
+  constructor(
+    private readonly census: Census,
+    private readonly deliveries: Deliveries,
+    private readonly report: (error: unknown) => void,
+  ) {}
+
+  start(intervalMs: number): void {
+    this.timer = setInterval(() => {
+      this.running ??= this.run()
+        .catch(this.report)
+        .finally(() => (this.running = null));
+    }, intervalMs);
+  }
+
+  async close(): Promise<void> {
+    if (this.timer !== null) clearInterval(this.timer);
+    await this.running;
+  }
+
+  /** @returns how many messages followed */
+  async run(): Promise<number> {
+    const { ends, position } = await this.census.news(this.position);
+    const followed = await this.deliveries.follow(ends);
+    this.position = position;
+    return followed;
+  }
+}
