@@ -8,12 +8,13 @@ import { gracefulShutdown } from '#platform/http/shutdown.js';
 import { NestLogger, type Logger } from '#platform/logging.js';
 import type { Settings } from '#platform/settings.js';
 import { openParts } from '../context.js';
+import { managed, type Managed } from '../management.js';
 import { ApiModule } from './api.module.js';
 
 const MINUTE_SECONDS = 60;
 const OPERATORS_PER_MINUTE = 6_000;
 
-export interface Api {
+export interface Api extends Managed {
   /** Where it listens, e.g. `http://127.0.0.1:3000`. */
   readonly url: string;
   /** Answers what runs, stores what was accepted, closes. */
@@ -21,7 +22,11 @@ export interface Api {
 }
 
 /** Starts the HTTP process on a database whose schema is up to date. */
-export async function startApi(settings: Settings, logger: Logger): Promise<Api> {
+export function startApi(settings: Settings, logger: Logger): Promise<Api> {
+  return managed(settings, logger, () => listen(settings, logger));
+}
+
+async function listen(settings: Settings, logger: Logger): Promise<Omit<Api, keyof Managed>> {
   const budgets = {
     strangers: new AddressBudget('minute', settings.anonymousPerMinute, MINUTE_SECONDS),
     operators: new AddressBudget('minute', OPERATORS_PER_MINUTE, MINUTE_SECONDS),

@@ -4,6 +4,6 @@ import { startApi } from './api.js';
 
 await runProcess('api', async (settings, logger) => {
   const api = await startApi(settings, logger);
-  logger.info({ url: api.url }, 'listening');
+  logger.info({ url: api.url, management: api.managementUrl }, 'listening');
   return api;
 });

@@ -14,6 +14,14 @@ export async function usablePort(port: number, host: string): Promise<number | u
   }
 }
 
+/** Resolves with the first port from this one on that nobody uses; any if those up to the last are all taken. */
+export async function nextFreePort(port: number, host: string): Promise<number> {
+  for (let next = port; next < 65_536; next++) {
+    if ((await bind(next, host)) !== undefined) return next;
+  }
+  return (await bind(0, host)) ?? 0;
+}
+
 async function bind(port: number, host: string): Promise<number | undefined> {
   const server = createServer();
   return new Promise((resolve) => {

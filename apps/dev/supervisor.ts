@@ -5,13 +5,15 @@ import { DataDir } from './data-dir.js';
 import { DevDatabase } from './database.js';
 import { ensureDevKey } from './dev-key.js';
 import { Kept } from './kept.js';
-import { usablePort } from './port.js';
+import { nextFreePort, usablePort } from './port.js';
 import { StartError } from './start-error.js';
 
 /** What a person needs to know to use what was started. */
 export interface Started {
   readonly host: string;
   readonly port: number;
+  /** Of health and metrics: the API's, and the worker's if there is one. */
+  readonly management: { readonly host: string; readonly ports: readonly number[] };
   readonly apiKey: string;
   readonly dataDir: DataDir;
 }
@@ -33,22 +35,23 @@ export class Supervisor {
   async start(stopping: AbortSignal): Promise<Started> {
     const dataDir = await DataDir.open(given(this.env.DATA_DIR) ?? '.data');
     const env = await this.completed(dataDir);
-    const { http, ...settings } = readSettings(env);
+    const { http, management, ...settings } = readSettings(env);
     const names = appNames(env);
     const port = await usablePort(http.port, http.host);
     if (port === undefined) {
       throw new StartError(`Port ${http.port} is in use: stop what uses it or set PORT to another one.`);
     }
+    const ports = await this.managementPorts(names.length, management);
     const url = given(this.env.DATABASE_URL) ?? (await this.startDatabase(dataDir, stopping));
     stopping.throwIfAborted();
     await migrateSchema(url);
     stopping.throwIfAborted();
     const appEnv = { ...env, DATABASE_URL: url, PORT: String(port) };
     const [apiKey] = await Promise.all([
-      ensureDevKey(dataDir, { ...settings, http, database: { ...settings.database, url } }),
-      ...this.startApps(names, appEnv, settings),
+      ensureDevKey(dataDir, { ...settings, http, management, database: { ...settings.database, url } }),
+      ...this.startApps(names, ports, appEnv, settings),
     ]);
-    return { host: http.host, port, apiKey, dataDir };
+    return { host: http.host, port, management: { host: management.host, ports }, apiKey, dataDir };
   }
 
   /** In the reverse order, so that whoever has work in hand can still store its outcome. */
@@ -77,14 +80,28 @@ export class Supervisor {
     return database.url;
   }
 
+  /** A port for each process. One that nobody has asked for gives way to whatever uses it. */
+  private async managementPorts(count: number, { host, port }: Settings['management']): Promise<number[]> {
+    const asked = given(this.env.MANAGEMENT_PORT) !== undefined;
+    const first = asked ? await usablePort(port, host) : await nextFreePort(port, host);
+    if (first === undefined) {
+      throw new StartError(`Port ${port} is in use: stop what uses it or set MANAGEMENT_PORT to another one.`);
+    }
+    const ports = [first];
+    while (ports.length < count) ports.push(await nextFreePort((ports.at(-1) ?? 0) + 1, host));
+    return ports;
+  }
+
   private startApps(
     names: AppName[],
+    ports: number[],
     env: NodeJS.ProcessEnv,
     { shutdownGraceMs }: Pick<Settings, 'shutdownGraceMs'>,
   ): Promise<void>[] {
-    for (const name of names) {
+    for (const [index, name] of names.entries()) {
+      const appEnv = { ...env, MANAGEMENT_PORT: String(ports[index]) };
       this.apps.push(
-        new Kept(`The ${name} process`, () => Promise.resolve(runApp(name, env, shutdownGraceMs + extraGrace))),
+        new Kept(`The ${name} process`, () => Promise.resolve(runApp(name, appEnv, shutdownGraceMs + extraGrace))),
       );
     }
     return this.apps.map((app) => app.start());

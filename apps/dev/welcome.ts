@@ -1,8 +1,9 @@
 import type { Started } from './supervisor.js';
 
 /** What to do now, ready to be pasted. */
-export function welcome({ host, port, apiKey, dataDir }: Started): string {
+export function welcome({ host, port, management, apiKey, dataDir }: Started): string {
   const url = `http://${reachable(host)}:${port}`;
+  const health = management.ports.map((own) => `http://${reachable(management.host)}:${own}/health/ready`);
   return `
 Sluice is ready: ${url}
 
@@ -11,6 +12,7 @@ curl -i ${url}/messages -H 'Authorization: Bearer ${apiKey}' -H 'Content-Type: a
 
 API key:        ${dataDir.file('dev-key')}
 Data:           ${dataDir.path}
+Health:         ${health.join('  ')}
 Documentation:  README.md
 Stop with Ctrl-C.
 `;

@@ -3,8 +3,9 @@ import { MessagesModule } from '#messages/messages.module.js';
 import type { Logger } from '#platform/logging.js';
 import type { Settings } from '#platform/settings.js';
 import { startContext } from '../context.js';
+import { managed, type Managed } from '../management.js';
 
-export interface RunningWorker {
+export interface RunningWorker extends Managed {
   /** Takes no more jobs, finishes those that run, closes. */
   stop(): Promise<void>;
 }
@@ -13,11 +14,13 @@ export interface RunningWorker {
  * Starts consuming on a database whose schema is up to date.
  * @param handler what to do with each message; null only logs deliveries
  */
-export async function startWorker(
+export function startWorker(
   settings: Settings,
   logger: Logger,
   handler: MessageHandler | null = null,
 ): Promise<RunningWorker> {
-  const app = await startContext(settings, logger, 'worker', MessagesModule.forWorker(handler));
-  return { stop: () => app.close() };
+  return managed(settings, logger, async () => {
+    const app = await startContext(settings, logger, 'worker', MessagesModule.forWorker(handler));
+    return { stop: () => app.close() };
+  });
 }

@@ -20,6 +20,7 @@ type Settings = ReturnType<typeof readSettings>;
 /** Of each number: its variable, where it is found, its default, and the bounds of what it takes. */
 const numbers: [string, (settings: Settings) => number, number, number, number][] = [
   ['PORT', ({ http }) => http.port, 3_000, 0, 65_535],
+  ['MANAGEMENT_PORT', ({ management }) => management.port, 9_464, 0, 65_535],
   ['MAX_BODY_BYTES', ({ http }) => http.maxBodyBytes, 1_048_576, 1_024, 67_108_864],
   ['REQUEST_TIMEOUT_MS', ({ http }) => http.requestTimeoutMs, 30_000, 100, 600_000],
   ['SHUTDOWN_GRACE_MS', ({ shutdownGraceMs }) => shutdownGraceMs, 10_000, 0, 600_000],
@@ -74,6 +75,11 @@ describe('readSettings', () => {
   it('listens everywhere unless HOST says where', () => {
     expect(readSettings(required).http.host).toBe('0.0.0.0');
     expect(readSettings({ ...required, HOST: '127.0.0.1' }).http.host).toBe('127.0.0.1');
+  });
+
+  it('shows its health and metrics to this machine only, unless MANAGEMENT_HOST says where', () => {
+    expect(readSettings(required).management.host).toBe('127.0.0.1');
+    expect(readSettings({ ...required, MANAGEMENT_HOST: '::' }).management.host).toBe('::');
   });
 
   it('believes no proxy unless TRUST_PROXY names it', () => {

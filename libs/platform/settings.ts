@@ -90,6 +90,10 @@ export function readSettings(env: Environment) {
       trustProxy: networks(env, 'TRUST_PROXY'),
       requestTimeoutMs: integer(env, 'REQUEST_TIMEOUT_MS', 30_000, 100, 600_000),
     },
+    management: {
+      port: integer(env, 'MANAGEMENT_PORT', 9464, 0, 65_535),
+      host: given(env, 'MANAGEMENT_HOST') ?? '127.0.0.1',
+    },
     shutdownGraceMs: integer(env, 'SHUTDOWN_GRACE_MS', 10_000, 0, 600_000),
     database: {
       url: required(

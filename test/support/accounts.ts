@@ -104,7 +104,14 @@ export class Service extends Process {
   static async start(differing: Environment = {}, logger?: Logger): Promise<Service> {
     const database = await createTestDatabase();
     const environment = {
-      ...{ DATABASE_URL: database.url, DATABASE_POOL_SIZE: '5', HOST: '127.0.0.1', PORT: '0', LOG_LEVEL: 'silent' },
+      ...{
+        DATABASE_URL: database.url,
+        DATABASE_POOL_SIZE: '5',
+        HOST: '127.0.0.1',
+        PORT: '0',
+        MANAGEMENT_PORT: '0',
+        LOG_LEVEL: 'silent',
+      },
       ...{ API_KEY_PEPPER: 'a pepper of 32 characters or more', ADMIN_API_KEY: OPERATORS_KEY },
       ...AMPLE,
       ...differing,

@@ -40,18 +40,20 @@ export async function startTestApi(
 ): Promise<TestApi> {
   const database = await createTestDatabase();
   try {
-    const settings = readSettings({
+    const env = {
       DATABASE_URL: await through(database.url),
       DATABASE_POOL_SIZE: '5',
       HOST: '127.0.0.1',
       PORT: '0',
+      MANAGEMENT_PORT: '0',
       API_KEY_PEPPER: 'a pepper of 32 characters or more',
       LOG_LEVEL: 'silent',
       ...AMPLE,
       ...environment,
-    });
+    };
+    const settings = readSettings(env);
     const api = await startApi(settings, createLogger(settings.logLevel, 'api'));
-    return new TestApi(api, database.url, () => database.drop());
+    return new TestApi(api, env, database.url, () => database.drop());
   } catch (error) {
     await database.drop();
     throw error;
@@ -64,6 +66,8 @@ export class TestApi {
 
   constructor(
     private readonly api: Api,
+    /** The settings that it runs with, for another process on the same database. */
+    readonly environment: Environment,
     databaseUrl: string,
     private readonly dropDatabase: () => Promise<void>,
   ) {
@@ -73,6 +77,10 @@ export class TestApi {
 
   get url(): string {
     return this.api.url;
+  }
+
+  get managementUrl(): string {
+    return this.api.managementUrl;
   }
 
   call(request: Call): Promise<Answer> {

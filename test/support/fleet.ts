@@ -49,6 +49,7 @@ export class Fleet {
       ...SECRETS,
       ...AMPLE,
       ...{ DATABASE_URL: database.url, PORT: '0', HOST: '127.0.0.1', LOG_LEVEL: 'silent' },
+      ...{ MANAGEMENT_PORT: '0' },
       ...{ WORKER_LOCK_MS: '1000', BACKOFF_MS: '50', RECONCILE_INTERVAL_MS: '500' },
       ...settings,
     };

@@ -44,7 +44,7 @@ export const ADMIN_API_KEY = 'the-operators-of-the-tests-have-this-one';
 
 /** What processes of the program take for tests, but for their database. */
 export const ENVIRONMENT = {
-  ...{ HOST: '127.0.0.1', PORT: '0', LOG_LEVEL: 'silent', DATABASE_POOL_SIZE: '5' },
+  ...{ HOST: '127.0.0.1', PORT: '0', MANAGEMENT_PORT: '0', LOG_LEVEL: 'silent', DATABASE_POOL_SIZE: '5' },
   ...{ API_KEY_PEPPER: 'a pepper for tests, long enough to pass', ADMIN_API_KEY },
   ...{ SIGNUPS_PER_HOUR: '100000', ANONYMOUS_PER_MINUTE: '100000' },
 };

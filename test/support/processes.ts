@@ -21,7 +21,7 @@ export class Program {
     const inherited = Object.fromEntries(Object.entries({ PATH, HOME, TMPDIR }).filter(([, value]) => value));
     const child = spawn(process.execPath, [join(ROOT, script)], {
       cwd: ROOT,
-      env: { ...inherited, LOG_LEVEL: 'warn', ...env },
+      env: { ...inherited, LOG_LEVEL: 'warn', MANAGEMENT_PORT: '0', ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     return new Program(child);

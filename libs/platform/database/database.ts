@@ -9,6 +9,8 @@ export interface DatabaseOptions {
   readonly entities?: EntitySchema[];
   /** Lets a crash of the database forget what was committed within the last second or so. */
   readonly asynchronousCommit?: boolean;
+  /** Milliseconds that a statement may take; by default what CONNECTION_LIMITS says. */
+  readonly timeLimitMs?: number;
   readonly onError: (error: Error) => void;
 }
 
@@ -33,6 +35,7 @@ export class Database {
       poolErrorHandler: options.onError,
       extra: {
         ...CONNECTION_LIMITS,
+        ...(options.timeLimitMs === undefined ? {} : limitsOf(options.timeLimitMs)),
         ...(options.asynchronousCommit === true ? { options: '-c synchronous_commit=off' } : {}),
       },
     });
@@ -104,6 +107,11 @@ export const CONNECTION_LIMITS = {
   idle_in_transaction_session_timeout: 20_000,
   keepAlive: true,
 } as const;
+
+// The client waits a little longer than the server, whose own end leaves the connection of use.
+function limitsOf(timeLimitMs: number) {
+  return { statement_timeout: timeLimitMs, query_timeout: timeLimitMs + 500 };
+}
 
 function ignore(): void {
   // Deliberately empty: see transaction().

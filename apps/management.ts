@@ -1,0 +1,57 @@
+import { Database } from '#platform/database/database.js';
+import type { Logger } from '#platform/logging.js';
+import { Health } from '#platform/management/health.js';
+import { ManagementServer } from '#platform/management/management-server.js';
+import type { Settings } from '#platform/settings.js';
+
+/** Neither health nor metrics wait for the other, nor for connections that the process's own work has taken. */
+const POOL_SIZE = 2;
+const TIME_LIMIT_MS = 2_000;
+
+interface Running {
+  stop(): Promise<void>;
+}
+
+export interface Managed {
+  /** Where the management port listens, e.g. `http://127.0.0.1:9464`. */
+  readonly managementUrl: string;
+}
+
+/**
+ * Starts a process behind a management port, which opens before all else and closes after it: as long as there is
+ * anything to see, it can be seen. Readiness is off until the process has started, and again before it is stopped.
+ * @throws SettingsError when the port can't be had
+ */
+export async function managed<Process extends Running>(
+  settings: Settings,
+  logger: Logger,
+  start: () => Promise<Process>,
+): Promise<Process & Managed> {
+  const database = await Database.connect({
+    url: settings.database.url,
+    poolSize: POOL_SIZE,
+    applicationName: 'sluice-management',
+    timeLimitMs: TIME_LIMIT_MS,
+    // What is lost here is told by the health.
+    onError: () => undefined,
+  });
+  const health = new Health(() => database.query('SELECT 1'));
+  const closing = [() => database.close()];
+  const close = async () => {
+    for (const next of closing) await next();
+  };
+  try {
+    const server = await ManagementServer.open(settings.management, health, logger);
+    closing.unshift(() => server.close());
+    const running = await start();
+    health.serve();
+    const stop = async () => {
+      health.drain();
+      await running.stop().finally(close);
+    };
+    return { ...running, managementUrl: server.url, stop };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}

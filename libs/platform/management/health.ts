@@ -1,0 +1,63 @@
+/** What an orchestrator or a load balancer is told. It names what is wrong and says nothing else of it. */
+export interface Readiness {
+  readonly ready: boolean;
+  readonly checks: {
+    readonly process: 'starting' | 'serving' | 'draining';
+    readonly database: 'up' | 'down';
+  };
+}
+
+/** However often is asked, the database is asked at most once in so many milliseconds. */
+const ASK_EVERY_MS = 1_000;
+/** Well below the second that Kubernetes gives a probe. */
+const PATIENCE_MS = 700;
+
+/** Whether a process can do its work now: it serves, and its database answers in time. */
+export class Health {
+  private process: Readiness['checks']['process'] = 'starting';
+  private askedAt = -Infinity;
+  private answer: Promise<boolean> = Promise.resolve(false);
+
+  /** @param ask resolves when the database has answered */
+  constructor(private readonly ask: () => Promise<unknown>) {}
+
+  /** From now on the process takes work. */
+  serve(): void {
+    if (this.process === 'starting') this.process = 'serving';
+  }
+
+  /** From now on it takes no more. */
+  drain(): void {
+    this.process = 'draining';
+  }
+
+  async readiness(): Promise<Readiness> {
+    const database = (await this.databaseAnswers()) ? 'up' : 'down';
+    return { ready: this.process === 'serving' && database === 'up', checks: { process: this.process, database } };
+  }
+
+  databaseAnswers(): Promise<boolean> {
+    const now = performance.now();
+    if (now - this.askedAt >= ASK_EVERY_MS) {
+      this.askedAt = now;
+      this.answer = inTime(this.ask());
+    }
+    return this.answer;
+  }
+}
+
+async function inTime(answer: Promise<unknown>): Promise<boolean> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<boolean>((resolve) => {
+    timer = setTimeout(() => {
+      resolve(false);
+    }, PATIENCE_MS);
+  });
+  const answered = answer.then(
+    () => true,
+    () => false,
+  );
+  return Promise.race([answered, late]).finally(() => {
+    clearTimeout(timer);
+  });
+}

@@ -1,0 +1,70 @@
+import type { AddressInfo } from 'node:net';
+import { fastify, type FastifyInstance } from 'fastify';
+import type { Logger } from '../logging.js';
+import { SettingsError } from '../settings.js';
+import type { Health } from './health.js';
+
+const REQUEST_TIMEOUT_MS = 10_000;
+
+export interface ManagementOptions {
+  readonly host: string;
+  /** 0 takes any free one. */
+  readonly port: number;
+}
+
+/** The second port of a process, for those who run it and never for callers: health for now. */
+export class ManagementServer {
+  private constructor(
+    private readonly server: FastifyInstance,
+    /** Where it listens, e.g. `http://127.0.0.1:9464`. */
+    readonly url: string,
+  ) {}
+
+  /** @throws SettingsError when the port can't be had */
+  static async open({ host, port }: ManagementOptions, health: Health, logger: Logger): Promise<ManagementServer> {
+    const server = fastify({ forceCloseConnections: true, requestTimeout: REQUEST_TIMEOUT_MS });
+    server.addHook('onSend', (_request, reply, _payload, done) => {
+      void reply.header('cache-control', 'no-store');
+      done();
+    });
+    server.setNotFoundHandler((_request, reply) => reply.code(404).send({ error: 'There is nothing here.' }));
+    server.setErrorHandler((error, request, reply) => {
+      logger.error({ err: error, path: request.routeOptions.url }, 'management');
+      return reply.code(500).send({ error: 'Something went wrong and was logged.' });
+    });
+    server.get('/health/live', () => ({ status: 'live' }));
+    server.get('/health/ready', async (_request, reply) => {
+      const { ready, checks } = await health.readiness();
+      return reply.code(ready ? 200 : 503).send({ status: ready ? 'ready' : 'not ready', checks });
+    });
+    try {
+      await server.listen({ host, port });
+    } catch (error) {
+      throw asSettingsError(error, { host, port });
+    }
+    const { address, port: bound } = server.server.address() as AddressInfo;
+    const reachable = ['0.0.0.0', '::'].includes(address) ? '127.0.0.1' : address;
+    return new ManagementServer(server, `http://${reachable.includes(':') ? `[${reachable}]` : reachable}:${bound}`);
+  }
+
+  async close(): Promise<void> {
+    await this.server.close();
+  }
+}
+
+function asSettingsError(error: unknown, { host, port }: ManagementOptions): unknown {
+  switch ((error as NodeJS.ErrnoException).code) {
+    case 'EADDRINUSE':
+      return new SettingsError(
+        `Port ${port} is in use: stop what uses it or set MANAGEMENT_PORT to another one (0 takes any).`,
+      );
+    case 'EACCES':
+      return new SettingsError(`Port ${port} may not be used by this user: set MANAGEMENT_PORT to another one.`);
+    case 'EADDRNOTAVAIL':
+    case 'ENOTFOUND':
+      return new SettingsError(`MANAGEMENT_HOST must be an address of this machine; it is "${host}".`);
+    case undefined:
+    default:
+      return error;
+  }
+}

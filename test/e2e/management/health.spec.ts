@@ -1,0 +1,115 @@
+import { createLogger } from '#platform/logging.js';
+import { readSettings, SettingsError } from '#platform/settings.js';
+import { startApi } from '../../../apps/api/api.js';
+import { startWorker } from '../../../apps/worker/worker.js';
+import { startTestApi, type TestApi } from '../../support/api.js';
+import { call, jsonOf, lines, RawConnection } from '../../support/http.js';
+import { until } from '../../support/processes.js';
+import { StallingLink } from '../limits/stalling-link.js';
+
+const READY = { status: 'ready', checks: { process: 'serving', database: 'up' } };
+
+async function ready(url: string) {
+  const answer = await call(url, { path: '/health/ready' });
+  return { code: answer.status, ...jsonOf(answer) };
+}
+
+describe('The management port', () => {
+  const link = new StallingLink();
+  let api: TestApi;
+
+  beforeAll(async () => {
+    api = await startTestApi({}, (url) => link.open(url));
+  });
+
+  afterAll(async () => {
+    await api.stop();
+    await link.cut();
+  });
+
+  it('tells that the process lives and is ready', async () => {
+    const live = await call(api.managementUrl, { path: '/health/live' });
+    expect(live.status).toBe(200);
+    expect(live.headers).toMatchObject({
+      'cache-control': 'no-store',
+      'content-type': 'application/json; charset=utf-8',
+    });
+    expect(jsonOf(live)).toEqual({ status: 'live' });
+    expect(await ready(api.managementUrl)).toEqual({ code: 200, ...READY });
+  });
+
+  it('says in JSON that there is nothing else', async () => {
+    for (const path of ['/', '/health', '/messages', '/health/ready/x', '/%']) {
+      const answer = await call(api.managementUrl, { path });
+      expect({ path, status: answer.status }).toEqual({ path, status: path === '/%' ? 400 : 404 });
+      expect(jsonOf(answer)).toHaveProperty('error');
+    }
+  });
+
+  it('is no part of the API port, nor the API of it', async () => {
+    expect((await api.call({ path: '/health/live' })).status).toBe(404);
+    expect((await api.call({ path: '/health/ready' })).status).toBe(404);
+  });
+
+  it('is not ready while the database hangs or is away, and says so soon; it lives on', async () => {
+    const down = { code: 503, status: 'not ready', checks: { process: 'serving', database: 'down' } };
+    link.stall();
+    await until(async () => (await ready(api.managementUrl)).code === 503, 10_000);
+    const asked = performance.now();
+    expect(await ready(api.managementUrl)).toEqual(down);
+    expect(performance.now() - asked).toBeLessThan(5_000);
+    await link.cut();
+    expect(await ready(api.managementUrl)).toEqual(down);
+    expect((await call(api.managementUrl, { path: '/health/live' })).status).toBe(200);
+    link.resume();
+    await link.restore();
+    await until(async () => (await ready(api.managementUrl)).code === 200, 15_000);
+  });
+
+  it('is not ready from the moment it is told to stop, and answers to the last', async () => {
+    const other = await startTestApi();
+    const { id, key } = await other.signUp();
+    const held = await RawConnection.open(other.url);
+    const body = '{"message":"late"}';
+    held.write(
+      lines(
+        'POST /messages HTTP/1.1',
+        'Host: x',
+        `Authorization: Bearer ${key}`,
+        'Content-Type: application/json',
+        `Content-Length: ${body.length}`,
+      ),
+    );
+    expect(await ready(other.managementUrl)).toEqual({ code: 200, ...READY });
+    // Its request is under way, so that it can't end before we have looked.
+    await until(
+      async () => (await other.sql('SELECT FROM sluice.rate_limits WHERE account_id = $1', [id])).length > 0,
+      5_000,
+    );
+    const stopped = other.stop();
+    const draining = { process: 'draining', database: 'up' };
+    expect(await ready(other.managementUrl)).toEqual({ code: 503, status: 'not ready', checks: draining });
+    expect((await call(other.managementUrl, { path: '/health/live' })).status).toBe(200);
+    held.write(body);
+    expect((await held.answer()).status).toBe(202);
+    await stopped;
+    await expect(call(other.managementUrl, { path: '/health/live' })).rejects.toThrow(/ECONNREFUSED/);
+    held.close();
+  });
+
+  it('has one of its own in the worker', async () => {
+    const worker = await startWorker(readSettings(api.environment), createLogger('silent', 'worker'));
+    try {
+      expect(await ready(worker.managementUrl)).toEqual({ code: 200, ...READY });
+    } finally {
+      await worker.stop();
+    }
+  });
+
+  it('keeps a process from starting when it is in use, with a sentence that names the setting', async () => {
+    const settings = readSettings({ ...api.environment, MANAGEMENT_PORT: new URL(api.managementUrl).port });
+    const start = startApi(settings, createLogger('silent', 'api'));
+    await expect(start).rejects.toThrow(SettingsError);
+    await expect(start).rejects.toThrow(/^Port \d+ is in use: .* MANAGEMENT_PORT /);
+  });
+});
