@@ -1,0 +1,137 @@
+/** What an answer may be instead of what a page shows: `…` on a page stands for anything. */
+const ANYTHING = '…';
+
+/**
+ * Compares what a command printed with the ```http, ```json or ```text block below it.
+ * @returns what is wrong, as sentences; none when they agree
+ */
+export function differences(language: string, expected: string, printed: string): string[] {
+  if (language === 'http') return httpDifferences(expected, printed);
+  if (language === 'json') return jsonDifferences(parseExample(expected), lastJson(printed), 'the answer');
+  return textDifferences(expected, printed);
+}
+
+/** The example's JSON, in which `…` may stand for a value, for further items or for further fields. */
+export function parseExample(text: string): unknown {
+  let json = '';
+  const open: string[] = [];
+  for (const [token] of text.matchAll(/"(?:[^"\\]|\\.)*"|[^]/gu)) {
+    if (token === '{' || token === '[') open.push(token);
+    if (token === '}' || token === ']') open.pop();
+    const isField = token === ANYTHING && open.at(-1) === '{' && /[{,]\s*$/.test(json);
+    json += isField ? '"…":"…"' : token === ANYTHING ? '"…"' : token;
+  }
+  return JSON.parse(json) as unknown;
+}
+
+/** Each line must be printed, in their order; ids, times and `…` may be any. */
+function textDifferences(expected: string, printed: string): string[] {
+  let rest = printed;
+  for (const line of expected.split('\n').map((text) => text.trim())) {
+    if (line === '' || line === ANYTHING) continue;
+    const found = pattern(line).exec(rest);
+    if (found === null) return [`"${line}" was not printed`];
+    rest = rest.slice(found.index + found[0].length);
+  }
+  return [];
+}
+
+function httpDifferences(expected: string, printed: string): string[] {
+  const [wanted, got] = [partsOf(expected), partsOf(printed)];
+  const wrong = wanted.statusLine === got.statusLine ? [] : [`it was answered ${got.statusLine || 'nothing'}`];
+  const missing = wanted.headers.filter((name) => !got.headers.includes(name)).map((name) => `there is no ${name}`);
+  if (wanted.body === '') return [...wrong, ...missing];
+  return [...wrong, ...missing, ...jsonDifferences(parseExample(wanted.body), tryParse(got.body), 'the answer')];
+}
+
+function partsOf(text: string) {
+  const answers = text.replaceAll('\r\n', '\n').split(/^(?=HTTP\/)/m);
+  // An interim answer, or the one before a redirect, isn't the one that is shown.
+  const [head = '', ...body] = (answers.at(-1) ?? '').split('\n\n');
+  const [statusLine = '', ...lines] = head.split('\n');
+  const headers = lines.map((line) => (line.split(':')[0] ?? '').trim().toLowerCase());
+  return {
+    statusLine: statusLine.trim(),
+    headers: headers.filter((name) => name !== ANYTHING),
+    body: body.join('\n\n').trim(),
+  };
+}
+
+/** The JSON that was printed last, on one line or over several. */
+function lastJson(printed: string): unknown {
+  const lines = printed.trim().split('\n');
+  for (let from = 0; from < lines.length; from++) {
+    const value = /^\s*[[{"\d]/.test(lines[from] ?? '') ? tryParse(lines.slice(from).join('\n')) : undefined;
+    if (value !== undefined) return value;
+  }
+  return undefined;
+}
+
+function tryParse(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The same fields with values of the same types; of problem documents also the same code. */
+function jsonDifferences(expected: unknown, actual: unknown, where: string): string[] {
+  if (expected === ANYTHING) return [];
+  if (actual === undefined) return [`${where} is no JSON`];
+  if (Array.isArray(expected)) {
+    if (!Array.isArray(actual)) return [`${where} is no list`];
+    return listDifferences(expected as unknown[], actual as unknown[], where);
+  }
+  if (isObject(expected))
+    return isObject(actual) ? fieldDifferences(expected, actual, where) : [`${where} is no object`];
+  if (typeof expected === 'string' && typeof actual === 'string' && expected.includes(ANYTHING)) {
+    return new RegExp(`^${pattern(expected).source}$`, 'u').test(actual) ? [] : [`${where} is "${actual}"`];
+  }
+  return typeOf(expected) === typeOf(actual) ? [] : [`${where} is ${JSON.stringify(actual)}`];
+}
+
+function listDifferences(expected: readonly unknown[], actual: readonly unknown[], where: string): string[] {
+  if (expected.includes(ANYTHING)) return [];
+  if (expected.length > 0 && actual.length === 0) return [`${where} is empty`];
+  return actual.flatMap((item, index) => {
+    const attempts = expected.map((candidate) => jsonDifferences(candidate, item, `${where}[${index}]`));
+    return attempts.some((wrong) => wrong.length === 0) ? [] : (attempts[0] ?? [`${where} is not empty`]);
+  });
+}
+
+function fieldDifferences(
+  expected: Readonly<Record<string, unknown>>,
+  actual: Readonly<Record<string, unknown>>,
+  where: string,
+): string[] {
+  const more = ANYTHING in expected ? [] : Object.keys(actual).filter((name) => !(name in expected));
+  const wrong = Object.entries(expected)
+    .filter(([name]) => name !== ANYTHING)
+    .flatMap(([name, value]) =>
+      name in actual ? jsonDifferences(value, actual[name], `${where}.${name}`) : [`${where} has no ${name}`],
+    );
+  const isProblem = String(expected.type).startsWith('/errors/') && actual.code !== expected.code;
+  return [
+    ...more.map((name) => `${where} also has ${name}`),
+    ...wrong,
+    ...(isProblem ? [`the code is ${String(actual.code)}`] : []),
+  ];
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function typeOf(value: unknown): string {
+  return value === null ? 'null' : typeof value;
+}
+
+function pattern(text: string): RegExp {
+  const variable =
+    /…|\b[a-z]{2,5}_[0-7][0-9a-hjkmnp-tv-z]{25}\b|\d{4}-\d\d-\d\dT[\d:.]+Z|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/gu;
+  const literal = text
+    .split(variable)
+    .map((part) => part.replace(/[.*+?^${}()|[\]\\/]/g, '\\$&').replace(/\s+/g, '\\s+'));
+  return new RegExp(literal.join('[^\\n]*?'), 'u');
+}
