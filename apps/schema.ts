@@ -5,9 +5,16 @@ import { asUnavailable } from '#platform/database/faults.js';
 import { Accounts1763700000000 } from '#accounts/adapters/postgres/migrations/1763700000000-accounts.js';
 import { RateLimits1763700002000 } from '#rate-limiting/adapters/postgres/migrations/1763700002000-rate-limits.js';
 import { Messages1763700001000 } from '#messages/adapters/postgres/migrations/1763700001000-messages.js';
+import { Batches1763700010000 } from '#messages/adapters/postgres/migrations/1763700010000-batches.js';
 import { Traces1763700003000 } from '#messages/adapters/postgres/migrations/1763700003000-traces.js';
 
-const MIGRATIONS = [Accounts1763700000000, Messages1763700001000, RateLimits1763700002000, Traces1763700003000];
+const MIGRATIONS = [
+  Accounts1763700000000,
+  Messages1763700001000,
+  RateLimits1763700002000,
+  Traces1763700003000,
+  Batches1763700010000,
+];
 
 /** Any number that nobody else locks: "sluice" in ASCII. */
 const LOCK = 0x736c75696365;

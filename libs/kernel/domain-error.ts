@@ -14,6 +14,7 @@ export type ErrorCode =
   | 'invalid_json'
   | 'invalid_content_type'
   | 'validation_failed'
+  | 'batch_exceeds_limit'
   | 'malformed_request'
   | 'unauthorized'
   | 'insufficient_scope'
@@ -55,9 +56,14 @@ export interface FieldFault {
   readonly detail: string;
 }
 
+/** Details that are told in the sentence for people; the list of faults has all. */
+const DETAILS_TOLD = 3;
+
 /** A request that can never succeed as it is: names every field at fault. */
 export class ValidationError extends DomainError {
   constructor(readonly faults: readonly FieldFault[]) {
-    super('validation_failed', faults.map((fault) => fault.detail).join(' '));
+    const told = faults.slice(0, DETAILS_TOLD).map(({ detail }) => detail);
+    const more = faults.length - told.length;
+    super('validation_failed', [...told, ...(more > 0 ? [`There are ${more} more faults.`] : [])].join(' '));
   }
 }

@@ -36,6 +36,7 @@ import { OutboxRelay } from './application/outbox-relay.js';
 import { Outbox } from './application/outbox.js';
 import { Reconciler } from './application/reconciler.js';
 import { RetryMessage } from './application/retry-message.js';
+import { SendBatch } from './application/send-batch.js';
 import { SendMessage } from './application/send-message.js';
 
 const QUEUE_CONNECTION = Symbol('queue connection');
@@ -110,11 +111,11 @@ const core: FactoryProvider[] = [
 ];
 
 const useCases: FactoryProvider[] = [
-  {
-    provide: SendMessage,
-    useFactory: (messages: Messages, ids: Ids, clock: Clock) => new SendMessage(messages, ids, clock),
+  ...[SendMessage, SendBatch].map((UseCase) => ({
+    provide: UseCase,
+    useFactory: (messages: Messages, ids: Ids, clock: Clock) => new UseCase(messages, ids, clock),
     inject: [Messages, Ids, Clock],
-  },
+  })),
   { provide: GetMessage, useFactory: (messages: Messages) => new GetMessage(messages), inject: [Messages] },
   { provide: ListMessages, useFactory: (messages: Messages) => new ListMessages(messages), inject: [Messages] },
   {

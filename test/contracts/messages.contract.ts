@@ -1,4 +1,5 @@
 import { describeAdding } from './messages/adding.contract.js';
+import { describeBatches } from './messages/batches.contract.js';
 import { describeChanging } from './messages/changing.contract.js';
 import { describeFinding } from './messages/finding.contract.js';
 import { describeIdempotency } from './messages/idempotency.contract.js';
@@ -16,6 +17,7 @@ export function describeMessages(name: string, open: () => Promise<MessagesSubje
 
     const current = () => subject;
     describeAdding(current);
+    describeBatches(current);
     describeFinding(current);
     describeChanging(current);
     describeIdempotency(current);

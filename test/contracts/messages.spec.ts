@@ -60,6 +60,15 @@ async function open(): Promise<MessagesSubject> {
       };
     },
     somebodyWaits: () => store.somebodyWaits(),
+    failNextLookUp: () => {
+      const query = one.database.query.bind(one.database);
+      const spy = jest.spyOn(one.database, 'query').mockImplementation((text, values) => {
+        if (!text.includes('idempotency_keys k')) return query(text, values);
+        spy.mockRestore();
+        return Promise.reject(new Error('an odd fault'));
+      });
+      return Promise.resolve();
+    },
     cutOff: async () => {
       await store.sql(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity
         WHERE datname = current_database() AND application_name = 'contract'`);

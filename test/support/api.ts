@@ -27,6 +27,11 @@ export interface Sending {
   readonly headers?: Call['headers'];
 }
 
+/** A request to send several messages; what isn't given is valid. */
+export interface BatchSending extends Omit<Sending, 'message'> {
+  readonly messages?: readonly string[];
+}
+
 type Environment = Readonly<Record<string, string>>;
 
 /**
@@ -113,6 +118,16 @@ export class TestApi {
       path: '/messages',
       headers: { 'content-type': 'application/json', ...headers },
       body: body ?? JSON.stringify({ message }),
+    });
+  }
+
+  /** `POST /messages/batch`. */
+  sendBatch(account: TestAccount, { messages = ['hello'], body, headers }: BatchSending = {}): Promise<Answer> {
+    return this.as(account, {
+      method: 'POST',
+      path: '/messages/batch',
+      headers: { 'content-type': 'application/json', ...headers },
+      body: body ?? JSON.stringify({ messages: messages.map((message) => ({ message })) }),
     });
   }
 

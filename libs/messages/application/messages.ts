@@ -15,6 +15,12 @@ export interface Accepted {
   readonly replayed: boolean;
 }
 
+export interface AcceptedBatch {
+  /** In the order in which they were sent; otherwise as `Accepted.message`. */
+  readonly messages: readonly Message[];
+  readonly replayed: boolean;
+}
+
 export interface Page {
   /** At least 1. */
   readonly limit: number;
@@ -37,6 +43,13 @@ export abstract class Messages {
    * @throws DomainError `idempotency_key_in_use` when the first request with the key takes too long
    */
   abstract add(message: Message, idempotency: Idempotency | null): Promise<Accepted>;
+
+  /**
+   * The same for messages that are sent together: all of them are stored in one transaction with one idempotency
+   * record, or none is.
+   * @param messages of one account, at least one
+   */
+  abstract addBatch(messages: readonly Message[], idempotency: Idempotency | null): Promise<AcceptedBatch>;
 
   abstract find(accountId: string, id: string): Promise<Message | null>;
 

@@ -5,6 +5,7 @@ export const PROBLEMS: Readonly<Record<ErrorCode, { readonly status: number; rea
   invalid_json: { status: 400, title: 'The body is not valid JSON' },
   invalid_content_type: { status: 400, title: 'The Content-Type is not application/json' },
   validation_failed: { status: 400, title: 'The request has invalid fields' },
+  batch_exceeds_limit: { status: 400, title: 'The batch is larger than the plan allows' },
   malformed_request: { status: 400, title: 'The request is not valid HTTP' },
   unauthorized: { status: 401, title: 'The API key is missing or invalid' },
   insufficient_scope: { status: 403, title: 'The API key lacks a scope' },

@@ -27,6 +27,8 @@ export interface MessagesSubject {
   stopWhileAdding(message: Message, key: string): Promise<{ commit(): Promise<void>; crash(): Promise<void> }>;
   /** Resolves when another request waits for such a process. */
   somebodyWaits(): Promise<void>;
+  /** Makes the next look at what keys were first used for fail once, after the commit before it. */
+  failNextLookUp(): Promise<void>;
   /** Cuts all connections of the processes to the store. */
   cutOff(): Promise<void>;
   /** Has a message stored as it is. */

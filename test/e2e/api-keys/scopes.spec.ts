@@ -7,6 +7,7 @@ const SCOPES = ['messages:send', 'messages:read', 'account:manage'];
 /** What each route that is not public asks for. */
 const routes = [
   ['POST /messages', 'messages:send'],
+  ['POST /messages/batch', 'messages:send'],
   ['POST /messages/any/cancel', 'messages:send'],
   ['POST /messages/any/retry', 'messages:send'],
   ['GET /messages', 'messages:read'],
@@ -51,7 +52,7 @@ describe('A key without the scope of a route', () => {
   });
 
   it.each(['{', '{}', 'x'.repeat(2_000_000)])('answers 403 before it looks at the body: %.5s', async (body) => {
-    for (const route of ['POST /messages', 'POST /api-keys', 'POST /account/simulate']) {
+    for (const route of ['POST /messages', 'POST /messages/batch', 'POST /api-keys', 'POST /account/simulate']) {
       expectProblem(await ask('only messages:read', route, body), 403, 'insufficient_scope');
     }
   });

@@ -3,22 +3,25 @@ import type { FastifyReply } from 'fastify';
 import { ValidationError, type FieldFault } from '#kernel/domain-error.js';
 import { Scoped } from '#platform/http/access.js';
 import { CurrentCaller, type Caller } from '#platform/http/caller.js';
+import { CountMore } from '#platform/http/counter.js';
 import { JsonBody } from '#platform/http/json-body.js';
 import { CancelMessage } from '../../application/cancel-message.js';
 import { GetMessage } from '../../application/get-message.js';
 import { ListMessages } from '../../application/list-messages.js';
 import { RetryMessage } from '../../application/retry-message.js';
+import { SendBatch } from '../../application/send-batch.js';
 import { SendMessage } from '../../application/send-message.js';
 import { Traceparent } from '#platform/http/traceparent.js';
 import { pageOf, readPage, type PageView } from '#platform/http/paging.js';
 import { MESSAGE_STATUSES } from '../../domain/message-status.js';
-import { SendMessageBody } from './message-bodies.js';
+import { readTexts, SendBatchBody, SendMessageBody } from './message-bodies.js';
 import { acceptedView, messageView, type AcceptedView, type MessageView } from './message-views.js';
 
 @Controller('messages')
 export class MessagesController {
   constructor(
     private readonly sendMessage: SendMessage,
+    private readonly sendBatch: SendBatch,
     private readonly getMessage: GetMessage,
     private readonly listMessages: ListMessages,
     private readonly cancelMessage: CancelMessage,
@@ -40,6 +43,25 @@ export class MessagesController {
     void reply.header('location', `/messages/${message.id}`);
     if (replayed) void reply.header('idempotent-replayed', 'true');
     return acceptedView(message);
+  }
+
+  @Scoped('messages:send')
+  @Post('batch')
+  @HttpCode(202)
+  async sendAll(
+    @CurrentCaller() caller: Caller,
+    @Headers('idempotency-key') idempotencyKey: string | undefined,
+    @Traceparent() traceparent: string | null,
+    @JsonBody(SendBatchBody) body: SendBatchBody,
+    @CountMore() countMore: CountMore,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<{ data: AcceptedView[] }> {
+    const key = readIdempotencyKey(idempotencyKey);
+    const texts = readTexts(body);
+    await countMore(texts.length - 1);
+    const { messages, replayed } = await this.sendBatch.execute(caller.accountId, texts, key, traceparent);
+    if (replayed) void reply.header('idempotent-replayed', 'true');
+    return { data: messages.map(acceptedView) };
   }
 
   @Scoped('messages:read')

@@ -1,6 +1,7 @@
 /**
  * One transaction for all that waits: outbox entries relayed before go, idempotency keys come, and with each message
- * whose key is new (or that has none) its row and a common outbox entry.
+ * whose key is new (or that has none) its row and a common outbox entry. A request's key stands in the row of its first
+ * message; all its messages name that one as their `head`, so that they are stored together or not at all.
  *
  * Keys are inserted in one order everywhere, so that two processes with the same keys can't lock each other out; of
  * two that meet, the second waits for the first's commit and then inserts nothing. Entries that a sweeper is removing
@@ -8,22 +9,23 @@
  */
 export const ACCEPT = `
   WITH input AS (
-    SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::timestamptz[], $5::text[], $6::bytea[], $7::text[])
-      AS t (id, account_id, body, created_at, key, fingerprint, traceparent)
+    SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::timestamptz[], $5::text[], $6::text[], $7::text[],
+                         $8::bytea[], $9::text[])
+      AS t (id, account_id, body, created_at, traceparent, head, key, fingerprint, batch)
   ), forgotten AS (
     DELETE FROM sluice.outbox WHERE id IN (
-      SELECT id FROM sluice.outbox WHERE id = ANY ($8::bigint[]) FOR UPDATE SKIP LOCKED
+      SELECT id FROM sluice.outbox WHERE id = ANY ($10::bigint[]) FOR UPDATE SKIP LOCKED
     )
   ), first_uses AS (
-    INSERT INTO sluice.idempotency_keys (account_id, key, fingerprint, message_id, created_at)
-    SELECT account_id, key, fingerprint, id, created_at FROM input WHERE key IS NOT NULL
+    INSERT INTO sluice.idempotency_keys (account_id, key, fingerprint, message_id, message_ids, created_at)
+    SELECT account_id, key, fingerprint, id, batch::text[], created_at FROM input WHERE key IS NOT NULL
     ORDER BY account_id, key
     ON CONFLICT DO NOTHING
     RETURNING message_id
   ), accepted AS (
     INSERT INTO sluice.messages (id, account_id, body, status, created_at, updated_at, traceparent)
-    SELECT id, account_id, body, $9, created_at, created_at, traceparent FROM input
-    WHERE key IS NULL OR id IN (SELECT message_id FROM first_uses)
+    SELECT id, account_id, body, $11, created_at, created_at, traceparent FROM input
+    WHERE head IS NULL OR head IN (SELECT message_id FROM first_uses)
     RETURNING id, octet_length(body) + 256 AS bytes
   ), entry AS (
     INSERT INTO sluice.outbox (message_ids, bytes)
@@ -34,7 +36,7 @@ export const ACCEPT = `
 
 /** What the keys were first used for. */
 export const FIRST_USES = `
-  SELECT t.ordinal::int - 1 AS index, k.fingerprint, k.message_id, k.created_at
+  SELECT t.ordinal::int - 1 AS index, k.fingerprint, k.message_id, k.message_ids, k.created_at
   FROM unnest($1::text[], $2::text[]) WITH ORDINALITY AS t (account_id, key, ordinal)
   JOIN sluice.idempotency_keys k USING (account_id, key)`;
 

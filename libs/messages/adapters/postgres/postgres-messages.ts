@@ -4,7 +4,13 @@ import { isTypeId } from '#kernel/typeid.js';
 import { Batcher } from '#platform/batcher.js';
 import type { Database } from '#platform/database/database.js';
 import { asUnavailable, sqlState } from '#platform/database/faults.js';
-import { Messages, type Accepted, type Idempotency, type Page } from '../../application/messages.js';
+import {
+  Messages,
+  type Accepted,
+  type AcceptedBatch,
+  type Idempotency,
+  type Page,
+} from '../../application/messages.js';
 import type { OutboxRelay } from '../../application/outbox-relay.js';
 import { Message } from '../../domain/message.js';
 import { INITIAL_STATUS } from '../../domain/message-status.js';
@@ -15,8 +21,10 @@ const KEY_LIFETIME_MS = 24 * 3_600_000;
 /** Milliseconds that a request waits at least for the first one with its key. */
 const KEY_PATIENCE_MS = 5_000;
 
+/** Messages that are stored together, known by their first. */
 interface Request {
-  readonly message: Message;
+  readonly first: Message;
+  readonly messages: readonly Message[];
   readonly idempotency: Idempotency | null;
 }
 
@@ -24,11 +32,13 @@ interface FirstUse {
   index: number;
   fingerprint: Buffer;
   message_id: string;
+  /** All messages of a batch; null when the key was used for a single one. */
+  message_ids: string[] | null;
   created_at: Date;
 }
 
 /** What the store says of one request; null when its key has lapsed meanwhile and the request must come again. */
-type Answer = Accepted | DomainError | null;
+type Answer = AcceptedBatch | DomainError | null;
 
 const LIMITS = {
   maxItems: 256,
@@ -36,7 +46,7 @@ const LIMITS = {
   maxWaiting: 10_000,
   maxWaitingBytes: 64 * 1_048_576,
   concurrency: 2,
-  sizeOf: ({ message }: Request) => Buffer.byteLength(message.state.text),
+  sizeOf: ({ messages }: Request) => messages.reduce((sum, { state }) => sum + Buffer.byteLength(state.text) + 256, 0),
 };
 
 export class PostgresMessages extends Messages {
@@ -45,7 +55,7 @@ export class PostgresMessages extends Messages {
   private readonly keyed = new Batcher((requests: Request[]) => this.accept(requests), LIMITS);
 
   /** The first request with each key that is under way: those that follow it wait here, not in the store. */
-  private readonly firsts = new Map<string, Promise<Accepted>>();
+  private readonly firsts = new Map<string, Promise<AcceptedBatch>>();
 
   constructor(
     private readonly database: Database,
@@ -55,23 +65,34 @@ export class PostgresMessages extends Messages {
   }
 
   async add(message: Message, idempotency: Idempotency | null): Promise<Accepted> {
-    if (idempotency === null) return this.plain.submit({ message, idempotency });
-    const name = `${message.state.accountId}/${idempotency.key}`;
+    const { messages, replayed } = await this.submit({ first: message, messages: [message], idempotency });
+    return { message: messages[0] ?? message, replayed };
+  }
+
+  addBatch(messages: readonly Message[], idempotency: Idempotency | null): Promise<AcceptedBatch> {
+    const [first] = messages;
+    if (first === undefined) return Promise.reject(new Error('A batch holds at least one message.'));
+    return this.submit({ first, messages, idempotency });
+  }
+
+  private async submit(request: Request): Promise<AcceptedBatch> {
+    if (request.idempotency === null) return this.plain.submit(request);
+    const name = `${request.first.state.accountId}/${request.idempotency.key}`;
     const deadline = performance.now() + KEY_PATIENCE_MS;
     const first = this.firsts.get(name);
     if (first !== undefined) {
       if (!(await endsBefore(first, deadline))) throw keyInUse();
-      return this.addKeyed(message, idempotency, deadline);
+      return this.addKeyed(request, deadline);
     }
-    const accepted = this.addKeyed(message, idempotency, deadline);
+    const accepted = this.addKeyed(request, deadline);
     this.firsts.set(name, accepted);
     return accepted.finally(() => this.firsts.delete(name));
   }
 
-  private async addKeyed(message: Message, idempotency: Idempotency, deadline: number): Promise<Accepted> {
+  private async addKeyed(request: Request, deadline: number): Promise<AcceptedBatch> {
     for (;;) {
       try {
-        const accepted = settled(await this.keyed.submit({ message, idempotency }));
+        const accepted = settled(await this.keyed.submit(request));
         if (accepted !== null) return accepted;
       } catch (error) {
         // 55P03: the transaction that holds the key has not ended within lock_timeout.
@@ -155,32 +176,34 @@ export class PostgresMessages extends Messages {
     return this.database.dataSource.getRepository(MessageSchema);
   }
 
-  private async acceptAll(requests: Request[]): Promise<Accepted[]> {
+  private async acceptAll(requests: Request[]): Promise<AcceptedBatch[]> {
     await this.store(requests);
-    return requests.map(({ message }) => ({ message, replayed: false }));
+    return requests.map(({ messages }) => ({ messages, replayed: false }));
   }
 
   private async accept(requests: Request[]): Promise<Answer[]> {
     const stored = await this.store(requests);
-    const others = requests.filter(({ message }) => !stored.has(message.id));
+    const others = requests.filter(({ first }) => !stored.has(first.id));
     const answers = new Map(await this.firstUses(others));
-    return requests.map(({ message }) =>
-      stored.has(message.id) ? { message, replayed: false } : (answers.get(message.id) ?? null),
+    return requests.map(({ first, messages }) =>
+      stored.has(first.id) ? { messages, replayed: false } : (answers.get(first.id) ?? null),
     );
   }
 
   /** @returns the ids of the messages that are stored now: all but those whose key was used before */
   private async store(requests: Request[]): Promise<Set<string>> {
     const relayed = this.relay.takeRelayed();
-    const states = requests.map(({ message }) => message.state);
+    const rows = requests.flatMap(rowsOf);
     const values = [
-      states.map(({ id }) => id),
-      states.map(({ accountId }) => accountId),
-      states.map(({ text }) => text),
-      states.map(({ createdAt }) => createdAt),
-      requests.map(({ idempotency }) => idempotency?.key ?? null),
-      requests.map(({ idempotency }) => idempotency?.fingerprint ?? null),
-      states.map(({ traceparent }) => traceparent),
+      rows.map(({ state }) => state.id),
+      rows.map(({ state }) => state.accountId),
+      rows.map(({ state }) => state.text),
+      rows.map(({ state }) => state.createdAt),
+      rows.map(({ state }) => state.traceparent),
+      rows.map(({ head }) => head),
+      rows.map(({ record }) => record?.key ?? null),
+      rows.map(({ record }) => record?.fingerprint ?? null),
+      rows.map(({ batch }) => batch),
       relayed,
       INITIAL_STATUS,
     ];
@@ -191,28 +214,28 @@ export class PostgresMessages extends Messages {
         throw error;
       });
     const stored = new Set(entry?.message_ids);
-    const messages = requests.map(({ message }) => message).filter(({ id }) => stored.has(id));
+    const messages = requests.flatMap(({ messages }) => messages).filter(({ id }) => stored.has(id));
     if (entry !== undefined) this.relay.offer({ id: entry.id, messages });
     return stored;
   }
 
-  /** What requests whose key was used before are answered: pairs of the request's message id and the answer. */
+  /** What requests whose key was used before are answered: pairs of the id of the request's first message and the answer. */
   private async firstUses(requests: Request[]): Promise<[string, Answer][]> {
     if (requests.length === 0) return [];
     const uses = await this.database.query<FirstUse>(FIRST_USES, [
-      requests.map(({ message }) => message.state.accountId),
+      requests.map(({ first }) => first.state.accountId),
       requests.map(({ idempotency }) => idempotency?.key),
     ]);
     const answers: [string, Answer][] = [];
     for (const use of uses) {
       const request = requests[use.index];
-      if (request !== undefined) answers.push([request.message.id, await this.answer(request, use)]);
+      if (request !== undefined) answers.push([request.first.id, await this.answer(request, use)]);
     }
     return answers;
   }
 
-  private async answer({ message, idempotency }: Request, use: FirstUse): Promise<Answer> {
-    const { accountId, text, createdAt } = message.state;
+  private async answer({ first, messages, idempotency }: Request, use: FirstUse): Promise<Answer> {
+    const { accountId, createdAt } = first.state;
     if (use.created_at.getTime() <= createdAt.getTime() - KEY_LIFETIME_MS) {
       await this.database.query(FORGET_KEY, [accountId, idempotency?.key, use.message_id]);
       return null;
@@ -220,8 +243,23 @@ export class PostgresMessages extends Messages {
     if (idempotency?.fingerprint.equals(use.fingerprint) !== true) {
       return new DomainError('idempotency_key_reused', 'Use a new Idempotency-Key for another request.');
     }
-    return { message: Message.queue(use.message_id, accountId, text, use.created_at), replayed: true };
+    // Stored, and then repeated because something else of the same run failed after the commit.
+    if (use.message_id === first.id) return { messages, replayed: false };
+    const ids = use.message_ids ?? [use.message_id];
+    const stored = messages.map(({ state }, index) =>
+      Message.queue(ids[index] ?? '', accountId, state.text, use.created_at),
+    );
+    return { messages: stored, replayed: true };
   }
+}
+
+/** A request's messages as rows; its idempotency record goes with the first. */
+function rowsOf({ first, messages, idempotency }: Request) {
+  const head = idempotency === null ? null : first.id;
+  const batch = idempotency === null || messages.length === 1 ? null : `{${messages.map(({ id }) => id).join(',')}}`;
+  return messages.map(({ state }) =>
+    state.id === first.id ? { state, head, record: idempotency, batch } : { state, head, record: null, batch: null },
+  );
 }
 
 /** Whether work ends, in whatever way, before a time of `performance.now()`. */
@@ -245,7 +283,7 @@ function keyInUse(): DomainError {
   return new DomainError('idempotency_key_in_use', 'The first request with this key is still under way. Repeat it.');
 }
 
-function settled(answer: Answer): Accepted | null {
+function settled(answer: Answer): AcceptedBatch | null {
   if (answer instanceof DomainError) throw answer;
   return answer;
 }

@@ -6,6 +6,7 @@ import type { AuthenticateCaller } from '#accounts/index.js';
 import { DomainError, RetryLaterError } from '#kernel/domain-error.js';
 import { rateLimitExceeded, type AddressBudget } from '#platform/http/address-budget.js';
 import type { Caller } from '#platform/http/caller.js';
+import type { Counter } from '#platform/http/counter.js';
 import { UNAVAILABLE_RETRY_AFTER } from '#platform/http/problems.js';
 import { exhausted, seconds } from '#platform/http/rate-limit-headers.js';
 import type { PlanThrottlerStorage, Verdict } from '../../plan-throttler-storage.js';
@@ -28,7 +29,7 @@ const MAX_LOOKS = 5;
  * It is a ThrottlerGuard by place and purpose. The package's own way of counting is replaced: it counts one window
  * after the other, by limits that are known beforehand, and tells of them in headers of its own names and units.
  */
-export class PlanThrottlerGuard extends ThrottlerGuard {
+export class PlanThrottlerGuard extends ThrottlerGuard implements Counter {
   constructor(
     private readonly storage: PlanThrottlerStorage,
     private readonly authenticate: AuthenticateCaller,
@@ -46,19 +47,35 @@ export class PlanThrottlerGuard extends ThrottlerGuard {
   override async canActivate(context: ExecutionContext): Promise<boolean> {
     const request = context.switchToHttp().getRequest<FastifyRequest>();
     if (request.operator === true) return count(request, this.budgets.operators, OPERATORS);
+    request.counter = this;
+    return (await this.admit(request, 1)) || count(request, this.budgets.strangers, request.ip);
+  }
+
+  async countMore(request: FastifyRequest, more: number): Promise<void> {
+    const limit = Math.min(...(request.rateLimit ?? []).map((window) => window.limit));
+    if (more >= limit) {
+      throw new DomainError('batch_exceeds_limit', `Your plan admits ${limit} messages at once. Send smaller batches.`);
+    }
+    if (more === 0 || (await this.admit(request, more))) return;
+    count(request, this.budgets.strangers, request.ip);
+    throw new DomainError('unauthorized', 'The API key no longer holds.');
+  }
+
+  /** @returns false when the key turns out to be nobody's any more: nothing was counted then */
+  private async admit(request: FastifyRequest, count: number): Promise<boolean> {
     for (let looks = 0; request.caller !== undefined; looks++) {
       if (looks === MAX_LOOKS) throw new DomainError('unavailable', 'The API key could not be settled. Repeat.');
       request.passedAt = performance.now();
-      const verdict = await this.hit(request, request.caller);
+      const verdict = await this.hit(request, request.caller, count);
       if (verdict.kind !== 'stale') return settle(request, verdict);
       request.caller = (await this.authenticate.refresh(request.presentedKey ?? '')) ?? undefined;
     }
-    return count(request, this.budgets.strangers, request.ip);
+    return false;
   }
 
-  private async hit(request: FastifyRequest, { accountId, keyId, epoch }: Caller): Promise<Verdict> {
+  private async hit(request: FastifyRequest, { accountId, keyId, epoch }: Caller, count: number): Promise<Verdict> {
     try {
-      return await this.storage.hit({ accountId, keyId, epoch, count: 1 });
+      return await this.storage.hit({ accountId, keyId, epoch, count });
     } catch (error) {
       const known = this.storage.lastTold(accountId) ?? [this.budgets.strangers.peek(request.ip)];
       request.rateLimit = exhausted(known, UNAVAILABLE_RETRY_AFTER);

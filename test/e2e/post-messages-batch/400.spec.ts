@@ -1,0 +1,101 @@
+import { expectProblem, startTestApi, type BatchSending, type TestAccount, type TestApi } from '../../support/api.js';
+
+describe('POST /messages/batch answers 400 and stores nothing', () => {
+  let api: TestApi;
+  let account: TestAccount;
+
+  beforeAll(async () => {
+    api = await startTestApi();
+    account = await api.signUp();
+  });
+  afterAll(() => api.stop());
+
+  async function expectRefused(code: string, { headers, ...sending }: BatchSending) {
+    const answer = await api.sendBatch(account, { ...sending, headers: { 'idempotency-key': 'key', ...headers } });
+    const problem = expectProblem(answer, 400, code);
+    expect(await api.stored(account)).toEqual({ messages: 0, keys: 0 });
+    return problem as { detail: string; errors: { pointer: string; detail: string }[] };
+  }
+
+  it.each([
+    ['no messages', '{}', 'an array'],
+    ['messages that are null', '{"messages":null}', 'an array'],
+    ['messages that are a string', '{"messages":"x"}', 'an array'],
+    ['messages that are an object', '{"messages":{"length":1,"0":{"message":"x"}}}', 'an array'],
+    ['messages under another case', '{"Messages":[{"message":"x"}]}', 'an array'],
+    ['no message', '{"messages":[]}', 'empty'],
+    ['1,001 messages', JSON.stringify({ messages: Array(1_001).fill({ message: 'x' }) }), 'at most 1000'],
+  ])('validation_failed to %s, pointing at the list', async (_name, body, why) => {
+    const { errors } = await expectRefused('validation_failed', { body });
+    expect(errors).toEqual([{ pointer: '/messages', detail: expect.stringContaining(why) as string }]);
+  });
+
+  it.each([
+    ['a message that is missing', {}, '/message', 'required'],
+    ['a message in the prototype', JSON.parse('{"__proto__":{"message":"x"}}'), '/message', 'required'],
+    ['a message that is null', { message: null }, '/message', 'string'],
+    ['a message that is a number', { message: 1 }, '/message', 'string'],
+    ['a message that is empty', { message: '' }, '/message', 'empty'],
+    ['a message with U+0000', { message: 'a\u0000' }, '/message', 'U+0000'],
+    ['a message with a lone surrogate', { message: '\ud800' }, '/message', 'surrogate'],
+    ['a message of 262,145 bytes', { message: 'x'.repeat(262_145) }, '/message', '262144 bytes'],
+    ['a string in place of an object', 'x', '', 'object'],
+    ['null in place of an object', null, '', 'object'],
+    ['an array in place of an object', [{ message: 'x' }], '', 'object'],
+  ])('validation_failed to %s, naming its place', async (_name, item: unknown, field, why) => {
+    const messages: unknown[] = Array(20).fill({ message: 'x' });
+    messages[17] = item;
+    const { errors } = await expectRefused('validation_failed', { body: JSON.stringify({ messages }) });
+    expect(errors).toEqual([{ pointer: `/messages/17${field}`, detail: expect.stringContaining(why) as string }]);
+  });
+
+  it('validation_failed that names all of several faults', async () => {
+    const messages = [{ message: '' }, { message: 'x' }, 1, { message: 2 }, {}];
+    const { errors, detail } = await expectRefused('validation_failed', { body: JSON.stringify({ messages }) });
+    expect(errors.map(({ pointer }) => pointer)).toEqual([
+      ...['/messages/0/message', '/messages/2', '/messages/3/message', '/messages/4/message'],
+    ]);
+    expect(detail).toMatch(/There are 1 more faults\.$/);
+  });
+
+  it('validation_failed that names a hundred of more faults', async () => {
+    const body = JSON.stringify({ messages: Array(1_000).fill({}) });
+    expect((await expectRefused('validation_failed', { body })).errors).toHaveLength(100);
+  });
+
+  it.each([
+    ['invalid_json', '{"messages":[{"message":"x"}', {}],
+    ['invalid_content_type', undefined, { 'content-type': 'text/plain' }],
+    ['validation_failed', undefined, { 'idempotency-key': 'a b' }],
+    ['validation_failed', '[{"message":"x"}]', {}],
+  ])('%s to %s %j', async (code, body, headers) => {
+    await expectRefused(code, { ...(body === undefined ? {} : { body }), headers });
+  });
+});
+
+describe('POST /messages/batch answers 400 batch_exceeds_limit', () => {
+  let api: TestApi;
+
+  beforeAll(async () => {
+    api = await startTestApi();
+  });
+  afterAll(() => api.stop());
+
+  it.each([
+    [10, 1_000],
+    [1_000, 10],
+  ])('to more messages than %d a minute and %d a day can ever hold, and counts one', async (perMinute, perDay) => {
+    const account = await api.signUp();
+    await api.sql('UPDATE sluice.accounts SET per_minute = $2, per_day = $3, epoch = epoch + 1 WHERE id = $1', [
+      ...[account.id, perMinute, perDay],
+    ]);
+    const send = (count: number) => api.sendBatch(account, { messages: Array<string>(count).fill('x') });
+    const answer = await send(11);
+
+    expect(expectProblem(answer, 400, 'batch_exceeds_limit').detail).toContain(' 10 messages');
+    expect(answer.headers['x-ratelimit-remaining']).toBe('9');
+    expect(await api.stored(account)).toEqual({ messages: 0, keys: 0 });
+    await api.sql('UPDATE sluice.rate_limits SET minute_ends_ms = 1, day_ends_ms = 1');
+    expect((await send(10)).status).toBe(202);
+  });
+});

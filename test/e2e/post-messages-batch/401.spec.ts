@@ -1,0 +1,24 @@
+import { expectProblem, startTestApi, type TestAccount, type TestApi } from '../../support/api.js';
+
+describe('POST /messages/batch answers 401 unauthorized and stores nothing', () => {
+  let api: TestApi;
+  let account: TestAccount;
+
+  beforeAll(async () => {
+    api = await startTestApi();
+    account = await api.signUp();
+  });
+  afterAll(() => api.stop());
+  afterEach(async () => {
+    expect(await api.stored(account)).toEqual({ messages: 0, keys: 0 });
+  });
+
+  it.each([undefined, 'Bearer slc_unknown', 'Basic eDp5'])('to the authorization %s', async (authorization) => {
+    expectProblem(await api.sendBatch(account, { headers: { authorization } }), 401, 'unauthorized');
+  });
+
+  it('before it looks at the body', async () => {
+    const answer = await api.sendBatch(account, { body: '{', headers: { authorization: 'Bearer no' } });
+    expectProblem(answer, 401, 'unauthorized');
+  });
+});

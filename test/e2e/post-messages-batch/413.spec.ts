@@ -1,0 +1,26 @@
+import { expectProblem, startTestApi, type TestAccount, type TestApi } from '../../support/api.js';
+
+describe('POST /messages/batch answers 413 body_too_large and stores nothing', () => {
+  let api: TestApi;
+  let account: TestAccount;
+
+  beforeAll(async () => {
+    api = await startTestApi();
+    account = await api.signUp();
+  });
+  afterAll(() => api.stop());
+  afterEach(async () => {
+    expect(await api.stored(account)).toEqual({ messages: 0, keys: 0 });
+  });
+
+  const padded = (bytes: number) => '{"messages":[{"message":"x"}]}'.padEnd(bytes);
+
+  it('to a body of one byte more than 1,048,576', async () => {
+    expectProblem(await api.sendBatch(account, { body: padded(1_048_577) }), 413, 'body_too_large');
+  });
+
+  it('to a batch whose messages are too large together', async () => {
+    const messages = Array<string>(5).fill('x'.repeat(262_144));
+    expectProblem(await api.sendBatch(account, { messages }), 413, 'body_too_large');
+  });
+});

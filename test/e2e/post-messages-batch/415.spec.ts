@@ -1,0 +1,20 @@
+import { expectProblem, startTestApi, type TestAccount, type TestApi } from '../../support/api.js';
+
+describe('POST /messages/batch answers 415 unsupported_encoding and stores nothing', () => {
+  let api: TestApi;
+  let account: TestAccount;
+
+  beforeAll(async () => {
+    api = await startTestApi();
+    account = await api.signUp();
+  });
+  afterAll(() => api.stop());
+  afterEach(async () => {
+    expect(await api.stored(account)).toEqual({ messages: 0, keys: 0 });
+  });
+
+  it.each(['gzip', 'br', 'identity, gzip'])('to the encoding %s', async (encoding) => {
+    const answer = await api.sendBatch(account, { headers: { 'content-encoding': encoding } });
+    expectProblem(answer, 415, 'unsupported_encoding');
+  });
+});
