@@ -1,4 +1,5 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
 import { dirname, join } from 'node:path';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { freePort } from '../support/processes.js';
@@ -8,13 +9,16 @@ import { Session } from './session.js';
 /** The database that pages speak of as the reader's own. */
 const EXAMPLE_DATABASE = 'postgres://sluice:sluice@127.0.0.1:5432/sluice';
 const READY = 'Sluice is ready';
+/** Ports of the API and of the management, on pages that run several processes. */
+const FAMILIES = [3000, 9464];
+const FAMILY_SIZE = 4;
 
 /**
  * Where a page is tried: a clone of its own and a shell in it. Ports and the database that the page names are exchanged
  * for ones that are free, so that pages can be tried side by side, on any machine.
  */
 export class Stage {
-  private readonly ports = new Map<string, number>();
+  private readonly ports = new Map<number, number>();
   private database: TestDatabase | null = null;
   private session: Session | null = null;
 
@@ -104,9 +108,35 @@ export class Stage {
     return this.session;
   }
 
+  /** Neighbours stay neighbours: a program may take the next port for its second process. */
   private async portFor(documented: string): Promise<number> {
-    const port = this.ports.get(documented) ?? (await freePort());
-    this.ports.set(documented, port);
-    return port;
+    const first = FAMILIES.find((port) => Number(documented) >= port && Number(documented) < port + FAMILY_SIZE);
+    const base = first ?? Number(documented);
+    const mapped = this.ports.get(base) ?? (await freeFamily(first === undefined ? 1 : FAMILY_SIZE));
+    this.ports.set(base, mapped);
+    return mapped + Number(documented) - base;
   }
+}
+
+/** The first of so many free ports in a row. */
+async function freeFamily(size: number): Promise<number> {
+  for (;;) {
+    const base = await freePort();
+    const others = Array.from({ length: size - 1 }, (_, index) => isFree(base + index + 1));
+    if (!(await Promise.all(others)).includes(false)) return base;
+  }
+}
+
+function isFree(port: number): Promise<boolean> {
+  const server = createServer();
+  return new Promise((resolve) => {
+    server.once('error', () => {
+      resolve(false);
+    });
+    server.listen(port, '127.0.0.1', () =>
+      server.close(() => {
+        resolve(true);
+      }),
+    );
+  });
 }
