@@ -23,6 +23,7 @@ const numbers: [string, (settings: Settings) => number, number, number, number][
   ['MANAGEMENT_PORT', ({ management }) => management.port, 9_464, 0, 65_535],
   ['MAX_BODY_BYTES', ({ http }) => http.maxBodyBytes, 1_048_576, 1_024, 67_108_864],
   ['REQUEST_TIMEOUT_MS', ({ http }) => http.requestTimeoutMs, 30_000, 100, 600_000],
+  ['MAX_CONNECTIONS', ({ http }) => http.maxConnections, 10_000, 10, 1_000_000],
   ['SHUTDOWN_GRACE_MS', ({ shutdownGraceMs }) => shutdownGraceMs, 10_000, 0, 600_000],
   ['DATABASE_POOL_SIZE', ({ database }) => database.poolSize, 10, 2, 1_000],
   ['WORKER_CONCURRENCY', ({ worker }) => worker.concurrency, 50, 1, 1_000],
@@ -106,6 +107,29 @@ describe('readSettings', () => {
   ])('TRUST_PROXY takes addresses and networks only: %s', (text) => {
     expect(fault({ TRUST_PROXY: text })).toMatch(/^TRUST_PROXY must be "off", or addresses and networks like /);
     expect(fault({ TRUST_PROXY: `10.0.0.1,${text}` })).toMatch(/^TRUST_PROXY /);
+  });
+
+  it('lets no script of another origin call unless CORS_ORIGINS names it', () => {
+    const allowed = (text?: string) => readSettings({ ...required, CORS_ORIGINS: text }).http.corsOrigins;
+    for (const nothing of [undefined, '', 'off']) expect(allowed(nothing)).toEqual([]);
+    expect(allowed('https://a.example, http://localhost:5173')).toEqual(['https://a.example', 'http://localhost:5173']);
+  });
+
+  it.each([
+    ...[
+      '*',
+      'null',
+      'on',
+      'a.example',
+      '//a.example',
+      'https://*.a.example',
+      'https://A.example',
+      'https://a.example/',
+    ],
+    ...['https://a.example:443', 'https://a.example/app', 'https://u:p@a.example', 'file:///', 'ws://a.example', ','],
+  ])('CORS_ORIGINS takes origins as browsers name them only: %s', (text) => {
+    expect(fault({ CORS_ORIGINS: text })).toMatch(/^CORS_ORIGINS must be "off", or origins like /);
+    expect(fault({ CORS_ORIGINS: `https://b.example,${text}` })).toMatch(/^CORS_ORIGINS /);
   });
 
   it('has no operators and hence no operators\u2019 key at first', () => {

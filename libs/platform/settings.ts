@@ -75,6 +75,21 @@ function networks(env: Environment, name: string): string[] {
   return list;
 }
 
+/** Origins as a browser names them: nothing else would ever be equal to one. */
+function origins(env: Environment, name: string): string[] {
+  const text = given(env, name) ?? 'off';
+  if (text === 'off') return [];
+  const list = text.split(',').map((part) => part.trim());
+  for (const origin of list) {
+    if (!/^https?:[^*]+$/.test(origin) || !URL.canParse(origin) || new URL(origin).origin !== origin) {
+      throw new SettingsError(
+        `${name} must be "off", or origins like https://app.example.com separated by commas; "${origin}" is none.`,
+      );
+    }
+  }
+  return list;
+}
+
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 
 /**
@@ -88,6 +103,8 @@ export function readSettings(env: Environment) {
       host: given(env, 'HOST') ?? '0.0.0.0',
       maxBodyBytes: integer(env, 'MAX_BODY_BYTES', 1_048_576, 1_024, 64 * 1_048_576),
       trustProxy: networks(env, 'TRUST_PROXY'),
+      corsOrigins: origins(env, 'CORS_ORIGINS'),
+      maxConnections: integer(env, 'MAX_CONNECTIONS', 10_000, 10, 1_000_000),
       requestTimeoutMs: integer(env, 'REQUEST_TIMEOUT_MS', 30_000, 100, 600_000),
     },
     management: {

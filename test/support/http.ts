@@ -83,6 +83,16 @@ export class RawConnection {
     this.socket.write(text);
   }
 
+  /** Says that nothing more will be sent from this side. */
+  finish(): void {
+    this.socket.end();
+  }
+
+  /** Reads nothing more of what the server says. */
+  stopReading(): void {
+    this.socket.pause();
+  }
+
   /** Goes on to send this until the connection closes. */
   drip(text: string, everyMs: number): void {
     const timer = setInterval(() => this.socket.write(text), everyMs).unref();

@@ -4,8 +4,11 @@ import { FastifyAdapter } from '@nestjs/platform-fastify';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { DomainError, type ErrorCode } from '#kernel/domain-error.js';
 import type { AddressBudget } from './address-budget.js';
+import { KEEP_ALIVE_MS, newestOf, watchConnections } from './connections.js';
+import { allowOrigins } from './cors.js';
 import { PROBLEM_TYPE, PROBLEMS, toProblem, UNAVAILABLE_RETRY_AFTER } from './problems.js';
 import { exhausted, rateLimitHeaders, type RateLimitWindow } from './rate-limit-headers.js';
+import { requestFault, routedTarget } from './request-form.js';
 import { requestId } from './request-id.js';
 
 const MAX_HEADER_BYTES = 16 * 1024;
@@ -17,8 +20,11 @@ const LINGER_MS = 1_000;
 export interface EdgeOptions {
   readonly maxBodyBytes: number;
   readonly requestTimeoutMs: number;
+  readonly maxConnections: number;
   /** Addresses and networks whose `X-Forwarded-For` is believed; none by default. */
   readonly trustProxy: readonly string[];
+  /** Whose scripts may call from a browser; none by default. */
+  readonly corsOrigins: readonly string[];
   /** Counts what comes without a valid API key, and what can't be read at all. */
   readonly strangers: AddressBudget;
 }
@@ -29,9 +35,6 @@ export const expectingContinue = new WeakSet<IncomingMessage>();
 /** Connections whose request was refused before it had arrived whole: what comes of it later no longer counts. */
 export const givenUp = new WeakSet<Socket>();
 
-/** The newest request of each connection, with its answer. */
-const newest = new WeakMap<Socket, { readonly request: FastifyRequest; readonly reply: FastifyReply }>();
-
 /**
  * Fastify as the contract wants it: nobody reads a body before the key is settled, every answer has its request id
  * and `no-store`, and what the HTTP parser or the router refuses is answered with a problem document as well.
@@ -41,6 +44,7 @@ export function createEdge(options: EdgeOptions): FastifyAdapter {
   const adapter = new FastifyAdapter({
     bodyLimit: options.maxBodyBytes,
     requestTimeout: options.requestTimeoutMs,
+    keepAliveTimeout: KEEP_ALIVE_MS,
     genReqId: (request: IncomingMessage) => requestId(request.headers['x-request-id']),
     trustProxy: options.trustProxy.length === 0 ? false : [...options.trustProxy],
     clientErrorHandler: (error: ConnectionError, socket: Socket) => {
@@ -52,6 +56,7 @@ export function createEdge(options: EdgeOptions): FastifyAdapter {
       tellLimits(request, reply, strangers);
       sendProblem(request, reply, new DomainError('malformed_request', 'The path is not validly percent-encoded.'));
     },
+    rewriteUrl: routedTarget,
     routerOptions: { maxParamLength: MAX_HEADER_BYTES },
     forceCloseConnections: 'idle',
     http: {
@@ -68,8 +73,8 @@ export function createEdge(options: EdgeOptions): FastifyAdapter {
   for (const method of METHODS.filter((name) => !['GET', 'HEAD', 'CONNECT'].includes(name))) {
     fastify.addHttpMethod(method, { hasBody: false, overrideExisting: true });
   }
+  watchConnections(fastify, options.requestTimeoutMs, options.maxConnections);
   fastify.addHook('onRequest', (request, reply, done) => {
-    newest.set(request.raw.socket, { request, reply });
     markAnswer(request, reply);
     const fault = requestFault(request);
     if (fault !== undefined) request.rateLimit = [strangers.take(request.ip).window];
@@ -81,6 +86,9 @@ export function createEdge(options: EdgeOptions): FastifyAdapter {
     done();
   });
   const server = fastify.server;
+  // Node leaves out headers beyond 2,000 unless told otherwise: what can't be seen here could not be refused.
+  server.maxHeadersCount = 0;
+  allowOrigins(server, options.corsOrigins);
   server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
     // Node takes any list that has it.
     if (request.headers.expect?.toLowerCase() !== '100-continue') {
@@ -111,20 +119,6 @@ function windowsOf(request: FastifyRequest, reply: FastifyReply, strangers: Addr
   return reply.statusCode === PROBLEMS.unavailable.status ? exhausted([window], UNAVAILABLE_RETRY_AFTER) : [window];
 }
 
-function requestFault({ headers, raw: { httpVersion } }: FastifyRequest): DomainError | undefined {
-  if (httpVersion !== '1.1' && httpVersion !== '1.0') {
-    return new DomainError('malformed_request', 'The request must be HTTP/1.1 or HTTP/1.0.');
-  }
-  const { host, 'transfer-encoding': encoding } = headers;
-  if (host === undefined ? httpVersion === '1.1' : host.includes(',')) {
-    return new DomainError('malformed_request', 'The request must have exactly one Host header.');
-  }
-  if (encoding !== undefined && (httpVersion === '1.0' || encoding.toLowerCase() !== 'chunked')) {
-    return new DomainError('malformed_request', 'The only Transfer-Encoding is chunked, of HTTP/1.1.');
-  }
-  return undefined;
-}
-
 function leavesBodyUnread(request: IncomingMessage): boolean {
   if (request.complete || request.readableEnded) return false;
   if (request.headers['transfer-encoding'] !== undefined) return true;
@@ -135,6 +129,7 @@ function leavesBodyUnread(request: IncomingMessage): boolean {
 function markAnswer(request: FastifyRequest, reply: FastifyReply): void {
   reply.raw.setHeader('X-Request-Id', request.id);
   reply.raw.setHeader('Cache-Control', 'no-store');
+  reply.raw.setHeader('X-Content-Type-Options', 'nosniff');
 }
 
 function tellLimits(request: FastifyRequest, reply: FastifyReply, strangers: AddressBudget): void {
@@ -170,6 +165,7 @@ function closing(
     headers: {
       'X-Request-Id': id,
       'Cache-Control': 'no-store',
+      'X-Content-Type-Options': 'nosniff',
       'Content-Type': PROBLEM_TYPE,
       'Content-Length': String(Buffer.byteLength(body)),
       Connection: 'close',
@@ -198,13 +194,16 @@ function answerUnreadable(error: ConnectionError, socket: Socket, strangers: Add
   }
   unreadable.add(socket);
   const [code, detail] = UNREADABLE[error.code ?? ''] ?? ['malformed_request', 'The request is not valid HTTP/1.1.'];
-  const { request, reply } = newest.get(socket) ?? {};
+  const { request, reply } = newestOf(socket);
   const unread = request?.raw.complete === false;
   const told = (unread ? request.rateLimit : undefined) ?? [strangers.take(socket.remoteAddress ?? '').window];
   if (unread) {
     givenUp.add(socket);
     if (reply?.sent === true) socket.destroySoon();
     else refuse(socket, closing(code, detail, told, request.raw));
+  } else if (reply?.getHeader('connection') === 'close') {
+    // The last answer of this connection is given, or being given.
+    if (reply.raw.writableFinished) socket.destroySoon();
   } else if (reply?.raw.writableFinished === false) {
     // Answers keep the order of their requests: what is under way may yet be stored.
     reply.raw.once('finish', () => {

@@ -1,8 +1,13 @@
 import type { FastifyInstance } from 'fastify';
 
+interface Route {
+  readonly pattern: RegExp;
+  readonly method: string;
+}
+
 /** Which methods each path has, learned from the routes as they are registered. */
 export class RouteTable {
-  private readonly routes: { pattern: RegExp; method: string }[] = [];
+  private readonly routes: Route[] = [];
 
   static of(fastify: FastifyInstance): RouteTable {
     const table = new RouteTable();
@@ -13,16 +18,25 @@ export class RouteTable {
   }
 
   /**
-   * Methods of the path in a request's target, in the order of their registration; none for one that doesn't exist.
-   * @param target as it was sent, and as the router has accepted it: it may name the host, and is percent-encoded
+   * Methods of a path, in the order of their registration; none for one that doesn't exist.
+   * @param target the path as the router has accepted it, percent-encoded, and maybe a query
    */
   methodsFor(target: string): string[] {
-    const path = decodeURI(target.replace(/^https?:\/\/[^/?#]*/i, '').replace(/[?#].*/s, ''));
-    return [...new Set(this.routes.filter(({ pattern }) => pattern.test(path)).map(({ method }) => method))];
+    const path = decodeURI(target.replace(/\?.*/s, ''));
+    return methodsOf(this.routes.filter(({ pattern }) => pattern.test(path)));
+  }
+
+  /** Methods that any path has. */
+  allMethods(): string[] {
+    return methodsOf(this.routes);
   }
 
   private add(url: string, method: string): void {
     const pattern = url.replace(/[.+?^${}()|[\]\\]/g, '\\$&').replace(/:\w+/g, '[^/]+');
     this.routes.push({ pattern: new RegExp(`^${pattern}$`), method });
   }
+}
+
+function methodsOf(routes: readonly Route[]): string[] {
+  return [...new Set(routes.map(({ method }) => method))];
 }

@@ -1,4 +1,5 @@
 import { startTestApi, type TestApi } from '../../support/api.js';
+import { exchange, lines } from '../../support/http.js';
 
 describe('OPTIONS answers 204', () => {
   let api: TestApi;
@@ -23,5 +24,12 @@ describe('OPTIONS answers 204', () => {
     expect(answer.headers).toMatchObject({ 'cache-control': 'no-store', 'x-request-id': expect.any(String) as string });
     expect(answer.headers).not.toHaveProperty('content-type');
     expect(answer.bytes).toHaveLength(0);
+  });
+
+  it('to * and allows every method of any path', async () => {
+    const answer = await exchange(api.url, lines('OPTIONS * HTTP/1.1', 'Host: sluice'));
+
+    expect(answer.status).toBe(204);
+    expect(answer.headers.allow?.split(', ').toSorted()).toEqual(['DELETE', 'GET', 'HEAD', 'OPTIONS', 'POST']);
   });
 });

@@ -12,6 +12,7 @@ describe('the edge answers 400 malformed_request, whoever asks', () => {
   afterAll(() => api.stop());
 
   const bearer = () => `Authorization: Bearer ${account.key}`;
+  const empty = (count: number) => Array.from({ length: count }, () => 'a:');
   const chunked = 'f\r\n{"message":"x"}\r\n0\r\n\r\n';
 
   it.each([
@@ -29,11 +30,27 @@ describe('the edge answers 400 malformed_request, whoever asks', () => {
     ['a header name with a blank', lines('GET /messages HTTP/1.1', 'Host : sluice')],
     ['a header that is folded', lines('GET /messages HTTP/1.1', 'Host: sluice', 'Accept: a', ' b')],
     ['a header with U+0000', lines('GET /messages HTTP/1.1', 'Host: sluice', 'Accept: \0')],
+    ['a header with a bare CR', lines('GET /messages HTTP/1.1', 'Host: sluice', 'Accept: a\rb')],
+    ['a header before the Host that is folded', lines('GET /messages HTTP/1.1', ' Accept: a', 'Host: sluice')],
+    ['a path with a byte beyond ASCII', Buffer.from(lines('GET /mess\xe4ges HTTP/1.1', 'Host: sluice'), 'latin1')],
+    ['a path without its slash', lines('GET messages HTTP/1.1', 'Host: sluice')],
+    ['a path with a fragment', lines('GET /messages#top HTTP/1.1', 'Host: sluice')],
+    ['the asterisk with another method than OPTIONS', lines('GET * HTTP/1.1', 'Host: sluice')],
+    ['a URL of another scheme', lines('GET ftp://sluice/messages HTTP/1.1', 'Host: sluice')],
+    ['a URL with a password', lines('GET http://a:b@sluice/messages HTTP/1.1', 'Host: sluice')],
+    ['a URL without a host', lines('GET http:///messages HTTP/1.1', 'Host: sluice')],
+    ['a Host with a blank', lines('GET /messages HTTP/1.1', 'Host: a b')],
+    ['a Host with a path', lines('GET /messages HTTP/1.1', 'Host: sluice/messages')],
+    ['a Host with a user', lines('GET /messages HTTP/1.1', 'Host: a@sluice')],
+    ['a Host with a port that is none', lines('GET /messages HTTP/1.1', 'Host: sluice:http')],
+    ['an answer instead of a request', lines('HTTP/1.1 200 OK', 'Content-Length: 0')],
     ['no Host', lines('GET /messages HTTP/1.1')],
     ['two Host headers', lines('GET /messages HTTP/1.1', 'Host: sluice', 'Host: sluice')],
     ['an expectation of something else', lines('GET /messages HTTP/1.1', 'Host: sluice', 'Expect: bogus')],
     ['two expectations', lines('GET /messages HTTP/1.1', 'Host: sluice', 'Expect: 100-continue, bogus')],
     ['a length that is negative', lines('POST /messages HTTP/1.1', 'Host: sluice', 'Content-Length: -1')],
+    ['a length that is empty', lines('POST /messages HTTP/1.1', 'Host: sluice', 'Content-Length:')],
+    ['a length beyond 64 bits', lines('POST /messages HTTP/1.1', 'Host: a', 'Content-Length: 18446744073709551631')],
     ['a length that is no number', lines('POST /messages HTTP/1.1', 'Host: sluice', 'Content-Length: 0x10')],
   ])('%s', async (_name, text) => {
     expectProblem(await exchange(api.url, text), 400, 'malformed_request');
@@ -46,6 +63,24 @@ describe('the edge answers 400 malformed_request, whoever asks', () => {
     ['chunks that are compressed', ['Transfer-Encoding: gzip, chunked'], chunked],
     ['chunks twice', ['Transfer-Encoding: chunked, chunked'], chunked],
     ['a transfer encoding other than chunks', ['Transfer-Encoding: gzip'], chunked],
+    ['chunks named in quotes', ['Transfer-Encoding: "chunked"'], chunked],
+    ['chunks with a comma', ['Transfer-Encoding: ,chunked'], chunked],
+    ['chunks with a parameter', ['Transfer-Encoding: chunked;q=1'], chunked],
+    ['an empty transfer encoding', ['Transfer-Encoding:', 'Content-Length: 15'], '{"message":"x"}'],
+    ['compressed chunks behind 2,000 headers', [...empty(2_000), 'Transfer-Encoding: gzip, chunked'], chunked],
+    ['a Host behind 2,000 headers', [...empty(2_000), 'Host: b', 'Content-Length: 15'], '{"message":"x"}'],
+    ['chunks whose size ends with LF', ['Transfer-Encoding: chunked'], 'f\n{"message":"x"}\r\n0\r\n\r\n'],
+    ['chunks that end with LF', ['Transfer-Encoding: chunked'], 'f\r\n{"message":"x"}\n0\r\n\r\n'],
+    ['chunks that end with nothing', ['Transfer-Encoding: chunked'], 'f\r\n{"message":"x"}0\r\n\r\n'],
+    ['chunks with a size of 0xf', ['Transfer-Encoding: chunked'], '0xf\r\n{"message":"x"}\r\n0\r\n\r\n'],
+    ['chunks with a size beyond 64 bits', ['Transfer-Encoding: chunked'], `1000000000000000${chunked}`],
+    ['an extension with a bare LF', ['Transfer-Encoding: chunked'], 'f;a\n{"message":"x"}\r\n0\r\n\r\n'],
+    [
+      'an extension of 20 kB',
+      ['Transfer-Encoding: chunked'],
+      `f;${'a'.repeat(20_000)}\r\n{"message":"x"}\r\n0\r\n\r\n`,
+    ],
+    ['a trailer that is a length', ['Transfer-Encoding: chunked'], `${chunked.slice(0, -2)}Content-Length: 1\r\n\r\n`],
     ['chunks that are not the last encoding', ['Transfer-Encoding: chunked, identity'], chunked],
   ])('a body framed by %s, of which nothing is stored', async (_name, framing, body) => {
     const head = ['POST /messages HTTP/1.1', 'Host: sluice', bearer(), 'Content-Type: application/json'];
@@ -70,6 +105,15 @@ describe('the edge answers 400 malformed_request, whoever asks', () => {
       }
     },
   );
+
+  it('once, and then closes: what follows what was refused is not answered', async () => {
+    const connection = await RawConnection.open(api.url);
+    connection.write(`${lines('POST /messages HTTP/1.1', 'Host: sluice', 'Transfer-Encoding:')}GET / HTTP/1.1\r\n\r\n`);
+
+    expectProblem(await connection.answer(), 400, 'malformed_request');
+    expect(await connection.end()).toBe('');
+    connection.close();
+  });
 
   it('to what follows a request, after the answer to that request', async () => {
     const head = ['POST /messages HTTP/1.1', 'Host: sluice', bearer(), 'Content-Type: application/json'];

@@ -33,6 +33,7 @@ const FORMS: readonly (readonly [string, RegExp])[] = [
   ['RateLimit', new RegExp(`^${ITEM};r=\\d+;t=[1-9]\\d*(, ${ITEM};r=\\d+;t=[1-9]\\d*)?$`)],
   ['X-Request-Id', /^[A-Za-z0-9._-]{1,128}$/],
   ['Cache-Control', /^no-store$/],
+  ['X-Content-Type-Options', /^nosniff$/],
 ];
 
 /** Fails unless the answer has every header that all answers have: once, in its form, the X- ones in their spelling. */

@@ -1,0 +1,48 @@
+import type { IncomingMessage } from 'node:http';
+import type { FastifyRequest } from 'fastify';
+import { DomainError } from '#kernel/domain-error.js';
+
+/** The beginning of a target that names the host, without user and password (RFC 9112, 3.2.2; RFC 9110, 4.2.4). */
+const ORIGIN = /^https?:\/\/[^/?#@]+(?=[/?]|$)/i;
+/** A name, an address or nothing, and maybe a port (RFC 3986, 3.2.2). Two Host headers arrive as "a, b". */
+const HOST = /^(\[[0-9a-f:.]+\]|[\w.~!$&'()*+;=%-]*)(:\d*)?$/i;
+const NO_PATH = '/*';
+
+/**
+ * The path and query under which a request is routed. What isn't a path must become one, here one that no route has:
+ * the router finds nothing at all under any other target, and runs no hook for it.
+ */
+export function routedTarget({ url = '' }: Pick<IncomingMessage, 'url'>): string {
+  if (url.startsWith('/')) return url;
+  if (!ORIGIN.test(url)) return NO_PATH;
+  const path = url.replace(ORIGIN, '');
+  return path.startsWith('/') ? path : `/${path}`;
+}
+
+/**
+ * What the HTTP parser lets pass although the standard forbids it, and a proxy in front of us may have understood in
+ * another way: undefined for a request that can be read in one way only.
+ */
+export function requestFault(request: FastifyRequest): DomainError | undefined {
+  const { headers, httpVersion } = request.raw;
+  if (httpVersion !== '1.1' && httpVersion !== '1.0') return malformed('The request must be HTTP/1.1 or HTTP/1.0.');
+  const { host, 'transfer-encoding': encoding } = headers;
+  if (host === undefined ? httpVersion === '1.1' : !HOST.test(host)) {
+    return malformed('The request must have exactly one Host header, with a host and maybe a port.');
+  }
+  if (encoding !== undefined && (httpVersion === '1.0' || encoding.toLowerCase() !== 'chunked')) {
+    return malformed('The only Transfer-Encoding is chunked, of HTTP/1.1.');
+  }
+  const { originalUrl: target } = request;
+  const isPath = target.startsWith('/') || ORIGIN.test(target) || isForServer(request);
+  return isPath && !target.includes('#') ? undefined : malformed('The target must be a path, without a fragment.');
+}
+
+/** Whether a request asks what the server as a whole allows (RFC 9110, 9.3.7). */
+export function isForServer({ method, originalUrl }: FastifyRequest): boolean {
+  return method === 'OPTIONS' && originalUrl === '*';
+}
+
+function malformed(detail: string): DomainError {
+  return new DomainError('malformed_request', detail);
+}
