@@ -89,7 +89,7 @@ function isBuilt() {
 
 function stampOfSources() {
   const hash = createHash('sha256').update(readIfThere(join(root, 'node_modules', '.package-lock.json')));
-  const files = ['apps', 'libs'].flatMap((folder) =>
+  const files = ['apps', 'libs', 'examples'].flatMap((folder) =>
     readdirSync(join(root, folder), { recursive: true }).map((name) => join(folder, name)),
   );
   const sources = files.filter((name) => name.endsWith('.ts') && !name.endsWith('.spec.ts')).sort();

@@ -1,5 +1,5 @@
 import type { MessageHandler } from '#messages/index.js';
-import { MessagesModule } from '#messages/messages.module.js';
+import { MessagesModule, type HandlerModule } from '#messages/messages.module.js';
 import type { Logger } from '#platform/logging.js';
 import type { Settings } from '#platform/settings.js';
 import { startContext } from '../context.js';
@@ -12,12 +12,12 @@ export interface RunningWorker extends Managed {
 
 /**
  * Starts consuming on a database whose schema is up to date.
- * @param handler what to do with each message; null only logs deliveries
+ * @param handler what to do with each message, or a module that exports it; null only logs deliveries
  */
 export function startWorker(
   settings: Settings,
   logger: Logger,
-  handler: MessageHandler | null = null,
+  handler: MessageHandler | HandlerModule | null = null,
 ): Promise<RunningWorker> {
   return managed(settings, logger, async () => {
     const app = await startContext(settings, logger, 'worker', MessagesModule.forWorker(handler));

@@ -1,3 +1,4 @@
+export { Environment } from '#platform/environment.js';
 export { CancelMessage } from './application/cancel-message.js';
 export { GetMessage } from './application/get-message.js';
 export { ListMessages } from './application/list-messages.js';

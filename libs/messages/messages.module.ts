@@ -5,6 +5,7 @@ import {
   type FactoryProvider,
   type INestApplicationContext,
   type OnApplicationBootstrap,
+  type Type,
 } from '@nestjs/common';
 import type { Queue } from 'bullmq';
 import { Clock } from '#kernel/clock.js';
@@ -206,6 +207,13 @@ function lifecycle({ background = true, consumer = false }): FactoryProvider {
   };
 }
 
+/** A Nest module that exports a `MessageHandler`. */
+export type HandlerModule = Type | DynamicModule;
+
+function isModule(handler: MessageHandler | HandlerModule | null): handler is HandlerModule {
+  return handler !== null && !('handle' in handler);
+}
+
 @Module({})
 export class MessagesModule {
   /** Takes messages in over HTTP. */
@@ -218,14 +226,16 @@ export class MessagesModule {
     };
   }
 
-  /** Delivers them to a handler; without one, deliveries are only logged. */
-  static forWorker(handler: MessageHandler | null): DynamicModule {
+  /** Delivers them to a handler, or to that of a module which exports one; with neither, deliveries are only logged. */
+  static forWorker(handler: MessageHandler | HandlerModule | null): DynamicModule {
+    const worker = { module: MessagesModule, providers: [...core, ...consuming, lifecycle({ consumer: true })] };
+    if (isModule(handler)) return { ...worker, imports: [handler] };
     const provider = {
       provide: MessageHandler,
       useFactory: (logger: Logger) => handler ?? new LoggingHandler(logger),
       inject: [LOGGER],
     };
-    return { module: MessagesModule, providers: [...core, provider, ...consuming, lifecycle({ consumer: true })] };
+    return { ...worker, providers: [...worker.providers, provider] };
   }
 
   /** For commands that look at the store and run nothing in the background. */

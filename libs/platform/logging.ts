@@ -20,6 +20,8 @@ export class NestLogger implements LoggerService {
   }
 
   error(message: unknown, ...details: unknown[]): void {
+    // By this name it tells of what keeps a process from starting, which is thrown as well and told in one sentence.
+    if (details.at(-1) === 'ExceptionHandler') return;
     this.logger.error({ details }, String(message));
   }
 

@@ -2,6 +2,7 @@ import { Global, Module, type DynamicModule, type OnApplicationShutdown } from '
 import { Clock, SystemClock } from '#kernel/clock.js';
 import { Ids, UuidV7Ids } from '#kernel/ids.js';
 import { Database } from './database/database.js';
+import { Environment } from './environment.js';
 import type { Logger } from './logging.js';
 import type { Settings } from './settings.js';
 
@@ -25,6 +26,7 @@ export class PlatformModule implements OnApplicationShutdown {
       { provide: SETTINGS, useValue: settings },
       { provide: LOGGER, useValue: logger },
       { provide: Database, useValue: database },
+      { provide: Environment, useFactory: () => new Environment(process.env) },
       { provide: Clock, useClass: SystemClock },
       { provide: Ids, useClass: UuidV7Ids },
     ];

@@ -27,6 +27,7 @@ const numbers: [string, (settings: Settings) => number, number, number, number][
   ['SHUTDOWN_GRACE_MS', ({ shutdownGraceMs }) => shutdownGraceMs, 10_000, 0, 600_000],
   ['DATABASE_POOL_SIZE', ({ database }) => database.poolSize, 10, 2, 1_000],
   ['WORKER_CONCURRENCY', ({ worker }) => worker.concurrency, 50, 1, 1_000],
+  ['WORKER_RATE', ({ worker }) => worker.rate, 0, 0, 1_000_000],
   ['WORKER_LOCK_MS', ({ worker }) => worker.lockMs, 5_000, 1_000, 600_000],
   ['MAX_ATTEMPTS', ({ worker }) => worker.maxAttempts, 5, 1, 100],
   ['BACKOFF_MS', ({ worker }) => worker.backoffMs, 1_000, 1, 86_400_000],

@@ -1,16 +1,16 @@
 import { isIP } from 'node:net';
 
-type Environment = Readonly<Record<string, string | undefined>>;
+export type Variables = Readonly<Record<string, string | undefined>>;
 
 /** A setting that can't be used. The message names the variable and says what it takes. */
 export class SettingsError extends Error {}
 
 /** A variable that is empty is as good as one that is not set. */
-function given(env: Environment, name: string): string | undefined {
+export function given(env: Variables, name: string): string | undefined {
   return env[name] === '' ? undefined : env[name];
 }
 
-function integer(env: Environment, name: string, fallback: number, min: number, max: number): number {
+export function integer(env: Variables, name: string, fallback: number, min: number, max: number): number {
   const text = given(env, name);
   if (text === undefined) return fallback;
   const value = /^\d{1,15}$/.test(text) ? Number(text) : NaN;
@@ -20,7 +20,7 @@ function integer(env: Environment, name: string, fallback: number, min: number, 
   return value;
 }
 
-function oneOf<T extends string>(env: Environment, name: string, fallback: T, values: readonly T[]): T {
+export function oneOf<T extends string>(env: Variables, name: string, fallback: T, values: readonly T[]): T {
   const text = given(env, name);
   if (text === undefined) return fallback;
   const value = values.find((candidate) => candidate === text);
@@ -29,7 +29,7 @@ function oneOf<T extends string>(env: Environment, name: string, fallback: T, va
 }
 
 // A secret's value must not appear in the sentence: it ends up in logs.
-function secret(env: Environment, name: string): string | null {
+function secret(env: Variables, name: string): string | null {
   const text = given(env, name);
   if (text === undefined) return null;
   if (text.length < 32) throw new SettingsError(`${name} must be a secret of at least 32 characters.`);
@@ -37,7 +37,7 @@ function secret(env: Environment, name: string): string | null {
 }
 
 // What is sent as a bearer token can have no blank in it, nor anything that a header can't carry.
-function bearerSecret(env: Environment, name: string): string | null {
+function bearerSecret(env: Variables, name: string): string | null {
   const text = secret(env, name);
   if (text !== null && !/^[!-~]+$/.test(text)) throw new SettingsError(`${name} must be visible ASCII without blanks.`);
   return text;
@@ -48,7 +48,7 @@ function required<T>(value: T | null, name: string, what: string): T {
   return value;
 }
 
-function databaseUrl(env: Environment): string | null {
+function databaseUrl(env: Variables): string | null {
   const text = given(env, 'DATABASE_URL');
   if (text === undefined) return null;
   // The value may hold a password, so the sentence does not repeat it.
@@ -59,7 +59,7 @@ function databaseUrl(env: Environment): string | null {
 }
 
 /** Addresses and networks (CIDR), separated by commas. Names are not taken: they would trust more than one thinks. */
-function networks(env: Environment, name: string): string[] {
+function networks(env: Variables, name: string): string[] {
   const text = given(env, name) ?? 'off';
   if (text === 'off') return [];
   const list = text.split(',').map((part) => part.trim());
@@ -76,7 +76,7 @@ function networks(env: Environment, name: string): string[] {
 }
 
 /** Origins as a browser names them: nothing else would ever be equal to one. */
-function origins(env: Environment, name: string): string[] {
+function origins(env: Variables, name: string): string[] {
   const text = given(env, name) ?? 'off';
   if (text === 'off') return [];
   const list = text.split(',').map((part) => part.trim());
@@ -96,7 +96,7 @@ const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'
  * All settings, from environment variables. Times are milliseconds, sizes bytes.
  * @throws SettingsError with one sentence for people
  */
-export function readSettings(env: Environment) {
+export function readSettings(env: Variables) {
   return {
     http: {
       port: integer(env, 'PORT', 3000, 0, 65_535),
@@ -140,6 +140,7 @@ export function readSettings(env: Environment) {
     queueName: queueName(env),
     worker: {
       concurrency: integer(env, 'WORKER_CONCURRENCY', 50, 1, 1_000),
+      rate: integer(env, 'WORKER_RATE', 0, 0, 1_000_000),
       lockMs: integer(env, 'WORKER_LOCK_MS', 5_000, 1_000, 600_000),
       maxAttempts: integer(env, 'MAX_ATTEMPTS', 5, 1, 100),
       backoffMs: integer(env, 'BACKOFF_MS', 1_000, 1, 86_400_000),
@@ -153,7 +154,7 @@ export function readSettings(env: Environment) {
 
 export type Settings = ReturnType<typeof readSettings>;
 
-function queueName(env: Environment): string {
+function queueName(env: Variables): string {
   const text = given(env, 'QUEUE_NAME') ?? 'messages';
   if (!/^[A-Za-z0-9_.-]{1,40}$/.test(text)) {
     throw new SettingsError(`QUEUE_NAME must be 1 to 40 of A-Z, a-z, 0-9, "_", "." and "-"; it is "${text}".`);

@@ -29,7 +29,7 @@ describe('The boundaries of this repository', () => {
         .map(({ module, resolved }) => `${source}: ${module} → ${resolved}`),
     );
     const written: string[] = [];
-    for (const { source } of house.modules.filter((module) => /^(apps|libs)\//.test(module.source))) {
+    for (const { source } of house.modules.filter((module) => /^(apps|libs|examples)\//.test(module.source))) {
       const text = await readFile(join(ROOT, source), 'utf8');
       for (const [, context = '', file = ''] of text.matchAll(/(?:from|import) ?\(?'#(\w[\w-]*)\/(.+)\.js'/g)) {
         written.push(`${source}: #${context}/${file}.js → libs/${context}/${file}.ts`);
@@ -70,7 +70,7 @@ describe('A planted violation', () => {
     for (const files of [MINIATURE, ...PLANTS.map((plant) => plant.files)]) await write(files);
     const found = PLANTS.filter(({ rule }) => rule !== 'no-orphans')
       .flatMap(({ files }) => Object.keys(files))
-      .filter((path) => /^(apps|libs)\/.*(?<!\.spec|\/index)\.ts$/.test(path));
+      .filter((path) => /^(apps|libs|examples)\/.*(?<!\.spec|\/index)\.ts$/.test(path));
     const imports = found.map((path) => `import '../../${path.replace(/\.ts$/, '.js')}';`);
     await write({ [PATH_TO_PLANTS]: imports.join('\n') });
     broken = await cruise(folder);

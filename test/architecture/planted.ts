@@ -17,6 +17,10 @@ export const MINIATURE: Files = {
     import 'typeorm';
     import '#messages/adapters/postgres/migrations/1-messages.js';
     import '../libs/flat/migrations/2-flat.js';`,
+  'apps/worker/handlers.ts': "await import('../../examples/post/post.module.js');",
+  'apps/worker/main.ts': "import './handlers.js';",
+  'examples/post/post.module.ts': "import '@nestjs/common'; import '#messages/index.js'; import './post.js';",
+  'examples/post/post.ts': "import type { MessageHandler } from '#messages/index.js'; export let x: MessageHandler;",
   'dist/apps/dev/main.js': "import 'bullmq';",
   'libs/accounts/adapters/http/api-key.guard.ts': "import 'fastify'; import '../../application/sign-up.js';",
   'libs/accounts/application/sign-up.ts': `
@@ -240,6 +244,26 @@ export const PLANTS: readonly Plant[] = [
     rule: 'fastify-stays-at-the-edge',
     what: 'the HTTP platform in a module',
     files: { 'libs/accounts/with-edge.module.ts': "import '@nestjs/platform-fastify';" },
+  },
+  {
+    rule: 'handlers-see-what-is-published',
+    what: 'a use case in a handler, past the index',
+    files: { 'examples/post/with-use-case.ts': "import '#messages/application/send-message.js';" },
+  },
+  {
+    rule: 'handlers-see-what-is-published',
+    what: 'the type of a logger in a handler',
+    files: { 'examples/post/with-logger.ts': "export let logger: import('#platform/logging.js').Logger;" },
+  },
+  {
+    rule: 'handlers-see-what-is-published',
+    what: 'a handler that imports another',
+    files: { 'examples/planted-other/with-other.ts': "import '../post/post.js';" },
+  },
+  {
+    rule: 'handlers-are-registered-in-one-place',
+    what: 'a handler in another file of the worker',
+    files: { 'apps/worker/with-handler.ts': "import '../../examples/post/post.js';" },
   },
   {
     rule: 'production-knows-no-test',

@@ -41,9 +41,9 @@ export interface Cruise {
   };
 }
 
-/** Holds the apps and libs of a folder to the rules of this repository. */
+/** Holds the apps, libs and examples of a folder to the rules of this repository. */
 export async function cruise(folder: string): Promise<Cruise> {
-  const args = ['--config', join(ROOT, '.dependency-cruiser.cjs'), '--output-type', 'json', 'apps', 'libs'];
+  const args = ['--config', join(ROOT, '.dependency-cruiser.cjs'), '--output-type', 'json', 'apps', 'libs', 'examples'];
   const { stdout, stderr } = await run('dependency-cruiser/bin/dependency-cruise.mjs', args, folder);
   if (stdout === '') throw new Error(`dependency-cruiser did not run: ${stderr}`);
   return JSON.parse(stdout) as Cruise;

@@ -75,7 +75,12 @@ export class Fleet {
   }
 
   startWorker(settings: Record<string, string> = {}): Program {
-    const program = Program.run('test/support/worker-process.mjs', {
+    return this.start('test/support/worker-process.mjs', settings);
+  }
+
+  /** Any program, with the settings of this fleet. */
+  start(script: string, settings: Record<string, string> = {}): Program {
+    const program = Program.run(script, {
       ...this.env,
       HANDLED: join(this.folder, 'handled'),
       LOG_LEVEL: 'warn',

@@ -13,6 +13,8 @@ const NEVER = 2_147_483_647;
 export interface ConsumerOptions {
   readonly queueName: string;
   readonly concurrency: number;
+  /** Jobs that all workers of the queue with such a limit begin in a second; 0 for no limit. */
+  readonly rate: number;
   /** Milliseconds after which a worker that is silent has lost its jobs. */
   readonly lockMs: number;
 }
@@ -25,7 +27,7 @@ export class Consumer {
   constructor(
     connection: QueueConnection,
     private readonly deliver: DeliverMessage,
-    { queueName, concurrency, lockMs }: ConsumerOptions,
+    { queueName, concurrency, rate, lockMs }: ConsumerOptions,
     private readonly logger: Logger,
   ) {
     this.worker = new connection.classes.Worker<unknown, unknown>(
@@ -36,6 +38,7 @@ export class Consumer {
         name: WORKER_NAME,
         autorun: false,
         concurrency,
+        ...(rate > 0 && { limiter: { max: rate, duration: 1_000 } }),
         lockDuration: lockMs,
         stalledInterval: Math.max(500, Math.round(lockMs * 0.4)),
         maxStalledCount: NEVER,

@@ -1,0 +1,108 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { GiveUp, RetryDelivery, type Delivery } from '#messages/index.js';
+import { HttpHandler, retryAfterMs } from './http-handler.js';
+
+const delivery: Delivery = {
+  ...{ id: 'msg_1', accountId: 'acct_1', message: 'Grüße', createdAt: new Date(), attempt: 2, attemptsLeft: 3 },
+  ...{ deadline: new Date(Date.now() + 10_000), traceparent: null },
+};
+
+describe('HttpHandler', () => {
+  let server: Server;
+  let url: URL;
+  let answer: (request: IncomingMessage, response: ServerResponse) => void;
+  const received: { method?: string; headers: IncomingMessage['headers']; body: string }[] = [];
+
+  beforeAll(async () => {
+    server = createServer((request, response) => {
+      let body = '';
+      request.setEncoding('utf8').on('data', (chunk: string) => (body += chunk));
+      request.on('end', () => {
+        received.push({ method: request.method ?? '', headers: request.headers, body });
+        answer(request, response);
+      });
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    url = new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}/in`);
+  });
+  beforeEach(() => {
+    received.length = 0;
+  });
+  afterAll(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+
+  const answers = (status: number, headers: Record<string, string> = {}) => {
+    answer = (_, response) => response.writeHead(status, headers).end('whatever');
+  };
+  const handle = (signal = AbortSignal.timeout(10_000), what = delivery) => new HttpHandler(url).handle(what, signal);
+  const failure = async (signal?: AbortSignal) =>
+    handle(signal).then(
+      () => null,
+      (error: unknown) => error as Error,
+    );
+
+  it.each([200, 202, 204])('has delivered when the receiver answers %s', async (status) => {
+    answers(status);
+    await handle();
+    expect(received).toMatchObject([
+      { method: 'POST', body: 'Grüße', headers: { 'idempotency-key': 'msg_1', 'x-attempt': '2' } },
+    ]);
+    expect(received[0]?.headers).not.toHaveProperty('traceparent');
+  });
+
+  it('passes the trace on', async () => {
+    const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
+    answers(204);
+    await handle(undefined, { ...delivery, traceparent });
+    expect(received[0]?.headers.traceparent).toBe(traceparent);
+  });
+
+  it.each([400, 401, 404, 410, 413, 422])('gives up when the receiver answers %s', async (status) => {
+    answers(status, { 'retry-after': '1' });
+    expect(await failure()).toEqual(new GiveUp(`The receiver answered ${status}.`));
+    expect(await failure()).toBeInstanceOf(GiveUp);
+  });
+
+  it('follows no redirect', async () => {
+    answers(307, { location: url.href });
+    expect(await failure()).toBeInstanceOf(GiveUp);
+    expect(received).toHaveLength(1);
+  });
+
+  it.each([429, 503])('comes again when a receiver that answers %s wants it to', async (status) => {
+    answers(status, { 'retry-after': '7' });
+    const error = await failure();
+    expect(error).toBeInstanceOf(RetryDelivery);
+    expect(error).toMatchObject({ message: `The receiver answered ${status}.`, afterMs: 7_000 });
+  });
+
+  it.each([408, 425, 429, 500, 502, 503])('fails the attempt when the receiver answers %s', async (status) => {
+    answers(status);
+    const error = await failure();
+    expect(error).toEqual(new Error(`The receiver answered ${status}.`));
+    expect([GiveUp, RetryDelivery].some((kind) => error instanceof kind)).toBe(false);
+  });
+
+  it('says no more than that when it can not reach the receiver', async () => {
+    answer = (request) => request.socket.destroy();
+    expect((await failure())?.message).toBe('The receiver cannot be reached.');
+  });
+
+  it('lets go when its time is up', async () => {
+    answer = () => undefined;
+    expect((await failure(AbortSignal.timeout(50)))?.name).toBe('TimeoutError');
+  });
+
+  it.each([
+    ['120', 120_000],
+    ['Sat, 21 Nov 2026 10:00:05 GMT', 5_000],
+    ['Sat, 21 Nov 2026 09:00:00 GMT', 0],
+    ['soon', null],
+    [null, null],
+  ])('reads %s as a wait', (text, ms) => {
+    expect(retryAfterMs(text, Date.parse('2026-11-21T10:00:00Z'))).toBe(ms);
+  });
+});

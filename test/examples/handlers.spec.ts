@@ -1,0 +1,116 @@
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { Fleet } from '../support/fleet.js';
+import { Mailbox } from '../support/mailbox.js';
+import { Program, until } from '../support/processes.js';
+
+/** The worker as `npm run start:worker` runs it. */
+const WORKER = 'dist/apps/worker/main.js';
+
+describe('a worker with a handler chosen by HANDLER', () => {
+  let fleet: Fleet;
+  beforeAll(async () => {
+    fleet = await Fleet.start({ MANAGEMENT_PORT: '0' });
+  });
+  afterAll(() => fleet.stop());
+
+  const start = async (settings: Record<string, string>) => {
+    const worker = fleet.start(WORKER, { LOG_LEVEL: 'info', ...settings });
+    await worker.printed('consuming');
+    return worker;
+  };
+  const stop = async (worker: Program) => {
+    worker.signal('SIGTERM');
+    expect(await worker.ended()).toBe(0);
+  };
+  const hasStatus = (id: string, status: string) => async () => (await fleet.message(id)).status === status;
+
+  describe('http', () => {
+    let receiver: Server;
+    const received: [string | undefined, string][] = [];
+    beforeAll(async () => {
+      receiver = createServer((request, response) => {
+        let body = '';
+        request.setEncoding('utf8').on('data', (chunk: string) => (body += chunk));
+        request.on('end', () => {
+          const isFirst = !received.some(([, text]) => text === body);
+          received.push([request.headers['idempotency-key'] as string, body]);
+          if (body === 'never') response.writeHead(422).end();
+          else if (body === 'later' && isFirst) response.writeHead(503, { 'retry-after': '1' }).end();
+          else response.writeHead(204).end();
+        });
+      });
+      await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve));
+    });
+    afterAll(() => {
+      receiver.closeAllConnections();
+      receiver.close();
+    });
+
+    it('posts each message, comes again when it is told to, and gives up what is refused', async () => {
+      const url = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/`;
+      const worker = await start({ HANDLER: 'http', HTTP_HANDLER_URL: url });
+      const [now, later, never] = [await fleet.send('now'), await fleet.send('later'), await fleet.send('never')];
+      await until(hasStatus(later, 'delivered'), 10_000);
+      await until(hasStatus(never, 'failed'), 5_000);
+      expect(await fleet.message(now)).toMatchObject({ status: 'delivered', attempts: 1 });
+      expect(await fleet.message(later)).toMatchObject({ attempts: 2, failureReason: null });
+      expect(await fleet.message(never)).toMatchObject({ attempts: 1, failureReason: 'The receiver answered 422.' });
+      const expected = [
+        [now, 'now'],
+        [later, 'later'],
+        [later, 'later'],
+        [never, 'never'],
+      ];
+      expect(received.sort()).toEqual(expected.sort());
+      await stop(worker);
+    }, 40_000);
+  });
+
+  it('email sends each message, and gives up what the server refuses for good', async () => {
+    const mailbox = await Mailbox.open();
+    const worker = await start({
+      ...{ HANDLER: 'email', EMAIL_HANDLER_SERVER: mailbox.url },
+      ...{ EMAIL_HANDLER_FROM: 'sluice@sender.example', EMAIL_HANDLER_TO: 'people@receiver.example' },
+    });
+    const delivered = await fleet.send('Hello');
+    await until(hasStatus(delivered, 'delivered'), 10_000);
+    expect(mailbox.received.map(({ text }) => text.includes(`Message-ID: <${delivered}@`))).toEqual([true]);
+    mailbox.refuse(550);
+    const refused = await fleet.send('Hello?');
+    await until(hasStatus(refused, 'failed'), 10_000);
+    const failed = { attempts: 1, failureReason: 'The mail server answered 550.' };
+    expect(await fleet.message(refused)).toMatchObject(failed);
+    await stop(worker);
+    await mailbox.close();
+  }, 40_000);
+
+  it.each([
+    [{ HANDLER: 'htpp' }, 'worker: HANDLER must be one of log, http, email; it is "htpp".'],
+    [{ HANDLER: 'http' }, 'worker: HTTP_HANDLER_URL is required: where to post messages.'],
+    [
+      { HANDLER: 'http', HTTP_HANDLER_URL: 'ftp://user:hunter2@receiver.example' },
+      'worker: HTTP_HANDLER_URL must be a URL that begins with http:// or https://.',
+    ],
+    [
+      { HANDLER: 'email', EMAIL_HANDLER_SERVER: 'smtp://127.0.0.1' },
+      'worker: EMAIL_HANDLER_FROM is required: the address that e-mails come from.',
+    ],
+  ])('does not start with %j, and says why', async (settings, sentence) => {
+    const worker = fleet.start(WORKER, settings);
+    expect(await worker.ended()).toBe(1);
+    expect(worker.output.trim()).toBe(sentence);
+  });
+
+  it('begins no more than WORKER_RATE deliveries a second, through all processes together', async () => {
+    const rate = { WORKER_RATE: '5' };
+    const workers = [await fleet.worker(rate), await fleet.worker(rate)];
+    const before = fleet.handled().length;
+    const begin = Date.now();
+    await Promise.all(Array.from({ length: 15 }, () => fleet.send('hello')));
+    await until(() => fleet.handled().length - before === 15, 15_000);
+    // The first five in the first second, the last five in the third.
+    expect(Date.now() - begin).toBeGreaterThan(1_500);
+    for (const worker of workers) await stop(worker);
+  }, 40_000);
+});
