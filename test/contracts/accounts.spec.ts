@@ -64,7 +64,7 @@ describe('PostgresAccounts', () => {
 
   describe('moves the epoch of the account, and of no other', () => {
     const changes: [string, () => Promise<unknown>][] = [
-      ['the plan changes', () => accounts.update(account.changePlan('pro', null))],
+      ['the plan changes', () => accounts.update(account.id, (it) => it.changePlan('pro', null))],
       ['a key is revoked', () => accounts.revokeKey(account.id, key.id, SENT_AT)],
       ['a key is replaced', () => replace(SENT_AT)],
       ['a key is replaced with a grace', () => replace(after(60_000))],
@@ -99,6 +99,29 @@ describe('PostgresAccounts', () => {
 
     expect(await epoch()).toBe(0);
     expect(await accounts.findKey(hash)).toMatchObject({ key: { id: key.id, expiresAt: null } });
+  });
+
+  it('changes an account one change after the other, each made from what the one before has left', async () => {
+    const enterprise = account.changePlan('enterprise', { perMinute: 1, perDay: 1 });
+    await accounts.update(account.id, () => enterprise);
+    const addOne = () =>
+      accounts.update(account.id, (it) =>
+        it.changePlan(null, { perMinute: it.limits.perMinute + 1, perDay: it.limits.perDay + 1 }),
+      );
+    const told = await Promise.all(Array.from({ length: 10 }, addOne));
+
+    expect(told.map((it) => it?.limits.perMinute).sort((one, other) => Number(one) - Number(other))).toEqual(
+      Array.from({ length: 10 }, (_, index) => index + 2),
+    );
+    expect((await accounts.find(account.id))?.limits).toEqual({ perMinute: 11, perDay: 11 });
+  });
+
+  it('leaves an account as it was when its change is refused, and makes none up', async () => {
+    const limits = { perMinute: 1, perDay: 1 };
+    await expect(accounts.update(account.id, (it) => it.changePlan(null, limits))).rejects.toThrow('only with');
+    expect(await accounts.find(account.id)).toEqual(account);
+    expect(await accounts.update(ids.next('acct', SENT_AT), (it) => it)).toBeNull();
+    expect(await accounts.update('nonsense', (it) => it)).toBeNull();
   });
 
   it('notes the latest use of each key', async () => {

@@ -27,8 +27,12 @@ export abstract class Accounts {
   /** Newest first. */
   abstract list(page: Page): Promise<Account[]>;
 
-  /** Stores an account's plan and limits. */
-  abstract update(account: Account): Promise<void>;
+  /**
+   * Changes an account's plan and limits, one change after the other: none is made from what another is just replacing.
+   * @param change makes the new state from the old one; nothing changes when it throws
+   * @returns the account as it now is; null when there is none
+   */
+  abstract update(id: string, change: (account: Account) => Account): Promise<Account | null>;
 
   /** The key with this hash, unless it is unknown or revoked. Expiry is for the caller to check, at its own time. */
   abstract findKey(hash: Buffer): Promise<FoundKey | null>;

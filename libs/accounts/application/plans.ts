@@ -9,9 +9,7 @@ export class GetAccount {
 
   /** @throws DomainError `account_not_found` */
   async execute(id: string): Promise<Account> {
-    const account = await this.accounts.find(id);
-    if (account === null) throw new DomainError('account_not_found', 'There is no account with this id.');
-    return account;
+    return found(await this.accounts.find(id));
   }
 }
 
@@ -33,8 +31,11 @@ export class ChangePlan {
    * @throws ValidationError when limits are given for another plan than enterprise
    */
   async execute(id: string, plan: Plan | null, limits: Limits | null): Promise<Account> {
-    const account = (await new GetAccount(this.accounts).execute(id)).changePlan(plan, limits);
-    await this.accounts.update(account);
-    return account;
+    return found(await this.accounts.update(id, (account) => account.changePlan(plan, limits)));
   }
+}
+
+function found(account: Account | null): Account {
+  if (account === null) throw new DomainError('account_not_found', 'There is no account with this id.');
+  return account;
 }

@@ -2,6 +2,7 @@ import { ValidationError } from '#kernel/domain-error.js';
 import type { Limits } from './limits.js';
 import { PLAN_LIMITS, type Plan } from './plan.js';
 
+/** Characters: what Unicode calls code points. */
 export const MAX_NAME_LENGTH = 100;
 
 /** Who sends messages, is held to a plan and owns keys. */
@@ -38,7 +39,9 @@ export class Account {
 
 /** What keeps a text from being a name, as a sentence; null when nothing does. */
 export function nameFault(name: string): string | null {
-  if (name.trim() === '' || name.length > MAX_NAME_LENGTH) {
+  // A character is one or two units of UTF-16, so a text of very many need not be counted.
+  const tooLong = name.length > 2 * MAX_NAME_LENGTH || Array.from(name).length > MAX_NAME_LENGTH;
+  if (tooLong || name.trim() === '') {
     return `name must be 1 to ${MAX_NAME_LENGTH} characters that are not all blank.`;
   }
   if (name.includes('\u0000') || !name.isWellFormed()) return 'name must not contain U+0000 or lone surrogates.';

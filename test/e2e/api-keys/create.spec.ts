@@ -43,6 +43,7 @@ describe('POST /api-keys', () => {
       ['a name that another has', { name: 'first key' }],
       ['a name of one character', { name: 'x' }],
       ['a name of 100 characters', { name: 'n'.repeat(100) }],
+      ['a name of 100 characters beyond the first plane', { name: '💌'.repeat(100) }],
       ['a name with blanks around it', { name: ' Zoë 💌 ' }],
       ['an unknown field', { name: 'CI', id: 'key_mine', key: 'slc_mine' }],
     ])('to %s, kept as it is', async (_name, body) => {
@@ -111,6 +112,7 @@ describe('POST /api-keys', () => {
       ['a text', 'messages:send'],
       ['an object', { 0: 'messages:send' }],
       ['nested', [['messages:send']]],
+      ['none', []],
       ['null among others', ['messages:send', null]],
     ])('when scopes are %s', async (_name, scopes) => {
       const { errors } = expectProblem(await post({ name: 'CI', scopes }), 400, 'validation_failed');

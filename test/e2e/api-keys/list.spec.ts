@@ -24,10 +24,14 @@ describe('GET /api-keys', () => {
 
   it('answers 200 with all that there is to know of a key', async () => {
     const expiresAt = new Date(Date.now() + MINUTE_MS).toISOString();
-    const { id, createdAt } = await service.createKey(account.key, { name: 'Zoë', scopes: [], expiresAt });
+    const { id, createdAt } = await service.createKey(account.key, {
+      name: 'Zoë',
+      scopes: ['messages:read'],
+      expiresAt,
+    });
     const [newest, first, ...none] = await list();
 
-    expect(newest).toEqual({ id, name: 'Zoë', scopes: [], createdAt, expiresAt, lastUsedAt: null });
+    expect(newest).toEqual({ id, name: 'Zoë', scopes: ['messages:read'], createdAt, expiresAt, lastUsedAt: null });
     expect(first).toEqual({
       ...{ id: account.keyId, name: 'first key', scopes: ['messages:send', 'messages:read', 'account:manage'] },
       ...{ createdAt: expect.any(String) as string, expiresAt: null, lastUsedAt: expect.any(String) as string },

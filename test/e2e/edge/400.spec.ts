@@ -108,7 +108,7 @@ describe('the edge answers 400 malformed_request, whoever asks', () => {
 
   it('once, and then closes: what follows what was refused is not answered', async () => {
     const connection = await RawConnection.open(api.url);
-    connection.write(`${lines('POST /messages HTTP/1.1', 'Host: sluice', 'Transfer-Encoding:')}GET / HTTP/1.1\r\n\r\n`);
+    connection.write(`${lines('POST /messages HTTP/1.1', 'Host: sluice', 'Transfer-Encoding:')}and more\r\n\r\n`);
 
     expectProblem(await connection.answer(), 400, 'malformed_request');
     expect(await connection.end()).toBe('');

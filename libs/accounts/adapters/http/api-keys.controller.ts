@@ -1,5 +1,16 @@
 import { Controller, Delete, Get, HttpCode, Param, Post, Query } from '@nestjs/common';
-import { IsArray, IsIn, IsInt, IsISO8601, IsOptional, IsRFC3339, IsString, Max, Min } from 'class-validator';
+import {
+  ArrayNotEmpty,
+  IsArray,
+  IsIn,
+  IsInt,
+  IsISO8601,
+  IsOptional,
+  IsRFC3339,
+  IsString,
+  Max,
+  Min,
+} from 'class-validator';
 import { Scoped } from '#platform/http/access.js';
 import { CurrentCaller, type Caller } from '#platform/http/caller.js';
 import { JsonBody, OptionalJsonBody } from '#platform/http/json-body.js';
@@ -17,6 +28,7 @@ class CreateApiKeyBody {
 
   @IsOptional()
   @IsArray({ message: 'scopes must be an array.' })
+  @ArrayNotEmpty({ message: 'scopes must name at least one; leave it out for all that your own key has.' })
   @IsIn(SCOPES, { each: true, message: `scopes must be some of ${SCOPES.join(', ')}.` })
   scopes?: Scope[] | null;
 

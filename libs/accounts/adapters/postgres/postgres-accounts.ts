@@ -62,13 +62,18 @@ export class PostgresAccounts extends Accounts {
     return rows.map(toAccount);
   }
 
-  async update({ id, plan, limits }: Account): Promise<void> {
-    await this.database.query(`UPDATE sluice.accounts SET plan = $2, per_minute = $3, per_day = $4 WHERE id = $1`, [
-      id,
-      plan,
-      limits.perMinute,
-      limits.perDay,
-    ]);
+  async update(id: string, change: (account: Account) => Account): Promise<Account | null> {
+    if (!isTypeId('acct', id)) return null;
+    return this.database.transaction(async (client) => {
+      const { rows } = await client.query<AccountRow>(`${ACCOUNT} WHERE id = $1 FOR NO KEY UPDATE`, [id]);
+      if (rows[0] === undefined) return null;
+      const account = change(toAccount(rows[0]));
+      const { perMinute, perDay } = account.limits;
+      await client.query('UPDATE sluice.accounts SET plan = $2, per_minute = $3, per_day = $4 WHERE id = $1', [
+        ...[id, account.plan, perMinute, perDay],
+      ]);
+      return account;
+    });
   }
 
   async findKey(hash: Buffer): Promise<FoundKey | null> {
