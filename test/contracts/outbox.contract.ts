@@ -10,6 +10,8 @@ export interface OutboxSubject {
   readonly other: Outbox;
   /** Stores messages with one entry; resolves to its id. */
   commit(...messages: Message[]): Promise<string>;
+  /** Stores messages with one entry that is the sweeper's, due in so many milliseconds. */
+  commitForSweeper(dueInMs: number, ...messages: Message[]): Promise<string>;
   /** Ids of the entries, oldest first, each with the ids of its messages. */
   entries(): Promise<[string, string[]][]>;
   /** Lets time pass for all entries. */
@@ -70,6 +72,19 @@ export function describeOutbox(name: string, open: () => Promise<OutboxSubject>)
       expect(await subject.outbox.sweep(30_000, relay)).toBe(1);
       expect(relayed.map(idsOf)).toEqual([[old.id]]);
       expect((await subject.entries()).map(([id]) => id)).toEqual([young]);
+    });
+
+    it('hands over what is for a sweeper as soon as it is due, and not earlier', async () => {
+      const [early, late] = messages(2) as [Message, Message];
+      await subject.commitForSweeper(60_000, early);
+      const other = await subject.commitForSweeper(120_000, late);
+      const { relay, relayed } = relaying();
+      await subject.pass(59_000);
+      expect(await subject.outbox.sweep(30_000, relay)).toBe(0);
+      await subject.pass(1_000);
+      expect(await subject.outbox.sweep(30_000, relay)).toBe(1);
+      expect(relayed.map(idsOf)).toEqual([[early.id]]);
+      expect((await subject.entries()).map(([id]) => id)).toEqual([other]);
     });
 
     it('relays what is open, as it now is, and drops what is final', async () => {

@@ -1,4 +1,5 @@
-import { after, aMessage, messages, unavailable } from '../support/messages.js';
+import type { Message } from '#messages/domain/message.js';
+import { after, aMessage, messages, SENT_AT, unavailable } from '../support/messages.js';
 import { openBullMq } from './bullmq-process.js';
 import { InMemoryDeliveryQueue } from './fakes/in-memory-delivery-queue.js';
 import { InMemoryOutbox } from './fakes/in-memory-outbox.js';
@@ -12,6 +13,7 @@ function openInMemory(): Promise<OutboxSubject> {
     outbox: new InMemoryOutbox(store),
     other: new InMemoryOutbox(store),
     commit: (...sent) => Promise.resolve(store.commit(sent).id),
+    commitForSweeper: (ms, ...sent) => Promise.resolve(store.commit(sent, after(ms, store.clock.now())).id),
     entries: () => Promise.resolve([...store.entries.values()].map(({ id, messageIds }) => [id, [...messageIds]])),
     pass: (ms) => {
       store.clock.advance(ms);
@@ -32,6 +34,12 @@ async function openPostgres(): Promise<OutboxSubject> {
     outbox: (await store.process()).outbox,
     other: (await store.process()).outbox,
     commit: (...sent) => store.commit(...sent),
+    commitForSweeper: async (ms, ...sent) => {
+      const id = await store.commit(...sent);
+      const due = `due_at = clock_timestamp() + $2 * interval '1 millisecond'`;
+      await store.sql(`UPDATE sluice.outbox SET for_sweeper = true, ${due} WHERE id = $1`, [id, ms]);
+      return id;
+    },
     entries: async () => (await store.entries()).map(({ id, message_ids }) => [id, message_ids]),
     pass: async (ms) => {
       await store.sql(`UPDATE sluice.outbox SET due_at = due_at - $1 * interval '1 millisecond'`, [ms]);
@@ -141,6 +149,41 @@ describe('the outbox of PostgreSQL', () => {
     expect(await store.entries()).toEqual([]);
     expect([...one.reports, ...other.reports, ...one.faults]).toEqual([]);
     for (const { close } of queues) await close();
+  });
+
+  it('keeps messages for later until they are due, one entry for each time, whatever came with them', async () => {
+    const queue = new InMemoryDeliveryQueue();
+    const { messages: store1, outbox } = await store.process(queue);
+    const hour = new Date(Date.now() + 3_600_000);
+    const [now, past, one, same, other] = [null, SENT_AT, hour, hour, after(1, hour)].map((deliverAt) =>
+      aMessage({ deliverAt }),
+    ) as [Message, Message, Message, Message, Message];
+    await store1.addBatch([now, past, one, same, other], null);
+    await store.until(() => queue.jobs.size === 2);
+    expect([...queue.jobs.keys()].sort()).toEqual([now.id, past.id].sort());
+    await store.until(async () => (await store.entries()).length === 2);
+    expect((await store.entries()).map(({ message_ids }) => message_ids.length).sort()).toEqual([1, 2]);
+    const jobs: string[] = [];
+    const relay = (given: readonly Message[]) => {
+      jobs.push(...given.map(({ id }) => id));
+      return Promise.resolve(new Set<string>());
+    };
+    expect(await outbox.sweep(2_000, relay)).toBe(0);
+    await store.sql(`UPDATE sluice.outbox SET due_at = due_at - interval '1 hour'`);
+    expect(await outbox.sweep(2_000, relay)).toBe(2);
+    expect(jobs.sort()).toEqual([one.id, same.id, other.id].sort());
+  });
+
+  it('looks for what is due by an index, however much is for later', async () => {
+    const { outbox, database } = await store.process();
+    await store.sql(`INSERT INTO sluice.outbox (message_ids, bytes, due_at, for_sweeper)
+      SELECT ARRAY['msg_' || n], 300, clock_timestamp() + interval '1 day', true FROM generate_series(1, 20000) AS n`);
+    await store.sql('ANALYZE sluice.outbox');
+    const query = jest.spyOn(database, 'query');
+    expect(await outbox.sweep(2_000, () => Promise.resolve(new Set()))).toBe(0);
+    const [text = '', values = []] = query.mock.calls[0] ?? [];
+    const plan = await store.sql(`EXPLAIN ${text.replace('$1', String(values[0]))}`);
+    expect(JSON.stringify(plan)).toMatch(/Index (Only )?Scan.*Index Cond/);
   });
 
   it('takes a retried message along as the job it now is', async () => {

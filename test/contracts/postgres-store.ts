@@ -83,12 +83,13 @@ export class PostgresStore {
     const { claim } = state;
     await this.sql(
       `INSERT INTO sluice.messages (id, account_id, body, status, created_at, updated_at, attempts, failures, crashes,
-         lone_crashes, retries, failure_reason, claim, claim_expires_at, claim_alone, traceparent)
-       VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)`,
+         lone_crashes, retries, failure_reason, claim, claim_expires_at, claim_alone, traceparent, deliver_at)
+       VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)`,
       [
         ...[state.id, state.accountId, state.text, state.status, state.createdAt, state.updatedAt, state.attempts],
         ...[state.failures, state.crashes, state.loneCrashes, state.retries, state.failureReason],
         ...[claim?.token, claim?.expiresAt, claim?.alone ?? false, state.traceparent],
+        state.deliverAt,
       ],
     );
   }

@@ -90,11 +90,11 @@ export class Fleet {
     return program;
   }
 
-  async send(message: string): Promise<string> {
+  async send(message: string, deliverAt?: Date): Promise<string> {
     const response = await fetch(`${this.api.url}/messages`, {
       method: 'POST',
       headers: { authorization: `Bearer ${this.apiKey}`, 'content-type': 'application/json' },
-      body: JSON.stringify({ message }),
+      body: JSON.stringify({ message, deliverAt }),
     });
     if (response.status !== 202) throw new Error(`answered ${response.status}`);
     return ((await response.json()) as { id: string }).id;

@@ -42,7 +42,7 @@ export function anAccountId(): string {
 /** A valid message that was just queued, but for what is given; with an invalid text, as only a store could hold it. */
 export function aMessage(state: Partial<MessageState> = {}): Message {
   const createdAt = state.createdAt ?? SENT_AT;
-  const queued = Message.queue(ids.next('msg', createdAt), 'acct_of_nobody', 'hello', createdAt);
+  const queued = Message.queue(ids.next('msg', createdAt), 'acct_of_nobody', { text: 'hello' }, createdAt);
   return Message.restore({ ...queued.state, ...state });
 }
 

@@ -37,7 +37,7 @@ export interface Page {
  */
 export abstract class Messages {
   /**
-   * Stores a message, its outbox entry and its idempotency record: all or nothing, and durably, before it resolves.
+   * Stores a message, its outbox entry (due at `deliverAt` by the store's clock, if that has not passed) and its idempotency record: all or nothing, and durably, before it resolves.
    * Of parallel calls with one key exactly one stores; the others get what it stored.
    * @throws DomainError `idempotency_key_reused` when the key was used with another fingerprint
    * @throws DomainError `idempotency_key_in_use` when the first request with the key takes too long
@@ -58,7 +58,8 @@ export abstract class Messages {
 
   /**
    * Moves a message by one of its own methods, as a compare-and-set: of two that meet, one sees the other's result.
-   * If the change gives it a new job (a retry), the outbox entry for it commits with the change.
+   * If the change gives it a new job (a retry), the outbox entry for it commits with the change. The time of the change
+   * is the store's.
    * @returns the message as it now is; null when the account has no such message
    * @throws whatever `transition` throws; nothing is changed then
    */

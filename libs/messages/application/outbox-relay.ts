@@ -18,7 +18,8 @@ const LIMITS = {
   removeAfterMs: 200,
   /** Entries younger than this belong to the process that stored them. */
   sweepAgeMs: 2_000,
-  sweepEveryMs: 1_000,
+  /** A message for later is late by no more than this, and the time that relaying it takes. */
+  sweepEveryMs: 250,
   /** A job that the queue refuses is tried again so much later. */
   refusedDelayMs: 60_000,
 };
@@ -75,7 +76,7 @@ export class OutboxRelay {
     }, LIMITS.sweepEveryMs);
   }
 
-  /** Relays entries that are due for longer than `minAgeMs`, until there are none. */
+  /** Relays what is due for a sweeper, until there is nothing. */
   async sweep(minAgeMs: number): Promise<void> {
     let swept: number;
     do swept = await this.outbox.sweep(minAgeMs, (messages) => this.addInBatches(messages));

@@ -15,7 +15,7 @@ export abstract class Outbox {
   abstract remove(ids: readonly string[]): Promise<void>;
 
   /**
-   * Hands entries that are due for longer than `minAgeMs` to `relay`, at most about 4 MiB of them, and removes those
+   * Hands entries that are due for longer than `minAgeMs`, or that no process but a sweeper relays, to `relay`, at most about 4 MiB of them, and removes those
    * that it relayed. What it could not relay stays for later, without holding up the rest.
    * One process sweeps at a time; for the others there is nothing to do.
    * @param relay resolves to the ids of messages that can't be queued

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Clock } from '#kernel/clock.js';
 import type { Ids } from '#kernel/ids.js';
-import { Message } from '../domain/message.js';
+import { Message, type NewMessage } from '../domain/message.js';
 import type { Accepted, Messages } from './messages.js';
 
 /** Takes a message in. When it resolves, the message is stored and will be queued, whatever happens. */
@@ -13,22 +13,18 @@ export class SendMessage {
   ) {}
 
   /**
-   * @throws ValidationError when the text can't be a message
+   * @throws ValidationError when it can't be a message
    * @throws DomainError `idempotency_key_reused`, `idempotency_key_in_use` or `unavailable`
    */
-  execute(
-    accountId: string,
-    text: string,
-    idempotencyKey: string | null,
-    traceparent: string | null,
-  ): Promise<Accepted> {
+  execute(accountId: string, wish: NewMessage, idempotencyKey: string | null): Promise<Accepted> {
     const at = this.clock.now();
-    const message = Message.queue(this.ids.next('msg', at), accountId, text, at, traceparent);
-    return this.messages.add(message, idempotencyKey === null ? null : { key: idempotencyKey, fingerprint: of(text) });
+    const message = Message.queue(this.ids.next('msg', at), accountId, wish, at);
+    return this.messages.add(message, idempotencyKey === null ? null : { key: idempotencyKey, fingerprint: of(wish) });
   }
 }
 
 // What counts as the same request is what it means, not how its JSON is laid out.
-function of(text: string): Buffer {
-  return createHash('sha256').update(`send:${text}`).digest();
+function of({ text, deliverAt = null }: NewMessage): Buffer {
+  const meaning = deliverAt === null ? `send:${text}` : `send-at:${deliverAt.toISOString()}:${text}`;
+  return createHash('sha256').update(meaning).digest();
 }

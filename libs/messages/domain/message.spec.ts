@@ -67,7 +67,7 @@ function expected({ status: _, ...before }: MessageState, { transition, claim, r
 
 describe('Message', () => {
   it('is queued at first, untouched', () => {
-    const message = Message.queue('msg_1', 'acct_1', 'hello', SENT_AT);
+    const message = Message.queue('msg_1', 'acct_1', { text: 'hello' }, SENT_AT);
     expect(message.state).toMatchObject({
       status: 'queued',
       attempts: 0,
@@ -76,15 +76,25 @@ describe('Message', () => {
       failureReason: null,
     });
     expect(message.state).toMatchObject({ text: 'hello', createdAt: SENT_AT, updatedAt: SENT_AT });
-    expect(message.state.traceparent).toBeNull();
-    expect(Message.queue('msg_1', 'acct_1', 'hello', SENT_AT, TRACEPARENT).state.traceparent).toBe(TRACEPARENT);
+    expect(message.state).toMatchObject({ traceparent: null, deliverAt: null });
+    const wish = { text: 'hello', traceparent: TRACEPARENT, deliverAt: after(1_000) };
+    expect(Message.queue('msg_1', 'acct_1', wish, SENT_AT).state).toMatchObject(wish);
     expectInvariants(message);
   });
 
   it('can not be made of a text that no store would give back', () => {
-    expect(thrownBy(() => Message.queue('msg_1', 'acct_1', '\u0000', SENT_AT))).toMatchObject({
+    expect(thrownBy(() => Message.queue('msg_1', 'acct_1', { text: '\u0000' }, SENT_AT))).toMatchObject({
       code: 'validation_failed',
       faults: [{ pointer: '/message', detail: 'message must not contain U+0000.' }],
+    });
+  });
+
+  it('may be for a time up to 30 days ahead, or one that has passed', () => {
+    const queue = (ms: number) => Message.queue('msg_1', 'acct_1', { text: 'x', deliverAt: after(ms) }, SENT_AT);
+    for (const ms of [-1e12, -1, 0, 30 * 86_400_000]) expect(queue(ms).state.deliverAt).toEqual(after(ms));
+    expect(thrownBy(() => queue(30 * 86_400_000 + 1))).toMatchObject({
+      code: 'validation_failed',
+      faults: [{ pointer: '/deliverAt', detail: 'deliverAt must be at most 30 days ahead.' }],
     });
   });
 

@@ -1,4 +1,5 @@
 import { DomainError, ValidationError } from '#kernel/domain-error.js';
+import { deliverAtFault } from './delivery-time.js';
 import { INITIAL_STATUS, TRANSITIONS, type MessageStatus, type Transition } from './message-status.js';
 import { textFault } from './message-text.js';
 
@@ -10,10 +11,19 @@ export interface Claim {
   readonly alone: boolean;
 }
 
+/** What a sender says of a message. */
+export interface NewMessage {
+  readonly text: string;
+  readonly deliverAt?: Date | null;
+  readonly traceparent?: string | null;
+}
+
 export interface MessageState {
   readonly id: string;
   readonly accountId: string;
   readonly text: string;
+  /** Not to be delivered earlier; null when that is at once. */
+  readonly deliverAt: Date | null;
   /** The trace that it was sent in: a W3C `traceparent`, null when there was none. */
   readonly traceparent: string | null;
   readonly status: MessageStatus;
@@ -38,15 +48,23 @@ export class Message {
 
   /**
    * A new message.
-   * @throws ValidationError when the text is empty, too long or can't be stored as it is
+   * @throws ValidationError when the text is empty, too long or can't be stored as it is, or `deliverAt` is too far ahead
    */
-  static queue(id: string, accountId: string, text: string, at: Date, traceparent: string | null = null): Message {
-    const fault = textFault(text);
-    if (fault !== null) throw new ValidationError([{ pointer: '/message', detail: fault }]);
+  static queue(
+    id: string,
+    accountId: string,
+    { text, deliverAt = null, traceparent = null }: NewMessage,
+    at: Date,
+  ): Message {
+    const textWrong = textFault(text);
+    if (textWrong !== null) throw new ValidationError([{ pointer: '/message', detail: textWrong }]);
+    const timeWrong = deliverAt === null ? null : deliverAtFault(deliverAt, at);
+    if (timeWrong !== null) throw new ValidationError([{ pointer: '/deliverAt', detail: timeWrong }]);
     return new Message({
       id,
       accountId,
       text,
+      deliverAt,
       traceparent,
       status: INITIAL_STATUS,
       createdAt: at,

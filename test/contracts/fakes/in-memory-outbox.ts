@@ -22,7 +22,7 @@ export class InMemoryOutbox extends Outbox {
     if (this.store.sweeping) return 0;
     this.store.sweeping = true;
     try {
-      const entries = this.due(after(-minAgeMs, this.store.clock.now()));
+      const entries = this.due(minAgeMs);
       if (entries.length === 0) return 0;
       const refused = await relay(entries.flatMap((entry) => this.openMessages(entry)));
       for (const { id, messageIds } of entries) {
@@ -37,16 +37,18 @@ export class InMemoryOutbox extends Outbox {
   }
 
   postpone(id: string, messageIds: readonly string[], delayMs: number): Promise<void> {
-    if (this.store.entries.has(id)) {
-      this.store.entries.set(id, { id, messageIds, dueAt: after(delayMs, this.store.clock.now()) });
+    const entry = this.store.entries.get(id);
+    if (entry !== undefined) {
+      this.store.entries.set(id, { ...entry, messageIds, dueAt: after(delayMs, this.store.clock.now()) });
     }
     return Promise.resolve();
   }
 
-  private due(until: Date): StoredEntry[] {
+  private due(minAgeMs: number): StoredEntry[] {
+    const now = this.store.clock.now();
     let bytes = 0;
     return [...this.store.entries.values()]
-      .filter(({ dueAt }) => dueAt <= until)
+      .filter(({ dueAt, forSweeper }) => dueAt <= (forSweeper ? now : after(-minAgeMs, now)))
       .filter((entry, index) => {
         for (const { state } of this.openMessages(entry)) bytes += Buffer.byteLength(state.text) + 256;
         return index === 0 || bytes <= SWEEP_BYTES;

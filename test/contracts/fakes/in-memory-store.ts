@@ -6,6 +6,7 @@ export interface StoredEntry {
   readonly id: string;
   readonly messageIds: readonly string[];
   readonly dueAt: Date;
+  readonly forSweeper: boolean;
 }
 
 /** What the processes of a unit test share in place of a database. */
@@ -16,11 +17,15 @@ export class InMemoryStore {
   sweeping = false;
   private entryCount = 0;
 
-  /** Stores messages with one outbox entry, as `Messages.add` does for those that arrive together. */
-  commit(messages: readonly Message[]): OutboxEntry {
+  /**
+   * Stores messages with one outbox entry, as `Messages.add` does for those that arrive together.
+   * @param dueAt when they are for later, which is the sweeper's
+   */
+  commit(messages: readonly Message[], dueAt: Date | null = null): OutboxEntry {
     for (const message of messages) this.messages.set(message.id, message);
     const id = String(++this.entryCount);
-    this.entries.set(id, { id, messageIds: messages.map((message) => message.id), dueAt: this.clock.now() });
+    const messageIds = messages.map((message) => message.id);
+    this.entries.set(id, { id, messageIds, dueAt: dueAt ?? this.clock.now(), forSweeper: dueAt !== null });
     return { id, messages };
   }
 }

@@ -1,9 +1,12 @@
-import type { Message } from '#messages/domain/message.js';
+import { Message } from '#messages/domain/message.js';
 import { aClaim, after, aMessage, anAccountId, claimTerms, jobOf, messages } from '../../support/messages.js';
 import { NOTHING, type MessagesSubject } from './subject.js';
 
 const cancel = (message: Message) => message.cancel(after(1));
 const retry = (message: Message) => message.retry(after(1));
+/** A message as the store changed it, at a time of its own. */
+const at = (message: Message | null, updatedAt = message?.state.updatedAt) =>
+  message === null || updatedAt === undefined ? null : Message.restore({ ...message.state, updatedAt });
 const failed = { status: 'failed', attempts: 5, failures: 5, crashes: 2, loneCrashes: 1, failureReason: 'x' } as const;
 
 export function describeChanging(current: () => MessagesSubject): void {
@@ -20,7 +23,8 @@ export function describeChanging(current: () => MessagesSubject): void {
       await subject.put(message);
       await subject.put(bystander);
       const cancelled = await subject.messages.change(message.state.accountId, message.id, cancel);
-      expect(cancelled).toEqual(message.cancel(after(1)));
+      expect(cancelled).toEqual(at(message.cancel(after(1)), cancelled?.state.updatedAt));
+      expect(Math.abs(Date.now() - (cancelled?.state.updatedAt.getTime() ?? 0))).toBeLessThan(10_000);
       expect(await stored(message)).toEqual(cancelled);
       expect(await stored(bystander)).toEqual(bystander);
       expect(await subject.stored()).toMatchObject({ 'outbox entry': [] });
@@ -51,7 +55,7 @@ export function describeChanging(current: () => MessagesSubject): void {
       expect(await stored(message)).toEqual(message);
       await subject.relent();
       const retried = await subject.messages.change(accountId, message.id, retry);
-      expect(retried).toEqual(message.retry(after(1)));
+      expect(retried).toEqual(at(message.retry(after(1)), retried?.state.updatedAt));
       expect(retried?.jobId).toBe(`${message.id}.1`);
       expect(await stored(message)).toEqual(retried);
       expect(await subject.stored()).toEqual({ ...NOTHING, message: [message.id], 'outbox entry': [message.id] });

@@ -17,7 +17,7 @@ describe('POST /messages/:id/cancel answers 200', () => {
     const { updatedAt, ...message } = jsonOf(answer);
 
     expect(answer.status).toBe(200);
-    expect(message).toEqual({ ...sent, status: 'cancelled', attempts: 0, failureReason: null });
+    expect(message).toEqual({ ...sent, status: 'cancelled', deliverAt: null, attempts: 0, failureReason: null });
     expect(Date.parse(updatedAt as string)).toBeGreaterThanOrEqual(Date.parse(sent.createdAt));
     expect(jsonOf(await api.as(account, { path: `/messages/${sent.id}` }))).toEqual(jsonOf(answer));
   });

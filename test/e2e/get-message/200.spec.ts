@@ -19,6 +19,7 @@ describe('GET /messages/:id answers 200', () => {
     expect(answer.headers['content-type']).toBe('application/json; charset=utf-8');
     expect(jsonOf(answer)).toEqual({
       ...jsonOf(accepted),
+      deliverAt: null,
       updatedAt: jsonOf(accepted).createdAt,
       attempts: 0,
       failureReason: null,
@@ -34,7 +35,7 @@ describe('GET /messages/:id answers 200', () => {
     await api.become(sent.id, status);
     const { updatedAt, ...message } = jsonOf(await api.as(account, { path: `/messages/${sent.id}` }));
 
-    expect(message).toEqual({ ...sent, status, attempts: 1, failureReason });
+    expect(message).toEqual({ ...sent, status, deliverAt: null, attempts: 1, failureReason });
     expect(Date.parse(updatedAt as string)).toBeGreaterThanOrEqual(Date.parse(sent.createdAt));
   });
 

@@ -52,7 +52,7 @@ describe('GET /messages answers 200', () => {
   it('with each message as it now is', async () => {
     const sent = await api.sent(account, { message: ' é 😀 ' });
     expect(await list()).toEqual({
-      data: [{ ...sent, updatedAt: sent.createdAt, attempts: 0, failureReason: null }],
+      data: [{ ...sent, deliverAt: null, updatedAt: sent.createdAt, attempts: 0, failureReason: null }],
       nextCursor: null,
     });
   });

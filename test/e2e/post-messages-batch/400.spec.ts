@@ -49,6 +49,13 @@ describe('POST /messages/batch answers 400 and stores nothing', () => {
     expect(errors).toEqual([{ pointer: `/messages/17${field}`, detail: expect.stringContaining(why) as string }]);
   });
 
+  it('validation_failed to a time of delivery that is none, or too far ahead, naming its place', async () => {
+    const times = ['tomorrow', '2026-11-21T09:30:00', 17, new Date(Date.now() + 31 * 86_400_000).toISOString()];
+    const messages = times.map((deliverAt) => ({ message: 'x', deliverAt }));
+    const { errors } = await expectRefused('validation_failed', { body: JSON.stringify({ messages }) });
+    expect(errors.map(({ pointer }) => pointer)).toEqual(times.map((_, index) => `/messages/${index}/deliverAt`));
+  });
+
   it('validation_failed that names all of several faults', async () => {
     const messages = [{ message: '' }, { message: 'x' }, 1, { message: 2 }, {}];
     const { errors, detail } = await expectRefused('validation_failed', { body: JSON.stringify({ messages }) });

@@ -20,7 +20,7 @@ describe('POST /messages/:id/retry answers 202', () => {
     const { updatedAt, ...message } = jsonOf(answer);
 
     expect(answer.status).toBe(202);
-    expect(message).toEqual({ ...sent, status: 'queued', attempts: 1, failureReason: null });
+    expect(message).toEqual({ ...sent, status: 'queued', deliverAt: null, attempts: 1, failureReason: null });
     expect(Date.parse(updatedAt as string)).toBeGreaterThanOrEqual(Date.parse(sent.createdAt));
     expect(jsonOf(await api.as(account, { path: `/messages/${sent.id}` }))).toEqual(jsonOf(answer));
   });

@@ -20,7 +20,7 @@ const STRAYS = `
   LEFT JOIN bullmq.job j ON j.queue = $1 AND j.id = ${JOB_ID}
   WHERE ${FREE}
     AND (j.id IS NULL OR j.state IN ('completed', 'failed'))
-    AND m.id NOT IN (SELECT unnest(message_ids) FROM sluice.outbox)`;
+    AND NOT EXISTS (SELECT FROM (SELECT unnest(message_ids) AS id FROM sluice.outbox) o WHERE o.id = m.id)`;
 
 /** Ids are given before commits, so an event may show up after later ones; so many are read again. */
 const EVENTS_READ_AGAIN = 1_000;
@@ -137,8 +137,9 @@ export class PostgresCensus extends Census {
     // First the dead job: while it is there, a new one with its id is ignored.
     await this.queue.remove(jobId);
     await this.database.query(
-      `INSERT INTO sluice.outbox (message_ids, bytes)
-       SELECT ARRAY[id], octet_length(body) + 256 FROM sluice.messages WHERE id = $1`,
+      `INSERT INTO sluice.outbox (message_ids, bytes, due_at, for_sweeper)
+       SELECT ARRAY[id], octet_length(body) + 256, greatest(deliver_at, clock_timestamp()), true
+       FROM sluice.messages WHERE id = $1`,
       [id],
     );
   }

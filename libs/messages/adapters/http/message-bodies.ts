@@ -2,12 +2,17 @@ import {
   ArrayMaxSize,
   ArrayMinSize,
   IsArray,
+  isISO8601,
+  IsOptional,
+  isRFC3339,
   Validate,
   ValidatorConstraint,
   type ValidationArguments,
   type ValidatorConstraintInterface,
 } from 'class-validator';
 import { ValidationError, type FieldFault } from '#kernel/domain-error.js';
+import { deliverAtFault } from '../../domain/delivery-time.js';
+import type { NewMessage } from '../../domain/message.js';
 import { textFault } from '../../domain/message-text.js';
 
 const MAX_BATCH = 1_000;
@@ -31,9 +36,34 @@ class MessageText implements ValidatorConstraintInterface {
   }
 }
 
+function timeFault(value: unknown): string | null {
+  // The one knows the days of each month, the other leaves out what JavaScript can't read or reads as local time.
+  const isTime =
+    typeof value === 'string' && isISO8601(value, { strict: true, strictSeparator: true }) && isRFC3339(value);
+  const time = new Date(isTime ? value : NaN);
+  if (Number.isNaN(time.getTime())) return 'deliverAt must be a time like 2030-01-31T12:00:00Z.';
+  return deliverAtFault(time, new Date());
+}
+
+/** The domain's rule for the time of delivery, as a rule of a body. */
+@ValidatorConstraint()
+class DeliveryTime implements ValidatorConstraintInterface {
+  validate(value: unknown): boolean {
+    return timeFault(value) === null;
+  }
+
+  defaultMessage({ value }: ValidationArguments): string {
+    return timeFault(value) ?? '';
+  }
+}
+
 export class SendMessageBody {
   @Validate(MessageText)
   message!: string;
+
+  @IsOptional()
+  @Validate(DeliveryTime)
+  deliverAt?: string | null;
 }
 
 export class SendBatchBody {
@@ -43,19 +73,30 @@ export class SendBatchBody {
   messages!: unknown[];
 }
 
+export function readMessage({ message, deliverAt = null }: SendMessageBody): NewMessage {
+  return { text: message, deliverAt: deliverAt === null ? null : new Date(deliverAt) };
+}
+
 /**
- * The texts of a batch. Checked by hand: a thousand instances of a class would cost more than all the rest.
- * @throws ValidationError that names each message at fault
+ * The messages of a batch. Checked by hand: a thousand instances of a class would cost more than all the rest.
+ * @throws ValidationError that names each fault
  */
-export function readTexts({ messages }: SendBatchBody): string[] {
+export function readBatch({ messages }: SendBatchBody): NewMessage[] {
   const faults: FieldFault[] = [];
-  const texts = messages.map((item, index) => {
-    const isObject = typeof item === 'object' && item !== null && !Array.isArray(item);
-    const text = isObject && Object.hasOwn(item, 'message') ? (item as { message: unknown }).message : undefined;
-    const fault = isObject ? messageFault(text) : 'A message must be an object.';
-    if (fault !== null) faults.push({ pointer: `/messages/${index}${isObject ? '/message' : ''}`, detail: fault });
-    return text as string;
+  const note = (pointer: string, detail: string | null) => {
+    if (detail !== null) faults.push({ pointer: `/messages/${pointer}`, detail });
+  };
+  const bodies = messages.map((item, index) => {
+    if (typeof item !== 'object' || item === null || Array.isArray(item)) {
+      note(`${index}`, 'A message must be an object.');
+      return null;
+    }
+    // Without a prototype, so that only its own fields are seen.
+    const { message, deliverAt = null } = Object.assign(Object.create(null), item) as Record<string, unknown>;
+    note(`${index}/message`, messageFault(message));
+    note(`${index}/deliverAt`, deliverAt === null ? null : timeFault(deliverAt));
+    return { message, deliverAt } as SendMessageBody;
   });
   if (faults.length > 0) throw new ValidationError(faults.slice(0, MAX_FAULTS));
-  return texts;
+  return bodies.filter((body) => body !== null).map(readMessage);
 }

@@ -11,6 +11,8 @@ export interface AcceptedView {
 
 /** A message as it now is. */
 export interface MessageView extends AcceptedView {
+  /** Null when it was to be delivered at once. */
+  readonly deliverAt: Date | null;
   readonly updatedAt: Date;
   readonly attempts: number;
   readonly failureReason: string | null;
@@ -21,6 +23,6 @@ export function acceptedView({ state }: Message): AcceptedView {
 }
 
 export function messageView(message: Message): MessageView {
-  const { updatedAt, attempts, failureReason } = message.state;
-  return { ...acceptedView(message), updatedAt, attempts, failureReason };
+  const { deliverAt, updatedAt, attempts, failureReason } = message.state;
+  return { ...acceptedView(message), deliverAt, updatedAt, attempts, failureReason };
 }

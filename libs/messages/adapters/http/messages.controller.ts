@@ -14,7 +14,7 @@ import { SendMessage } from '../../application/send-message.js';
 import { Traceparent } from '#platform/http/traceparent.js';
 import { pageOf, readPage, type PageView } from '#platform/http/paging.js';
 import { MESSAGE_STATUSES } from '../../domain/message-status.js';
-import { readTexts, SendBatchBody, SendMessageBody } from './message-bodies.js';
+import { readBatch, readMessage, SendBatchBody, SendMessageBody } from './message-bodies.js';
 import { acceptedView, messageView, type AcceptedView, type MessageView } from './message-views.js';
 
 @Controller('messages')
@@ -39,7 +39,8 @@ export class MessagesController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<AcceptedView> {
     const key = readIdempotencyKey(idempotencyKey);
-    const { message, replayed } = await this.sendMessage.execute(caller.accountId, body.message, key, traceparent);
+    const wish = { ...readMessage(body), traceparent };
+    const { message, replayed } = await this.sendMessage.execute(caller.accountId, wish, key);
     void reply.header('location', `/messages/${message.id}`);
     if (replayed) void reply.header('idempotent-replayed', 'true');
     return acceptedView(message);
@@ -57,9 +58,9 @@ export class MessagesController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<{ data: AcceptedView[] }> {
     const key = readIdempotencyKey(idempotencyKey);
-    const texts = readTexts(body);
-    await countMore(texts.length - 1);
-    const { messages, replayed } = await this.sendBatch.execute(caller.accountId, texts, key, traceparent);
+    const wishes = readBatch(body).map((wish) => ({ ...wish, traceparent }));
+    await countMore(wishes.length - 1);
+    const { messages, replayed } = await this.sendBatch.execute(caller.accountId, wishes, key);
     if (replayed) void reply.header('idempotent-replayed', 'true');
     return { data: messages.map(acceptedView) };
   }

@@ -1,6 +1,6 @@
 /**
  * One transaction for all that waits: outbox entries relayed before go, idempotency keys come, and with each message
- * whose key is new (or that has none) its row and a common outbox entry. A request's key stands in the row of its first
+ * whose key is new (or that has none) its row and a common outbox entry; those for later share one for each time. A request's key stands in the row of its first
  * message; all its messages name that one as their `head`, so that they are stored together or not at all.
  *
  * Keys are inserted in one order everywhere, so that two processes with the same keys can't lock each other out; of
@@ -10,11 +10,11 @@
 export const ACCEPT = `
   WITH input AS (
     SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::timestamptz[], $5::text[], $6::text[], $7::text[],
-                         $8::bytea[], $9::text[])
-      AS t (id, account_id, body, created_at, traceparent, head, key, fingerprint, batch)
+                         $8::bytea[], $9::text[], $10::timestamptz[])
+      AS t (id, account_id, body, created_at, traceparent, head, key, fingerprint, batch, deliver_at)
   ), forgotten AS (
     DELETE FROM sluice.outbox WHERE id IN (
-      SELECT id FROM sluice.outbox WHERE id = ANY ($10::bigint[]) FOR UPDATE SKIP LOCKED
+      SELECT id FROM sluice.outbox WHERE id = ANY ($11::bigint[]) FOR UPDATE SKIP LOCKED
     )
   ), first_uses AS (
     INSERT INTO sluice.idempotency_keys (account_id, key, fingerprint, message_id, message_ids, created_at)
@@ -23,16 +23,17 @@ export const ACCEPT = `
     ON CONFLICT DO NOTHING
     RETURNING message_id
   ), accepted AS (
-    INSERT INTO sluice.messages (id, account_id, body, status, created_at, updated_at, traceparent)
-    SELECT id, account_id, body, $11, created_at, created_at, traceparent FROM input
+    INSERT INTO sluice.messages (id, account_id, body, status, created_at, updated_at, traceparent, deliver_at)
+    SELECT id, account_id, body, $12, created_at, created_at, traceparent, deliver_at FROM input
     WHERE head IS NULL OR head IN (SELECT message_id FROM first_uses)
-    RETURNING id, octet_length(body) + 256 AS bytes
-  ), entry AS (
-    INSERT INTO sluice.outbox (message_ids, bytes)
-    SELECT array_agg(id), sum(bytes) FROM accepted HAVING count(*) > 0
-    RETURNING id, message_ids
+    RETURNING id, octet_length(body) + 256 AS bytes, CASE WHEN deliver_at > now() THEN deliver_at END AS due_at
+  ), entries AS (
+    INSERT INTO sluice.outbox (message_ids, bytes, due_at, for_sweeper)
+    SELECT array_agg(id), sum(bytes), coalesce(due_at, clock_timestamp()), due_at IS NOT NULL
+    FROM accepted GROUP BY due_at
+    RETURNING id, message_ids, for_sweeper
   )
-  SELECT id, message_ids FROM entry`;
+  SELECT id, message_ids, for_sweeper FROM entries`;
 
 /** What the keys were first used for. */
 export const FIRST_USES = `
@@ -46,13 +47,13 @@ export const FORGET_KEY = 'DELETE FROM sluice.idempotency_keys WHERE account_id 
 export const CHANGE = `
   WITH moved AS (
     UPDATE sluice.messages
-    SET status = $5, updated_at = $6, retries = $7, failures = $8, crashes = $9, lone_crashes = $10,
-        failure_reason = $11
+    SET status = $5, updated_at = clock_timestamp(), retries = $6, failures = $7, crashes = $8, lone_crashes = $9,
+        failure_reason = $10
     WHERE id = $1 AND status = $2 AND attempts = $3 AND retries = $4
-    RETURNING id, octet_length(body) + 256 AS bytes
+    RETURNING id, updated_at, octet_length(body) + 256 AS bytes
   ), entry AS (
     INSERT INTO sluice.outbox (message_ids, bytes)
-    SELECT ARRAY[id], bytes FROM moved WHERE $12
+    SELECT ARRAY[id], bytes FROM moved WHERE $11
     RETURNING id
   )
-  SELECT (SELECT id FROM entry) AS entry_id FROM moved`;
+  SELECT updated_at, (SELECT id FROM entry) AS entry_id FROM moved`;

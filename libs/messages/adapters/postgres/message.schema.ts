@@ -20,6 +20,7 @@ export interface MessageRow {
   claim_expires_at: Date | null;
   claim_alone: boolean;
   traceparent: string | null;
+  deliver_at: Date | null;
 }
 
 export const MessageSchema = new EntitySchema<MessageRow>({
@@ -43,6 +44,7 @@ export const MessageSchema = new EntitySchema<MessageRow>({
     claim_expires_at: { type: 'timestamptz', nullable: true },
     claim_alone: { type: 'boolean' },
     traceparent: { type: 'text', nullable: true },
+    deliver_at: { type: 'timestamptz', nullable: true },
   },
 });
 
@@ -51,6 +53,7 @@ export function toMessage(row: MessageRow): Message {
     id: row.id,
     accountId: row.account_id,
     text: row.body,
+    deliverAt: row.deliver_at,
     traceparent: row.traceparent,
     status: row.status,
     createdAt: row.created_at,

@@ -21,7 +21,7 @@ const CLAIM = `
   WHERE m.id = t.id AND m.retries = t.retries AND m.status IN ('${startProcessing.from}', '${takeOver.from}')
   RETURNING m.id, m.account_id, m.status, m.created_at, m.updated_at, m.attempts, m.failures, m.crashes,
             m.lone_crashes, m.retries, m.failure_reason, m.claim, m.claim_expires_at, m.claim_alone,
-            m.traceparent`;
+            m.traceparent, m.deliver_at`;
 
 const RUNS_ALONE = `
   UPDATE sluice.messages

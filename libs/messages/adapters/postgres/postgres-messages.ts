@@ -128,8 +128,8 @@ export class PostgresMessages extends Messages {
     for (;;) {
       const before = await this.find(accountId, id);
       if (before === null) return null;
-      const after = transition(before);
-      if (await this.swap(before, after)) return after;
+      const swapped = await this.swap(before, transition(before));
+      if (swapped !== null) return swapped;
     }
   }
 
@@ -142,16 +142,16 @@ export class PostgresMessages extends Messages {
     await Promise.all([this.plain.idle(), this.keyed.idle()]);
   }
 
-  private async swap({ state: from }: Message, after: Message): Promise<boolean> {
+  /** @returns the message as it is stored now; null when somebody else was first */
+  private async swap({ state: from }: Message, after: Message): Promise<Message | null> {
     const to = after.state;
     const hasNewJob = to.retries !== from.retries;
-    const [row] = await this.database.query<{ entry_id: string | null }>(CHANGE, [
+    const [row] = await this.database.query<{ updated_at: Date; entry_id: string | null }>(CHANGE, [
       from.id,
       from.status,
       from.attempts,
       from.retries,
       to.status,
-      to.updatedAt,
       to.retries,
       to.failures,
       to.crashes,
@@ -159,9 +159,10 @@ export class PostgresMessages extends Messages {
       to.failureReason,
       hasNewJob,
     ]);
-    if (row === undefined) return false;
-    if (row.entry_id !== null) this.relay.offer({ id: row.entry_id, messages: [after] });
-    return true;
+    if (row === undefined) return null;
+    const stored = Message.restore({ ...to, updatedAt: row.updated_at });
+    if (row.entry_id !== null) this.relay.offer({ id: row.entry_id, messages: [stored] });
+    return stored;
   }
 
   private async read<T>(work: (rows: ReturnType<typeof this.rows>) => Promise<T>): Promise<T> {
@@ -204,19 +205,22 @@ export class PostgresMessages extends Messages {
       rows.map(({ record }) => record?.key ?? null),
       rows.map(({ record }) => record?.fingerprint ?? null),
       rows.map(({ batch }) => batch),
+      rows.map(({ state }) => state.deliverAt),
       relayed,
       INITIAL_STATUS,
     ];
-    const [entry] = await this.database
-      .prepared<{ id: string; message_ids: string[] }>('accept', ACCEPT, values)
+    const entries = await this.database
+      .prepared<{ id: string; message_ids: string[]; for_sweeper: boolean }>('accept', ACCEPT, values)
       .catch((error: unknown) => {
         this.relay.giveBack(relayed);
         throw error;
       });
-    const stored = new Set(entry?.message_ids);
-    const messages = requests.flatMap(({ messages }) => messages).filter(({ id }) => stored.has(id));
-    if (entry !== undefined) this.relay.offer({ id: entry.id, messages });
-    return stored;
+    const all = requests.flatMap(({ messages }) => messages);
+    for (const { id, message_ids, for_sweeper } of entries) {
+      const own = new Set(message_ids);
+      if (!for_sweeper) this.relay.offer({ id, messages: all.filter((message) => own.has(message.id)) });
+    }
+    return new Set(entries.flatMap(({ message_ids }) => message_ids));
   }
 
   /** What requests whose key was used before are answered: pairs of the id of the request's first message and the answer. */
@@ -247,7 +251,7 @@ export class PostgresMessages extends Messages {
     if (use.message_id === first.id) return { messages, replayed: false };
     const ids = use.message_ids ?? [use.message_id];
     const stored = messages.map(({ state }, index) =>
-      Message.queue(ids[index] ?? '', accountId, state.text, use.created_at),
+      Message.queue(ids[index] ?? '', accountId, { text: state.text }, use.created_at),
     );
     return { messages: stored, replayed: true };
   }
