@@ -160,6 +160,13 @@ module.exports = {
       to: { path: '^examples/' },
     },
     {
+      name: 'opentelemetry-stays-in-tracing',
+      severity: 'error',
+      comment: 'Without a collector none of it is loaded. Only a handler, which engineers write, may know it as well.',
+      from: { pathNot: ['^libs/platform/tracing/', '^apps/worker/', '^examples/'] },
+      to: { path: 'node_modules/@opentelemetry/' },
+    },
+    {
       name: 'production-knows-no-test',
       severity: 'error',
       comment: 'Tests are not built, and what is proven must not depend on its proof.',

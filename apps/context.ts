@@ -5,6 +5,7 @@ import { Database } from '#platform/database/database.js';
 import { NestLogger, type Logger } from '#platform/logging.js';
 import { PlatformModule, type ProcessParts } from '#platform/platform.module.js';
 import type { Settings } from '#platform/settings.js';
+import { openTracing } from '#platform/tracing/open-tracing.js';
 
 /** The parts that every process of Sluice has. */
 export async function openParts(settings: Settings, logger: Logger, name: string): Promise<ProcessParts> {
@@ -16,7 +17,7 @@ export async function openParts(settings: Settings, logger: Logger, name: string
       logger.warn({ err: error }, 'database connection lost');
     },
   });
-  return { settings, logger, database };
+  return { settings, logger, database, tracing: await openTracing(settings, name, logger) };
 }
 
 @Module({})

@@ -31,15 +31,16 @@ async function listen(settings: Settings, logger: Logger): Promise<Omit<Api, key
     strangers: new AddressBudget('minute', settings.anonymousPerMinute, MINUTE_SECONDS),
     operators: new AddressBudget('minute', OPERATORS_PER_MINUTE, MINUTE_SECONDS),
   };
-  const edge = createEdge({ ...settings.http, strangers: budgets.strangers });
+  const parts = await openParts(settings, logger, 'api');
+  const edge = createEdge({ ...settings.http, strangers: budgets.strangers, tracing: parts.tracing });
   const fastify = edge.getInstance<FastifyInstance>();
   const routes = RouteTable.of(fastify);
   const stopHttp = gracefulShutdown(fastify, settings.shutdownGraceMs);
-  const app = await NestFactory.create<NestFastifyApplication>(
-    ApiModule.of(await openParts(settings, logger, 'api'), routes, budgets),
-    edge,
-    { logger: new NestLogger(logger), bodyParser: false, abortOnError: false },
-  );
+  const app = await NestFactory.create<NestFastifyApplication>(ApiModule.of(parts, routes, budgets), edge, {
+    logger: new NestLogger(logger),
+    bodyParser: false,
+    abortOnError: false,
+  });
   try {
     await app.listen(settings.http.port, settings.http.host);
   } catch (error) {

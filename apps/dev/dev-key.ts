@@ -22,10 +22,13 @@ export async function ensureDevKey(dataDir: DataDir, settings: Settings): Promis
     onError: () => undefined,
   });
   const logger = createLogger('silent', 'dev');
-  const app = await NestFactory.createApplicationContext(DevKeyModule.of({ settings, logger, database }), {
-    logger: false,
-    abortOnError: false,
-  });
+  const app = await NestFactory.createApplicationContext(
+    DevKeyModule.of({ settings, logger, database, tracing: null }),
+    {
+      logger: false,
+      abortOnError: false,
+    },
+  );
   try {
     const known = await dataDir.read('dev-key');
     if (known !== undefined && (await app.get(AuthenticateCaller, { strict: false }).execute(known)) !== null) {

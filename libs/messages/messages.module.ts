@@ -12,8 +12,9 @@ import { Clock } from '#kernel/clock.js';
 import { Ids } from '#kernel/ids.js';
 import { Database } from '#platform/database/database.js';
 import type { Logger } from '#platform/logging.js';
-import { LOGGER, SETTINGS } from '#platform/platform.module.js';
+import { LOGGER, SETTINGS, TRACING } from '#platform/platform.module.js';
 import type { Settings } from '#platform/settings.js';
+import type { Tracing } from '#platform/tracing/tracing.js';
 import { BullMqDeliveryQueue } from './adapters/bullmq/bullmq-delivery-queue.js';
 import { Consumer } from './adapters/bullmq/consumer.js';
 import { PostgresCensus } from './adapters/bullmq/postgres-census.js';
@@ -23,6 +24,7 @@ import { LoggingHandler } from './adapters/logging-handler.js';
 import { PostgresDeliveries } from './adapters/postgres/postgres-deliveries.js';
 import { PostgresMessages } from './adapters/postgres/postgres-messages.js';
 import { PostgresOutbox } from './adapters/postgres/postgres-outbox.js';
+import { TracedHandler } from './adapters/traced-handler.js';
 import { CancelMessage } from './application/cancel-message.js';
 import { Census } from './application/census.js';
 import { DeliverMessage } from './application/deliver-message.js';
@@ -134,9 +136,17 @@ const useCases: FactoryProvider[] = [
 const consuming: FactoryProvider[] = [
   {
     provide: DeliverMessage,
-    useFactory: (deliveries: Deliveries, handler: MessageHandler, { worker }: Settings, clock: Clock) =>
-      new DeliverMessage(deliveries, handler, worker, clock),
-    inject: [Deliveries, MessageHandler, SETTINGS, Clock],
+    useFactory: (
+      deliveries: Deliveries,
+      handler: MessageHandler,
+      tracing: Tracing | null,
+      { queueName, worker }: Settings,
+      clock: Clock,
+    ) => {
+      const traced = tracing === null ? handler : new TracedHandler(handler, tracing, queueName);
+      return new DeliverMessage(deliveries, traced, worker, clock);
+    },
+    inject: [Deliveries, MessageHandler, TRACING, SETTINGS, Clock],
   },
   {
     provide: Consumer,

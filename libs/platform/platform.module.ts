@@ -1,32 +1,43 @@
-import { Global, Module, type DynamicModule, type OnApplicationShutdown } from '@nestjs/common';
+import { Global, Inject, Module, type DynamicModule, type OnApplicationShutdown } from '@nestjs/common';
 import { Clock, SystemClock } from '#kernel/clock.js';
 import { Ids, UuidV7Ids } from '#kernel/ids.js';
 import { Database } from './database/database.js';
 import { Environment } from './environment.js';
 import type { Logger } from './logging.js';
 import type { Settings } from './settings.js';
+import type { Tracing } from './tracing/tracing.js';
 
 export const SETTINGS = Symbol('settings');
 export const LOGGER = Symbol('logger');
+/** `Tracing`, or null when nobody wants to know. */
+export const TRACING = Symbol('tracing');
+
+/** Milliseconds that a process takes at most, when all else is done, to export the last spans. */
+const LAST_EXPORT_MS = 1_000;
 
 export interface ProcessParts {
   readonly settings: Settings;
   readonly logger: Logger;
   readonly database: Database;
+  readonly tracing: Tracing | null;
 }
 
-/** What every context of a process shares. The database closes last, when nobody has anything left to write. */
+/** What every context of a process shares. It closes last, when nobody has anything left to write or to tell. */
 @Global()
 @Module({})
 export class PlatformModule implements OnApplicationShutdown {
-  constructor(private readonly database: Database) {}
+  constructor(
+    private readonly database: Database,
+    @Inject(TRACING) private readonly tracing: Tracing | null,
+  ) {}
 
-  static of({ settings, logger, database }: ProcessParts): DynamicModule {
+  static of({ settings, logger, database, tracing }: ProcessParts): DynamicModule {
     const providers = [
       { provide: SETTINGS, useValue: settings },
       { provide: LOGGER, useValue: logger },
       { provide: Database, useValue: database },
       { provide: Environment, useFactory: () => new Environment(process.env) },
+      { provide: TRACING, useValue: tracing },
       { provide: Clock, useClass: SystemClock },
       { provide: Ids, useClass: UuidV7Ids },
     ];
@@ -34,6 +45,6 @@ export class PlatformModule implements OnApplicationShutdown {
   }
 
   async onApplicationShutdown(): Promise<void> {
-    await this.database.close();
+    await Promise.all([this.database.close(), this.tracing?.close(LAST_EXPORT_MS)]);
   }
 }

@@ -171,4 +171,34 @@ describe('readSettings', () => {
       expect(readSettings({ ...required, DATABASE_URL: url }).database.url).toBe(url);
     },
   );
+
+  it('exports traces when there is a collector', () => {
+    const tracing = (env: Record<string, string>) => readSettings({ ...required, ...env }).tracing;
+    expect(tracing({})).toBe(false);
+    expect(tracing({ OTEL_EXPORTER_OTLP_ENDPOINT: '', OTEL_TRACES_SAMPLER: 'whatever' })).toBe(false);
+    expect(tracing({ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:4318' })).toBe(true);
+    expect(tracing({ OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: 'https://collector/v1/traces' })).toBe(true);
+  });
+
+  it.each(['OTEL_EXPORTER_OTLP_ENDPOINT', 'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT'])(
+    '%s must be a URL, which is never repeated',
+    (name) => {
+      for (const bad of ['hunter2:4318', 'grpc://hunter2', 'http://', 'http://a:hunter2@local host']) {
+        expect(fault({ [name]: bad })).toBe(`${name} must be a URL like http://127.0.0.1:4318.`);
+      }
+    },
+  );
+
+  it('refuses what OpenTelemetry would take for its default', () => {
+    const endpoint = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:4318' };
+    for (const [name, good, bad] of [
+      ['OTEL_EXPORTER_OTLP_PROTOCOL', 'http/json', 'grpc'],
+      ['OTEL_TRACES_SAMPLER', 'parentbased_traceidratio', 'jaeger_remote'],
+      ['OTEL_TRACES_SAMPLER_ARG', '0.25', '1.5'],
+      ['OTEL_TRACES_SAMPLER_ARG', '1', 'half'],
+    ] as const) {
+      expect(readSettings({ ...required, ...endpoint, [name]: good }).tracing).toBe(true);
+      expect(fault({ ...endpoint, [name]: bad })).toMatch(new RegExp(`^${name} must be .*"${bad}"\\.$`));
+    }
+  });
 });

@@ -90,6 +90,35 @@ function origins(env: Variables, name: string): string[] {
   return list;
 }
 
+const SAMPLERS = [
+  ...['always_on', 'always_off', 'traceidratio'],
+  ...['parentbased_always_on', 'parentbased_always_off', 'parentbased_traceidratio'],
+];
+
+/**
+ * Whether spans are exported. OpenTelemetry's SDK reads its variables by itself, and takes what it can't use for its
+ * default: this says so instead.
+ */
+function tracing(env: Variables): boolean {
+  const endpoints = ['OTEL_EXPORTER_OTLP_ENDPOINT', 'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT'];
+  const set = endpoints.filter((name) => given(env, name) !== undefined);
+  for (const name of set) {
+    const text = given(env, name) ?? '';
+    // The value may hold a password, so the sentence does not repeat it.
+    if (!/^https?:\/\/./.test(text) || !URL.canParse(text)) {
+      throw new SettingsError(`${name} must be a URL like http://127.0.0.1:4318.`);
+    }
+  }
+  if (set.length === 0) return false;
+  oneOf(env, 'OTEL_EXPORTER_OTLP_PROTOCOL', 'http/json', ['http/json']);
+  oneOf(env, 'OTEL_TRACES_SAMPLER', 'parentbased_always_on', SAMPLERS);
+  const ratio = given(env, 'OTEL_TRACES_SAMPLER_ARG');
+  if (ratio !== undefined && !(/^\d*\.?\d+$/.test(ratio) && Number(ratio) <= 1)) {
+    throw new SettingsError(`OTEL_TRACES_SAMPLER_ARG must be a number from 0 to 1, like 0.1; it is "${ratio}".`);
+  }
+  return true;
+}
+
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 
 /**
@@ -148,6 +177,7 @@ export function readSettings(env: Variables) {
       attemptTimeoutMs: integer(env, 'ATTEMPT_TIMEOUT_MS', 30_000, 10, 3_600_000),
     },
     reconcileIntervalMs: integer(env, 'RECONCILE_INTERVAL_MS', 30_000, 100, 86_400_000),
+    tracing: tracing(env),
     logLevel: oneOf(env, 'LOG_LEVEL', 'info', LOG_LEVELS),
   };
 }

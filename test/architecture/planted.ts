@@ -18,9 +18,10 @@ export const MINIATURE: Files = {
     import '#messages/adapters/postgres/migrations/1-messages.js';
     import '../libs/flat/migrations/2-flat.js';`,
   'apps/worker/handlers.ts': "await import('../../examples/post/post.module.js');",
-  'apps/worker/main.ts': "import './handlers.js';",
+  'apps/worker/main.ts': "import './handlers.js'; await import('#platform/tracing/otlp-tracing.js');",
   'examples/post/post.module.ts': "import '@nestjs/common'; import '#messages/index.js'; import './post.js';",
-  'examples/post/post.ts': "import type { MessageHandler } from '#messages/index.js'; export let x: MessageHandler;",
+  'examples/post/post.ts':
+    "import '@opentelemetry/api'; import type { MessageHandler } from '#messages/index.js'; export let x: MessageHandler;",
   'dist/apps/dev/main.js': "import 'bullmq';",
   'libs/accounts/adapters/http/api-key.guard.ts': "import 'fastify'; import '../../application/sign-up.js';",
   'libs/accounts/application/sign-up.ts': `
@@ -53,6 +54,7 @@ export const MINIATURE: Files = {
     import './application/send-message.js';
     export let queue: Queue;`,
   'libs/platform/database/database.ts': "import 'typeorm';",
+  'libs/platform/tracing/otlp-tracing.ts': "import '@opentelemetry/sdk-trace-base';",
   'libs/platform/logging.ts': "import 'pino'; import '#kernel/ids.js'; import './database/database.js';",
   'test/support/builders.ts': "import '#messages/application/message-handler.js'; import 'bullmq';",
 };
@@ -264,6 +266,13 @@ export const PLANTS: readonly Plant[] = [
     rule: 'handlers-are-registered-in-one-place',
     what: 'a handler in another file of the worker',
     files: { 'apps/worker/with-handler.ts': "import '../../examples/post/post.js';" },
+  },
+  {
+    rule: 'opentelemetry-stays-in-tracing',
+    what: 'a tracer in an adapter',
+    files: {
+      'libs/messages/adapters/http/with-tracer.ts': "import { trace } from '@opentelemetry/api'; trace.getTracer('');",
+    },
   },
   {
     rule: 'production-knows-no-test',

@@ -6,15 +6,21 @@ import { startWorker } from '../../dist/apps/worker/worker.js';
 
 /*
  * A worker whose handler does what the message says, and writes down each call in the file HANDLED before it does:
- * "die" kills the process, "wait <ms>" takes its time, "throw" fails, everything else is delivered.
+ * "die" kills the process, "wait <ms>" takes its time, "throw" fails, "span" adds a span of its own to the trace,
+ * everything else is delivered.
  */
 const handler = {
-  async handle({ id, message, attempt }) {
+  async handle({ id, message, attempt, traceparent }) {
     appendFileSync(process.env.HANDLED, `${id} ${attempt} ${message}\n`);
     const [what, ms] = message.split(' ');
     if (what === 'die') process.kill(process.pid, 'SIGKILL');
     if (what === 'wait') await sleep(Number(ms));
     if (what === 'throw') throw new Error('as told');
+    if (what === 'span') {
+      const { trace } = await import('@opentelemetry/api');
+      await sleep(1);
+      trace.getTracer('handler').startSpan('work', { attributes: { traceparent } }).end();
+    }
   },
 };
 

@@ -10,6 +10,8 @@ import { PROBLEM_TYPE, PROBLEMS, toProblem, UNAVAILABLE_RETRY_AFTER } from './pr
 import { exhausted, rateLimitHeaders, type RateLimitWindow } from './rate-limit-headers.js';
 import { requestFault, routedTarget } from './request-form.js';
 import { requestId } from './request-id.js';
+import { traceRequest } from './traceparent.js';
+import type { Tracing } from '../tracing/tracing.js';
 
 const MAX_HEADER_BYTES = 16 * 1024;
 /** An unread body of up to this many bytes is cheaper to swallow than a connection is to open anew. */
@@ -27,6 +29,8 @@ export interface EdgeOptions {
   readonly corsOrigins: readonly string[];
   /** Counts what comes without a valid API key, and what can't be read at all. */
   readonly strangers: AddressBudget;
+  /** Makes a span of each request; null makes none. */
+  readonly tracing: Tracing | null;
 }
 
 /** Requests whose body waits for `100 Continue` until somebody wants to read it. */
@@ -40,7 +44,7 @@ export const givenUp = new WeakSet<Socket>();
  * and `no-store`, and what the HTTP parser or the router refuses is answered with a problem document as well.
  */
 export function createEdge(options: EdgeOptions): FastifyAdapter {
-  const { strangers } = options;
+  const { strangers, tracing } = options;
   const adapter = new FastifyAdapter({
     bodyLimit: options.maxBodyBytes,
     requestTimeout: options.requestTimeoutMs,
@@ -75,6 +79,7 @@ export function createEdge(options: EdgeOptions): FastifyAdapter {
   }
   watchConnections(fastify, options.requestTimeoutMs, options.maxConnections);
   fastify.addHook('onRequest', (request, reply, done) => {
+    if (tracing !== null) traceRequest(tracing, request, reply);
     markAnswer(request, reply);
     const fault = requestFault(request);
     if (fault !== undefined) request.rateLimit = [strangers.take(request.ip).window];

@@ -1,0 +1,44 @@
+import type { Tracing } from '#platform/tracing/tracing.js';
+import { MessageHandler, type Delivery } from '../application/message-handler.js';
+
+/** Gives each attempt its span, inside which the handler runs. The span tells how the attempt ended, but no text. */
+export class TracedHandler extends MessageHandler {
+  constructor(
+    private readonly handler: MessageHandler,
+    private readonly tracing: Tracing,
+    private readonly queueName: string,
+  ) {
+    super();
+  }
+
+  async handle(delivery: Delivery, signal: AbortSignal): Promise<void> {
+    const span = this.tracing.start({
+      kind: 'consumer',
+      name: `process ${this.queueName}`,
+      parent: delivery.traceparent,
+      attributes: {
+        'messaging.system': 'bullmq',
+        'messaging.operation.type': 'process',
+        'messaging.operation.name': 'process',
+        'messaging.destination.name': this.queueName,
+        'messaging.message.id': delivery.id,
+        'sluice.account.id': delivery.accountId,
+        'sluice.attempt': delivery.attempt,
+      },
+    });
+    signal.addEventListener(
+      'abort',
+      () => {
+        span.end({ 'sluice.outcome': 'timed out' }, 'timeout');
+      },
+      { once: true },
+    );
+    try {
+      await span.run(() => this.handler.handle({ ...delivery, traceparent: span.traceparent }, signal));
+      span.end({ 'sluice.outcome': 'delivered' });
+    } catch (error) {
+      span.end({ 'sluice.outcome': 'failed' }, error instanceof Error ? error.constructor.name : typeof error);
+      throw error;
+    }
+  }
+}

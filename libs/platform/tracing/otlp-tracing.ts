@@ -1,0 +1,83 @@
+import { context, propagation, ROOT_CONTEXT, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api';
+import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks';
+import { parseTraceParent, setGlobalErrorHandler, W3CTraceContextPropagator } from '@opentelemetry/core';
+import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
+import { defaultResource, detectResources, envDetector, resourceFromAttributes } from '@opentelemetry/resources';
+import { BasicTracerProvider, BatchSpanProcessor } from '@opentelemetry/sdk-trace-base';
+import type { Logger } from '../logging.js';
+import type { Span, SpanAttributes, SpanStart, Tracing } from './tracing.js';
+
+/** A collector that is away is told of at most so often, in milliseconds. */
+const REPORT_EVERY_MS = 60_000;
+
+const KINDS = { server: SpanKind.SERVER, consumer: SpanKind.CONSUMER };
+
+/** Exports spans by OTLP over HTTP. Its settings are OpenTelemetry's own variables, which the SDK reads by itself. */
+export class OtlpTracing implements Tracing {
+  private readonly provider: BasicTracerProvider;
+  private readonly tracer;
+  private reportedAt = -Infinity;
+
+  constructor(
+    serviceName: string,
+    private readonly logger: Logger,
+  ) {
+    const resource = defaultResource()
+      .merge(resourceFromAttributes({ 'service.name': serviceName }))
+      .merge(detectResources({ detectors: [envDetector] }));
+    const spanProcessors = [new BatchSpanProcessor(new OTLPTraceExporter())];
+    this.provider = new BasicTracerProvider({ resource, spanProcessors });
+    this.tracer = this.provider.getTracer('sluice');
+    setGlobalErrorHandler((error) => {
+      this.report(error);
+    });
+    // For what a handler does through OpenTelemetry's API. An SDK that was set up before this one stays in charge of it.
+    context.setGlobalContextManager(new AsyncLocalStorageContextManager());
+    propagation.setGlobalPropagator(new W3CTraceContextPropagator());
+    trace.setGlobalTracerProvider(this.provider);
+  }
+
+  start({ kind, name, parent, attributes }: SpanStart): Span {
+    const parentContext = parent === null ? null : parseTraceParent(parent);
+    const outer =
+      parentContext === null ? ROOT_CONTEXT : trace.setSpanContext(ROOT_CONTEXT, { ...parentContext, isRemote: true });
+    const span = this.tracer.startSpan(name, { kind: KINDS[kind], attributes }, outer);
+    const { traceId, spanId, traceFlags } = span.spanContext();
+    let ended = false;
+    return {
+      traceparent: `00-${traceId}-${spanId}-0${traceFlags.toString(16)}`,
+      run: (work) => context.with(trace.setSpan(outer, span), work),
+      end: (outcome: SpanAttributes, errorType) => {
+        if (ended) return;
+        ended = true;
+        span.setAttributes(outcome);
+        if (errorType !== undefined) {
+          span.setAttribute('error.type', errorType).setStatus({ code: SpanStatusCode.ERROR });
+        }
+        span.end();
+      },
+    };
+  }
+
+  async close(withinMs: number): Promise<void> {
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<void>((resolve) => {
+      timer = setTimeout(resolve, withinMs);
+    });
+    const exported = this.provider.shutdown().catch((error: unknown) => {
+      this.report(error);
+    });
+    await Promise.race([exported, late]);
+    clearTimeout(timer);
+    for (const api of [trace, propagation, context]) api.disable();
+  }
+
+  // The message alone: the error may hold what the collector has answered.
+  private report(error: unknown): void {
+    const now = performance.now();
+    if (now - this.reportedAt < REPORT_EVERY_MS) return;
+    this.reportedAt = now;
+    const { message = '', code = 'no answer' } = error as { message?: string; code?: string };
+    this.logger.warn({ reason: message === '' ? code : message }, 'traces could not be exported');
+  }
+}

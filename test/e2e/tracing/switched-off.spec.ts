@@ -1,0 +1,62 @@
+import { join } from 'node:path';
+import { Collector } from '../../support/collector.js';
+import { ROOT } from '../../support/processes.js';
+import { aTrace, TracedProcesses } from '../../support/traced-processes.js';
+
+const NODE_OPTIONS = `--import ${join(ROOT, 'test/support/print-modules.mjs')}`;
+
+/** What the API and the program's own worker print in the course of one message. */
+async function courseOfAMessage(settings: Record<string, string>, traceparent: string) {
+  const sluice = await TracedProcesses.start({ NODE_OPTIONS, ...settings });
+  try {
+    const worker = await sluice.worker('dist/apps/worker/main.js');
+    const id = await sluice.send('hello', { traceparent });
+    await worker.printed('"delivered"');
+    const kept = await sluice.traceparent(id);
+    for (const program of [sluice.api, worker]) {
+      program.signal('SIGTERM');
+      expect(await program.ended()).toBe(0);
+    }
+    return { kept, api: sluice.api.output, worker: worker.output };
+  } finally {
+    await sluice.stop();
+  }
+}
+
+const packagesIn = (output: string) => JSON.parse(/OpenTelemetry: (.*)/.exec(output)?.[1] ?? 'null') as string[];
+
+describe('Without a collector', () => {
+  it('no part of OpenTelemetry is loaded, and the caller\u2019s trace is carried all the same', async () => {
+    const { traceId, traceparent } = aTrace();
+    const { kept, api, worker } = await courseOfAMessage({}, traceparent);
+    expect(packagesIn(api)).toEqual([]);
+    expect(packagesIn(worker)).toEqual([]);
+    expect(kept).toBe(traceparent);
+    expect(worker).toMatch(new RegExp(`"traceId":"${traceId}".*"delivered"`));
+  }, 60_000);
+
+  it('(with one, it is)', async () => {
+    const collector = await Collector.start();
+    const { traceId, traceparent } = aTrace();
+    const { api, worker } = await courseOfAMessage({ OTEL_EXPORTER_OTLP_ENDPOINT: collector.url }, traceparent);
+    expect(packagesIn(api)).toContain('@opentelemetry/sdk-trace-base');
+    expect(packagesIn(worker)).toContain('@opentelemetry/sdk-trace-base');
+    expect(worker).toMatch(new RegExp(`"traceId":"${traceId}".*"delivered"`));
+    expect(collector.of(traceId, 'consumer')).toMatchObject([{ service: 'sluice-worker' }]);
+    await collector.close();
+  }, 60_000);
+
+  it('a request that fails says in the log to which trace it belongs', async () => {
+    const sluice = await TracedProcesses.start({});
+    try {
+      const { traceId, traceparent } = aTrace();
+      const lock = await sluice.connection();
+      await lock.query('BEGIN; LOCK TABLE sluice.messages');
+      expect((await sluice.post('hello', { traceparent, 'x-request-id': 'mine' })).status).toBe(503);
+      await sluice.api.printed(new RegExp(`"requestId":"mine","traceId":"${traceId}".*"unavailable"`));
+      lock.release(true);
+    } finally {
+      await sluice.stop();
+    }
+  }, 60_000);
+});

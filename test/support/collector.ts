@@ -1,0 +1,111 @@
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { gunzipSync } from 'node:zlib';
+import { until } from './processes.js';
+
+export interface CollectedSpan {
+  readonly service: string;
+  readonly name: string;
+  readonly kind: string;
+  readonly traceId: string;
+  readonly spanId: string;
+  /** Empty for the first span of a trace. */
+  readonly parentSpanId: string;
+  readonly attributes: Readonly<Record<string, unknown>>;
+  readonly failed: boolean;
+}
+
+/** What OTLP writes as JSON, as far as tests look at it. */
+interface Export {
+  resourceSpans: {
+    resource: { attributes: Attribute[] };
+    scopeSpans: { spans: ExportedSpan[] }[];
+  }[];
+}
+interface Attribute {
+  key: string;
+  value: { stringValue?: string; intValue?: number };
+}
+interface ExportedSpan {
+  name: string;
+  kind: number;
+  traceId: string;
+  spanId: string;
+  parentSpanId?: string;
+  attributes: Attribute[];
+  status: { code: number };
+}
+
+const KINDS = ['unspecified', 'internal', 'server', 'client', 'producer', 'consumer'];
+const ERROR = 2;
+
+/** A collector of OpenTelemetry, as far as spans go. */
+export class Collector {
+  readonly spans: CollectedSpan[] = [];
+  /** Everything that it was sent. */
+  received = '';
+
+  private constructor(private readonly server: Server) {
+    server.on('request', (request, response) => {
+      const chunks: Buffer[] = [];
+      request.on('data', (chunk: Buffer) => chunks.push(chunk));
+      request.on('end', () => {
+        const body = Buffer.concat(chunks);
+        const text = (request.headers['content-encoding'] === 'gzip' ? gunzipSync(body) : body).toString();
+        this.received += `${JSON.stringify(request.headers)}\n${text}\n`;
+        if (request.url === '/v1/traces') this.spans.push(...spansOf(JSON.parse(text) as Export));
+        response.writeHead(200, { 'content-type': 'application/json' }).end('{}');
+      });
+    });
+  }
+
+  static async start(): Promise<Collector> {
+    const server = createServer();
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    return new Collector(server);
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}`;
+  }
+
+  of(traceId: string, kind?: string): CollectedSpan[] {
+    return this.spans.filter((span) => span.traceId === traceId && (kind === undefined || span.kind === kind));
+  }
+
+  /** Resolves to the spans of one kind in a trace, in their order of arrival, when there are this many. */
+  async arrived(traceId: string, kind: string, count = 1): Promise<CollectedSpan[]> {
+    await until(
+      () => this.of(traceId, kind).length >= count,
+      20_000,
+      () => JSON.stringify(this.of(traceId)),
+    );
+    return this.of(traceId, kind);
+  }
+
+  async close(): Promise<void> {
+    this.server.closeAllConnections();
+    await new Promise((resolve) => this.server.close(resolve));
+  }
+}
+
+function spansOf({ resourceSpans }: Export): CollectedSpan[] {
+  return resourceSpans.flatMap(({ resource, scopeSpans }) =>
+    scopeSpans.flatMap(({ spans }) =>
+      spans.map((span) => ({
+        service: String(valuesOf(resource.attributes)['service.name']),
+        name: span.name,
+        kind: KINDS[span.kind] ?? '',
+        traceId: span.traceId,
+        spanId: span.spanId,
+        parentSpanId: span.parentSpanId ?? '',
+        attributes: valuesOf(span.attributes),
+        failed: span.status.code === ERROR,
+      })),
+    ),
+  );
+}
+
+function valuesOf(attributes: readonly Attribute[]): Record<string, unknown> {
+  return Object.fromEntries(attributes.map(({ key, value }) => [key, value.stringValue ?? value.intValue]));
+}
