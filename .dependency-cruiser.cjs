@@ -3,7 +3,12 @@ const CONTEXT = '^libs/(?!kernel/|platform/)[^/]+/';
 const SPEC = '\\.spec\\.ts$';
 
 /** Where something starts without being imported: a process, a command, and what a context publishes. */
-const ENTRY_POINTS = ['^apps/[^/]+/(main|census)\\.ts$', '^apps/dev/start\\.mjs$', `${CONTEXT}index\\.ts$`];
+const ENTRY_POINTS = [
+  '^apps/[^/]+/(main|census)\\.ts$',
+  '^apps/dev/start\\.mjs$',
+  '^examples/bare-worker/',
+  `${CONTEXT}index\\.ts$`,
+];
 
 /** What an app mounts besides a context's index and module. A rule below says for each which app may. */
 const MIGRATIONS = `${CONTEXT}.*migrations/`;
@@ -116,9 +121,15 @@ module.exports = {
     {
       name: 'bullmq-stays-in-its-adapter',
       severity: 'error',
-      comment: 'The queue is a delivery technology behind a port. Only its schema is made together with ours.',
+      comment:
+        'The queue is a delivery technology behind a port. Only its schema is made together with ours, and a worker without Sluice has nothing else.',
       from: {
-        pathNot: ['^libs/messages/adapters/bullmq/', '^libs/messages/[^/]+\\.module\\.ts$', '^apps/schema\\.ts$'],
+        pathNot: [
+          '^libs/messages/adapters/bullmq/',
+          '^libs/messages/[^/]+\\.module\\.ts$',
+          '^apps/schema\\.ts$',
+          '^examples/bare-worker/',
+        ],
       },
       to: { path: 'node_modules/bullmq/' },
     },

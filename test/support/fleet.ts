@@ -79,13 +79,9 @@ export class Fleet {
   }
 
   /** Any program, with the settings of this fleet. */
-  start(script: string, settings: Record<string, string> = {}): Program {
-    const program = Program.run(script, {
-      ...this.env,
-      HANDLED: join(this.folder, 'handled'),
-      LOG_LEVEL: 'warn',
-      ...settings,
-    });
+  start(script: string, settings: Record<string, string> = {}, interpreter?: string): Program {
+    const env = { ...this.env, HANDLED: join(this.folder, 'handled'), LOG_LEVEL: 'warn', ...settings };
+    const program = Program.run(script, env, interpreter);
     this.programs.push(program);
     return program;
   }

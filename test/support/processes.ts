@@ -14,12 +14,15 @@ export class Program {
     }
   }
 
-  /** @param script relative to the repository */
-  static run(script: string, env: Record<string, string>): Program {
+  /**
+   * @param script relative to the repository
+   * @param interpreter what runs it
+   */
+  static run(script: string, env: Record<string, string>, interpreter = process.execPath): Program {
     // Nothing of the caller's own settings may leak into the test.
     const { PATH, HOME, TMPDIR } = process.env;
     const inherited = Object.fromEntries(Object.entries({ PATH, HOME, TMPDIR }).filter(([, value]) => value));
-    const child = spawn(process.execPath, [join(ROOT, script)], {
+    const child = spawn(interpreter, [join(ROOT, script)], {
       cwd: ROOT,
       env: { ...inherited, LOG_LEVEL: 'warn', MANAGEMENT_PORT: '0', ...env },
       stdio: ['ignore', 'pipe', 'pipe'],

@@ -1,0 +1,19 @@
+// A worker without Sluice: bare BullMQ on PostgreSQL. Settings: DATABASE_URL and QUEUE_NAME.
+import { createPostgresBackend, withBackend } from 'bullmq';
+import pg from 'pg';
+
+const { DATABASE_URL: connectionString, QUEUE_NAME = 'messages' } = process.env;
+const connection = new pg.Pool({ connectionString, options: '-c search_path=bullmq' });
+const { Worker } = withBackend(createPostgresBackend);
+const worker = new Worker(QUEUE_NAME, deliver, {
+  ...{ connection, concurrency: 10, lockDuration: 30_000 },
+  ...{ maxStalledCount: 2_147_483_647, runRetryDelay: 1_000 },
+});
+
+async function deliver({ data: { v, id, message } }) {
+  if (v !== 1) throw new Error(`Jobs of version ${v} are not known to this worker.`);
+  console.log(id, message); // This is where the work is done, once or more often for an id.
+}
+
+for (const part of [worker, connection]) part.on('error', (error) => console.error(error.message));
+process.once('SIGTERM', () => worker.close().then(() => connection.end()));

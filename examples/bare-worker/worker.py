@@ -1,0 +1,34 @@
+"""A worker without Sluice, in Python: BullMQ on PostgreSQL. Settings: DATABASE_URL and QUEUE_NAME."""
+
+import asyncio
+import os
+import signal
+
+from bullmq import Worker
+
+
+async def deliver(job, token):
+    if job.data["v"] != 1:
+        raise ValueError(f"Jobs of version {job.data['v']} are not known to this worker.")
+    print(job.data["id"], job.data["message"], flush=True)  # This is where the work is done.
+
+
+async def main():
+    stopping = asyncio.Event()
+    for name in (signal.SIGINT, signal.SIGTERM):
+        asyncio.get_running_loop().add_signal_handler(name, stopping.set)
+    options = {
+        "backend": "postgres",
+        "connection": os.environ["DATABASE_URL"],
+        "concurrency": 10,
+        "lockDuration": 30_000,
+        "maxStalledCount": 2_147_483_647,
+        "runRetryDelay": 1_000,
+    }
+    worker = Worker(os.environ.get("QUEUE_NAME", "messages"), deliver, options)
+    worker.on("error", lambda error, *_: print(error, flush=True))
+    await stopping.wait()
+    await worker.close()
+
+
+asyncio.run(main())

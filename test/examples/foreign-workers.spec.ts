@@ -1,0 +1,97 @@
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import Ajv from 'ajv/dist/2020.js';
+import addFormats from 'ajv-formats';
+import { Fleet } from '../support/fleet.js';
+import { Program, ROOT, until } from '../support/processes.js';
+
+/** The interpreter to run the Python worker with, and why there is none. */
+function python(): { readonly command: string; readonly missing: string | null } {
+  const command = process.env.PYTHON ?? 'python3';
+  try {
+    execFileSync(command, ['-c', 'import bullmq.backends.postgres_backend, psycopg'], { stdio: 'pipe' });
+    return { command, missing: null };
+  } catch {
+    return { command, missing: `${command} has no bullmq[postgres]: pip install 'bullmq[postgres]==3.4.4'` };
+  }
+}
+
+describe('a worker of another program', () => {
+  let fleet: Fleet;
+  beforeAll(async () => {
+    // The reconciler must not be what lets statuses follow.
+    fleet = await Fleet.start({ RECONCILE_INTERVAL_MS: '3600000', MAX_ATTEMPTS: '2' });
+  });
+  afterAll(() => fleet.stop());
+
+  const hasStatus = (id: string, status: string) => async () => (await fleet.message(id)).status === status;
+
+  const deliver = async (worker: Program) => {
+    const ids = await Promise.all(['one', 'two', 'Grüße'].map((message) => fleet.send(message)));
+    for (const id of ids) {
+      await worker.printed(id);
+      await until(hasStatus(id, 'delivered'), 10_000);
+      expect(await fleet.message(id)).toMatchObject({ attempts: 1, failureReason: null });
+    }
+    expect(worker.output).toContain(`${ids[2] ?? ''} Grüße`);
+    expect(await fleet.census()).toBe(0);
+  };
+
+  const refuse = async () => {
+    await fleet.sql(`CREATE OR REPLACE FUNCTION bullmq.unknown() RETURNS trigger LANGUAGE plpgsql AS
+      $$ BEGIN NEW.data = jsonb_set(NEW.data, '{v}', '2'); RETURN NEW; END $$`);
+    await fleet.sql(
+      `CREATE TRIGGER unknown BEFORE INSERT ON bullmq.job FOR EACH ROW EXECUTE FUNCTION bullmq.unknown()`,
+    );
+    const id = await fleet.send('of a later version');
+    await until(hasStatus(id, 'failed'), 15_000);
+    await fleet.sql('DROP FUNCTION bullmq.unknown CASCADE');
+    const failureReason = 'Jobs of version 2 are not known to this worker.';
+    expect(await fleet.message(id)).toMatchObject({ attempts: 2, failureReason });
+  };
+
+  const stop = async (worker: Program) => {
+    worker.signal('SIGTERM');
+    expect(await worker.ended()).toBe(0);
+  };
+
+  it('finds in its jobs what the schema says', async () => {
+    const id = await fleet.send('💌');
+    await until(async () => (await fleet.sql('SELECT FROM bullmq.job')).length === 1, 10_000);
+    const [job] = await fleet.sql<{ id: string; name: string; data: Record<string, unknown> }>(
+      'SELECT * FROM bullmq.job',
+    );
+    expect(job).toMatchObject({ id, name: 'message' });
+    const schema = JSON.parse(readFileSync(join(ROOT, 'docs/job.schema.json'), 'utf8')) as object;
+    const ajv = new Ajv.default({ strict: true });
+    addFormats.default(ajv);
+    const validate = ajv.compile(schema);
+    expect([validate(job?.data), validate.errors]).toEqual([true, null]);
+    for (const name of Object.keys(job?.data ?? {})) {
+      expect(validate({ ...job?.data, [name]: undefined })).toBe(false);
+      expect(validate({ ...job?.data, [name]: 'x' })).toBe(name === 'message');
+    }
+    await fleet.sql('DELETE FROM bullmq.job');
+    await fleet.sql('DELETE FROM sluice.messages');
+  });
+
+  it('in JavaScript delivers, and the status follows at once', async () => {
+    const worker = fleet.start('examples/bare-worker/worker.mjs');
+    await deliver(worker);
+    await refuse();
+    await stop(worker);
+  }, 60_000);
+
+  it('in Python delivers, and the status follows at once', async () => {
+    const { command, missing } = python();
+    if (missing !== null) {
+      process.stdout.write(`Not run: ${missing}\n`);
+      return;
+    }
+    const worker = fleet.start('examples/bare-worker/worker.py', {}, command);
+    await deliver(worker);
+    await refuse();
+    await stop(worker);
+  }, 60_000);
+});

@@ -1,0 +1,94 @@
+import { readFile, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import pg from 'pg';
+import { createTestDatabase, LIFT_LIMITS } from '../support/database.js';
+import { Ledger } from '../support/ledger.js';
+import { ENVIRONMENT, signUpAt } from '../support/limits.js';
+import { freePort, Program, until } from '../support/processes.js';
+
+const ROUNDS = Number(process.env.FAULT_ROUNDS ?? 1);
+const MESSAGES = Number(process.env.FAULT_MESSAGES ?? 2_000);
+/** Jobs that our worker has at hand; the other one has ten. */
+const CONCURRENCY = 2;
+
+describe('a bare BullMQ worker beside an API and a worker', () => {
+  it(
+    `while each of them is killed ${ROUNDS} times: nothing is lost or stuck, and all statuses are right`,
+    async () => {
+      const database = await createTestDatabase();
+      const folder = await mkdtemp(join(tmpdir(), 'sluice-foreign-'));
+      const port = await freePort();
+      const env = {
+        ...{ ...ENVIRONMENT, DATABASE_URL: database.url, PORT: String(port), MANAGEMENT_PORT: '0', LOG_LEVEL: 'info' },
+        ...{ WORKER_LOCK_MS: '1000', WORKER_CONCURRENCY: String(CONCURRENCY), RECONCILE_INTERVAL_MS: '1000' },
+        HANDLED: join(folder, 'handled'),
+      };
+      const kinds = {
+        bare: { script: 'examples/bare-worker/worker.mjs', serves: /msg_/ },
+        api: { script: 'dist/apps/api/main.js', serves: /"msg":"listening"/ },
+        ours: { script: 'test/support/worker-process.mjs', serves: /consuming/ },
+      };
+      const running = new Map<keyof typeof kinds, Program>();
+      const all: Program[] = [];
+      const start = (kind: keyof typeof kinds) => {
+        const program = Program.run(kinds[kind].script, env);
+        running.set(kind, program);
+        all.push(program);
+        return program;
+      };
+      await start('api').printed(kinds.api.serves);
+      const url = `http://127.0.0.1:${port}`;
+      const { key } = await signUpAt(url);
+      const sql = new pg.Client({ connectionString: database.url });
+      await sql.connect();
+      await sql.query(LIFT_LIMITS);
+
+      const ledger = new Ledger(url, key);
+      ledger.start(32);
+      start('bare');
+      start('ours');
+      const kills = ROUNDS * Object.keys(kinds).length;
+      for (let kill = 0; kill < kills; kill++) {
+        const kind = (['bare', 'api', 'ours'] as const)[kill % 3] ?? 'bare';
+        await until(
+          () => ledger.acknowledged.size > (MESSAGES * (kill + 1)) / (kills + 2),
+          120_000,
+          () => all.map(({ output }) => output.slice(-500)).join('\n'),
+        );
+        const program = running.get(kind);
+        if (kind !== 'api') await program?.printed(kinds[kind].serves);
+        program?.signal('SIGKILL');
+        await program?.ended();
+        start(kind);
+      }
+      await until(() => ledger.acknowledged.size >= MESSAGES, 120_000);
+      await ledger.stop();
+      // What the bare worker had at hand when it was killed is locked for half a minute.
+      await ledger.settled(60_000 + MESSAGES * 10);
+
+      expect(await ledger.reckon()).toEqual([]);
+      const handled = (await readFile(env.HANDLED, 'utf8').catch(() => '')).match(/msg_\w+/g) ?? [];
+      const printed = all.flatMap(({ output }) => output.match(/^msg_\w+/gm) ?? []);
+      const delivered = new Set([...handled, ...printed]);
+      expect([...ledger.acknowledged.values()].filter((id) => !delivered.has(id))).toEqual([]);
+      expect(printed.length).toBeGreaterThan(0);
+      const { rows } = await sql.query<{ attempts: number; count: number }>(
+        'SELECT attempts, count(*)::int AS count FROM sluice.messages GROUP BY attempts ORDER BY attempts',
+      );
+      const again = rows.filter(({ attempts }) => attempts !== 1).reduce((sum, { count }) => sum + count, 0);
+      process.stdout.write(
+        `acknowledged ${ledger.acknowledged.size}; the bare worker had ${printed.length}, ours ${handled.length}; ` +
+          `attempts ${JSON.stringify(rows)}\n`,
+      );
+      // Only what our worker had at hand when it was killed was attempted twice.
+      expect(again).toBeLessThanOrEqual(ROUNDS * CONCURRENCY);
+      for (const program of running.values()) program.signal('SIGTERM');
+      for (const program of running.values()) expect(await program.ended()).toBe(0);
+      await sql.end();
+      await database.drop();
+      await rm(folder, { recursive: true });
+    },
+    240_000 + ROUNDS * 120_000,
+  );
+});
