@@ -1,10 +1,14 @@
 import { Module, type DynamicModule } from '@nestjs/common';
-import { APP_FILTER, APP_GUARD } from '@nestjs/core';
+import { APP_FILTER, APP_GUARD, DiscoveryModule, DiscoveryService } from '@nestjs/core';
 import { AccountsModule } from '#accounts/accounts.module.js';
 import { AccessGuard } from '#accounts/adapters/http/access.guard.js';
 import { ApiKeyGuard } from '#accounts/adapters/http/api-key.guard.js';
 import { MessagesModule } from '#messages/messages.module.js';
 import { FallbackController } from '#platform/http/fallback.controller.js';
+import { OpenApiDocument } from '#platform/http/openapi/document.js';
+import { OpenApiController } from '#platform/http/openapi/openapi.controller.js';
+import { DocsController } from '#platform/http/pages/docs.controller.js';
+import { ErrorPagesController } from '#platform/http/pages/error-pages.controller.js';
 import { ProblemFilter } from '#platform/http/problem.filter.js';
 import { RouteTable } from '#platform/http/route-table.js';
 import type { Logger } from '#platform/logging.js';
@@ -12,22 +16,33 @@ import { LOGGER, PlatformModule, type ProcessParts } from '#platform/platform.mo
 import { PlanThrottlerGuard, type Budgets } from '#rate-limiting/adapters/http/plan-throttler.guard.js';
 import { RateLimitingModule } from '#rate-limiting/rate-limiting.module.js';
 
+/** The sections of the OpenAPI document, in their order. */
+const SECTIONS = ['Messages', 'Account', 'API keys', 'Operators', 'Reference'];
+
 /** The HTTP process. It mounts contexts and holds no rules. */
 @Module({})
 export class ApiModule {
   static of(parts: ProcessParts, routes: RouteTable, budgets: Budgets): DynamicModule {
+    const { maxBodyBytes } = parts.settings.http;
     const operators = parts.settings.adminApiKey !== null;
     return {
       module: ApiModule,
       imports: [
         PlatformModule.of(parts),
+        DiscoveryModule,
         AccountsModule.forApi(operators),
         RateLimitingModule.forApi(operators, budgets),
         MessagesModule.forApi(),
       ],
-      controllers: [FallbackController],
+      controllers: [OpenApiController, DocsController, ErrorPagesController, FallbackController],
       providers: [
         { provide: RouteTable, useValue: routes },
+        {
+          provide: OpenApiDocument,
+          useFactory: (discovery: DiscoveryService) =>
+            new OpenApiDocument(discovery, { maxBodyBytes, sections: SECTIONS }),
+          inject: [DiscoveryService],
+        },
         // In this order: who is it, may they send any more, may they do this.
         { provide: APP_GUARD, useExisting: ApiKeyGuard },
         { provide: APP_GUARD, useExisting: PlanThrottlerGuard },

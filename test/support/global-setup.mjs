@@ -2,10 +2,14 @@
  * One PostgreSQL for the whole run. Not TypeScript: Jest loads this file by Node itself, which finds the built
  * sources, as they will run in earnest. `npm test` has built them.
  */
-import { chmod, mkdtemp, readdir, rm } from 'node:fs/promises';
+import 'reflect-metadata';
+import { chmod, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { EmbeddedPostgres } from '#platform/embedded-postgres/index.js';
+import { createLogger } from '#platform/logging.js';
+import { readSettings } from '#platform/settings.js';
+import { startApi } from '../../dist/apps/api/api.js';
 import { migrateSchema } from '../../dist/apps/schema.js';
 
 const prefix = 'sluice-test-';
@@ -26,6 +30,25 @@ export default async function setUp() {
   };
   await migrateSchema(postgres.url);
   process.env.TEST_TEMPLATE_URL = postgres.url;
+  process.env.TEST_OPENAPI = join(folder, 'openapi.json');
+  await writeFile(process.env.TEST_OPENAPI, await openApiDocument(postgres.url));
+}
+
+/** What every answer is held to: the document of an API on which everything is switched on. */
+async function openApiDocument(databaseUrl) {
+  const secret = 'a secret for tests, long enough';
+  const api = await startApi(
+    readSettings({
+      ...{ DATABASE_URL: databaseUrl, HOST: '127.0.0.1', PORT: '0', MANAGEMENT_PORT: '0' },
+      ...{ API_KEY_PEPPER: secret.repeat(2), ADMIN_API_KEY: secret.repeat(2).replaceAll(/[ ,]/g, '-') },
+    }),
+    createLogger('silent', 'api'),
+  );
+  try {
+    return await (await fetch(`${api.url}/openapi.json`)).text();
+  } finally {
+    await api.stop();
+  }
 }
 
 /** A run that was killed has left its folder, and its server has ended by itself. */

@@ -1,5 +1,6 @@
 import { request, type OutgoingHttpHeaders } from 'node:http';
 import { connect, type Socket } from 'node:net';
+import { expectDocumented, type Asked } from './documented.js';
 
 /** What a server answered, byte for byte. */
 export interface Answer {
@@ -17,8 +18,17 @@ export interface Call {
   readonly body?: string | Buffer;
 }
 
-/** One request, sent as it is told: the only headers of its own are Host, Connection and, with a body, its length. */
-export function call(url: string, { method = 'GET', path = '/', headers = {}, body }: Call = {}): Promise<Answer> {
+/**
+ * One request, sent as it is told: the only headers of its own are Host, Connection and, with a body, its length.
+ * The OpenAPI document must tell of the answer.
+ */
+export async function call(url: string, request: Call = {}): Promise<Answer> {
+  const answer = await send(url, request);
+  expectDocumented({ method: request.method ?? 'GET', target: request.path ?? '/' }, answer);
+  return answer;
+}
+
+function send(url: string, { method = 'GET', path = '/', headers = {}, body }: Call): Promise<Answer> {
   const { hostname, port } = new URL(url);
   const all: Call['headers'] =
     body === undefined ? headers : { 'content-length': `${Buffer.byteLength(body)}`, ...headers };
@@ -44,7 +54,9 @@ export function jsonOf({ bytes }: Answer): Record<string, unknown> {
 
 /** A connection on which anything can be said, valid HTTP or not. */
 export class RawConnection {
-  private received = Buffer.alloc(0);
+  private received: Buffer = Buffer.alloc(0);
+  private sent = '';
+  private answers = 0;
   private failure: Error | null = null;
   private ended = false;
   private wake: () => void = () => undefined;
@@ -80,6 +92,7 @@ export class RawConnection {
   }
 
   write(text: string | Buffer): void {
+    this.sent += text.toString('latin1');
     this.socket.write(text);
   }
 
@@ -102,13 +115,17 @@ export class RawConnection {
   }
 
   /**
-   * The next answer, an interim one (100) as well. Its body must have a Content-Length.
+   * The next answer, an interim one (100) as well. Its body must have a Content-Length, and the OpenAPI document must
+   * tell of it.
    * @throws Error when the connection ends without one
    */
   async answer(): Promise<Answer> {
     for (;;) {
       const answer = this.take();
-      if (answer !== null) return answer;
+      if (answer !== null) {
+        if (answer.status >= 200) expectDocumented(requestsIn(this.sent)[this.answers++], answer);
+        return answer;
+      }
       if (this.ended) throw this.failure ?? new Error(`The connection ended after: ${this.received.toString()}`);
       await this.change();
     }
@@ -135,17 +152,37 @@ export class RawConnection {
   }
 
   private take(): Answer | null {
-    const end = this.received.indexOf('\r\n\r\n');
-    if (end < 0) return null;
-    const [statusLine = '', ...lines] = this.received.toString('latin1', 0, end).split('\r\n');
-    const headers = headersOf(lines.flatMap((line) => line.split(/: (.*)/, 2)));
-    const start = end + 4;
-    const length = Number(headers['content-length'] ?? 0);
-    if (this.received.length < start + length) return null;
-    const bytes = this.received.subarray(start, start + length);
-    this.received = this.received.subarray(start + length);
-    return { status: Number(statusLine.split(' ')[1]), headers, bytes };
+    const answer = answerIn(this.received);
+    if (answer === null) return null;
+    this.received = answer.rest;
+    return answer;
   }
+}
+
+/** The first answer in what a server said, and what it said after it; null while it has not come whole. */
+export function answerIn(received: Buffer, method = 'GET'): (Answer & { readonly rest: Buffer }) | null {
+  const end = received.indexOf('\r\n\r\n');
+  if (end < 0) return null;
+  const [statusLine = '', ...lines] = received.toString('latin1', 0, end).split('\r\n');
+  const headers = headersOf(lines.flatMap((line) => line.split(/: (.*)/, 2)));
+  const start = end + 4;
+  const length = method === 'HEAD' ? 0 : Number(headers['content-length'] ?? 0);
+  if (received.length < start + length) return null;
+  const bytes = received.subarray(start, start + length);
+  return { status: Number(statusLine.split(' ')[1]), headers, bytes, rest: received.subarray(start + length) };
+}
+
+/** The requests in what was said to a server, as far as they can be told. */
+export function requestsIn(text: string): Asked[] {
+  const requests: Asked[] = [];
+  const head = /([A-Z-]+) (\S+) HTTP\/1\.[01]\r\n(?:([^]*?\r\n)?\r\n)?/y;
+  for (let found = head.exec(text); found !== null; found = head.exec(text)) {
+    const [, method = '', target = '', headers = ''] = found;
+    requests.push({ method, target });
+    head.lastIndex += Number(/^content-length: *(\d+)/im.exec(headers)?.[1] ?? 0);
+    if (/^transfer-encoding: *chunked/im.test(headers)) head.lastIndex = text.indexOf('0\r\n\r\n', head.lastIndex) + 5;
+  }
+  return requests;
 }
 
 /** The answer to a request that is written out in full, or as far as it goes. */

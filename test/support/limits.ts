@@ -4,6 +4,8 @@ import { createLogger } from '#platform/logging.js';
 import { readSettings } from '#platform/settings.js';
 import { startApi, type Api } from '../../apps/api/api.js';
 import { createTestDatabase, type TestDatabase } from './database.js';
+import { expectDocumented } from './documented.js';
+import { answerIn, requestsIn } from './http.js';
 
 /** An account with one of its keys. */
 export interface Holder {
@@ -197,6 +199,8 @@ export async function ask(
   const sent = { ...type, ...headers };
   const response = await fetch(url + path, { method, headers: sent, ...(body === undefined ? {} : { body }) });
   const text = await response.text();
+  const answered = { status: response.status, headers: Object.fromEntries(response.headers), bytes: Buffer.from(text) };
+  expectDocumented({ method, target: path }, answered);
   const isJson = /^application\/(problem\+)?json/.test(response.headers.get('content-type') ?? '');
   const json = isJson && text !== '' ? (JSON.parse(text) as Record<string, unknown>) : {};
   return { status: response.status, headers: response.headers, body: json };
@@ -240,8 +244,20 @@ export function asText(...lines: readonly string[]): string {
   return [...lines, '', ''].join('\r\n');
 }
 
-/** What a server says to a text until it ends the connection, byte for byte. */
-export function onTheWire(url: string, text: string): Promise<string> {
+/**
+ * What a server says to a text until it ends the connection, byte for byte. The OpenAPI document must tell of the
+ * first answer.
+ */
+export async function onTheWire(url: string, text: string): Promise<string> {
+  const said = await saidTo(url, text);
+  const [asked] = requestsIn(text);
+  let answer = answerIn(Buffer.from(said, 'latin1'), asked?.method);
+  while (answer !== null && answer.status < 200) answer = answerIn(answer.rest, asked?.method);
+  if (answer !== null) expectDocumented(asked, answer);
+  return said;
+}
+
+function saidTo(url: string, text: string): Promise<string> {
   const { hostname, port } = new URL(url);
   return new Promise((resolve, reject) => {
     const socket = connect({ host: hostname, port: Number(port) });

@@ -7,26 +7,44 @@ import { expectingContinue, givenUp } from './edge.js';
 
 type BodyClass = new () => object;
 
+/** The body that a handler's parameter asks for. */
+export interface DeclaredBody {
+  readonly type: BodyClass;
+  readonly required: boolean;
+}
+
+/** Where a handler's body is declared: metadata of its class and name. */
+export const BODY = Symbol('body');
+
+function declared(body: DeclaredBody, decorator: ParameterDecorator): ParameterDecorator {
+  return (target, handler, index) => {
+    if (handler !== undefined) Reflect.defineMetadata(BODY, body, target, handler);
+    decorator(target, handler, index);
+  };
+}
+
 /**
  * The request's JSON body as an instance of a class with class-validator's rules.
  * Read only here, when guards have let the request pass: media type, size, JSON and fields, in this order.
  */
 export function JsonBody(type: BodyClass): ParameterDecorator {
-  return createParamDecorator((_data: unknown, context: ExecutionContext) => {
+  const read = createParamDecorator((_data: unknown, context: ExecutionContext) => {
     const http = context.switchToHttp();
     return readBody(type, http.getRequest<FastifyRequest>(), http.getResponse<FastifyReply>());
-  })();
+  });
+  return declared({ type, required: true }, read());
 }
 
 /** The same where a request without a body is as good as one with `{}`. */
 export function OptionalJsonBody(type: BodyClass): ParameterDecorator {
-  return createParamDecorator((_data: unknown, context: ExecutionContext) => {
+  const read = createParamDecorator((_data: unknown, context: ExecutionContext) => {
     const http = context.switchToHttp();
     const request = http.getRequest<FastifyRequest>();
     const { 'content-length': length = '0', 'transfer-encoding': encoding } = request.headers;
     if (Number(length) === 0 && encoding === undefined) return new type();
     return readBody(type, request, http.getResponse<FastifyReply>());
-  })();
+  });
+  return declared({ type, required: false }, read());
 }
 
 async function readBody(type: BodyClass, request: FastifyRequest, reply: FastifyReply): Promise<object> {

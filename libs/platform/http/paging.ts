@@ -1,5 +1,6 @@
 import { ValidationError, type FieldFault } from '#kernel/domain-error.js';
 import { isTypeId } from '#kernel/typeid.js';
+import { nullable, viewModel, type Model } from './openapi/schema.js';
 
 export interface PageQuery {
   /** 1 to 100. */
@@ -15,6 +16,30 @@ export interface PageView<View> {
 
 const DEFAULT_LIMIT = 50;
 const MAX_LIMIT = 100;
+
+/** The query of every list, for the OpenAPI document. */
+export const PAGING = {
+  limit: {
+    type: 'integer',
+    minimum: 1,
+    maximum: MAX_LIMIT,
+    default: DEFAULT_LIMIT,
+    description: 'How many to return at most.',
+  },
+  cursor: { type: 'string', description: 'The `nextCursor` of the page before; left out for the first page.' },
+} as const;
+
+/** The model of a page of these. */
+export function pageModel(item: Model): Model {
+  return viewModel<PageView<unknown>>(`${item.name}Page`, 'A page of a list, newest first.', {
+    data: { type: 'array', maxItems: MAX_LIMIT, items: item },
+    nextCursor: nullable({
+      type: 'string',
+      description: 'Pass it as `cursor` to get the next page; null on the last one.',
+      examples: ['bXNnXzAxaDQ1NXZiNHBleDV2c2tuazA4NHNuMDJx'],
+    }),
+  });
+}
 
 type Query = Readonly<Record<string, unknown>>;
 

@@ -4,16 +4,24 @@ import type { FastifyRequest } from 'fastify';
 import { Public, Scoped } from '#platform/http/access.js';
 import { CurrentCaller, type Caller } from '#platform/http/caller.js';
 import { JsonBody } from '#platform/http/json-body.js';
+import { Field, Operation, Section } from '#platform/http/openapi/operation.js';
 import { GetAccount } from '../../application/plans.js';
 import { SignUp } from '../../application/sign-up.js';
+import { MAX_NAME_LENGTH } from '../../domain/account.js';
 import { SignupDoor, SignupPolicy } from './signup-policy.js';
-import { accountView, issuedKeyView } from './views.js';
+import { ACCOUNT, accountView, issuedKeyView, NEW_ACCOUNT } from './views.js';
 
 class SignUpBody {
+  @Field({
+    description: `1 to ${MAX_NAME_LENGTH} characters that are not all blank.`,
+    examples: ['Acme'],
+    ...{ minLength: 1, maxLength: MAX_NAME_LENGTH },
+  })
   @IsString({ message: 'name must be a string.' })
   name!: string;
 }
 
+@Section('Account', 'Open an account, and see its plan and what is left of it.')
 @Controller()
 export class AccountsController {
   constructor(
@@ -26,6 +34,13 @@ export class AccountsController {
   @UseGuards(SignupDoor)
   @Post('accounts')
   @HttpCode(201)
+  @Operation({
+    id: 'signUp',
+    summary: 'Open an account',
+    description: 'Opens an account and issues its first API key, which has all scopes. Needs no key.',
+    answer: { description: 'The account, with its key in the clear this once.', body: NEW_ACCOUNT },
+    problems: ['signup_closed'],
+  })
   async create(@Req() request: FastifyRequest, @JsonBody(SignUpBody) { name }: SignUpBody): Promise<object> {
     const signedUp = await this.policy.count(request, () => this.signUp.execute(name));
     const { id, plan, createdAt } = signedUp.account;
@@ -34,6 +49,12 @@ export class AccountsController {
 
   @Scoped('account:manage')
   @Get('account')
+  @Operation({
+    id: 'getAccount',
+    summary: 'Get the account',
+    description: 'The account of the key.',
+    answer: { description: 'The account.', body: ACCOUNT },
+  })
   async get(@CurrentCaller() { accountId }: Caller): Promise<object> {
     return accountView(await this.getAccount.execute(accountId));
   }

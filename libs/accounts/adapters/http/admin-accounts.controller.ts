@@ -2,16 +2,19 @@ import { Controller, Get, Param, Patch, Query } from '@nestjs/common';
 import { IsIn, IsOptional, Validate, ValidatorConstraint, type ValidatorConstraintInterface } from 'class-validator';
 import { ForOperators } from '#platform/http/access.js';
 import { JsonBody } from '#platform/http/json-body.js';
-import { pageOf, readPage, type PageView } from '#platform/http/paging.js';
+import { Field, Operation, Section } from '#platform/http/openapi/operation.js';
+import { pageModel, pageOf, PAGING, readPage, type PageView } from '#platform/http/paging.js';
 import { ChangePlan, GetAccount, ListAccounts } from '../../application/plans.js';
 import type { Account } from '../../domain/account.js';
 import { limitsFault, type Limits } from '../../domain/limits.js';
 import { PLANS, type Plan } from '../../domain/plan.js';
-import { accountView } from './views.js';
+import { ACCOUNT, ACCOUNT_ID, accountView, LIMITS } from './views.js';
 
 /** The domain's rule for limits, as a rule of a body. */
 @ValidatorConstraint()
 class ValidLimits implements ValidatorConstraintInterface {
+  static readonly schema = LIMITS.schema;
+
   validate(value: unknown): boolean {
     return limitsFault(value) === null;
   }
@@ -22,15 +25,21 @@ class ValidLimits implements ValidatorConstraintInterface {
 }
 
 class ChangePlanBody {
+  @Field({ description: 'The plan to move to. Left out, it stays as it is.', examples: ['enterprise'] })
   @IsOptional()
   @IsIn(PLANS, { message: `plan must be one of ${PLANS.join(', ')}.` })
   plan?: Plan | null;
 
+  @Field({
+    description: 'What was agreed individually; only with the plan `enterprise`.',
+    examples: [{ perMinute: 5_000, perDay: 1_000_000 }],
+  })
   @IsOptional()
   @Validate(ValidLimits)
   limits?: Limits | null;
 }
 
+@Section('Operators', 'Plans and bans. These routes need the key of the operators.')
 @ForOperators()
 @Controller('admin/accounts')
 export class AdminAccountsController {
@@ -41,6 +50,12 @@ export class AdminAccountsController {
   ) {}
 
   @Get()
+  @Operation({
+    id: 'listAccounts',
+    summary: 'List accounts',
+    query: PAGING,
+    answer: { description: 'A page of accounts.', body: pageModel(ACCOUNT) },
+  })
   async list(@Query() query: Record<string, unknown>): Promise<PageView<object>> {
     const { limit, before } = readPage(query, 'acct');
     const accounts = await this.listAccounts.execute({ limit: limit + 1, before });
@@ -48,11 +63,26 @@ export class AdminAccountsController {
   }
 
   @Get(':id')
+  @Operation({
+    id: 'getAnyAccount',
+    summary: 'Get any account',
+    path: { id: ACCOUNT_ID },
+    answer: { description: 'The account.', body: ACCOUNT },
+    problems: ['account_not_found'],
+  })
   async get(@Param('id') id: string): Promise<object> {
     return accountView(await this.getAccount.execute(id));
   }
 
   @Patch(':id')
+  @Operation({
+    id: 'changePlan',
+    summary: 'Change the plan of an account',
+    description: 'Holds within a second everywhere. What was used of the windows stays used.',
+    path: { id: ACCOUNT_ID },
+    answer: { description: 'The account with its new plan.', body: ACCOUNT },
+    problems: ['account_not_found'],
+  })
   async change(@Param('id') id: string, @JsonBody(ChangePlanBody) body: ChangePlanBody): Promise<object> {
     const limits = body.limits ? { perMinute: body.limits.perMinute, perDay: body.limits.perDay } : null;
     return accountView(await this.changePlan.execute(id, body.plan ?? null, limits));

@@ -14,24 +14,39 @@ import {
 import { Scoped } from '#platform/http/access.js';
 import { CurrentCaller, type Caller } from '#platform/http/caller.js';
 import { JsonBody, OptionalJsonBody } from '#platform/http/json-body.js';
-import { pageOf, readPage, type PageView } from '#platform/http/paging.js';
+import { Field, Operation, Section } from '#platform/http/openapi/operation.js';
+import { pageModel, pageOf, PAGING, readPage, type PageView } from '#platform/http/paging.js';
 import { CreateApiKey, ListApiKeys, RevokeApiKey, RotateApiKey } from '../../application/api-keys.js';
-import { SCOPES, type ApiKey, type Scope } from '../../domain/api-key.js';
-import { apiKeyView, issuedKeyView } from './views.js';
+import { MAX_NAME_LENGTH } from '../../domain/account.js';
+import { MAX_KEYS, SCOPES, type ApiKey, type Scope } from '../../domain/api-key.js';
+import { API_KEY, apiKeyView, ISSUED_KEY, issuedKeyView, KEY_ID } from './views.js';
 
 const A_TIME = { message: 'expiresAt must be a time like 2030-01-31T12:00:00Z.' };
 const MAX_GRACE_SECONDS = 30 * 86_400;
 
 class CreateApiKeyBody {
+  @Field({
+    description: `What the key is for: 1 to ${MAX_NAME_LENGTH} characters that are not all blank.`,
+    examples: ['billing'],
+    ...{ minLength: 1, maxLength: MAX_NAME_LENGTH },
+  })
   @IsString({ message: 'name must be a string.' })
   name!: string;
 
+  @Field({
+    description: 'Some of the scopes of the key that asks; left out, all of those.',
+    examples: [['messages:send']],
+  })
   @IsOptional()
   @IsArray({ message: 'scopes must be an array.' })
   @ArrayNotEmpty({ message: 'scopes must name at least one; leave it out for all that your own key has.' })
   @IsIn(SCOPES, { each: true, message: `scopes must be some of ${SCOPES.join(', ')}.` })
   scopes?: Scope[] | null;
 
+  @Field({
+    description: 'When the key is to stop working, in the future; left out, never.',
+    examples: ['2030-01-31T12:00:00Z'],
+  })
   @IsOptional()
   // The one knows the days of each month, the other leaves out what JavaScript can't read or reads as local time.
   @IsISO8601({ strict: true, strictSeparator: true }, A_TIME)
@@ -40,6 +55,7 @@ class CreateApiKeyBody {
 }
 
 class RotateApiKeyBody {
+  @Field({ description: 'Seconds for which the old key goes on working; left out, 0.', examples: [3_600] })
   @IsOptional()
   @IsInt({ message: 'graceSeconds must be a whole number.' })
   @Min(0, { message: 'graceSeconds must not be negative.' })
@@ -47,6 +63,7 @@ class RotateApiKeyBody {
   graceSeconds?: number | null;
 }
 
+@Section('API keys', 'Make, rotate and revoke the keys of the account.')
 @Scoped('account:manage')
 @Controller('api-keys')
 export class ApiKeysController {
@@ -58,6 +75,13 @@ export class ApiKeysController {
   ) {}
 
   @Get()
+  @Operation({
+    id: 'listApiKeys',
+    summary: 'List API keys',
+    description: 'The live keys of the account, newest first, without the keys themselves.',
+    query: PAGING,
+    answer: { description: 'A page of keys.', body: pageModel(API_KEY) },
+  })
   async list(
     @CurrentCaller() { accountId }: Caller,
     @Query() query: Record<string, unknown>,
@@ -69,6 +93,13 @@ export class ApiKeysController {
 
   @Post()
   @HttpCode(201)
+  @Operation({
+    id: 'createApiKey',
+    summary: 'Create an API key',
+    description: `An account has at most ${MAX_KEYS} live keys.`,
+    answer: { description: 'The key, in the clear this once.', body: ISSUED_KEY },
+    problems: ['too_many_keys'],
+  })
   async create(@CurrentCaller() caller: Caller, @JsonBody(CreateApiKeyBody) body: CreateApiKeyBody): Promise<object> {
     const { name, scopes = null, expiresAt = null } = body;
     const wish = {
@@ -81,6 +112,14 @@ export class ApiKeysController {
 
   @Post(':id/rotate')
   @HttpCode(201)
+  @Operation({
+    id: 'rotateApiKey',
+    summary: 'Rotate an API key',
+    description: 'Issues a key in the place of another: a new id and secret, the same name, scopes and expiry.',
+    path: { id: KEY_ID },
+    answer: { description: 'The new key, in the clear this once.', body: ISSUED_KEY },
+    problems: ['api_key_not_found', 'too_many_keys'],
+  })
   async rotate(
     @CurrentCaller() caller: Caller,
     @Param('id') id: string,
@@ -91,6 +130,14 @@ export class ApiKeysController {
 
   @Delete(':id')
   @HttpCode(204)
+  @Operation({
+    id: 'revokeApiKey',
+    summary: 'Revoke an API key',
+    description: 'The key stops working everywhere within a second.',
+    path: { id: KEY_ID },
+    answer: { description: 'The key is revoked.' },
+    problems: ['api_key_not_found'],
+  })
   async revoke(@CurrentCaller() { accountId }: Caller, @Param('id') id: string): Promise<void> {
     await this.revokeKey.execute(accountId, id);
   }

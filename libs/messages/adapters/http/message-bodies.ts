@@ -11,9 +11,11 @@ import {
   type ValidatorConstraintInterface,
 } from 'class-validator';
 import { ValidationError, type FieldFault } from '#kernel/domain-error.js';
+import { bodyModel } from '#platform/http/openapi/body-model.js';
+import { Field } from '#platform/http/openapi/operation.js';
 import { deliverAtFault } from '../../domain/delivery-time.js';
 import type { NewMessage } from '../../domain/message.js';
-import { textFault } from '../../domain/message-text.js';
+import { MAX_TEXT_BYTES, textFault } from '../../domain/message-text.js';
 
 const MAX_BATCH = 1_000;
 /** Faults of a batch that are named; who has more of them has one in all messages. */
@@ -27,6 +29,9 @@ function messageFault(value: unknown): string | null {
 /** The domain's rule for a message's text, as a rule of a body. */
 @ValidatorConstraint()
 class MessageText implements ValidatorConstraintInterface {
+  // A character is one byte at least, and JSON Schema can't count bytes.
+  static readonly schema = { type: 'string', minLength: 1, maxLength: MAX_TEXT_BYTES, pattern: '^[^\\u0000]*$' };
+
   validate(value: unknown): boolean {
     return messageFault(value) === null;
   }
@@ -48,6 +53,8 @@ function timeFault(value: unknown): string | null {
 /** The domain's rule for the time of delivery, as a rule of a body. */
 @ValidatorConstraint()
 class DeliveryTime implements ValidatorConstraintInterface {
+  static readonly schema = { type: 'string', format: 'date-time' };
+
   validate(value: unknown): boolean {
     return timeFault(value) === null;
   }
@@ -58,15 +65,28 @@ class DeliveryTime implements ValidatorConstraintInterface {
 }
 
 export class SendMessageBody {
+  @Field({
+    description: `1 to ${MAX_TEXT_BYTES} bytes of UTF-8, returned byte for byte; without U+0000 and lone surrogates.`,
+    examples: ['Hello, Sluice'],
+  })
   @Validate(MessageText)
   message!: string;
 
+  @Field({
+    description: 'When to deliver, up to 30 days ahead; left out, null or in the past: at once.',
+    examples: ['2026-11-21T12:00:00Z'],
+  })
   @IsOptional()
   @Validate(DeliveryTime)
   deliverAt?: string | null;
 }
 
 export class SendBatchBody {
+  @Field({
+    description: 'The messages, all of which are accepted or none.',
+    examples: [[{ message: 'Hello, Sluice' }, { message: 'Hello again' }]],
+    items: bodyModel(SendMessageBody),
+  })
   @ArrayMaxSize(MAX_BATCH, { message: `messages must be at most ${MAX_BATCH} messages.` })
   @ArrayMinSize(1, { message: 'messages must not be empty.' })
   @IsArray({ message: 'messages must be an array.' })

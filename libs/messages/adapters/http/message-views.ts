@@ -1,4 +1,6 @@
+import { idOf, nullable, time, viewModel } from '#platform/http/openapi/schema.js';
 import type { Message } from '../../domain/message.js';
+import { INITIAL_STATUS, MESSAGE_STATUSES } from '../../domain/message-status.js';
 
 /** A message as the answer to its acceptance. */
 export interface AcceptedView {
@@ -9,6 +11,11 @@ export interface AcceptedView {
   readonly createdAt: Date;
 }
 
+/** A batch as the answer to its acceptance. */
+export interface BatchView {
+  readonly data: readonly AcceptedView[];
+}
+
 /** A message as it now is. */
 export interface MessageView extends AcceptedView {
   /** Null when it was to be delivered at once. */
@@ -17,6 +24,44 @@ export interface MessageView extends AcceptedView {
   readonly attempts: number;
   readonly failureReason: string | null;
 }
+
+export const MESSAGE_ID = idOf('msg', 'The id of the message.');
+
+const TEXT = { type: 'string', description: 'The text as it was sent, byte for byte.', examples: ['Hello, Sluice'] };
+const CREATED_AT = time('When the message was accepted.');
+
+export const ACCEPTED_MESSAGE = viewModel<AcceptedView>(
+  'AcceptedMessage',
+  'A message as the answer to its acceptance.',
+  {
+    id: MESSAGE_ID,
+    message: TEXT,
+    status: { type: 'string', const: INITIAL_STATUS, description: 'A new message waits for a worker.' },
+    createdAt: CREATED_AT,
+  },
+);
+
+export const MESSAGE = viewModel<MessageView>('Message', 'A message as it now is.', {
+  id: MESSAGE_ID,
+  message: TEXT,
+  status: {
+    type: 'string',
+    enum: MESSAGE_STATUSES,
+    description:
+      '`queued`: waits for a worker. `processing`: a worker has it. `delivered`: done. `failed`: given up, see ' +
+      '`failureReason`. `cancelled`: called back while it was queued.',
+    examples: ['delivered'],
+  },
+  createdAt: CREATED_AT,
+  deliverAt: nullable({ ...time('When to deliver, if not at once.'), examples: [null] }),
+  updatedAt: time('When its status last changed.', '2026-11-21T09:30:00.321Z'),
+  attempts: { type: 'integer', minimum: 0, description: 'Deliveries begun, over all retries.', examples: [1] },
+  failureReason: nullable({ type: 'string', description: 'Why the last attempt failed.', examples: [null] }),
+});
+
+export const ACCEPTED_BATCH = viewModel<BatchView>('AcceptedBatch', 'The messages of a batch, in the order sent.', {
+  data: { type: 'array', minItems: 1, items: ACCEPTED_MESSAGE },
+});
 
 export function acceptedView({ state }: Message): AcceptedView {
   return { id: state.id, message: state.text, status: state.status, createdAt: state.createdAt };

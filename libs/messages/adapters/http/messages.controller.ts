@@ -1,10 +1,11 @@
 import { Controller, Get, Headers, HttpCode, Param, Post, Query, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
-import { ValidationError, type FieldFault } from '#kernel/domain-error.js';
+import type { FieldFault } from '#kernel/domain-error.js';
 import { Scoped } from '#platform/http/access.js';
 import { CurrentCaller, type Caller } from '#platform/http/caller.js';
 import { CountMore } from '#platform/http/counter.js';
 import { JsonBody } from '#platform/http/json-body.js';
+import { Operation, Section } from '#platform/http/openapi/operation.js';
 import { CancelMessage } from '../../application/cancel-message.js';
 import { GetMessage } from '../../application/get-message.js';
 import { ListMessages } from '../../application/list-messages.js';
@@ -12,11 +13,25 @@ import { RetryMessage } from '../../application/retry-message.js';
 import { SendBatch } from '../../application/send-batch.js';
 import { SendMessage } from '../../application/send-message.js';
 import { Traceparent } from '#platform/http/traceparent.js';
-import { pageOf, readPage, type PageView } from '#platform/http/paging.js';
+import { pageModel, pageOf, PAGING, readPage, type PageView } from '#platform/http/paging.js';
 import { MESSAGE_STATUSES } from '../../domain/message-status.js';
 import { readBatch, readMessage, SendBatchBody, SendMessageBody } from './message-bodies.js';
-import { acceptedView, messageView, type AcceptedView, type MessageView } from './message-views.js';
+import { IDEMPOTENCY_KEY, IDEMPOTENT_REPLAYED, LOCATION, readIdempotencyKey, TRACEPARENT } from './message-headers.js';
+import {
+  ACCEPTED_BATCH,
+  ACCEPTED_MESSAGE,
+  acceptedView,
+  MESSAGE,
+  MESSAGE_ID,
+  messageView,
+  type AcceptedView,
+  type BatchView,
+  type MessageView,
+} from './message-views.js';
 
+const STATUS = { type: 'string', enum: MESSAGE_STATUSES, description: 'Only messages with this status.' };
+
+@Section('Messages', 'Send messages and follow their delivery.')
 @Controller('messages')
 export class MessagesController {
   constructor(
@@ -31,6 +46,23 @@ export class MessagesController {
   @Scoped('messages:send')
   @Post()
   @HttpCode(202)
+  @Operation({
+    id: 'sendMessage',
+    summary: 'Send a message',
+    description:
+      '**202 means: stored and queued, durably.** 4xx means that nothing was stored. After a 5xx or a broken connection, ' +
+      'repeat the request with the same `Idempotency-Key`: it creates one message at most.',
+    headers: { 'Idempotency-Key': IDEMPOTENCY_KEY, traceparent: TRACEPARENT },
+    answer: {
+      description: 'The message is stored and queued.',
+      body: ACCEPTED_MESSAGE,
+      headers: {
+        Location: LOCATION,
+        'Idempotent-Replayed': IDEMPOTENT_REPLAYED,
+      },
+    },
+    problems: ['idempotency_key_in_use', 'idempotency_key_reused'],
+  })
   async send(
     @CurrentCaller() caller: Caller,
     @Headers('idempotency-key') idempotencyKey: string | undefined,
@@ -49,6 +81,20 @@ export class MessagesController {
   @Scoped('messages:send')
   @Post('batch')
   @HttpCode(202)
+  @Operation({
+    id: 'sendBatch',
+    summary: 'Send a batch of messages',
+    description:
+      'Accepts all messages or none, and counts one request for each. **202 means: stored and queued, durably.** After a ' +
+      '5xx or a broken connection, repeat the request with the same `Idempotency-Key`: it creates one batch at most.',
+    headers: { 'Idempotency-Key': IDEMPOTENCY_KEY, traceparent: TRACEPARENT },
+    answer: {
+      description: 'All messages are stored and queued.',
+      body: ACCEPTED_BATCH,
+      headers: { 'Idempotent-Replayed': IDEMPOTENT_REPLAYED },
+    },
+    problems: ['batch_exceeds_limit', 'idempotency_key_in_use', 'idempotency_key_reused'],
+  })
   async sendAll(
     @CurrentCaller() caller: Caller,
     @Headers('idempotency-key') idempotencyKey: string | undefined,
@@ -56,7 +102,7 @@ export class MessagesController {
     @JsonBody(SendBatchBody) body: SendBatchBody,
     @CountMore() countMore: CountMore,
     @Res({ passthrough: true }) reply: FastifyReply,
-  ): Promise<{ data: AcceptedView[] }> {
+  ): Promise<BatchView> {
     const key = readIdempotencyKey(idempotencyKey);
     const wishes = readBatch(body).map((wish) => ({ ...wish, traceparent }));
     await countMore(wishes.length - 1);
@@ -67,6 +113,13 @@ export class MessagesController {
 
   @Scoped('messages:read')
   @Get()
+  @Operation({
+    id: 'listMessages',
+    summary: 'List messages',
+    description: "The account's messages, newest first.",
+    query: { ...PAGING, status: STATUS },
+    answer: { description: 'A page of messages.', body: pageModel(MESSAGE) },
+  })
   async list(@CurrentCaller() caller: Caller, @Query() query: Record<string, unknown>): Promise<PageView<MessageView>> {
     const page = readPage(query, 'msg', readStatus);
     const messages = await this.listMessages.execute(caller.accountId, { ...page, limit: page.limit + 1 });
@@ -75,6 +128,13 @@ export class MessagesController {
 
   @Scoped('messages:read')
   @Get(':id')
+  @Operation({
+    id: 'getMessage',
+    summary: 'Get a message',
+    path: { id: MESSAGE_ID },
+    answer: { description: 'The message as it now is.', body: MESSAGE },
+    problems: ['message_not_found'],
+  })
   async get(@CurrentCaller() caller: Caller, @Param('id') id: string): Promise<MessageView> {
     return messageView(await this.getMessage.execute(caller.accountId, id));
   }
@@ -82,6 +142,14 @@ export class MessagesController {
   @Scoped('messages:send')
   @Post(':id/cancel')
   @HttpCode(200)
+  @Operation({
+    id: 'cancelMessage',
+    summary: 'Cancel a message',
+    description: 'Calls back a message while it is `queued`.',
+    path: { id: MESSAGE_ID },
+    answer: { description: 'The message, now `cancelled`.', body: MESSAGE },
+    problems: ['message_not_found', 'invalid_transition'],
+  })
   async cancel(@CurrentCaller() caller: Caller, @Param('id') id: string): Promise<MessageView> {
     return messageView(await this.cancelMessage.execute(caller.accountId, id));
   }
@@ -89,6 +157,14 @@ export class MessagesController {
   @Scoped('messages:send')
   @Post(':id/retry')
   @HttpCode(202)
+  @Operation({
+    id: 'retryMessage',
+    summary: 'Retry a failed message',
+    description: 'Sends a message that is `failed` off again, with fresh attempts.',
+    path: { id: MESSAGE_ID },
+    answer: { description: 'The message, `queued` again.', body: MESSAGE },
+    problems: ['message_not_found', 'invalid_transition'],
+  })
   async retry(@CurrentCaller() caller: Caller, @Param('id') id: string): Promise<MessageView> {
     return messageView(await this.retryMessage.execute(caller.accountId, id));
   }
@@ -100,12 +176,4 @@ function readStatus({ status }: Readonly<Record<string, unknown>>, faults: Field
     faults.push({ pointer: '', detail: `status must be one of ${MESSAGE_STATUSES.join(', ')}.` });
   }
   return { status: known };
-}
-
-function readIdempotencyKey(header: string | undefined): string | null {
-  if (header === undefined) return null;
-  if (/^[!-~]{1,255}$/.test(header)) return header;
-  throw new ValidationError([
-    { pointer: '', detail: 'Idempotency-Key must be 1 to 255 visible ASCII characters, without blanks.' },
-  ]);
 }

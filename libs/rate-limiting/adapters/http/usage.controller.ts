@@ -12,9 +12,11 @@ import { ValidationError } from '#kernel/domain-error.js';
 import { Scoped } from '#platform/http/access.js';
 import { CurrentCaller, type Caller } from '#platform/http/caller.js';
 import { JsonBody } from '#platform/http/json-body.js';
+import { Field, Operation, Section } from '#platform/http/openapi/operation.js';
 import { PlanThrottlerStorage } from '../../plan-throttler-storage.js';
 import { simulate, steady } from '../../simulate.js';
 import { WINDOW_MS, type WindowName } from '../../windows.js';
+import { SIMULATION, USAGE, type SimulationView, type UsageView } from './usage-views.js';
 
 const MAX_REQUESTS = 10_000;
 const MAX_MINUTES = 2 * 24 * 60;
@@ -23,6 +25,17 @@ const MAX_AT_MS = 366 * 86_400_000;
 
 @ValidatorConstraint()
 class RequestTimes implements ValidatorConstraintInterface {
+  static readonly schema = {
+    type: 'array',
+    minItems: 1,
+    maxItems: MAX_REQUESTS,
+    items: {
+      type: 'object',
+      properties: { at: { type: 'integer', minimum: 0, maximum: MAX_AT_MS } },
+      required: ['at'],
+    },
+  };
+
   validate(value: unknown): boolean {
     return (
       Array.isArray(value) &&
@@ -41,16 +54,22 @@ class RequestTimes implements ValidatorConstraintInterface {
 }
 
 class SimulateBody {
+  @Field({
+    description: 'Each request by its time: milliseconds from the start, in any order.',
+    examples: [[{ at: 0 }, { at: 250 }]],
+  })
   @IsOptional()
   @Validate(RequestTimes)
   requests?: { at: number }[] | null;
 
+  @Field({ description: 'Instead of `requests`: how many there are a minute, evenly spread.', examples: [70] })
   @IsOptional()
   @IsInt({ message: 'perMinute must be a whole number.' })
   @Min(1, { message: 'perMinute must be at least 1.' })
   @Max(MAX_STEADY, { message: `perMinute must be at most ${MAX_STEADY}.` })
   perMinute?: number | null;
 
+  @Field({ description: `For how many minutes; at most ${MAX_STEADY} requests in all.`, examples: [3] })
   @IsOptional()
   @IsInt({ message: 'minutes must be a whole number.' })
   @Min(1, { message: 'minutes must be at least 1.' })
@@ -58,13 +77,20 @@ class SimulateBody {
   minutes?: number | null;
 }
 
+@Section('Account')
 @Scoped('account:manage')
 @Controller('account')
 export class UsageController {
   constructor(private readonly storage: PlanThrottlerStorage) {}
 
   @Get('usage')
-  async usage(@CurrentCaller() { accountId }: Caller): Promise<object> {
+  @Operation({
+    id: 'getUsage',
+    summary: 'Get the usage',
+    description: 'Where the windows of the account stand.',
+    answer: { description: 'Both windows.', body: USAGE },
+  })
+  async usage(@CurrentCaller() { accountId }: Caller): Promise<UsageView> {
     const { limits, windows, at } = await this.storage.usage(accountId);
     const view = (name: WindowName, limit: number) => {
       const { used, endsAt } = windows[name];
@@ -77,7 +103,18 @@ export class UsageController {
   /** A dry run: nothing of it is sent or counted, but for the request itself. */
   @Post('simulate')
   @HttpCode(200)
-  async simulate(@CurrentCaller() { accountId }: Caller, @JsonBody(SimulateBody) body: SimulateBody): Promise<object> {
+  @Operation({
+    id: 'simulateLimits',
+    summary: 'Try limits out',
+    description:
+      'Tells which requests of a schedule the limits of the account would admit: either `requests`, or `perMinute` and ' +
+      '`minutes`. Nothing of it is sent or counted, but for the request itself.',
+    answer: { description: 'What would pass, beginning with unused windows.', body: SIMULATION },
+  })
+  async simulate(
+    @CurrentCaller() { accountId }: Caller,
+    @JsonBody(SimulateBody) body: SimulateBody,
+  ): Promise<SimulationView> {
     const { requests, perMinute, minutes } = body;
     const { limits } = await this.storage.usage(accountId);
     if (requests) {

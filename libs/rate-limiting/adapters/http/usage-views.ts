@@ -1,0 +1,56 @@
+import type { Limits } from '#accounts/index.js';
+import { nullable, time, viewModel } from '#platform/http/openapi/schema.js';
+import type { Simulation } from '../../simulate.js';
+import type { WindowName } from '../../windows.js';
+
+interface WindowView {
+  readonly limit: number;
+  readonly used: number;
+  readonly remaining: number;
+  readonly resetsAt: Date;
+}
+
+export type UsageView = Readonly<Record<WindowName, WindowView>>;
+
+export interface SimulationView extends Simulation {
+  readonly limits: Limits;
+  readonly requests?: readonly { readonly at: number; readonly admitted: boolean }[];
+}
+
+const COUNT = { type: 'integer', minimum: 0 };
+const AT = { ...COUNT, description: 'Milliseconds from the start.' };
+
+const WINDOW = viewModel<WindowView>('Window', 'A window of requests, anchored at the first that it counts.', {
+  limit: { ...COUNT, examples: [60] },
+  used: { ...COUNT, examples: [18] },
+  remaining: { ...COUNT, examples: [42] },
+  resetsAt: time('When it resets; of a window that has counted nothing yet, when it would.'),
+});
+
+export const USAGE = viewModel<UsageView>('Usage', 'Both windows of an account.', { minute: WINDOW, day: WINDOW });
+
+export const SIMULATION = viewModel<Required<SimulationView>>(
+  'Simulation',
+  'Which requests would pass.',
+  {
+    admitted: { ...COUNT, examples: [180] },
+    refused: { ...COUNT, examples: [30] },
+    firstRefusedAt: nullable({ ...AT, examples: [51_428] }),
+    limits: {
+      type: 'object',
+      description: 'The limits of the account.',
+      properties: { perMinute: { ...COUNT, examples: [60] }, perDay: { ...COUNT, examples: [1_000] } },
+      required: ['perMinute', 'perDay'],
+    },
+    requests: {
+      type: 'array',
+      description: 'Each of the `requests` that were sent, by its time.',
+      items: {
+        type: 'object',
+        properties: { at: { ...AT, examples: [0] }, admitted: { type: 'boolean', examples: [true] } },
+        required: ['at', 'admitted'],
+      },
+    },
+  },
+  ['requests'],
+);
