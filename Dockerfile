@@ -8,6 +8,7 @@ RUN npm ci --ignore-scripts --no-audit --no-fund
 COPY tsconfig.json tsconfig.build.json ./
 COPY apps apps
 COPY libs libs
+COPY examples examples
 RUN npm run build
 
 # What the processes import, and no more: the optional packages are those of the PostgreSQL that `npm start` brings.

@@ -29,9 +29,10 @@ const MARKS = ['not run', 'file', 'serves', 'printed by', 'stops', 'limits'];
 
 /** All pages that are written for people, as paths relative to the repository. */
 export function pagePaths(): string[] {
-  const docs = readdirSync(join(ROOT, 'docs'), { recursive: true }).map((name) => `docs/${String(name)}`);
-  const top = readdirSync(ROOT).filter((name) => name.endsWith('.md'));
-  return [...top, ...docs.filter((path) => path.endsWith('.md'))].sort();
+  const below = ['docs', 'examples'].flatMap((folder) =>
+    readdirSync(join(ROOT, folder), { recursive: true }).map((name) => `${folder}/${String(name)}`),
+  );
+  return [...readdirSync(ROOT), ...below].filter((path) => path.endsWith('.md')).sort();
 }
 
 export function readPage(path: string): Page {

@@ -1,7 +1,7 @@
 import { pagePaths, readPage } from './page.js';
 import { hasCommands, tryPage } from './try-page.js';
 
-const DEADLINE = 300_000;
+const DEADLINE = 600_000;
 const pages = pagePaths().map(readPage);
 
 describe('What a page says to do', () => {

@@ -8,8 +8,8 @@ interface Row {
 }
 
 const REQUIRED = { DATABASE_URL: 'postgres://127.0.0.1/sluice', API_KEY_PEPPER: 'a pepper of 32 characters or more' };
-/** What only `npm start` reads. */
-const START_ONLY = ['DATA_DIR', 'WORKER'];
+/** What programs read beside the settings that all processes have: the worker its handler, `npm start` the others. */
+const BESIDE = ['HANDLER', 'DATA_DIR', 'WORKER'];
 
 /** The names that the program looks for. */
 function namesRead(): string[] {
@@ -22,7 +22,7 @@ function namesRead(): string[] {
     },
   });
   readSettings(env);
-  return [...names, ...START_ONLY].sort();
+  return [...names, ...BESIDE].sort();
 }
 
 function rowsOf(path: string): Row[] {
@@ -50,7 +50,7 @@ describe('docs/settings.md', () => {
   });
 
   it('tells the defaults', () => {
-    const told = rows.filter(({ name, fallback }) => !START_ONLY.includes(name) && !/^none\b/.test(fallback));
+    const told = rows.filter(({ name, fallback }) => !BESIDE.includes(name) && !/^none\b/.test(fallback));
     expect(told.length).toBeGreaterThan(10);
     for (const { name, fallback } of told) {
       const value = /^[\d,]+$/.test(fallback) ? String(numberIn(fallback)) : fallback.replaceAll('`', '');

@@ -86,7 +86,7 @@ export class Stage {
       adapted = adapted.replaceAll(EXAMPLE_DATABASE, this.database.url);
     }
     // The port of a database is that of a real one.
-    const named = adapted.matchAll(/(?<=\bPORT=|(?<!@)\b127\.0\.0\.1:)\d{4,5}\b/g);
+    const named = adapted.matchAll(/(?<=PORT=|(?<!@)\b127\.0\.0\.1:)\d{4,5}\b/g);
     for (const port of new Set([...named].map(([number]) => number))) {
       const free = await this.portFor(port);
       adapted = adapted.replace(new RegExp(`(?<=PORT=|(?<!@)127\\.0\\.0\\.1:)${port}\\b`, 'g'), String(free));
