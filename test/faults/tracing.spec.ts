@@ -1,3 +1,6 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { Collector } from '../support/collector.js';
 import { freePort, until } from '../support/processes.js';
 import { aTrace, TracedProcesses } from '../support/traced-processes.js';
@@ -99,6 +102,28 @@ describe('A trace', () => {
         expect(await program.ended()).toBe(0);
         expect(collector.of(traceId, kind)).toHaveLength(1);
       }
+    },
+    MINUTE,
+  );
+
+  it(
+    'is lost when the collector is too slow, and the log says so',
+    async () => {
+      const slow = createServer((_request, response) => setTimeout(() => response.end('{}'), 300));
+      slow.listen(0, '127.0.0.1');
+      await once(slow, 'listening');
+      const { port } = slow.address() as AddressInfo;
+      await start({
+        OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${port}`,
+        OTEL_BSP_MAX_QUEUE_SIZE: '2',
+        OTEL_BSP_MAX_EXPORT_BATCH_SIZE: '1',
+      });
+      await until(async () => {
+        await sluice.send('hello');
+        return /"reason":"Dropped \d+ spans/.test(sluice.api.output);
+      }, 20_000);
+      slow.closeAllConnections();
+      slow.close();
     },
     MINUTE,
   );

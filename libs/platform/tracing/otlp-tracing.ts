@@ -1,4 +1,13 @@
-import { context, propagation, ROOT_CONTEXT, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api';
+import {
+  context,
+  diag,
+  DiagLogLevel,
+  propagation,
+  ROOT_CONTEXT,
+  SpanKind,
+  SpanStatusCode,
+  trace,
+} from '@opentelemetry/api';
 import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks';
 import { parseTraceParent, setGlobalErrorHandler, W3CTraceContextPropagator } from '@opentelemetry/core';
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
@@ -28,13 +37,11 @@ export class OtlpTracing implements Tracing {
     const spanProcessors = [new BatchSpanProcessor(new OTLPTraceExporter())];
     this.provider = new BasicTracerProvider({ resource, spanProcessors });
     this.tracer = this.provider.getTracer('sluice');
-    setGlobalErrorHandler((error) => {
-      this.report(error);
-    });
     // For what a handler does through OpenTelemetry's API. An SDK that was set up before this one stays in charge of it.
     context.setGlobalContextManager(new AsyncLocalStorageContextManager());
     propagation.setGlobalPropagator(new W3CTraceContextPropagator());
     trace.setGlobalTracerProvider(this.provider);
+    this.listenForFaults();
   }
 
   start({ kind, name, parent, attributes }: SpanStart): Span {
@@ -69,7 +76,20 @@ export class OtlpTracing implements Tracing {
     });
     await Promise.race([exported, late]);
     clearTimeout(timer);
-    for (const api of [trace, propagation, context]) api.disable();
+    for (const api of [trace, propagation, context, diag]) api.disable();
+  }
+
+  private listenForFaults(): void {
+    setGlobalErrorHandler((error) => {
+      this.report(error);
+    });
+    // Here the SDK says how many spans it had to drop.
+    const warn = (...said: unknown[]) => {
+      this.report({ message: said.filter((part) => typeof part === 'string').join(': ') });
+    };
+    const ignore = () => undefined;
+    const logger = { error: warn, warn, info: ignore, debug: ignore, verbose: ignore };
+    diag.setLogger(logger, { logLevel: DiagLogLevel.WARN, suppressOverrideMessage: true });
   }
 
   // The message alone: the error may hold what the collector has answered.

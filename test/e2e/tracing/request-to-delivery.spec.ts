@@ -8,7 +8,11 @@ describe('With a collector', () => {
 
   beforeAll(async () => {
     collector = await Collector.start();
-    sluice = await TracedProcesses.start({ OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, MAX_ATTEMPTS: '2' });
+    sluice = await TracedProcesses.start({
+      OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
+      MAX_ATTEMPTS: '2',
+      ATTEMPT_TIMEOUT_MS: '2000',
+    });
     await sluice.worker();
   }, 60_000);
   afterAll(async () => {
@@ -77,6 +81,14 @@ describe('With a collector', () => {
       expect(attempt).toMatchObject({ parentSpanId: request?.spanId, failed: true });
       expect(attempt.attributes).toMatchObject({ 'sluice.outcome': 'failed', 'error.type': 'Error' });
     }
+  });
+
+  it('an attempt whose time is up ends its span then', async () => {
+    const { traceId, traceparent } = aTrace();
+    await sluice.send('wait 600000', { traceparent });
+    const [attempt] = await collector.arrived(traceId, 'consumer');
+    expect(attempt).toMatchObject({ failed: true });
+    expect(attempt?.attributes).toMatchObject({ 'sluice.outcome': 'timed out', 'error.type': 'timeout' });
   });
 
   it('a caller who does not sample is not sampled, and the delivery knows', async () => {
@@ -160,4 +172,30 @@ describe('With a collector', () => {
     expect(collector.received).not.toContain(sluice.apiKey);
     expect(collector.received).not.toContain('as told');
   });
+});
+
+describe('The variables of OpenTelemetry', () => {
+  it('name the service, sample, and bring headers for the collector', async () => {
+    const collector = await Collector.start();
+    const sluice = await TracedProcesses.start({
+      OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
+      OTEL_EXPORTER_OTLP_HEADERS: 'authorization=Bearer%20collector',
+      OTEL_EXPORTER_OTLP_COMPRESSION: 'gzip',
+      OTEL_SERVICE_NAME: 'front-door',
+      OTEL_TRACES_SAMPLER: 'parentbased_traceidratio',
+      OTEL_TRACES_SAMPLER_ARG: '0',
+    });
+    try {
+      const unsampled = await sluice.send('hello');
+      expect(await sluice.traceparent(unsampled)).toMatch(/^00-[0-9a-f]{32}-[0-9a-f]{16}-00$/);
+      const { traceId, traceparent } = aTrace();
+      await sluice.send('hello', { traceparent });
+      expect(await collector.arrived(traceId, 'server')).toMatchObject([{ service: 'front-door' }]);
+      expect(collector.received).toContain('"authorization":"Bearer collector"');
+      expect(collector.spans).toHaveLength(1);
+    } finally {
+      await sluice.stop();
+      await collector.close();
+    }
+  }, 60_000);
 });
