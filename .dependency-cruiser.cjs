@@ -178,6 +178,13 @@ module.exports = {
       to: { path: 'node_modules/@opentelemetry/' },
     },
     {
+      name: 'prom-client-stays-in-one-file',
+      severity: 'error',
+      comment: 'How metrics are kept and told is one decision. All others count and measure by what that file offers.',
+      from: { pathNot: ['^libs/platform/management/metrics\\.ts$', SPEC] },
+      to: { path: 'node_modules/prom-client/' },
+    },
+    {
       name: 'production-knows-no-test',
       severity: 'error',
       comment: 'Tests are not built, and what is proven must not depend on its proof.',

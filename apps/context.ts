@@ -3,12 +3,18 @@ import { NestFactory } from '@nestjs/core';
 import { MessageSchema } from '#messages/adapters/postgres/message.schema.js';
 import { Database } from '#platform/database/database.js';
 import { NestLogger, type Logger } from '#platform/logging.js';
+import { Metrics } from '#platform/management/metrics.js';
 import { PlatformModule, type ProcessParts } from '#platform/platform.module.js';
 import type { Settings } from '#platform/settings.js';
 import { openTracing } from '#platform/tracing/open-tracing.js';
 
 /** The parts that every process of Sluice has. */
-export async function openParts(settings: Settings, logger: Logger, name: string): Promise<ProcessParts> {
+export async function openParts(
+  settings: Settings,
+  logger: Logger,
+  name: string,
+  metrics: Metrics,
+): Promise<ProcessParts> {
   const database = await Database.connect({
     ...settings.database,
     applicationName: `sluice-${name}`,
@@ -17,7 +23,7 @@ export async function openParts(settings: Settings, logger: Logger, name: string
       logger.warn({ err: error }, 'database connection lost');
     },
   });
-  return { settings, logger, database, tracing: await openTracing(settings, name, logger) };
+  return { settings, logger, database, metrics, tracing: await openTracing(settings, name, logger) };
 }
 
 @Module({})
@@ -28,14 +34,21 @@ class ContextModule {
 }
 
 /** A process without HTTP, made of these modules. */
-export async function startContext(
-  settings: Settings,
-  logger: Logger,
-  name: string,
+export function startContext(
+  parts: ProcessParts,
   ...imports: NonNullable<ModuleMetadata['imports']>
 ): Promise<INestApplicationContext> {
-  return NestFactory.createApplicationContext(ContextModule.of(await openParts(settings, logger, name), imports), {
-    logger: new NestLogger(logger),
+  return NestFactory.createApplicationContext(ContextModule.of(parts, imports), {
+    logger: new NestLogger(parts.logger),
     abortOnError: false,
   });
+}
+
+/** A command that looks at the store and that nobody watches. */
+export async function startTools(
+  settings: Settings,
+  logger: Logger,
+  ...imports: NonNullable<ModuleMetadata['imports']>
+): Promise<INestApplicationContext> {
+  return startContext(await openParts(settings, logger, 'tools', new Metrics()), ...imports);
 }

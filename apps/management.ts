@@ -2,6 +2,7 @@ import { Database } from '#platform/database/database.js';
 import type { Logger } from '#platform/logging.js';
 import { Health } from '#platform/management/health.js';
 import { ManagementServer } from '#platform/management/management-server.js';
+import { Metrics } from '#platform/management/metrics.js';
 import type { Settings } from '#platform/settings.js';
 
 /** Neither health nor metrics wait for the other, nor for connections that the process's own work has taken. */
@@ -25,7 +26,7 @@ export interface Managed {
 export async function managed<Process extends Running>(
   settings: Settings,
   logger: Logger,
-  start: () => Promise<Process>,
+  start: (metrics: Metrics) => Promise<Process>,
 ): Promise<Process & Managed> {
   const database = await Database.connect({
     url: settings.database.url,
@@ -36,14 +37,21 @@ export async function managed<Process extends Running>(
     onError: () => undefined,
   });
   const health = new Health(() => database.query('SELECT 1'));
+  const metrics = new Metrics(database);
+  metrics.gauge('sluice_database_up', 'Whether the database answers in time', async () =>
+    Number(await health.databaseAnswers()),
+  );
+  metrics.gauge('sluice_ready', 'Whether the process takes work and can do it', async () =>
+    Number((await health.readiness()).ready),
+  );
   const closing = [() => database.close()];
   const close = async () => {
     for (const next of closing) await next();
   };
   try {
-    const server = await ManagementServer.open(settings.management, health, logger);
+    const server = await ManagementServer.open(settings.management, { health, metrics, logger });
     closing.unshift(() => server.close());
-    const running = await start();
+    const running = await start(metrics);
     health.serve();
     const stop = async () => {
       health.drain();

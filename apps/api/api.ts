@@ -1,11 +1,14 @@
 import { NestFactory } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { FastifyInstance } from 'fastify';
+import { AccessLog } from '#platform/http/access-log.js';
 import { AddressBudget } from '#platform/http/address-budget.js';
+import { AnsweredRequests } from '#platform/http/answered-requests.js';
 import { createEdge } from '#platform/http/edge.js';
 import { RouteTable } from '#platform/http/route-table.js';
 import { gracefulShutdown } from '#platform/http/shutdown.js';
 import { NestLogger, type Logger } from '#platform/logging.js';
+import type { Metrics } from '#platform/management/metrics.js';
 import type { Settings } from '#platform/settings.js';
 import { openParts } from '../context.js';
 import { managed, type Managed } from '../management.js';
@@ -23,17 +26,24 @@ export interface Api extends Managed {
 
 /** Starts the HTTP process on a database whose schema is up to date. */
 export function startApi(settings: Settings, logger: Logger): Promise<Api> {
-  return managed(settings, logger, () => listen(settings, logger));
+  return managed(settings, logger, (metrics) => listen(settings, logger, metrics));
 }
 
-async function listen(settings: Settings, logger: Logger): Promise<Omit<Api, keyof Managed>> {
+async function listen(settings: Settings, logger: Logger, metrics: Metrics): Promise<Omit<Api, keyof Managed>> {
   const budgets = {
     strangers: new AddressBudget('minute', settings.anonymousPerMinute, MINUTE_SECONDS),
     operators: new AddressBudget('minute', OPERATORS_PER_MINUTE, MINUTE_SECONDS),
   };
-  const parts = await openParts(settings, logger, 'api');
-  const edge = createEdge({ ...settings.http, strangers: budgets.strangers, tracing: parts.tracing });
+  const parts = await openParts(settings, logger, 'api', metrics);
+  const answered = new AnsweredRequests(metrics, new AccessLog(logger, settings.accessLogSample));
+  const edge = createEdge({
+    ...settings.http,
+    strangers: budgets.strangers,
+    tracing: parts.tracing,
+    unreadable: answered.unreadable,
+  });
   const fastify = edge.getInstance<FastifyInstance>();
+  answered.watch(fastify);
   const routes = RouteTable.of(fastify);
   const stopHttp = gracefulShutdown(fastify, settings.shutdownGraceMs);
   const app = await NestFactory.create<NestFastifyApplication>(ApiModule.of(parts, routes, budgets), edge, {

@@ -5,7 +5,7 @@ import { MessagesModule } from '#messages/messages.module.js';
 import { runningUrl } from '#platform/embedded-postgres/index.js';
 import { createLogger } from '#platform/logging.js';
 import { readSettings } from '#platform/settings.js';
-import { startContext } from '../context.js';
+import { startTools } from '../context.js';
 import { sentence } from '../process.js';
 
 /**
@@ -15,12 +15,7 @@ import { sentence } from '../process.js';
 try {
   // It authenticates nobody, so any pepper will do.
   const env = { API_KEY_PEPPER: '-'.repeat(32), ...process.env, DATABASE_URL: await databaseUrl() };
-  const tools = await startContext(
-    readSettings(env),
-    createLogger('silent', 'census'),
-    'census',
-    MessagesModule.forTools(),
-  );
+  const tools = await startTools(readSettings(env), createLogger('silent', 'census'), MessagesModule.forTools());
   const count = await MessagesModule.census(tools);
   await tools.close();
   console.log(`${count} messages are queued or processing without an outbox entry, a live job or an unexpired claim.`);

@@ -4,6 +4,7 @@ import { AccountsModule } from '#accounts/accounts.module.js';
 import { AuthenticateCaller, SignUp } from '#accounts/index.js';
 import { Database } from '#platform/database/database.js';
 import { createLogger } from '#platform/logging.js';
+import { Metrics } from '#platform/management/metrics.js';
 import { PlatformModule, type ProcessParts } from '#platform/platform.module.js';
 import type { Settings } from '#platform/settings.js';
 import type { DataDir } from './data-dir.js';
@@ -23,7 +24,7 @@ export async function ensureDevKey(dataDir: DataDir, settings: Settings): Promis
   });
   const logger = createLogger('silent', 'dev');
   const app = await NestFactory.createApplicationContext(
-    DevKeyModule.of({ settings, logger, database, tracing: null }),
+    DevKeyModule.of({ settings, logger, database, metrics: new Metrics(), tracing: null }),
     {
       logger: false,
       abortOnError: false,

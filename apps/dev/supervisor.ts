@@ -46,7 +46,9 @@ export class Supervisor {
     stopping.throwIfAborted();
     await migrateSchema(url);
     stopping.throwIfAborted();
-    const appEnv = { ...env, DATABASE_URL: url, PORT: String(port) };
+    // Who tries things out wants to see each request.
+    const ACCESS_LOG_SAMPLE = given(env.ACCESS_LOG_SAMPLE) ?? '1';
+    const appEnv = { ...env, DATABASE_URL: url, PORT: String(port), ACCESS_LOG_SAMPLE };
     const [apiKey] = await Promise.all([
       ensureDevKey(dataDir, { ...settings, http, management, database: { ...settings.database, url } }),
       ...this.startApps(names, ports, appEnv, settings),

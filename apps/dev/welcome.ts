@@ -3,7 +3,8 @@ import type { Started } from './supervisor.js';
 /** What to do now, ready to be pasted. */
 export function welcome({ host, port, management, apiKey, dataDir }: Started): string {
   const url = `http://${reachable(host)}:${port}`;
-  const health = management.ports.map((own) => `http://${reachable(management.host)}:${own}/health/ready`);
+  const managed = management.ports.map((own) => `http://${reachable(management.host)}:${own}`);
+  const all = (path: string) => managed.map((own) => `${own}${path}`).join('  ');
   return `
 Sluice is ready: ${url}
 
@@ -12,7 +13,8 @@ curl -i ${url}/messages -H 'Authorization: Bearer ${apiKey}' -H 'Content-Type: a
 
 API key:        ${dataDir.file('dev-key')}
 Data:           ${dataDir.path}
-Health:         ${health.join('  ')}
+Health:         ${all('/health/ready')}
+Metrics:        ${all('/metrics')}
 Documentation:  README.md
 Stop with Ctrl-C.
 `;

@@ -2,7 +2,7 @@ import type { MessageHandler } from '#messages/index.js';
 import { MessagesModule, type HandlerModule } from '#messages/messages.module.js';
 import type { Logger } from '#platform/logging.js';
 import type { Settings } from '#platform/settings.js';
-import { startContext } from '../context.js';
+import { openParts, startContext } from '../context.js';
 import { managed, type Managed } from '../management.js';
 
 export interface RunningWorker extends Managed {
@@ -19,8 +19,9 @@ export function startWorker(
   logger: Logger,
   handler: MessageHandler | HandlerModule | null = null,
 ): Promise<RunningWorker> {
-  return managed(settings, logger, async () => {
-    const app = await startContext(settings, logger, 'worker', MessagesModule.forWorker(handler));
+  return managed(settings, logger, async (metrics) => {
+    const parts = await openParts(settings, logger, 'worker', metrics);
+    const app = await startContext(parts, MessagesModule.forWorker(handler));
     return { stop: () => app.close() };
   });
 }

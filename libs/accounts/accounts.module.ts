@@ -10,6 +10,8 @@ import { Clock } from '#kernel/clock.js';
 import { Ids } from '#kernel/ids.js';
 import { Database } from '#platform/database/database.js';
 import { AddressBudget } from '#platform/http/address-budget.js';
+import { Secret } from '#platform/http/secret.js';
+import { Metrics } from '#platform/management/metrics.js';
 import { SETTINGS } from '#platform/platform.module.js';
 import type { Settings } from '#platform/settings.js';
 import { AccessGuard } from './adapters/http/access.guard.js';
@@ -19,6 +21,7 @@ import { ApiKeyGuard } from './adapters/http/api-key.guard.js';
 import { ApiKeysController } from './adapters/http/api-keys.controller.js';
 import { LateAnswers } from './adapters/http/late-answers.js';
 import { SignupPolicy } from './adapters/http/signup-policy.js';
+import { countAuthentications } from './adapters/metrics/authentication-metrics.js';
 import { PostgresAccounts } from './adapters/postgres/postgres-accounts.js';
 import { Accounts } from './application/accounts.js';
 import { CreateApiKey, ListApiKeys, RevokeApiKey, RotateApiKey } from './application/api-keys.js';
@@ -69,9 +72,13 @@ const useCases: FactoryProvider[] = [
 const http: FactoryProvider[] = [
   {
     provide: ApiKeyGuard,
-    useFactory: (authenticate: AuthenticateCaller, { adminApiKey }: Settings) =>
-      new ApiKeyGuard(authenticate, adminApiKey),
-    inject: [AuthenticateCaller, SETTINGS],
+    useFactory: (authenticate: AuthenticateCaller, { adminApiKey }: Settings, metrics: Metrics) =>
+      new ApiKeyGuard(
+        authenticate,
+        adminApiKey === null ? null : new Secret(adminApiKey),
+        countAuthentications(metrics),
+      ),
+    inject: [AuthenticateCaller, SETTINGS, Metrics],
   },
   { provide: AccessGuard, useFactory: (reflector: Reflector) => new AccessGuard(reflector), inject: [Reflector] },
   {

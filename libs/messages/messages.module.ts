@@ -12,15 +12,23 @@ import { Clock } from '#kernel/clock.js';
 import { Ids } from '#kernel/ids.js';
 import { Database } from '#platform/database/database.js';
 import type { Logger } from '#platform/logging.js';
+import { BatchMetrics } from '#platform/management/batch-metrics.js';
+import { Metrics } from '#platform/management/metrics.js';
 import { LOGGER, SETTINGS, TRACING } from '#platform/platform.module.js';
 import type { Settings } from '#platform/settings.js';
 import type { Tracing } from '#platform/tracing/tracing.js';
 import { BullMqDeliveryQueue } from './adapters/bullmq/bullmq-delivery-queue.js';
 import { Consumer } from './adapters/bullmq/consumer.js';
 import { PostgresCensus } from './adapters/bullmq/postgres-census.js';
+import { queueDepth } from './adapters/bullmq/postgres-queue-depth.js';
 import { openQueueConnection, type QueueConnection } from './adapters/bullmq/queue-connection.js';
 import { MessagesController } from './adapters/http/messages.controller.js';
 import { LoggingHandler } from './adapters/logging-handler.js';
+import { DeliveryMetrics } from './adapters/metrics/delivery-metrics.js';
+import { ReconcilerMetrics } from './adapters/metrics/reconciler-metrics.js';
+import { RelayMetrics } from './adapters/metrics/relay-metrics.js';
+import { watchStore } from './adapters/metrics/store-metrics.js';
+import { outboxBacklog } from './adapters/postgres/outbox-backlog.js';
 import { PostgresDeliveries } from './adapters/postgres/postgres-deliveries.js';
 import { PostgresMessages } from './adapters/postgres/postgres-messages.js';
 import { PostgresOutbox } from './adapters/postgres/postgres-outbox.js';
@@ -35,7 +43,7 @@ import { JobFollower } from './application/job-follower.js';
 import { ListMessages } from './application/list-messages.js';
 import { MessageHandler } from './application/message-handler.js';
 import { Messages } from './application/messages.js';
-import { OutboxRelay } from './application/outbox-relay.js';
+import { OutboxRelay, type RelayReport } from './application/outbox-relay.js';
 import { Outbox } from './application/outbox.js';
 import { Reconciler } from './application/reconciler.js';
 import { RetryMessage } from './application/retry-message.js';
@@ -44,6 +52,7 @@ import { SendMessage } from './application/send-message.js';
 
 const QUEUE_CONNECTION = Symbol('queue connection');
 const QUEUE = Symbol('queue');
+const STORE_METRICS = Symbol('metrics of the store');
 
 const FOLLOW_EVERY_MS = 500;
 
@@ -73,21 +82,33 @@ const core: FactoryProvider[] = [
     useFactory: (queue: Queue, { worker }: Settings) => new BullMqDeliveryQueue(queue, worker),
     inject: [QUEUE, SETTINGS],
   },
+  { provide: RelayMetrics, useFactory: (metrics: Metrics) => new RelayMetrics(metrics), inject: [Metrics] },
   { provide: Outbox, useFactory: (database: Database) => new PostgresOutbox(database), inject: [Database] },
   {
     provide: OutboxRelay,
-    useFactory: (outbox: Outbox, queue: DeliveryQueue, logger: Logger) =>
-      new OutboxRelay(outbox, queue, ({ event, error }) => {
+    useFactory: (outbox: Outbox, queue: DeliveryQueue, metrics: RelayMetrics, logger: Logger) => {
+      const report = ({ event, error }: RelayReport) => {
+        metrics.fault(event);
         logger.warn({ err: error }, event);
-      }),
-    inject: [Outbox, DeliveryQueue, LOGGER],
+      };
+      const relay = new OutboxRelay(outbox, queue, report, metrics.relayed);
+      metrics.watch(relay);
+      return relay;
+    },
+    inject: [Outbox, DeliveryQueue, RelayMetrics, LOGGER],
   },
   {
     provide: Messages,
-    useFactory: (database: Database, relay: OutboxRelay) => new PostgresMessages(database, relay),
-    inject: [Database, OutboxRelay],
+    useFactory: (database: Database, relay: OutboxRelay, batches: BatchMetrics) =>
+      new PostgresMessages(database, relay, (name) => batches.observer(name)),
+    inject: [Database, OutboxRelay, BatchMetrics],
   },
-  { provide: Deliveries, useFactory: (database: Database) => new PostgresDeliveries(database), inject: [Database] },
+  {
+    provide: Deliveries,
+    useFactory: (database: Database, batches: BatchMetrics) =>
+      new PostgresDeliveries(database, (name) => batches.observer(name)),
+    inject: [Database, BatchMetrics],
+  },
   {
     provide: Census,
     useFactory: (database: Database, queue: Queue, { worker }: Settings) =>
@@ -95,13 +116,34 @@ const core: FactoryProvider[] = [
     inject: [Database, QUEUE, SETTINGS],
   },
   {
+    provide: STORE_METRICS,
+    useFactory: (metrics: Metrics, queue: Queue, { worker }: Settings) => {
+      watchStore(metrics, {
+        backlog: outboxBacklog,
+        depth: (database) => queueDepth(database, queue.name),
+        strays: (database) => new PostgresCensus(database, queue, worker.lockMs).countAmongOldest(),
+      });
+    },
+    inject: [Metrics, QUEUE, SETTINGS],
+  },
+  {
     provide: Reconciler,
-    useFactory: (census: Census, deliveries: Deliveries, messages: Messages, clock: Clock, logger: Logger) =>
-      new Reconciler(census, deliveries, messages, clock, (result) => {
+    useFactory: (
+      census: Census,
+      deliveries: Deliveries,
+      messages: Messages,
+      clock: Clock,
+      metrics: Metrics,
+      logger: Logger,
+    ) => {
+      const reconciling = new ReconcilerMetrics(metrics);
+      return new Reconciler(census, deliveries, messages, clock, (result) => {
+        reconciling.ran(result);
         if (result instanceof Error) logger.warn({ err: result }, 'reconciling failed');
         else if (result.requeued > 0) logger.warn(result, 'strays were put on their way again');
-      }),
-    inject: [Census, Deliveries, Messages, Clock, LOGGER],
+      });
+    },
+    inject: [Census, Deliveries, Messages, Clock, Metrics, LOGGER],
   },
   {
     provide: JobFollower,
@@ -142,11 +184,12 @@ const consuming: FactoryProvider[] = [
       tracing: Tracing | null,
       { queueName, worker }: Settings,
       clock: Clock,
+      metrics: Metrics,
     ) => {
       const traced = tracing === null ? handler : new TracedHandler(handler, tracing, queueName);
-      return new DeliverMessage(deliveries, traced, worker, clock);
+      return new DeliverMessage(deliveries, traced, worker, clock, Math.random, new DeliveryMetrics(metrics));
     },
-    inject: [Deliveries, MessageHandler, TRACING, SETTINGS, Clock],
+    inject: [Deliveries, MessageHandler, TRACING, SETTINGS, Clock, Metrics],
   },
   {
     provide: Consumer,

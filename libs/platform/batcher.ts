@@ -11,6 +11,15 @@ export interface BatcherOptions<Item> {
   /** Items, and bytes, that may wait; more are refused with `unavailable`. */
   readonly maxWaiting: number;
   readonly maxWaitingBytes?: number;
+  readonly observer?: BatchObserver | undefined;
+}
+
+/** Looks on, for whoever runs the process. */
+export interface BatchObserver {
+  /** How much waits is asked for whenever somebody looks. */
+  watch(waiting: { readonly items: () => number; readonly bytes: () => number }): void;
+  /** A run has begun with so many items. */
+  ran(items: number): void;
 }
 
 /** Items of a failed run that are repeated at the same time. */
@@ -39,7 +48,9 @@ export class Batcher<Item, Result> {
   constructor(
     private readonly run: (items: Item[]) => Promise<Result[]>,
     private readonly options: BatcherOptions<Item>,
-  ) {}
+  ) {
+    options.observer?.watch({ items: () => this.waiting.length, bytes: () => this.waitingBytes });
+  }
 
   submit(item: Item): Promise<Result> {
     const { sizeOf, maxWaiting, maxWaitingBytes = Infinity } = this.options;
@@ -73,6 +84,7 @@ export class Batcher<Item, Result> {
   private start(): void {
     if (this.waiting.length === 0) return;
     const batch = this.take();
+    this.options.observer?.ran(batch.length);
     this.running++;
     void this.attempt(batch).finally(() => {
       this.running--;

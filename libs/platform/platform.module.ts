@@ -4,6 +4,8 @@ import { Ids, UuidV7Ids } from '#kernel/ids.js';
 import { Database } from './database/database.js';
 import { Environment } from './environment.js';
 import type { Logger } from './logging.js';
+import { BatchMetrics } from './management/batch-metrics.js';
+import { Metrics } from './management/metrics.js';
 import type { Settings } from './settings.js';
 import type { Tracing } from './tracing/tracing.js';
 
@@ -20,6 +22,7 @@ export interface ProcessParts {
   readonly logger: Logger;
   readonly database: Database;
   readonly tracing: Tracing | null;
+  readonly metrics: Metrics;
 }
 
 /** What every context of a process shares. It closes last, when nobody has anything left to write or to tell. */
@@ -31,13 +34,15 @@ export class PlatformModule implements OnApplicationShutdown {
     @Inject(TRACING) private readonly tracing: Tracing | null,
   ) {}
 
-  static of({ settings, logger, database, tracing }: ProcessParts): DynamicModule {
+  static of({ settings, logger, database, metrics, tracing }: ProcessParts): DynamicModule {
     const providers = [
       { provide: SETTINGS, useValue: settings },
       { provide: LOGGER, useValue: logger },
       { provide: Database, useValue: database },
       { provide: Environment, useFactory: () => new Environment(process.env) },
       { provide: TRACING, useValue: tracing },
+      { provide: Metrics, useValue: metrics },
+      { provide: BatchMetrics, useFactory: () => new BatchMetrics(metrics) },
       { provide: Clock, useClass: SystemClock },
       { provide: Ids, useClass: UuidV7Ids },
     ];

@@ -74,6 +74,15 @@ describe('readSettings', () => {
     expect(fault({ [name]: bad })).toMatch(new RegExp(`^${name} must be .*"${bad}"\\.$`));
   });
 
+  it('logs of every hundredth request unless ACCESS_LOG_SAMPLE says how many', () => {
+    const sample = (text?: string) => readSettings({ ...required, ACCESS_LOG_SAMPLE: text }).accessLogSample;
+    for (const nothing of [undefined, '']) expect(sample(nothing)).toBe(0.01);
+    for (const good of ['0', '1', '.5', '0.001', '1.0']) expect(sample(good)).toBe(Number(good));
+    for (const bad of ['1.1', '2', '-1', '1e-3', '1%', '0,5', ' 1', '.', 'all']) {
+      expect(fault({ ACCESS_LOG_SAMPLE: bad })).toBe(`ACCESS_LOG_SAMPLE must be a number from 0 to 1; it is "${bad}".`);
+    }
+  });
+
   it('listens everywhere unless HOST says where', () => {
     expect(readSettings(required).http.host).toBe('0.0.0.0');
     expect(readSettings({ ...required, HOST: '127.0.0.1' }).http.host).toBe('127.0.0.1');

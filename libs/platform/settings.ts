@@ -20,6 +20,14 @@ export function integer(env: Variables, name: string, fallback: number, min: num
   return value;
 }
 
+function fraction(env: Variables, name: string, fallback: number): number {
+  const text = given(env, name);
+  if (text === undefined) return fallback;
+  const value = /^(\d|\d?\.\d{1,9})$/.test(text) ? Number(text) : NaN;
+  if (!(value >= 0 && value <= 1)) throw new SettingsError(`${name} must be a number from 0 to 1; it is "${text}".`);
+  return value;
+}
+
 export function oneOf<T extends string>(env: Variables, name: string, fallback: T, values: readonly T[]): T {
   const text = given(env, name);
   if (text === undefined) return fallback;
@@ -178,6 +186,7 @@ export function readSettings(env: Variables) {
     },
     reconcileIntervalMs: integer(env, 'RECONCILE_INTERVAL_MS', 30_000, 100, 86_400_000),
     tracing: tracing(env),
+    accessLogSample: fraction(env, 'ACCESS_LOG_SAMPLE', 0.01),
     logLevel: oneOf(env, 'LOG_LEVEL', 'info', LOG_LEVELS),
   };
 }

@@ -9,8 +9,11 @@ import { Reflector } from '@nestjs/core';
 import { AuthenticateCaller } from '#accounts/index.js';
 import { Database } from '#platform/database/database.js';
 import type { Logger } from '#platform/logging.js';
+import { BatchMetrics } from '#platform/management/batch-metrics.js';
+import { Metrics } from '#platform/management/metrics.js';
 import { LOGGER, SETTINGS } from '#platform/platform.module.js';
 import type { Settings } from '#platform/settings.js';
+import { countDecisions } from './adapters/metrics/limiter-metrics.js';
 import { BansController } from './adapters/http/bans.controller.js';
 import { PostgresBans } from './adapters/postgres/postgres-bans.js';
 import { PlanThrottlerGuard, type Budgets } from './adapters/http/plan-throttler.guard.js';
@@ -43,8 +46,9 @@ const FORGET_EVERY_MS = 600_000;
     },
     {
       provide: PlanThrottlerStorage,
-      useFactory: (counters: Database, { bans }: Settings) => new PostgresPlanThrottlerStorage(counters, bans),
-      inject: [COUNTERS, SETTINGS],
+      useFactory: (counters: Database, { bans }: Settings, batches: BatchMetrics) =>
+        new PostgresPlanThrottlerStorage(counters, bans, batches.observer('hits')),
+      inject: [COUNTERS, SETTINGS, BatchMetrics],
     },
     { provide: Bans, useFactory: (database: Database) => new PostgresBans(database), inject: [Database] },
     {
@@ -61,9 +65,13 @@ export class RateLimitingModule {
   static forApi(operators: boolean, budgets: Budgets): DynamicModule {
     const guard: FactoryProvider = {
       provide: PlanThrottlerGuard,
-      useFactory: (storage: PlanThrottlerStorage, authenticate: AuthenticateCaller, reflector: Reflector) =>
-        new PlanThrottlerGuard(storage, authenticate, budgets, reflector),
-      inject: [PlanThrottlerStorage, AuthenticateCaller, Reflector],
+      useFactory: (
+        storage: PlanThrottlerStorage,
+        authenticate: AuthenticateCaller,
+        metrics: Metrics,
+        reflector: Reflector,
+      ) => new PlanThrottlerGuard(storage, authenticate, budgets, countDecisions(metrics), reflector),
+      inject: [PlanThrottlerStorage, AuthenticateCaller, Metrics, Reflector],
     };
     return {
       module: RateLimitingModule,

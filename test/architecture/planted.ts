@@ -50,11 +50,13 @@ export const MINIATURE: Files = {
   'libs/messages/messages.module.ts': `
     import type { Queue } from 'bullmq';
     import './adapters/bullmq/queue.js';
+    import '#platform/management/metrics.js';
     import './adapters/http/messages.controller.js';
     import './application/send-message.js';
     export let queue: Queue;`,
   'libs/platform/database/database.ts': "import 'typeorm';",
   'libs/platform/tracing/otlp-tracing.ts': "import '@opentelemetry/sdk-trace-base';",
+  'libs/platform/management/metrics.ts': "import 'prom-client'; import '../database/database.js';",
   'libs/platform/logging.ts': "import 'pino'; import '#kernel/ids.js'; import './database/database.js';",
   'test/support/builders.ts': "import '#messages/application/message-handler.js'; import 'bullmq';",
 };
@@ -273,6 +275,11 @@ export const PLANTS: readonly Plant[] = [
     files: {
       'libs/messages/adapters/http/with-tracer.ts': "import { trace } from '@opentelemetry/api'; trace.getTracer('');",
     },
+  },
+  {
+    rule: 'prom-client-stays-in-one-file',
+    what: 'a counter of its own in an adapter',
+    files: { 'libs/messages/adapters/http/with-counter.ts': "import { Counter } from 'prom-client'; new Counter({});" },
   },
   {
     rule: 'production-knows-no-test',

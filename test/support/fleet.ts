@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
 import { startApi, type Api } from '../../apps/api/api.js';
-import { startContext } from '../../apps/context.js';
+import { startTools } from '../../apps/context.js';
 import { MessagesModule } from '#messages/messages.module.js';
 import { createLogger } from '#platform/logging.js';
 import { readSettings } from '#platform/settings.js';
@@ -129,7 +129,7 @@ export class Fleet {
 
   async census(): Promise<number> {
     const logger = createLogger('silent', 'tools');
-    const tools = await startContext(readSettings(this.env), logger, 'tools', MessagesModule.forTools());
+    const tools = await startTools(readSettings(this.env), logger, MessagesModule.forTools());
     try {
       return await MessagesModule.census(tools);
     } finally {

@@ -14,6 +14,10 @@ const KNOWN_FRESH_MS = 600_000;
 const JOIN_MS = 50;
 const MAX_CACHED = 50_000;
 
+/** What may come of looking at who is calling. */
+export const AUTHENTICATION_OUTCOMES = ['valid', 'invalid', 'missing', 'operator', 'unavailable'] as const;
+export type AuthenticationOutcome = (typeof AUTHENTICATION_OUTCOMES)[number];
+
 /** Who is calling, as far as a request needs to know. */
 export interface Caller {
   readonly accountId: string;

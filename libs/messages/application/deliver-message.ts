@@ -35,6 +35,16 @@ const SETTLING_MS = 15_000;
 const MAX_REASON_LENGTH = 1_000;
 const DONE: Outcome = { kind: 'done' };
 
+/** How a delivery ended; `lost_claim` when another worker has taken the message over meanwhile. */
+export type DeliveryEnd = 'delivered' | 'retried' | 'failed' | 'lost_claim';
+
+/** Is told of deliveries, for whoever runs the process. */
+export interface DeliveryObserver {
+  ended(how: DeliveryEnd): void;
+  /** The handler has taken so many milliseconds, or its time was up. */
+  handled(ms: number): void;
+}
+
 /** Runs one job: claims its message, calls the handler, stores how it ended. */
 export class DeliverMessage {
   private readonly solitude = new Solitude();
@@ -45,6 +55,7 @@ export class DeliverMessage {
     private readonly terms: DeliveryTerms,
     private readonly clock: Clock,
     private readonly random: () => number = Math.random,
+    private readonly observer: DeliveryObserver | null = null,
   ) {}
 
   /**
@@ -62,30 +73,36 @@ export class DeliverMessage {
       return this.attempt(claimed, stopping);
     });
     if ('kind' in first) return first;
-    return this.solitude.alone(async () =>
-      (await this.deliveries.runsAlone(first, terms.leaseMs)) ? this.attempt(first, stopping) : DONE,
-    );
+    return this.solitude.alone(async () => {
+      if (await this.deliveries.runsAlone(first, terms.leaseMs)) return this.attempt(first, stopping);
+      this.observer?.ended('lost_claim');
+      return DONE;
+    });
   }
 
   private async convict(claimed: Message, stopping: AbortSignal): Promise<Outcome> {
     const failed = claimed.fail('worker_lost', this.clock.now());
-    return (await this.settle(claimed, failed, stopping)) ? { kind: 'failed', reason: 'worker_lost' } : DONE;
+    return (await this.end('failed', claimed, failed, stopping)) ? { kind: 'failed', reason: 'worker_lost' } : DONE;
   }
 
   private async attempt(claimed: Message, stopping: AbortSignal): Promise<Outcome> {
+    const begun = performance.now();
     const failure = await this.handle(claimed);
+    this.observer?.handled(performance.now() - begun);
     const at = this.clock.now();
     if (failure === null) {
-      await this.settle(claimed, claimed.deliver(at), stopping);
+      await this.end('delivered', claimed, claimed.deliver(at), stopping);
       return DONE;
     }
     const { reason, next } = failure;
     const failures = claimed.state.failures + 1;
     if (next === 'never' || failures >= this.terms.maxAttempts) {
-      return (await this.settle(claimed, claimed.fail(reason, at), stopping)) ? { kind: 'failed', reason } : DONE;
+      const failed = await this.end('failed', claimed, claimed.fail(reason, at), stopping);
+      return failed ? { kind: 'failed', reason } : DONE;
     }
     const afterMs = next === null ? backoff(this.terms, failures, this.random()) : this.bounded(next);
-    return (await this.settle(claimed, claimed.requeue(reason, at), stopping)) ? { kind: 'again', afterMs } : DONE;
+    const retried = await this.end('retried', claimed, claimed.requeue(reason, at), stopping);
+    return retried ? { kind: 'again', afterMs } : DONE;
   }
 
   // A handler may have computed it from what somebody else sent, so anything can come.
@@ -122,6 +139,13 @@ export class DeliverMessage {
     } finally {
       clearTimeout(timer);
     }
+  }
+
+  /** @returns false when another worker has taken the message over */
+  private async end(how: DeliveryEnd, claimed: Message, ended: Message, stopping: AbortSignal): Promise<boolean> {
+    const settled = await this.settle(claimed, ended, stopping);
+    this.observer?.ended(settled ? how : 'lost_claim');
+    return settled;
   }
 
   // The handler has done its work: to forget that because the store is away would do the work twice.

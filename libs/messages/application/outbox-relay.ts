@@ -43,7 +43,13 @@ export class OutboxRelay {
     private readonly outbox: Outbox,
     private readonly queue: DeliveryQueue,
     private readonly report: (report: RelayReport) => void,
+    private readonly onRelayed: (messages: number) => void = () => undefined,
   ) {}
+
+  /** What waits in memory to be relayed. */
+  get backlog(): { readonly entries: number; readonly bytes: number } {
+    return { entries: this.waiting.length, bytes: this.waitingBytes };
+  }
 
   /** Takes over an entry that has just been committed. Never throws, never waits. */
   offer(entry: OutboxEntry): void {
@@ -137,6 +143,7 @@ export class OutboxRelay {
   private async add(messages: readonly Message[]): Promise<Set<string>> {
     try {
       await this.queue.add(messages);
+      if (messages.length > 0) this.onRelayed(messages.length);
       return new Set();
     } catch (error) {
       if (error instanceof DomainError && error.code === 'unavailable') throw error;

@@ -31,6 +31,8 @@ export interface EdgeOptions {
   readonly strangers: AddressBudget;
   /** Makes a span of each request; null makes none. */
   readonly tracing: Tracing | null;
+  /** Is told of answers to what could not be read: no hook of Fastify runs for them. */
+  readonly unreadable: (status: number, requestId: string) => void;
 }
 
 /** Requests whose body waits for `100 Continue` until somebody wants to read it. */
@@ -52,13 +54,14 @@ export function createEdge(options: EdgeOptions): FastifyAdapter {
     genReqId: (request: IncomingMessage) => requestId(request.headers['x-request-id']),
     trustProxy: options.trustProxy.length === 0 ? false : [...options.trustProxy],
     clientErrorHandler: (error: ConnectionError, socket: Socket) => {
-      answerUnreadable(error, socket, strangers);
+      answerUnreadable(error, socket, options);
     },
     frameworkErrors: (_error: Error, request: FastifyRequest, reply: FastifyReply) => {
       request.rateLimit = [strangers.take(request.ip).window];
       // Fastify runs no hook here.
       tellLimits(request, reply, strangers);
       sendProblem(request, reply, new DomainError('malformed_request', 'The path is not validly percent-encoded.'));
+      options.unreadable(reply.statusCode, request.id);
     },
     rewriteUrl: routedTarget,
     routerOptions: { maxParamLength: MAX_HEADER_BYTES },
@@ -106,13 +109,13 @@ export function createEdge(options: EdgeOptions): FastifyAdapter {
   server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) => {
     const told = [strangers.take(request.socket.remoteAddress ?? '').window];
     const detail = 'The only expectation is 100-continue.';
-    const { status, headers, body } = closing('malformed_request', detail, told, request);
+    const { status, headers, body } = closing(options, 'malformed_request', detail, told, request);
     response.writeHead(status, headers).end(body);
   });
   server.on('connect', (request: IncomingMessage, socket: Socket) => {
     socket.on('error', () => undefined).resume();
     const told = [strangers.take(socket.remoteAddress ?? '').window];
-    refuse(socket, closing('malformed_request', 'This server is no proxy.', told, request));
+    refuse(socket, closing(options, 'malformed_request', 'This server is no proxy.', told, request));
   });
   return adapter;
 }
@@ -157,6 +160,7 @@ interface Refusal {
 
 /** An answer outside of Fastify, after which the connection closes. */
 function closing(
+  { unreadable }: EdgeOptions,
   code: ErrorCode,
   detail: string,
   windows: readonly RateLimitWindow[],
@@ -165,6 +169,7 @@ function closing(
   const id = requestId(request?.headers['x-request-id']);
   const problem = toProblem(new DomainError(code, detail), id);
   const body = JSON.stringify(problem);
+  unreadable(problem.status, id);
   return {
     status: problem.status,
     headers: {
@@ -187,35 +192,35 @@ const UNREADABLE: Readonly<Record<string, [ErrorCode, string]>> = {
   ERR_HTTP_REQUEST_TIMEOUT: ['request_timeout', 'Send the whole request without delay.'],
 };
 
-const unreadable = new WeakSet<Socket>();
+const answeredUnreadable = new WeakSet<Socket>();
 
 /** Answers what the HTTP parser could not read: an error of the newest request's body, or of what follows it. */
-function answerUnreadable(error: ConnectionError, socket: Socket, strangers: AddressBudget): void {
+function answerUnreadable(error: ConnectionError, socket: Socket, options: EdgeOptions): void {
   // The parser complains of each further piece as well.
-  if (unreadable.has(socket)) return;
+  if (answeredUnreadable.has(socket)) return;
   if (!socket.writable) {
     socket.destroy();
     return;
   }
-  unreadable.add(socket);
+  answeredUnreadable.add(socket);
   const [code, detail] = UNREADABLE[error.code ?? ''] ?? ['malformed_request', 'The request is not valid HTTP/1.1.'];
   const { request, reply } = newestOf(socket);
   const unread = request?.raw.complete === false;
-  const told = (unread ? request.rateLimit : undefined) ?? [strangers.take(socket.remoteAddress ?? '').window];
+  const told = (unread ? request.rateLimit : undefined) ?? [options.strangers.take(socket.remoteAddress ?? '').window];
   if (unread) {
     givenUp.add(socket);
     if (reply?.sent === true) socket.destroySoon();
-    else refuse(socket, closing(code, detail, told, request.raw));
+    else refuse(socket, closing(options, code, detail, told, request.raw));
   } else if (reply?.getHeader('connection') === 'close') {
     // The last answer of this connection is given, or being given.
     if (reply.raw.writableFinished) socket.destroySoon();
   } else if (reply?.raw.writableFinished === false) {
     // Answers keep the order of their requests: what is under way may yet be stored.
     reply.raw.once('finish', () => {
-      refuse(socket, closing(code, detail, told));
+      refuse(socket, closing(options, code, detail, told));
     });
   } else {
-    refuse(socket, closing(code, detail, told));
+    refuse(socket, closing(options, code, detail, told));
   }
 }
 

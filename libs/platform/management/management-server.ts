@@ -3,6 +3,7 @@ import { fastify, type FastifyInstance } from 'fastify';
 import type { Logger } from '../logging.js';
 import { SettingsError } from '../settings.js';
 import type { Health } from './health.js';
+import type { Metrics } from './metrics.js';
 
 const REQUEST_TIMEOUT_MS = 10_000;
 
@@ -12,7 +13,13 @@ export interface ManagementOptions {
   readonly port: number;
 }
 
-/** The second port of a process, for those who run it and never for callers: health for now. */
+export interface Shown {
+  readonly health: Health;
+  readonly metrics: Metrics;
+  readonly logger: Logger;
+}
+
+/** The second port of a process, for those who run it and never for callers: health and metrics. */
 export class ManagementServer {
   private constructor(
     private readonly server: FastifyInstance,
@@ -21,7 +28,8 @@ export class ManagementServer {
   ) {}
 
   /** @throws SettingsError when the port can't be had */
-  static async open({ host, port }: ManagementOptions, health: Health, logger: Logger): Promise<ManagementServer> {
+  static async open({ host, port }: ManagementOptions, shown: Shown): Promise<ManagementServer> {
+    const { health, metrics, logger } = shown;
     const server = fastify({ forceCloseConnections: true, requestTimeout: REQUEST_TIMEOUT_MS });
     server.addHook('onSend', (_request, reply, _payload, done) => {
       void reply.header('cache-control', 'no-store');
@@ -37,6 +45,7 @@ export class ManagementServer {
       const { ready, checks } = await health.readiness();
       return reply.code(ready ? 200 : 503).send({ status: ready ? 'ready' : 'not ready', checks });
     });
+    server.get('/metrics', async (_request, reply) => reply.type(metrics.contentType).send(await metrics.text()));
     try {
       await server.listen({ host, port });
     } catch (error) {

@@ -1,7 +1,7 @@
-import { createHash, timingSafeEqual } from 'node:crypto';
 import type { CanActivate, ExecutionContext } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
-import type { AuthenticateCaller } from '../../application/authenticate-caller.js';
+import type { Secret } from '#platform/http/secret.js';
+import type { AuthenticateCaller, AuthenticationOutcome } from '../../application/authenticate-caller.js';
 
 /** `Bearer` in any case, one space, the key, and nothing after it. */
 const AUTHORIZATION = /^bearer ([!-~]+)$/i;
@@ -11,31 +11,34 @@ const AUTHORIZATION = /^bearer ([!-~]+)$/i;
  * counted next, and decided by the access guard.
  */
 export class ApiKeyGuard implements CanActivate {
-  private readonly operatorsKey: Buffer | null;
-
   constructor(
     private readonly authenticate: AuthenticateCaller,
-    operatorsKey: string | null,
-  ) {
-    this.operatorsKey = operatorsKey === null ? null : digest(operatorsKey);
-  }
+    private readonly operatorsKey: Secret | null,
+    private readonly settled: (outcome: AuthenticationOutcome) => void,
+  ) {}
 
   async canActivate(context: ExecutionContext): Promise<boolean> {
     const request = context.switchToHttp().getRequest<FastifyRequest>();
+    try {
+      this.settled(await this.settle(request));
+    } catch (error) {
+      this.settled('unavailable');
+      throw error;
+    }
+    return true;
+  }
+
+  private async settle(request: FastifyRequest): Promise<AuthenticationOutcome> {
     const presented = AUTHORIZATION.exec(request.headers.authorization ?? '')?.[1];
-    if (presented === undefined) return true;
+    if (presented === undefined) return request.headers.authorization === undefined ? 'missing' : 'invalid';
     const caller = await this.authenticate.execute(presented);
     if (caller !== null) {
       request.caller = caller;
       request.presentedKey = presented;
-    } else if (this.operatorsKey !== null) {
-      request.operator = timingSafeEqual(digest(presented), this.operatorsKey);
+      return 'valid';
     }
-    return true;
+    if (this.operatorsKey === null) return 'invalid';
+    request.operator = this.operatorsKey.matches(presented);
+    return request.operator ? 'operator' : 'invalid';
   }
-}
-
-// Of equal length whatever is presented, so that the time of the comparison tells nothing.
-function digest(text: string): Buffer {
-  return createHash('sha256').update(text).digest();
 }

@@ -5,22 +5,29 @@ import { OPEN_STATUSES } from '../../domain/message-status.js';
 import { WORKER_NAME } from './consumer.js';
 
 /*
- * The only file that knows BullMQ's tables. They are its internals: the version is pinned, and the contract suite of
- * this port tells when they change.
+ * With the queue's depth the only file that knows BullMQ's tables. They are its internals: the version is pinned, and
+ * the contract suite of this port tells when they change.
  */
 
 const JOB_ID = `CASE m.retries WHEN 0 THEN m.id ELSE m.id || '.' || m.retries END`;
 
+const OPEN = `m.status IN (${OPEN_STATUSES.map((status) => `'${status}'`).join(', ')})`;
+
 /** The message is open, and no worker of ours has it at hand. */
-const FREE = `m.status IN (${OPEN_STATUSES.map((status) => `'${status}'`).join(', ')})
+const FREE = `${OPEN}
     AND (m.claim_expires_at IS NULL OR m.claim_expires_at < clock_timestamp())`;
 
-const STRAYS = `
-  FROM sluice.messages m
+const straysAmong = (messages: string) => `
+  FROM ${messages} m
   LEFT JOIN bullmq.job j ON j.queue = $1 AND j.id = ${JOB_ID}
   WHERE ${FREE}
     AND (j.id IS NULL OR j.state IN ('completed', 'failed'))
     AND NOT EXISTS (SELECT FROM (SELECT unnest(message_ids) AS id FROM sluice.outbox) o WHERE o.id = m.id)`;
+
+const STRAYS = straysAmong('sluice.messages');
+
+/** As many open messages as can be looked at while somebody waits. */
+const OLDEST = `(SELECT * FROM sluice.messages m WHERE ${OPEN} ORDER BY id LIMIT 100000)`;
 
 /** Ids are given before commits, so an event may show up after later ones; so many are read again. */
 const EVENTS_READ_AGAIN = 1_000;
@@ -66,11 +73,13 @@ export class PostgresCensus extends Census {
     super();
   }
 
-  async count(): Promise<number> {
-    const [row] = await this.database.query<{ count: number }>(`SELECT count(*)::int AS count ${STRAYS}`, [
-      this.queue.name,
-    ]);
-    return row?.count ?? 0;
+  count(): Promise<number> {
+    return this.countIn(STRAYS);
+  }
+
+  /** Those among the 100,000 oldest open messages: what a long backlog can't make costly. */
+  countAmongOldest(): Promise<number> {
+    return this.countIn(straysAmong(OLDEST));
   }
 
   async strays(limit: number): Promise<Stray[]> {
@@ -131,6 +140,13 @@ export class PostgresCensus extends Census {
       return ended === null ? [] : [{ id: row.id ?? '', retries: row.retries, ...ended }];
     });
     return { ends, position: rows[0]?.position ?? '0' };
+  }
+
+  private async countIn(strays: string): Promise<number> {
+    const [row] = await this.database.query<{ count: number }>(`SELECT count(*)::int AS count ${strays}`, [
+      this.queue.name,
+    ]);
+    return row?.count ?? 0;
   }
 
   async requeue({ id, jobId }: Stray): Promise<void> {

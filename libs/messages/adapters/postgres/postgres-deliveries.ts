@@ -1,4 +1,4 @@
-import { Batcher } from '#platform/batcher.js';
+import { Batcher, type BatchObserver } from '#platform/batcher.js';
 import type { Database } from '#platform/database/database.js';
 import { asUnavailable, isContention } from '#platform/database/faults.js';
 import { Deliveries, type ClaimTerms, type Job, type JobEnd } from '../../application/deliveries.js';
@@ -80,11 +80,16 @@ const LIMITS = { maxItems: 500, maxWaiting: 100_000 };
 
 /** Claims and ends travel in batches, like what is accepted: one commit serves all that wait. */
 export class PostgresDeliveries extends Deliveries {
-  private readonly claims = new Batcher((claims: Claiming[]) => this.claimAll(claims), LIMITS);
-  private readonly ends = new Batcher((ends: Settling[]) => this.settleAll(ends), LIMITS);
+  private readonly claims: Batcher<Claiming, Message | null | typeof OVERTAKEN>;
+  private readonly ends: Batcher<Settling, boolean>;
 
-  constructor(private readonly database: Database) {
+  constructor(
+    private readonly database: Database,
+    observer?: (batches: 'claim' | 'settle') => BatchObserver,
+  ) {
     super();
+    this.claims = new Batcher((claims) => this.claimAll(claims), { ...LIMITS, observer: observer?.('claim') });
+    this.ends = new Batcher((ends) => this.settleAll(ends), { ...LIMITS, observer: observer?.('settle') });
   }
 
   async claim(job: Job, terms: ClaimTerms): Promise<Message | null> {

@@ -1,7 +1,7 @@
 import { LessThan } from 'typeorm';
 import { DomainError } from '#kernel/domain-error.js';
 import { isTypeId } from '#kernel/typeid.js';
-import { Batcher } from '#platform/batcher.js';
+import { Batcher, type BatchObserver } from '#platform/batcher.js';
 import type { Database } from '#platform/database/database.js';
 import { asUnavailable, sqlState } from '#platform/database/faults.js';
 import {
@@ -51,8 +51,8 @@ const LIMITS = {
 
 export class PostgresMessages extends Messages {
   // Requests with a key may have to wait for another process's transaction. The others shall not wait with them.
-  private readonly plain = new Batcher((requests: Request[]) => this.acceptAll(requests), LIMITS);
-  private readonly keyed = new Batcher((requests: Request[]) => this.accept(requests), LIMITS);
+  private readonly plain: Batcher<Request, AcceptedBatch>;
+  private readonly keyed: Batcher<Request, Answer>;
 
   /** The first request with each key that is under way: those that follow it wait here, not in the store. */
   private readonly firsts = new Map<string, Promise<AcceptedBatch>>();
@@ -60,8 +60,11 @@ export class PostgresMessages extends Messages {
   constructor(
     private readonly database: Database,
     private readonly relay: OutboxRelay,
+    observer?: (batches: 'accept' | 'accept_keyed') => BatchObserver,
   ) {
     super();
+    this.plain = new Batcher((requests) => this.acceptAll(requests), { ...LIMITS, observer: observer?.('accept') });
+    this.keyed = new Batcher((requests) => this.accept(requests), { ...LIMITS, observer: observer?.('accept_keyed') });
   }
 
   async add(message: Message, idempotency: Idempotency | null): Promise<Accepted> {

@@ -9,6 +9,7 @@ import type { Caller } from '#platform/http/caller.js';
 import type { Counter } from '#platform/http/counter.js';
 import { UNAVAILABLE_RETRY_AFTER } from '#platform/http/problems.js';
 import { exhausted, seconds } from '#platform/http/rate-limit-headers.js';
+import type { Decision } from '../../decisions.js';
 import type { PlanThrottlerStorage, Verdict } from '../../plan-throttler-storage.js';
 
 /** The budgets of those who have no account. */
@@ -34,6 +35,7 @@ export class PlanThrottlerGuard extends ThrottlerGuard implements Counter {
     private readonly storage: PlanThrottlerStorage,
     private readonly authenticate: AuthenticateCaller,
     private readonly budgets: Budgets,
+    private readonly decided: (decision: Decision) => void,
     reflector: Reflector,
   ) {
     super([], { increment: () => Promise.reject(new Error('PlanThrottlerStorage counts.')) }, reflector);
@@ -46,9 +48,9 @@ export class PlanThrottlerGuard extends ThrottlerGuard implements Counter {
 
   override async canActivate(context: ExecutionContext): Promise<boolean> {
     const request = context.switchToHttp().getRequest<FastifyRequest>();
-    if (request.operator === true) return count(request, this.budgets.operators, OPERATORS);
+    if (request.operator === true) return this.count(request, this.budgets.operators, OPERATORS);
     request.counter = this;
-    return (await this.admit(request, 1)) || count(request, this.budgets.strangers, request.ip);
+    return (await this.admit(request, 1)) || this.count(request, this.budgets.strangers, request.ip);
   }
 
   async countMore(request: FastifyRequest, more: number): Promise<void> {
@@ -57,7 +59,7 @@ export class PlanThrottlerGuard extends ThrottlerGuard implements Counter {
       throw new DomainError('batch_exceeds_limit', `Your plan admits ${limit} messages at once. Send smaller batches.`);
     }
     if (more === 0 || (await this.admit(request, more))) return;
-    count(request, this.budgets.strangers, request.ip);
+    this.count(request, this.budgets.strangers, request.ip);
     throw new DomainError('unauthorized', 'The API key no longer holds.');
   }
 
@@ -67,7 +69,10 @@ export class PlanThrottlerGuard extends ThrottlerGuard implements Counter {
       if (looks === MAX_LOOKS) throw new DomainError('unavailable', 'The API key could not be settled. Repeat.');
       request.passedAt = performance.now();
       const verdict = await this.hit(request, request.caller, count);
-      if (verdict.kind !== 'stale') return settle(request, verdict);
+      if (verdict.kind !== 'stale') {
+        this.decided(verdict.kind);
+        return settle(request, verdict);
+      }
       request.caller = (await this.authenticate.refresh(request.presentedKey ?? '')) ?? undefined;
     }
     return false;
@@ -77,22 +82,21 @@ export class PlanThrottlerGuard extends ThrottlerGuard implements Counter {
     try {
       return await this.storage.hit({ accountId, keyId, epoch, count });
     } catch (error) {
+      this.decided('unavailable');
       const known = this.storage.lastTold(accountId) ?? [this.budgets.strangers.peek(request.ip)];
       request.rateLimit = exhausted(known, UNAVAILABLE_RETRY_AFTER);
       throw error;
     }
   }
-}
 
-function count(request: FastifyRequest, budget: AddressBudget, address: string): boolean {
-  const { passes, window } = budget.take(address);
-  request.rateLimit = [window];
-  if (!passes)
-    throw rateLimitExceeded(
-      `The requests of ${address === OPERATORS ? 'operators' : 'your address'}`,
-      window.resetsInMs,
-    );
-  return true;
+  private count(request: FastifyRequest, budget: AddressBudget, address: string): boolean {
+    const { passes, window } = budget.take(address);
+    const isOperator = address === OPERATORS;
+    request.rateLimit = [window];
+    this.decided(`${isOperator ? 'operator' : 'stranger'}_${passes ? 'admitted' : 'refused'}`);
+    if (passes) return true;
+    throw rateLimitExceeded(`The requests of ${isOperator ? 'operators' : 'your address'}`, window.resetsInMs);
+  }
 }
 
 function settle(request: FastifyRequest, verdict: Exclude<Verdict, { kind: 'stale' }>): boolean {

@@ -1,4 +1,4 @@
-import { Batcher } from '#platform/batcher.js';
+import { Batcher, type BatchObserver } from '#platform/batcher.js';
 import type { Database } from '#platform/database/database.js';
 import { asUnavailable, isContention } from '#platform/database/faults.js';
 import type { RateLimitWindow } from '#platform/http/rate-limit-headers.js';
@@ -38,9 +38,11 @@ export class PostgresPlanThrottlerStorage extends PlanThrottlerStorage {
   constructor(
     private readonly database: Database,
     private readonly bans: BanPolicy,
+    observer?: BatchObserver,
   ) {
     super();
-    this.batcher = new Batcher((hits) => this.decide(hits), { maxItems: 1_000, maxWaiting: 20_000, concurrency: 2 });
+    const limits = { maxItems: 1_000, maxWaiting: 20_000, concurrency: 2, observer };
+    this.batcher = new Batcher((hits) => this.decide(hits), limits);
     this.flushTimer = setInterval(
       () => void this.handOver(this.refusals.takeOverdue(performance.now())),
       FLUSH_EVERY_MS,

@@ -1,0 +1,70 @@
+import type { Database } from '#platform/database/database.js';
+import type { Metrics } from '#platform/management/metrics.js';
+
+export interface Backlog {
+  readonly entries: number;
+  readonly messages: number;
+  /** Seconds; 0 when there is none. */
+  readonly oldest: number;
+}
+
+export interface Depth {
+  readonly jobs: Readonly<Record<string, number>>;
+  /** Seconds; 0 when none waits. */
+  readonly oldest: number;
+}
+
+/** How the store is asked. */
+export interface StoreQuestions {
+  backlog(database: Database): Promise<Backlog>;
+  depth(database: Database): Promise<Depth>;
+  strays(database: Database): Promise<number>;
+}
+
+/** Milliseconds. */
+const DEPTH_EVERY = 5_000;
+const CENSUS_EVERY = 30_000;
+
+/** What is stored but not delivered. All processes of an installation tell the same of it. */
+export function watchStore(metrics: Metrics, ask: StoreQuestions): void {
+  metrics.storeGauges(
+    DEPTH_EVERY,
+    [
+      { name: 'sluice_outbox_entries', help: 'Outbox entries that are not yet in the queue, counted up to 10,000' },
+      { name: 'sluice_outbox_messages', help: 'Messages in those entries' },
+      { name: 'sluice_outbox_oldest_seconds', help: 'Age of the oldest outbox entry' },
+    ],
+    async (database) => {
+      const { entries, messages, oldest } = await ask.backlog(database);
+      return { sluice_outbox_entries: entries, sluice_outbox_messages: messages, sluice_outbox_oldest_seconds: oldest };
+    },
+  );
+  metrics.storeGauges(
+    DEPTH_EVERY,
+    [
+      {
+        name: 'sluice_queue_jobs',
+        help: 'Jobs in the queue by their state, each counted up to 100,000',
+        label: 'state',
+      },
+      {
+        name: 'sluice_queue_oldest_waiting_seconds',
+        help: 'How long the oldest job that could run at once has waited, since it came or was last tried',
+      },
+    ],
+    async (database) => {
+      const { jobs, oldest } = await ask.depth(database);
+      return { sluice_queue_jobs: jobs, sluice_queue_oldest_waiting_seconds: oldest };
+    },
+  );
+  metrics.storeGauges(
+    CENSUS_EVERY,
+    [
+      {
+        name: 'sluice_census_violations',
+        help: 'Open messages that nothing would deliver, among the 100,000 oldest: anything but 0 is a fault',
+      },
+    ],
+    async (database) => ({ sluice_census_violations: await ask.strays(database) }),
+  );
+}

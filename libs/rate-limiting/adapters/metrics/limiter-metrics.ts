@@ -1,0 +1,15 @@
+import type { Metrics } from '#platform/management/metrics.js';
+import { DECISIONS, type Decision } from '../../decisions.js';
+
+/** Whom the limiter lets pass. */
+export function countDecisions(metrics: Metrics): (decision: Decision) => void {
+  const counts = metrics.counters(
+    'sluice_limiter_decisions_total',
+    'Requests by what the limiter decided',
+    'decision',
+    DECISIONS,
+  );
+  return (decision) => {
+    counts[decision].add();
+  };
+}
