@@ -1,0 +1,19 @@
+import { createLogger } from '../logging.js';
+import { AccessLog } from './access-log.js';
+
+describe('AccessLog', () => {
+  const draws = [0, 0.1, 0.2, 0.5, 0.9, 0.999];
+  const wanted = (sample: number, status: number) => {
+    const rest = [...draws];
+    const log = new AccessLog(createLogger('silent', 'test'), sample, () => rest.shift() ?? 0);
+    return draws.filter(() => log.wants(status)).length;
+  };
+
+  it('takes the share of requests that it is told', () => {
+    expect([0, 0.15, 0.5, 1].map((sample) => wanted(sample, 200))).toEqual([0, 2, 3, 6]);
+  });
+
+  it('takes every request that was failed, and refusals like all others', () => {
+    expect([500, 503, 429, 404].map((status) => wanted(0, status))).toEqual([6, 6, 0, 0]);
+  });
+});
