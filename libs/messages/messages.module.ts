@@ -217,12 +217,12 @@ class Lifecycle implements OnApplicationBootstrap, BeforeApplicationShutdown {
     private readonly consumer: Consumer | null,
   ) {}
 
-  onApplicationBootstrap(): void {
+  async onApplicationBootstrap(): Promise<void> {
     if (!this.background) return;
     this.relay.startSweeping();
     this.reconciler.start(this.settings.reconcileIntervalMs);
     this.follower.start(FOLLOW_EVERY_MS);
-    this.consumer?.start();
+    await this.consumer?.start();
   }
 
   async beforeApplicationShutdown(): Promise<void> {

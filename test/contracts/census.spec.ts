@@ -139,6 +139,31 @@ describe('the reconciler, once in a while', () => {
     await next.close();
   });
 
+  it('lets a job be repeated when it is due, also when the clock of the worker that failed it was an hour ahead', async () => {
+    const { store, bullmq, census } = parts;
+    const [wrong, right] = [aMessage(), aMessage()];
+    await bullmq.queue.add([wrong, right]);
+    const dueIn = (id: string, ms: number) =>
+      store.sql(
+        `UPDATE bullmq.job SET state = 'delayed', processed_by = $2, delay_ms = 60000, process_at_ms = $3 WHERE id = $1`,
+        [id, WORKER_NAME, Date.now() + ms],
+      );
+    await dueIn(wrong.id, 60_000 + HOUR_MS);
+    await dueIn(right.id, 30_000);
+    await census.mendClock();
+    const due = await store.sql<{ id: string; seconds: number }>(
+      `SELECT id, (process_at_ms - extract(epoch FROM clock_timestamp()) * 1000)::int / 10000 AS seconds
+       FROM bullmq.job ORDER BY id`,
+    );
+    // In tens of seconds: what was right goes on to be, what was wrong is due after its delay.
+    expect(new Map(due.map(({ id, seconds }) => [id, seconds]))).toEqual(
+      new Map([
+        [wrong.id, 5],
+        [right.id, 2],
+      ]),
+    );
+  });
+
   it('leaves clocks alone that are right, and locks that others have taken for longer', async () => {
     const { store, bullmq, census } = parts;
     const locks = () => store.sql('SELECT id, locked_until_ms FROM bullmq.job ORDER BY id');

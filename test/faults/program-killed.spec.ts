@@ -3,7 +3,9 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Ledger } from '../support/ledger.js';
+import { Ledger } from '../../apps/verify/ledger.js';
+import { printed } from '../../apps/verify/report.js';
+import { Verification } from '../../apps/verify/verification.js';
 import { freePort, isAlive, killAll, Program, ROOT, until } from '../support/processes.js';
 
 const ROUNDS = Number(process.env.FAULT_ROUNDS ?? 2);
@@ -36,12 +38,15 @@ describe('the whole program', () => {
       let program = await start();
       const apiKey = (await readFile(join(env.DATA_DIR, 'dev-key'), 'utf8')).trim();
       await liftLimits(url, apiKey, (await readFile(join(env.DATA_DIR, 'admin-api-key'), 'utf8')).trim());
-      const ledger = new Ledger(url, apiKey);
-      ledger.start(32);
+      const ledger = Ledger.create(join(folder, 'ledger'), new Date());
+      const callers = new Verification({
+        ...{ urls: [url], apiKey, callers: 32, ledger, maxMessages: 1_000_000, perSecond: 200 },
+      });
+      callers.start();
       for (let round = 1; round <= ROUNDS; round++) {
-        const before = ledger.acknowledged.size;
+        const before = callers.acknowledged;
         await until(
-          () => ledger.acknowledged.size > before + 50,
+          () => callers.acknowledged > before + 50,
           20_000,
           () => program.output,
         );
@@ -51,11 +56,10 @@ describe('the whole program', () => {
         await until(() => !family.some(isAlive), 10_000);
         program = await start();
       }
-      await ledger.stop();
-      await ledger.settled(60_000 + ROUNDS * 10_000);
-      process.stdout.write(`acknowledged ${ledger.acknowledged.size}, outcome unknown at first ${ledger.unknown}\n`);
-
-      expect(await ledger.reckon()).toEqual([]);
+      await callers.stop(60_000);
+      const report = await callers.reckon(60_000 + ROUNDS * 10_000);
+      process.stdout.write(`${printed(report)}\n`);
+      expect(report.rules.flatMap(({ broken }) => broken)).toEqual([]);
       const census = execFileSync(process.execPath, ['dist/apps/dev/census.js'], {
         cwd: ROOT,
         env: { ...process.env, ...env },

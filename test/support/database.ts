@@ -18,10 +18,13 @@ export const LIFT_LIMITS = `
 const template = 'sluice_template';
 const objectInUse = '55006';
 
-/** A database of its own, with the whole schema and no rows. */
-export async function createTestDatabase(): Promise<TestDatabase> {
+/**
+ * A database of its own, with the whole schema and no rows.
+ * @param copied another database to begin with, such as `template0`, which is empty
+ */
+export async function createTestDatabase(copied = template): Promise<TestDatabase> {
   const name = `test_${randomBytes(8).toString('hex')}`;
-  await administer(`CREATE DATABASE ${name} TEMPLATE ${template}`);
+  await administer(`CREATE DATABASE ${name} TEMPLATE ${copied}`);
   return {
     url: urlOf(name),
     drop: () => administer(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`),

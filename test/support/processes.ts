@@ -8,7 +8,12 @@ export const ROOT = join(__dirname, '..', '..');
 /** A process of the built program, with what it printed. */
 export class Program {
   output = '';
+  private isReady = false;
+
   private constructor(private readonly child: ChildProcess) {
+    child.on('message', (message) => {
+      if (message === 'ready') this.isReady = true;
+    });
     for (const stream of [child.stdout, child.stderr]) {
       stream?.on('data', (chunk: Buffer) => (this.output += chunk.toString()));
     }
@@ -25,7 +30,8 @@ export class Program {
     const child = spawn(interpreter, [join(ROOT, script)], {
       cwd: ROOT,
       env: { ...inherited, LOG_LEVEL: 'warn', MANAGEMENT_PORT: '0', ...env },
-      stdio: ['ignore', 'pipe', 'pipe'],
+      // By the channel it says when it is ready, and notices when we are killed.
+      stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
     });
     return new Program(child);
   }
@@ -48,6 +54,16 @@ export class Program {
     if (this.output.match(text) === null) throw new Error(`It ended without printing ${String(text)}:\n${this.output}`);
   }
 
+  /** Resolves when it serves, or consumes. */
+  async ready(deadlineMs = 60_000): Promise<void> {
+    await until(
+      () => this.isReady || !this.running,
+      deadlineMs,
+      () => this.output,
+    );
+    if (!this.isReady) throw new Error(`It ended before it was ready:\n${this.output}`);
+  }
+
   signal(name: NodeJS.Signals): void {
     if (this.running) this.child.kill(name);
   }
@@ -68,7 +84,7 @@ export class Program {
   }
 }
 
-function descendants(pid: number): number[] {
+export function descendants(pid: number): number[] {
   const children = new Map<number, number[]>();
   for (const line of execFileSync('ps', ['-Ao', 'pid=,ppid=']).toString().trim().split('\n')) {
     const [child = 0, parent = 0] = line.trim().split(/\s+/).map(Number);
@@ -99,6 +115,11 @@ export function isAlive(pid: number): boolean {
   } catch {
     return false;
   }
+}
+
+/** The memory that a process has at this moment. */
+export function residentBytes(pid: number): number {
+  return 1_024 * Number(execFileSync('ps', ['-o', 'rss=', '-p', String(pid)]).toString());
 }
 
 export async function until(

@@ -6,8 +6,8 @@ import { startWorker } from '../../dist/apps/worker/worker.js';
 
 /*
  * A worker whose handler does what the message says, and writes down each call in the file HANDLED before it does:
- * "die" kills the process, "wait <ms>" takes its time, "throw" fails, "span" adds a span of its own to the trace,
- * everything else is delivered.
+ * "die" kills the process, "wait <ms>" takes its time, "hang" never ends, "throw" fails, at once or after some <ms>,
+ * "span" adds a span of its own to the trace, everything else is delivered, after HANDLER_MS milliseconds if that is set.
  */
 const handler = {
   async handle({ id, message, attempt, traceparent }) {
@@ -15,12 +15,17 @@ const handler = {
     const [what, ms] = message.split(' ');
     if (what === 'die') process.kill(process.pid, 'SIGKILL');
     if (what === 'wait') await sleep(Number(ms));
-    if (what === 'throw') throw new Error('as told');
+    if (what === 'hang') await new Promise(() => undefined);
+    if (what === 'throw') {
+      if (ms) await sleep(Number(ms));
+      throw new Error('as told');
+    }
     if (what === 'span') {
       const { trace } = await import('@opentelemetry/api');
       await sleep(1);
       trace.getTracer('handler').startSpan('work', { attributes: { traceparent } }).end();
     }
+    if (process.env.HANDLER_MS) await sleep(Number(process.env.HANDLER_MS));
   },
 };
 

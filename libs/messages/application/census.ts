@@ -43,6 +43,6 @@ export abstract class Census {
   /** Removes jobs from the queue that ended longer ago than this. */
   abstract forgetJobs(olderThanMs: number): Promise<void>;
 
-  /** Undoes what a worker's clock that ran ahead has left in the queue: locks and checks in the future. */
+  /** Undoes what a worker's clock that ran ahead has left in the queue: locks, checks and retries too far in the future. */
   abstract mendClock(): Promise<void>;
 }

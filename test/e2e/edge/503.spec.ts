@@ -1,10 +1,10 @@
 import { expectProblem, startTestApi, type TestAccount, type TestApi } from '../../support/api.js';
-import { DatabaseLink } from '../database-link.js';
+import { Link } from '../../support/link.js';
 
 const ID = 'msg_01h455vb4pex5vsknk084sn02q';
 
 describe('while the database is away', () => {
-  const link = new DatabaseLink();
+  const link = new Link();
   let api: TestApi;
   let account: TestAccount;
   let unseen: TestAccount;

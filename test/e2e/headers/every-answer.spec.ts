@@ -1,5 +1,5 @@
 import { ADMIN_API_KEY, asText, LimitedApis, onTheWire, type Holder } from '../../support/limits.js';
-import { StallingLink } from '../limits/stalling-link.js';
+import { Link } from '../../support/link.js';
 import { expectEveryHeader, lastOf, valuesOf, windowsOf, type Said } from './said.js';
 
 const ACCOUNT = 'minute day';
@@ -15,7 +15,7 @@ const post = (path: string, body: string, ...headers: string[]) => {
 };
 
 describe('every header that all answers have is, once and as it is spelled, in the answer', () => {
-  const link = new StallingLink();
+  const link = new Link();
   let limited: LimitedApis;
   let holder: Holder;
   let key: string;

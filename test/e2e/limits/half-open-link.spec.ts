@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { LimitedApis, tally, type Answer, type Holder } from '../../support/limits.js';
 import { until } from '../../support/processes.js';
-import { StallingLink } from './stalling-link.js';
+import { Link } from '../../support/link.js';
 
 describe('a key that is revoked while the link to the database hangs', () => {
-  const link = new StallingLink();
+  const link = new Link();
   let limited: LimitedApis;
   let holder: Holder;
 

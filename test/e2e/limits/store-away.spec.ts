@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { bearer, LimitedApis, numberIn, shown, type Answer, type Holder } from '../../support/limits.js';
-import { StallingLink } from './stalling-link.js';
+import { Link } from '../../support/link.js';
 
 describe('without the store of the counters', () => {
-  const link = new StallingLink();
+  const link = new Link();
   let limited: LimitedApis;
   let holder: Holder;
 

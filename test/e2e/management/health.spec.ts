@@ -5,7 +5,7 @@ import { startWorker } from '../../../apps/worker/worker.js';
 import { startTestApi, type TestApi } from '../../support/api.js';
 import { call, jsonOf, lines, RawConnection } from '../../support/http.js';
 import { until } from '../../support/processes.js';
-import { StallingLink } from '../limits/stalling-link.js';
+import { Link } from '../../support/link.js';
 
 const READY = { status: 'ready', checks: { process: 'serving', database: 'up' } };
 
@@ -15,7 +15,7 @@ async function ready(url: string) {
 }
 
 describe('The management port', () => {
-  const link = new StallingLink();
+  const link = new Link();
   let api: TestApi;
 
   beforeAll(async () => {

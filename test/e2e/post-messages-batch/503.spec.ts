@@ -1,10 +1,10 @@
 import { expectProblem, startTestApi, type TestAccount, type TestApi } from '../../support/api.js';
-import { DatabaseLink } from '../database-link.js';
+import { Link } from '../../support/link.js';
 
 const TEXTS = Array.from({ length: 300 }, (_, index) => `of a batch ${index}`);
 
 describe('POST /messages/batch answers 503 unavailable', () => {
-  const link = new DatabaseLink();
+  const link = new Link();
   let api: TestApi;
   let account: TestAccount;
 

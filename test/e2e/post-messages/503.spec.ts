@@ -1,8 +1,8 @@
 import { expectProblem, startTestApi, type TestAccount, type TestApi } from '../../support/api.js';
-import { DatabaseLink } from '../database-link.js';
+import { Link } from '../../support/link.js';
 
 describe('POST /messages answers 503 unavailable', () => {
-  const link = new DatabaseLink();
+  const link = new Link();
   let api: TestApi;
   let account: TestAccount;
 

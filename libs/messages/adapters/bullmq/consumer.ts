@@ -1,6 +1,7 @@
 import { DelayedError, UnrecoverableError, type Job } from 'bullmq';
 import type { Logger } from '#platform/logging.js';
 import type { DeliverMessage } from '../../application/deliver-message.js';
+import { ClockWatch } from './clock-watch.js';
 import { fromJob, type DeliveryJobData } from './delivery-job.js';
 import type { QueueConnection } from './queue-connection.js';
 
@@ -22,6 +23,7 @@ export interface ConsumerOptions {
 /** Takes jobs from BullMQ and lets `DeliverMessage` run them. */
 export class Consumer {
   private readonly worker: InstanceType<QueueConnection['classes']['Worker']>;
+  private readonly clockWatch: ClockWatch;
   private readonly stopping = new AbortController();
 
   constructor(
@@ -30,6 +32,7 @@ export class Consumer {
     { queueName, concurrency, rate, lockMs }: ConsumerOptions,
     private readonly logger: Logger,
   ) {
+    const stalledInterval = Math.max(500, Math.round(lockMs * 0.4));
     this.worker = new connection.classes.Worker<unknown, unknown>(
       queueName,
       (job, token) => this.process(job as Job<DeliveryJobData>, token),
@@ -40,7 +43,7 @@ export class Consumer {
         concurrency,
         ...(rate > 0 && { limiter: { max: rate, duration: 1_000 } }),
         lockDuration: lockMs,
-        stalledInterval: Math.max(500, Math.round(lockMs * 0.4)),
+        stalledInterval,
         maxStalledCount: NEVER,
         runRetryDelay: 1_000,
         // A failed job is kept for a day to be looked at. The record is the message's own row.
@@ -50,10 +53,16 @@ export class Consumer {
     this.worker.on('error', (error) => {
       this.logger.warn({ err: error }, 'queue');
     });
+    // A job is taken away in two checks: a wrong clock is noticed between them.
+    const watch = { everyMs: Math.round(stalledInterval / 2), toleranceMs: Math.round(lockMs / 4) };
+    this.clockWatch = new ClockWatch(connection.pool, watch, (aheadMs) => {
+      this.clockIsWrong(aheadMs);
+    });
   }
 
-  start(): void {
-    void this.worker.run();
+  async start(): Promise<void> {
+    await this.clockWatch.start();
+    if (!this.worker.isPaused()) void this.worker.run();
   }
 
   /**
@@ -61,6 +70,7 @@ export class Consumer {
    * @returns false when some still run: they are taken over by another worker once this process has ended
    */
   async close(graceMs: number): Promise<boolean> {
+    this.clockWatch.stop();
     let timer: NodeJS.Timeout | undefined;
     const grace = new Promise<false>((resolve) => {
       timer = setTimeout(() => {
@@ -71,6 +81,19 @@ export class Consumer {
     clearTimeout(timer);
     this.stopping.abort();
     return ended;
+  }
+
+  private clockIsWrong(aheadMs: number | null): void {
+    if (aheadMs === null) {
+      this.logger.info('the clock is right again: jobs are taken');
+      void this.worker.resume();
+    } else {
+      this.logger.error(
+        { aheadMs },
+        "this process's clock differs from the database's: no job is taken until it is right",
+      );
+      void this.worker.pause(true);
+    }
   }
 
   private async process(job: Job<DeliveryJobData>, token: string | undefined): Promise<string> {

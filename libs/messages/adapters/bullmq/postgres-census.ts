@@ -176,6 +176,13 @@ export class PostgresCensus extends Census {
        WHERE queue = $1 AND state = 'active' AND processed_by = $3 AND locked_until_ms > ${now} + $2 + 5000`,
       [this.queue.name, this.lockMs, WORKER_NAME],
     );
+    await this.database.query(
+      `UPDATE bullmq.job SET process_at_ms = ${now} + delay_ms
+       WHERE queue = $1 AND state = 'delayed' AND processed_by = $2 AND process_at_ms > ${now} + delay_ms + 5000`,
+      [this.queue.name, WORKER_NAME],
+    );
+    // A worker sleeps until the hour at which, by its clock of then, the next job is due. This has it look again.
+    await this.database.query(`SELECT pg_notify('bullmq_jobs', $1)`, [this.queue.name]);
   }
 }
 

@@ -43,6 +43,11 @@ export const FIRST_USES = `
 
 export const FORGET_KEY = 'DELETE FROM sluice.idempotency_keys WHERE account_id = $1 AND key = $2 AND message_id = $3';
 
+export const FORGET_KEYS = `
+  DELETE FROM sluice.idempotency_keys WHERE ctid IN (
+    SELECT ctid FROM sluice.idempotency_keys WHERE created_at < $1 LIMIT $2
+  ) AND created_at < $1 RETURNING 1`;
+
 /** A compare-and-set: the three columns of the condition change with every transition. */
 export const CHANGE = `
   WITH moved AS (

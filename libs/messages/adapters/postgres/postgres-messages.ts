@@ -14,10 +14,12 @@ import {
 import type { OutboxRelay } from '../../application/outbox-relay.js';
 import { Message } from '../../domain/message.js';
 import { INITIAL_STATUS } from '../../domain/message-status.js';
-import { ACCEPT, CHANGE, FIRST_USES, FORGET_KEY } from './accept.sql.js';
+import { ACCEPT, CHANGE, FIRST_USES, FORGET_KEY, FORGET_KEYS } from './accept.sql.js';
 import { MessageSchema, toMessage } from './message.schema.js';
 
 const KEY_LIFETIME_MS = 24 * 3_600_000;
+/** Keys that one statement removes. */
+const FORGET_AT_ONCE = 10_000;
 /** Milliseconds that a request waits at least for the first one with its key. */
 const KEY_PATIENCE_MS = 5_000;
 
@@ -137,7 +139,10 @@ export class PostgresMessages extends Messages {
   }
 
   async forgetKeys(before: Date): Promise<void> {
-    await this.database.query('DELETE FROM sluice.idempotency_keys WHERE created_at < $1', [before]);
+    // In pieces, each of which ends in time, however many there are.
+    let forgotten: unknown[];
+    do forgotten = await this.database.query(FORGET_KEYS, [before, FORGET_AT_ONCE]);
+    while (forgotten.length === FORGET_AT_ONCE);
   }
 
   /** Resolves when every request that was taken in has its answer. */

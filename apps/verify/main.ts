@@ -1,0 +1,129 @@
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { Ledger } from './ledger.js';
+import { isKept, printed } from './report.js';
+import { CannotJudge, Verification } from './verification.js';
+
+const USAGE = `Usage: SLUICE_KEY=… npm run verify -- [options]
+
+  --url <url>          where the service is; several times for several addresses of one service
+                       (SLUICE_URL, or http://127.0.0.1:3000)
+  --key <key>          an API key; rather set SLUICE_KEY, which ps does not show
+  --duration <seconds> how long to send, 0 to 86400 (30; with --resume 0)
+  --callers <n>        how many send at the same time, 1 to 1024 (32)
+  --rate <n>           requests a second, of all callers together, 1 to 100000 (500)
+  --messages <n>       most messages to send, 1 to 1000000 (50000)
+  --settle <seconds>   how long to wait for answers and deliveries that are still out, 0 to 86400 (120)
+  --ledger <file>      where to keep the ledger (a new file in the folder for temporary files)
+  --resume             goes on with the ledger of a run that was killed: repeats what is unknown, and reckons
+
+Exit code 0: every promise was kept. 1: one was broken. 2: it could not be judged.`;
+
+/** What keeps the command from its work, as a sentence. */
+class Mistake extends Error {}
+
+function readOptions() {
+  const { values } = parseArgs({
+    options: {
+      url: { type: 'string', multiple: true },
+      key: { type: 'string' },
+      duration: { type: 'string' },
+      callers: { type: 'string' },
+      rate: { type: 'string' },
+      messages: { type: 'string' },
+      settle: { type: 'string' },
+      ledger: { type: 'string' },
+      resume: { type: 'boolean', default: false },
+      help: { type: 'boolean', default: false },
+    },
+  });
+  const integer = (
+    name: 'duration' | 'callers' | 'rate' | 'messages' | 'settle',
+    or: number,
+    min: number,
+    max: number,
+  ) => {
+    const text = values[name] ?? String(or);
+    if (!/^\d{1,9}$/.test(text) || Number(text) < min || Number(text) > max) {
+      throw new Mistake(`--${name} must be a whole number from ${min} to ${max}; it is "${text}".`);
+    }
+    return Number(text);
+  };
+  const apiKey = values.key ?? process.env.SLUICE_KEY ?? '';
+  if (!values.help && !/^[\x21-\x7e]+$/.test(apiKey)) throw new Mistake('Set SLUICE_KEY to an API key.');
+  if (values.resume && values.ledger === undefined)
+    throw new Mistake('--resume needs --ledger, the file to go on with.');
+  return {
+    urls: (values.url ?? [process.env.SLUICE_URL ?? 'http://127.0.0.1:3000']).map(urlOf),
+    apiKey,
+    durationMs: 1_000 * integer('duration', values.resume ? 0 : 30, 0, 86_400),
+    callers: integer('callers', 32, 1, 1_024),
+    perSecond: integer('rate', 500, 1, 100_000),
+    maxMessages: integer('messages', 50_000, 1, 1_000_000),
+    settleMs: 1_000 * integer('settle', 120, 0, 86_400),
+    ledger: values.ledger ?? join(tmpdir(), `sluice-verify-${Date.now()}.ndjson`),
+    resume: values.resume,
+    help: values.help,
+  };
+}
+
+function urlOf(text: string): string {
+  if (!URL.canParse(text) || !/^https?:$/.test(new URL(text).protocol)) {
+    throw new Mistake(`--url must be a URL like https://sluice.example.com; it is "${text}".`);
+  }
+  return text.replace(/\/+$/, '');
+}
+
+/** Asks once, to tell a wrong address or key before anything is sent. @returns the service's clock */
+async function greet(url: string, apiKey: string): Promise<Date> {
+  const response = await fetch(`${url}/messages?limit=1`, { headers: { authorization: `Bearer ${apiKey}` } }).catch(
+    (error: unknown) => {
+      const { cause } = error as { cause?: { code?: string } };
+      throw new Mistake(`${url} cannot be reached: ${cause?.code ?? String(error)}.`);
+    },
+  );
+  if (response.status === 401) throw new Mistake(`${url} does not know this API key.`);
+  if (response.status !== 200) throw new Mistake(`${url}/messages was answered ${response.status}: is it a Sluice?`);
+  const date = Date.parse(response.headers.get('date') ?? '');
+  return Number.isNaN(date) ? new Date() : new Date(date);
+}
+
+function openLedger({ ledger, resume }: { ledger: string; resume: boolean }, begunAt: Date): Ledger {
+  try {
+    return resume ? Ledger.resume(ledger) : Ledger.create(ledger, begunAt);
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    if (code === 'EEXIST') throw new Mistake(`${ledger} exists: go on with it by --resume, or name another file.`);
+    throw new Mistake(message);
+  }
+}
+
+async function verify(): Promise<number> {
+  const options = readOptions();
+  if (options.help) {
+    console.log(USAGE);
+    return 0;
+  }
+  const [first = ''] = options.urls;
+  const ledger = openLedger(options, await greet(first, options.apiKey));
+  console.log(`Verifying ${options.urls.join(', ')} with ${options.callers} callers. Ledger: ${options.ledger}`);
+  const verification = new Verification({ ...options, ledger });
+  const interrupted = new Promise<void>((resolve) => process.once('SIGINT', resolve));
+  if (options.resume) await verification.takeUp(options.settleMs);
+  verification.start(options.durationMs);
+  await Promise.race([verification.ended(), interrupted]);
+  await verification.stop(options.settleMs);
+  console.log('Reckoning …');
+  const report = await verification.reckon(options.settleMs);
+  console.log(printed(report));
+  return isKept(report) ? 0 : 1;
+}
+
+try {
+  process.exitCode = await verify();
+} catch (error) {
+  const isForPeople = error instanceof Mistake || error instanceof CannotJudge || 'code' in (error as Error);
+  console.error(isForPeople ? (error as Error).message : error);
+  process.exitCode = 2;
+}

@@ -1,0 +1,90 @@
+import pg from 'pg';
+import { EmbeddedPostgres } from '#platform/embedded-postgres/index.js';
+import { descendants, killAll } from './processes.js';
+
+/** A PostgreSQL that may be killed, stopped and started again, with all its data, under the same URL. */
+export class DeployedPostgres {
+  private paused: number[] = [];
+  private readonly pool: pg.Pool;
+
+  private constructor(
+    private server: EmbeddedPostgres,
+    private readonly dataDir: string,
+    private readonly settings: Readonly<Record<string, string>>,
+  ) {
+    this.pool = new pg.Pool({ connectionString: server.url, max: 2 });
+    this.pool.on('error', () => undefined);
+  }
+
+  /** Unlike that of other tests it writes to disk before it says so. */
+  static async start(dataDir: string, settings: Readonly<Record<string, string>>): Promise<DeployedPostgres> {
+    const server = await EmbeddedPostgres.start({ dataDir, database: 'sluice', settings });
+    return new DeployedPostgres(server, dataDir, settings);
+  }
+
+  get url(): string {
+    return this.server.url;
+  }
+
+  async sql<Row extends pg.QueryResultRow>(text: string, values: unknown[] = []): Promise<Row[]> {
+    return (await this.pool.query<Row>(text, values)).rows;
+  }
+
+  /** The server and all its backends. */
+  private family(): number[] {
+    return [this.server.pid, ...descendants(this.server.pid)];
+  }
+
+  /** Ends it and all its backends as a power cut would. */
+  async kill(): Promise<void> {
+    killAll(this.family());
+    await this.server.exited;
+  }
+
+  /** An immediate shutdown: connections are cut off, nothing is written any more. */
+  async quit(): Promise<void> {
+    process.kill(this.server.pid, 'SIGQUIT');
+    await this.server.exited;
+  }
+
+  /** Resolves when it accepts connections again. */
+  async restart(): Promise<void> {
+    const { dataDir, settings } = this;
+    this.server = await EmbeddedPostgres.start({ dataDir, database: 'sluice', settings, port: this.server.port });
+  }
+
+  /** Stops the server and all its backends where they are. */
+  pause(): void {
+    this.paused = this.family();
+    for (const pid of this.paused) process.kill(pid, 'SIGSTOP');
+  }
+
+  resume(): void {
+    for (const pid of this.paused.splice(0)) process.kill(pid, 'SIGCONT');
+  }
+
+  /** Ends all connections but the one that does it. */
+  async terminateConnections(): Promise<void> {
+    await this.sql(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+      WHERE backend_type = 'client backend' AND pid <> pg_backend_pid() AND datname = current_database()`);
+  }
+
+  /** Locks a table against everybody until it is released. */
+  async locked(table: string): Promise<{ release(): Promise<void> }> {
+    const client = await this.pool.connect();
+    await client.query('BEGIN');
+    await client.query(`LOCK TABLE ${table}`);
+    return {
+      release: async () => {
+        await client.query('ROLLBACK');
+        client.release();
+      },
+    };
+  }
+
+  async stop(): Promise<void> {
+    this.resume();
+    await this.pool.end();
+    await this.server.stop();
+  }
+}

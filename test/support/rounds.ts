@@ -1,0 +1,22 @@
+/** How often faults are repeated, and what was measured meanwhile. */
+export class Rounds {
+  private readonly measured = new Map<string, number[]>();
+
+  /** Of the long form? */
+  readonly long = process.env.FAULT_ROUNDS !== undefined;
+
+  /** The rounds' names. */
+  readonly all = Array.from({ length: Number(process.env.FAULT_ROUNDS ?? 1) }, (_, index) => `round ${index + 1}`);
+
+  note(what: string, ms: number): void {
+    this.measured.set(what, [...(this.measured.get(what) ?? []), ms]);
+  }
+
+  print(): void {
+    for (const [what, all] of this.measured) {
+      const sorted = [...all].sort((a, b) => a - b);
+      const median = sorted[sorted.length >> 1] ?? 0;
+      process.stdout.write(`${what}: ${median} ms, at worst ${sorted.at(-1) ?? 0} ms (${all.length} rounds)\n`);
+    }
+  }
+}

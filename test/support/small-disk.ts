@@ -1,0 +1,66 @@
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { DeployedPostgres } from './deployed-postgres.js';
+
+const MEBIBYTE = 1_048_576;
+
+/** Makes the disk under the messages of a database full, and gives room again. */
+export interface SmallDisk {
+  fill(): Promise<void>;
+  empty(): Promise<void>;
+  /** Once the database is stopped. */
+  remove(): void;
+}
+
+/**
+ * A file system of 32 MiB that holds the table of messages; or, where one may not be mounted, a trigger that says what
+ * PostgreSQL says then.
+ * @param folder for the file system, which only PostgreSQL uses
+ */
+export async function smallDisk(database: DeployedPostgres, dataDir: string, folder: string): Promise<SmallDisk> {
+  try {
+    mkdirSync(folder);
+    const { uid, gid } = statSync(dataDir);
+    execFileSync('mount', ['-t', 'tmpfs', '-o', `size=32m,uid=${uid},gid=${gid},mode=700`, 'tmpfs', folder], {
+      stdio: 'ignore',
+    });
+  } catch {
+    process.stdout.write('No file system may be mounted here: a trigger stands in for a full disk.\n');
+    return fullByTrigger(database);
+  }
+  await database.sql(`CREATE TABLESPACE small LOCATION '${folder}'`);
+  await database.sql('ALTER TABLE sluice.messages SET TABLESPACE small');
+  const filler = join(folder, 'filler');
+  return {
+    fill: () => {
+      try {
+        writeFileSync(filler, Buffer.alloc(64 * MEBIBYTE));
+      } catch {
+        // The disk is full, as it should be; what could be written of the file stays.
+      }
+      return Promise.resolve();
+    },
+    empty: () => {
+      rmSync(filler);
+      return Promise.resolve();
+    },
+    remove: () => {
+      execFileSync('umount', [folder]);
+    },
+  };
+}
+
+async function fullByTrigger(database: DeployedPostgres): Promise<SmallDisk> {
+  await database.sql(`CREATE FUNCTION full_disk() RETURNS trigger LANGUAGE plpgsql AS $$
+    BEGIN RAISE EXCEPTION USING ERRCODE = '53100', MESSAGE = 'could not extend file: No space left on device'; END $$`);
+  return {
+    fill: async () => {
+      await database.sql('CREATE TRIGGER full_disk BEFORE INSERT ON sluice.messages EXECUTE FUNCTION full_disk()');
+    },
+    empty: async () => {
+      await database.sql('DROP TRIGGER full_disk ON sluice.messages');
+    },
+    remove: () => undefined,
+  };
+}
