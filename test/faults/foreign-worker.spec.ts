@@ -2,8 +2,9 @@ import { readFile, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
+import { Ledger } from '../../apps/verify/ledger.js';
+import { Verification } from '../../apps/verify/verification.js';
 import { createTestDatabase, LIFT_LIMITS } from '../support/database.js';
-import { Ledger } from '../support/ledger.js';
 import { ENVIRONMENT, signUpAt } from '../support/limits.js';
 import { freePort, Program, until } from '../support/processes.js';
 
@@ -44,15 +45,18 @@ describe('a bare BullMQ worker beside an API and a worker', () => {
       await sql.connect();
       await sql.query(LIFT_LIMITS);
 
-      const ledger = new Ledger(url, key);
-      ledger.start(32);
+      const ledger = Ledger.create(join(folder, 'ledger'), new Date());
+      const callers = new Verification({
+        ...{ urls: [url], apiKey: key, callers: 32, ledger, maxMessages: 1_000_000, perSecond: 1_000 },
+      });
+      callers.start();
       start('bare');
       start('ours');
       const kills = ROUNDS * Object.keys(kinds).length;
       for (let kill = 0; kill < kills; kill++) {
         const kind = (['bare', 'api', 'ours'] as const)[kill % 3] ?? 'bare';
         await until(
-          () => ledger.acknowledged.size > (MESSAGES * (kill + 1)) / (kills + 2),
+          () => callers.acknowledged > (MESSAGES * (kill + 1)) / (kills + 2),
           120_000,
           () => all.map(({ output }) => output.slice(-500)).join('\n'),
         );
@@ -62,23 +66,23 @@ describe('a bare BullMQ worker beside an API and a worker', () => {
         await program?.ended();
         start(kind);
       }
-      await until(() => ledger.acknowledged.size >= MESSAGES, 120_000);
-      await ledger.stop();
+      await until(() => callers.acknowledged >= MESSAGES, 120_000);
+      await callers.stop(60_000);
       // What the bare worker had at hand when it was killed is locked for half a minute.
-      await ledger.settled(60_000 + MESSAGES * 10);
-
-      expect(await ledger.reckon()).toEqual([]);
+      const report = await callers.reckon(60_000 + MESSAGES * 10);
+      expect(report.rules.flatMap(({ broken }) => broken)).toEqual([]);
       const handled = (await readFile(env.HANDLED, 'utf8').catch(() => '')).match(/msg_\w+/g) ?? [];
       const printed = all.flatMap(({ output }) => output.match(/^msg_\w+/gm) ?? []);
       const delivered = new Set([...handled, ...printed]);
-      expect([...ledger.acknowledged.values()].filter((id) => !delivered.has(id))).toEqual([]);
+      const ids = ledger.all('acknowledged').map((n) => ledger.entries[n]?.id ?? '');
+      expect(ids.filter((id) => !delivered.has(id))).toEqual([]);
       expect(printed.length).toBeGreaterThan(0);
       const { rows } = await sql.query<{ attempts: number; count: number }>(
         'SELECT attempts, count(*)::int AS count FROM sluice.messages GROUP BY attempts ORDER BY attempts',
       );
       const again = rows.filter(({ attempts }) => attempts !== 1).reduce((sum, { count }) => sum + count, 0);
       process.stdout.write(
-        `acknowledged ${ledger.acknowledged.size}; the bare worker had ${printed.length}, ours ${handled.length}; ` +
+        `acknowledged ${ids.length}; the bare worker had ${printed.length}, ours ${handled.length}; ` +
           `attempts ${JSON.stringify(rows)}\n`,
       );
       // Only what our worker had at hand when it was killed was attempted twice.

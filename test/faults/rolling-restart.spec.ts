@@ -9,7 +9,7 @@ describe('Processes that begin and end beside others', () => {
   it(
     'migrate an empty database side by side, and all of them serve',
     async () => {
-      for (const _ of rounds.all) {
+      await rounds.each(async () => {
         const database = await createTestDatabase('template0');
         const env = {
           DATABASE_URL: database.url,
@@ -23,7 +23,7 @@ describe('Processes that begin and end beside others', () => {
         for (const program of programs) program.signal('SIGTERM');
         expect(await Promise.all(programs.map((program) => program.ended()))).toEqual(programs.map(() => 0));
         await database.drop();
-      }
+      });
     },
     30_000 + rounds.all.length * 30_000,
   );
@@ -33,12 +33,12 @@ describe('Processes that begin and end beside others', () => {
     async () => {
       const deployment = await Deployment.start({ apis: 2 });
       await deployment.load();
-      for (const _ of rounds.all) {
+      await rounds.each(async () => {
         for (const role of deployment.roles) {
           expect(await role.end()).toBe(0);
           await role.start();
         }
-      }
+      });
       await deployment.going();
       expect(await deployment.reckon()).toEqual([]);
       await deployment.stop();

@@ -8,6 +8,11 @@ export class Rounds {
   /** The rounds' names. */
   readonly all = Array.from({ length: Number(process.env.FAULT_ROUNDS ?? 1) }, (_, index) => `round ${index + 1}`);
 
+  /** Does it once a round. */
+  async each(work: () => Promise<void>): Promise<void> {
+    for (let left = this.all.length; left > 0; left--) await work();
+  }
+
   note(what: string, ms: number): void {
     this.measured.set(what, [...(this.measured.get(what) ?? []), ms]);
   }
