@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { createLogger } from '#platform/logging.js';
 import { readSettings } from '#platform/settings.js';
 import { MessagesModule } from '#messages/messages.module.js';
-import { startContext } from '../../apps/context.js';
+import { startTools } from '../../apps/context.js';
 import { migrateSchema } from '../../apps/schema.js';
 import { Ledger } from '../../apps/verify/ledger.js';
 import { printed } from '../../apps/verify/report.js';
@@ -162,7 +162,7 @@ export class Deployment {
   async census(): Promise<number> {
     const env = { DATABASE_URL: this.database.url, API_KEY_PEPPER: PEPPER };
     const logger = createLogger('silent', 'tools');
-    const tools = await startContext(readSettings(env), logger, 'tools', MessagesModule.forTools());
+    const tools = await startTools(readSettings(env), logger, MessagesModule.forTools());
     try {
       return await MessagesModule.census(tools);
     } finally {

@@ -7,7 +7,7 @@ import { startTestApi, type TestAccount, type TestApi } from '../../support/api.
 import { call, exchange, lines } from '../../support/http.js';
 import { metricsOf } from '../../support/metrics.js';
 import { until } from '../../support/processes.js';
-import { StallingLink } from '../limits/stalling-link.js';
+import { Link } from '../../support/link.js';
 
 const DURATION = 'sluice_http_request_duration_seconds_count';
 
@@ -19,7 +19,7 @@ class OneOfEach extends MessageHandler {
 }
 
 describe('The metrics of an API process', () => {
-  const link = new StallingLink();
+  const link = new Link();
   let api: TestApi;
   let account: TestAccount;
 
