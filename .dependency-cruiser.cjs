@@ -173,7 +173,7 @@ module.exports = {
     {
       name: 'opentelemetry-stays-in-tracing',
       severity: 'error',
-      comment: 'Without a collector none of it is loaded. Only a handler, which engineers write, may know it as well.',
+      comment: 'Without a collector its SDK is not loaded. Only a handler, which engineers write, may know it as well.',
       from: { pathNot: ['^libs/platform/tracing/', '^apps/worker/', '^examples/'] },
       to: { path: 'node_modules/@opentelemetry/' },
     },

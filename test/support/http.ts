@@ -23,12 +23,16 @@ export interface Call {
  * The OpenAPI document must tell of the answer.
  */
 export async function call(url: string, request: Call = {}): Promise<Answer> {
-  const answer = await send(url, request);
+  const answer = await callUndocumented(url, request);
   expectDocumented({ method: request.method ?? 'GET', target: request.path ?? '/' }, answer);
   return answer;
 }
 
-function send(url: string, { method = 'GET', path = '/', headers = {}, body }: Call): Promise<Answer> {
+/** The same of a server that the OpenAPI document is not about: the management port. */
+export function callUndocumented(
+  url: string,
+  { method = 'GET', path = '/', headers = {}, body }: Call = {},
+): Promise<Answer> {
   const { hostname, port } = new URL(url);
   const all: Call['headers'] =
     body === undefined ? headers : { 'content-length': `${Buffer.byteLength(body)}`, ...headers };

@@ -1,8 +1,8 @@
-import { call } from './http.js';
+import { callUndocumented } from './http.js';
 
 /** What a process tells of itself: its samples, by their name and labels as they are written. */
 export async function metricsOf(managementUrl: string): Promise<Map<string, number>> {
-  const answer = await call(managementUrl, { path: '/metrics' });
+  const answer = await callUndocumented(managementUrl, { path: '/metrics' });
   if (answer.status !== 200) throw new Error(`It was answered ${answer.status}.`);
   const samples = answer.bytes
     .toString()

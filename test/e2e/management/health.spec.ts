@@ -3,14 +3,14 @@ import { readSettings, SettingsError } from '#platform/settings.js';
 import { startApi } from '../../../apps/api/api.js';
 import { startWorker } from '../../../apps/worker/worker.js';
 import { startTestApi, type TestApi } from '../../support/api.js';
-import { call, jsonOf, lines, RawConnection } from '../../support/http.js';
+import { callUndocumented, jsonOf, lines, RawConnection } from '../../support/http.js';
 import { until } from '../../support/processes.js';
 import { Link } from '../../support/link.js';
 
 const READY = { status: 'ready', checks: { process: 'serving', database: 'up' } };
 
 async function ready(url: string) {
-  const answer = await call(url, { path: '/health/ready' });
+  const answer = await callUndocumented(url, { path: '/health/ready' });
   return { code: answer.status, ...jsonOf(answer) };
 }
 
@@ -28,7 +28,7 @@ describe('The management port', () => {
   });
 
   it('tells that the process lives and is ready', async () => {
-    const live = await call(api.managementUrl, { path: '/health/live' });
+    const live = await callUndocumented(api.managementUrl, { path: '/health/live' });
     expect(live.status).toBe(200);
     expect(live.headers).toMatchObject({
       'cache-control': 'no-store',
@@ -40,7 +40,7 @@ describe('The management port', () => {
 
   it('says in JSON that there is nothing else', async () => {
     for (const path of ['/', '/health', '/messages', '/health/ready/x', '/%']) {
-      const answer = await call(api.managementUrl, { path });
+      const answer = await callUndocumented(api.managementUrl, { path });
       expect({ path, status: answer.status }).toEqual({ path, status: path === '/%' ? 400 : 404 });
       expect(jsonOf(answer)).toHaveProperty('error');
     }
@@ -60,7 +60,7 @@ describe('The management port', () => {
     expect(performance.now() - asked).toBeLessThan(5_000);
     await link.cut();
     expect(await ready(api.managementUrl)).toEqual(down);
-    expect((await call(api.managementUrl, { path: '/health/live' })).status).toBe(200);
+    expect((await callUndocumented(api.managementUrl, { path: '/health/live' })).status).toBe(200);
     link.resume();
     await link.restore();
     await until(async () => (await ready(api.managementUrl)).code === 200, 15_000);
@@ -89,11 +89,11 @@ describe('The management port', () => {
     const stopped = other.stop();
     const draining = { process: 'draining', database: 'up' };
     expect(await ready(other.managementUrl)).toEqual({ code: 503, status: 'not ready', checks: draining });
-    expect((await call(other.managementUrl, { path: '/health/live' })).status).toBe(200);
+    expect((await callUndocumented(other.managementUrl, { path: '/health/live' })).status).toBe(200);
     held.write(body);
     expect((await held.answer()).status).toBe(202);
     await stopped;
-    await expect(call(other.managementUrl, { path: '/health/live' })).rejects.toThrow(/ECONNREFUSED/);
+    await expect(callUndocumented(other.managementUrl, { path: '/health/live' })).rejects.toThrow(/ECONNREFUSED/);
     held.close();
   });
 

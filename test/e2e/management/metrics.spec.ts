@@ -4,7 +4,7 @@ import { readSettings } from '#platform/settings.js';
 import { startApi } from '../../../apps/api/api.js';
 import { startWorker } from '../../../apps/worker/worker.js';
 import { startTestApi, type TestAccount, type TestApi } from '../../support/api.js';
-import { call, exchange, lines } from '../../support/http.js';
+import { callUndocumented, exchange, lines } from '../../support/http.js';
 import { metricsOf } from '../../support/metrics.js';
 import { until } from '../../support/processes.js';
 import { Link } from '../../support/link.js';
@@ -39,7 +39,7 @@ describe('The metrics of an API process', () => {
   });
 
   it('are told in the text format of Prometheus, each with its help and its type', async () => {
-    const { headers, bytes } = await call(api.managementUrl, { path: '/metrics' });
+    const { headers, bytes } = await callUndocumented(api.managementUrl, { path: '/metrics' });
     expect(headers['content-type']).toBe('text/plain; version=0.0.4; charset=utf-8');
     const text = bytes.toString();
     for (const name of text.match(/^sluice_\w+/gm) ?? []) {
@@ -86,7 +86,7 @@ describe('The metrics of an API process', () => {
   it('never hold an id, a key or a path as it was sent', async () => {
     const { id } = await api.sent(account, { headers: { 'idempotency-key': 'very-own-key' } });
     await api.as(account, { path: `/messages/${id}` });
-    const text = (await call(api.managementUrl, { path: '/metrics' })).bytes.toString();
+    const text = (await callUndocumented(api.managementUrl, { path: '/metrics' })).bytes.toString();
     for (const secret of [id, account.id, account.key, account.keyId, 'very-own-key', 'msg_', 'acct_', 'slc_']) {
       expect(text).not.toContain(secret);
     }
