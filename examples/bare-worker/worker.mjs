@@ -16,4 +16,7 @@ async function deliver({ data: { v, id, message } }) {
 }
 
 for (const part of [worker, connection]) part.on('error', (error) => console.error(error.message));
-process.once('SIGTERM', () => worker.close().then(() => connection.end()));
+const stop = () => worker.close().then(() => connection.end());
+for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, stop);
+await worker.waitUntilReady();
+console.log('consuming');

@@ -27,6 +27,7 @@ async def main():
     }
     worker = Worker(os.environ.get("QUEUE_NAME", "messages"), deliver, options)
     worker.on("error", lambda error, *_: print(error, flush=True))
+    print("consuming", flush=True)
     await stopping.wait()
     await worker.close()
 

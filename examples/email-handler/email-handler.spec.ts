@@ -1,12 +1,10 @@
 import { GiveUp } from '#messages/index.js';
 import { Mailbox } from '../../test/support/mailbox.js';
+import { aDelivery } from '../../test/support/messages.js';
 import { EmailHandler } from './email-handler.js';
 
 const { from, to } = { from: 'sluice@sender.example', to: 'people@receiver.example' };
-const delivery = {
-  ...{ id: 'msg_1', accountId: 'acct_1', message: 'Grüße', attempt: 1, attemptsLeft: 0, traceparent: null },
-  createdAt: new Date('2026-11-21T09:30:00Z'),
-};
+const sent = { id: 'msg_1', message: 'Grüße', createdAt: new Date('2026-11-21T09:30:00Z') };
 
 describe('EmailHandler', () => {
   let mailbox: Mailbox;
@@ -19,10 +17,9 @@ describe('EmailHandler', () => {
   afterAll(() => mailbox.close());
 
   const handle = (server = mailbox.url, ms = 5_000) =>
-    new EmailHandler({ server: new URL(server), from, to }).handle({
-      ...delivery,
-      deadline: new Date(Date.now() + ms),
-    });
+    new EmailHandler({ server: new URL(server), from, to }).handle(
+      aDelivery({ ...sent, deadline: new Date(Date.now() + ms) }),
+    );
   const failure = (server?: string, ms?: number) =>
     handle(server, ms).then(
       () => null,

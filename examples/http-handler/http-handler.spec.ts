@@ -1,12 +1,10 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { GiveUp, RetryDelivery, type Delivery } from '#messages/index.js';
+import { GiveUp, RetryDelivery } from '#messages/index.js';
+import { aDelivery } from '../../test/support/messages.js';
 import { HttpHandler, retryAfterMs } from './http-handler.js';
 
-const delivery: Delivery = {
-  ...{ id: 'msg_1', accountId: 'acct_1', message: 'Grüße', createdAt: new Date(), attempt: 2, attemptsLeft: 3 },
-  ...{ deadline: new Date(Date.now() + 10_000), traceparent: null },
-};
+const delivery = aDelivery({ id: 'msg_1', message: 'Grüße', attempt: 2 });
 
 describe('HttpHandler', () => {
   let server: Server;

@@ -123,10 +123,12 @@ function typeErrors(blocks: readonly Block[]): string[] {
     config: object;
   };
   const { options } = ts.parseJsonConfigFileContent(config, ts.sys, ROOT);
-  const loose = { ...options, noEmit: true, noUnusedLocals: false, noUnusedParameters: false, types: ['node'] };
+  const loose = { ...options, noEmit: true, noUnusedLocals: false, noUnusedParameters: false, types: ['node', 'jest'] };
   const host = ts.createCompilerHost(loose);
   host.readFile = (path) => named.get(path)?.text ?? ts.sys.readFile(path);
   host.fileExists = (path) => named.has(path) || ts.sys.fileExists(path);
+  host.directoryExists = (path) =>
+    ts.sys.directoryExists(path) || [...named.keys()].some((file) => file.startsWith(`${path}/`));
   const program = ts.createProgram([...named.keys()], loose, host);
   return ts.getPreEmitDiagnostics(program).map(({ file, start, messageText }) => {
     const line = file && start !== undefined ? file.getLineAndCharacterOfPosition(start).line : 0;

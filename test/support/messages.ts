@@ -4,6 +4,7 @@ import { Clock } from '#kernel/clock.js';
 import { DomainError } from '#kernel/domain-error.js';
 import { UuidV7Ids } from '#kernel/ids.js';
 import type { ClaimTerms, Job } from '#messages/application/deliveries.js';
+import type { Delivery } from '#messages/index.js';
 import type { Idempotency } from '#messages/application/messages.js';
 import { MAX_TEXT_BYTES } from '#messages/domain/message-text.js';
 import { Message, type Claim, type MessageState } from '#messages/domain/message.js';
@@ -73,6 +74,16 @@ export function claimTerms(terms: Partial<ClaimTerms> = {}): ClaimTerms {
 export function jobOf({ state }: Message): Job {
   const { id, accountId, text, createdAt, retries } = state;
   return { id, accountId, message: text, createdAt, retries };
+}
+
+/** What a handler is given in the first of five attempts, but for what is given here. */
+export function aDelivery(delivery: Partial<Delivery> = {}): Delivery {
+  const { id, state } = aMessage();
+  return {
+    ...{ id, accountId: state.accountId, message: state.text, createdAt: state.createdAt, traceparent: null },
+    ...{ attempt: 1, attemptsLeft: 4, deadline: new Date(Date.now() + 30_000) },
+    ...delivery,
+  };
 }
 
 export function idempotency(key: string, request = key): Idempotency {
