@@ -49,7 +49,7 @@ describe('AuthenticateCaller', () => {
 
   it('tells who calls, and as of which epoch', async () => {
     const { accounts, authenticate, presented } = await process();
-    accounts.change();
+    accounts.change('acct_1');
     const caller = await authenticate.execute(presented);
     expect(caller).toEqual({ accountId: 'acct_1', keyId: 'key_1', scopes: ['messages:send'], epoch: 1 });
   });
@@ -95,7 +95,7 @@ describe('AuthenticateCaller', () => {
   it('remembers a key for minutes, with the epoch by which others confirm it', async () => {
     const { accounts, authenticate, presented, findKey } = await process();
     await authenticate.execute(presented);
-    accounts.revoke('key_1');
+    await accounts.revokeKey('acct_1', 'key_1');
     await pass(TEN_MINUTES_MS);
     expect(await authenticate.execute(presented)).toMatchObject({ keyId: 'key_1', epoch: 0 });
     expect(findKey).toHaveBeenCalledTimes(1);
@@ -106,10 +106,10 @@ describe('AuthenticateCaller', () => {
   it('asks the store for a refresh, and remembers what it says', async () => {
     const { accounts, authenticate, presented, findKey } = await process();
     await authenticate.execute(presented);
-    accounts.change();
+    accounts.change('acct_1');
     expect(await authenticate.refresh(presented)).toMatchObject({ epoch: 1 });
     expect(await authenticate.execute(presented)).toMatchObject({ epoch: 1 });
-    accounts.revoke('key_1');
+    await accounts.revokeKey('acct_1', 'key_1');
     expect(await authenticate.refresh(presented)).toBeNull();
     expect(await authenticate.execute(presented)).toBeNull();
     expect(findKey).toHaveBeenCalledTimes(3);
@@ -126,7 +126,7 @@ describe('AuthenticateCaller', () => {
     });
     const hanging = authenticate.execute(presented);
     await pass(1_000);
-    accounts.revoke('key_1');
+    await accounts.revokeKey('acct_1', 'key_1');
     const refreshed = authenticate.refresh(presented);
     restore();
 

@@ -1,0 +1,181 @@
+import { randomBytes } from 'node:crypto';
+import type { Accounts } from '#accounts/application/accounts.js';
+import { Account } from '#accounts/domain/account.js';
+import { MAX_KEYS, type ApiKey } from '#accounts/domain/api-key.js';
+import { UuidV7Ids } from '#kernel/ids.js';
+import { after, SENT_AT } from '../support/messages.js';
+
+export interface AccountsSubject {
+  readonly accounts: Accounts;
+  close(): Promise<void>;
+}
+
+const ids = new UuidV7Ids();
+export const aHash = () => randomBytes(32);
+
+export function aKey(accountId: string): ApiKey {
+  return {
+    ...{ id: ids.next('key', SENT_AT), accountId, name: 'key', scopes: ['messages:send'] },
+    ...{ createdAt: SENT_AT, expiresAt: null, lastUsedAt: null },
+  };
+}
+
+export function anAccount(name = 'Acme'): Account {
+  return Account.open(ids.next('acct', SENT_AT), name, SENT_AT);
+}
+
+/** What every store of accounts guarantees. */
+export function describeAccounts(name: string, open: () => Promise<AccountsSubject>): void {
+  describe(name, () => {
+    let subject: AccountsSubject;
+    let accounts: Accounts;
+    let account: Account;
+    let key: ApiKey;
+    let hash: Buffer;
+    /** Of a key that nobody changes. */
+    let watched: Buffer;
+
+    beforeAll(async () => {
+      subject = await open();
+      accounts = subject.accounts;
+    });
+    afterAll(() => subject.close());
+    beforeEach(async () => {
+      account = anAccount();
+      [key, hash, watched] = [aKey(account.id), aHash(), aHash()];
+      await accounts.add(account, key, hash);
+      await accounts.addKey(aKey(account.id), watched);
+    });
+
+    const epoch = async (of = watched) => (await accounts.findKey(of))?.epoch;
+    const lastUse = async () => (await accounts.findKey(hash))?.key.lastUsedAt;
+    const replace = (endsAt: Date, newHash = aHash()) =>
+      accounts.replaceKey(account.id, key.id, SENT_AT, endsAt, newHash, (old) => ({ ...old, id: aKey(account.id).id }));
+
+    it('gives an account and a key back as they were added', async () => {
+      expect(await accounts.find(account.id)).toEqual(account);
+      expect(await accounts.findKey(hash)).toEqual({ key, epoch: 0 });
+      expect(await accounts.findKey(aHash())).toBeNull();
+    });
+
+    it('adds an account and its key, or neither', async () => {
+      const second = Account.open(ids.next('acct', SENT_AT), 'Second', SENT_AT);
+      await expect(accounts.add(second, aKey(second.id), hash)).rejects.toThrow('duplicate key');
+      expect(await accounts.find(second.id)).toBeNull();
+    });
+
+    describe('moves the epoch of the account, and of no other', () => {
+      const changes: [string, () => Promise<unknown>][] = [
+        ['the plan changes', () => accounts.update(account.id, (it) => it.changePlan('pro', null))],
+        ['a key is revoked', () => accounts.revokeKey(account.id, key.id, SENT_AT)],
+        ['a key is replaced', () => replace(SENT_AT)],
+        ['a key is replaced with a grace', () => replace(after(60_000))],
+      ];
+
+      it.each(changes)('when %s', async (_name, change) => {
+        const other = Account.open(ids.next('acct', SENT_AT), 'Other', SENT_AT);
+        const otherHash = aHash();
+        await accounts.add(other, aKey(other.id), otherHash);
+        await change();
+        expect(await epoch()).toBeGreaterThan(0);
+        expect(await epoch(otherHash)).toBe(0);
+      });
+    });
+
+    it('leaves the epoch alone when nothing changes for a key that there is', async () => {
+      await accounts.addKey(aKey(account.id), aHash());
+      await accounts.noteUse(new Map([[key.id, SENT_AT]]));
+      await accounts.revokeKey(account.id, aKey(account.id).id, SENT_AT);
+      await expect(
+        accounts.replaceKey(account.id, key.id, SENT_AT, SENT_AT, aHash(), () => {
+          throw new Error('not this one');
+        }),
+      ).rejects.toThrow('not this one');
+
+      expect(await epoch()).toBe(0);
+      expect(await accounts.findKey(hash)).toMatchObject({ key: { id: key.id, expiresAt: null } });
+    });
+
+    it('changes an account one change after the other, each made from what the one before has left', async () => {
+      const enterprise = account.changePlan('enterprise', { perMinute: 1, perDay: 1 });
+      await accounts.update(account.id, () => enterprise);
+      const addOne = () =>
+        accounts.update(account.id, (it) =>
+          it.changePlan(null, { perMinute: it.limits.perMinute + 1, perDay: it.limits.perDay + 1 }),
+        );
+      const told = await Promise.all(Array.from({ length: 10 }, addOne));
+
+      expect(told.map((it) => it?.limits.perMinute).sort((one, other) => Number(one) - Number(other))).toEqual(
+        Array.from({ length: 10 }, (_, index) => index + 2),
+      );
+      expect((await accounts.find(account.id))?.limits).toEqual({ perMinute: 11, perDay: 11 });
+    });
+
+    it('leaves an account as it was when its change is refused, and makes none up', async () => {
+      const limits = { perMinute: 1, perDay: 1 };
+      await expect(accounts.update(account.id, (it) => it.changePlan(null, limits))).rejects.toThrow('only with');
+      expect(await accounts.find(account.id)).toEqual(account);
+      expect(await accounts.update(ids.next('acct', SENT_AT), (it) => it)).toBeNull();
+      expect(await accounts.update('nonsense', (it) => it)).toBeNull();
+    });
+
+    it('notes the latest use of each key', async () => {
+      expect(await lastUse()).toBeNull();
+      await accounts.noteUse(
+        new Map([
+          ['key_unknown', SENT_AT],
+          [key.id, SENT_AT],
+        ]),
+      );
+      expect(await lastUse()).toEqual(SENT_AT);
+      await accounts.noteUse(new Map([[key.id, after(-60_000)]]));
+      expect(await lastUse()).toEqual(SENT_AT);
+      await accounts.noteUse(new Map([[key.id, after(60_000)]]));
+      expect(await lastUse()).toEqual(after(60_000));
+    });
+
+    it('lists accounts and keys, newest first, page by page', async () => {
+      const others = [anAccount('B'), anAccount('C')];
+      for (const other of others) await accounts.add(other, aKey(other.id), aHash());
+      const all = (await accounts.list({ limit: 1_000, before: null })).map(({ id }) => id);
+      expect(all).toEqual([...all].sort().reverse());
+      for (const { id } of [account, ...others]) expect(all).toContain(id);
+      const page = await accounts.list({ limit: 2, before: all[0] ?? '' });
+      expect(page.map(({ id }) => id)).toEqual(all.slice(1, 3));
+      const keys = await accounts.listKeys(account.id, { limit: 10, before: null });
+      expect(keys.map(({ id }) => id)).toEqual(
+        keys
+          .map(({ id }) => id)
+          .sort()
+          .reverse(),
+      );
+      expect(keys).toContainEqual(key);
+      expect(await accounts.listKeys(account.id, { limit: 10, before: keys[0]?.id ?? '' })).toEqual(keys.slice(1));
+    });
+
+    it('has so many live keys of an account and no more', async () => {
+      const added = [];
+      for (let count = 2; count < MAX_KEYS; count++) added.push(await accounts.addKey(aKey(account.id), aHash()));
+      expect(new Set(added)).toEqual(new Set([true]));
+      expect(await accounts.addKey(aKey(account.id), aHash())).toBe(false);
+      expect(await replace(after(60_000))).toBe(false);
+      expect(await replace(SENT_AT)).toMatchObject({ name: 'key' });
+      await accounts.revokeKey(account.id, (await accounts.findKey(watched))?.key.id ?? '', SENT_AT);
+      expect(await accounts.addKey(aKey(account.id), aHash())).toBe(true);
+    });
+
+    it('puts a new key in the place of an old one, at once or after a grace', async () => {
+      const successor = aHash();
+      const next = await replace(after(60_000), successor);
+      expect((await accounts.findKey(hash))?.key).toEqual({ ...key, expiresAt: after(60_000) });
+      expect((await accounts.findKey(successor))?.key).toEqual(next);
+      // A later end than the one it has is none.
+      await replace(after(120_000));
+      expect((await accounts.findKey(hash))?.key.expiresAt).toEqual(after(60_000));
+      await replace(SENT_AT);
+      expect(await accounts.findKey(hash)).toBeNull();
+      expect(await replace(SENT_AT)).toBeNull();
+      expect(await accounts.revokeKey(account.id, key.id, SENT_AT)).toBe(false);
+    });
+  });
+}
