@@ -3,6 +3,7 @@ import type { Logger } from '../logging.js';
 /** An answered request, as far as a log may tell of it: never its URL, a header, or anything of a body or key. */
 export interface Answered {
   readonly requestId: string;
+  readonly traceId?: string | undefined;
   readonly method: string;
   /** The pattern of the route, not the path. */
   readonly route: string;

@@ -2,6 +2,8 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Distribution } from '../management/distribution.js';
 import type { Metrics } from '../management/metrics.js';
 import type { AccessLog } from './access-log.js';
+import { traceparentOf } from './traceparent.js';
+import { traceIdOf } from '../tracing/traceparent.js';
 
 const SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 /** What could not be read has neither a method nor a route. */
@@ -48,7 +50,8 @@ export class AnsweredRequests {
     this.observe(route, method, status, durationMs);
     if (!this.log.wants(status)) return;
     const { accountId, keyId } = request.caller ?? {};
-    this.log.write({ requestId: request.id, method, route, status, durationMs, accountId, keyId });
+    const traceId = traceIdOf(traceparentOf(request));
+    this.log.write({ requestId: request.id, traceId, method, route, status, durationMs, accountId, keyId });
   }
 
   private observe(route: string, method: string, status: number, durationMs: number): void {
