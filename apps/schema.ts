@@ -5,6 +5,7 @@ import { asUnavailable } from '#platform/database/faults.js';
 import { Accounts1763700000000 } from '#accounts/adapters/postgres/migrations/1763700000000-accounts.js';
 import { RateLimits1763700002000 } from '#rate-limiting/adapters/postgres/migrations/1763700002000-rate-limits.js';
 import { Messages1763700001000 } from '#messages/adapters/postgres/migrations/1763700001000-messages.js';
+import { Attempts1763700012000 } from '#messages/adapters/postgres/migrations/1763700012000-attempts.js';
 import { Batches1763700010000 } from '#messages/adapters/postgres/migrations/1763700010000-batches.js';
 import { Delays1763700011000 } from '#messages/adapters/postgres/migrations/1763700011000-delays.js';
 import { Traces1763700003000 } from '#messages/adapters/postgres/migrations/1763700003000-traces.js';
@@ -16,6 +17,7 @@ const MIGRATIONS = [
   Traces1763700003000,
   Batches1763700010000,
   Delays1763700011000,
+  Attempts1763700012000,
 ];
 
 /** Any number that nobody else locks: "sluice" in ASCII. */

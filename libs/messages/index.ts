@@ -1,11 +1,13 @@
 export { Environment } from '#platform/environment.js';
 export { CancelMessage } from './application/cancel-message.js';
 export { GetMessage } from './application/get-message.js';
+export { ListAttempts } from './application/list-attempts.js';
 export { ListMessages } from './application/list-messages.js';
 export { GiveUp, MessageHandler, RetryDelivery, type Delivery } from './application/message-handler.js';
 export type { Accepted, AcceptedBatch, Page } from './application/messages.js';
 export { RetryMessage } from './application/retry-message.js';
 export { SendBatch } from './application/send-batch.js';
 export { SendMessage } from './application/send-message.js';
+export type { Attempt, AttemptOutcome } from './domain/attempt.js';
 export { Message } from './domain/message.js';
 export { MESSAGE_STATUSES, type MessageStatus } from './domain/message-status.js';

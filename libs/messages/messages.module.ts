@@ -40,6 +40,7 @@ import { Deliveries } from './application/deliveries.js';
 import { DeliveryQueue } from './application/delivery-queue.js';
 import { GetMessage } from './application/get-message.js';
 import { JobFollower } from './application/job-follower.js';
+import { ListAttempts } from './application/list-attempts.js';
 import { ListMessages } from './application/list-messages.js';
 import { MessageHandler } from './application/message-handler.js';
 import { Messages } from './application/messages.js';
@@ -162,6 +163,7 @@ const useCases: FactoryProvider[] = [
     inject: [Messages, Ids, Clock],
   })),
   { provide: GetMessage, useFactory: (messages: Messages) => new GetMessage(messages), inject: [Messages] },
+  { provide: ListAttempts, useFactory: (messages: Messages) => new ListAttempts(messages), inject: [Messages] },
   { provide: ListMessages, useFactory: (messages: Messages) => new ListMessages(messages), inject: [Messages] },
   {
     provide: CancelMessage,

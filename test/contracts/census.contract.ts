@@ -1,6 +1,7 @@
 import type { Census, Stray } from '#messages/application/census.js';
 import type { JobFollower } from '#messages/application/job-follower.js';
 import type { Reconciler } from '#messages/application/reconciler.js';
+import type { Attempt } from '#messages/domain/attempt.js';
 import type { Message } from '#messages/domain/message.js';
 import { aClaim, after, aMessage, jobOf } from '../support/messages.js';
 
@@ -29,6 +30,7 @@ export interface CensusSubject {
   /** Takes the job away, as somebody might who empties the queue. */
   drop(message: Message): Promise<void>;
   find(message: Message): Promise<Message | null>;
+  attempts(message: Message): Promise<readonly Attempt[]>;
   /** Relays the outbox; resolves to the ids of the jobs that then wait. */
   relay(): Promise<string[]>;
   reset(): Promise<void>;
@@ -171,10 +173,18 @@ export function describeCensus(name: string, open: () => Promise<CensusSubject>)
     describe.each(endings)('of a message that was $ending', ({ tidy, end, expected }) => {
       it('counts one, and the store is told how it ended', async () => {
         const message = await enqueued(subject);
+        const takenAt = Date.now();
         await end(subject);
         expect(await subject.census.count()).toBe(1);
         expect(await subject.reconciler.run()).toEqual({ requeued: 0, followed: 1 });
         expect((await subject.find(message))?.state).toMatchObject({ ...expected, claim: null });
+        const { status: outcome, failureReason: error } = expected;
+        const [attempt, ...others] = await subject.attempts(message);
+        expect([attempt, others]).toMatchObject([{ number: 1, outcome, error }, []]);
+        if (attempt !== undefined && !tidy) {
+          expect(attempt.startedAt.getTime()).toBeGreaterThanOrEqual(takenAt);
+          expect(attempt.startedAt.getTime()).toBeLessThanOrEqual(takenAt + (attempt.durationMs ?? 0) + 1_000);
+        }
         await expectNothing();
         expect(await subject.relay()).toEqual([]);
       });
@@ -184,7 +194,8 @@ export function describeCensus(name: string, open: () => Promise<CensusSubject>)
         const { position } = await subject.census.news(null);
         await end(subject);
         const { attempts, failureReason: failedReason } = expected;
-        const told = tidy && failedReason !== null ? [] : [{ id, retries: state.retries, attempts, failedReason }];
+        const run = tidy ? null : { startedAt: expect.any(Date) as Date, endedAt: expect.any(Date) as Date };
+        const told = tidy && failedReason !== null ? [] : [{ id, retries: state.retries, attempts, failedReason, run }];
         const news = await subject.census.news(position);
         expect(news.ends).toEqual(told);
         // A little is told again, until somebody has followed.

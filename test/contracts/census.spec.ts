@@ -31,7 +31,7 @@ async function open() {
 }
 
 async function openOnPostgres(): Promise<CensusSubject> {
-  const { store, bullmq, census, relay, reconciler, follower } = await open();
+  const { store, bullmq, census, relay, messages, reconciler, follower } = await open();
   return {
     census,
     reconciler,
@@ -51,6 +51,7 @@ async function openOnPostgres(): Promise<CensusSubject> {
       await store.sql('DELETE FROM bullmq.job WHERE id = $1', [jobId]);
     },
     find: (message) => store.find(message),
+    attempts: async ({ id, state }) => (await messages.attempts(state.accountId, id)) ?? [],
     relay: async () => {
       await relay.sweep(0);
       return (await bullmq.bullmq.getWaiting()).map(({ id }) => id ?? '');

@@ -1,6 +1,7 @@
 import type { Deliveries, JobEnd } from '#messages/application/deliveries.js';
+import type { Attempt } from '#messages/domain/attempt.js';
 import type { Message } from '#messages/domain/message.js';
-import { aClaim, aMessage, claimTerms, jobOf, messages, SENT_AT, TRACEPARENT } from '../support/messages.js';
+import { aClaim, after, aMessage, claimTerms, jobOf, messages, SENT_AT, TRACEPARENT } from '../support/messages.js';
 
 export interface DeliveriesSubject {
   /** Two processes on the same store. */
@@ -9,6 +10,8 @@ export interface DeliveriesSubject {
   /** Has a message stored as it is. */
   put(message: Message): Promise<void>;
   find(message: Message): Promise<Message | null>;
+  /** Its attempts that have ended. */
+  attempts(message: Message): Promise<readonly Attempt[]>;
   /** Has another state of a message stored instead. */
   replace(message: Message): Promise<void>;
   close(): Promise<void>;
@@ -194,7 +197,7 @@ export function describeDeliveries(name: string, open: () => Promise<DeliveriesS
 
     describe('following a job that was ended elsewhere', () => {
       const endOf = (message: Message, end: Partial<JobEnd> = {}) => [
-        { id: message.id, retries: message.state.retries, attempts: 1, failedReason: null, ...end },
+        { id: message.id, retries: message.state.retries, attempts: 1, failedReason: null, run: null, ...end },
       ];
       const follow = (message: Message, end?: Partial<JobEnd>) => subject.other.follow(endOf(message, end));
 
@@ -222,6 +225,21 @@ export function describeDeliveries(name: string, open: () => Promise<DeliveriesS
         expect((await stored(message)).state).toMatchObject(delivered);
       });
 
+      it('notes the last attempt with its times, and the one that was lost before it', async () => {
+        const run = { startedAt: after(-5_000), endedAt: after(-3_000) };
+        const queued = await put(aMessage());
+        await follow(queued, { attempts: 3, failedReason: 'no such address', run });
+        const failed = { number: 3, startedAt: run.startedAt, durationMs: 2_000, outcome: 'failed' };
+        expect(await subject.attempts(queued)).toEqual([{ ...failed, error: 'no such address' }]);
+        const held = { status: 'processing', attempts: 2, claim: aClaim({ expiresAt: after(-1_000) }) } as const;
+        const lost = await put(aMessage(held));
+        await follow(lost);
+        expect(await subject.attempts(lost)).toMatchObject([
+          { number: 2, outcome: 'lost', startedAt: lost.state.updatedAt, durationMs: null },
+          { number: 3, outcome: 'delivered', error: null },
+        ]);
+      });
+
       it('changes nothing that a worker of ours has at hand, that is final, in another round, or gone', async () => {
         const begun = await claim(await put(aMessage()));
         const others = [aMessage({ status: 'cancelled' }), aMessage({ status: 'failed' }), aMessage({ retries: 1 })];
@@ -238,6 +256,67 @@ export function describeDeliveries(name: string, open: () => Promise<DeliveriesS
         const counts = await Promise.all([subject.deliveries.follow(some ?? []), subject.other.follow(reversed ?? [])]);
         expect(counts[0] + counts[1]).toBe(300);
         for (const message of all) expect((await stored(message)).state.attempts).toBe(1);
+      });
+    });
+
+    describe('attempts', () => {
+      it('are noted as they end, each with its times and its error', async () => {
+        const message = await put(aMessage());
+        const first = await claim(message);
+        await subject.deliveries.settle(first, requeue(first));
+        const second = await claim(message);
+        await subject.other.settle(second, deliver(second));
+        const noted = await subject.attempts(message);
+        const times = (index: number, claimed: Message) => {
+          const durationMs = noted[index]?.durationMs ?? -1;
+          expect(durationMs).toBeGreaterThanOrEqual(0);
+          expect(durationMs).toBeLessThan(10_000);
+          return { startedAt: claimed.state.updatedAt, durationMs };
+        };
+        expect(noted).toEqual([
+          { number: 1, ...times(0, first), outcome: 'retried', error: 'no luck' },
+          { number: 2, ...times(1, second), outcome: 'delivered', error: null },
+        ]);
+      });
+
+      it('that failed for good say so', async () => {
+        const message = await put(aMessage({ attempts: 4 }));
+        const claimed = await claim(message);
+        await subject.deliveries.settle(claimed, claimed.fail('no luck', SENT_AT));
+        expect(await subject.attempts(message)).toMatchObject([{ number: 5, outcome: 'failed', error: 'no luck' }]);
+      });
+
+      it('are lost when another worker takes over: one for each, since it began', async () => {
+        const message = await put(aMessage());
+        const first = await claim(message);
+        const second = await claim(message, 45_000, subject.other);
+        const third = await claim(message);
+        const lost = { durationMs: null, outcome: 'lost', error: null };
+        expect(await subject.attempts(message)).toEqual([
+          { number: 1, startedAt: first.state.updatedAt, ...lost },
+          { number: 2, startedAt: second.state.updatedAt, ...lost },
+        ]);
+        expect(await subject.deliveries.settle(first, deliver(first))).toBe(false);
+        await subject.deliveries.settle(third, deliver(third));
+        const outcomes = (await subject.attempts(message)).map(({ outcome }) => outcome);
+        expect(outcomes).toEqual(['lost', 'lost', 'delivered']);
+      });
+
+      it('are each noted once when many workers take over from each other, and ends are told again', async () => {
+        const message = await put(aMessage());
+        const claims = await Promise.all(
+          Array.from({ length: 60 }, (_, index) =>
+            claim(message, 45_000, index % 2 ? subject.other : subject.deliveries),
+          ),
+        );
+        const last = claims.find(({ state }) => state.attempts === 60);
+        if (last === undefined) throw new Error('One of them is the last.');
+        for (let time = 0; time < 3; time++) await subject.deliveries.settle(last, deliver(last));
+        const noted = await subject.attempts(message);
+        expect(noted.map(({ number }) => number)).toEqual(claims.map((_, index) => index + 1));
+        expect(noted.map(({ outcome }) => outcome)).toEqual([...Array<string>(59).fill('lost'), 'delivered']);
+        const began = new Map(claims.map(({ state }) => [state.attempts, state.updatedAt]));
+        expect(noted.map(({ startedAt }) => startedAt)).toEqual(noted.map(({ number }) => began.get(number)));
       });
     });
 

@@ -17,6 +17,7 @@ function openInMemory(): Promise<DeliveriesSubject> {
       store.messages.set(message.id, message);
       return Promise.resolve();
     },
+    attempts: ({ id }) => Promise.resolve(store.attempts.get(id) ?? []),
     find: ({ id }) => Promise.resolve(store.messages.get(id) ?? null),
     close: () => Promise.resolve(),
   });
@@ -24,10 +25,15 @@ function openInMemory(): Promise<DeliveriesSubject> {
 
 async function openPostgres(): Promise<DeliveriesSubject> {
   const store = await PostgresStore.open();
+  const { deliveries, messages: stored } = await store.process();
   return {
-    deliveries: (await store.process()).deliveries,
+    deliveries,
     other: (await store.process()).deliveries,
     put: (message) => store.put(message),
+    attempts: async ({ id, state }) => {
+      const all = (await stored.attempts(state.accountId, id)) ?? [];
+      return all.filter(({ outcome }) => outcome !== 'running');
+    },
     find: (message) => store.find(message),
     replace: async (message) => {
       await store.sql('DELETE FROM sluice.messages WHERE id = $1', [message.id]);

@@ -119,7 +119,9 @@ export class PostgresStore {
   async reset(): Promise<void> {
     for (const client of this.transactions.splice(0)) await client.end();
     await this.relent();
-    await this.sql('TRUNCATE sluice.messages, sluice.outbox, sluice.idempotency_keys, bullmq.job CASCADE');
+    await this.sql(
+      'TRUNCATE sluice.messages, sluice.attempts, sluice.outbox, sluice.idempotency_keys, bullmq.job CASCADE',
+    );
   }
 
   async relent(): Promise<void> {

@@ -9,7 +9,7 @@ export interface Stray {
   readonly retries: number;
   readonly jobId: string;
   /** How a worker other than ours ended the job; null when none did. */
-  readonly endedElsewhere: Pick<JobEnd, 'attempts' | 'failedReason'> | null;
+  readonly endedElsewhere: Pick<JobEnd, 'attempts' | 'failedReason' | 'run'> | null;
 }
 
 /** What the queue has told since it was last asked. */

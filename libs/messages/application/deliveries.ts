@@ -26,6 +26,8 @@ export interface JobEnd {
   readonly attempts: number;
   /** Null when the message was delivered. */
   readonly failedReason: string | null;
+  /** When the last attempt began and ended; null when the job is gone. */
+  readonly run: { readonly startedAt: Date; readonly endedAt: Date } | null;
 }
 
 /**
@@ -35,7 +37,7 @@ export interface JobEnd {
 export abstract class Deliveries {
   /**
    * `queued` or `processing` → `processing` under a new claim, with the attempt counted. A message that is
-   * `processing` was begun by a worker that has lost the job since, so it is taken over.
+   * `processing` was begun by a worker that has lost the job since, so it is taken over, and that attempt is `lost`.
    * @returns null when there is nothing to run: the message is final, gone, or in another round
    */
   abstract claim(job: Job, terms: ClaimTerms): Promise<Message | null>;
@@ -47,7 +49,7 @@ export abstract class Deliveries {
   abstract runsAlone(claimed: Message, leaseMs: number): Promise<boolean>;
 
   /**
-   * Stores how an attempt ended.
+   * Stores how an attempt ended, in the message and in the list of its attempts.
    * @param ended the claimed message, moved on by `deliver`, `requeue` or `fail`
    * @returns false when another worker has taken the message over: nothing is changed then
    */
@@ -55,7 +57,7 @@ export abstract class Deliveries {
 
   /**
    * Stores how jobs were ended elsewhere, each as a whole delivery: begun, and delivered or failed. Changes only
-   * messages that are open, in the same round, and that no worker of ours has at hand.
+   * messages that are open, in the same round, and that no worker of ours has at hand. Of the attempts, the last is noted.
    * @returns how many it changed
    */
   abstract follow(ends: readonly JobEnd[]): Promise<number>;

@@ -1,3 +1,4 @@
+import type { Attempt } from '../domain/attempt.js';
 import type { Message } from '../domain/message.js';
 import type { MessageStatus } from '../domain/message-status.js';
 
@@ -55,6 +56,12 @@ export abstract class Messages {
 
   /** Newest first. */
   abstract list(accountId: string, page: Page): Promise<Message[]>;
+
+  /**
+   * The attempts to deliver a message, as far as they are known, at most the newest 1,000, the newest last.
+   * @returns null when the account has no such message
+   */
+  abstract attempts(accountId: string, id: string): Promise<readonly Attempt[] | null>;
 
   /**
    * Moves a message by one of its own methods, as a compare-and-set: of two that meet, one sees the other's result.

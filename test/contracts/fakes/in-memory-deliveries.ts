@@ -1,4 +1,5 @@
 import { Deliveries, type ClaimTerms, type Job, type JobEnd } from '#messages/application/deliveries.js';
+import type { Attempt } from '#messages/domain/attempt.js';
 import { Message } from '#messages/domain/message.js';
 import { after } from '../../support/messages.js';
 import type { InMemoryStore } from './in-memory-store.js';
@@ -15,7 +16,10 @@ export class InMemoryDeliveries extends Deliveries {
     const found = this.store.messages.get(job.id);
     if (found?.state.retries !== job.retries) return Promise.resolve(null);
     if (found.state.status === 'queued') return Promise.resolve(this.put(found.startProcessing(claim, at)));
-    if (found.state.status === 'processing') return Promise.resolve(this.put(found.takeOver(claim, at)));
+    if (found.state.status === 'processing') {
+      this.noteLost(found);
+      return Promise.resolve(this.put(found.takeOver(claim, at)));
+    }
     return Promise.resolve(null);
   }
 
@@ -35,6 +39,15 @@ export class InMemoryDeliveries extends Deliveries {
       found?.status === ended.state.status && found.attempts === state.attempts && found.retries === state.retries;
     if (found === undefined || (found.claim?.token !== state.claim?.token && !isRepeated))
       return Promise.resolve(false);
+    const outcome = ended.state.status === 'queued' ? 'retried' : (ended.state.status as 'delivered' | 'failed');
+    const durationMs = this.store.clock.now().getTime() - state.updatedAt.getTime();
+    this.note(id, {
+      number: state.attempts,
+      startedAt: state.updatedAt,
+      durationMs,
+      outcome,
+      error: ended.state.failureReason,
+    });
     this.put(Message.restore({ ...ended.state, updatedAt: this.store.clock.now() }));
     return Promise.resolve(true);
   }
@@ -42,20 +55,35 @@ export class InMemoryDeliveries extends Deliveries {
   follow(ends: readonly JobEnd[]): Promise<number> {
     const at = this.store.clock.now();
     let followed = 0;
-    for (const { id, retries, attempts, failedReason } of ends) {
+    for (const { id, retries, attempts, failedReason, run } of ends) {
       const found = this.store.messages.get(id);
       if (found?.state.retries !== retries) continue;
       const claim = { token: 'elsewhere', expiresAt: at, alone: false };
       const { status, claim: held } = found.state;
       const lapsed = held !== null && held.expiresAt < at;
       if (status !== 'queued' && !(status === 'processing' && lapsed)) continue;
+      if (status === 'processing') this.noteLost(found);
       const begun = status === 'queued' ? found.startProcessing(claim, at) : found.takeOver(claim, at);
       const { state } = failedReason === null ? begun.deliver(at) : begun.fail(failedReason, at);
       const before = attempts - 1;
       this.put(Message.restore({ ...state, attempts: state.attempts + before, failures: state.failures + before }));
+      const { startedAt, endedAt } = run ?? { startedAt: at, endedAt: at };
+      const number = state.attempts + before;
+      const outcome = failedReason === null ? 'delivered' : 'failed';
+      const durationMs = endedAt.getTime() - startedAt.getTime();
+      this.note(id, { number, startedAt, durationMs, outcome, error: failedReason });
       followed++;
     }
     return Promise.resolve(followed);
+  }
+
+  private noteLost({ id, state: { attempts: number, updatedAt: startedAt } }: Message): void {
+    this.note(id, { number, startedAt, durationMs: null, outcome: 'lost', error: null });
+  }
+
+  private note(id: string, attempt: Attempt): void {
+    const known = this.store.attempts.get(id) ?? [];
+    if (!known.some(({ number }) => number === attempt.number)) this.store.attempts.set(id, [...known, attempt]);
   }
 
   private put(message: Message): Message {

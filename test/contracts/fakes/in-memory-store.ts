@@ -1,4 +1,5 @@
 import type { OutboxEntry } from '#messages/application/outbox.js';
+import type { Attempt } from '#messages/domain/attempt.js';
 import type { Message } from '#messages/domain/message.js';
 import { TestClock } from '../../support/messages.js';
 
@@ -13,6 +14,8 @@ export interface StoredEntry {
 export class InMemoryStore {
   readonly clock = new TestClock();
   readonly messages = new Map<string, Message>();
+  /** Those that have ended, by the ids of their messages. */
+  readonly attempts = new Map<string, Attempt[]>();
   readonly entries = new Map<string, StoredEntry>();
   sweeping = false;
   private entryCount = 0;

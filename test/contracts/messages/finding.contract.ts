@@ -1,4 +1,4 @@
-import { after, aMessage, anAccountId, messages } from '../../support/messages.js';
+import { after, aMessage, anAccountId, claimTerms, jobOf, messages } from '../../support/messages.js';
 import type { MessagesSubject } from './subject.js';
 
 const page = { limit: 100, before: null, status: null };
@@ -44,6 +44,37 @@ export function describeFinding(current: () => MessagesSubject): void {
       ]) {
         expect(await subject.messages.find(message.state.accountId, id)).toBeNull();
       }
+    });
+
+    describe('attempts', () => {
+      it('are none of a message that is new, and null of one that the account has not', async () => {
+        const message = aMessage();
+        await subject.put(message);
+        const { accountId } = message.state;
+        expect(await subject.messages.attempts(accountId, message.id)).toEqual([]);
+        expect(await subject.messages.attempts(anAccountId(), message.id)).toBeNull();
+        for (const id of [aMessage().id, '', '\u0000'])
+          expect(await subject.messages.attempts(accountId, id)).toBeNull();
+      });
+
+      it('end with the one that runs, in the order of their numbers', async () => {
+        const message = aMessage();
+        await subject.put(message);
+        const { accountId } = message.state;
+        const attempts = () => subject.other.attempts(accountId, message.id);
+        const claim = () => subject.deliveries.claim(jobOf(message), claimTerms());
+        for (let round = 1; round <= 11; round++) {
+          const claimed = await claim();
+          if (claimed === null) throw new Error('There was nothing to claim.');
+          const { updatedAt: startedAt } = claimed.state;
+          const running = { number: round, startedAt, durationMs: null, outcome: 'running', error: null };
+          expect((await attempts())?.at(-1)).toEqual(running);
+          await subject.deliveries.settle(claimed, claimed.requeue('again', after(0)));
+        }
+        const all = (await attempts()) ?? [];
+        expect(all.map(({ number }) => number)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11]);
+        expect(all.map(({ outcome }) => outcome)).toEqual(Array(11).fill('retried'));
+      });
     });
 
     it('lists the messages of an account, newest first, page by page', async () => {

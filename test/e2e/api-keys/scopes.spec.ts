@@ -13,6 +13,7 @@ const routes = [
   ['GET /messages', 'messages:read'],
   ['HEAD /messages', 'messages:read'],
   ['GET /messages/any', 'messages:read'],
+  ['GET /messages/any/attempts', 'messages:read'],
   ['GET /account', 'account:manage'],
   ['GET /account/usage', 'account:manage'],
   ['POST /account/simulate', 'account:manage'],

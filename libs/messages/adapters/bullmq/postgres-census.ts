@@ -29,6 +29,9 @@ const STRAYS = straysAmong('sluice.messages');
 /** As many open messages as can be looked at while somebody waits. */
 const OLDEST = `(SELECT * FROM sluice.messages m WHERE ${OPEN} ORDER BY id LIMIT 100000)`;
 
+const RUN = `to_timestamp(j.processed_at_ms / 1000.0) AS processed_at,
+                to_timestamp(j.finished_at_ms / 1000.0) AS finished_at`;
+
 /** Ids are given before commits, so an event may show up after later ones; so many are read again. */
 const EVENTS_READ_AGAIN = 1_000;
 /** Characters of a reason; others may give one of any length. */
@@ -46,6 +49,9 @@ interface EndRow {
   attempts: number | null;
   processed_by: string | null;
   failed_reason: string | null;
+  /** When it was begun the last time, and when it ended. */
+  processed_at: Date | null;
+  finished_at: Date | null;
   return_value: string | null;
 }
 
@@ -87,7 +93,7 @@ export class PostgresCensus extends Census {
       // Events are read once for all strays: they are many, and no index leads from a job to its own.
       `WITH s AS (
          SELECT m.id, m.account_id, m.body, m.created_at, m.retries, j.state, j.processed_by, j.failed_reason,
-                j.attempts_made, ${JOB_ID} AS job_id
+                ${RUN}, j.attempts_made, ${JOB_ID} AS job_id
          ${STRAYS} ORDER BY m.id LIMIT $2
        ), last AS (
          SELECT DISTINCT ON (data->>'jobId') data->>'jobId' AS job_id, event, data->>'failedReason' AS reason,
@@ -125,7 +131,7 @@ export class PostgresCensus extends Census {
          ORDER BY data->>'jobId', id DESC
        ), ends AS (
          SELECT m.id, m.retries, last.event AS ended, last.reason AS failed_reason, j.attempts_made AS attempts,
-                j.processed_by, NULL AS return_value
+                j.processed_by, NULL AS return_value, ${RUN}
          FROM last
          JOIN sluice.messages m ON m.id = split_part(last.job_id, '.', 1) AND last.job_id = ${JOB_ID}
          LEFT JOIN bullmq.job j ON j.queue = $1 AND j.id = last.job_id
@@ -190,10 +196,12 @@ function endedElsewhere(row: EndRow): Stray['endedElsewhere'] {
   if (row.processed_by === WORKER_NAME || row.return_value === OURS) return null;
   // Of a job that is gone nobody knows how often it was tried.
   const attempts = Math.max(1, row.attempts ?? 1);
-  if (row.ended === 'completed') return { attempts, failedReason: null };
+  const { processed_at: startedAt, finished_at: endedAt } = row;
+  const run = startedAt === null || endedAt === null ? null : { startedAt, endedAt };
+  if (row.ended === 'completed') return { attempts, failedReason: null, run };
   if (row.ended === 'failed' && row.failed_reason !== STALLED) {
     const reason = row.failed_reason ?? 'The worker gave no reason.';
-    return { attempts, failedReason: reason.slice(0, MAX_REASON_LENGTH).toWellFormed() };
+    return { attempts, failedReason: reason.slice(0, MAX_REASON_LENGTH).toWellFormed(), run };
   }
   return null;
 }

@@ -1,4 +1,5 @@
 import { idOf, nullable, time, viewModel } from '#platform/http/openapi/schema.js';
+import { ATTEMPT_OUTCOMES, type Attempt } from '../../domain/attempt.js';
 import type { Message } from '../../domain/message.js';
 import { INITIAL_STATUS, MESSAGE_STATUSES } from '../../domain/message-status.js';
 
@@ -14,6 +15,11 @@ export interface AcceptedView {
 /** A batch as the answer to its acceptance. */
 export interface BatchView {
   readonly data: readonly AcceptedView[];
+}
+
+/** The attempts to deliver a message. */
+export interface AttemptsView {
+  readonly data: readonly Attempt[];
 }
 
 /** A message as it now is. */
@@ -61,6 +67,30 @@ export const MESSAGE = viewModel<MessageView>('Message', 'A message as it now is
 
 export const ACCEPTED_BATCH = viewModel<BatchView>('AcceptedBatch', 'The messages of a batch, in the order sent.', {
   data: { type: 'array', minItems: 1, items: ACCEPTED_MESSAGE },
+});
+
+const ATTEMPT = viewModel<Attempt>('Attempt', 'An attempt to deliver a message.', {
+  number: { type: 'integer', minimum: 1, description: 'Over all retries of the message.', examples: [1] },
+  startedAt: time('When it began.'),
+  durationMs: nullable({
+    type: 'number',
+    minimum: 0,
+    description: 'Milliseconds; null while it runs, and when its worker was lost.',
+    examples: [170],
+  }),
+  outcome: {
+    type: 'string',
+    enum: ATTEMPT_OUTCOMES,
+    description:
+      '`running`: a worker has the message. `delivered`: done. `retried`: it failed, and another one is due. `failed`: it ' +
+      'failed, and there is none after it. `lost`: its worker was silent for too long, and another took over.',
+    examples: ['delivered'],
+  },
+  error: nullable({ type: 'string', description: 'Why it was retried or failed.', examples: [null] }),
+});
+
+export const ATTEMPTS = viewModel<AttemptsView>('Attempts', 'The attempts to deliver a message, the newest last.', {
+  data: { type: 'array', items: ATTEMPT },
 });
 
 export function acceptedView({ state }: Message): AcceptedView {

@@ -8,6 +8,7 @@ import { JsonBody } from '#platform/http/json-body.js';
 import { Operation, Section } from '#platform/http/openapi/operation.js';
 import { CancelMessage } from '../../application/cancel-message.js';
 import { GetMessage } from '../../application/get-message.js';
+import { ListAttempts } from '../../application/list-attempts.js';
 import { ListMessages } from '../../application/list-messages.js';
 import { RetryMessage } from '../../application/retry-message.js';
 import { SendBatch } from '../../application/send-batch.js';
@@ -21,10 +22,12 @@ import {
   ACCEPTED_BATCH,
   ACCEPTED_MESSAGE,
   acceptedView,
+  ATTEMPTS,
   MESSAGE,
   MESSAGE_ID,
   messageView,
   type AcceptedView,
+  type AttemptsView,
   type BatchView,
   type MessageView,
 } from './message-views.js';
@@ -39,6 +42,7 @@ export class MessagesController {
     private readonly sendBatch: SendBatch,
     private readonly getMessage: GetMessage,
     private readonly listMessages: ListMessages,
+    private readonly listAttempts: ListAttempts,
     private readonly cancelMessage: CancelMessage,
     private readonly retryMessage: RetryMessage,
   ) {}
@@ -137,6 +141,20 @@ export class MessagesController {
   })
   async get(@CurrentCaller() caller: Caller, @Param('id') id: string): Promise<MessageView> {
     return messageView(await this.getMessage.execute(caller.accountId, id));
+  }
+
+  @Scoped('messages:read')
+  @Get(':id/attempts')
+  @Operation({
+    id: 'listAttempts',
+    summary: 'List the attempts to deliver a message',
+    description: 'At most the newest 1,000, the newest last.',
+    path: { id: MESSAGE_ID },
+    answer: { description: 'The attempts.', body: ATTEMPTS },
+    problems: ['message_not_found'],
+  })
+  async attempts(@CurrentCaller() caller: Caller, @Param('id') id: string): Promise<AttemptsView> {
+    return { data: await this.listAttempts.execute(caller.accountId, id) };
   }
 
   @Scoped('messages:send')

@@ -3,64 +3,13 @@ import type { Database } from '#platform/database/database.js';
 import { asUnavailable, isContention } from '#platform/database/faults.js';
 import { Deliveries, type ClaimTerms, type Job, type JobEnd } from '../../application/deliveries.js';
 import type { Message } from '../../domain/message.js';
-import { TRANSITIONS } from '../../domain/message-status.js';
+import { CLAIM, FOLLOW, SETTLE } from './attempts.sql.js';
 import { toMessage, type MessageRow } from './message.schema.js';
-
-const { startProcessing, takeOver, deliver, fail } = TRANSITIONS;
-
-// What begins is counted here as `Message.startProcessing` and `Message.takeOver` count it; a test holds both together.
-const CLAIM = `
-  UPDATE sluice.messages m
-  SET status = '${startProcessing.to}', claim = t.token, claim_alone = false,
-      claim_expires_at = clock_timestamp() + t.lease_ms * interval '1 millisecond',
-      attempts = m.attempts + 1,
-      crashes = m.crashes + (m.status = '${takeOver.from}')::int,
-      lone_crashes = m.lone_crashes + (m.status = '${takeOver.from}' AND m.claim_alone)::int,
-      updated_at = clock_timestamp()
-  FROM unnest($1::text[], $2::int[], $3::uuid[], $4::int[]) AS t (id, retries, token, lease_ms)
-  WHERE m.id = t.id AND m.retries = t.retries AND m.status IN ('${startProcessing.from}', '${takeOver.from}')
-  RETURNING m.id, m.account_id, m.status, m.created_at, m.updated_at, m.attempts, m.failures, m.crashes,
-            m.lone_crashes, m.retries, m.failure_reason, m.claim, m.claim_expires_at, m.claim_alone,
-            m.traceparent, m.deliver_at`;
 
 const RUNS_ALONE = `
   UPDATE sluice.messages
   SET claim_alone = true, claim_expires_at = clock_timestamp() + $3 * interval '1 millisecond'
   WHERE id = $1 AND claim = $2 RETURNING id`;
-
-// An end whose answer was lost is told again. Each claim counts an attempt, so the count tells that it was stored.
-const SETTLE = `
-  UPDATE sluice.messages m
-  SET status = t.status, failures = t.failures, failure_reason = t.failure_reason, updated_at = clock_timestamp(),
-      claim = NULL, claim_expires_at = NULL, claim_alone = false
-  FROM unnest($1::text[], $2::uuid[], $3::int[], $4::int[], $5::text[], $6::int[], $7::text[])
-    AS t (id, token, retries, attempts, status, failures, failure_reason)
-  WHERE m.id = t.id
-    AND (m.claim = t.token
-      OR m.claim IS NULL AND (m.retries, m.attempts, m.status) = (t.retries, t.attempts, t.status))
-  RETURNING t.token`;
-
-// Locked in one order, since several processes may hear of the same jobs at once.
-const FOLLOW = `
-  WITH t AS (
-    SELECT * FROM unnest($1::text[], $2::int[], $3::int[], $4::text[]) AS t (id, retries, attempts, failed_reason)
-  ), free AS (
-    SELECT m.id FROM sluice.messages m JOIN t ON m.id = t.id AND m.retries = t.retries
-    WHERE m.status = '${startProcessing.from}'
-       OR m.status = '${takeOver.from}' AND m.claim_expires_at < clock_timestamp()
-    ORDER BY m.id FOR UPDATE OF m
-  )
-  UPDATE sluice.messages m
-  SET status = CASE WHEN t.failed_reason IS NULL THEN '${deliver.to}' ELSE '${fail.to}' END,
-      attempts = m.attempts + t.attempts,
-      failures = m.failures + t.attempts - (t.failed_reason IS NULL)::int,
-      crashes = m.crashes + (m.status = '${takeOver.from}')::int,
-      lone_crashes = m.lone_crashes + (m.status = '${takeOver.from}' AND m.claim_alone)::int,
-      failure_reason = t.failed_reason, updated_at = clock_timestamp(),
-      claim = NULL, claim_expires_at = NULL, claim_alone = false
-  FROM t JOIN free USING (id)
-  WHERE m.id = t.id
-  RETURNING m.id`;
 
 interface Claiming {
   readonly job: Job;
@@ -113,6 +62,8 @@ export class PostgresDeliveries extends Deliveries {
       ends.map(({ retries }) => retries),
       ends.map(({ attempts }) => attempts),
       ends.map(({ failedReason }) => failedReason),
+      ends.map(({ run }) => run?.startedAt ?? null),
+      ends.map(({ run }) => run?.endedAt ?? null),
     ]);
     return rows.length;
   }
@@ -144,6 +95,7 @@ export class PostgresDeliveries extends Deliveries {
         ends.map(({ ended }) => ended.state.status),
         ends.map(({ ended }) => ended.state.failures),
         ends.map(({ ended }) => ended.state.failureReason),
+        ends.map(({ claimed }) => claimed.state.updatedAt),
       ])
       .catch((error: unknown) => {
         // Alone and still locked out: the worker is to tell it again, not to forget it.

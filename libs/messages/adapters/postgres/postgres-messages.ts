@@ -12,9 +12,11 @@ import {
   type Page,
 } from '../../application/messages.js';
 import type { OutboxRelay } from '../../application/outbox-relay.js';
+import type { Attempt, AttemptOutcome } from '../../domain/attempt.js';
 import { Message } from '../../domain/message.js';
 import { INITIAL_STATUS } from '../../domain/message-status.js';
 import { ACCEPT, CHANGE, FIRST_USES, FORGET_KEY, FORGET_KEYS } from './accept.sql.js';
+import { ATTEMPTS } from './attempts.sql.js';
 import { MessageSchema, toMessage } from './message.schema.js';
 
 const KEY_LIFETIME_MS = 24 * 3_600_000;
@@ -37,6 +39,15 @@ interface FirstUse {
   /** All messages of a batch; null when the key was used for a single one. */
   message_ids: string[] | null;
   created_at: Date;
+}
+
+interface AttemptRow {
+  /** Null in the one row of a message without attempts. */
+  number: number | null;
+  started_at: Date;
+  duration_ms: number | null;
+  outcome: AttemptOutcome;
+  error: string | null;
 }
 
 /** What the store says of one request; null when its key has lapsed meanwhile and the request must come again. */
@@ -127,6 +138,15 @@ export class PostgresMessages extends Messages {
       }),
     );
     return rows.map(toMessage);
+  }
+
+  async attempts(accountId: string, id: string): Promise<Attempt[] | null> {
+    if (!isTypeId('msg', id)) return null;
+    const rows = await this.database.query<AttemptRow>(ATTEMPTS, [id, accountId]);
+    if (rows.length === 0) return null;
+    return rows.flatMap(({ number, started_at: startedAt, duration_ms: durationMs, outcome, error }) =>
+      number === null ? [] : [{ number, startedAt, durationMs, outcome, error }],
+    );
   }
 
   async change(accountId: string, id: string, transition: (message: Message) => Message): Promise<Message | null> {

@@ -1,0 +1,17 @@
+/**
+ * How an attempt to deliver a message ended, or `running`. After one that was `retried` another is due; after one that
+ * `failed`, none. One that is `lost` had a worker that was silent for too long, and another took the message over.
+ */
+export const ATTEMPT_OUTCOMES = ['running', 'delivered', 'retried', 'failed', 'lost'] as const;
+export type AttemptOutcome = (typeof ATTEMPT_OUTCOMES)[number];
+
+export interface Attempt {
+  /** From 1, over the whole life of the message. */
+  readonly number: number;
+  readonly startedAt: Date;
+  /** Null while it runs, and when nobody knows because its worker was lost. */
+  readonly durationMs: number | null;
+  readonly outcome: AttemptOutcome;
+  /** Why it was retried or failed; null otherwise. */
+  readonly error: string | null;
+}

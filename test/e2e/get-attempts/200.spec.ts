@@ -1,0 +1,46 @@
+import { startTestApi, type TestAccount, type TestApi } from '../../support/api.js';
+import { jsonOf } from '../../support/http.js';
+
+describe('GET /messages/:id/attempts answers 200', () => {
+  let api: TestApi;
+  let account: TestAccount;
+
+  beforeAll(async () => {
+    api = await startTestApi();
+    account = await api.signUp();
+  });
+  afterAll(() => api.stop());
+
+  const attempts = async (id: string) => {
+    const answer = await api.as(account, { path: `/messages/${id}/attempts` });
+    expect(answer.status).toBe(200);
+    return jsonOf(answer);
+  };
+
+  it('with none of a message that no worker has begun', async () => {
+    expect(await attempts((await api.sent(account)).id)).toEqual({ data: [] });
+  });
+
+  it('with each attempt, the newest last', async () => {
+    const { id } = await api.sent(account);
+    await api.sql(
+      `INSERT INTO sluice.attempts (message_id, account_id, number, started_at, ended_at, outcome, error)
+       VALUES ($1, $2, 2, '2026-11-21T09:31:00Z', NULL, 'lost', NULL),
+              ($1, $2, 1, '2026-11-21T09:30:00Z', '2026-11-21T09:30:01.5Z', 'retried', 'no luck')`,
+      [id, account.id],
+    );
+    await api.become(id, 'processing');
+    await api.sql(`UPDATE sluice.messages SET attempts = 3 WHERE id = $1`, [id]);
+    const { updatedAt } = jsonOf(await api.as(account, { path: `/messages/${id}` }));
+    const first = { number: 1, startedAt: '2026-11-21T09:30:00.000Z', durationMs: 1_500 };
+    const second = { number: 2, startedAt: '2026-11-21T09:31:00.000Z', durationMs: null };
+    const third = { number: 3, startedAt: updatedAt, durationMs: null };
+    expect(await attempts(id)).toEqual({
+      data: [
+        { ...first, outcome: 'retried', error: 'no luck' },
+        { ...second, outcome: 'lost', error: null },
+        { ...third, outcome: 'running', error: null },
+      ],
+    });
+  });
+});
