@@ -15,7 +15,7 @@ API key:        ${dataDir.file('dev-key')}
 Data:           ${dataDir.path}
 Health:         ${all('/health/ready')}
 Metrics:        ${all('/metrics')}
-Documentation:  README.md
+Documentation:  ${url}/docs
 Stop with Ctrl-C.
 `;
 }

@@ -14,7 +14,8 @@ export interface DocumentedAnswer {
 export interface DocumentedOperation {
   readonly operationId: string;
   readonly security: readonly Readonly<Record<string, readonly string[]>>[];
-  readonly requestBody?: { readonly required: boolean };
+  readonly parameters?: readonly { readonly name: string; readonly schema: { readonly enum?: readonly unknown[] } }[];
+  readonly requestBody?: { readonly content: { readonly 'application/json': { readonly example: unknown } } };
   readonly responses: Readonly<Record<string, { readonly $ref?: string }>>;
 }
 
@@ -51,6 +52,14 @@ const OPTIONS = { status: 204, name: 'Options' };
 
 /** The document of a server on which everything is switched on, made once for the whole run. */
 export const openApi = load();
+
+export type Operation = DocumentedOperation & { readonly path: string; readonly method: string };
+
+/** All of its operations. */
+export const OPERATIONS: readonly Operation[] = Object.entries(openApi.paths).flatMap(([path, operations]) =>
+  Object.entries(operations).map(([method, operation]) => ({ ...operation, path, method })),
+);
+
 const ajv = addFormats.default(
   new Ajv2020({
     strictSchema: true,

@@ -2,11 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { complaints } from '../../architecture/tools.js';
-import { openApi, validator } from '../../support/documented.js';
-
-const OPERATIONS = Object.entries(openApi.paths).flatMap(([path, operations]) =>
-  Object.entries(operations).map(([method, operation]) => ({ path, method, ...operation })),
-);
+import { openApi, OPERATIONS, validator } from '../../support/documented.js';
 
 describe('The OpenAPI document', () => {
   it('is valid by the rules of OpenAPI 3.1', async () => {

@@ -7,7 +7,12 @@ export const ICON = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"
 </svg>
 `;
 
-export const DOCS_SCRIPT = `window.addEventListener('load', () => {
+export const DOCS_SCRIPT = `const dark = matchMedia('(prefers-color-scheme: dark)');
+const follow = () => document.documentElement.classList.toggle('dark-mode', dark.matches);
+dark.addEventListener('change', follow);
+follow();
+
+window.addEventListener('load', () => {
   SwaggerUIBundle({
     url: '/openapi.json',
     dom_id: '#swagger-ui',

@@ -38,11 +38,10 @@ export class DocsController {
     const page = html(
       'Sluice API',
       `<div id="swagger-ui"></div>
-<noscript><main><p>This page needs JavaScript. <a href="/openapi.json">The document</a> that it shows does not.</p></main></noscript>`,
+<noscript><p>This page needs JavaScript. <a href="/openapi.json">The document</a> that it shows does not.</p></noscript>`,
       `<link rel="stylesheet" href="/assets/swagger-ui.css">
 <script src="/assets/swagger-ui-bundle.js" defer></script>
-<script src="/assets/docs.js" defer></script>
-`,
+<script src="/assets/docs.js" defer></script>`,
     );
     return forBrowsers(reply, page);
   }

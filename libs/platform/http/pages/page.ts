@@ -18,6 +18,8 @@ const DESCRIBED: Readonly<Record<string, HeaderSpec>> = Object.fromEntries(
   ]),
 );
 
+const STYLE = '<link rel="stylesheet" href="/assets/pages.css">';
+
 type PageSpec = Omit<OperationSpec, 'answer'> & { readonly answer: string; readonly mediaTypes?: readonly string[] };
 
 /** A GET route for browsers, which answers with what `forBrowsers` makes. */
@@ -35,8 +37,8 @@ export function forBrowsers(reply: FastifyReply, content: string, mediaType = 't
   return content;
 }
 
-/** A whole page. @param head what its head has besides the title and the style sheet of all pages */
-export function html(title: string, body: string, head = ''): string {
+/** A whole page. @param head the elements that load what it needs */
+export function html(title: string, body: string, head = STYLE): string {
   return `<!doctype html>
 <html lang="en">
 <head>
@@ -44,8 +46,8 @@ export function html(title: string, body: string, head = ''): string {
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>${escaped(title)}</title>
 <link rel="icon" href="/assets/icon.svg" type="image/svg+xml">
-<link rel="stylesheet" href="/assets/pages.css">
-${head}</head>
+${head}
+</head>
 <body>
 ${body}
 </body>
