@@ -15,6 +15,7 @@ const esmPackages = [
   '@lukeed',
   'load-esm',
   'ansis',
+  'content-disposition',
 ];
 
 const swc = (parser) => [

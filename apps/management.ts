@@ -2,14 +2,21 @@ import { Database } from '#platform/database/database.js';
 import type { Logger } from '#platform/logging.js';
 import { Health } from '#platform/management/health.js';
 import { ManagementServer } from '#platform/management/management-server.js';
+import { Secret } from '#platform/http/secret.js';
 import { Metrics } from '#platform/management/metrics.js';
+import { OperatorsPages, type OpenPages } from '#platform/management/operators-pages.js';
 import type { Settings } from '#platform/settings.js';
 
 /** Neither health nor metrics wait for the other, nor for connections that the process's own work has taken. */
 const POOL_SIZE = 2;
 const TIME_LIMIT_MS = 2_000;
 
+/** Where operators look into the queue. */
+export const QUEUE_PATH = '/queues';
+
 interface Running {
+  /** What they see there. */
+  readonly queuePages: OpenPages;
   stop(): Promise<void>;
 }
 
@@ -27,7 +34,7 @@ export async function managed<Process extends Running>(
   settings: Settings,
   logger: Logger,
   start: (metrics: Metrics) => Promise<Process>,
-): Promise<Process & Managed> {
+): Promise<Omit<Process, 'queuePages'> & Managed> {
   const database = await Database.connect({
     url: settings.database.url,
     poolSize: POOL_SIZE,
@@ -44,14 +51,17 @@ export async function managed<Process extends Running>(
   metrics.gauge('sluice_ready', 'Whether the process takes work and can do it', async () =>
     Number((await health.readiness()).ready),
   );
+  const { adminApiKey } = settings;
+  const queue = adminApiKey === null ? null : new OperatorsPages(QUEUE_PATH, new Secret(adminApiKey));
   const closing = [() => database.close()];
   const close = async () => {
     for (const next of closing) await next();
   };
   try {
-    const server = await ManagementServer.open(settings.management, { health, metrics, logger });
+    const server = await ManagementServer.open(settings.management, { health, metrics, logger, queue });
     closing.unshift(() => server.close());
-    const running = await start(metrics);
+    const { queuePages, ...running } = await start(metrics);
+    queue?.show(queuePages);
     health.serve();
     const stop = async () => {
       health.drain();

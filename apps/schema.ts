@@ -1,6 +1,7 @@
 import { runMigrations } from 'bullmq';
 import pg from 'pg';
 import { DataSource } from 'typeorm';
+import { requireDirectConnection } from '#platform/database/direct-connection.js';
 import { asUnavailable } from '#platform/database/faults.js';
 import { Accounts1763700000000 } from '#accounts/adapters/postgres/migrations/1763700000000-accounts.js';
 import { RateLimits1763700002000 } from '#rate-limiting/adapters/postgres/migrations/1763700002000-rate-limits.js';
@@ -25,7 +26,8 @@ const LOCK = 0x736c75696365;
 
 /**
  * Brings the schema of a database up to date: ours, then BullMQ's. Processes that start together do so one by one.
- * @throws DomainError `unavailable` when the database can't be reached
+ * @throws DomainError `unavailable` when the database can't be reached, SettingsError when only through a proxy that
+ *   would not do
  */
 export async function migrateSchema(url: string): Promise<void> {
   const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 5_000 });
@@ -40,6 +42,7 @@ export async function migrateSchema(url: string): Promise<void> {
     poolSize: 1,
   });
   try {
+    await requireDirectConnection(url);
     await client.connect();
     await client.query('SELECT pg_advisory_lock($1)', [LOCK]);
     await client.query('CREATE SCHEMA IF NOT EXISTS sluice');

@@ -1,6 +1,7 @@
 import { NestFactory } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { FastifyInstance } from 'fastify';
+import { MessagesModule } from '#messages/messages.module.js';
 import { AccessLog } from '#platform/http/access-log.js';
 import { AddressBudget } from '#platform/http/address-budget.js';
 import { AnsweredRequests } from '#platform/http/answered-requests.js';
@@ -29,7 +30,7 @@ export function startApi(settings: Settings, logger: Logger): Promise<Api> {
   return managed(settings, logger, (metrics) => listen(settings, logger, metrics));
 }
 
-async function listen(settings: Settings, logger: Logger, metrics: Metrics): Promise<Omit<Api, keyof Managed>> {
+async function listen(settings: Settings, logger: Logger, metrics: Metrics) {
   const budgets = {
     strangers: new AddressBudget('minute', settings.anonymousPerMinute, MINUTE_SECONDS),
     operators: new AddressBudget('minute', OPERATORS_PER_MINUTE, MINUTE_SECONDS),
@@ -59,6 +60,7 @@ async function listen(settings: Settings, logger: Logger, metrics: Metrics): Pro
   }
   return {
     url: (await app.getUrl()).replace('[::]', '127.0.0.1').replace('0.0.0.0', '127.0.0.1'),
+    queuePages: (basePath: string) => MessagesModule.queuePages(app, basePath),
     stop: async () => {
       await stopHttp();
       await app.close();

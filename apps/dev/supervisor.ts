@@ -14,6 +14,8 @@ export interface Started {
   readonly port: number;
   /** Of health and metrics: the API's, and the worker's if there is one. */
   readonly management: { readonly host: string; readonly ports: readonly number[] };
+  /** Where the password of the pages on the queue is kept; null without such a page. */
+  readonly queue: string | null;
   readonly apiKey: string;
   readonly dataDir: DataDir;
 }
@@ -49,11 +51,13 @@ export class Supervisor {
     // Who tries things out wants to see each request.
     const ACCESS_LOG_SAMPLE = given(env.ACCESS_LOG_SAMPLE) ?? '1';
     const appEnv = { ...env, DATABASE_URL: url, PORT: String(port), ACCESS_LOG_SAMPLE };
+    const made = given(this.env.ADMIN_API_KEY) === undefined && settings.adminApiKey !== null;
+    const queue = made ? dataDir.file('admin-api-key') : settings.adminApiKey === null ? null : 'ADMIN_API_KEY';
     const [apiKey] = await Promise.all([
       ensureDevKey(dataDir, { ...settings, http, management, database: { ...settings.database, url } }),
       ...this.startApps(names, ports, appEnv, settings),
     ]);
-    return { host: http.host, port, management: { host: management.host, ports }, apiKey, dataDir };
+    return { host: http.host, port, management: { host: management.host, ports }, queue, apiKey, dataDir };
   }
 
   /** In the reverse order, so that whoever has work in hand can still store its outcome. */

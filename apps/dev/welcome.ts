@@ -1,7 +1,7 @@
 import type { Started } from './supervisor.js';
 
 /** What to do now, ready to be pasted. */
-export function welcome({ host, port, management, apiKey, dataDir }: Started): string {
+export function welcome({ host, port, management, queue, apiKey, dataDir }: Started): string {
   const url = `http://${reachable(host)}:${port}`;
   const managed = management.ports.map((own) => `http://${reachable(management.host)}:${own}`);
   const all = (path: string) => managed.map((own) => `${own}${path}`).join('  ');
@@ -15,7 +15,7 @@ API key:        ${dataDir.file('dev-key')}
 Data:           ${dataDir.path}
 Health:         ${all('/health/ready')}
 Metrics:        ${all('/metrics')}
-Documentation:  ${url}/docs
+${queue === null ? '' : `Queue:          ${managed[0]}/queues (any user; password: ${queue})\n`}Documentation:  ${url}/docs
 Stop with Ctrl-C.
 `;
 }

@@ -21,6 +21,7 @@ import { BullMqDeliveryQueue } from './adapters/bullmq/bullmq-delivery-queue.js'
 import { Consumer } from './adapters/bullmq/consumer.js';
 import { PostgresCensus } from './adapters/bullmq/postgres-census.js';
 import { queueDepth } from './adapters/bullmq/postgres-queue-depth.js';
+import { queuePages } from './adapters/bullmq/queue-pages.js';
 import { openQueueConnection, type QueueConnection } from './adapters/bullmq/queue-connection.js';
 import { MessagesController } from './adapters/http/messages.controller.js';
 import { LoggingHandler } from './adapters/logging-handler.js';
@@ -296,6 +297,11 @@ export class MessagesModule {
   /** For commands that look at the store and run nothing in the background. */
   static forTools(): DynamicModule {
     return { module: MessagesModule, providers: [...core, lifecycle({ background: false })] };
+  }
+
+  /** Pages that show the queue under a path, for Fastify. */
+  static queuePages(context: INestApplicationContext, basePath: string) {
+    return queuePages(context.get<Queue>(QUEUE, { strict: false }), basePath);
   }
 
   /** How many open messages nothing will ever deliver; 0 unless something is broken. */

@@ -4,6 +4,7 @@ import type { Logger } from '../logging.js';
 import { SettingsError } from '../settings.js';
 import type { Health } from './health.js';
 import type { Metrics } from './metrics.js';
+import type { OperatorsPages } from './operators-pages.js';
 
 const REQUEST_TIMEOUT_MS = 10_000;
 
@@ -17,9 +18,11 @@ export interface Shown {
   readonly health: Health;
   readonly metrics: Metrics;
   readonly logger: Logger;
+  /** null without an operators' key. */
+  readonly queue: OperatorsPages | null;
 }
 
-/** The second port of a process, for those who run it and never for callers: health and metrics. */
+/** The second port of a process, for those who run it and never for callers: health, metrics, and a look into the queue. */
 export class ManagementServer {
   private constructor(
     private readonly server: FastifyInstance,
@@ -29,7 +32,7 @@ export class ManagementServer {
 
   /** @throws SettingsError when the port can't be had */
   static async open({ host, port }: ManagementOptions, shown: Shown): Promise<ManagementServer> {
-    const { health, metrics, logger } = shown;
+    const { health, metrics, logger, queue } = shown;
     const server = fastify({ forceCloseConnections: true, requestTimeout: REQUEST_TIMEOUT_MS });
     server.addHook('onSend', (_request, reply, _payload, done) => {
       void reply.header('cache-control', 'no-store');
@@ -46,6 +49,8 @@ export class ManagementServer {
       return reply.code(ready ? 200 : 503).send({ status: ready ? 'ready' : 'not ready', checks });
     });
     server.get('/metrics', async (_request, reply) => reply.type(metrics.contentType).send(await metrics.text()));
+    queue?.mount(server);
+    server.addHook('onClose', () => queue?.close());
     try {
       await server.listen({ host, port });
     } catch (error) {

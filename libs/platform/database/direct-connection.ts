@@ -1,0 +1,60 @@
+import { randomBytes } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import pg from 'pg';
+import { SettingsError } from '../settings.js';
+
+/** Milliseconds that a notification may take. */
+const PATIENCE_MS = 3_000;
+const OPTION = '-c synchronous_commit=off';
+
+/**
+ * Makes sure that what one connection sets and listens to is its own: a proxy in front of PostgreSQL may hand each
+ * transaction to another connection, and may drop what is asked for when one is opened. Counts would then be slow,
+ * and workers would never hear of jobs, without any error.
+ * @throws SettingsError when it is so, anything else when the database can't be reached
+ */
+export async function requireDirectConnection(url: string): Promise<void> {
+  const open = () => {
+    const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 5_000, options: OPTION });
+    client.on('error', () => undefined);
+    return client;
+  };
+  const [listener, speaker] = [open(), open()];
+  try {
+    await Promise.all([listener, speaker].map((client) => client.connect().catch(explain)));
+    const { rows } = await listener.query<{ synchronous_commit: string }>('SHOW synchronous_commit');
+    if (rows[0]?.synchronous_commit !== 'off') throw isProxied('options');
+    if (!(await hears(listener, speaker))) throw isProxied('LISTEN');
+  } finally {
+    await Promise.all([listener.end(), speaker.end()]);
+  }
+}
+
+/** Whether one connection hears what another says. */
+async function hears(listener: pg.Client, speaker: pg.Client): Promise<boolean> {
+  const channel = `sluice_${randomBytes(8).toString('hex')}`;
+  const waiting = new AbortController();
+  const heard = new Promise<boolean>((resolve) => {
+    listener.on('notification', (message) => {
+      if (message.channel === channel) resolve(true);
+    });
+  });
+  await listener.query(`LISTEN ${channel}`);
+  await speaker.query(`NOTIFY ${channel}`);
+  const late = sleep(PATIENCE_MS, false, { signal: waiting.signal }).catch(() => false);
+  return Promise.race([heard, late]).finally(() => {
+    waiting.abort();
+  });
+}
+
+// PgBouncer refuses options that it doesn't know, unless it is told to ignore them.
+function explain(error: Error): never {
+  throw /startup parameter/i.test(error.message) ? isProxied('options') : error;
+}
+
+function isProxied(what: 'options' | 'LISTEN'): SettingsError {
+  const lost = what === 'options' ? 'does not pass on the options of a connection' : 'pools transactions';
+  return new SettingsError(
+    `DATABASE_URL leads to a proxy that ${lost}, as PgBouncer does: connect to PostgreSQL directly.`,
+  );
+}

@@ -1,0 +1,77 @@
+import {
+  fastify,
+  type FastifyInstance,
+  type FastifyPluginCallback,
+  type FastifyReply,
+  type FastifyRequest,
+} from 'fastify';
+import type { Secret } from '../http/secret.js';
+
+/** Makes the pages under a path. */
+export type OpenPages = (basePath: string) => Promise<FastifyPluginCallback>;
+
+/** The pages would load fonts from elsewhere, and so tell others who looks at them. */
+const OWN_RESOURCES_ONLY = "default-src 'self' 'unsafe-inline'; img-src 'self' data:; frame-ancestors 'none'";
+
+/**
+ * Pages for operators: behind their key, and opened when they are first asked for. A browser asks for it by HTTP Basic,
+ * with any user; a program may send it as a bearer token.
+ */
+export class OperatorsPages {
+  private open: OpenPages | null = null;
+  private opened: Promise<FastifyInstance> | null = null;
+
+  constructor(
+    private readonly path: string,
+    private readonly operatorsKey: Secret,
+  ) {}
+
+  /** From now on these are shown. */
+  show(open: OpenPages): void {
+    this.open = open;
+  }
+
+  mount(server: FastifyInstance): void {
+    for (const url of [this.path, `${this.path}/*`]) {
+      server.get(url, (request, reply) => this.answer(request, reply));
+    }
+  }
+
+  async close(): Promise<void> {
+    await (await this.opened)?.close();
+  }
+
+  private async answer(request: FastifyRequest, reply: FastifyReply): Promise<unknown> {
+    if (!this.operatorsKey.matches(presented(request.headers.authorization ?? ''))) {
+      void reply.code(401).header('www-authenticate', 'Basic realm="Sluice operators", charset="UTF-8"');
+      return { error: "Send the operators' key, as the password of any user or as a bearer token." };
+    }
+    if (this.open === null) return reply.code(503).send({ error: 'The process is still starting.' });
+    this.opened ??= this.start(this.open).catch((error: unknown) => {
+      this.opened = null;
+      throw error;
+    });
+    const pages = await this.opened;
+    reply.raw.setHeader('Cache-Control', 'no-store');
+    reply.raw.setHeader('Content-Security-Policy', OWN_RESOURCES_ONLY);
+    reply.hijack();
+    pages.routing(request.raw, reply.raw);
+    return reply;
+  }
+
+  // A server that was started takes no more routes, so this is one of its own behind it.
+  private async start(open: OpenPages): Promise<FastifyInstance> {
+    const pages = fastify();
+    await pages.register(await open(this.path), { prefix: this.path });
+    await pages.ready();
+    return pages;
+  }
+}
+
+function presented(authorization: string): string {
+  const [, scheme = '', credentials = ''] = /^(basic|bearer) ([!-~]+)$/i.exec(authorization) ?? [];
+  if (scheme.toLowerCase() !== 'basic') return credentials;
+  return Buffer.from(credentials, 'base64')
+    .toString()
+    .replace(/^[^:]*:/, '');
+}

@@ -1,0 +1,78 @@
+import { startTestApi, type TestAccount, type TestApi } from '../../support/api.js';
+import { callUndocumented, jsonOf, type Answer } from '../../support/http.js';
+
+const KEY = 'an-operators-key-of-32-characters';
+const basic = (user: string, password: string) => `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`;
+
+describe('The look into the queue', () => {
+  let api: TestApi;
+  let account: TestAccount;
+
+  beforeAll(async () => {
+    api = await startTestApi({ ADMIN_API_KEY: KEY });
+    account = await api.signUp();
+  });
+
+  afterAll(() => api.stop());
+
+  function ask(path: string, authorization?: string, method = 'GET'): Promise<Answer> {
+    return callUndocumented(api.managementUrl, { method, path, headers: { authorization } });
+  }
+
+  it.each(['/queues', '/queues/', '/queues/api/queues', '/queues/static/x.js', '/queues/../queues/api/queues'])(
+    'asks for the operators\u2019 key: %s',
+    async (path) => {
+      const wrong = [undefined, basic('admin', 'wrong'), basic(KEY, ''), `Bearer ${account.key}`, 'Bearer', KEY];
+      for (const authorization of wrong) {
+        const answer = await ask(path, authorization);
+        expect({ authorization, status: answer.status }).toEqual({ authorization, status: 401 });
+        expect(answer.headers['www-authenticate']).toMatch(/^Basic realm=/);
+      }
+    },
+  );
+
+  it('takes it as a password of any user, and as a bearer token', async () => {
+    for (const authorization of [basic('', KEY), basic('ops', KEY), `Bearer ${KEY}`, `bearer ${KEY}`]) {
+      const answer = await ask('/queues', authorization);
+      expect(answer.status).toBe(200);
+      expect(answer.headers).toMatchObject({ 'content-type': 'text/html; charset=utf-8', 'cache-control': 'no-store' });
+      expect(answer.bytes.toString()).toContain('<title>Sluice</title>');
+    }
+  });
+
+  it('shows the queue and its jobs', async () => {
+    const { id } = await api.sent(account, { message: 'to be looked at' });
+    await api.relayed(id);
+    const answer = await ask('/queues/api/queues?activeQueue=messages&status=waiting&page=1', `Bearer ${KEY}`);
+    const { queues } = jsonOf(answer) as { queues: { name: string; readOnlyMode: boolean; jobs: { id: string }[] }[] };
+    expect(queues).toMatchObject([{ name: 'messages', readOnlyMode: true }]);
+    expect(queues[0]?.jobs.map((job) => job.id)).toContain(id);
+  });
+
+  it('changes nothing', async () => {
+    const { id } = await api.sent(account);
+    await api.relayed(id);
+    for (const [method, path] of [
+      ['PUT', '/queues/api/queues/messages/pause'],
+      ['PUT', `/queues/api/queues/messages/${id}/clean`],
+      ['PUT', '/queues/api/queues/messages/empty'],
+      ['PUT', '/queues/api/queues/messages/obliterate'],
+      ['POST', '/queues/api/queues/messages/add'],
+      ['DELETE', '/queues/api/queues/messages'],
+    ] as const) {
+      expect({ path, status: (await ask(path, `Bearer ${KEY}`, method)).status }).toEqual({ path, status: 404 });
+    }
+    expect(await api.isQueued(id)).toBe(true);
+  });
+
+  it('does not exist without an operators\u2019 key', async () => {
+    const other = await startTestApi();
+    try {
+      for (const path of ['/queues', '/queues/', '/queues/api/queues']) {
+        expect((await callUndocumented(other.managementUrl, { path })).status).toBe(404);
+      }
+    } finally {
+      await other.stop();
+    }
+  });
+});
