@@ -26,6 +26,7 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   'sendBatch 422': 'post-messages-batch/422',
   'listMessages 200': 'get-messages/200',
   'getMessage 200': 'get-message/200',
+  'listAttempts 200': 'get-attempts/200',
   'cancelMessage 200': 'cancel-message/200',
   'cancelMessage 409': 'cancel-message/409',
   'retryMessage 202': 'retry-message/202',
