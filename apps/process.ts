@@ -3,13 +3,17 @@ import { readSettings, SettingsError, type Settings } from '#platform/settings.j
 import { DomainError } from '#kernel/domain-error.js';
 import { migrateSchema } from './schema.js';
 
+/** Signals within this time, in milliseconds, are one: a terminal and npm both pass a Ctrl-C on. */
+const SAME_SIGNAL_MS = 1_000;
+
 interface Running {
   stop(): Promise<void>;
 }
 
 /**
  * Runs one process from its settings to its end: migrates, starts, tells its parent that it serves, and stops on
- * SIGTERM, SIGINT or when that parent is gone. What keeps it from starting is told in one sentence, with exit code 1.
+ * SIGTERM, SIGINT or when that parent is gone; a second signal ends it at once, with exit code 1. What keeps it from
+ * starting is told in one sentence, with exit code 1.
  */
 export async function runProcess(
   name: string,
@@ -29,10 +33,10 @@ export async function runProcess(
 }
 
 function stopOnSignal(running: Running, logger: Logger): void {
-  let stopping = false;
+  let stoppingSince: number | null = null;
   const stop = (reason: string) => {
-    if (stopping) return;
-    stopping = true;
+    if (stoppingSince !== null) return;
+    stoppingSince = performance.now();
     logger.info({ reason }, 'stopping');
     running.stop().then(
       () => process.exit(0),
@@ -44,6 +48,7 @@ function stopOnSignal(running: Running, logger: Logger): void {
   };
   for (const signal of ['SIGTERM', 'SIGINT'] as const)
     process.on(signal, () => {
+      if (stoppingSince !== null && performance.now() - stoppingSince > SAME_SIGNAL_MS) process.exit(1);
       stop(signal);
     });
   process.on('disconnect', () => {
