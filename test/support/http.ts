@@ -1,4 +1,4 @@
-import { request, type OutgoingHttpHeaders } from 'node:http';
+import { request, type Agent, type OutgoingHttpHeaders } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { expectDocumented, type Asked } from './documented.js';
 
@@ -16,6 +16,7 @@ export interface Call {
   /** An array sends the header once for each value; undefined leaves out one that is there by default. */
   readonly headers?: Readonly<Record<string, string | readonly string[] | undefined>>;
   readonly body?: string | Buffer;
+  readonly agent?: Agent;
 }
 
 /**
@@ -31,22 +32,25 @@ export async function call(url: string, request: Call = {}): Promise<Answer> {
 /** The same of a server that the OpenAPI document is not about: the management port. */
 export function callUndocumented(
   url: string,
-  { method = 'GET', path = '/', headers = {}, body }: Call = {},
+  { method = 'GET', path = '/', headers = {}, body, agent }: Call = {},
 ): Promise<Answer> {
   const { hostname, port } = new URL(url);
   const all: Call['headers'] =
     body === undefined ? headers : { 'content-length': `${Buffer.byteLength(body)}`, ...headers };
   const sent = Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined));
   return new Promise((resolve, reject) => {
-    const outgoing = request({ hostname, port, method, path, headers: sent as OutgoingHttpHeaders }, (incoming) => {
-      const chunks: Buffer[] = [];
-      incoming.on('data', (chunk: Buffer) => chunks.push(chunk));
-      incoming.on('error', reject);
-      incoming.on('end', () => {
-        const { statusCode = 0, rawHeaders } = incoming;
-        resolve({ status: statusCode, headers: headersOf(rawHeaders), bytes: Buffer.concat(chunks) });
-      });
-    });
+    const outgoing = request(
+      { hostname, port, method, path, headers: sent as OutgoingHttpHeaders, agent },
+      (incoming) => {
+        const chunks: Buffer[] = [];
+        incoming.on('data', (chunk: Buffer) => chunks.push(chunk));
+        incoming.on('error', reject);
+        incoming.on('end', () => {
+          const { statusCode = 0, rawHeaders } = incoming;
+          resolve({ status: statusCode, headers: headersOf(rawHeaders), bytes: Buffer.concat(chunks) });
+        });
+      },
+    );
     outgoing.on('error', reject);
     outgoing.end(body);
   });
@@ -108,6 +112,10 @@ export class RawConnection {
   /** Reads nothing more of what the server says. */
   stopReading(): void {
     this.socket.pause();
+  }
+
+  goOnReading(): void {
+    this.socket.resume();
   }
 
   /** Goes on to send this until the connection closes. */

@@ -32,6 +32,14 @@ describe('a request that does not arrive within REQUEST_TIMEOUT_MS is answered 4
     connection.close();
   });
 
+  it('when nothing ever comes, and the connection closes', async () => {
+    const connection = await RawConnection.open(api.url);
+
+    expectProblem(await connection.answer(), 408, 'request_timeout');
+    await connection.refused();
+    connection.close();
+  });
+
   it('when the body is slow, and the connection closes', async () => {
     const connection = await RawConnection.open(api.url);
     connection.write(head());

@@ -122,6 +122,16 @@ describe('GET /messages answers 200', () => {
     expect(await list(`?cursor=${nextCursor ?? ''}`, other)).toEqual({ data: [], nextCursor: null });
   });
 
+  it('with shorter pages where messages are large, without gap or repeat', async () => {
+    const ids: string[] = [];
+    for (let count = 0; count < 6; count++) ids.unshift((await api.sent(account, { message: 'x'.repeat(262_144) })).id);
+    const { data, nextCursor } = await list('?limit=6');
+
+    expect(data.map(({ id }) => id)).toEqual(ids.slice(0, 4));
+    expect((await list(`?cursor=${nextCursor ?? ''}`)).data.map(({ id }) => id)).toEqual(ids.slice(4));
+    expect(await walk('?limit=100')).toEqual(ids);
+  });
+
   it('and ignores parameters that it does not know', async () => {
     const [id] = await sendMany(1);
     expect((await list('?page=2&__proto__=x&account_id=x&limit=1')).data.map((message) => message.id)).toEqual([id]);

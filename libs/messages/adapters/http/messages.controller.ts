@@ -12,6 +12,7 @@ import { ListAttempts } from '../../application/list-attempts.js';
 import { ListMessages } from '../../application/list-messages.js';
 import { RetryMessage } from '../../application/retry-message.js';
 import { SendBatch } from '../../application/send-batch.js';
+import type { Message } from '../../domain/message.js';
 import { SendMessage } from '../../application/send-message.js';
 import { Traceparent } from '#platform/http/traceparent.js';
 import { pageModel, pageOf, PAGING, readPage, type PageView } from '#platform/http/paging.js';
@@ -31,6 +32,9 @@ import {
   type BatchView,
   type MessageView,
 } from './message-views.js';
+
+/** Of all messages of a page together, in units of UTF-16. */
+const MAX_PAGE_CHARACTERS = 1_048_576;
 
 const STATUS = { type: 'string', enum: MESSAGE_STATUSES, description: 'Only messages with this status.' };
 
@@ -127,7 +131,7 @@ export class MessagesController {
   async list(@CurrentCaller() caller: Caller, @Query() query: Record<string, unknown>): Promise<PageView<MessageView>> {
     const page = readPage(query, 'msg', readStatus);
     const messages = await this.listMessages.execute(caller.accountId, { ...page, limit: page.limit + 1 });
-    return pageOf(messages, page.limit, ({ id }) => id, messageView);
+    return pageOf(messages, Math.min(page.limit, fitting(messages)), ({ id }) => id, messageView);
   }
 
   @Scoped('messages:read')
@@ -186,6 +190,13 @@ export class MessagesController {
   async retry(@CurrentCaller() caller: Caller, @Param('id') id: string): Promise<MessageView> {
     return messageView(await this.retryMessage.execute(caller.accountId, id));
   }
+}
+
+/** How many messages, at least one, make a page: a hundred large ones would be an answer of 26 MB for each request. */
+function fitting(messages: readonly Message[]): number {
+  let characters = 0;
+  const tooMany = messages.findIndex(({ state }) => (characters += state.text.length) > MAX_PAGE_CHARACTERS);
+  return tooMany === -1 ? messages.length : Math.max(1, tooMany);
 }
 
 function readStatus({ status }: Readonly<Record<string, unknown>>, faults: FieldFault[]) {

@@ -1,0 +1,95 @@
+import { Agent } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
+import pg from 'pg';
+import { createTestDatabase, LIFT_LIMITS } from '../support/database.js';
+import { call, lines, RawConnection } from '../support/http.js';
+import { ENVIRONMENT, signUpAt } from '../support/limits.js';
+import { freePort, Program } from '../support/processes.js';
+
+const CONNECTIONS = Number(process.env.HANGING_CONNECTIONS ?? 200);
+const CALLERS = 8;
+const REQUESTS = Math.max(200, CONNECTIONS / 2);
+/** Connections that are opened at once: the listening socket's backlog is bounded. */
+const AT_ONCE = 200;
+const LOOSE_CEILING_MS = 10_000;
+
+describe(`${CONNECTIONS} connections that hang`, () => {
+  it('leave other callers their answers', async () => {
+    const database = await createTestDatabase();
+    const pool = new pg.Pool({ connectionString: database.url, max: 1 });
+    const port = await freePort();
+    const url = `http://127.0.0.1:${port}`;
+    const settings = { DATABASE_URL: database.url, PORT: String(port), REQUEST_TIMEOUT_MS: '120000' };
+    const program = Program.run('dist/apps/api/main.js', { ...ENVIRONMENT, ...settings, LOG_LEVEL: 'info' });
+    const hanging: RawConnection[] = [];
+    try {
+      await program.printed('listening');
+      const { key } = await signUpAt(url);
+      await pool.query(LIFT_LIMITS);
+      await latencies(url, key, REQUESTS);
+      const before = await latencies(url, key, REQUESTS);
+      while (hanging.length < CONNECTIONS) {
+        const some = Array.from({ length: Math.min(AT_ONCE, CONNECTIONS - hanging.length) }, (_, index) =>
+          hang(url, key, index),
+        );
+        hanging.push(...(await Promise.all(some)));
+      }
+      await sleep(2_000);
+      const during = await latencies(url, key, REQUESTS);
+      tell('without them', before);
+      tell(`with ${CONNECTIONS}`, during);
+
+      expect(percentile(during, 99)).toBeLessThan(LOOSE_CEILING_MS);
+    } finally {
+      for (const connection of hanging) connection.close();
+      program.signal('SIGTERM');
+      await program.ended();
+      await pool.end();
+      await database.drop();
+    }
+  }, 300_000);
+});
+
+/** One that never says anything, or stops within its head or body, or says a little now and then, or does not read. */
+async function hang(url: string, key: string, kind: number): Promise<RawConnection> {
+  const connection = await RawConnection.open(url);
+  const head = ['POST /messages HTTP/1.1', 'Host: sluice', 'Content-Type: application/json'];
+  if (kind % 5 === 1) connection.write('GET /messages HTTP/1.1\r\nHost: sl');
+  if (kind % 5 === 2) connection.write(lines(...head, `Authorization: Bearer ${key}`, 'Content-Length: 15') + '{"m');
+  if (kind % 5 === 3) {
+    connection.write('GET /messages HTTP/1.1\r\nHost: sluice\r\nX-Slow: ');
+    connection.drip('a', 2_000);
+  }
+  if (kind % 5 === 4) {
+    connection.stopReading();
+    connection.write(lines('GET /account HTTP/1.1', 'Host: sluice', `Authorization: Bearer ${key}`).repeat(2));
+  }
+  return connection;
+}
+
+/** Milliseconds of each of so many requests by a few callers with connections that last. */
+async function latencies(url: string, key: string, count: number): Promise<number[]> {
+  const agent = new Agent({ keepAlive: true, maxSockets: CALLERS });
+  const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
+  const took: number[] = [];
+  const caller = async () => {
+    for (let sent = 0; sent < count / CALLERS; sent++) {
+      const start = performance.now();
+      const answer = await call(url, { method: 'POST', path: '/messages', headers, body: '{"message":"x"}', agent });
+      if (answer.status !== 202) throw new Error(`answered ${answer.status}`);
+      took.push(performance.now() - start);
+    }
+  };
+  await Promise.all(Array.from({ length: CALLERS }, caller));
+  agent.destroy();
+  return took.sort((one, other) => one - other);
+}
+
+function percentile(sorted: readonly number[], percent: number): number {
+  return sorted[Math.ceil((sorted.length * percent) / 100) - 1] ?? NaN;
+}
+
+function tell(what: string, sorted: readonly number[]): void {
+  const figures = [50, 99].map((percent) => `p${percent} ${percentile(sorted, percent).toFixed(1)} ms`);
+  process.stdout.write(`${what}: ${figures.join(', ')}\n`);
+}
