@@ -1,0 +1,70 @@
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { startTestApi, type TestAccount, type TestApi } from '../../support/api.js';
+import { jsonOf } from '../../support/http.js';
+
+const LOOSE_CEILING_MS = 10_000;
+const MIB = 1_048_576;
+
+const nested = (open: string, close: string, depth = 200_000) => open.repeat(depth) + close.repeat(depth);
+const filled = (piece: string, last = '') => piece.repeat(Math.floor((MIB - 100) / piece.length)) + last;
+const manyFields = (count: number) => Array.from({ length: count }, (_, index) => `"f${index}":0`).join();
+const sameHash = () => Array.from({ length: 60_000 }, (_, index) => `"${2 ** 32 + index * 4_096}":0`).join();
+
+describe('a hostile body of POST /messages', () => {
+  let api: TestApi;
+  let account: TestAccount;
+  let accepted = 0;
+  const worst = { ms: 0, body: '' };
+
+  beforeAll(async () => {
+    api = await startTestApi();
+    account = await api.signUp();
+  });
+  afterAll(async () => {
+    process.stdout.write(`the longest that a hostile body held the event loop: ${worst.ms} ms, ${worst.body}\n`);
+    await api.stop();
+  });
+
+  it.each<[string, number, string]>([
+    ['with 60,000 unknown fields', 202, `{${manyFields(60_000)},"message":"x"}`],
+    ['with 60,000 unknown fields alone', 400, `{${manyFields(60_000)}}`],
+    ['with 60,000 fields that are numbers', 202, `{${sameHash()},"message":"x"}`],
+    ['with its field 60,000 times', 202, `{${'"message":"y",'.repeat(60_000)}"message":"x"}`],
+    ['with __proto__', 202, '{"__proto__":{"message":"y","toString":1},"message":"x"}'],
+    ['with __proto__ and nothing else', 400, '{"__proto__":{"message":"x"}}'],
+    ['with the names of methods', 202, '{"constructor":1,"hasOwnProperty":1,"toString":1,"then":1,"message":"x"}'],
+    ['with a number that is infinite', 202, '{"a":1e999,"b":-1e999,"c":1e-999,"message":"x"}'],
+    ['whose message is a number that is infinite', 400, '{"message":1e999}'],
+    ['with a number of 1 MB', 202, `{"a":${filled('9')},"message":"x"}`],
+    ['with a fraction of 1 MB', 202, `{"a":0.${filled('1')},"message":"x"}`],
+    [
+      'with objects nested 100,000 deep',
+      202,
+      `{"a":${nested('{"":', '}', 100_000).replace(':}', ':0}')},"message":"x"}`,
+    ],
+    ['with arrays nested 200,000 deep', 202, `{"a":${nested('[', ']')},"message":"x"}`],
+    ['that is nested 200,000 deep', 400, nested('[', ']')],
+    ['of brackets that nobody closes', 400, filled('[')],
+    ['of braces that nobody closes', 400, filled('{"":')],
+    ['of quotes', 400, filled('"')],
+    ['of escapes', 400, `{"message":"${filled('\\u0000')}"}`],
+    ['of escapes that nobody ends', 400, `{"message":"${filled('\\')}`],
+    ['of blanks', 400, filled(' ')],
+    ['of blanks around an object', 202, `${filled(' ')}{"message":"x"}`],
+    ['of characters of four bytes', 400, `{"message":"${filled('😀').slice(0, MIB / 2 - 100)}"}`],
+    ['of surrogates in the wrong order', 400, `{"message":"${filled('\\udc00\\ud800')}"}`],
+  ])('%s is %i, and holds up nobody for long', async (name, status, body) => {
+    expect(Buffer.byteLength(body)).toBeLessThanOrEqual(MIB);
+    const lag = monitorEventLoopDelay({ resolution: 1 });
+    lag.enable();
+    const answer = await api.send(account, { body });
+    lag.disable();
+    const ms = Math.round(lag.max / 1e6);
+    if (ms > worst.ms) Object.assign(worst, { ms, body: name });
+
+    expect(answer.status).toBe(status);
+    if (status === 202) expect([++accepted, jsonOf(answer).message]).toEqual([accepted, 'x']);
+    expect(await api.stored(account)).toEqual({ messages: accepted, keys: 0 });
+    expect(ms).toBeLessThan(LOOSE_CEILING_MS);
+  });
+});

@@ -1,0 +1,197 @@
+import { randomInt } from 'node:crypto';
+import { connect } from 'node:net';
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import fc from 'fast-check';
+import { PROBLEMS } from '#platform/http/problems.js';
+import { expectEveryHeader, lastOf } from '../e2e/headers/said.js';
+import { startTestApi, type TestAccount, type TestApi } from '../support/api.js';
+
+const RUNS = Number(process.env.FUZZ_RUNS ?? 150);
+const { FUZZ_SEED = '' } = process.env;
+const SEED = FUZZ_SEED === '' ? randomInt(2 ** 31) : Number(FUZZ_SEED);
+const LOOSE_CEILING_MS = 5_000;
+/** Whoever stops in the middle of a request is told so after REQUEST_TIMEOUT_MS; most of these do not wait for it. */
+const PATIENCE_MS = 150;
+const SUCCESSES = [200, 202, 204];
+
+const TARGETS = ['/messages', '/messages/any', '/account', '/messages?limit=1', '/api-keys', '*', 'http://a/messages'];
+const HEADERS = [
+  ...[
+    'Connection: close',
+    'Expect: 100-continue',
+    'Content-Encoding: gzip',
+    'Content-Encoding: identity',
+    'Upgrade: x',
+  ],
+  ...['Content-Length: 15', 'Idempotency-Key: k', 'X-Request-Id: a', 'X-Forwarded-For: ::1', 'Accept: x/y'],
+];
+const BODIES = [
+  ...[
+    'Content-Length: 15\r\n\r\n{"message":"x"}',
+    'Transfer-Encoding: chunked\r\n\r\nf\r\n{"message":"x"}\r\n0\r\n\r\n',
+  ],
+  ...[
+    'Content-Length: 3\r\n\r\n{}\n',
+    'Content-Length: 0\r\n\r\n',
+    'Content-Length: 99\r\n\r\n{"message":',
+    '\r\n\r\n',
+  ],
+];
+
+const mostly = <T>(usual: fc.Arbitrary<T>, odd: fc.Arbitrary<T>) =>
+  fc.oneof({ weight: 15, arbitrary: usual }, { weight: 1, arbitrary: odd });
+const among = (...values: string[]) => fc.constantFrom(...values);
+
+/** A request that might be valid, with the key of an account or without. */
+const requests = fc
+  .record({
+    method: mostly(
+      among('GET', 'POST', 'POST', 'POST'),
+      among('PUT', 'DELETE', 'HEAD', 'OPTIONS', 'CONNECT', 'PRI', 'get'),
+    ),
+    target: mostly(among('/messages', ...TARGETS), fc.oneof(fc.webPath(), fc.string())),
+    version: mostly(among('HTTP/1.1'), among('HTTP/1.0', 'HTTP/2.0', '')),
+    headers: fc.array(mostly(among(...HEADERS), fc.string()), { maxLength: 5 }),
+    caller: among('Authorization: Bearer KEY', 'Authorization: Bearer KEY', 'Authorization: Basic KEY'),
+    body: mostly(among(...BODIES), fc.string()),
+  })
+  .map(({ method, target, version, headers, caller, body }) =>
+    [`${method} ${target} ${version}`, 'Host: sluice', 'Content-Type: application/json', caller, ...headers, body].join(
+      '\r\n',
+    ),
+  );
+
+/** What is done to its bytes: cut out, put in, changed, or said twice. */
+const mutations = fc.oneof(
+  fc.constant([]),
+  fc.array(
+    fc.record({
+      at: fc.double({ min: 0, max: 1, noNaN: true }),
+      remove: fc.nat(3),
+      insert: fc.oneof(
+        fc.uint8Array({ maxLength: 4 }),
+        fc.constantFrom(...['\r', '\n', '\0', ' ', ':', ','].map(bytes)),
+      ),
+    }),
+    { maxLength: 3 },
+  ),
+);
+
+function bytes(text: string): Uint8Array {
+  return Buffer.from(text, 'latin1');
+}
+
+function mutate(text: string, changes: readonly { at: number; remove: number; insert: Uint8Array }[]): Buffer {
+  let result = Buffer.from(text, 'latin1');
+  for (const { at, remove, insert } of changes) {
+    const place = Math.floor(at * result.length);
+    result = Buffer.concat([result.subarray(0, place), insert, result.subarray(place + remove)]);
+  }
+  return result;
+}
+
+describe(`${RUNS} random requests from seed ${SEED}`, () => {
+  let api: TestApi;
+  let account: TestAccount;
+  const lag = monitorEventLoopDelay({ resolution: 1 });
+  const seen: Record<string, number> = {};
+
+  beforeAll(async () => {
+    process.stdout.write(`fuzzing with seed ${SEED}\n`);
+    api = await startTestApi({ REQUEST_TIMEOUT_MS: '1000' });
+    account = await api.signUp();
+    lag.enable();
+  });
+  afterAll(async () => {
+    process.stdout.write(`answers: ${JSON.stringify(seen)}, event loop held up for ${Math.round(lag.max / 1e6)} ms\n`);
+    await api.stop();
+  });
+
+  /** All that the server says until it closes, or falls silent. */
+  const say = (text: Buffer) =>
+    new Promise<string>((resolve) => {
+      const { hostname, port } = new URL(api.url);
+      const socket = connect({ host: hostname, port: Number(port) });
+      let said = '';
+      let timer = setTimeout(() => socket.destroy(), 10 * PATIENCE_MS);
+      socket.setEncoding('latin1').on('data', (piece) => {
+        said += String(piece);
+        clearTimeout(timer);
+        timer = setTimeout(() => socket.destroy(), PATIENCE_MS);
+      });
+      // A reset is an end like any other; what was said before is judged.
+      socket.on('error', () => undefined);
+      socket.on('close', () => {
+        clearTimeout(timer);
+        resolve(said);
+      });
+      socket.write(text);
+    });
+
+  /** Judges each answer in what was said, and returns how many of them say that a message was stored. */
+  const judge = (said: string, sentAt: number): number => {
+    const answers = said.split(/(?=HTTP\/1\.1 \d{3} )/).filter((answer) => answer !== '');
+    for (const answer of answers) {
+      const [head = '', body = ''] = answer.split('\r\n\r\n', 2);
+      const { status, headers } = lastOf(head);
+      seen[status] = (seen[status] ?? 0) + 1;
+      if (status === 100) continue;
+      expect(head).toMatch(/^HTTP\/1\.1 \d{3} /);
+      expectEveryHeader({ status, headers }, sentAt - 1_000);
+      if (SUCCESSES.includes(status) || body === '') continue;
+      const problem = JSON.parse(Buffer.from(body, 'latin1').toString()) as { code: keyof typeof PROBLEMS };
+      expect(problem).toMatchObject({ ...PROBLEMS[problem.code], status });
+      expect([500, 503]).not.toContain(status);
+    }
+    return answers.filter((answer) => answer.startsWith('HTTP/1.1 202')).length;
+  };
+
+  it(
+    'are each answered as the contract says, and stored only when they are accepted',
+    async () => {
+      let accepted = 0;
+      let keyed = 0;
+      await fc.assert(
+        fc.asyncProperty(requests, mutations, async (text, changes) => {
+          const sentAt = Date.now();
+          accepted += judge(await say(mutate(text.replace('KEY', account.key), changes)), sentAt);
+          const stored = await api.stored(account);
+          // A replay is accepted and stores nothing.
+          keyed = stored?.keys ?? 0;
+          expect(stored?.messages).toBeLessThanOrEqual(accepted);
+          if (keyed === 0) expect(stored?.messages).toBe(accepted);
+        }),
+        { numRuns: RUNS, seed: SEED },
+      );
+      expect((await api.call({ path: '/unknown' })).status).toBe(404);
+      expect(lag.max / 1e6).toBeLessThan(LOOSE_CEILING_MS);
+    },
+    60_000 + RUNS * 500,
+  );
+
+  it(
+    'with any JSON as their body are 202 or 400, and never stored when refused',
+    async () => {
+      const json = fc.oneof(
+        fc.record({ message: fc.oneof(fc.string({ unit: 'binary' }), fc.jsonValue()) }),
+        fc.jsonValue({ maxDepth: 6 }),
+        fc.dictionary(fc.constantFrom('message', '__proto__', 'constructor', 'deliverAt', 'then'), fc.jsonValue()),
+      );
+      await fc.assert(
+        fc.asyncProperty(json, async (value) => {
+          const before = (await api.stored(account))?.messages ?? 0;
+          const answer = await api.send(account, { body: JSON.stringify(value) });
+          expect([202, 400]).toContain(answer.status);
+          const after = (await api.stored(account))?.messages ?? 0;
+          expect(after - before).toBe(answer.status === 202 ? 1 : 0);
+          if (answer.status === 202) {
+            const { message } = JSON.parse(answer.bytes.toString()) as { message: unknown };
+            expect(message).toBe((value as { message: unknown }).message);
+          }
+        }),
+        { numRuns: RUNS, seed: SEED },
+      );
+    },
+    60_000 + RUNS * 100,
+  );
+});
