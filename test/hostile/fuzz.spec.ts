@@ -140,7 +140,7 @@ describe(`${RUNS} random requests from seed ${SEED}`, () => {
       expectEveryHeader({ status, headers }, sentAt - 1_000);
       if (SUCCESSES.includes(status) || body === '') continue;
       const problem = JSON.parse(Buffer.from(body, 'latin1').toString()) as { code: keyof typeof PROBLEMS };
-      expect(problem).toMatchObject({ ...PROBLEMS[problem.code], status });
+      expect(problem).toMatchObject({ title: PROBLEMS[problem.code].title, status });
       expect([500, 503]).not.toContain(status);
     }
     return answers.filter((answer) => answer.startsWith('HTTP/1.1 202')).length;

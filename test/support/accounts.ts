@@ -39,6 +39,10 @@ export class Process {
     return this.api.url;
   }
 
+  get managementUrl(): string {
+    return this.api.managementUrl;
+  }
+
   call(request: Call): Promise<Answer> {
     return call(this.url, request);
   }

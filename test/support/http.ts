@@ -187,7 +187,7 @@ export function answerIn(received: Buffer, method = 'GET'): (Answer & { readonly
 /** The requests in what was said to a server, as far as they can be told. */
 export function requestsIn(text: string): Asked[] {
   const requests: Asked[] = [];
-  const head = /([A-Z-]+) (\S+) HTTP\/1\.[01]\r\n(?:([^]*?\r\n)?\r\n)?/y;
+  const head = /(?:\r\n)*([A-Z-]+) (\S+) HTTP\/1\.[01]\r\n(?:([^]*?\r\n)?\r\n)?/y;
   for (let found = head.exec(text); found !== null; found = head.exec(text)) {
     const [, method = '', target = '', headers = ''] = found;
     requests.push({ method, target });
