@@ -1,11 +1,16 @@
-/** The faults in their long form: `npm run test:faults -- --rounds 10`. */
+/**
+ * The faults in their long form: `npm run test:faults -- --rounds 10`; or nothing but load, for so many minutes:
+ * `npm run test:faults -- --soak 5`.
+ */
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { giveUp, prepare, root, run } from '../../apps/dev/prepare.mjs';
 
-const { rounds } = parseArgs({ options: { rounds: { type: 'string', default: '10' } } }).values;
-if (!/^[1-9]\d{0,3}$/.test(rounds)) {
-  console.error('--rounds must be a whole number from 1 to 9999.');
+const options = { rounds: { type: 'string', default: '10' }, soak: { type: 'string' } };
+const { rounds, soak } = parseArgs({ options }).values;
+for (const [name, value] of Object.entries({ rounds, soak: soak ?? '1' })) {
+  if (/^[1-9]\d{0,3}$/.test(value)) continue;
+  console.error(`--${name} must be a whole number from 1 to 9999.`);
   process.exit(1);
 }
 try {
@@ -13,6 +18,8 @@ try {
 } catch (error) {
   giveUp(error);
 }
-process.env.FAULT_ROUNDS = rounds;
 const jest = join(root, 'node_modules', 'jest', 'bin', 'jest.js');
-process.exitCode = await run(process.execPath, [jest, '--config', 'jest.config.mjs', '--runInBand', 'test/faults']);
+if (soak === undefined) process.env.FAULT_ROUNDS = rounds;
+else process.env.SOAK_MINUTES = soak;
+const tests = soak === undefined ? ['test/faults'] : ['--testMatch', '**/test/faults/soak.ts'];
+process.exitCode = await run(process.execPath, [jest, '--config', 'jest.config.mjs', '--runInBand', ...tests]);

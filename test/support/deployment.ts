@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -105,9 +106,14 @@ export class Deployment {
     return (this.disk = await smallDisk(this.database, join(this.folder, 'postgres'), join(this.folder, 'small')));
   }
 
+  /** The path of a file that goes with the deployment. */
+  file(name: string): string {
+    return join(this.folder, name);
+  }
+
   /** At least 32 callers begin, and have been acknowledged something when it resolves. */
   async load({ perSecond = 200 } = {}): Promise<Verification> {
-    const ledger = Ledger.create(join(this.folder, 'ledger'), new Date());
+    const ledger = Ledger.create(this.file(`ledger-${randomUUID()}`), new Date());
     this.verifying = new Verification({
       ...{ urls: this.urls, apiKey: this.apiKey, callers: 32, ledger, maxMessages: 1_000_000, perSecond },
     });
@@ -148,6 +154,16 @@ export class Deployment {
       body: JSON.stringify({ message }),
       signal: AbortSignal.timeout(20_000),
     });
+  }
+
+  /** A batch of equal messages, which must be accepted. */
+  async sendBatch(message: string, count: number): Promise<void> {
+    const response = await fetch(`${this.api.url}/messages/batch`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${this.apiKey}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ messages: Array.from({ length: count }, () => ({ message })) }),
+    });
+    if (response.status !== 202) throw new Error(`answered ${response.status}`);
   }
 
   /** Ends the callers and compares what they were told with what is stored; everything that is wrong, as sentences. */

@@ -22,12 +22,18 @@ export class Program {
   /**
    * @param script relative to the repository
    * @param interpreter what runs it
+   * @param args what it is called with
    */
-  static run(script: string, env: Record<string, string>, interpreter = process.execPath): Program {
+  static run(
+    script: string,
+    env: Record<string, string>,
+    interpreter = process.execPath,
+    args: readonly string[] = [],
+  ): Program {
     // Nothing of the caller's own settings may leak into the test.
     const { PATH, HOME, TMPDIR } = process.env;
     const inherited = Object.fromEntries(Object.entries({ PATH, HOME, TMPDIR }).filter(([, value]) => value));
-    const child = spawn(interpreter, [join(ROOT, script)], {
+    const child = spawn(interpreter, [join(ROOT, script), ...args], {
       cwd: ROOT,
       env: { ...inherited, LOG_LEVEL: 'warn', MANAGEMENT_PORT: '0', ...env },
       // By the channel it says when it is ready, and notices when we are killed.

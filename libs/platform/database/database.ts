@@ -1,6 +1,6 @@
 import type { Pool, PoolClient, QueryResultRow } from 'pg';
 import { DataSource, type EntitySchema } from 'typeorm';
-import { asUnavailable } from './faults.js';
+import { asUnavailable, isUnavailable } from './faults.js';
 
 export interface DatabaseOptions {
   readonly url: string;
@@ -77,8 +77,10 @@ export class Database {
       broken = false;
       return result;
     } catch (error) {
+      // A connection that says nothing any more would not answer to this either, for as long again.
       broken =
         client === undefined ||
+        isUnavailable(error) ||
         (await client.query('ROLLBACK').then(
           () => false,
           () => true,

@@ -85,7 +85,7 @@ export class Consumer {
 
   private clockIsWrong(aheadMs: number | null): void {
     if (aheadMs === null) {
-      this.logger.info('the clock is right again: jobs are taken');
+      this.logger.warn('the clock is right again: jobs are taken');
       void this.worker.resume();
     } else {
       this.logger.error(

@@ -1,0 +1,74 @@
+import { readFileSync } from 'node:fs';
+import { Deployment } from '../support/deployment.js';
+import { Program, until } from '../support/processes.js';
+
+const MINUTES = 60_000;
+
+describe('npm run verify', () => {
+  let deployment: Deployment;
+
+  beforeAll(async () => {
+    deployment = await Deployment.start();
+  }, MINUTES);
+
+  afterAll(async () => {
+    await deployment.stop();
+  }, MINUTES);
+
+  const verify = (ledger: string, ...args: string[]) => {
+    const env = { SLUICE_URL: deployment.api.url, SLUICE_KEY: deployment.apiKey };
+    const all = ['--ledger', deployment.file(ledger), '--rate', '100', '--settle', '100', ...args];
+    return Program.run('dist/apps/verify/main.js', env, process.execPath, all);
+  };
+  const linesOf = (ledger: string) => readFileSync(deployment.file(ledger), 'utf8').split('\n').length;
+
+  it(
+    'killed while it sends, goes on with its ledger, and finds every promise kept',
+    async () => {
+      const first = verify('killed', '--duration', '600');
+      await until(() => first.output.includes('Ledger') && linesOf('killed') > 100, MINUTES);
+      first.signal('SIGKILL');
+      await first.ended();
+      const second = verify('killed', '--resume');
+      expect(await second.ended(2 * MINUTES)).toBe(0);
+      expect(second.output).toMatch(/Every promise was kept\.\n$/);
+      expect(readFileSync(deployment.file('killed'), 'utf8')).not.toContain(deployment.apiKey);
+    },
+    4 * MINUTES,
+  );
+
+  it(
+    'tells of a message that is lost, by its exit code as well',
+    async () => {
+      expect(await verify('lost', '--messages', '40').ended(2 * MINUTES)).toBe(0);
+      const { id } = JSON.parse(
+        /^.*"acknowledged".*$/m.exec(readFileSync(deployment.file('lost'), 'utf8'))?.[0] ?? '',
+      ) as {
+        id: string;
+      };
+      await deployment.database.sql('DELETE FROM sluice.messages WHERE id = $1', [id]);
+      const again = verify('lost', '--resume');
+      expect(await again.ended(2 * MINUTES)).toBe(1);
+      expect(again.output).toContain(`was acknowledged as ${id} and is not stored`);
+      expect(again.output).toMatch(/A promise was broken\.\n$/);
+    },
+    4 * MINUTES,
+  );
+
+  it.each([
+    [['--duration', 'long'], /^--duration must be a whole number from 0 to 86400; it is "long"\.\n$/],
+    [['--url', 'nowhere'], /^--url must be a URL/],
+    [['--url', 'http://127.0.0.1:1'], /cannot be reached/],
+    [['--key', 'slc_wrong'], /does not know this API key/],
+    [['--ledger', '/nonexistent/ledger'], /ENOENT/],
+    [['--unknown'], /Unknown option '--unknown'/],
+  ])(
+    'says in a sentence why it can do nothing with %j',
+    async (args, sentence) => {
+      const program = verify('unused', ...args);
+      expect(await program.ended(MINUTES)).toBe(2);
+      expect(program.output).toMatch(sentence);
+    },
+    MINUTES,
+  );
+});
