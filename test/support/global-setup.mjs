@@ -42,10 +42,12 @@ async function openApiDocument(databaseUrl) {
       ...{ DATABASE_URL: databaseUrl, HOST: '127.0.0.1', PORT: '0', MANAGEMENT_PORT: '0' },
       ...{ API_KEY_PEPPER: secret.repeat(2), ADMIN_API_KEY: secret.repeat(2).replaceAll(/[ ,]/g, '-') },
     }),
-    createLogger('silent', 'api'),
+    createLogger('error', 'api'),
   );
   try {
-    return await (await fetch(`${api.url}/openapi.json`)).text();
+    const response = await fetch(`${api.url}/openapi.json`);
+    if (!response.ok) throw new Error('There is no OpenAPI document; the log says why.');
+    return await response.text();
   } finally {
     await api.stop();
   }
