@@ -1,0 +1,100 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parse } from 'yaml';
+import { createLogger } from '#platform/logging.js';
+import { readSettings } from '#platform/settings.js';
+import { startWorker } from '../../apps/worker/worker.js';
+import { startTestApi } from '../support/api.js';
+import { metricsOf } from '../support/metrics.js';
+import { ROOT } from '../support/processes.js';
+import { readPage } from './page.js';
+
+interface Rules {
+  readonly groups: readonly { readonly rules: readonly { readonly alert: string; readonly expr: string }[] }[];
+}
+
+interface Panel {
+  readonly title: string;
+  readonly targets?: readonly { readonly expr: string }[];
+}
+
+const read = (path: string) => readFileSync(join(ROOT, path), 'utf8');
+const rules = (parse(read('docs/prometheus/alerts.yml')) as Rules).groups.flatMap((group) => group.rules);
+const { panels } = JSON.parse(read('docs/grafana/sluice.json')) as { panels: readonly Panel[] };
+const page = readPage('docs/operations.md').text;
+
+/** Of each sample that an API and a worker tell: its name, and the names of its labels with their values. */
+async function samples(): Promise<Map<string, Map<string, Set<string>>>> {
+  const api = await startTestApi();
+  const worker = await startWorker(readSettings(api.environment), createLogger('silent', 'worker'));
+  const told = new Map<string, Map<string, Set<string>>>();
+  try {
+    await api.sent(await api.signUp());
+    for (const url of [api.managementUrl, worker.managementUrl]) {
+      for (const sample of (await metricsOf(url)).keys()) {
+        const [name = '', labels = ''] = sample.replace(/\}$/, '').split('{');
+        const known = told.get(name) ?? new Map<string, Set<string>>();
+        told.set(name, known);
+        for (const [, label = '', value = ''] of labels.matchAll(/(\w+)="([^"]*)"/g)) {
+          known.set(label, (known.get(label) ?? new Set()).add(value));
+        }
+      }
+    }
+  } finally {
+    await worker.stop();
+    await api.stop();
+  }
+  return told;
+}
+
+const METRIC = /\b(?:sluice|nodejs|process)_[a-z0-9_]+/g;
+/** Statuses depend on what happened; the job is given by Prometheus. */
+const UNFORESEEN = ['status', 'job'];
+
+describe('What operators are given', () => {
+  let told: Awaited<ReturnType<typeof samples>>;
+
+  beforeAll(async () => {
+    told = await samples();
+  }, 60_000);
+
+  const expressions = [
+    ...rules.map(({ alert, expr }) => [alert, expr] as const),
+    ...panels.flatMap(({ title, targets = [] }) => targets.map(({ expr }) => [title, expr] as const)),
+  ];
+
+  it.each(expressions)('asks only for what is told: %s', (_name, expression) => {
+    for (const [name] of expression.matchAll(METRIC)) expect([...told.keys()]).toContain(name);
+    for (const [, name = '', selectors = ''] of expression.matchAll(/(\w+)\{([^}]*)\}/g)) {
+      for (const [, label = '', operator, value = ''] of selectors.matchAll(/(\w+)(=~?)"([^"]*)"/g)) {
+        if (UNFORESEEN.includes(label)) continue;
+        const values = operator === '=' ? [value] : value.split('|');
+        expect([...(told.get(name)?.get(label) ?? [])]).toEqual(expect.arrayContaining(values));
+      }
+    }
+  });
+
+  it('is the same in the page: every metric that Sluice tells of its own, with its labels', () => {
+    const documented = [...page.matchAll(/^\| `(sluice_\w+)` +\| \w+ +\|([^|]*)\|/gm)].map(
+      ([, name = '', labels = '']) => `${name} ${[...labels.matchAll(/\w+/g)].sort().join(' ')}`.trim(),
+    );
+    const families = new Set(
+      [...told].flatMap(([name, labels]) => {
+        if (!name.startsWith('sluice_')) return [];
+        const family = name.replace(/_(bucket|sum|count)$/, '');
+        return [
+          `${family} ${[...labels.keys()]
+            .filter((label) => label !== 'le')
+            .sort()
+            .join(' ')}`.trim(),
+        ];
+      }),
+    );
+    expect(documented.sort()).toEqual([...families].sort());
+  });
+
+  it('is the same in the page: every alert', () => {
+    const documented = [...page.matchAll(/^\| `(Sluice\w+)` /gm)].map(([, name = '']) => name);
+    expect(documented).toEqual(rules.map(({ alert }) => alert));
+  });
+});
