@@ -25,7 +25,7 @@ export interface Page {
 }
 
 /** What a comment on a page may say to these tests; docs/development.md explains them. */
-const MARKS = ['not run', 'file', 'serves', 'printed by', 'stops', 'limits'];
+const MARKS = ['not run', 'needs', 'file', 'serves', 'printed by', 'stops', 'limits'];
 
 /** All pages that are written for people, as paths relative to the repository. */
 export function pagePaths(): string[] {

@@ -1,3 +1,5 @@
+import { accessSync, constants } from 'node:fs';
+import { delimiter, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { differences } from './example.js';
 import type { Block, Page } from './page.js';
@@ -34,6 +36,12 @@ async function follow(page: Page, stage: Stage): Promise<void> {
   let command: Block | undefined;
   let printed = (): string => '';
   for (const block of page.blocks.filter(({ marks }) => marks['not run'] === undefined)) {
+    const { needs } = block.marks;
+    if (needs !== undefined && !isInstalled(needs)) {
+      process.stdout.write(`${page.path}:${block.line}: not run, since this machine has no ${needs}\n`);
+      command = undefined;
+      continue;
+    }
     try {
       const by = block.marks['printed by'];
       if (block.marks.file !== undefined) await stage.write(block.marks.file, block.text);
@@ -65,6 +73,17 @@ async function compare(answer: Block, printed: () => string, stage: Stage): Prom
     if (Date.now() > deadline) throw new Error(`${wrong.join('; ')}. Printed was:\n${printed()}`);
     await sleep(50);
   }
+}
+
+function isInstalled(program: string): boolean {
+  return (process.env.PATH ?? '').split(delimiter).some((folder) => {
+    try {
+      accessSync(join(folder, program), constants.X_OK);
+      return true;
+    } catch {
+      return false;
+    }
+  });
 }
 
 /** An answer is the next block after its command, in the same section. */
