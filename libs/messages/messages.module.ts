@@ -20,7 +20,7 @@ import type { Tracing } from '#platform/tracing/tracing.js';
 import { BullMqDeliveryQueue } from './adapters/bullmq/bullmq-delivery-queue.js';
 import { Consumer } from './adapters/bullmq/consumer.js';
 import { PostgresCensus } from './adapters/bullmq/postgres-census.js';
-import { queueDepth } from './adapters/bullmq/postgres-queue-depth.js';
+import { nextPriority, queueDepth } from './adapters/bullmq/postgres-queue-depth.js';
 import { queuePages } from './adapters/bullmq/queue-pages.js';
 import { openQueueConnection, type QueueConnection } from './adapters/bullmq/queue-connection.js';
 import { MessagesController } from './adapters/http/messages.controller.js';
@@ -81,8 +81,9 @@ const core: FactoryProvider[] = [
   },
   {
     provide: DeliveryQueue,
-    useFactory: (queue: Queue, { worker }: Settings) => new BullMqDeliveryQueue(queue, worker),
-    inject: [QUEUE, SETTINGS],
+    useFactory: (queue: Queue, { worker }: Settings, { pool }: QueueConnection) =>
+      new BullMqDeliveryQueue(queue, worker, () => nextPriority(pool, queue.name)),
+    inject: [QUEUE, SETTINGS, QUEUE_CONNECTION],
   },
   { provide: RelayMetrics, useFactory: (metrics: Metrics) => new RelayMetrics(metrics), inject: [Metrics] },
   { provide: Outbox, useFactory: (database: Database) => new PostgresOutbox(database), inject: [Database] },

@@ -1,6 +1,7 @@
 import type { Job, Queue } from 'bullmq';
 import { BullMqDeliveryQueue } from '#messages/adapters/bullmq/bullmq-delivery-queue.js';
 import { fromJob, type DeliveryJobData } from '#messages/adapters/bullmq/delivery-job.js';
+import { nextPriority } from '#messages/adapters/bullmq/postgres-queue-depth.js';
 import { openQueueConnection } from '#messages/adapters/bullmq/queue-connection.js';
 import type { Job as DeliveryJob } from '#messages/application/deliveries.js';
 
@@ -38,7 +39,7 @@ export function openBullMq(url: string) {
   };
   return {
     bullmq,
-    queue: new BullMqDeliveryQueue(bullmq, POLICY),
+    queue: new BullMqDeliveryQueue(bullmq, POLICY, () => nextPriority(connection.pool, QUEUE_NAME)),
 
     /** What workers get to see, by the ids of the jobs. */
     jobs: async () => {

@@ -1,6 +1,8 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import fc from 'fast-check';
 import type { Job } from '#messages/application/deliveries.js';
 import type { DeliveryQueue } from '#messages/application/delivery-queue.js';
+import type { Message } from '#messages/domain/message.js';
 import { after, aMessage, anUnstorable, anyText, jobOf, messages, textOf } from '../support/messages.js';
 
 export interface DeliveryQueueSubject {
@@ -85,6 +87,31 @@ export function describeDeliveryQueue(name: string, open: () => Promise<Delivery
       const jobs = await subject.jobs();
       expect(jobs.get(message.id)).toEqual(jobOf(message));
       expect(jobs.get(`${message.id}.1`)).toEqual(jobOf(retried));
+    });
+
+    it('lets an account with little pass one with a backlog, through another process and all the way', async () => {
+      const backlog = messages(1_000, { accountId: 'acct_of_many' });
+      for (let start = 0; start < 1_000; start += 250) await subject.queue.add(backlog.slice(start, start + 250));
+      const little = [aMessage({ accountId: 'acct_of_few' }), aMessage({ accountId: 'acct_of_few' })];
+      /** How many jobs are taken before the one of this message. */
+      const before = async ({ id }: Message) => {
+        for (let count = 0; ; count++) if ((await subject.take()) === id) return count;
+      };
+      for (const message of little) {
+        await sleep(300);
+        await subject.other.add([message]);
+        expect(await before(message)).toBeLessThanOrEqual(100);
+        for (let taken = 0; taken < 200; taken++) await subject.take();
+      }
+    });
+
+    it('lets all jobs of a backlog have their turn', async () => {
+      await subject.queue.add(messages(300, { accountId: 'acct_of_many' }));
+      await subject.other.add(messages(300, { accountId: 'acct_of_others' }));
+      const taken = new Set<string | null>();
+      for (let count = 0; count < 600; count++) taken.add(await subject.take());
+      expect(taken.size).toBe(600);
+      expect(taken.has(null)).toBe(false);
     });
 
     it('removes a job, and does not mind when there is none', async () => {

@@ -14,9 +14,9 @@ function openInMemory(): Promise<DeliveryQueueSubject> {
     cutOff,
     jobs: () => Promise.resolve(new Map([...queue.jobs].map(([id, message]) => [id, jobOf(message)]))),
     take: () => {
-      const next = [...queue.jobs.keys()].find((id) => !queue.taken.has(id));
-      if (next !== undefined) queue.taken.add(next);
-      return Promise.resolve(next ?? null);
+      const next = queue.next();
+      if (next !== null) queue.taken.add(next);
+      return Promise.resolve(next);
     },
     reset: () => {
       queue.jobs.clear();

@@ -54,15 +54,8 @@ export class Fleet {
       ...settings,
     };
     const api = await startApi(readSettings(env), createLogger('silent', 'api'));
-    const response = await fetch(`${api.url}/accounts`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: '{"name":"tests"}',
-    });
-    const { apiKey } = (await response.json()) as { apiKey: { key: string } };
-    const fleet = new Fleet(env, api, apiKey.key, await mkdtemp(join(tmpdir(), 'sluice-fleet-')), () =>
-      database.drop(),
-    );
+    const key = await signUpAt(api);
+    const fleet = new Fleet(env, api, key, await mkdtemp(join(tmpdir(), 'sluice-fleet-')), () => database.drop());
     await fleet.sql(LIFT_LIMITS);
     return fleet;
   }
@@ -86,10 +79,17 @@ export class Fleet {
     return program;
   }
 
-  async send(message: string, deliverAt?: Date): Promise<string> {
+  /** Another account without limits; resolves to its key. */
+  async signUp(): Promise<string> {
+    const key = await signUpAt(this.api);
+    await this.sql(LIFT_LIMITS);
+    return key;
+  }
+
+  async send(message: string, deliverAt?: Date, apiKey = this.apiKey): Promise<string> {
     const response = await fetch(`${this.api.url}/messages`, {
       method: 'POST',
-      headers: { authorization: `Bearer ${this.apiKey}`, 'content-type': 'application/json' },
+      headers: { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' },
       body: JSON.stringify({ message, deliverAt }),
     });
     if (response.status !== 202) throw new Error(`answered ${response.status}`);
@@ -145,4 +145,13 @@ export class Fleet {
     await this.drop();
     await rm(this.folder, { recursive: true });
   }
+}
+
+async function signUpAt({ url }: Api): Promise<string> {
+  const response = await fetch(`${url}/accounts`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: '{"name":"tests"}',
+  });
+  return ((await response.json()) as { apiKey: { key: string } }).apiKey.key;
 }

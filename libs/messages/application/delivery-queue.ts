@@ -3,7 +3,8 @@ import type { Message } from '../domain/message.js';
 /** The queue that carries jobs to workers. */
 export abstract class DeliveryQueue {
   /**
-   * Adds a job for each message, all or none. A job that the queue still has is left as it is, so that adding twice
+   * Adds a job for each message, all or none. Workers take the jobs of an account that has many waiting in turn with those
+   * of others: nobody waits for the whole backlog of somebody else. A job that the queue still has is left as it is, so that adding twice
    * does no harm.
    * @throws DomainError `unavailable` when the queue can't be reached; anything else when a job can't be added as it is
    */

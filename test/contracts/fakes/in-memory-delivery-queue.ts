@@ -1,3 +1,4 @@
+import { FairTurns } from '#messages/application/fair-turns.js';
 import { DeliveryQueue } from '#messages/application/delivery-queue.js';
 import type { Message } from '#messages/domain/message.js';
 import { unavailable } from '../../support/messages.js';
@@ -5,6 +6,8 @@ import { unavailable } from '../../support/messages.js';
 /** What the unit tests of the relay use; it keeps the contract that BullMqDeliveryQueue keeps. */
 export class InMemoryDeliveryQueue extends DeliveryQueue {
   readonly jobs = new Map<string, Message>();
+  private readonly turns = new FairTurns();
+  private readonly turnOf = new Map<string, number>();
   /** Ids of jobs that a worker has. */
   readonly taken = new Set<string>();
   /** How many messages each call was to add. */
@@ -19,9 +22,21 @@ export class InMemoryDeliveryQueue extends DeliveryQueue {
     for (const { state } of messages) {
       if (state.text.includes('\u0000')) throw new Error('U+0000 can not be kept.');
     }
-    for (const message of messages) {
-      if (!this.jobs.has(message.jobId)) this.jobs.set(message.jobId, message);
+    this.turns.see(this.turnOf.get(this.next() ?? '') ?? null);
+    const { turns, added } = this.turns.of(messages.map(({ state }) => state.accountId));
+    for (const [index, message] of messages.entries()) {
+      if (this.jobs.has(message.jobId)) continue;
+      this.jobs.set(message.jobId, message);
+      this.turnOf.set(message.jobId, turns[index] ?? 0);
     }
+    added();
+  }
+
+  /** The id of the job that a worker takes next; null when none waits. */
+  next(): string | null {
+    const waiting = [...this.jobs.keys()].filter((id) => !this.taken.has(id));
+    const [first] = waiting.sort((one, other) => (this.turnOf.get(one) ?? 0) - (this.turnOf.get(other) ?? 0));
+    return first ?? null;
   }
 
   remove(jobId: string): Promise<void> {

@@ -1,16 +1,27 @@
 import type { Queue } from 'bullmq';
 import { asUnavailable, isContention } from '#platform/database/faults.js';
+import { FairTurns } from '../../application/fair-turns.js';
 import { DeliveryQueue } from '../../application/delivery-queue.js';
 import type { Message } from '../../domain/message.js';
 import type { RetryPolicy } from '../../domain/retry-policy.js';
 import { JOB_NAME, toJobData, toTelemetry } from './delivery-job.js';
 
-/** Publishes through BullMQ's public API only. */
+/** Milliseconds for which it is known which turn is being served. */
+const LOOK_AFTER_MS = 250;
+
+/** Publishes through BullMQ's public API only. The turns of accounts are priorities of jobs, of which 0 is the first. */
 export class BullMqDeliveryQueue extends DeliveryQueue {
-  /** @param policy for workers other than our own, which take it from the job */
+  private readonly turns = new FairTurns();
+  private lookedAt = -Infinity;
+
+  /**
+   * @param policy for workers other than our own, which take it from the job
+   * @param nextTurn resolves to the priority of the job that is next; null when none waits
+   */
   constructor(
     private readonly queue: Queue,
     private readonly policy: RetryPolicy,
+    private readonly nextTurn: () => Promise<number | null>,
   ) {
     super();
   }
@@ -19,19 +30,32 @@ export class BullMqDeliveryQueue extends DeliveryQueue {
     if (messages.length === 0) return;
     const { maxAttempts: attempts, backoffMs } = this.policy;
     const backoff = { type: 'exponential', delay: backoffMs, jitter: 0.5 };
-    const jobs = messages.map((message) => ({
+    await this.look();
+    const { turns, added } = this.turns.of(messages.map(({ state }) => state.accountId));
+    const jobs = messages.map((message, index) => ({
       name: JOB_NAME,
       data: toJobData(message),
-      opts: { jobId: message.jobId, attempts, backoff, ...toTelemetry(message) },
+      opts: { jobId: message.jobId, attempts, backoff, ...toPriority(turns[index]), ...toTelemetry(message) },
     }));
     // In one order everywhere, so that a relay and a sweeper with the same jobs can't lock each other out.
     jobs.sort((one, other) => (one.opts.jobId < other.opts.jobId ? -1 : 1));
     try {
       await this.queue.addBulk(jobs);
+      added();
     } catch (error) {
       // A lock that was not to be had says nothing against the jobs.
       throw asUnavailable(asUnavailable(error), isContention);
     }
+  }
+
+  private async look(): Promise<void> {
+    if (performance.now() - this.lookedAt < LOOK_AFTER_MS) return;
+    try {
+      this.turns.see(await this.nextTurn());
+    } catch (error) {
+      throw asUnavailable(asUnavailable(error), isContention);
+    }
+    this.lookedAt = performance.now();
   }
 
   async remove(jobId: string): Promise<void> {
@@ -41,4 +65,8 @@ export class BullMqDeliveryQueue extends DeliveryQueue {
       throw asUnavailable(error);
     }
   }
+}
+
+function toPriority(turn = 0): { priority?: number } {
+  return turn === 0 ? {} : { priority: turn };
 }

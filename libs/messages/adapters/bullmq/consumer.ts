@@ -107,6 +107,8 @@ export class Consumer {
       case 'failed':
         throw new UnrecoverableError(outcome.reason);
       case 'again':
+        // Its turn has come once: another account's backlog is not to come before it when it is due again.
+        if (job.priority > 0) await job.changePriority({ priority: 0 });
         await job.moveToDelayed(Date.now() + outcome.afterMs, token);
         throw new DelayedError();
     }

@@ -1,3 +1,4 @@
+import type { Pool } from 'pg';
 import type { Database } from '#platform/database/database.js';
 
 /*
@@ -20,6 +21,15 @@ const DEPTH = `
        SELECT greatest(added_at_ms, processed_at_ms) AS since FROM bullmq.job
        WHERE queue = $1 AND state = 'waiting' ORDER BY priority, seq LIMIT 1
      ) first) AS oldest`;
+
+/** The priority of the job that a worker takes next; null when none waits. */
+export async function nextPriority(pool: Pool, queueName: string): Promise<number | null> {
+  const { rows } = await pool.query<{ priority: number }>(
+    `SELECT priority FROM bullmq.job WHERE queue = $1 AND state = 'waiting' ORDER BY priority, seq LIMIT 1`,
+    [queueName],
+  );
+  return rows[0]?.priority ?? null;
+}
 
 /** Jobs of a queue by their state, each counted as far as that is cheap, and how long the first in line has waited. */
 export async function queueDepth(database: Database, queueName: string) {
