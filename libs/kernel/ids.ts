@@ -1,6 +1,13 @@
 import { randomFillSync } from 'node:crypto';
 import { encodeTypeId } from './typeid.js';
 
+/** What every TypeID made at this millisecond, or later, is not less than. Before 1970 there is none. */
+export function lowestId(prefix: string, at: Date): string {
+  const uuid = Buffer.alloc(16);
+  uuid.writeUIntBE(Math.max(0, at.getTime()), 0, 6);
+  return encodeTypeId(prefix, uuid);
+}
+
 /** Where identifiers come from. */
 export abstract class Ids {
   /** A new TypeID. Those made at a later millisecond sort after it, as text and as UUID. */

@@ -5,6 +5,7 @@ export { ListAttempts } from './application/list-attempts.js';
 export { ListMessages } from './application/list-messages.js';
 export { GiveUp, MessageHandler, RetryDelivery, type Delivery } from './application/message-handler.js';
 export type { Accepted, AcceptedBatch, Page } from './application/messages.js';
+export { RetryFailed } from './application/retry-failed.js';
 export { RetryMessage } from './application/retry-message.js';
 export { SendBatch } from './application/send-batch.js';
 export { SendMessage } from './application/send-message.js';

@@ -48,6 +48,7 @@ import { Messages } from './application/messages.js';
 import { OutboxRelay, type RelayReport } from './application/outbox-relay.js';
 import { Outbox } from './application/outbox.js';
 import { Reconciler } from './application/reconciler.js';
+import { RetryFailed } from './application/retry-failed.js';
 import { RetryMessage } from './application/retry-message.js';
 import { SendBatch } from './application/send-batch.js';
 import { SendMessage } from './application/send-message.js';
@@ -165,6 +166,7 @@ const useCases: FactoryProvider[] = [
     inject: [Messages, Ids, Clock],
   })),
   { provide: GetMessage, useFactory: (messages: Messages) => new GetMessage(messages), inject: [Messages] },
+  { provide: RetryFailed, useFactory: (messages: Messages) => new RetryFailed(messages), inject: [Messages] },
   { provide: ListAttempts, useFactory: (messages: Messages) => new ListAttempts(messages), inject: [Messages] },
   { provide: ListMessages, useFactory: (messages: Messages) => new ListMessages(messages), inject: [Messages] },
   {

@@ -72,6 +72,13 @@ export abstract class Messages {
    */
   abstract change(accountId: string, id: string, transition: (message: Message) => Message): Promise<Message | null>;
 
+  /**
+   * Sends failed messages off again, as `Message.retry` does, that were created in a time: from `since`, before `until`,
+   * the oldest first. In small steps that are each durable with their outbox entries: a fault leaves the rest as it was.
+   * @returns how many, at most `max`
+   */
+  abstract retryFailed(accountId: string, since: Date, until: Date, max: number): Promise<number>;
+
   /** Forgets idempotency keys that were first used before a time. */
   abstract forgetKeys(before: Date): Promise<void>;
 }

@@ -7,6 +7,8 @@ const retry = (message: Message) => message.retry(after(1));
 /** A message as the store changed it, at a time of its own. */
 const at = (message: Message | null, updatedAt = message?.state.updatedAt) =>
   message === null || updatedAt === undefined ? null : Message.restore({ ...message.state, updatedAt });
+/** One for what was changed, none for what was not. */
+const outcome = [() => 1, () => 0] as const;
 const failed = { status: 'failed', attempts: 5, failures: 5, crashes: 2, loneCrashes: 1, failureReason: 'x' } as const;
 
 export function describeChanging(current: () => MessagesSubject): void {
@@ -74,6 +76,47 @@ export function describeChanging(current: () => MessagesSubject): void {
       }
       expect((await stored(message))?.state).toMatchObject({ status: 'queued', retries: 1 });
       expect(await subject.stored()).toMatchObject({ 'outbox entry': [message.id] });
+    });
+
+    describe('retrying all that failed', () => {
+      const accountId = anAccountId();
+      const of = (ms: number, state: Partial<Message['state']> = {}) =>
+        aMessage({ accountId, createdAt: after(ms), ...failed, ...state });
+      const retryAll = (since: number, until: number, max = 100_000) =>
+        subject.messages.retryFailed(accountId, after(since), after(until), max);
+
+      it('moves those of the account and the time, as one by one, each with a new job', async () => {
+        const within = [of(0), of(1, { retries: 2 }), of(999)];
+        const others = [of(-1), of(1_000), of(5, { accountId: anAccountId() }), of(5, { status: 'delivered' })];
+        for (const message of [...within, ...others]) await subject.put(message);
+        expect(await retryAll(0, 1_000)).toBe(3);
+        for (const message of within) {
+          const now = await stored(message);
+          expect(now).toEqual(at(message.retry(after(1)), now?.state.updatedAt));
+        }
+        for (const message of others) expect(await stored(message)).toEqual(message);
+        expect(await subject.stored()).toMatchObject({ 'outbox entry': within.map(({ id }) => id).sort() });
+        expect(await retryAll(0, 1_000)).toBe(0);
+      });
+
+      it('moves many, the oldest first, and no more than it is told', async () => {
+        const all = Array.from({ length: 1_200 }, (_, index) => of(index));
+        await Promise.all(all.map((message) => subject.put(message)));
+        expect(await retryAll(0, 10_000, 700)).toBe(700);
+        expect((await stored(all[699] ?? aMessage()))?.state.status).toBe('queued');
+        expect((await stored(all[700] ?? aMessage()))?.state.status).toBe('failed');
+        expect(await retryAll(0, 10_000)).toBe(500);
+      });
+
+      it('moves each once, also when two do so at once and one by one', async () => {
+        const all = Array.from({ length: 300 }, (_, index) => of(index));
+        await Promise.all(all.map((message) => subject.put(message)));
+        const singly = all.map(({ id }) => subject.other.change(accountId, id, retry).then(...outcome));
+        const counts = await Promise.all([retryAll(0, 10_000), retryAll(0, 10_000), ...singly]);
+        expect(counts.reduce((sum, count) => sum + count, 0)).toBe(300);
+        const retries = await Promise.all(all.map(async (message) => (await stored(message))?.state.retries));
+        expect(new Set(retries)).toEqual(new Set([1]));
+      });
     });
 
     it('lets either a worker or who cancels have a message, never both', async () => {

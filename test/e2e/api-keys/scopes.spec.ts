@@ -8,6 +8,7 @@ const SCOPES = ['messages:send', 'messages:read', 'account:manage'];
 const routes = [
   ['POST /messages', 'messages:send'],
   ['POST /messages/batch', 'messages:send'],
+  ['POST /messages/retry', 'messages:send'],
   ['POST /messages/any/cancel', 'messages:send'],
   ['POST /messages/any/retry', 'messages:send'],
   ['GET /messages', 'messages:read'],

@@ -41,13 +41,31 @@ class MessageText implements ValidatorConstraintInterface {
   }
 }
 
-function timeFault(value: unknown): string | null {
+/** Null when it is not a time with its offset. */
+function readTime(value: unknown): Date | null {
   // The one knows the days of each month, the other leaves out what JavaScript can't read or reads as local time.
   const isTime =
     typeof value === 'string' && isISO8601(value, { strict: true, strictSeparator: true }) && isRFC3339(value);
   const time = new Date(isTime ? value : NaN);
-  if (Number.isNaN(time.getTime())) return 'deliverAt must be a time like 2030-01-31T12:00:00Z.';
-  return deliverAtFault(time, new Date());
+  return Number.isNaN(time.getTime()) ? null : time;
+}
+
+function timeFault(value: unknown): string | null {
+  const time = readTime(value);
+  return time === null ? 'deliverAt must be a time like 2030-01-31T12:00:00Z.' : deliverAtFault(time, new Date());
+}
+
+@ValidatorConstraint()
+class Time implements ValidatorConstraintInterface {
+  static readonly schema = { type: 'string', format: 'date-time' };
+
+  validate(value: unknown): boolean {
+    return readTime(value) !== null;
+  }
+
+  defaultMessage({ property }: ValidationArguments): string {
+    return `${property} must be a time like 2030-01-31T12:00:00Z.`;
+  }
 }
 
 /** The domain's rule for the time of delivery, as a rule of a body. */
@@ -91,6 +109,16 @@ export class SendBatchBody {
   @ArrayMinSize(1, { message: 'messages must not be empty.' })
   @IsArray({ message: 'messages must be an array.' })
   messages!: unknown[];
+}
+
+export class RetryFailedBody {
+  @Field({ description: 'Messages created from then on.', examples: ['2026-11-21T09:00:00Z'] })
+  @Validate(Time)
+  since!: string;
+
+  @Field({ description: 'Messages created before then.', examples: ['2026-11-21T10:00:00Z'] })
+  @Validate(Time)
+  until!: string;
 }
 
 export function readMessage({ message, deliverAt = null }: SendMessageBody): NewMessage {

@@ -1,4 +1,5 @@
 import { idOf, nullable, time, viewModel } from '#platform/http/openapi/schema.js';
+import { MAX_RETRIED } from '../../application/retry-failed.js';
 import { ATTEMPT_OUTCOMES, type Attempt } from '../../domain/attempt.js';
 import type { Message } from '../../domain/message.js';
 import { INITIAL_STATUS, MESSAGE_STATUSES } from '../../domain/message-status.js';
@@ -15,6 +16,11 @@ export interface AcceptedView {
 /** A batch as the answer to its acceptance. */
 export interface BatchView {
   readonly data: readonly AcceptedView[];
+}
+
+/** How many messages were sent off again. */
+export interface RetriedView {
+  readonly count: number;
 }
 
 /** The attempts to deliver a message. */
@@ -91,6 +97,10 @@ const ATTEMPT = viewModel<Attempt>('Attempt', 'An attempt to deliver a message.'
 
 export const ATTEMPTS = viewModel<AttemptsView>('Attempts', 'The attempts to deliver a message, the newest last.', {
   data: { type: 'array', items: ATTEMPT },
+});
+
+export const RETRIED = viewModel<RetriedView>('Retried', 'How many messages were sent off again.', {
+  count: { type: 'integer', minimum: 0, maximum: MAX_RETRIED, description: 'Messages.', examples: [17] },
 });
 
 export function acceptedView({ state }: Message): AcceptedView {

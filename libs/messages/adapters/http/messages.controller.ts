@@ -10,6 +10,7 @@ import { CancelMessage } from '../../application/cancel-message.js';
 import { GetMessage } from '../../application/get-message.js';
 import { ListAttempts } from '../../application/list-attempts.js';
 import { ListMessages } from '../../application/list-messages.js';
+import { RetryFailed } from '../../application/retry-failed.js';
 import { RetryMessage } from '../../application/retry-message.js';
 import { SendBatch } from '../../application/send-batch.js';
 import type { Message } from '../../domain/message.js';
@@ -17,7 +18,7 @@ import { SendMessage } from '../../application/send-message.js';
 import { Traceparent } from '#platform/http/traceparent.js';
 import { pageModel, pageOf, PAGING, readPage, type PageView } from '#platform/http/paging.js';
 import { MESSAGE_STATUSES } from '../../domain/message-status.js';
-import { readBatch, readMessage, SendBatchBody, SendMessageBody } from './message-bodies.js';
+import { readBatch, readMessage, RetryFailedBody, SendBatchBody, SendMessageBody } from './message-bodies.js';
 import { IDEMPOTENCY_KEY, IDEMPOTENT_REPLAYED, LOCATION, readIdempotencyKey, TRACEPARENT } from './message-headers.js';
 import {
   ACCEPTED_BATCH,
@@ -27,10 +28,12 @@ import {
   MESSAGE,
   MESSAGE_ID,
   messageView,
+  RETRIED,
   type AcceptedView,
   type AttemptsView,
   type BatchView,
   type MessageView,
+  type RetriedView,
 } from './message-views.js';
 
 /** Of all messages of a page together, in units of UTF-16. */
@@ -49,6 +52,7 @@ export class MessagesController {
     private readonly listAttempts: ListAttempts,
     private readonly cancelMessage: CancelMessage,
     private readonly retryMessage: RetryMessage,
+    private readonly retryFailed: RetryFailed,
   ) {}
 
   @Scoped('messages:send')
@@ -117,6 +121,24 @@ export class MessagesController {
     const { messages, replayed } = await this.sendBatch.execute(caller.accountId, wishes, key);
     if (replayed) void reply.header('idempotent-replayed', 'true');
     return { data: messages.map(acceptedView) };
+  }
+
+  @Scoped('messages:send')
+  @Post('retry')
+  @HttpCode(202)
+  @Operation({
+    id: 'retryFailedMessages',
+    summary: 'Retry all failed messages of a time',
+    description:
+      'Sends the messages that were created in this time and are `failed` off again, with fresh attempts and under their ' +
+      'ids, at most 100,000 of the oldest: repeat the request until `count` is less.',
+    answer: { description: 'They are queued again.', body: RETRIED },
+  })
+  async retryAll(
+    @CurrentCaller() caller: Caller,
+    @JsonBody(RetryFailedBody) { since, until }: RetryFailedBody,
+  ): Promise<RetriedView> {
+    return { count: await this.retryFailed.execute(caller.accountId, new Date(since), new Date(until)) };
   }
 
   @Scoped('messages:read')

@@ -1,3 +1,5 @@
+import { TRANSITIONS } from '../../domain/message-status.js';
+
 /**
  * One transaction for all that waits: outbox entries relayed before go, idempotency keys come, and with each message
  * whose key is new (or that has none) its row and a common outbox entry; those for later share one for each time. A request's key stands in the row of its first
@@ -47,6 +49,28 @@ export const FORGET_KEYS = `
   DELETE FROM sluice.idempotency_keys WHERE ctid IN (
     SELECT ctid FROM sluice.idempotency_keys WHERE created_at < $1 LIMIT $2
   ) AND created_at < $1 RETURNING 1`;
+
+/**
+ * The next failed messages of an account, by id. Their outbox entries are a sweeper's, of some 4 MiB each, since nobody
+ * has the messages at hand.
+ */
+export const RETRY_FAILED = `
+  WITH failed AS (
+    SELECT id FROM sluice.messages
+    WHERE account_id = $1 AND status = '${TRANSITIONS.retry.from}' AND id >= $2 AND id < $3
+    ORDER BY id LIMIT $4 FOR UPDATE
+  ), moved AS (
+    UPDATE sluice.messages m
+    SET status = '${TRANSITIONS.retry.to}', updated_at = clock_timestamp(), retries = m.retries + 1, failures = 0,
+        crashes = 0, lone_crashes = 0, failure_reason = NULL
+    FROM failed WHERE m.id = failed.id
+    RETURNING m.id, octet_length(m.body) + 256 AS bytes
+  ), entries AS (
+    INSERT INTO sluice.outbox (message_ids, bytes, for_sweeper)
+    SELECT array_agg(id), sum(bytes), true
+    FROM (SELECT id, bytes, sum(bytes) OVER (ORDER BY id) / 4194304 AS entry FROM moved) m GROUP BY entry
+  )
+  SELECT count(*)::int AS count, max(id) AS last FROM moved`;
 
 /** A compare-and-set: the three columns of the condition change with every transition. */
 export const CHANGE = `

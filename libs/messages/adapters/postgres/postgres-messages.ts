@@ -1,5 +1,6 @@
 import { LessThan } from 'typeorm';
 import { DomainError } from '#kernel/domain-error.js';
+import { lowestId } from '#kernel/ids.js';
 import { isTypeId } from '#kernel/typeid.js';
 import { Batcher, type BatchObserver } from '#platform/batcher.js';
 import type { Database } from '#platform/database/database.js';
@@ -15,7 +16,7 @@ import type { OutboxRelay } from '../../application/outbox-relay.js';
 import type { Attempt, AttemptOutcome } from '../../domain/attempt.js';
 import { Message } from '../../domain/message.js';
 import { INITIAL_STATUS } from '../../domain/message-status.js';
-import { ACCEPT, CHANGE, FIRST_USES, FORGET_KEY, FORGET_KEYS } from './accept.sql.js';
+import { ACCEPT, CHANGE, FIRST_USES, FORGET_KEY, FORGET_KEYS, RETRY_FAILED } from './accept.sql.js';
 import { ATTEMPTS } from './attempts.sql.js';
 import { MessageSchema, toMessage } from './message.schema.js';
 
@@ -31,6 +32,9 @@ interface Request {
   readonly messages: readonly Message[];
   readonly idempotency: Idempotency | null;
 }
+
+/** Messages that one statement retries: others that want its rows wait no longer than for these. */
+const RETRIED_AT_ONCE = 500;
 
 interface FirstUse {
   index: number;
@@ -156,6 +160,20 @@ export class PostgresMessages extends Messages {
       const swapped = await this.swap(before, transition(before));
       if (swapped !== null) return swapped;
     }
+  }
+
+  async retryFailed(accountId: string, since: Date, until: Date, max: number): Promise<number> {
+    const end = lowestId('msg', until);
+    let next: string | null = lowestId('msg', since);
+    let retried = 0;
+    while (next !== null && retried < max) {
+      const values: unknown[] = [accountId, next, end, Math.min(RETRIED_AT_ONCE, max - retried)];
+      const [row] = await this.database.query<{ count: number; last: string | null }>(RETRY_FAILED, values);
+      retried += row?.count ?? 0;
+      // What fails again meanwhile is not retried again: ids are only walked forward.
+      next = row?.last == null ? null : `${row.last}0`;
+    }
+    return retried;
   }
 
   async forgetKeys(before: Date): Promise<void> {
