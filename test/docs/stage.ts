@@ -1,5 +1,4 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { dirname, join } from 'node:path';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { freePort } from '../support/processes.js';
@@ -112,31 +111,8 @@ export class Stage {
   private async portFor(documented: string): Promise<number> {
     const first = FAMILIES.find((port) => Number(documented) >= port && Number(documented) < port + FAMILY_SIZE);
     const base = first ?? Number(documented);
-    const mapped = this.ports.get(base) ?? (await freeFamily(first === undefined ? 1 : FAMILY_SIZE));
+    const mapped = this.ports.get(base) ?? (await freePort(first === undefined ? 1 : FAMILY_SIZE));
     this.ports.set(base, mapped);
     return mapped + Number(documented) - base;
   }
-}
-
-/** The first of so many free ports in a row. */
-async function freeFamily(size: number): Promise<number> {
-  for (;;) {
-    const base = await freePort();
-    const others = Array.from({ length: size - 1 }, (_, index) => isFree(base + index + 1));
-    if (!(await Promise.all(others)).includes(false)) return base;
-  }
-}
-
-function isFree(port: number): Promise<boolean> {
-  const server = createServer();
-  return new Promise((resolve) => {
-    server.once('error', () => {
-      resolve(false);
-    });
-    server.listen(port, '127.0.0.1', () =>
-      server.close(() => {
-        resolve(true);
-      }),
-    );
-  });
 }

@@ -1,5 +1,6 @@
 import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
-import { createServer, type AddressInfo } from 'node:net';
+import { randomInt } from 'node:crypto';
+import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
@@ -140,10 +141,28 @@ export async function until(
   }
 }
 
-export async function freePort(): Promise<number> {
+/**
+ * The first of so many ports in a row that nobody uses, and that the system gives to nobody by itself: it may take some
+ * time until a program that was started listens there.
+ */
+export async function freePort(inARow = 1): Promise<number> {
+  for (;;) {
+    const first = randomInt(10_000, 32_000);
+    const ports = Array.from({ length: inARow }, (_, index) => first + index);
+    if (!(await Promise.all(ports.map(isFree))).includes(false)) return first;
+  }
+}
+
+function isFree(port: number): Promise<boolean> {
   const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
+  return new Promise((resolve) => {
+    server.once('error', () => {
+      resolve(false);
+    });
+    server.listen(port, '127.0.0.1', () =>
+      server.close(() => {
+        resolve(true);
+      }),
+    );
+  });
 }
