@@ -7,6 +7,7 @@ import { Accounts1763700000000 } from '#accounts/adapters/postgres/migrations/17
 import { RateLimits1763700002000 } from '#rate-limiting/adapters/postgres/migrations/1763700002000-rate-limits.js';
 import { Messages1763700001000 } from '#messages/adapters/postgres/migrations/1763700001000-messages.js';
 import { Attempts1763700012000 } from '#messages/adapters/postgres/migrations/1763700012000-attempts.js';
+import { Backlogs1763700013000 } from '#messages/adapters/postgres/migrations/1763700013000-backlogs.js';
 import { Batches1763700010000 } from '#messages/adapters/postgres/migrations/1763700010000-batches.js';
 import { Delays1763700011000 } from '#messages/adapters/postgres/migrations/1763700011000-delays.js';
 import { Traces1763700003000 } from '#messages/adapters/postgres/migrations/1763700003000-traces.js';
@@ -19,6 +20,7 @@ const MIGRATIONS = [
   Batches1763700010000,
   Delays1763700011000,
   Attempts1763700012000,
+  Backlogs1763700013000,
 ];
 
 /** Any number that nobody else locks: "sluice" in ASCII. */

@@ -3,6 +3,7 @@ import { APP_FILTER, APP_GUARD, DiscoveryModule, DiscoveryService } from '@nestj
 import { AccountsModule } from '#accounts/accounts.module.js';
 import { AccessGuard } from '#accounts/adapters/http/access.guard.js';
 import { ApiKeyGuard } from '#accounts/adapters/http/api-key.guard.js';
+import { GetBacklog } from '#messages/index.js';
 import { MessagesModule } from '#messages/messages.module.js';
 import { FallbackController } from '#platform/http/fallback.controller.js';
 import { OpenApiDocument } from '#platform/http/openapi/document.js';
@@ -24,6 +25,7 @@ const SECTIONS = ['Messages', 'Account', 'API keys', 'Operators', 'Reference'];
 export class ApiModule {
   static of(parts: ProcessParts, routes: RouteTable, budgets: Budgets): DynamicModule {
     const { maxBodyBytes } = parts.settings.http;
+    const messages = MessagesModule.forApi();
     const operators = parts.settings.adminApiKey !== null;
     return {
       module: ApiModule,
@@ -31,8 +33,12 @@ export class ApiModule {
         PlatformModule.of(parts),
         DiscoveryModule,
         AccountsModule.forApi(operators),
-        RateLimitingModule.forApi(operators, budgets),
-        MessagesModule.forApi(),
+        RateLimitingModule.forApi(operators, budgets, {
+          imports: [messages],
+          useFactory: (getBacklog: GetBacklog) => (accountId: string) => getBacklog.execute(accountId),
+          inject: [GetBacklog],
+        }),
+        messages,
       ],
       controllers: [OpenApiController, DocsController, ErrorPagesController, FallbackController],
       providers: [

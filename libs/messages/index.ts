@@ -1,5 +1,6 @@
 export { Environment } from '#platform/environment.js';
 export { CancelMessage } from './application/cancel-message.js';
+export { GetBacklog } from './application/get-backlog.js';
 export { GetMessage } from './application/get-message.js';
 export { ListAttempts } from './application/list-attempts.js';
 export { ListMessages } from './application/list-messages.js';

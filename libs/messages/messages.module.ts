@@ -30,15 +30,18 @@ import { ReconcilerMetrics } from './adapters/metrics/reconciler-metrics.js';
 import { RelayMetrics } from './adapters/metrics/relay-metrics.js';
 import { watchStore } from './adapters/metrics/store-metrics.js';
 import { outboxBacklog } from './adapters/postgres/outbox-backlog.js';
+import { PostgresBacklogs } from './adapters/postgres/postgres-backlogs.js';
 import { PostgresDeliveries } from './adapters/postgres/postgres-deliveries.js';
 import { PostgresMessages } from './adapters/postgres/postgres-messages.js';
 import { PostgresOutbox } from './adapters/postgres/postgres-outbox.js';
 import { TracedHandler } from './adapters/traced-handler.js';
+import { Backlogs } from './application/backlogs.js';
 import { CancelMessage } from './application/cancel-message.js';
 import { Census } from './application/census.js';
 import { DeliverMessage } from './application/deliver-message.js';
 import { Deliveries } from './application/deliveries.js';
 import { DeliveryQueue } from './application/delivery-queue.js';
+import { GetBacklog } from './application/get-backlog.js';
 import { GetMessage } from './application/get-message.js';
 import { JobFollower } from './application/job-follower.js';
 import { ListAttempts } from './application/list-attempts.js';
@@ -87,6 +90,7 @@ const core: FactoryProvider[] = [
     inject: [QUEUE, SETTINGS, QUEUE_CONNECTION],
   },
   { provide: RelayMetrics, useFactory: (metrics: Metrics) => new RelayMetrics(metrics), inject: [Metrics] },
+  { provide: Backlogs, useFactory: (database: Database) => new PostgresBacklogs(database), inject: [Database] },
   { provide: Outbox, useFactory: (database: Database) => new PostgresOutbox(database), inject: [Database] },
   {
     provide: OutboxRelay,
@@ -160,6 +164,7 @@ const core: FactoryProvider[] = [
 ];
 
 const useCases: FactoryProvider[] = [
+  { provide: GetBacklog, useFactory: (backlogs: Backlogs) => new GetBacklog(backlogs), inject: [Backlogs] },
   ...[SendMessage, SendBatch].map((UseCase) => ({
     provide: UseCase,
     useFactory: (messages: Messages, ids: Ids, clock: Clock) => new UseCase(messages, ids, clock),

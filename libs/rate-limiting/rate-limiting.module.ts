@@ -17,10 +17,15 @@ import { countDecisions } from './adapters/metrics/limiter-metrics.js';
 import { BansController } from './adapters/http/bans.controller.js';
 import { PostgresBans } from './adapters/postgres/postgres-bans.js';
 import { PlanThrottlerGuard, type Budgets } from './adapters/http/plan-throttler.guard.js';
+import { BACKLOG_OF, type BacklogOf } from './backlog.js';
 import { Bans } from './bans.js';
 import { PlanThrottlerStorage } from './plan-throttler-storage.js';
 import { PostgresPlanThrottlerStorage } from './adapters/postgres/postgres-plan-throttler-storage.js';
 import { UsageController } from './adapters/http/usage.controller.js';
+
+interface BacklogSource extends Pick<FactoryProvider<BacklogOf>, 'useFactory' | 'inject'> {
+  readonly imports: DynamicModule[];
+}
 
 const COUNTERS = Symbol('database of the counters');
 /** Two calls are under way at most, and now and then somebody asks for usage. */
@@ -61,8 +66,11 @@ const FORGET_EVERY_MS = 600_000;
   exports: [PlanThrottlerStorage],
 })
 export class RateLimitingModule {
-  /** @param operators whether there is an operators' key, without which their routes do not exist */
-  static forApi(operators: boolean, budgets: Budgets): DynamicModule {
+  /**
+   * @param operators whether there is an operators' key, without which their routes do not exist
+   * @param backlogOf how the app has it from whoever has the messages
+   */
+  static forApi(operators: boolean, budgets: Budgets, backlogOf: BacklogSource): DynamicModule {
     const guard: FactoryProvider = {
       provide: PlanThrottlerGuard,
       useFactory: (
@@ -75,8 +83,9 @@ export class RateLimitingModule {
     };
     return {
       module: RateLimitingModule,
+      imports: backlogOf.imports,
       controllers: operators ? [BansController] : [],
-      providers: [guard],
+      providers: [guard, { provide: BACKLOG_OF, useFactory: backlogOf.useFactory, inject: backlogOf.inject ?? [] }],
       exports: [guard],
     };
   }

@@ -7,7 +7,9 @@ interface Window {
   readonly remaining: number;
   readonly resetsAt: string;
 }
-type Usage = Readonly<Record<'minute' | 'day', Window>>;
+interface Usage extends Readonly<Record<'minute' | 'day', Window>> {
+  readonly messages: Readonly<Record<string, unknown>>;
+}
 
 const usageOf = (answer: Answer) => jsonOf(answer) as unknown as Usage;
 
@@ -34,7 +36,8 @@ describe('GET /account/usage answers 200', () => {
     const [minuteLeft, dayLeft] = [minute, day].map(({ resetsAt }) => Date.parse(resetsAt) - now);
 
     expect(answer.status).toBe(200);
-    expect(rest).toEqual({});
+    const nothing = { queued: 0, oldestQueuedAt: null, scheduled: 0, deliveredPerMinute: 0 };
+    expect(rest).toEqual({ messages: nothing });
     expect(minute).toEqual({ limit: 60, used: 1, remaining: 59, resetsAt: minute.resetsAt });
     expect(day).toEqual({ limit: 1_000, used: 1, remaining: 999, resetsAt: day.resetsAt });
     for (const { resetsAt } of [minute, day]) expect(new Date(resetsAt).toISOString()).toBe(resetsAt);
@@ -45,6 +48,16 @@ describe('GET /account/usage answers 200', () => {
       expect(left).toBeGreaterThan((length ?? 0) - 10_000);
       expect(left).toBeLessThanOrEqual(length ?? 0);
     }
+  });
+
+  it('with how many messages wait, since when, and how many are for later', async () => {
+    const account = await service.signUp();
+    const send = async (body: object) => jsonOf(await service.ask(account.key, 'POST /messages', body));
+    const { createdAt } = await send({ message: 'x' });
+    await send({ message: 'y' });
+    await send({ message: 'z', deliverAt: new Date(Date.now() + 3_600_000).toISOString() });
+    const { messages } = usageOf(await ask(account));
+    expect(messages).toEqual({ queued: 2, oldestQueuedAt: createdAt, scheduled: 1, deliveredPerMinute: 0 });
   });
 
   it('with the numbers that its headers have', async () => {

@@ -1,5 +1,6 @@
 import type { Limits } from '#accounts/index.js';
 import { nullable, time, viewModel } from '#platform/http/openapi/schema.js';
+import type { Backlog } from '../../backlog.js';
 import type { Simulation } from '../../simulate.js';
 import type { WindowName } from '../../windows.js';
 
@@ -10,7 +11,9 @@ interface WindowView {
   readonly resetsAt: Date;
 }
 
-export type UsageView = Readonly<Record<WindowName, WindowView>>;
+export interface UsageView extends Readonly<Record<WindowName, WindowView>> {
+  readonly messages: Backlog;
+}
 
 export interface SimulationView extends Simulation {
   readonly limits: Limits;
@@ -27,7 +30,18 @@ const WINDOW = viewModel<WindowView>('Window', 'A window of requests, anchored a
   resetsAt: time('When it resets; of a window that has counted nothing yet, when it would.'),
 });
 
-export const USAGE = viewModel<UsageView>('Usage', 'Both windows of an account.', { minute: WINDOW, day: WINDOW });
+const BACKLOG = viewModel<Backlog>('Backlog', 'How the messages of the account move.', {
+  queued: { ...COUNT, description: 'Due, and waiting for a worker; 10,000 means that or more.', examples: [3] },
+  oldestQueuedAt: nullable(time('Since when the one waits that is due for longest; null when none does.')),
+  scheduled: { ...COUNT, description: 'For later; 10,000 means that or more.', examples: [0] },
+  deliveredPerMinute: { ...COUNT, description: 'Delivered in a minute, by the last five minutes.', examples: [240] },
+});
+
+export const USAGE = viewModel<UsageView>('Usage', 'Both windows of an account, and how its messages move.', {
+  minute: WINDOW,
+  day: WINDOW,
+  messages: BACKLOG,
+});
 
 export const SIMULATION = viewModel<Required<SimulationView>>(
   'Simulation',

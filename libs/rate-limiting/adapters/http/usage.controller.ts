@@ -1,4 +1,4 @@
-import { Controller, Get, HttpCode, Post } from '@nestjs/common';
+import { Controller, Get, HttpCode, Inject, Post } from '@nestjs/common';
 import {
   IsInt,
   IsOptional,
@@ -13,6 +13,7 @@ import { Scoped } from '#platform/http/access.js';
 import { CurrentCaller, type Caller } from '#platform/http/caller.js';
 import { JsonBody } from '#platform/http/json-body.js';
 import { Field, Operation, Section } from '#platform/http/openapi/operation.js';
+import { BACKLOG_OF, type BacklogOf } from '../../backlog.js';
 import { PlanThrottlerStorage } from '../../plan-throttler-storage.js';
 import { simulate, steady } from '../../simulate.js';
 import { WINDOW_MS, type WindowName } from '../../windows.js';
@@ -81,23 +82,30 @@ class SimulateBody {
 @Scoped('account:manage')
 @Controller('account')
 export class UsageController {
-  constructor(private readonly storage: PlanThrottlerStorage) {}
+  constructor(
+    private readonly storage: PlanThrottlerStorage,
+    @Inject(BACKLOG_OF) private readonly backlogOf: BacklogOf,
+  ) {}
 
   @Get('usage')
   @Operation({
     id: 'getUsage',
     summary: 'Get the usage',
-    description: 'Where the windows of the account stand.',
-    answer: { description: 'Both windows.', body: USAGE },
+    description:
+      'Where the windows of the account stand, how many of its messages wait, and how fast they are delivered.',
+    answer: { description: 'Both windows, and the backlog.', body: USAGE },
   })
   async usage(@CurrentCaller() { accountId }: Caller): Promise<UsageView> {
-    const { limits, windows, at } = await this.storage.usage(accountId);
+    const [{ limits, windows, at }, messages] = await Promise.all([
+      this.storage.usage(accountId),
+      this.backlogOf(accountId),
+    ]);
     const view = (name: WindowName, limit: number) => {
       const { used, endsAt } = windows[name];
       const resetsAt = new Date(endsAt === 0 ? at + WINDOW_MS[name] : endsAt);
       return { limit, used, remaining: Math.max(0, limit - used), resetsAt };
     };
-    return { minute: view('minute', limits.perMinute), day: view('day', limits.perDay) };
+    return { minute: view('minute', limits.perMinute), day: view('day', limits.perDay), messages };
   }
 
   /** A dry run: nothing of it is sent or counted, but for the request itself. */

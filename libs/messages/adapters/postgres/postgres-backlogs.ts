@@ -1,0 +1,50 @@
+import type { Database } from '#platform/database/database.js';
+import type { Backlog } from '#rate-limiting/index.js';
+import { Backlogs } from '../../application/backlogs.js';
+import { INITIAL_STATUS } from '../../domain/message-status.js';
+
+const COUNTED = 10_000;
+/** Deliveries that a rate is reckoned from. */
+const RECENT = 1_000;
+const RECENT_MINUTES = 5;
+
+// What waits is read in the order in which it is due, by an index that has nothing else.
+const DUE = 'coalesce(deliver_at, created_at)';
+const QUEUED = `FROM sluice.messages WHERE account_id = $1 AND status = '${INITIAL_STATUS}'`;
+const BACKLOG = `
+  SELECT
+    (SELECT count(*) FROM (SELECT ${QUEUED} AND ${DUE} <= now() LIMIT ${COUNTED}) due)::int AS queued,
+    (SELECT ${DUE} ${QUEUED} AND ${DUE} <= now() ORDER BY ${DUE} LIMIT 1) AS oldest,
+    (SELECT count(*) FROM (SELECT ${QUEUED} AND ${DUE} > now() LIMIT ${COUNTED}) later)::int AS scheduled,
+    recent.count::int AS delivered,
+    -- Fewer than are looked at are all of these minutes.
+    CASE WHEN recent.count < ${RECENT} THEN ${RECENT_MINUTES}
+         ELSE extract(epoch FROM now() - recent.first) / 60 END::float8 AS minutes
+  FROM (
+    SELECT count(*) AS count, min(ended_at) AS first FROM (
+      SELECT ended_at FROM sluice.attempts
+      WHERE account_id = $1 AND outcome = 'delivered' AND ended_at > now() - interval '${RECENT_MINUTES} minutes'
+      ORDER BY ended_at DESC LIMIT ${RECENT}
+    ) newest
+  ) recent`;
+
+interface BacklogRow {
+  queued: number;
+  oldest: Date | null;
+  scheduled: number;
+  delivered: number;
+  minutes: number;
+}
+
+export class PostgresBacklogs extends Backlogs {
+  constructor(private readonly database: Database) {
+    super();
+  }
+
+  async of(accountId: string): Promise<Backlog> {
+    const [row] = await this.database.query<BacklogRow>(BACKLOG, [accountId]);
+    const { queued = 0, oldest = null, scheduled = 0, delivered = 0, minutes = RECENT_MINUTES } = row ?? {};
+    const deliveredPerMinute = Math.round(delivered / Math.max(minutes, 1 / 60));
+    return { queued, oldestQueuedAt: oldest, scheduled, deliveredPerMinute };
+  }
+}
