@@ -1,0 +1,78 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { createServer, type AddressInfo, type Server } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createTestDatabase, type TestDatabase } from '../../support/database.js';
+import { callUndocumented } from '../../support/http.js';
+import { Program } from '../../support/processes.js';
+
+const DEADLINE = 60_000;
+
+/** Takes a port, unless somebody else has it already. */
+async function occupy(port: number): Promise<Server> {
+  const server = createServer();
+  await new Promise<void>((resolve) => {
+    server.once('error', () => {
+      resolve();
+    });
+    server.listen(port, '127.0.0.1', resolve);
+  });
+  return server;
+}
+
+describe('npm start', () => {
+  let database: TestDatabase;
+  let folder: string;
+
+  beforeAll(async () => {
+    database = await createTestDatabase();
+    folder = await mkdtemp(join(tmpdir(), 'sluice-start-'));
+  });
+
+  afterAll(async () => {
+    await database.drop();
+    await rm(folder, { recursive: true });
+  });
+
+  function start(settings: Record<string, string>): Program {
+    return Program.run('dist/apps/dev/main.js', {
+      ...{ DATABASE_URL: database.url, API_KEY_PEPPER: 'p'.repeat(32), DATA_DIR: folder, HOST: '127.0.0.1', PORT: '0' },
+      ...settings,
+    });
+  }
+
+  it(
+    'gives each process a management port, others than usual when those are taken',
+    async () => {
+      const taken = await Promise.all([9464, 9465].map(occupy));
+      const program = start({ MANAGEMENT_PORT: '' });
+      try {
+        await program.printed('Ctrl-C');
+        const urls = program.output.match(/http:\S+(?=\/health\/ready)/g) ?? [];
+        expect(urls).toHaveLength(2);
+        expect(new Set([...urls, 'http://127.0.0.1:9464', 'http://127.0.0.1:9465']).size).toBe(4);
+        for (const url of urls) expect((await callUndocumented(url, { path: '/health/ready' })).status).toBe(200);
+      } finally {
+        program.signal('SIGTERM');
+        for (const server of taken) server.close();
+      }
+      expect(await program.ended()).toBe(0);
+    },
+    DEADLINE,
+  );
+
+  it(
+    'does not start when the port that was asked for is taken, and names the setting',
+    async () => {
+      const taken = await occupy(0);
+      const { port } = taken.address() as AddressInfo;
+      const program = start({ MANAGEMENT_PORT: String(port) });
+      expect(await program.ended()).toBe(1);
+      expect(program.output).toContain(
+        `Port ${port} is in use: stop what uses it or set MANAGEMENT_PORT to another one.`,
+      );
+      taken.close();
+    },
+    DEADLINE,
+  );
+});
