@@ -7,7 +7,10 @@ export type { Logger } from 'pino';
 export function createLogger(level: string, processName: string): Logger {
   const options = { level, base: { process: processName, pid: process.pid } };
   if (!process.stdout.isTTY) return pino(options);
-  return pino({ ...options, transport: { target: 'pino-pretty', options: { ignore: 'pid,hostname', singleLine: true } } });
+  return pino({
+    ...options,
+    transport: { target: 'pino-pretty', options: { ignore: 'pid,hostname', singleLine: true } },
+  });
 }
 
 /** What Nest itself has to say goes the same way as all else. */
