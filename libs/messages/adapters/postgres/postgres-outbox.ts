@@ -30,8 +30,8 @@ export class PostgresOutbox extends Outbox {
   }
 
   async sweep(minAgeMs: number, relay: (messages: readonly Message[]) => Promise<Set<string>>): Promise<number> {
-    // Asked often, and mostly in vain: one statement instead of a transaction.
-    const due = await this.database.query(`SELECT FROM sluice.outbox WHERE ${DUE} LIMIT 1`, [minAgeMs]);
+    // Asked often, and mostly in vain: one statement instead of a transaction, ordered so that the index is used.
+    const due = await this.database.query(`SELECT FROM sluice.outbox WHERE ${DUE} ORDER BY due_at LIMIT 1`, [minAgeMs]);
     if (due.length === 0) return 0;
     return this.database.transaction(async (client) => {
       const { rows: locks } = await client.query<{ locked: boolean }>(
