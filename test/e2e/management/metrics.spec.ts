@@ -169,8 +169,11 @@ describe('The metrics of the store', () => {
       const { id } = await api.sent(account);
       await api.relayed(id);
       await api.sql(
-        `INSERT INTO sluice.outbox (message_ids, bytes, created_at, due_at)
-         VALUES ('{a,b}', 1, now() - interval '90 s', now() + interval '1 h')`,
+        // One that the queue has refused and that is postponed, and two for later, which are no backlog.
+        `INSERT INTO sluice.outbox (message_ids, bytes, created_at, due_at, for_sweeper)
+         VALUES ('{a,b}', 1, now() - interval '90 s', now() + interval '30 s', false),
+                ('{c}', 1, now() - interval '1 day', now() + interval '30 s', true),
+                ('{d}', 1, now() - interval '1 day', now() + interval '1 day', true)`,
       );
       await api.sql('UPDATE bullmq.job SET added_at_ms = added_at_ms - 60000');
       await api.sql(

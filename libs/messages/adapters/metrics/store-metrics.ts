@@ -30,9 +30,12 @@ export function watchStore(metrics: Metrics, ask: StoreQuestions): void {
   metrics.storeGauges(
     DEPTH_EVERY,
     [
-      { name: 'sluice_outbox_entries', help: 'Outbox entries that are not yet in the queue, counted up to 10,000' },
+      {
+        name: 'sluice_outbox_entries',
+        help: 'Outbox entries that are due and not yet in the queue, counted up to 10,000',
+      },
       { name: 'sluice_outbox_messages', help: 'Messages in those entries' },
-      { name: 'sluice_outbox_oldest_seconds', help: 'Age of the oldest outbox entry' },
+      { name: 'sluice_outbox_oldest_seconds', help: 'How long the oldest of them has been due' },
     ],
     async (database) => {
       const { entries, messages, oldest } = await ask.backlog(database);
