@@ -5,6 +5,7 @@ import { migrateSchema } from './schema.js';
 
 /** Signals within this time, in milliseconds, are one: a terminal and npm both pass a Ctrl-C on. */
 const SAME_SIGNAL_MS = 1_000;
+const SIGNALS = ['SIGTERM', 'SIGINT'] as const;
 
 interface Running {
   stop(): Promise<void>;
@@ -19,11 +20,15 @@ export async function runProcess(
   name: string,
   start: (settings: Settings, logger: Logger) => Promise<Running>,
 ): Promise<void> {
+  // Until it serves, there is nothing to finish. The first process of a container is not ended unless it ends itself.
+  const leave = () => process.exit(0);
+  for (const signal of SIGNALS) process.on(signal, leave);
   try {
     const settings = readSettings(process.env);
     const logger = createLogger(settings.logLevel, name);
     await migrateSchema(settings.database.url);
     const running = await start(settings, logger);
+    for (const signal of SIGNALS) process.off(signal, leave);
     stopOnSignal(running, logger);
     if (process.connected) process.send?.('ready');
   } catch (error) {
@@ -46,11 +51,12 @@ function stopOnSignal(running: Running, logger: Logger): void {
       },
     );
   };
-  for (const signal of ['SIGTERM', 'SIGINT'] as const)
+  for (const signal of SIGNALS) {
     process.on(signal, () => {
       if (stoppingSince !== null && performance.now() - stoppingSince > SAME_SIGNAL_MS) process.exit(1);
       stop(signal);
     });
+  }
   process.on('disconnect', () => {
     stop('parent is gone');
   });

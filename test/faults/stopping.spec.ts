@@ -1,4 +1,5 @@
 import { Agent, request } from 'node:http';
+import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import pg from 'pg';
 import { createTestDatabase, LIFT_LIMITS, type TestDatabase } from '../support/database.js';
 import { lines, RawConnection } from '../support/http.js';
@@ -119,5 +120,33 @@ describe('an API process that is told to stop', () => {
     expect(await program.ended()).toBe(1);
     expect(performance.now() - toldAt).toBeLessThan(GRACE_MS / 2);
     connection.close();
+  });
+});
+
+describe('a process that is told to stop before it serves', () => {
+  let silent: Server;
+  let program: Program;
+  const connections: Socket[] = [];
+
+  beforeEach(async () => {
+    silent = createServer((socket) => connections.push(socket.on('error', () => undefined)));
+    await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
+  });
+  afterEach(async () => {
+    program.signal('SIGKILL');
+    await program.ended();
+    for (const connection of connections.splice(0)) connection.destroy();
+    await new Promise((resolve) => silent.close(resolve));
+  });
+
+  it.each(['api', 'worker'])('ends with 0: %s', async (name) => {
+    const { port } = silent.address() as AddressInfo;
+    program = Program.run(`dist/apps/${name}/main.js`, {
+      ...ENVIRONMENT,
+      DATABASE_URL: `postgres://nobody@127.0.0.1:${port}/nothing`,
+    });
+    await until(() => connections.length > 0, 30_000);
+    program.signal('SIGTERM');
+    expect(await program.ended()).toBe(0);
   });
 });

@@ -4,7 +4,7 @@ const HOLD_KEY = `
   INSERT INTO sluice.idempotency_keys (account_id, key, fingerprint, message_id, created_at)
   VALUES ($1, $2, sha256(''), 'msg_under_way', now())`;
 
-describe('POST /messages answers 409 idempotency_key_in_use', () => {
+describe('POST /messages and its batch answer 409 idempotency_key_in_use', () => {
   let api: TestApi;
   let account: TestAccount;
 
@@ -17,17 +17,25 @@ describe('POST /messages answers 409 idempotency_key_in_use', () => {
   });
 
   const sendWithKey = (key: string) => api.send(account, { headers: { 'idempotency-key': key } });
+  const sendBatchWithKey = (key: string) =>
+    api.as(account, {
+      method: 'POST',
+      path: '/messages/batch',
+      headers: { 'content-type': 'application/json', 'idempotency-key': key },
+      body: '{"messages":[{"message":"one"},{"message":"two"}]}',
+    });
 
   it('to those that wait too long for the first request with the key, and to nobody else', async () => {
     const keys = ['held', 'held', 'held', 'a', 'z'];
     const began = performance.now();
     const answers = await api.during(HOLD_KEY, [account.id, 'held'], () =>
-      Promise.all([...keys.map(sendWithKey), api.send(account)]),
+      Promise.all([...keys.map(sendWithKey), api.send(account), sendBatchWithKey('held')]),
     );
 
     expect(performance.now() - began).toBeLessThan(15_000);
-    expect(answers.map(({ status }) => status)).toEqual([409, 409, 409, 202, 202, 202]);
-    for (const answer of answers.slice(0, 3)) expectProblem(answer, 409, 'idempotency_key_in_use');
+    expect(answers.map(({ status }) => status)).toEqual([409, 409, 409, 202, 202, 202, 409]);
+    for (const answer of answers.filter(({ status }) => status === 409))
+      expectProblem(answer, 409, 'idempotency_key_in_use');
     expect(await api.stored(account)).toEqual({ messages: 3, keys: 2 });
 
     const again = await sendWithKey('held');
