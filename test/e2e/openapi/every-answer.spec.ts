@@ -31,6 +31,7 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   'cancelMessage 409': 'cancel-message/409',
   'retryMessage 202': 'retry-message/202',
   'retryMessage 409': 'retry-message/409',
+  'retryFailedMessages 202': 'retry-messages/202',
   'listAccounts 200': 'admin/accounts',
   'getAnyAccount 200': 'admin/accounts',
   'changePlan 200': 'admin/change-plan',
