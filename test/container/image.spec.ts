@@ -132,10 +132,11 @@ const USER = process.getuid?.() === 0 && canRunAs(NOBODY) ? NOBODY : {};
 
 function canRunAs(user: typeof NOBODY): boolean {
   try {
-    execFileSync('node', ['--version'], { ...user, stdio: 'pipe' });
+    const packages = join(ROOT, 'node_modules');
+    execFileSync('node', ['-e', 'fs.readdirSync(process.argv[1])', packages], { ...user, cwd: '/', stdio: 'pipe' });
     return true;
   } catch {
-    // Node.js may lie in a folder that only root enters.
+    // Node.js, or the packages, may lie in a folder that only root enters.
     return false;
   }
 }

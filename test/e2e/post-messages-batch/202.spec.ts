@@ -49,7 +49,9 @@ describe('POST /messages/batch answers 202', () => {
         [account.id],
       );
       expect(rows).toHaveLength(1);
-      const entries = await api.sql<{ count: number }>('SELECT cardinality(message_ids) AS count FROM sluice.outbox');
+      const entries = await api.sql<{ count: number }>(
+        'SELECT cardinality(message_ids) AS count FROM sluice.outbox WHERE cardinality(message_ids) > 1',
+      );
       expect(entries).toEqual([{ count: 1_000 }]);
       return sent;
     });
