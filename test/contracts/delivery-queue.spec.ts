@@ -1,3 +1,4 @@
+import { BullMqDeliveryQueue } from '#messages/adapters/bullmq/bullmq-delivery-queue.js';
 import { aMessage, jobOf, messages, TRACEPARENT } from '../support/messages.js';
 import { openBullMq, POLICY } from './bullmq-process.js';
 import { describeDeliveryQueue, type DeliveryQueueSubject } from './delivery-queue.contract.js';
@@ -63,6 +64,14 @@ describe('BullMqDeliveryQueue', () => {
       attempts,
       backoff: { type: 'exponential', delay },
     });
+    await close();
+  });
+
+  it('adds jobs also when it can not be told whose turn it is', async () => {
+    const { bullmq, close } = openBullMq(store.url);
+    const message = aMessage();
+    await new BullMqDeliveryQueue(bullmq, POLICY, () => Promise.reject(new Error('no such column'))).add([message]);
+    expect(await bullmq.getJob(message.id)).toBeDefined();
     await close();
   });
 

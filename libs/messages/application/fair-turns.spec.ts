@@ -45,6 +45,12 @@ describe('FairTurns', () => {
     expect(add('a', 1)).toEqual([0]);
   });
 
+  it('counts all of what is added side by side', () => {
+    const given = [0, 1, 2].map(() => turns.of(Array<string>(50).fill('a')));
+    for (const { added } of given) added();
+    expect(add('a', 1)).toEqual([3]);
+  });
+
   it('takes no note of what was not added', () => {
     turns.of(Array<string>(1_000).fill('a'));
     expect(add('a', 1)).toEqual([0]);

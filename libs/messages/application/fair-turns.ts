@@ -28,17 +28,24 @@ export class FairTurns {
    * @returns them, and a function that takes note of it when they have been added
    */
   of(accountIds: readonly string[]): { readonly turns: readonly number[]; readonly added: () => void } {
-    const had = new Map<string, number>();
+    const had = new Map<string, { readonly before: number; count: number }>();
     const turns = accountIds.map((accountId) => {
-      const before = had.get(accountId) ?? Math.max(this.had.get(accountId) ?? 0, this.serving * SHARE);
-      had.set(accountId, before + 1);
-      return Math.min(Math.floor(before / SHARE), LAST_TURN);
+      const own = had.get(accountId) ?? { before: this.startOf(accountId), count: 0 };
+      had.set(accountId, own);
+      return Math.min(Math.floor((own.before + own.count++) / SHARE), LAST_TURN);
     });
     return {
       turns,
       added: () => {
-        for (const [accountId, count] of had) this.had.set(accountId, count);
+        // Others may have been added meanwhile: these come on top of them.
+        for (const [accountId, { before, count }] of had) {
+          this.had.set(accountId, Math.max(this.had.get(accountId) ?? 0, before) + count);
+        }
       },
     };
+  }
+
+  private startOf(accountId: string): number {
+    return Math.max(this.had.get(accountId) ?? 0, this.serving * SHARE);
   }
 }

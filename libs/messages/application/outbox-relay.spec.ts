@@ -94,6 +94,13 @@ describe('OutboxRelay', () => {
     expect(queue.calls).toEqual([1, 400, 400 + 3 * 4, 2 * 4]);
   });
 
+  it('bounds a call as well when one commit has stored more', async () => {
+    const { queue, send } = relaying();
+    send(...messages(1_200));
+    await turn();
+    expect(queue.calls).toEqual([500, 500, 200]);
+  });
+
   it('keeps at most 32 MiB in memory; what is beyond stays in the outbox for the sweeper', async () => {
     const { store, queue, relay, send } = relaying();
     const release = queue.hold();

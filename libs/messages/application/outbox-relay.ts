@@ -102,7 +102,7 @@ export class OutboxRelay {
     while (this.waiting.length > 0) {
       const entries = this.takeBatch();
       try {
-        const refused = await this.add(entries.flatMap(({ messages }) => messages));
+        const refused = await this.addInBatches(entries.flatMap(({ messages }) => messages));
         for (const entry of entries) await this.settle(entry, refused);
       } catch (error) {
         this.report({ event: 'relay_failed', error });

@@ -19,6 +19,7 @@ export interface Reconciled {
 export class Reconciler {
   private timer: NodeJS.Timeout | null = null;
   private running: Promise<void> | null = null;
+  private closed = false;
 
   constructor(
     private readonly census: Census,
@@ -36,13 +37,18 @@ export class Reconciler {
     }, intervalMs);
   }
 
+  /** Ends after what is under way: what is left waits for the next round, of whatever process. */
   async close(): Promise<void> {
+    this.closed = true;
     if (this.timer !== null) clearInterval(this.timer);
     await this.running;
   }
 
   async run(): Promise<Reconciled> {
     await this.census.mendClock();
+    // First what needs no strays: a store in which these take too long must not fill up as well.
+    await this.census.forgetJobs(FINISHED_JOB_LIFETIME_MS);
+    await this.messages.forgetKeys(new Date(this.clock.now().getTime() - KEY_LIFETIME_MS));
     let requeued = 0;
     let followed = 0;
     let strays: Stray[];
@@ -54,13 +60,11 @@ export class Reconciler {
       );
       followed += await this.deliveries.follow(ends);
       for (const stray of strays) {
-        if (stray.endedElsewhere !== null) continue;
+        if (stray.endedElsewhere !== null || this.closed) continue;
         await this.census.requeue(stray);
         requeued++;
       }
-    } while (strays.length === STRAYS_AT_ONCE);
-    await this.census.forgetJobs(FINISHED_JOB_LIFETIME_MS);
-    await this.messages.forgetKeys(new Date(this.clock.now().getTime() - KEY_LIFETIME_MS));
+    } while (strays.length === STRAYS_AT_ONCE && !this.closed);
     return { requeued, followed };
   }
 }

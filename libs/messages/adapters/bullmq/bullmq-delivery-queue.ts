@@ -50,12 +50,14 @@ export class BullMqDeliveryQueue extends DeliveryQueue {
 
   private async look(): Promise<void> {
     if (performance.now() - this.lookedAt < LOOK_AFTER_MS) return;
-    try {
-      this.turns.see(await this.nextTurn());
-    } catch (error) {
-      throw asUnavailable(asUnavailable(error), isContention);
-    }
     this.lookedAt = performance.now();
+    // A hint: without it turns are those of the last look, and what ails the queue is said by the call that adds.
+    await this.nextTurn().then(
+      (turn) => {
+        this.turns.see(turn);
+      },
+      () => undefined,
+    );
   }
 
   async remove(jobId: string): Promise<void> {

@@ -167,7 +167,11 @@ export class PostgresCensus extends Census {
   }
 
   async forgetJobs(olderThanMs: number): Promise<void> {
-    for (const state of ['completed', 'failed'] as const) await this.queue.clean(olderThanMs, FORGET_AT_ONCE, state);
+    for (const state of ['completed', 'failed'] as const) {
+      let removed: string[];
+      do removed = await this.queue.clean(olderThanMs, FORGET_AT_ONCE, state);
+      while (removed.length === FORGET_AT_ONCE);
+    }
   }
 
   async mendClock(): Promise<void> {

@@ -8,20 +8,30 @@ import { Section } from '../openapi/operation.js';
 import { DOCS_SCRIPT, ICON, PAGES_STYLE } from './assets.js';
 import { forBrowsers, html, Page } from './page.js';
 
-interface Asset {
-  readonly mediaType: string;
-  read(): string | Promise<string>;
+/** A file, read when it is first asked for. All who are sent it share its bytes, however slowly they take them. */
+class Asset {
+  private bytes: Promise<Buffer> | null = null;
+
+  constructor(
+    readonly mediaType: string,
+    private readonly load: () => Promise<Buffer>,
+  ) {}
+
+  read(): Promise<Buffer> {
+    return (this.bytes ??= this.load());
+  }
 }
 
 const { resolve } = createRequire(import.meta.url);
-const ofSwaggerUi = (file: string) => readFile(resolve(`swagger-ui-dist/${file}`), 'utf8');
+const ofSwaggerUi = (file: string) => () => readFile(resolve(`swagger-ui-dist/${file}`));
+const ours = (text: string) => () => Promise.resolve(Buffer.from(text));
 
 const ASSETS = new Map<string, Asset>([
-  ['swagger-ui-bundle.js', { mediaType: 'text/javascript', read: () => ofSwaggerUi('swagger-ui-bundle.js') }],
-  ['swagger-ui.css', { mediaType: 'text/css', read: () => ofSwaggerUi('swagger-ui.css') }],
-  ['docs.js', { mediaType: 'text/javascript', read: () => DOCS_SCRIPT }],
-  ['pages.css', { mediaType: 'text/css', read: () => PAGES_STYLE }],
-  ['icon.svg', { mediaType: 'image/svg+xml', read: () => ICON }],
+  ['swagger-ui-bundle.js', new Asset('text/javascript', ofSwaggerUi('swagger-ui-bundle.js'))],
+  ['swagger-ui.css', new Asset('text/css', ofSwaggerUi('swagger-ui.css'))],
+  ['docs.js', new Asset('text/javascript', ours(DOCS_SCRIPT))],
+  ['pages.css', new Asset('text/css', ours(PAGES_STYLE))],
+  ['icon.svg', new Asset('image/svg+xml', ours(ICON))],
 ]);
 
 /** The interactive page: Swagger UI, with all that it needs from this server. */
@@ -54,7 +64,7 @@ export class DocsController {
     mediaTypes: [...new Set([...ASSETS.values()].map(({ mediaType }) => mediaType))],
     problems: ['not_found'],
   })
-  async asset(@Param('file') file: string, @Res({ passthrough: true }) reply: FastifyReply): Promise<string> {
+  async asset(@Param('file') file: string, @Res({ passthrough: true }) reply: FastifyReply): Promise<Buffer> {
     const asset = ASSETS.get(file);
     if (asset === undefined) throw new DomainError('not_found', 'No file has this name.');
     return forBrowsers(reply, await asset.read(), asset.mediaType);

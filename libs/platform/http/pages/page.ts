@@ -32,7 +32,11 @@ export function Page(path: string, { answer, mediaTypes = ['text/html'], ...spec
 }
 
 /** A content with the headers that keep others out of it. They are set last, because an error has none of them. */
-export function forBrowsers(reply: FastifyReply, content: string, mediaType = 'text/html'): string {
+export function forBrowsers<Content extends string | Buffer>(
+  reply: FastifyReply,
+  content: Content,
+  mediaType = 'text/html',
+): Content {
   void reply.headers({ ...SECURITY_HEADERS, 'Content-Type': `${mediaType}; charset=utf-8` });
   return content;
 }
