@@ -10,8 +10,16 @@ import type { Secret } from '../http/secret.js';
 /** Makes the pages under a path. */
 export type OpenPages = (basePath: string) => Promise<FastifyPluginCallback>;
 
-/** The pages would load fonts from elsewhere, and so tell others who looks at them. */
-const OWN_RESOURCES_ONLY = "default-src 'self' 'unsafe-inline'; img-src 'self' data:; frame-ancestors 'none'";
+/** No script but their own files, and no font from elsewhere: loading one would tell others who looks at them. */
+const OWN_RESOURCES_ONLY = [
+  "default-src 'self'",
+  "script-src 'self'",
+  "style-src 'self' 'unsafe-inline'",
+  "img-src 'self' data:",
+  "base-uri 'self'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join('; ');
 
 /**
  * Pages for operators: behind their key, and opened when they are first asked for. A browser asks for it by HTTP Basic,
@@ -54,6 +62,7 @@ export class OperatorsPages {
     const pages = await this.opened;
     reply.raw.setHeader('Cache-Control', 'no-store');
     reply.raw.setHeader('Content-Security-Policy', OWN_RESOURCES_ONLY);
+    reply.raw.setHeader('X-Content-Type-Options', 'nosniff');
     reply.hijack();
     pages.routing(request.raw, reply.raw);
     return reply;

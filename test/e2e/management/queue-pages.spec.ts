@@ -1,8 +1,11 @@
 import { startTestApi, type TestAccount, type TestApi } from '../../support/api.js';
+import { CHROMIUM, startBrowser } from '../../support/browser.js';
 import { callUndocumented, jsonOf, type Answer } from '../../support/http.js';
+import { describeUnless } from '../../support/skipping.js';
 
 const KEY = 'an-operators-key-of-32-characters';
 const basic = (user: string, password: string) => `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`;
+const DEADLINE = 60_000;
 
 describe('The look into the queue', () => {
   let api: TestApi;
@@ -49,6 +52,18 @@ describe('The look into the queue', () => {
     expect(queues[0]?.jobs.map((job) => job.id)).toContain(id);
   });
 
+  it.each(['/queues', '/queues/api/queues', '/queues/static/none.js'])(
+    'lets a page run no script but its own: %s',
+    async (path) => {
+      const { headers } = await ask(path, `Bearer ${KEY}`);
+      expect(headers['x-content-type-options']).toBe('nosniff');
+      expect(String(headers['content-security-policy']).split('; ')).toEqual([
+        ...["default-src 'self'", "script-src 'self'", "style-src 'self' 'unsafe-inline'", "img-src 'self' data:"],
+        ...["base-uri 'self'", "form-action 'none'", "frame-ancestors 'none'"],
+      ]);
+    },
+  );
+
   it('changes nothing', async () => {
     const { id } = await api.sent(account);
     await api.relayed(id);
@@ -75,4 +90,41 @@ describe('The look into the queue', () => {
       await other.stop();
     }
   });
+});
+
+const missing = CHROMIUM === undefined ? 'no Chromium to open /queues with; CHROMIUM_PATH may name one.' : null;
+
+describeUnless(missing)('The look into the queue, in a browser', () => {
+  it(
+    'shows a job, and needs nothing that its policy forbids but a font from elsewhere',
+    async () => {
+      const api = await startTestApi({ ADMIN_API_KEY: KEY });
+      const browser = await startBrowser();
+      try {
+        const { id } = await api.sent(await api.signUp(), { message: 'to be looked at' });
+        await api.relayed(id);
+        const page = await browser.newPage({ httpCredentials: { username: 'ops', password: KEY } });
+        page.setDefaultTimeout(DEADLINE);
+        const complaints: string[] = [];
+        page.on('pageerror', (error) => complaints.push(`thrown: ${error.message}`));
+        await page.exposeFunction('tell', (violation: string) => complaints.push(violation));
+        // In the browser's words, because the tests are compiled without its types.
+        await page.addInitScript(`document.addEventListener('securitypolicyviolation', (violation) => {
+          tell([violation.violatedDirective, violation.blockedURI].join(' '));
+        });`);
+        await page.goto(`${api.managementUrl}/queues/queue/messages?status=waiting`);
+        await page.getByText(id).first().waitFor();
+        expect(complaints).toEqual([expect.stringMatching(/^style-src-elem https:\/\/fonts\.googleapis\.com\//)]);
+        // The policy holds for what a job might smuggle into the page.
+        await page.evaluate(
+          `document.body.append(Object.assign(document.createElement('script'), { text: 'smuggled = 1' }))`,
+        );
+        expect(await page.evaluate('typeof smuggled')).toBe('undefined');
+      } finally {
+        await browser.close();
+        await api.stop();
+      }
+    },
+    DEADLINE,
+  );
 });
