@@ -28,6 +28,7 @@ COPY --from=packages /app/node_modules node_modules
 COPY --from=build /app/dist dist
 USER node
 EXPOSE 3000 9464
+# Whether it runs, not whether its database answers: some orchestrators replace what is unhealthy.
 HEALTHCHECK --interval=5s --timeout=3s --start-period=30s --retries=3 \
-  CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.MANAGEMENT_PORT || 9464}/health/ready`).then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
+  CMD ["node", "dist/apps/health/main.js", "live"]
 CMD ["node", "dist/apps/api/main.js"]

@@ -1,5 +1,8 @@
 import { execFileSync, spawn, spawnSync, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { parse } from 'yaml';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
@@ -14,9 +17,20 @@ interface Package {
   readonly dependencies: Readonly<Record<string, string>>;
 }
 
+interface Service {
+  readonly command?: readonly string[];
+  readonly healthcheck: { readonly test: readonly string[] };
+}
+
 const { dependencies, description, engines } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as Package;
 const stages = readStages();
 const image = stages.at(-1);
+const compose = parse(readFileSync(join(ROOT, 'docker-compose.yml'), 'utf8'), { merge: true }) as {
+  readonly services: { readonly api: Service; readonly worker: Service };
+};
+const { api, worker } = compose.services;
+/** One that is not where it listens by default. */
+const OWN_ADDRESS = process.platform === 'linux' ? '127.0.0.2' : '127.0.0.1';
 
 describe('The Dockerfile', () => {
   it('names a supported Node.js, the same for each stage, by its major version', () => {
@@ -95,6 +109,32 @@ describe('What the Dockerfile builds', () => {
     ).toEqual([]);
   });
 
+  it.each([undefined, '', '127.0.0.1', '0.0.0.0', '::', OWN_ADDRESS])(
+    'is healthy while its database is away, and ready only with it: MANAGEMENT_HOST=%s',
+    async (MANAGEMENT_HOST) => {
+      const asked: string[] = [];
+      const server = createServer(({ url = '' }, response) => {
+        asked.push(url);
+        response.writeHead(url === '/health/live' ? 200 : 503).end();
+      });
+      // Where there is no IPv6, what listens on all addresses does so on those of IPv4.
+      server.listen(0, MANAGEMENT_HOST === '::' ? undefined : (MANAGEMENT_HOST ?? '') || '127.0.0.1');
+      await once(server, 'listening');
+      const MANAGEMENT_PORT = String((server.address() as AddressInfo).port);
+      const ends = async ([program = '', ...args]: readonly string[]) => {
+        const env = { PATH: process.env.PATH, MANAGEMENT_HOST, MANAGEMENT_PORT };
+        return (await once(spawn(program, args, { cwd: build.path('', '/app'), env, ...USER }), 'exit'))[0] as unknown;
+      };
+      try {
+        expect(await ends(execForm(said(image, 'HEALTHCHECK')))).toBe(0);
+        expect([await ends(readinessCommand(api)), await ends(readinessCommand(worker))]).toEqual([1, 1]);
+        expect(asked).toEqual(['/health/live', '/health/ready', '/health/ready']);
+      } finally {
+        server.close();
+      }
+    },
+  );
+
   it('takes a message in and delivers it, as a user who may not write there, is healthy, and stops when told to', async () => {
     const before = await build.list('', '/app');
     const app = build.path('', '/app');
@@ -104,24 +144,24 @@ describe('What the Dockerfile builds', () => {
       ...{ PORT: String(await freePort()), MANAGEMENT_PORT: String(await freePort()), HOST: '127.0.0.1' },
     });
     const [forApi, forWorker] = [await env(), await env()];
-    const isHealthy = (settings: NodeJS.ProcessEnv) => {
-      const [program = '', ...args] = execForm(said(image, 'HEALTHCHECK'));
-      return spawnSync(program, args, { cwd: app, env: settings, ...USER }).status === 0;
-    };
+    const succeeds = ([program = '', ...args]: readonly string[], settings: NodeJS.ProcessEnv) =>
+      spawnSync(program, args, { cwd: app, env: settings, ...USER }).status === 0;
+    const isHealthy = (settings: NodeJS.ProcessEnv) => succeeds(execForm(said(image, 'HEALTHCHECK')), settings);
+    const areReady = () => succeeds(readinessCommand(api), forApi) && succeeds(readinessCommand(worker), forWorker);
     const start = (command: readonly string[], settings: NodeJS.ProcessEnv) => {
       const [program = '', ...args] = command;
       const child = spawn(program, args, { cwd: app, env: settings, stdio: ['ignore', 'ignore', 'inherit'], ...USER });
       running.push(child);
       return child;
     };
-    expect([isHealthy(forApi), isHealthy(forWorker)]).toEqual([false, false]);
+    expect([isHealthy(forApi), isHealthy(forWorker), areReady()]).toEqual([false, false, false]);
 
-    const api = start(execForm(said(image, 'CMD')), forApi);
-    const worker = start(workerCommand(), forWorker);
-    await until(() => isHealthy(forApi) && isHealthy(forWorker), 60_000);
+    const started = [start(execForm(said(image, 'CMD')), forApi), start(worker.command ?? [], forWorker)];
+    await until(areReady, 60_000);
+    expect([isHealthy(forApi), isHealthy(forWorker)]).toEqual([true, true]);
     await delivered(`http://127.0.0.1:${forApi.PORT}`);
 
-    expect([await ended(api), await ended(worker)]).toEqual([0, 0]);
+    expect(await Promise.all(started.map(ended))).toEqual([0, 0]);
     expect(await build.list('', '/app')).toEqual(before);
   }, 180_000);
 });
@@ -145,11 +185,11 @@ function environmentOf(args: string): Record<string, string> {
   return Object.fromEntries([...args.matchAll(/(\w+)=(\S+)/g)].map(([, name = '', value = '']) => [name, value]));
 }
 
-function workerCommand(): string[] {
-  const compose = parse(readFileSync(join(ROOT, 'docker-compose.yml'), 'utf8'), { merge: true }) as {
-    services: { worker: { command: string[] } };
-  };
-  return compose.services.worker.command;
+/** What Compose asks to see whether a service is ready. */
+function readinessCommand({ healthcheck: { test } }: Service): string[] {
+  const [form, ...command] = test;
+  expect(form).toBe('CMD');
+  return command;
 }
 
 async function delivered(url: string): Promise<void> {
