@@ -24,7 +24,7 @@ const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIO
 
 /**
  * Gives a request its span, by OpenTelemetry's conventions for HTTP. It tells nothing that a caller has written: no
- * header, and the path only of what was found.
+ * header, and the path only of what a route has found. The fallback answers OPTIONS for paths that nobody has looked up.
  */
 export function traceRequest(tracing: Tracing, request: FastifyRequest, reply: FastifyReply): void {
   const method = METHODS.has(request.method) ? request.method : '_OTHER';
@@ -49,7 +49,7 @@ export function traceRequest(tracing: Tracing, request: FastifyRequest, reply: F
     span.end(
       {
         ...(headersSent ? { 'http.response.status_code': status } : {}),
-        ...(headersSent && status < 400 ? { 'url.path': request.url.replace(/\?.*/s, '') } : {}),
+        ...(headersSent && status < 400 && route !== null ? { 'url.path': request.url.replace(/\?.*/s, '') } : {}),
         ...(request.caller === undefined ? {} : { 'sluice.account.id': request.caller.accountId }),
       },
       headersSent && status >= 500 ? String(status) : undefined,

@@ -115,8 +115,18 @@ describe('With a collector', () => {
     const [request] = await collector.arrived(traceId, 'server');
     expect(request).toMatchObject({ name, parentSpanId: spanId, failed: false });
     expect(request?.attributes).toMatchObject({ 'http.response.status_code': status });
-    expect(request?.attributes).not.toHaveProperty('url.path');
-    expect(request?.attributes).not.toHaveProperty('sluice.account.id');
+    expect(request?.attributes).not.toHaveProperty(['url.path']);
+    expect(request?.attributes).not.toHaveProperty(['sluice.account.id']);
+  });
+
+  it('what may be asked of a path is told without it: nobody has looked for what it names', async () => {
+    const { traceId, traceparent } = aTrace();
+    const { status } = await sluice.call({ method: 'OPTIONS', path: '/messages/slc_a-key', headers: { traceparent } });
+    expect(status).toBe(204);
+    const [request] = await collector.arrived(traceId, 'server');
+    expect(request).toMatchObject({ name: 'OPTIONS' });
+    expect(request?.attributes).not.toHaveProperty(['url.path']);
+    expect(collector.received).not.toContain('slc_a-key');
   });
 
   it('a request whose caller has gone ends its span without a status', async () => {
