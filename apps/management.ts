@@ -17,6 +17,8 @@ export const QUEUE_PATH = '/queues';
 interface Running {
   /** What they see there. */
   readonly queuePages: OpenPages;
+  /** False while something keeps the process from its work; it always takes some where this is left out. */
+  readonly takesWork?: () => boolean;
   stop(): Promise<void>;
 }
 
@@ -34,7 +36,7 @@ export async function managed<Process extends Running>(
   settings: Settings,
   logger: Logger,
   start: (metrics: Metrics) => Promise<Process>,
-): Promise<Omit<Process, 'queuePages'> & Managed> {
+): Promise<Omit<Process, 'queuePages' | 'takesWork'> & Managed> {
   const database = await Database.connect({
     url: settings.database.url,
     poolSize: POOL_SIZE,
@@ -60,9 +62,9 @@ export async function managed<Process extends Running>(
   try {
     const server = await ManagementServer.open(settings.management, { health, metrics, logger, queue });
     closing.unshift(() => server.close());
-    const { queuePages, ...running } = await start(metrics);
+    const { queuePages, takesWork, ...running } = await start(metrics);
     queue?.show(queuePages);
-    health.serve();
+    health.serve(takesWork);
     const stop = async () => {
       health.drain();
       await running.stop().finally(close);

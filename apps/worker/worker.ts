@@ -22,6 +22,10 @@ export function startWorker(
   return managed(settings, logger, async (metrics) => {
     const parts = await openParts(settings, logger, 'worker', metrics);
     const app = await startContext(parts, MessagesModule.forWorker(handler));
-    return { queuePages: (basePath: string) => MessagesModule.queuePages(app, basePath), stop: () => app.close() };
+    return {
+      queuePages: (basePath: string) => MessagesModule.queuePages(app, basePath),
+      takesWork: () => MessagesModule.takesJobs(app),
+      stop: () => app.close(),
+    };
   });
 }

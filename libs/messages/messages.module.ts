@@ -312,6 +312,11 @@ export class MessagesModule {
     return queuePages(context.get<Queue>(QUEUE, { strict: false }), basePath);
   }
 
+  /** Whether a worker takes jobs: not while its clock is wrong. */
+  static takesJobs(context: INestApplicationContext): boolean {
+    return context.get<Consumer>(Consumer, { strict: false }).takesJobs;
+  }
+
   /** How many open messages nothing will ever deliver; 0 unless something is broken. */
   static census(context: INestApplicationContext): Promise<number> {
     return context.get<Census>(Census, { strict: false }).count();

@@ -37,7 +37,12 @@ describe('Health', () => {
       return `${checks.process}: ${ready}`;
     };
     expect(await processIs()).toBe('starting: false');
-    health.serve();
+    let takesWork = true;
+    health.serve(() => takesWork);
+    expect(await processIs()).toBe('serving: true');
+    takesWork = false;
+    expect(await processIs()).toBe('paused: false');
+    takesWork = true;
     expect(await processIs()).toBe('serving: true');
     health.drain();
     health.serve();

@@ -2,7 +2,7 @@
 export interface Readiness {
   readonly ready: boolean;
   readonly checks: {
-    readonly process: 'starting' | 'serving' | 'draining';
+    readonly process: 'starting' | 'serving' | 'paused' | 'draining';
     readonly database: 'up' | 'down';
   };
 }
@@ -14,15 +14,20 @@ const PATIENCE_MS = 700;
 
 /** Whether a process can do its work now: it serves, and its database answers in time. */
 export class Health {
-  private process: Readiness['checks']['process'] = 'starting';
+  private process: 'starting' | 'serving' | 'draining' = 'starting';
+  private takesWork: () => boolean = () => true;
   private askedAt = -Infinity;
   private answer: Promise<boolean> = Promise.resolve(false);
 
   /** @param ask resolves when the database has answered */
   constructor(private readonly ask: () => Promise<unknown>) {}
 
-  /** From now on the process takes work. */
-  serve(): void {
+  /**
+   * From now on the process takes work.
+   * @param takesWork false while something keeps it from that
+   */
+  serve(takesWork: () => boolean = () => true): void {
+    this.takesWork = takesWork;
     if (this.process === 'starting') this.process = 'serving';
   }
 
@@ -33,7 +38,8 @@ export class Health {
 
   async readiness(): Promise<Readiness> {
     const database = (await this.databaseAnswers()) ? 'up' : 'down';
-    return { ready: this.process === 'serving' && database === 'up', checks: { process: this.process, database } };
+    const process = this.process === 'serving' && !this.takesWork() ? 'paused' : this.process;
+    return { ready: process === 'serving' && database === 'up', checks: { process, database } };
   }
 
   databaseAnswers(): Promise<boolean> {

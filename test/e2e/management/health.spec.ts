@@ -1,10 +1,13 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { createLogger } from '#platform/logging.js';
 import { readSettings, SettingsError } from '#platform/settings.js';
 import { startApi } from '../../../apps/api/api.js';
 import { startWorker } from '../../../apps/worker/worker.js';
 import { startTestApi, type TestApi } from '../../support/api.js';
 import { callUndocumented, jsonOf, lines, RawConnection } from '../../support/http.js';
-import { until } from '../../support/processes.js';
+import { Program, ROOT, until } from '../../support/processes.js';
 import { Link } from '../../support/link.js';
 
 const READY = { status: 'ready', checks: { process: 'serving', database: 'up' } };
@@ -105,6 +108,30 @@ describe('The management port', () => {
       await worker.stop();
     }
   });
+
+  it('is not ready in a worker that takes no jobs, since its clock is wrong, until it is right again', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'sluice-clock-'));
+    const clock = join(folder, 'clock');
+    const worker = Program.run('dist/apps/worker/main.js', {
+      ...api.environment,
+      ...{ LOG_LEVEL: 'info', NODE_OPTIONS: `--require ${join(ROOT, 'test/support/shifted-clock.cjs')}` },
+      ...{ CLOCK_FILE: clock, WORKER_LOCK_MS: '1000' },
+    });
+    try {
+      await worker.printed('consuming');
+      const url = /"management":"([^"]+)"/.exec(worker.output)?.[1] ?? '';
+      await writeFile(clock, '3600000');
+      const paused = { process: 'paused', database: 'up' };
+      await until(async () => (await ready(url)).code === 503, 20_000);
+      expect(await ready(url)).toEqual({ code: 503, status: 'not ready', checks: paused });
+      await writeFile(clock, '0');
+      await until(async () => (await ready(url)).code === 200, 20_000);
+    } finally {
+      worker.signal('SIGKILL');
+      await worker.ended();
+      await rm(folder, { recursive: true });
+    }
+  }, 60_000);
 
   it('keeps a process from starting when it is in use, with a sentence that names the setting', async () => {
     const settings = readSettings({ ...api.environment, MANAGEMENT_PORT: new URL(api.managementUrl).port });

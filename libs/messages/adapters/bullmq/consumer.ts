@@ -60,6 +60,10 @@ export class Consumer {
     });
   }
 
+  get takesJobs(): boolean {
+    return !this.worker.isPaused();
+  }
+
   async start(): Promise<void> {
     await this.clockWatch.start();
     if (!this.worker.isPaused()) void this.worker.run();
