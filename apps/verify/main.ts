@@ -84,6 +84,7 @@ async function greet(url: string, apiKey: string): Promise<Date> {
     },
   );
   if (response.status === 401) throw new Mistake(`${url} does not know this API key.`);
+  if (response.status === 403) throw new Mistake('The key needs messages:read, to see what is stored.');
   if (response.status !== 200) throw new Mistake(`${url}/messages was answered ${response.status}: is it a Sluice?`);
   const date = Date.parse(response.headers.get('date') ?? '');
   return Number.isNaN(date) ? new Date() : new Date(date);
@@ -106,11 +107,12 @@ async function verify(): Promise<number> {
     return 0;
   }
   const [first = ''] = options.urls;
-  const ledger = openLedger(options, await greet(first, options.apiKey));
+  const now = await greet(first, options.apiKey);
+  const ledger = openLedger(options, now);
   console.log(`Verifying ${options.urls.join(', ')} with ${options.callers} callers. Ledger: ${options.ledger}`);
   const verification = new Verification({ ...options, ledger });
   const interrupted = new Promise<void>((resolve) => process.once('SIGINT', resolve));
-  if (options.resume) await verification.takeUp(options.settleMs);
+  if (options.resume) await verification.takeUp(options.settleMs, now);
   verification.start(options.durationMs);
   await Promise.race([verification.ended(), interrupted]);
   await verification.stop(options.settleMs);

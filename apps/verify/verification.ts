@@ -40,6 +40,8 @@ const AGAIN_EVERY = 50;
 const GIVEN_UP_EVERY = 5;
 const FIRST_PAUSE_MS = 50;
 const LONGEST_PAUSE_MS = 1_000;
+/** The service keeps an Idempotency-Key for 24 hours. An hour of them is left for clocks, and for repeating. */
+const REPEATABLE_MS = 23 * 3_600_000;
 /** How long the service may be away while it is asked what it has stored. */
 const LISTING_PATIENCE_MS = 60_000;
 
@@ -97,9 +99,20 @@ export class Verification {
     clearTimeout(timer);
   }
 
-  /** Repeats what an earlier process has left unknown, for at most `patienceMs`. */
-  async takeUp(patienceMs: number): Promise<void> {
-    const open = this.ledger.all('unknown').values();
+  /**
+   * Repeats what an earlier process has left unknown, for at most `patienceMs`.
+   * @param now by the service's clock
+   * @throws CannotJudge when the service may have forgotten the keys of what is unknown, and would store it again
+   */
+  async takeUp(patienceMs: number, now: Date): Promise<void> {
+    const unknown = this.ledger.all('unknown');
+    if (unknown.length > 0 && now.getTime() - this.ledger.begunAt.getTime() > REPEATABLE_MS) {
+      throw new CannotJudge(
+        `The ledger was begun more than 23 hours ago, and the outcome of ${unknown.length} of its messages is unknown. ` +
+          'Their Idempotency-Keys may have lapsed, so to repeat them could store them twice: it cannot be judged any more.',
+      );
+    }
+    const open = unknown.values();
     this.callers = Array.from({ length: this.options.callers }, async () => {
       for (const n of open) await this.pursue(n);
     });

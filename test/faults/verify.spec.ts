@@ -1,4 +1,5 @@
-import { readFileSync } from 'node:fs';
+import { randomBytes } from 'node:crypto';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { Deployment } from '../support/deployment.js';
 import { Program, until } from '../support/processes.js';
 
@@ -53,6 +54,52 @@ describe('npm run verify', () => {
       expect(again.output).toMatch(/A promise was broken\.\n$/);
     },
     4 * MINUTES,
+  );
+
+  describe('goes on with a ledger', () => {
+    const HOUR = 3_600_000;
+    const OPEN = '{"n":0,"is":"sent","wrong":false}\n';
+    const TOLD = `${OPEN}{"n":0,"is":"refused","status":429}\n`;
+
+    it.each([
+      ['22 hours old', 22, OPEN, 0, /Every promise was kept/],
+      ['24 hours old, of which nothing is unknown', 24, TOLD, 0, /Every promise was kept/],
+      [
+        'not if it is 24 hours old, for the keys may have lapsed',
+        24,
+        OPEN,
+        2,
+        /unknown\. Their Idempotency-Keys may have/,
+      ],
+    ])(
+      '%s',
+      async (name, hours, lines, code, sentence) => {
+        const begun = { run: randomBytes(6).toString('hex'), begunAt: new Date(Date.now() - hours * HOUR) };
+        const text = `${JSON.stringify(begun)}\n${lines}`;
+        writeFileSync(deployment.file(name), text);
+        const program = verify(name, '--resume');
+        expect(await program.ended(2 * MINUTES)).toBe(code);
+        expect(program.output).toMatch(sentence);
+        if (code !== 0) expect(readFileSync(deployment.file(name), 'utf8')).toBe(text);
+      },
+      3 * MINUTES,
+    );
+  });
+
+  it(
+    'says what the key lacks',
+    async () => {
+      const issued = await fetch(`${deployment.api.url}/api-keys`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', authorization: `Bearer ${deployment.apiKey}` },
+        body: JSON.stringify({ name: 'send only', scopes: ['messages:send'] }),
+      });
+      const { key } = (await issued.json()) as { key: string };
+      const program = verify('unused', '--key', key);
+      expect(await program.ended(MINUTES)).toBe(2);
+      expect(program.output).toBe('The key needs messages:read, to see what is stored.\n');
+    },
+    MINUTES,
   );
 
   it.each([
