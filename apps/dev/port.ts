@@ -14,10 +14,13 @@ export async function usablePort(port: number, host: string): Promise<number | u
   }
 }
 
-/** Resolves with the first port from this one on that nobody uses; any if those up to the last are all taken. */
-export async function nextFreePort(port: number, host: string): Promise<number> {
+/**
+ * Resolves with the first port from this one on that nobody uses; any if those up to the last are all taken.
+ * @param kept one that is free so far, and meant for something else
+ */
+export async function nextFreePort(port: number, host: string, kept: number): Promise<number> {
   for (let next = port; next < 65_536; next++) {
-    if ((await bind(next, host)) !== undefined) return next;
+    if (next !== kept && (await bind(next, host)) !== undefined) return next;
   }
   return (await bind(0, host)) ?? 0;
 }

@@ -43,7 +43,7 @@ export class Supervisor {
     if (port === undefined) {
       throw new StartError(`Port ${http.port} is in use: stop what uses it or set PORT to another one.`);
     }
-    const ports = await this.managementPorts(names.length, management);
+    const ports = await this.managementPorts(names.length, management, port);
     const url = given(this.env.DATABASE_URL) ?? (await this.startDatabase(dataDir, stopping));
     stopping.throwIfAborted();
     await migrateSchema(url);
@@ -86,15 +86,19 @@ export class Supervisor {
     return database.url;
   }
 
-  /** A port for each process. One that nobody has asked for gives way to whatever uses it. */
-  private async managementPorts(count: number, { host, port }: Settings['management']): Promise<number[]> {
+  /** A port for each process. One that nobody has asked for gives way to whatever uses it, and to the API. */
+  private async managementPorts(
+    count: number,
+    { host, port }: Settings['management'],
+    apiPort: number,
+  ): Promise<number[]> {
     const asked = given(this.env.MANAGEMENT_PORT) !== undefined;
-    const first = asked ? await usablePort(port, host) : await nextFreePort(port, host);
+    const first = asked ? await usablePort(port, host) : await nextFreePort(port, host, apiPort);
     if (first === undefined) {
       throw new StartError(`Port ${port} is in use: stop what uses it or set MANAGEMENT_PORT to another one.`);
     }
     const ports = [first];
-    while (ports.length < count) ports.push(await nextFreePort((ports.at(-1) ?? 0) + 1, host));
+    while (ports.length < count) ports.push(await nextFreePort((ports.at(-1) ?? 0) + 1, host, apiPort));
     return ports;
   }
 

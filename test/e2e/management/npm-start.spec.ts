@@ -2,6 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer, type AddressInfo, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { nextFreePort } from '../../../apps/dev/port.js';
 import { createTestDatabase, type TestDatabase } from '../../support/database.js';
 import { callUndocumented } from '../../support/http.js';
 import { Program } from '../../support/processes.js';
@@ -55,6 +56,29 @@ describe('npm start', () => {
       } finally {
         program.signal('SIGTERM');
         for (const server of taken) server.close();
+      }
+      expect(await program.ended()).toBe(0);
+    },
+    DEADLINE,
+  );
+
+  it.each([
+    ['the one', 0],
+    ['the other', 1],
+  ])(
+    'leaves the API its port where it would be %s of the management ports',
+    async (_which, offset) => {
+      // Both are free: the usual ones, unless something else uses them.
+      const first = await nextFreePort(9464, '127.0.0.1', 0);
+      const port = offset === 0 ? first : await nextFreePort(first + 1, '127.0.0.1', 0);
+      const program = start({ MANAGEMENT_PORT: '', PORT: String(port) });
+      try {
+        await program.printed('Ctrl-C');
+        const urls = program.output.match(/http:\S+(?=\/health\/ready)/g) ?? [];
+        expect(new Set([...urls, `http://127.0.0.1:${port}`]).size).toBe(3);
+        for (const url of urls) expect((await callUndocumented(url, { path: '/health/ready' })).status).toBe(200);
+      } finally {
+        program.signal('SIGTERM');
       }
       expect(await program.ended()).toBe(0);
     },
