@@ -21,7 +21,8 @@ export class HttpHandler extends MessageHandler {
       // The sender reads the reason: what is wrong with the network behind us is not for them.
       throw signal.aborted ? error : new Error('The receiver cannot be reached.', { cause: error });
     });
-    // Nobody reads the body, and the connection is free for the next message only without it.
+    // Nobody reads the body. The connection is free for the next message if all of it is there already, as a short one
+    // mostly is; it closes under a long one, which nobody waits for.
     await response.body?.cancel();
     if (response.ok) return;
     const reason = `The receiver answered ${response.status}.`;
