@@ -41,10 +41,10 @@ async function listen(settings: Settings, logger: Logger, metrics: Metrics) {
     ...settings.http,
     strangers: budgets.strangers,
     tracing: parts.tracing,
+    watch: answered.watch,
     unreadable: answered.unreadable,
   });
   const fastify = edge.getInstance<FastifyInstance>();
-  answered.watch(fastify);
   const routes = RouteTable.of(fastify);
   const stopHttp = gracefulShutdown(fastify, settings.shutdownGraceMs);
   const app = await NestFactory.create<NestFastifyApplication>(ApiModule.of(parts, routes, budgets), edge, {

@@ -159,6 +159,11 @@ export class RawConnection {
     this.socket.destroy();
   }
 
+  /** Gives up at once: nothing that the server says from now on is taken. */
+  reset(): void {
+    this.socket.resetAndDestroy();
+  }
+
   private change(): Promise<void> {
     return new Promise((resolve) => (this.wake = resolve));
   }

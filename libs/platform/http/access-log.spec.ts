@@ -1,9 +1,9 @@
 import { createLogger } from '../logging.js';
-import { AccessLog } from './access-log.js';
+import { AccessLog, type Status } from './access-log.js';
 
 describe('AccessLog', () => {
   const draws = [0, 0.1, 0.2, 0.5, 0.9, 0.999];
-  const wanted = (sample: number, status: number) => {
+  const wanted = (sample: number, status: Status) => {
     const rest = [...draws];
     const log = new AccessLog(createLogger('silent', 'test'), sample, () => rest.shift() ?? 0);
     return draws.filter(() => log.wants(status)).length;
@@ -14,6 +14,7 @@ describe('AccessLog', () => {
   });
 
   it('takes every request that was failed, and refusals like all others', () => {
-    expect([500, 503, 429, 404].map((status) => wanted(0, status))).toEqual([6, 6, 0, 0]);
+    const statuses: Status[] = [500, 503, 429, 404, 'aborted'];
+    expect(statuses.map((status) => wanted(0, status))).toEqual([6, 6, 0, 0, 0]);
   });
 });

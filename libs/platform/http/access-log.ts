@@ -1,13 +1,16 @@
 import type { Logger } from '../logging.js';
 
-/** An answered request, as far as a log may tell of it: never its URL, a header, or anything of a body or key. */
+/** The status of an answer; `aborted` when its connection was lost before it was written in full. */
+export type Status = number | 'aborted';
+
+/** A request that is over, as far as a log may tell of it: never its URL, a header, or anything of a body or key. */
 export interface Answered {
   readonly requestId: string;
   readonly traceId?: string | undefined;
   readonly method: string;
   /** The pattern of the route, not the path. */
   readonly route: string;
-  readonly status: number;
+  readonly status: Status;
   readonly durationMs: number;
   readonly accountId?: string | undefined;
   readonly keyId?: string | undefined;
@@ -23,13 +26,17 @@ export class AccessLog {
   ) {}
 
   /** Whether a request with this status gets a line: to be asked first, so that others cost nothing. */
-  wants(status: number): boolean {
-    return status >= 500 || this.random() < this.sample;
+  wants(status: Status): boolean {
+    return isFailure(status) || this.random() < this.sample;
   }
 
   write(answered: Answered): void {
     const line = { ...answered, durationMs: Math.round(answered.durationMs * 10) / 10 };
-    if (answered.status >= 500) this.logger.warn(line, 'request');
+    if (isFailure(answered.status)) this.logger.warn(line, 'request');
     else this.logger.info(line, 'request');
   }
+}
+
+function isFailure(status: Status): boolean {
+  return status !== 'aborted' && status >= 500;
 }

@@ -1,7 +1,8 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Distribution } from '../management/distribution.js';
 import type { Metrics } from '../management/metrics.js';
-import type { AccessLog } from './access-log.js';
+import type { AccessLog, Status } from './access-log.js';
+import { givenUp } from './edge.js';
 import { traceparentOf } from './traceparent.js';
 import { traceIdOf } from '../tracing/traceparent.js';
 
@@ -11,11 +12,11 @@ const NONE = 'none';
 /** Where no route takes a request, any method may come. */
 const USUAL_METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
 
-/** Counts, times and logs each request when its answer has been written. */
+/** Counts, times and logs each request once: when its answer has been written, or its connection is lost. */
 export class AnsweredRequests {
   private readonly addSeries;
   /** By route, method and status. */
-  private readonly series = new Map<string, Map<string, Distribution[]>>();
+  private readonly series = new Map<string, Map<string, Map<Status, Distribution>>>();
 
   constructor(
     metrics: Metrics,
@@ -23,17 +24,25 @@ export class AnsweredRequests {
   ) {
     this.addSeries = metrics.histograms(
       'sluice_http_request_duration_seconds',
-      'Requests by route and status, from the end of their headers until their answer was written',
+      'Requests by route and status, from the end of their headers until their answer was written or their connection lost',
       SECONDS,
     );
   }
 
-  watch(fastify: FastifyInstance): void {
-    fastify.addHook('onResponse', (request, reply, done) => {
-      this.answered(request, reply);
-      done();
+  /** Must be told of each request at the end of its headers. */
+  readonly watch = (request: FastifyRequest, reply: FastifyReply): void => {
+    const arrivedAt = performance.now();
+    let finished = false;
+    reply.raw.on('finish', () => {
+      finished = true;
     });
-  }
+    // Unlike Fastify's hooks, this comes also when the caller has gone.
+    reply.raw.on('close', () => {
+      // What was refused at its connection has been told of as unreadable.
+      if (!finished && givenUp.has(request.raw.socket)) return;
+      this.over(request, finished ? reply.statusCode : 'aborted', performance.now() - arrivedAt);
+    });
+  };
 
   /** An answer that was made before there was a request to speak of. */
   readonly unreadable = (status: number, requestId: string): void => {
@@ -43,8 +52,7 @@ export class AnsweredRequests {
     }
   };
 
-  private answered(request: FastifyRequest, reply: FastifyReply): void {
-    const { statusCode: status, elapsedTime: durationMs } = reply;
+  private over(request: FastifyRequest, status: Status, durationMs: number): void {
     const { url: route = NONE } = request.routeOptions;
     const method = USUAL_METHODS.has(request.method) ? request.method : 'other';
     this.observe(route, method, status, durationMs);
@@ -54,12 +62,14 @@ export class AnsweredRequests {
     this.log.write({ requestId: request.id, traceId, method, route, status, durationMs, accountId, keyId });
   }
 
-  private observe(route: string, method: string, status: number, durationMs: number): void {
+  private observe(route: string, method: string, status: Status, durationMs: number): void {
     let methods = this.series.get(route);
-    if (methods === undefined) this.series.set(route, (methods = new Map<string, Distribution[]>()));
+    if (methods === undefined) this.series.set(route, (methods = new Map<string, Map<Status, Distribution>>()));
     let statuses = methods.get(method);
-    if (statuses === undefined) methods.set(method, (statuses = []));
-    const series = (statuses[status] ??= this.addSeries({ method, route, status: String(status) }));
+    if (statuses === undefined) methods.set(method, (statuses = new Map<Status, Distribution>()));
+    let series = statuses.get(status);
+    if (series === undefined)
+      statuses.set(status, (series = this.addSeries({ method, route, status: String(status) })));
     series.observe(durationMs / 1_000);
   }
 }

@@ -31,6 +31,8 @@ export interface EdgeOptions {
   readonly strangers: AddressBudget;
   /** Makes a span of each request; null makes none. */
   readonly tracing: Tracing | null;
+  /** Is told of each request that could be read, at the end of its headers. */
+  readonly watch: (request: FastifyRequest, reply: FastifyReply) => void;
   /** Is told of answers to what could not be read: no hook of Fastify runs for them. */
   readonly unreadable: (status: number, requestId: string) => void;
 }
@@ -82,6 +84,7 @@ export function createEdge(options: EdgeOptions): FastifyAdapter {
   }
   watchConnections(fastify, options.requestTimeoutMs, options.maxConnections);
   fastify.addHook('onRequest', (request, reply, done) => {
+    options.watch(request, reply);
     if (tracing !== null) traceRequest(tracing, request, reply);
     markAnswer(request, reply);
     const fault = requestFault(request);

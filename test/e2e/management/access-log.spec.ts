@@ -3,7 +3,7 @@ import { pino } from 'pino';
 import { readSettings } from '#platform/settings.js';
 import { startApi, type Api } from '../../../apps/api/api.js';
 import { startTestApi, type TestAccount, type TestApi } from '../../support/api.js';
-import { call, exchange, lines } from '../../support/http.js';
+import { call, exchange, lines, RawConnection } from '../../support/http.js';
 import { until } from '../../support/processes.js';
 
 interface Line {
@@ -115,6 +115,16 @@ describe('The access log', () => {
   it('has a line for what could not be read, with the id that was answered', async () => {
     const { headers } = await exchange(api.url, lines('NONSENSE in-the-line'));
     expect(await api.line(headers['x-request-id'] ?? '')).toMatchObject({ method: 'none', route: 'none', status: 400 });
+  });
+
+  it('has a line for a request whose caller has gone', async () => {
+    const connection = await RawConnection.open(api.url);
+    const head = ['POST /messages HTTP/1.1', 'Host: sluice', `Authorization: Bearer ${account.key}`];
+    const body = ['Content-Type: application/json', 'Content-Length: 100', 'Expect: 100-continue'];
+    connection.write(lines(...head, ...body, 'X-Request-Id: gone'));
+    expect((await connection.answer()).status).toBe(100);
+    connection.reset();
+    expect(await api.line('gone')).toMatchObject({ level: INFO, route: '/messages', status: 'aborted' });
   });
 
   it('never holds a key, a query, a header or a body', async () => {

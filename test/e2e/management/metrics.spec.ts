@@ -4,7 +4,7 @@ import { readSettings } from '#platform/settings.js';
 import { startApi } from '../../../apps/api/api.js';
 import { startWorker } from '../../../apps/worker/worker.js';
 import { startTestApi, type TestAccount, type TestApi } from '../../support/api.js';
-import { callUndocumented, exchange, lines } from '../../support/http.js';
+import { callUndocumented, exchange, lines, RawConnection } from '../../support/http.js';
 import { metricsOf } from '../../support/metrics.js';
 import { until } from '../../support/processes.js';
 import { Link } from '../../support/link.js';
@@ -81,6 +81,40 @@ describe('The metrics of an API process', () => {
     expect(await metric(`${DURATION}{method="none",route="none",status="400"}`)).toBe(2);
     expect(found.join()).toMatch(/method="other",route="[^"]*\*",status="405"/);
     expect(found.join()).not.toMatch(/such|secret|PROPFIND|zz/);
+  });
+
+  const begun = (...more: string[]) =>
+    lines(
+      ...['POST /messages/batch HTTP/1.1', 'Host: sluice', 'Content-Type: application/json'],
+      ...[`Authorization: Bearer ${account.key}`, ...more],
+    );
+  const aborted = `${DURATION}{method="POST",route="/messages/batch",status="aborted"}`;
+
+  it('count a request once, as aborted, whose caller has gone', async () => {
+    const before = await metrics();
+    const connection = await RawConnection.open(api.url);
+    connection.write(begun('Content-Length: 100', 'Expect: 100-continue'));
+    // By now the body is being read.
+    expect((await connection.answer()).status).toBe(100);
+    connection.reset();
+    await until(async () => ((await metric(aborted)) ?? 0) > 0, 5_000);
+    const after = await metrics();
+    const counted = [...after].filter(([name, value]) => name.startsWith(DURATION) && value !== before.get(name));
+    expect(counted).toEqual([[aborted, 1]]);
+  });
+
+  it('count a request once whose body can\u2019t be read', async () => {
+    const before = await metrics();
+    const connection = await RawConnection.open(api.url);
+    connection.write(begun('Transfer-Encoding: chunked', 'Expect: 100-continue'));
+    expect((await connection.answer()).status).toBe(100);
+    connection.write('no length\r\n');
+    expect((await connection.answer()).status).toBe(400);
+    await connection.end();
+    connection.close();
+    const unreadable = `${DURATION}{method="none",route="none",status="400"}`;
+    expect(((await metric(unreadable)) ?? 0) - (before.get(unreadable) ?? 0)).toBe(1);
+    expect(await metric(aborted)).toBe(before.get(aborted));
   });
 
   it('never hold an id, a key or a path as it was sent', async () => {
