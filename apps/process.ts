@@ -64,6 +64,16 @@ function stopOnSignal(running: Running, logger: Logger): void {
   if (process.send !== undefined && !process.connected) stop('parent is gone');
 }
 
+/** Why a port can't be had. */
+interface ListenError {
+  readonly code: string;
+  readonly message: string;
+  readonly port: number;
+  readonly address: string;
+  /** Instead of an address where none was found for it. */
+  readonly hostname: string;
+}
+
 /** What kept a process from its work, for people. */
 export function sentence(error: unknown): string {
   if (error instanceof SettingsError) return error.message;
@@ -71,8 +81,11 @@ export function sentence(error: unknown): string {
     const cause = error.cause instanceof Error ? error.cause.message : '';
     return `The database of DATABASE_URL cannot be reached: ${cause || 'no answer'}.`;
   }
-  const { code, port, message } = error as { code?: string; port?: number; message?: string };
+  const { code, port, message, ...failed } = error as Partial<ListenError>;
   if (code === 'EADDRINUSE') return `Port ${port ?? ''} is in use: stop what uses it or set PORT to another one.`;
   if (code === 'EACCES') return `Port ${port ?? ''} may not be used by this user: set PORT to another one.`;
+  if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND' || code === 'EAI_AGAIN') {
+    return `HOST must be an address of this machine; it is "${failed.address ?? failed.hostname ?? ''}".`;
+  }
   return message ?? String(error);
 }

@@ -189,6 +189,12 @@ describe('readSettings', () => {
     expect(tracing({ OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: 'https://collector/v1/traces' })).toBe(true);
   });
 
+  it('exports none when OTEL_SDK_DISABLED is true, and only then', () => {
+    const endpoint = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:4318' };
+    const tracing = (text: string) => readSettings({ ...required, ...endpoint, OTEL_SDK_DISABLED: text }).tracing;
+    expect(['true', 'TRUE', 'false', '', '1', 'yes'].map(tracing)).toEqual([false, false, true, true, true, true]);
+  });
+
   it.each(['OTEL_EXPORTER_OTLP_ENDPOINT', 'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT'])(
     '%s must be a URL, which is never repeated',
     (name) => {

@@ -108,6 +108,7 @@ const SAMPLERS = [
  * default: this says so instead.
  */
 function tracing(env: Variables): boolean {
+  if (given(env, 'OTEL_SDK_DISABLED')?.toLowerCase() === 'true') return false;
   const endpoints = ['OTEL_EXPORTER_OTLP_ENDPOINT', 'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT'];
   const set = endpoints.filter((name) => given(env, name) !== undefined);
   for (const name of set) {

@@ -76,6 +76,7 @@ function asSettingsError(error: unknown, { host, port }: ManagementOptions): unk
       return new SettingsError(`Port ${port} may not be used by this user: set MANAGEMENT_PORT to another one.`);
     case 'EADDRNOTAVAIL':
     case 'ENOTFOUND':
+    case 'EAI_AGAIN':
       return new SettingsError(`MANAGEMENT_HOST must be an address of this machine; it is "${host}".`);
     case undefined:
     default:
