@@ -100,7 +100,32 @@ function collect(request: IncomingMessage, limit: number): Promise<Buffer> {
 // `fatal`: what is not UTF-8 is refused instead of repaired to U+FFFD. `ignoreBOM`: a byte order mark is no JSON.
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
+/** Beyond it the parser takes many times longer than for anything else of that size, and holds up everybody. */
+const MAX_DEPTH = 250_000;
+const [QUOTE, BACKSLASH, BRACKET, BRACE, END_BRACKET, END_BRACE] = Buffer.from('"\\[{]}');
+
+/** Whether arrays and objects lie deeper in each other than is taken. */
+function isTooDeep(body: Buffer): boolean {
+  if (body.length <= MAX_DEPTH) return false;
+  let depth = 0;
+  let inString = false;
+  for (let index = 0; index < body.length; index++) {
+    const byte = body[index];
+    if (inString) {
+      if (byte === BACKSLASH) index++;
+      else if (byte === QUOTE) inString = false;
+    } else if (byte === QUOTE) inString = true;
+    else if (byte === BRACKET || byte === BRACE) {
+      if (++depth > MAX_DEPTH) return true;
+    } else if (byte === END_BRACKET || byte === END_BRACE) depth--;
+  }
+  return false;
+}
+
 function parse(body: Buffer): unknown {
+  if (isTooDeep(body)) {
+    throw new DomainError('invalid_json', `The body must not be nested more than ${MAX_DEPTH} deep.`);
+  }
   try {
     return JSON.parse(utf8.decode(body));
   } catch {
