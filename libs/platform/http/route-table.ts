@@ -1,6 +1,8 @@
 import type { FastifyInstance } from 'fastify';
 
 interface Route {
+  /** Whether it is this one path, and not one of a kind. */
+  readonly isExact: boolean;
   readonly pattern: RegExp;
   readonly method: string;
 }
@@ -23,7 +25,10 @@ export class RouteTable {
    */
   methodsFor(target: string): string[] {
     const path = decodeURI(target.replace(/\?.*/s, ''));
-    return methodsOf(this.routes.filter(({ pattern }) => pattern.test(path)));
+    const routes = this.routes.filter(({ pattern }) => pattern.test(path));
+    // `/messages/batch` is no message.
+    const exact = routes.filter(({ isExact }) => isExact);
+    return methodsOf(exact.length > 0 ? exact : routes);
   }
 
   /** Methods that any path has. */
@@ -33,7 +38,7 @@ export class RouteTable {
 
   private add(url: string, method: string): void {
     const pattern = url.replace(/[.+?^${}()|[\]\\]/g, '\\$&').replace(/:\w+/g, '[^/]+');
-    this.routes.push({ pattern: new RegExp(`^${pattern}$`), method });
+    this.routes.push({ isExact: !url.includes(':'), pattern: new RegExp(`^${pattern}$`), method });
   }
 }
 

@@ -13,6 +13,7 @@ describe('OPTIONS answers 204', () => {
     ['/messages', 'GET, HEAD, OPTIONS, POST'],
     ['/messages?limit=1', 'GET, HEAD, OPTIONS, POST'],
     ['/messages/any', 'GET, HEAD, OPTIONS'],
+    ['/messages/batch', 'OPTIONS, POST'],
     ['/messages/any/cancel', 'OPTIONS, POST'],
     ['/messages/any/retry', 'OPTIONS, POST'],
     ['/accounts', 'OPTIONS, POST'],
