@@ -84,6 +84,15 @@ export function describeDeliveries(name: string, open: () => Promise<DeliveriesS
         },
       );
 
+      it('counts a claim once that is told again, since its answer was lost', async () => {
+        const message = await put(aMessage());
+        const terms = claimTerms();
+        for (let times = 0; times < 3; times++) {
+          const claimed = await subject.deliveries.claim(jobOf(message), terms);
+          expect(claimed?.state).toMatchObject({ status: 'processing', attempts: 1, crashes: 0, loneCrashes: 0 });
+        }
+      });
+
       it.each(['delivered', 'failed', 'cancelled'] as const)('leaves a message alone that is %s', async (status) => {
         const message = await put(aMessage({ status }));
         expect(await subject.deliveries.claim(jobOf(message), claimTerms())).toBeNull();

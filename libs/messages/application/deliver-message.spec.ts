@@ -183,8 +183,22 @@ describe('DeliverMessage', () => {
 
   it('does not call the handler when the store can not be asked', async () => {
     const worker = new Worker();
-    jest.spyOn(worker.deliveries, 'claim').mockRejectedValueOnce(unavailable());
-    await expect(worker.run(worker.has())).rejects.toMatchObject({ code: 'unavailable' });
+    jest.spyOn(worker.deliveries, 'claim').mockRejectedValue(unavailable());
+    const run = worker.run(worker.has());
+    worker.stopping.abort();
+    await expect(run).rejects.toMatchObject({ code: 'unavailable' });
     expect(worker.calls).toEqual([]);
+  });
+
+  it('tells a claim again whose answer was lost, and does not take that for a crash', async () => {
+    const worker = new Worker();
+    const claim = worker.deliveries.claim.bind(worker.deliveries);
+    jest.spyOn(worker.deliveries, 'claim').mockImplementationOnce(async (job, terms) => {
+      await claim(job, terms);
+      throw unavailable();
+    });
+    const message = worker.has();
+    expect(await worker.run(message)).toEqual({ kind: 'done' });
+    expect(worker.stored(message)).toMatchObject({ status: 'delivered', attempts: 1, crashes: 0 });
   });
 });

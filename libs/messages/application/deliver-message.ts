@@ -32,6 +32,8 @@ const SUSPECT_AFTER_CRASHES = 2;
 const CONVICTED_AFTER_LONE_CRASHES = 3;
 /** Milliseconds that a claim outlives its attempt, for the store to hear how it ended. */
 const SETTLING_MS = 15_000;
+/** Milliseconds for which a claim is told again when its answer is lost: left alone, it would pass for a crash. */
+const CLAIMING_MS = 5_000;
 const MAX_REASON_LENGTH = 1_000;
 const DONE: Outcome = { kind: 'done' };
 
@@ -66,7 +68,7 @@ export class DeliverMessage {
   async execute(job: Job, stopping: AbortSignal): Promise<Outcome> {
     const terms = { token: randomUUID(), leaseMs: this.terms.attemptTimeoutMs + SETTLING_MS };
     const first = await this.solitude.amongOthers(async () => {
-      const claimed = await this.deliveries.claim(job, terms);
+      const claimed = await this.told(() => this.deliveries.claim(job, terms), CLAIMING_MS, stopping);
       if (claimed === null) return DONE;
       if (claimed.state.loneCrashes >= CONVICTED_AFTER_LONE_CRASHES) return this.convict(claimed, stopping);
       if (claimed.state.crashes >= SUSPECT_AFTER_CRASHES) return claimed;
@@ -74,7 +76,8 @@ export class DeliverMessage {
     });
     if ('kind' in first) return first;
     return this.solitude.alone(async () => {
-      if (await this.deliveries.runsAlone(first, terms.leaseMs)) return this.attempt(first, stopping);
+      const isAlone = () => this.deliveries.runsAlone(first, terms.leaseMs);
+      if (await this.told(isAlone, CLAIMING_MS, stopping)) return this.attempt(first, stopping);
       this.observer?.ended('lost_claim');
       return DONE;
     });
@@ -149,13 +152,20 @@ export class DeliverMessage {
   }
 
   // The handler has done its work: to forget that because the store is away would do the work twice.
-  private async settle(claimed: Message, ended: Message, stopping: AbortSignal): Promise<boolean> {
+  private settle(claimed: Message, ended: Message, stopping: AbortSignal): Promise<boolean> {
+    return this.told(() => this.deliveries.settle(claimed, ended), Infinity, stopping);
+  }
+
+  /** Tells the store again while it is away, for at most so many milliseconds. */
+  private async told<T>(tell: () => Promise<T>, patienceMs: number, stopping: AbortSignal): Promise<T> {
+    let waited = 0;
     for (let waitMs = 50; ; waitMs = Math.min(waitMs * 2, 1_000)) {
       try {
-        return await this.deliveries.settle(claimed, ended);
+        return await tell();
       } catch (error) {
-        if (!(error instanceof DomainError) || stopping.aborted) throw error;
+        if (!(error instanceof DomainError) || stopping.aborted || waited >= patienceMs) throw error;
         await sleep(waitMs);
+        waited += waitMs;
       }
     }
   }

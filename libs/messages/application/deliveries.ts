@@ -38,6 +38,7 @@ export abstract class Deliveries {
   /**
    * `queued` or `processing` → `processing` under a new claim, with the attempt counted. A message that is
    * `processing` was begun by a worker that has lost the job since, so it is taken over, and that attempt is `lost`.
+   * To claim again with the same token is the same claim, for one whose answer was lost: nothing is counted twice.
    * @returns null when there is nothing to run: the message is final, gone, or in another round
    */
   abstract claim(job: Job, terms: ClaimTerms): Promise<Message | null>;

@@ -16,6 +16,7 @@ export class InMemoryDeliveries extends Deliveries {
     const found = this.store.messages.get(job.id);
     if (found?.state.retries !== job.retries) return Promise.resolve(null);
     if (found.state.status === 'queued') return Promise.resolve(this.put(found.startProcessing(claim, at)));
+    if (found.state.claim?.token === token) return Promise.resolve(found);
     if (found.state.status === 'processing') {
       this.noteLost(found);
       return Promise.resolve(this.put(found.takeOver(claim, at)));

@@ -5,29 +5,31 @@ const { deliver, fail, requeue, startProcessing, takeOver } = TRANSITIONS;
 /*
  * What begins is counted here as `Message.startProcessing` and `Message.takeOver` count it; a test holds both together.
  * While a message is processed, the time of its last change is when the attempt began: what is taken over is noted as
- * lost with it. The rows are locked first, and in one order, so that this is the attempt that is taken over indeed.
+ * lost with it. A claim with the token that a message has already is the same claim, told again since its answer was
+ * lost: it counts once. The rows are locked first, and in one order, so that this is the attempt that is taken over indeed.
  */
 export const CLAIM = `
   WITH wanted AS (
     SELECT * FROM unnest($1::text[], $2::int[], $3::uuid[], $4::int[]) AS t (id, retries, token, lease_ms)
   ), held AS (
-    SELECT id, status, updated_at FROM sluice.messages WHERE id IN (SELECT id FROM wanted) ORDER BY id FOR UPDATE
+    SELECT id, status, claim, updated_at FROM sluice.messages WHERE id IN (SELECT id FROM wanted) ORDER BY id FOR UPDATE
   ), claimed AS (
     UPDATE sluice.messages m
     SET status = '${startProcessing.to}', claim = t.token, claim_alone = false,
         claim_expires_at = clock_timestamp() + t.lease_ms * interval '1 millisecond',
-        attempts = m.attempts + 1,
-        crashes = m.crashes + (m.status = '${takeOver.from}')::int,
-        lone_crashes = m.lone_crashes + (m.status = '${takeOver.from}' AND m.claim_alone)::int,
+        attempts = m.attempts + (h.claim IS DISTINCT FROM t.token)::int,
+        crashes = m.crashes + (m.status = '${takeOver.from}' AND h.claim <> t.token)::int,
+        lone_crashes = m.lone_crashes + (m.status = '${takeOver.from}' AND h.claim <> t.token AND m.claim_alone)::int,
         updated_at = clock_timestamp()
     FROM wanted t JOIN held h USING (id)
     WHERE m.id = t.id AND m.retries = t.retries AND m.status IN ('${startProcessing.from}', '${takeOver.from}')
     RETURNING m.id, m.account_id, m.status, m.created_at, m.updated_at, m.attempts, m.failures, m.crashes,
               m.lone_crashes, m.retries, m.failure_reason, m.claim, m.claim_expires_at, m.claim_alone,
-              m.traceparent, m.deliver_at, h.status AS held_status, h.updated_at AS held_since
+              m.traceparent, m.deliver_at, h.status AS held_status, h.claim AS held_claim, h.updated_at AS held_since
   ), lost AS (
     INSERT INTO sluice.attempts (message_id, number, account_id, started_at, outcome)
-    SELECT id, attempts - 1, account_id, held_since, 'lost' FROM claimed WHERE held_status = '${takeOver.from}'
+    SELECT id, attempts - 1, account_id, held_since, 'lost' FROM claimed
+    WHERE held_status = '${takeOver.from}' AND held_claim <> claim
     ON CONFLICT DO NOTHING
   )
   SELECT * FROM claimed`;
