@@ -10,6 +10,9 @@ export interface Idempotency {
   readonly fingerprint: Buffer;
 }
 
+/** Milliseconds for which an idempotency key is kept. */
+export const KEY_LIFETIME_MS = 24 * 3_600_000;
+
 export interface Accepted {
   /** The message stored for this request, now or when its key was first used; as it was when it was accepted. */
   readonly message: Message;

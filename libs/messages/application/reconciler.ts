@@ -1,12 +1,11 @@
 import type { Clock } from '#kernel/clock.js';
 import type { Census, Stray } from './census.js';
 import type { Deliveries } from './deliveries.js';
-import type { Messages } from './messages.js';
+import { KEY_LIFETIME_MS, type Messages } from './messages.js';
 
 const STRAYS_AT_ONCE = 500;
 /** Jobs that others have ended are kept so long for people to look at; ours go at once. */
 const FINISHED_JOB_LIFETIME_MS = 24 * 3_600_000;
-const KEY_LIFETIME_MS = 24 * 3_600_000;
 
 export interface Reconciled {
   /** Strays that were put on their way again: each one is a fault somewhere. */

@@ -6,6 +6,7 @@ import { Batcher, type BatchObserver } from '#platform/batcher.js';
 import type { Database } from '#platform/database/database.js';
 import { asUnavailable, sqlState } from '#platform/database/faults.js';
 import {
+  KEY_LIFETIME_MS,
   Messages,
   type Accepted,
   type AcceptedBatch,
@@ -20,7 +21,6 @@ import { ACCEPT, CHANGE, FIRST_USES, FORGET_KEY, FORGET_KEYS, RETRY_FAILED } fro
 import { ATTEMPTS } from './attempts.sql.js';
 import { MessageSchema, toMessage } from './message.schema.js';
 
-const KEY_LIFETIME_MS = 24 * 3_600_000;
 /** Keys that one statement removes. */
 const FORGET_AT_ONCE = 10_000;
 /** Milliseconds that a request waits at least for the first one with its key. */
