@@ -44,15 +44,18 @@ describe('a flood of refusals through two APIs', () => {
     while (holders.length < keys) holders.push(await limited.anotherKey(first));
     await limited.offender(strikes, first);
     let answers: Answer[] = [];
+    const begin = performance.now();
     const asked = await calls(async () => {
       answers = await flood(limited, holders);
     });
-    process.stdout.write(`${answers.length} refusals in ${SECONDS} s took ${asked} calls of the database\n`);
+    // On a loaded machine the last answers come late, and so does what is asked for them.
+    const seconds = (performance.now() - begin) / 1_000;
+    process.stdout.write(`${answers.length} refusals in ${seconds.toFixed(1)} s took ${asked} calls of the database\n`);
 
     expect(tally(answers)).toEqual({ [strikes === 0 ? REFUSED : BANNED]: answers.length });
     expect(answers.length).toBeGreaterThan(3 * asked);
-    // Two processes, each with a look for each key at first.
-    expect(asked).toBeLessThanOrEqual(2 * (SECONDS + 2 + keys));
+    // Each of the two processes looks for each key at first, then for their strikes and for the end of the ban.
+    expect(asked).toBeLessThanOrEqual(2 * (2 * Math.ceil(seconds) + 2 + keys));
   });
 
   it('loses none of the strikes that it counts meanwhile', async () => {
