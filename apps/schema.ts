@@ -10,6 +10,7 @@ import { Attempts1763700012000 } from '#messages/adapters/postgres/migrations/17
 import { Backlogs1763700013000 } from '#messages/adapters/postgres/migrations/1763700013000-backlogs.js';
 import { Batches1763700010000 } from '#messages/adapters/postgres/migrations/1763700010000-batches.js';
 import { Delays1763700011000 } from '#messages/adapters/postgres/migrations/1763700011000-delays.js';
+import { Storage1763700014000 } from '#messages/adapters/postgres/migrations/1763700014000-storage.js';
 import { Traces1763700003000 } from '#messages/adapters/postgres/migrations/1763700003000-traces.js';
 
 const MIGRATIONS = [
@@ -21,6 +22,7 @@ const MIGRATIONS = [
   Delays1763700011000,
   Attempts1763700012000,
   Backlogs1763700013000,
+  Storage1763700014000,
 ];
 
 /** Any number that nobody else locks: "sluice" in ASCII. */

@@ -120,7 +120,7 @@ export class PostgresStore {
     for (const client of this.transactions.splice(0)) await client.end();
     await this.relent();
     await this.sql(
-      'TRUNCATE sluice.messages, sluice.attempts, sluice.outbox, sluice.idempotency_keys, bullmq.job CASCADE',
+      'TRUNCATE sluice.messages, sluice.attempts, sluice.outbox, sluice.idempotency_keys, sluice.storage, bullmq.job CASCADE',
     );
   }
 
