@@ -15,6 +15,12 @@ const MIGRATIONS = `${CONTEXT}.*migrations/`;
 const ENTITIES = `${CONTEXT}.*\\.schema\\.ts$`;
 const GUARDS = `${CONTEXT}.*\\.guard\\.ts$`;
 
+/** What others build of the same packages, to be compared with. */
+const BASELINES = '^bench/baselines/';
+
+/** They start the build, which may not be there yet. */
+const STARTERS = ['^apps/dev/start\\.mjs$', '^bench/run\\.mjs$'];
+
 /** Packages that a use case may need, since they bring no technology with them. */
 const APPLICATION_PACKAGES = ['node_modules/lru-cache/'];
 
@@ -129,6 +135,7 @@ module.exports = {
           '^libs/messages/[^/]+\\.module\\.ts$',
           '^apps/schema\\.ts$',
           '^examples/bare-worker/',
+          BASELINES,
         ],
       },
       to: { path: 'node_modules/bullmq/' },
@@ -145,7 +152,7 @@ module.exports = {
       severity: 'error',
       comment: 'How rows are mapped is known where rows are read and written.',
       from: {
-        pathNot: ['^libs/[^/]+/adapters/postgres/', '^libs/platform/database/', '^apps/schema\\.ts$'],
+        pathNot: ['^libs/[^/]+/adapters/postgres/', '^libs/platform/database/', '^apps/schema\\.ts$', BASELINES],
       },
       to: { path: 'node_modules/typeorm/' },
     },
@@ -187,9 +194,18 @@ module.exports = {
     {
       name: 'production-knows-no-test',
       severity: 'error',
-      comment: 'Tests are not built, and what is proven must not depend on its proof.',
+      comment: 'Tests and benchmarks are not built, and what is proven must not depend on its proof.',
       from: { path: '^(apps|libs|examples)/', pathNot: SPEC },
-      to: { path: ['^test/', SPEC] },
+      to: { path: ['^(test|bench)/', SPEC] },
+    },
+    {
+      name: 'bench-measures-from-outside',
+      severity: 'error',
+      comment:
+        'What is measured is what users start and call, so that a change inside needs no change of the benchmark. ' +
+        'Only keys it makes itself, more of them than it could ever sign up.',
+      from: { path: '^bench/' },
+      to: { path: CONTEXT, pathNot: '^libs/accounts/application/key-secrets\\.ts$' },
     },
     {
       name: 'production-needs-no-dev-dependency',
@@ -209,15 +225,14 @@ module.exports = {
       name: 'imports-resolve',
       severity: 'error',
       comment: 'An import that leads nowhere is one that no other rule sees.',
-      // It starts the build, which may not be there yet.
-      from: { pathNot: '^apps/dev/start\\.mjs$' },
+      from: { pathNot: STARTERS },
       to: { couldNotResolve: true },
     },
     {
       name: 'sources-import-no-build',
       severity: 'error',
       comment: 'An alias that leads to dist/ instead of the sources would hide an edge from all other rules.',
-      from: { pathNot: '^apps/dev/start\\.mjs$' },
+      from: { pathNot: STARTERS },
       to: { path: '^dist/' },
     },
     {

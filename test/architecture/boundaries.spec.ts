@@ -29,7 +29,7 @@ describe('The boundaries of this repository', () => {
         .map(({ module, resolved }) => `${source}: ${module} → ${resolved}`),
     );
     const written: string[] = [];
-    for (const { source } of house.modules.filter((module) => /^(apps|libs|examples)\//.test(module.source))) {
+    for (const { source } of house.modules.filter((module) => /^(apps|libs|examples|bench)\//.test(module.source))) {
       const text = await readFile(join(ROOT, source), 'utf8');
       for (const [, context = '', file = ''] of text.matchAll(/(?:from|import) ?\(?'#(\w[\w-]*)\/(.+)\.js'/g)) {
         written.push(`${source}: #${context}/${file}.js → libs/${context}/${file}.ts`);

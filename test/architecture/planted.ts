@@ -22,6 +22,10 @@ export const MINIATURE: Files = {
   'examples/post/post.module.ts': "import '@nestjs/common'; import '#messages/index.js'; import './post.js';",
   'examples/post/post.ts':
     "import '@opentelemetry/api'; import type { MessageHandler } from '#messages/index.js'; export let x: MessageHandler;",
+  'bench/baselines/ordinary.ts': "import 'bullmq'; import 'typeorm';",
+  'bench/main.ts':
+    "import '../apps/schema.js'; import '#kernel/ids.js'; import '#platform/logging.js'; import 'ioredis';",
+  'bench/run.mjs': "await import('../dist/bench/main.js');",
   'dist/apps/dev/main.js': "import 'bullmq';",
   'libs/accounts/adapters/http/api-key.guard.ts': "import 'fastify'; import '../../application/sign-up.js';",
   'libs/accounts/application/sign-up.ts': `
@@ -285,6 +289,16 @@ export const PLANTS: readonly Plant[] = [
     rule: 'production-knows-no-test',
     what: 'a test builder in an adapter',
     files: { 'libs/messages/adapters/http/with-builder.ts': "import '../../../../test/support/builders.js';" },
+  },
+  {
+    rule: 'production-knows-no-test',
+    what: 'a benchmark in an app',
+    files: { 'apps/dev/with-bench.ts': "import '../../bench/main.js';" },
+  },
+  {
+    rule: 'bench-measures-from-outside',
+    what: 'a use case in a benchmark',
+    files: { 'bench/scenarios/with-use-case.ts': "import '#accounts/application/sign-up.js';" },
   },
   {
     rule: 'production-knows-no-test',

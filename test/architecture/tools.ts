@@ -41,9 +41,10 @@ export interface Cruise {
   };
 }
 
-/** Holds the apps, libs and examples of a folder to the rules of this repository. */
+/** Holds the apps, libs, examples and benchmarks of a folder to the rules of this repository. */
 export async function cruise(folder: string): Promise<Cruise> {
-  const args = ['--config', join(ROOT, '.dependency-cruiser.cjs'), '--output-type', 'json', 'apps', 'libs', 'examples'];
+  const folders = ['apps', 'libs', 'examples', 'bench'];
+  const args = ['--config', join(ROOT, '.dependency-cruiser.cjs'), '--output-type', 'json', ...folders];
   const { stdout, stderr } = await run('dependency-cruiser/bin/dependency-cruise.mjs', args, folder);
   if (stdout === '') throw new Error(`dependency-cruiser did not run: ${stderr}`);
   return JSON.parse(stdout) as Cruise;

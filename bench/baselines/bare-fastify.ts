@@ -1,0 +1,13 @@
+/**
+ * The ceiling of the framework: the same JSON in and out as `POST /messages`, and nothing else. What Sluice does on top
+ * of it (who is calling, may they, store, queue) costs the difference.
+ */
+import Fastify from 'fastify';
+import { acceptedAt, BODY, serve } from './same-answer.js';
+
+const fastify = Fastify();
+fastify.post<{ Body: { message: string } }>('/messages', { schema: { body: BODY } }, (request, reply) => {
+  const accepted = acceptedAt(new Date(), request.body.message);
+  return reply.code(202).header('location', `/messages/${accepted.id}`).send(accepted);
+});
+await serve(fastify);

@@ -1,0 +1,36 @@
+/** A bare BullMQ worker with an empty handler, on the same queue as Sluice's. Tells when it has completed JOBS. */
+import { createPostgresBackend, withBackend, type Worker } from 'bullmq';
+import pg from 'pg';
+
+const { DATABASE_URL, QUEUE_NAME = 'messages' } = process.env;
+const pool = new pg.Pool({ connectionString: DATABASE_URL, options: '-c search_path=bullmq', max: 10 });
+const classes = withBackend(createPostgresBackend) as unknown as { Worker: typeof Worker };
+let since = 0;
+let completed = 0;
+
+const worker = new classes.Worker(
+  QUEUE_NAME,
+  () => {
+    since ||= performance.now();
+    return Promise.resolve();
+  },
+  {
+    connection: pool,
+    concurrency: Number(process.env.CONCURRENCY),
+    // As Sluice's does: what is kept would cost it the room, and save it the work.
+    removeOnComplete: { count: 0 },
+  },
+);
+worker.on('completed', () => {
+  completed++;
+  if (completed === Number(process.env.JOBS)) process.send?.({ seconds: (performance.now() - since) / 1_000 });
+});
+worker.on('error', (error) => {
+  console.error(error);
+});
+process.once('disconnect', () => process.exit(0));
+process.once('SIGTERM', () => {
+  void worker.close().then(() => process.exit(0));
+});
+await worker.waitUntilReady();
+process.send?.('ready');

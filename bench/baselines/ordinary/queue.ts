@@ -1,0 +1,19 @@
+import { createPostgresBackend, Queue, runMigrations, withBackend } from 'bullmq';
+import pg from 'pg';
+
+const NAME = 'messages';
+
+/** A queue on Redis, which BullMQ's own pages begin with; on PostgreSQL where there is no Redis. */
+export async function openQueue(
+  redisUrl: string,
+  databaseUrl: string,
+): Promise<Pick<Queue, 'add' | 'getJobCounts' | 'close'>> {
+  if (redisUrl !== '') {
+    const { hostname, port } = new URL(redisUrl);
+    return new Queue(NAME, { connection: { host: hostname, port: Number(port) } });
+  }
+  const pool = new pg.Pool({ connectionString: databaseUrl, options: '-c search_path=bullmq', max: 10 });
+  await runMigrations(pool);
+  const classes = withBackend(createPostgresBackend) as unknown as { Queue: typeof Queue };
+  return new classes.Queue(NAME, { connection: pool });
+}

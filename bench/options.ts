@@ -1,0 +1,84 @@
+import { parseArgs } from 'node:util';
+
+export const SCENARIOS = ['accept', 'consume'] as const;
+export type ScenarioName = (typeof SCENARIOS)[number];
+
+export const USAGE = `Usage: npm run bench -- [scenario …] [options]
+
+Scenarios: ${SCENARIOS.join(', ')}; all of them if none is named.
+
+  --rounds <n>      how often everything is measured, one after the other, 1 to 100 (5)
+  --seconds <n>     how long a load is measured, 1 to 600 (10)
+  --generators <n>  processes that a load comes from, 1 to 16 (1)
+  --messages <n>    messages that are consumed, 100 to 1000000 (20000)
+  --smoke           everything once and for a moment: shows that it works, and no figure is worth anything
+  --out <folder>    where the results are written (bench/results; with --smoke dist/bench/results)
+
+Exit code 0: all counts agree. 1: they don't, or something could not be measured. 2: it was called wrongly.`;
+
+export interface Options {
+  readonly rounds: number;
+  readonly seconds: number;
+  readonly warmUpSeconds: number;
+  readonly generators: number;
+  readonly messages: number;
+  readonly smoke: boolean;
+}
+
+export interface Call {
+  readonly scenarios: readonly ScenarioName[];
+  readonly options: Options;
+  readonly out: string;
+  readonly help: boolean;
+}
+
+/** What was asked for can't be done; the message is a sentence. */
+export class Mistake extends Error {}
+
+/** @throws Mistake */
+export function readCall(args: string[]): Call {
+  const { values, positionals } = parsed(args);
+  const { smoke } = values;
+  const integer = (name: 'rounds' | 'seconds' | 'generators' | 'messages', or: number, min: number, max: number) => {
+    const text = values[name] ?? String(or);
+    if (!/^\d{1,9}$/.test(text) || Number(text) < min || Number(text) > max) {
+      throw new Mistake(`--${name} must be a whole number from ${min} to ${max}; it is "${text}".`);
+    }
+    return Number(text);
+  };
+  const unknown = positionals.find((name) => !SCENARIOS.some((known) => known === name));
+  if (unknown !== undefined) throw new Mistake(`There is no scenario "${unknown}"; there are ${SCENARIOS.join(', ')}.`);
+  return {
+    scenarios: SCENARIOS.filter((name) => positionals.length === 0 || positionals.includes(name)),
+    options: {
+      rounds: integer('rounds', smoke ? 1 : 5, 1, 100),
+      seconds: smoke ? 0.4 : integer('seconds', 10, 1, 600),
+      warmUpSeconds: smoke ? 0.2 : 3,
+      generators: integer('generators', 1, 1, 16),
+      messages: integer('messages', smoke ? 200 : 20_000, 100, 1_000_000),
+      smoke,
+    },
+    out: values.out ?? (smoke ? 'dist/bench/results' : 'bench/results'),
+    help: values.help,
+  };
+}
+
+function parsed(args: string[]) {
+  try {
+    return parseArgs({
+      args,
+      allowPositionals: true,
+      options: {
+        rounds: { type: 'string' },
+        seconds: { type: 'string' },
+        generators: { type: 'string' },
+        messages: { type: 'string' },
+        smoke: { type: 'boolean', default: false },
+        out: { type: 'string' },
+        help: { type: 'boolean', default: false },
+      },
+    });
+  } catch (error) {
+    throw new Mistake((error as Error).message);
+  }
+}

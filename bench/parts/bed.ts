@@ -1,0 +1,96 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { chmod } from 'node:fs/promises';
+import pg from 'pg';
+import { EmbeddedPostgres } from '#platform/embedded-postgres/index.js';
+import { migrateSchema } from '../../apps/schema.js';
+import { BenchRedis } from './redis.js';
+
+const TEMPLATE = 'migrated';
+
+/** What everything under test runs on: one PostgreSQL with the settings of `npm start`, which syncs, and one Redis. */
+export class Bed {
+  private made = 0;
+
+  private constructor(
+    private readonly folder: string,
+    private readonly postgres: EmbeddedPostgres,
+    private readonly admin: pg.Pool,
+    readonly postgresVersion: string,
+    readonly redis: BenchRedis | null,
+  ) {}
+
+  static async make(): Promise<Bed> {
+    const folder = await mkdtemp(join(tmpdir(), 'sluice-bench-'));
+    // As root, PostgreSQL runs as another user, who has to get at its data.
+    await chmod(folder, 0o755);
+    const postgres = await EmbeddedPostgres.start({ dataDir: join(folder, 'postgres'), database: TEMPLATE });
+    await migrateSchema(postgres.url);
+    const admin = new pg.Pool({ connectionString: urlOf(postgres.url, 'postgres'), max: 1 });
+    const { rows } = await admin.query<{ server_version: string }>('SHOW server_version');
+    return new Bed(folder, postgres, admin, rows[0]?.server_version ?? '', await BenchRedis.start(folder));
+  }
+
+  get postgresPid(): number {
+    return this.postgres.pid;
+  }
+
+  /** The file that takes the output of a program. */
+  log(name: string): string {
+    return join(this.folder, `${name}.log`);
+  }
+
+  /**
+   * A database of its own.
+   * @param from `migrated` has Sluice's schema and no rows, `template0` is empty
+   */
+  async database(from: 'migrated' | 'template0' = TEMPLATE): Promise<Store> {
+    const name = `bench_${++this.made}`;
+    await this.admin.query(`CREATE DATABASE ${name} TEMPLATE ${from}`);
+    // What the last one left to be written is not to be written while this one is measured.
+    await this.admin.query('CHECKPOINT');
+    return new Store(urlOf(this.postgres.url, name), () =>
+      this.admin.query(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`),
+    );
+  }
+
+  async remove(): Promise<void> {
+    await this.admin.end();
+    await this.postgres.stop();
+    await this.redis?.stop();
+    await rm(this.folder, { recursive: true });
+  }
+}
+
+/** A database, and a way to ask it. */
+export class Store {
+  private readonly pool: pg.Pool;
+
+  constructor(
+    readonly url: string,
+    private readonly dropDatabase: () => Promise<unknown>,
+  ) {
+    this.pool = new pg.Pool({ connectionString: url, max: 2, application_name: 'bench' });
+    this.pool.on('error', () => undefined);
+  }
+
+  async rows<Row extends pg.QueryResultRow>(text: string, values: readonly unknown[] = []): Promise<Row[]> {
+    return (await this.pool.query<Row>(text, [...values])).rows;
+  }
+
+  /** The one number that a statement answers. */
+  async number(text: string, values: readonly unknown[] = []): Promise<number> {
+    const [row = {}] = await this.rows(text, values);
+    return Number(Object.values(row)[0]);
+  }
+
+  async drop(): Promise<void> {
+    await this.pool.end();
+    await this.dropDatabase();
+  }
+}
+
+function urlOf(server: string, database: string): string {
+  return server.replace(/[^/]+$/, database);
+}

@@ -1,0 +1,63 @@
+import { fork, type ChildProcess } from 'node:child_process';
+import { closeSync, openSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+
+const PATIENCE_MS = 30_000;
+
+/** A process of its own that says `ready` to its parent when it serves, and ends on SIGTERM. */
+export class Program {
+  private constructor(
+    readonly child: ChildProcess,
+    private readonly ended: Promise<string>,
+  ) {}
+
+  /**
+   * @param script relative to the build, such as `apps/api/main.js`
+   * @param env all of its environment, but for PATH and the like
+   * @param log the file that takes what it prints
+   * @throws Error with the end of that file when it doesn't come to serve
+   */
+  static async start(script: string, env: Readonly<Record<string, string>>, log: string): Promise<Program> {
+    const { PATH = '', HOME = '' } = process.env;
+    const output = openSync(log, 'a');
+    const child = fork(fileURLToPath(new URL(`../../${script}`, import.meta.url)), {
+      env: { PATH, HOME, NODE_ENV: 'production', ...env },
+      execArgv: [],
+      serialization: 'advanced',
+      stdio: ['ignore', output, output, 'ipc'],
+    });
+    closeSync(output);
+    const ended = new Promise<string>((resolve) => {
+      child.once('error', (error) => {
+        resolve(error.message);
+      });
+      child.once('exit', (code, signal) => {
+        resolve(signal ?? `exit code ${code ?? 0}`);
+      });
+    });
+    const ready = new Promise<true>((resolve) => {
+      child.on('message', (message) => {
+        if (message === 'ready') resolve(true);
+      });
+    });
+    const how = await Promise.race([ready, ended]);
+    if (how === true) return new Program(child, ended);
+    throw new Error(`${script} did not start (${how}):\n${readFileSync(log, 'utf8').slice(-2_000)}`);
+  }
+
+  get pid(): number {
+    return this.child.pid ?? 0;
+  }
+
+  /** Rejects when it ends by itself. */
+  async died(): Promise<never> {
+    throw new Error(`A process under test ended (${await this.ended}).`);
+  }
+
+  async stop(): Promise<void> {
+    this.child.kill('SIGTERM');
+    const timer = setTimeout(() => this.child.kill('SIGKILL'), PATIENCE_MS);
+    await this.ended;
+    clearTimeout(timer);
+  }
+}

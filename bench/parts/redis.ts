@@ -1,0 +1,62 @@
+import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { Redis } from 'ioredis';
+import { usablePort } from '../../apps/dev/port.js';
+
+/** A Redis for the ordinary stack, kept as its manual says for a queue: an append-only file, synced every second. */
+export class BenchRedis {
+  private constructor(
+    readonly url: string,
+    readonly version: string,
+    private readonly child: ChildProcess,
+  ) {}
+
+  /** @returns null where redis-server is not installed */
+  static async start(folder: string): Promise<BenchRedis | null> {
+    const version = installed();
+    if (version === null) return null;
+    const port = (await usablePort(0, '127.0.0.1')) ?? 0;
+    const settings = [
+      '--appendonly',
+      'yes',
+      '--appendfsync',
+      'everysec',
+      '--save',
+      '',
+      '--maxmemory-policy',
+      'noeviction',
+    ];
+    const child = spawn('redis-server', ['--port', String(port), '--bind', '127.0.0.1', '--dir', folder, ...settings], {
+      stdio: 'ignore',
+    });
+    const redis = new BenchRedis(`redis://127.0.0.1:${port}`, version, child);
+    await redis.clear();
+    return redis;
+  }
+
+  get pid(): number {
+    return this.child.pid ?? 0;
+  }
+
+  async clear(): Promise<void> {
+    const client = new Redis(this.url, { maxRetriesPerRequest: 50 });
+    // The first connections are refused until it listens; the client tries again.
+    client.on('error', () => undefined);
+    await client.flushall();
+    client.disconnect();
+  }
+
+  async stop(): Promise<void> {
+    const ended = once(this.child, 'exit');
+    this.child.kill('SIGTERM');
+    await ended;
+  }
+}
+
+function installed(): string | null {
+  try {
+    return /v=(\S+)/.exec(execFileSync('redis-server', ['--version']).toString())?.[1] ?? 'of unknown version';
+  } catch {
+    return null;
+  }
+}

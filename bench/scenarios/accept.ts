@@ -1,0 +1,189 @@
+import { autocannon } from '../load/autocannon.js';
+import { drive, type Driven } from '../load/drive.js';
+import { OutboxAges } from '../load/outbox-ages.js';
+import type { Load } from '../load/request.js';
+import type { Options } from '../options.js';
+import type { Bed } from '../parts/bed.js';
+import { figure, megabytes, told, type Check, type Findings, type Table } from '../report/report.js';
+import { percentile, spread } from '../report/stats.js';
+import { bareFastify, bareInsert, bareTogether, ordinaryStack } from '../targets/baselines.js';
+import { sluice } from '../targets/sluice.js';
+import type { Serving, Target } from '../targets/target.js';
+
+const TARGETS = [sluice, bareFastify, bareTogether, ordinaryStack];
+/** A body of 200 bytes. */
+export const BODY = JSON.stringify({ message: 'a message of some two hundred bytes '.repeat(6).slice(0, 186) });
+
+interface Sample {
+  readonly target: string;
+  readonly callers: number;
+  readonly round: number;
+  readonly perSecond: number;
+  /** Milliseconds. */
+  readonly p50: number;
+  readonly p99: number;
+  readonly p999: number;
+  readonly peakBytes: number;
+  readonly cpuMicros: Readonly<Record<string, number>>;
+  readonly generatorLoad: number;
+  /** Milliseconds; none where nothing is relayed. */
+  readonly outboxAges: readonly number[];
+}
+
+/** How fast messages are taken in, beside what else takes a message in. */
+export async function accept(bed: Bed, options: Options): Promise<Findings> {
+  const samples: Sample[] = [];
+  const checks: Check[] = [];
+  const manyCallers = options.smoke ? [4] : [64, 256];
+  for (let round = 1; round <= options.rounds; round++) {
+    for (const callers of manyCallers) {
+      for (const target of turned(TARGETS, round)) {
+        samples.push(await measure(bed, options, { target, callers, round }, checks));
+      }
+    }
+    for (const target of turned([sluice, bareInsert], round)) {
+      samples.push(await measure(bed, options, { target, callers: 1, round }, checks));
+    }
+  }
+  const tables = [
+    ...manyCallers.map((callers) => table(samples, callers)),
+    oneCaller(samples),
+    await generators(bed, options, samples),
+  ];
+  return { tables, checks, figures: samples };
+}
+
+/** Each round begins with another one, so that none always comes after the same neighbour. */
+function turned<T>(list: readonly T[], by: number): T[] {
+  return list.map((_, index) => list[(index + by) % list.length] as T);
+}
+
+async function measure(
+  bed: Bed,
+  options: Options,
+  { target, callers, round }: { target: Target; callers: number; round: number },
+  checks: Check[],
+): Promise<Sample> {
+  const serving = await target.start(bed);
+  try {
+    const relays = target === sluice && serving.store !== null ? new OutboxAges(serving.store) : null;
+    const load = loadOf(serving, callers, options);
+    const driven = await drive(load, serving.server, serving.watched, options.generators, bed.log('generator'));
+    const outboxAges = (await relays?.stop()) ?? [];
+    const accepted = driven.answers.get(202) ?? 0;
+    checks.push(onlyAccepted(target.name, driven), ...(await serving.check(accepted)));
+    const sample = { target: target.name, callers, round, ...figuresOf(driven), outboxAges };
+    process.stdout.write(`round ${round}, ${callers} callers, ${target.name}: ${figure(sample.perSecond)}/s\n`);
+    return sample;
+  } finally {
+    await serving.stop();
+  }
+}
+
+export function loadOf(serving: Serving, connections: number, { warmUpSeconds, seconds }: Options): Load {
+  const keys = serving.key === null ? [] : [serving.key];
+  const { url } = serving;
+  return {
+    url,
+    method: 'POST',
+    paths: ['/messages'],
+    keys,
+    body: BODY,
+    connections,
+    rate: null,
+    warmUpSeconds,
+    seconds,
+  };
+}
+
+/** Nobody may be refused here, and no connection may break. */
+export function onlyAccepted(name: string, { answers, lost }: Driven): Check {
+  const others = [...answers].filter(([status]) => status !== 202).map(([status, count]) => `${count} × ${status}`);
+  const what = `${name}: ${answers.get(202) ?? 0} × 202, other answers: ${others.join(', ') || 'none'}, lost: ${lost}`;
+  return { what, holds: others.length === 0 && lost === 0 && (answers.get(202) ?? 0) > 0 };
+}
+
+function figuresOf(driven: Driven) {
+  const latencies = driven.latencies.get(202) ?? [];
+  return {
+    perSecond: driven.perSecond.get(202) ?? 0,
+    p50: percentile(latencies, 0.5),
+    p99: percentile(latencies, 0.99),
+    p999: percentile(latencies, 0.999),
+    peakBytes: driven.serverPeakBytes,
+    cpuMicros: driven.cpuPerAnswer,
+    generatorLoad: driven.generatorLoad,
+  };
+}
+
+function table(samples: readonly Sample[], callers: number): Table {
+  const rows = TARGETS.map(({ name }) => {
+    const own = samples.filter((sample) => sample.target === name && sample.callers === callers);
+    const over = (of: (sample: Sample) => number) => told(spread(own.map(of)));
+    const cpu = (part: string) => (own[0]?.cpuMicros[part] === undefined ? '–' : over((s) => s.cpuMicros[part] ?? NaN));
+    return [
+      ...[name, over((s) => s.perSecond), over((s) => s.p50), over((s) => s.p99), over((s) => s.p999)],
+      ...[cpu('node'), cpu('PostgreSQL'), cpu('Redis'), over((s) => megabytes(s.peakBytes))],
+    ];
+  });
+  const ratios = TARGETS.slice(1).map(({ name }) => `${told(ratio(samples, callers, name))} of ${name}`);
+  const ages = samples.filter((s) => s.target === sluice.name && s.callers === callers).flatMap((s) => s.outboxAges);
+  const age = percentile(
+    [...ages].sort((a, b) => a - b),
+    0.99,
+  );
+  return {
+    title: `${callers} callers`,
+    columns: [
+      ...['', 'requests/s', 'p50 ms', 'p99 ms', 'p99.9 ms'],
+      ...['CPU-µs a message: node', 'PostgreSQL', 'Redis', 'peak memory of node, MiB'],
+    ],
+    rows,
+    notes: [
+      `Sluice accepts ${ratios.join(', ')} (requests/s, round by round).`,
+      `What waits in the outbox for the queue while it accepts: 99 % of ${ages.length} looks found nothing older than ${figure(age)} ms.`,
+    ],
+  };
+}
+
+/** Sluice's requests a second by those of another target, in the same round. */
+function ratio(samples: readonly Sample[], callers: number, other: string) {
+  const of = (target: string, round: number) =>
+    samples.find((s) => s.target === target && s.callers === callers && s.round === round)?.perSecond ?? NaN;
+  const rounds = [...new Set(samples.map(({ round }) => round))];
+  return spread(rounds.map((round) => of(sluice.name, round) / of(other, round)));
+}
+
+function oneCaller(samples: readonly Sample[]): Table {
+  const rows = [sluice, bareInsert].map(({ name }) => {
+    const own = samples.filter((sample) => sample.target === name && sample.callers === 1);
+    const over = (of: (sample: Sample) => number) => told(spread(own.map(of)));
+    return [name, over((s) => s.p50), over((s) => s.p99), over((s) => s.p999)];
+  });
+  return { title: 'One caller', columns: ['', 'p50 ms', 'p99 ms', 'p99.9 ms'], rows };
+}
+
+/** Whether it was the generator that was measured: what it can do at most, beside autocannon. */
+async function generators(bed: Bed, options: Options, samples: readonly Sample[]): Promise<Table> {
+  const callers = options.smoke ? 4 : 64;
+  const serving = await bareTogether.start(bed);
+  try {
+    const other = await autocannon(loadOf(serving, callers, options));
+    const own = samples.filter((s) => s.target === bareTogether.name && s.callers === callers);
+    const loads = samples.filter((s) => s.target === sluice.name).map((s) => s.generatorLoad);
+    return {
+      title: 'The load generator',
+      columns: ['', `requests/s, ${callers} callers, bare Fastify with the replies of a tick together`],
+      rows: [
+        ['ours', told(spread(own.map((s) => s.perSecond)))],
+        ['autocannon', figure(other)],
+      ],
+      notes: [
+        `Ours took ${figure(Math.max(...loads))} of a core at most while it measured Sluice, and ` +
+          `${figure(Math.max(...own.map((s) => s.generatorLoad)))} at its own limit. It runs on the same cores as what it measures.`,
+      ],
+    };
+  } finally {
+    await serving.stop();
+  }
+}

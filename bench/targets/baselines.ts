@@ -1,0 +1,91 @@
+import { usablePort } from '../../apps/dev/port.js';
+import { openQueue } from '../baselines/ordinary/queue.js';
+import { Program } from '../parts/program.js';
+import { agree } from '../report/report.js';
+import type { Target } from './target.js';
+
+export const bareFastify = bare('bare Fastify', 'bench/baselines/bare-fastify.js');
+export const bareTogether = bare('bare Fastify, replies of a tick together', 'bench/baselines/bare-together.js');
+
+function bare(name: string, script: string): Target {
+  return {
+    name,
+    start: async (bed) => {
+      const port = (await usablePort(0, '127.0.0.1')) ?? 0;
+      const server = await Program.start(script, { PORT: String(port) }, bed.log('bare'));
+      return {
+        url: `http://127.0.0.1:${port}`,
+        key: null,
+        server,
+        watched: { node: server.pid },
+        store: null,
+        check: () => Promise.resolve([]),
+        stop: () => server.stop(),
+      };
+    },
+  };
+}
+
+export const bareInsert: Target = {
+  name: 'bare Fastify that inserts the row',
+  start: async (bed) => {
+    const port = (await usablePort(0, '127.0.0.1')) ?? 0;
+    const store = await bed.database();
+    const env = { PORT: String(port), DATABASE_URL: store.url, ACCOUNT_ID: 'acct_00000000000000000000000000' };
+    const server = await Program.start('bench/baselines/bare-insert.js', env, bed.log('bare-insert'));
+    return {
+      url: `http://127.0.0.1:${port}`,
+      key: null,
+      server,
+      watched: { node: server.pid, PostgreSQL: bed.postgresPid },
+      store,
+      check: async (accepted) => [
+        agree('bare insert', { '202s': accepted, rows: await store.number('SELECT count(*) FROM sluice.messages') }),
+      ],
+      stop: async () => {
+        await server.stop();
+        await store.drop();
+      },
+    };
+  },
+};
+
+export const ordinaryStack: Target = {
+  name: 'the ordinary stack',
+  start: async (bed) => {
+    const port = (await usablePort(0, '127.0.0.1')) ?? 0;
+    const store = await bed.database('template0');
+    await bed.redis?.clear();
+    const redisUrl = bed.redis?.url ?? '';
+    const env = {
+      PORT: String(port),
+      DATABASE_URL: store.url,
+      REDIS_URL: redisUrl,
+      API_KEY: 'a-key-of-the-ordinary-stack',
+    };
+    const server = await Program.start('bench/baselines/ordinary/main.js', env, bed.log('ordinary'));
+    return {
+      url: `http://127.0.0.1:${port}`,
+      key: env.API_KEY,
+      server,
+      watched: { node: server.pid, PostgreSQL: bed.postgresPid, ...(bed.redis && { Redis: bed.redis.pid }) },
+      store,
+      check: async (accepted) => {
+        const queue = await openQueue(redisUrl, store.url);
+        const { waiting: jobs = NaN } = await queue.getJobCounts('waiting');
+        await queue.close();
+        return [
+          agree('the ordinary stack', {
+            '202s': accepted,
+            rows: await store.number('SELECT count(*) FROM public.messages'),
+            jobs,
+          }),
+        ];
+      },
+      stop: async () => {
+        await server.stop();
+        await store.drop();
+      },
+    };
+  },
+};

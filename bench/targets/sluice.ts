@@ -1,0 +1,111 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { usablePort } from '../../apps/dev/port.js';
+import type { Bed, Store } from '../parts/bed.js';
+import { Program } from '../parts/program.js';
+import { agree, type Check } from '../report/report.js';
+import type { Serving, Target } from './target.js';
+
+const OPERATORS_KEY = 'the-operators-key-of-the-benchmark-alone';
+export const PEPPER = 'the pepper of the benchmark alone, long enough';
+/** More than a run can send; the largest that a plan may have would do as well. */
+const LIMITS = { perMinute: 1_000_000_000, perDay: 1_000_000_000 };
+/** How long the relay may take to hand over what was accepted, in milliseconds, before that counts as lost. */
+const PATIENCE_MS = 600_000;
+
+export interface SluiceServing extends Serving {
+  readonly key: string;
+  readonly store: Store;
+}
+
+/** The API process, as one starts it in production, with all settings at their defaults. */
+export const sluice: Target = {
+  name: 'Sluice',
+  start: async (bed) => startSluice(bed, await bed.database()),
+};
+
+export async function startSluice(bed: Bed, store: Store): Promise<SluiceServing> {
+  const port = (await usablePort(0, '127.0.0.1')) ?? 0;
+  const env = { ...environment(store), HOST: '127.0.0.1', PORT: String(port), ADMIN_API_KEY: OPERATORS_KEY };
+  const server = await Program.start('apps/api/main.js', env, bed.log('sluice'));
+  const url = `http://127.0.0.1:${port}`;
+  return {
+    url,
+    key: await signUp(url),
+    server,
+    watched: { node: server.pid, PostgreSQL: bed.postgresPid },
+    store,
+    check: (accepted) => checkAccepted(store, accepted),
+    stop: async () => {
+      await server.stop();
+      await store.drop();
+    },
+  };
+}
+
+/** The worker process, with a handler that does nothing. */
+export function startWorker(bed: Bed, store: Store): Promise<Program> {
+  return Program.start('bench/targets/worker.js', environment(store), bed.log('worker'));
+}
+
+function environment(store: Store): Record<string, string> {
+  return { DATABASE_URL: store.url, API_KEY_PEPPER: PEPPER, MANAGEMENT_PORT: '0' };
+}
+
+/** An account whose limits are lifted by the operators, as they would lift them for a customer. */
+async function signUp(url: string): Promise<string> {
+  const account = await answerOf(url, 'POST', '/accounts', null, { name: 'Benchmark' });
+  await answerOf(url, 'PATCH', `/admin/accounts/${String(account.id)}`, OPERATORS_KEY, {
+    plan: 'enterprise',
+    limits: LIMITS,
+  });
+  return String((account.apiKey as Record<string, unknown>).key);
+}
+
+export async function answerOf(url: string, method: string, path: string, key: string | null, body: object) {
+  const response = await fetch(url + path, {
+    method,
+    headers: { 'content-type': 'application/json', ...(key !== null && { authorization: `Bearer ${key}` }) },
+    body: JSON.stringify(body),
+  });
+  const text = await response.text();
+  if (!response.ok) throw new Error(`${method} ${path} was answered ${response.status}: ${text}`);
+  return JSON.parse(text) as Record<string, unknown>;
+}
+
+/** Messages that have neither an outbox entry nor a job: there must be none at any moment. */
+const STRAYS = `
+  SELECT count(*) FROM sluice.messages m
+  WHERE m.status = 'queued'
+    AND NOT EXISTS (SELECT FROM bullmq.job j WHERE j.id = m.id)
+    AND m.id NOT IN (SELECT unnest(message_ids) FROM sluice.outbox)`;
+
+async function checkAccepted(store: Store, accepted: number): Promise<Check[]> {
+  const strays = await store.number(STRAYS);
+  await relayed(store);
+  const rows = await store.number('SELECT count(*) FROM sluice.messages');
+  const jobs = await store.number('SELECT count(*) FROM bullmq.job');
+  return [
+    {
+      what: `Sluice: ${strays} messages with neither an outbox entry nor a job right after the load`,
+      holds: strays === 0,
+    },
+    agree('Sluice', { '202s': accepted, rows, jobs }),
+  ];
+}
+
+/** Resolves when the outbox is empty. */
+export async function relayed(store: Store): Promise<void> {
+  await until(
+    async () => (await store.number('SELECT count(*) FROM sluice.outbox')) === 0,
+    'The outbox was not emptied',
+  );
+}
+
+/** Resolves when it holds. @throws Error when that takes ten minutes */
+export async function until(holds: () => Promise<boolean>, otherwise: string): Promise<void> {
+  const deadline = Date.now() + PATIENCE_MS;
+  while (!(await holds())) {
+    if (Date.now() > deadline) throw new Error(`${otherwise} within ten minutes.`);
+    await sleep(50);
+  }
+}
