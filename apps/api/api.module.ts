@@ -3,7 +3,7 @@ import { APP_FILTER, APP_GUARD, DiscoveryModule, DiscoveryService } from '@nestj
 import { AccountsModule } from '#accounts/accounts.module.js';
 import { AccessGuard } from '#accounts/adapters/http/access.guard.js';
 import { ApiKeyGuard } from '#accounts/adapters/http/api-key.guard.js';
-import { GetBacklog } from '#messages/index.js';
+import { GetBacklog, GetStorage } from '#messages/index.js';
 import { MessagesModule } from '#messages/messages.module.js';
 import { FallbackController } from '#platform/http/fallback.controller.js';
 import { OpenApiDocument } from '#platform/http/openapi/document.js';
@@ -35,8 +35,14 @@ export class ApiModule {
         AccountsModule.forApi(operators),
         RateLimitingModule.forApi(operators, budgets, {
           imports: [messages],
-          useFactory: (getBacklog: GetBacklog) => (accountId: string) => getBacklog.execute(accountId),
-          inject: [GetBacklog],
+          useFactory: (getBacklog: GetBacklog, getStorage: GetStorage) => async (accountId: string) => {
+            const [messages, storage] = await Promise.all([
+              getBacklog.execute(accountId),
+              getStorage.execute(accountId),
+            ]);
+            return { messages, storage };
+          },
+          inject: [GetBacklog, GetStorage],
         }),
         messages,
       ],

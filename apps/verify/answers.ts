@@ -33,6 +33,9 @@ export function inspectAnswer(answer: Answer, { wrong, again }: { wrong: boolean
     case 503:
       return { fate: 'unknown', fault: unless(isProblem && retryAfterMs !== null, ' without Retry-After') };
     default:
-      return { fate: status >= 400 && status < 500 ? 'refused' : 'unknown', fault: unless(false, '') };
+      return {
+        fate: (status >= 400 && status < 500) || code === 'storage_full' ? 'refused' : 'unknown',
+        fault: unless(false, ''),
+      };
   }
 }

@@ -35,6 +35,7 @@ export type ErrorCode =
   | 'account_not_found'
   | 'api_key_not_found'
   | 'ban_not_found'
+  | 'storage_full'
   | 'internal_error'
   | 'unavailable';
 

@@ -28,12 +28,14 @@ import { LoggingHandler } from './adapters/logging-handler.js';
 import { DeliveryMetrics } from './adapters/metrics/delivery-metrics.js';
 import { ReconcilerMetrics } from './adapters/metrics/reconciler-metrics.js';
 import { RelayMetrics } from './adapters/metrics/relay-metrics.js';
+import { countStorageRefusals } from './adapters/metrics/storage-metrics.js';
 import { watchStore } from './adapters/metrics/store-metrics.js';
 import { outboxBacklog } from './adapters/postgres/outbox-backlog.js';
 import { PostgresBacklogs } from './adapters/postgres/postgres-backlogs.js';
 import { PostgresDeliveries } from './adapters/postgres/postgres-deliveries.js';
 import { PostgresMessages } from './adapters/postgres/postgres-messages.js';
 import { PostgresOutbox } from './adapters/postgres/postgres-outbox.js';
+import { PostgresStorageLedger } from './adapters/postgres/postgres-storage-ledger.js';
 import { TracedHandler } from './adapters/traced-handler.js';
 import { Backlogs } from './application/backlogs.js';
 import { CancelMessage } from './application/cancel-message.js';
@@ -43,6 +45,7 @@ import { Deliveries } from './application/deliveries.js';
 import { DeliveryQueue } from './application/delivery-queue.js';
 import { GetBacklog } from './application/get-backlog.js';
 import { GetMessage } from './application/get-message.js';
+import { GetStorage } from './application/get-storage.js';
 import { JobFollower } from './application/job-follower.js';
 import { ListAttempts } from './application/list-attempts.js';
 import { ListMessages } from './application/list-messages.js';
@@ -55,6 +58,8 @@ import { RetryFailed } from './application/retry-failed.js';
 import { RetryMessage } from './application/retry-message.js';
 import { SendBatch } from './application/send-batch.js';
 import { SendMessage } from './application/send-message.js';
+import { StorageCap } from './application/storage-cap.js';
+import { StorageLedger } from './application/storage-ledger.js';
 
 const QUEUE_CONNECTION = Symbol('queue connection');
 const QUEUE = Symbol('queue');
@@ -91,6 +96,26 @@ const core: FactoryProvider[] = [
   },
   { provide: RelayMetrics, useFactory: (metrics: Metrics) => new RelayMetrics(metrics), inject: [Metrics] },
   { provide: Backlogs, useFactory: (database: Database) => new PostgresBacklogs(database), inject: [Database] },
+  {
+    provide: StorageLedger,
+    useFactory: (database: Database) => new PostgresStorageLedger(database),
+    inject: [Database],
+  },
+  {
+    provide: StorageCap,
+    useFactory: (ledger: StorageLedger, settings: Settings, metrics: Metrics, logger: Logger) => {
+      const refusals = countStorageRefusals(metrics);
+      return new StorageCap(ledger, settings.maxStoredBytesPerAccount, {
+        refused: () => {
+          refusals.add();
+        },
+        failed: (error) => {
+          logger.warn({ err: error }, 'counting what is stored failed');
+        },
+      });
+    },
+    inject: [StorageLedger, SETTINGS, Metrics, LOGGER],
+  },
   { provide: Outbox, useFactory: (database: Database) => new PostgresOutbox(database), inject: [Database] },
   {
     provide: OutboxRelay,
@@ -165,10 +190,16 @@ const core: FactoryProvider[] = [
 
 const useCases: FactoryProvider[] = [
   { provide: GetBacklog, useFactory: (backlogs: Backlogs) => new GetBacklog(backlogs), inject: [Backlogs] },
+  {
+    provide: GetStorage,
+    useFactory: (ledger: StorageLedger, { maxStoredBytesPerAccount }: Settings) =>
+      new GetStorage(ledger, maxStoredBytesPerAccount),
+    inject: [StorageLedger, SETTINGS],
+  },
   ...[SendMessage, SendBatch].map((UseCase) => ({
     provide: UseCase,
-    useFactory: (messages: Messages, ids: Ids, clock: Clock) => new UseCase(messages, ids, clock),
-    inject: [Messages, Ids, Clock],
+    useFactory: (messages: Messages, ids: Ids, clock: Clock, cap: StorageCap) => new UseCase(messages, ids, clock, cap),
+    inject: [Messages, Ids, Clock, StorageCap],
   })),
   { provide: GetMessage, useFactory: (messages: Messages) => new GetMessage(messages), inject: [Messages] },
   { provide: RetryFailed, useFactory: (messages: Messages) => new RetryFailed(messages), inject: [Messages] },
@@ -220,6 +251,7 @@ class Lifecycle implements OnApplicationBootstrap, BeforeApplicationShutdown {
     private readonly background: boolean,
     private readonly settings: Settings,
     private readonly messages: PostgresMessages,
+    private readonly cap: StorageCap,
     private readonly relay: OutboxRelay,
     private readonly reconciler: Reconciler,
     private readonly follower: JobFollower,
@@ -231,6 +263,7 @@ class Lifecycle implements OnApplicationBootstrap, BeforeApplicationShutdown {
   async onApplicationBootstrap(): Promise<void> {
     if (!this.background) return;
     this.relay.startSweeping();
+    this.cap.start();
     this.reconciler.start(this.settings.reconcileIntervalMs);
     this.follower.start(FOLLOW_EVERY_MS);
     await this.consumer?.start();
@@ -241,6 +274,7 @@ class Lifecycle implements OnApplicationBootstrap, BeforeApplicationShutdown {
     await this.reconciler.close();
     await this.follower.close();
     await this.messages.idle();
+    await this.cap.close();
     await this.relay.close();
     // BullMQ holds on to its connections while jobs run; those that outlast the grace end with the process.
     if (!ended) return;
@@ -250,15 +284,16 @@ class Lifecycle implements OnApplicationBootstrap, BeforeApplicationShutdown {
 }
 
 function lifecycle({ background = true, consumer = false }): FactoryProvider {
-  const parts = [SETTINGS, Messages, OutboxRelay, Reconciler, JobFollower, QUEUE, QUEUE_CONNECTION];
+  const parts = [SETTINGS, Messages, StorageCap, OutboxRelay, Reconciler, JobFollower, QUEUE, QUEUE_CONNECTION];
   return {
     provide: Lifecycle,
     useFactory: (...injected: unknown[]) => {
-      const [settings, messages, relay, reconciler, follower, queue, connection, consuming = null] = injected;
+      const [settings, messages, cap, relay, reconciler, follower, queue, connection, consuming = null] = injected;
       return new Lifecycle(
         background,
         settings as Settings,
         messages as PostgresMessages,
+        cap as StorageCap,
         relay as OutboxRelay,
         reconciler as Reconciler,
         follower as JobFollower,

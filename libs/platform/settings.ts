@@ -168,6 +168,7 @@ export function readSettings(env: Variables) {
       open: oneOf(env, 'SIGNUP', 'open', ['open', 'closed']) === 'open',
       perHour: integer(env, 'SIGNUPS_PER_HOUR', 20, 0, 1_000_000),
     },
+    maxStoredBytesPerAccount: 1_048_576 * integer(env, 'MAX_STORED_MB_PER_ACCOUNT', 10_240, 0, 1_000_000_000),
     anonymousPerMinute: integer(env, 'ANONYMOUS_PER_MINUTE', 300, 1, 1_000_000),
     bans: {
       graceMs: 1_000 * integer(env, 'BAN_GRACE_SECONDS', 2, 0, 3_600),

@@ -17,13 +17,13 @@ import { countDecisions } from './adapters/metrics/limiter-metrics.js';
 import { BansController } from './adapters/http/bans.controller.js';
 import { PostgresBans } from './adapters/postgres/postgres-bans.js';
 import { PlanThrottlerGuard, type Budgets } from './adapters/http/plan-throttler.guard.js';
-import { BACKLOG_OF, type BacklogOf } from './backlog.js';
 import { Bans } from './bans.js';
+import { HOLDINGS_OF, type HoldingsOf } from './holdings.js';
 import { PlanThrottlerStorage } from './plan-throttler-storage.js';
 import { PostgresPlanThrottlerStorage } from './adapters/postgres/postgres-plan-throttler-storage.js';
 import { UsageController } from './adapters/http/usage.controller.js';
 
-interface BacklogSource extends Pick<FactoryProvider<BacklogOf>, 'useFactory' | 'inject'> {
+interface HoldingsSource extends Pick<FactoryProvider<HoldingsOf>, 'useFactory' | 'inject'> {
   readonly imports: DynamicModule[];
 }
 
@@ -68,9 +68,9 @@ const FORGET_EVERY_MS = 600_000;
 export class RateLimitingModule {
   /**
    * @param operators whether there is an operators' key, without which their routes do not exist
-   * @param backlogOf how the app has it from whoever has the messages
+   * @param holdingsOf how the app has them from whoever has the messages
    */
-  static forApi(operators: boolean, budgets: Budgets, backlogOf: BacklogSource): DynamicModule {
+  static forApi(operators: boolean, budgets: Budgets, holdingsOf: HoldingsSource): DynamicModule {
     const guard: FactoryProvider = {
       provide: PlanThrottlerGuard,
       useFactory: (
@@ -83,9 +83,9 @@ export class RateLimitingModule {
     };
     return {
       module: RateLimitingModule,
-      imports: backlogOf.imports,
+      imports: holdingsOf.imports,
       controllers: operators ? [BansController] : [],
-      providers: [guard, { provide: BACKLOG_OF, useFactory: backlogOf.useFactory, inject: backlogOf.inject ?? [] }],
+      providers: [guard, { provide: HOLDINGS_OF, useFactory: holdingsOf.useFactory, inject: holdingsOf.inject ?? [] }],
       exports: [guard],
     };
   }

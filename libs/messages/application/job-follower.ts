@@ -1,5 +1,6 @@
 import type { Census } from './census.js';
 import type { Deliveries } from './deliveries.js';
+import { Rounds } from './rounds.js';
 
 /**
  * Lets a message's status follow its job soon after a worker other than ours has ended it. Several processes may do so
@@ -7,8 +8,7 @@ import type { Deliveries } from './deliveries.js';
  */
 export class JobFollower {
   private position: string | null = null;
-  private timer: NodeJS.Timeout | null = null;
-  private running: Promise<unknown> | null = null;
+  private readonly rounds = new Rounds(() => this.run().catch(this.report));
 
   constructor(
     private readonly census: Census,
@@ -17,16 +17,11 @@ export class JobFollower {
   ) {}
 
   start(intervalMs: number): void {
-    this.timer = setInterval(() => {
-      this.running ??= this.run()
-        .catch(this.report)
-        .finally(() => (this.running = null));
-    }, intervalMs);
+    this.rounds.start(intervalMs);
   }
 
-  async close(): Promise<void> {
-    if (this.timer !== null) clearInterval(this.timer);
-    await this.running;
+  close(): Promise<void> {
+    return this.rounds.close();
   }
 
   /** @returns how many messages followed */

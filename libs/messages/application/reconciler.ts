@@ -2,6 +2,7 @@ import type { Clock } from '#kernel/clock.js';
 import type { Census, Stray } from './census.js';
 import type { Deliveries } from './deliveries.js';
 import { KEY_LIFETIME_MS, type Messages } from './messages.js';
+import { Rounds } from './rounds.js';
 
 const STRAYS_AT_ONCE = 500;
 /** Jobs that others have ended are kept so long for people to look at; ours go at once. */
@@ -16,8 +17,7 @@ export interface Reconciled {
 
 /** Slowly and periodically puts right what no other part did. */
 export class Reconciler {
-  private timer: NodeJS.Timeout | null = null;
-  private running: Promise<void> | null = null;
+  private readonly rounds = new Rounds(() => this.run().then(this.report, this.report));
   private closed = false;
 
   constructor(
@@ -29,18 +29,13 @@ export class Reconciler {
   ) {}
 
   start(intervalMs: number): void {
-    this.timer = setInterval(() => {
-      this.running ??= this.run()
-        .then(this.report, this.report)
-        .finally(() => (this.running = null));
-    }, intervalMs);
+    this.rounds.start(intervalMs);
   }
 
   /** Ends after what is under way: what is left waits for the next round, of whatever process. */
   async close(): Promise<void> {
     this.closed = true;
-    if (this.timer !== null) clearInterval(this.timer);
-    await this.running;
+    await this.rounds.close();
   }
 
   async run(): Promise<Reconciled> {

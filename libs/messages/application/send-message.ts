@@ -3,6 +3,7 @@ import type { Clock } from '#kernel/clock.js';
 import type { Ids } from '#kernel/ids.js';
 import { Message, type NewMessage } from '../domain/message.js';
 import type { Accepted, Messages } from './messages.js';
+import type { StorageCap } from './storage-cap.js';
 
 /** Takes a message in. When it resolves, the message is stored and will be queued, whatever happens. */
 export class SendMessage {
@@ -10,16 +11,20 @@ export class SendMessage {
     private readonly messages: Messages,
     private readonly ids: Ids,
     private readonly clock: Clock,
+    private readonly storage: StorageCap,
   ) {}
 
   /**
    * @throws ValidationError when it can't be a message
    * @throws DomainError `idempotency_key_reused`, `idempotency_key_in_use` or `unavailable`
    */
-  execute(accountId: string, wish: NewMessage, idempotencyKey: string | null): Promise<Accepted> {
+  async execute(accountId: string, wish: NewMessage, idempotencyKey: string | null): Promise<Accepted> {
     const at = this.clock.now();
     const message = Message.queue(this.ids.next('msg', at), accountId, wish, at);
-    return this.messages.add(message, idempotencyKey === null ? null : { key: idempotencyKey, fingerprint: of(wish) });
+    const idempotency = idempotencyKey === null ? null : { key: idempotencyKey, fingerprint: of(wish) };
+    const accepted = await this.messages.add(message, idempotency);
+    if (!accepted.replayed) this.storage.count([message]);
+    return accepted;
   }
 }
 

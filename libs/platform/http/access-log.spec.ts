@@ -14,7 +14,7 @@ describe('AccessLog', () => {
   });
 
   it('takes every request that was failed, and refusals like all others', () => {
-    const statuses: Status[] = [500, 503, 429, 404, 'aborted'];
-    expect(statuses.map((status) => wanted(0, status))).toEqual([6, 6, 0, 0, 0]);
+    const statuses: Status[] = [500, 503, 507, 429, 404, 'aborted'];
+    expect(statuses.map((status) => wanted(0, status))).toEqual([6, 6, 0, 0, 0, 0]);
   });
 });

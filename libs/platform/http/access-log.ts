@@ -1,4 +1,5 @@
 import type { Logger } from '../logging.js';
+import { PROBLEMS } from './problems.js';
 
 /** The status of an answer; `aborted` when its connection was lost before it was written in full. */
 export type Status = number | 'aborted';
@@ -37,6 +38,7 @@ export class AccessLog {
   }
 }
 
+// A caller whose account is full is refused by a rule, not by a fault, and may be as often as it likes.
 function isFailure(status: Status): boolean {
-  return status !== 'aborted' && status >= 500;
+  return status !== 'aborted' && status >= 500 && status !== PROBLEMS.storage_full.status;
 }

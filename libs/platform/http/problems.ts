@@ -206,6 +206,14 @@ export const PROBLEMS: Readonly<Record<ErrorCode, ProblemKind>> = {
     cure: 'Repeat after the seconds in Retry-After, with pauses that grow. Send messages with an Idempotency-Key: then a repetition cannot create a second one.',
     example: 'The service cannot reach its store. Repeat the request later.',
   },
+  storage_full: {
+    status: 507,
+    title: 'The account has stored as much as it may',
+    cause:
+      'The messages of your account take up all the room that the operator of this service allows an account. Nothing of this request was stored: this is the one 5xx after which that is certain.',
+    cure: 'Do not repeat it: it is refused until older messages have been removed. GET /account/usage tells how much is stored and how much may be. Ask the operator when messages are removed, or for more room.',
+    example: 'The account stores 10240 MiB, which is all it may. Older messages must be removed first.',
+  },
 };
 
 /** Seconds after which a caller may try again when the service itself can't say better. */

@@ -1,4 +1,4 @@
-import { Controller, Get, Headers, HttpCode, Param, Post, Query, Res } from '@nestjs/common';
+import { Controller, Get, Headers, HttpCode, Param, Post, Query, Res, UseGuards } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import type { FieldFault } from '#kernel/domain-error.js';
 import { Scoped } from '#platform/http/access.js';
@@ -18,6 +18,7 @@ import { SendMessage } from '../../application/send-message.js';
 import { Traceparent } from '#platform/http/traceparent.js';
 import { pageModel, pageOf, PAGING, readPage, type PageView } from '#platform/http/paging.js';
 import { MESSAGE_STATUSES } from '../../domain/message-status.js';
+import { StorageGuard } from './storage.guard.js';
 import { readBatch, readMessage, RetryFailedBody, SendBatchBody, SendMessageBody } from './message-bodies.js';
 import { IDEMPOTENCY_KEY, IDEMPOTENT_REPLAYED, LOCATION, readIdempotencyKey, TRACEPARENT } from './message-headers.js';
 import {
@@ -56,14 +57,15 @@ export class MessagesController {
   ) {}
 
   @Scoped('messages:send')
+  @UseGuards(StorageGuard)
   @Post()
   @HttpCode(202)
   @Operation({
     id: 'sendMessage',
     summary: 'Send a message',
     description:
-      '**202 means: stored and queued, durably.** 4xx means that nothing was stored. After a 5xx or a broken connection, ' +
-      'repeat the request with the same `Idempotency-Key`: it creates one message at most.',
+      '**202 means: stored and queued, durably.** 4xx and 507 mean that nothing was stored. After any other 5xx or a ' +
+      'broken connection, repeat the request with the same `Idempotency-Key`: it creates one message at most.',
     headers: { 'Idempotency-Key': IDEMPOTENCY_KEY, traceparent: TRACEPARENT },
     answer: {
       description: 'The message is stored and queued.',
@@ -73,7 +75,7 @@ export class MessagesController {
         'Idempotent-Replayed': IDEMPOTENT_REPLAYED,
       },
     },
-    problems: ['idempotency_key_in_use', 'idempotency_key_reused'],
+    problems: ['idempotency_key_in_use', 'idempotency_key_reused', 'storage_full'],
   })
   async send(
     @CurrentCaller() caller: Caller,
@@ -91,6 +93,7 @@ export class MessagesController {
   }
 
   @Scoped('messages:send')
+  @UseGuards(StorageGuard)
   @Post('batch')
   @HttpCode(202)
   @Operation({
@@ -98,14 +101,15 @@ export class MessagesController {
     summary: 'Send a batch of messages',
     description:
       'Accepts all messages or none, and counts one request for each. **202 means: stored and queued, durably.** After a ' +
-      '5xx or a broken connection, repeat the request with the same `Idempotency-Key`: it creates one batch at most.',
+      '5xx (but 507) or a broken connection, repeat the request with the same `Idempotency-Key`: it creates one batch at ' +
+      'most.',
     headers: { 'Idempotency-Key': IDEMPOTENCY_KEY, traceparent: TRACEPARENT },
     answer: {
       description: 'All messages are stored and queued.',
       body: ACCEPTED_BATCH,
       headers: { 'Idempotent-Replayed': IDEMPOTENT_REPLAYED },
     },
-    problems: ['batch_exceeds_limit', 'idempotency_key_in_use', 'idempotency_key_reused'],
+    problems: ['batch_exceeds_limit', 'idempotency_key_in_use', 'idempotency_key_reused', 'storage_full'],
   })
   async sendAll(
     @CurrentCaller() caller: Caller,

@@ -18,8 +18,8 @@ without a valid key count against their IP address.
 ## Errors
 
 Errors are problem documents (RFC 9457). \`code\` is stable, \`type\` leads to a page that explains it; [/errors](/errors)
-lists all. **4xx: nothing was stored. 5xx or a broken connection: the outcome is unknown**, so repeat the request with the
-same \`Idempotency-Key\`.
+lists all. **4xx and 507: nothing was stored. Any other 5xx or a broken connection: the outcome is unknown**, so repeat the
+request with the same \`Idempotency-Key\`.
 
 ## Every path
 

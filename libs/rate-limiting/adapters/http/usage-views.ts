@@ -1,6 +1,6 @@
 import type { Limits } from '#accounts/index.js';
 import { nullable, time, viewModel } from '#platform/http/openapi/schema.js';
-import type { Backlog } from '../../backlog.js';
+import type { Backlog, Holdings, Storage } from '../../holdings.js';
 import type { Simulation } from '../../simulate.js';
 import type { WindowName } from '../../windows.js';
 
@@ -11,9 +11,7 @@ interface WindowView {
   readonly resetsAt: Date;
 }
 
-export interface UsageView extends Readonly<Record<WindowName, WindowView>> {
-  readonly messages: Backlog;
-}
+export interface UsageView extends Readonly<Record<WindowName, WindowView>>, Holdings {}
 
 export interface SimulationView extends Simulation {
   readonly limits: Limits;
@@ -37,10 +35,24 @@ const BACKLOG = viewModel<Backlog>('Backlog', 'How the messages of the account m
   deliveredPerMinute: { ...COUNT, description: 'Delivered in a minute, by the last five minutes.', examples: [240] },
 });
 
-export const USAGE = viewModel<UsageView>('Usage', 'Both windows of an account, and how its messages move.', {
+const STORAGE = viewModel<Storage>('Storage', 'What the stored messages of the account take up.', {
+  limitBytes: nullable({
+    ...COUNT,
+    description: 'As much as it may be; null is no limit.',
+    examples: [10_737_418_240],
+  }),
+  usedBytes: {
+    ...COUNT,
+    description: 'As of a second ago, 256 bytes for each message included.',
+    examples: [52_428_800],
+  },
+});
+
+export const USAGE = viewModel<UsageView>('Usage', 'Both windows of an account, and what is known of its messages.', {
   minute: WINDOW,
   day: WINDOW,
   messages: BACKLOG,
+  storage: STORAGE,
 });
 
 export const SIMULATION = viewModel<Required<SimulationView>>(

@@ -13,7 +13,7 @@ import { Scoped } from '#platform/http/access.js';
 import { CurrentCaller, type Caller } from '#platform/http/caller.js';
 import { JsonBody } from '#platform/http/json-body.js';
 import { Field, Operation, Section } from '#platform/http/openapi/operation.js';
-import { BACKLOG_OF, type BacklogOf } from '../../backlog.js';
+import { HOLDINGS_OF, type HoldingsOf } from '../../holdings.js';
 import { PlanThrottlerStorage } from '../../plan-throttler-storage.js';
 import { simulate, steady } from '../../simulate.js';
 import { WINDOW_MS, type WindowName } from '../../windows.js';
@@ -84,7 +84,7 @@ class SimulateBody {
 export class UsageController {
   constructor(
     private readonly storage: PlanThrottlerStorage,
-    @Inject(BACKLOG_OF) private readonly backlogOf: BacklogOf,
+    @Inject(HOLDINGS_OF) private readonly holdingsOf: HoldingsOf,
   ) {}
 
   @Get('usage')
@@ -92,20 +92,21 @@ export class UsageController {
     id: 'getUsage',
     summary: 'Get the usage',
     description:
-      'Where the windows of the account stand, how many of its messages wait, and how fast they are delivered.',
-    answer: { description: 'Both windows, and the backlog.', body: USAGE },
+      'Where the windows of the account stand, how many of its messages wait, how fast they are delivered, and what all ' +
+      'that are stored take up.',
+    answer: { description: 'Both windows, the backlog and the storage.', body: USAGE },
   })
   async usage(@CurrentCaller() { accountId }: Caller): Promise<UsageView> {
-    const [{ limits, windows, at }, messages] = await Promise.all([
+    const [{ limits, windows, at }, holdings] = await Promise.all([
       this.storage.usage(accountId),
-      this.backlogOf(accountId),
+      this.holdingsOf(accountId),
     ]);
     const view = (name: WindowName, limit: number) => {
       const { used, endsAt } = windows[name];
       const resetsAt = new Date(endsAt === 0 ? at + WINDOW_MS[name] : endsAt);
       return { limit, used, remaining: Math.max(0, limit - used), resetsAt };
     };
-    return { minute: view('minute', limits.perMinute), day: view('day', limits.perDay), messages };
+    return { minute: view('minute', limits.perMinute), day: view('day', limits.perDay), ...holdings };
   }
 
   /** A dry run: nothing of it is sent or counted, but for the request itself. */

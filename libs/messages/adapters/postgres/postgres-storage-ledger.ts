@@ -1,0 +1,39 @@
+import type { Database } from '#platform/database/database.js';
+import { StorageLedger, type AccountDay } from '../../application/storage-ledger.js';
+
+// In one order, so that processes with the same accounts can't lock each other out.
+const ADD = `
+  WITH added AS (
+    INSERT INTO sluice.storage AS s (account_id, day, bytes, messages)
+    SELECT account_id, DATE '1970-01-01' + day, bytes, messages
+    FROM unnest($1::text[], $2::integer[], $3::bigint[], $4::bigint[]) AS t (account_id, day, bytes, messages)
+    ORDER BY account_id, day
+    ON CONFLICT (account_id, day)
+    DO UPDATE SET bytes = s.bytes + excluded.bytes, messages = s.messages + excluded.messages
+    RETURNING account_id, day, bytes
+  )
+  SELECT account_id AS "accountId", day - DATE '1970-01-01' AS day, bytes::float8 FROM added`;
+
+const TOTALS = `
+  SELECT account_id AS "accountId", sum(bytes)::float8 AS bytes FROM sluice.storage
+  WHERE account_id = ANY ($1) GROUP BY account_id`;
+
+export class PostgresStorageLedger extends StorageLedger {
+  constructor(private readonly database: Database) {
+    super();
+  }
+
+  add(days: readonly AccountDay[]): Promise<Omit<AccountDay, 'messages'>[]> {
+    return this.database.query(ADD, [
+      days.map(({ accountId }) => accountId),
+      days.map(({ day }) => day),
+      days.map(({ bytes }) => bytes),
+      days.map(({ messages }) => messages),
+    ]);
+  }
+
+  async totals(accountIds: readonly string[]): Promise<Map<string, number>> {
+    const rows = await this.database.query<{ accountId: string; bytes: number }>(TOTALS, [accountIds]);
+    return new Map(rows.map(({ accountId, bytes }) => [accountId, bytes]));
+  }
+}

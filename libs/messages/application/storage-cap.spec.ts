@@ -1,0 +1,164 @@
+import { InMemoryStorageLedger } from '../../../test/contracts/fakes/in-memory-storage-ledger.js';
+import { after, aMessage, anAccountId, messages, SENT_AT, textOf } from '../../../test/support/messages.js';
+import { Message } from '../domain/message.js';
+import { StorageCap } from './storage-cap.js';
+
+const MEBIBYTE = 1_048_576;
+const DAY_MS = 86_400_000;
+/** A mebibyte is four texts of the largest size and no fifth. */
+const LARGE = 256 * 1_024;
+
+describe('StorageCap', () => {
+  let ledger: InMemoryStorageLedger;
+  let accountId: string;
+  let failures: unknown[];
+  let refusals: number;
+  beforeEach(() => {
+    ledger = new InMemoryStorageLedger();
+    accountId = anAccountId();
+    failures = [];
+    refusals = 0;
+  });
+
+  const aCap = (capBytes = MEBIBYTE) =>
+    new StorageCap(ledger, capBytes, { refused: () => refusals++, failed: (error) => failures.push(error) });
+  const large = (count: number, createdAt = SENT_AT) => messages(count, { accountId, createdAt, text: textOf(LARGE) });
+  const refuses = (cap: StorageCap, account = accountId) => {
+    try {
+      cap.admit(account);
+      return false;
+    } catch (error) {
+      expect(error).toMatchObject({ code: 'storage_full' });
+      return true;
+    }
+  };
+  const rounds = async (cap: StorageCap, count: number) => {
+    for (let round = 0; round < count; round++) await cap.round();
+  };
+
+  it('counts text in bytes and what goes with it, by the day in UTC', async () => {
+    const cap = aCap();
+    cap.count([aMessage({ accountId, text: 'ä' }), aMessage({ accountId, text: 'x' })]);
+    cap.count([aMessage({ accountId, createdAt: after(DAY_MS) })]);
+    await cap.round();
+    const day = Math.floor(SENT_AT.getTime() / DAY_MS);
+    expect([...ledger.days.values()]).toEqual([
+      { accountId, day, bytes: 515, messages: 2 },
+      { accountId, day: day + 1, bytes: 261, messages: 1 },
+    ]);
+  });
+
+  it('refuses an account from the round on in which it has as much as it may, and no other', async () => {
+    const cap = aCap();
+    cap.count(large(3));
+    await cap.round();
+    expect(refuses(cap)).toBe(false);
+    cap.count(large(1));
+    expect(refuses(cap)).toBe(false);
+    await cap.round();
+    expect(refuses(cap)).toBe(true);
+    expect(refuses(cap, anAccountId())).toBe(false);
+    expect(refusals).toBe(1);
+  });
+
+  it('counts what other processes and other days have stored', async () => {
+    const [cap, other] = [aCap(), aCap()];
+    other.count(large(2, after(-DAY_MS)));
+    other.count(large(1));
+    await other.round();
+    cap.count(large(1));
+    await cap.round();
+    expect([refuses(cap), refuses(other)]).toEqual([true, false]);
+    other.count([aMessage({ accountId })]);
+    await other.round();
+    expect(refuses(other)).toBe(true);
+  });
+
+  it('asks for the total of an account once a day as long as it can not be full', async () => {
+    const totals = jest.spyOn(ledger, 'totals');
+    const cap = aCap();
+    for (let round = 0; round < 10; round++) {
+      cap.count([aMessage({ accountId })]);
+      await cap.round();
+    }
+    expect(totals).toHaveBeenCalledTimes(1);
+    cap.count([aMessage({ accountId, createdAt: after(DAY_MS) })]);
+    await cap.round();
+    expect(totals).toHaveBeenCalledTimes(2);
+    await rounds(cap, 10);
+    expect(totals).toHaveBeenCalledTimes(2);
+  });
+
+  it('admits an account again within four rounds after room was made', async () => {
+    const cap = aCap();
+    cap.count(large(2, after(-DAY_MS)));
+    cap.count(large(2));
+    await cap.round();
+    await rounds(cap, 8);
+    expect(refuses(cap)).toBe(true);
+    const [oldest = ''] = ledger.days.keys();
+    ledger.days.delete(oldest);
+    await rounds(cap, 4);
+    expect(refuses(cap)).toBe(false);
+  });
+
+  it('tells by what is stored, not by what was removed meanwhile', async () => {
+    const cap = aCap();
+    cap.count(large(2, after(-DAY_MS)));
+    cap.count(large(1));
+    await cap.round();
+    const [oldest = ''] = ledger.days.keys();
+    ledger.days.delete(oldest);
+    cap.count(large(2));
+    await cap.round();
+    expect(refuses(cap)).toBe(false);
+  });
+
+  it('keeps what it could not write, and says so', async () => {
+    const cap = aCap();
+    ledger.away = true;
+    cap.count(large(2));
+    await cap.round();
+    cap.count(large(2));
+    await cap.round();
+    expect(failures).toHaveLength(2);
+    ledger.away = false;
+    await cap.round();
+    expect(refuses(cap)).toBe(true);
+    expect([...ledger.days.values()]).toMatchObject([{ messages: 4 }]);
+  });
+
+  it('keeps it for so many accounts only as fit into memory', async () => {
+    const cap = aCap();
+    ledger.away = true;
+    const { state } = aMessage();
+    for (let account = 0; account < 100_010; account++) {
+      cap.count([Message.restore({ ...state, accountId: `acct_${account}` })]);
+    }
+    ledger.away = false;
+    await cap.close();
+    expect(ledger.days.size).toBe(100_000);
+  });
+
+  it('writes what is left when it closes', async () => {
+    const cap = aCap();
+    cap.start();
+    cap.count(large(1));
+    await cap.close();
+    expect(ledger.days.size).toBe(1);
+    ledger.away = true;
+    cap.count(large(1));
+    await cap.close();
+    expect(failures).toHaveLength(1);
+  });
+
+  it('refuses nobody without a cap, and counts all the same', async () => {
+    const totals = jest.spyOn(ledger, 'totals');
+    const cap = aCap(0);
+    cap.count(large(20));
+    await rounds(cap, 4);
+    expect(refuses(cap)).toBe(false);
+    expect(ledger.days.size).toBe(1);
+    expect(totals).not.toHaveBeenCalled();
+  });
+});

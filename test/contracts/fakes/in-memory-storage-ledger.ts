@@ -1,0 +1,30 @@
+import { StorageLedger, type AccountDay } from '#messages/application/storage-ledger.js';
+import { unavailable } from '../../support/messages.js';
+
+/** What the unit tests of the cap use; it keeps the contract that PostgresStorageLedger keeps. */
+export class InMemoryStorageLedger extends StorageLedger {
+  readonly days = new Map<string, AccountDay>();
+  away = false;
+
+  add(days: readonly AccountDay[]): Promise<AccountDay[]> {
+    if (this.away) return Promise.reject(unavailable());
+    return Promise.resolve(
+      days.map((more) => {
+        const name = `${more.accountId}/${more.day}`;
+        const { bytes = 0, messages = 0 } = this.days.get(name) ?? {};
+        const sum = { ...more, bytes: bytes + more.bytes, messages: messages + more.messages };
+        this.days.set(name, sum);
+        return sum;
+      }),
+    );
+  }
+
+  totals(accountIds: readonly string[]): Promise<Map<string, number>> {
+    if (this.away) return Promise.reject(unavailable());
+    const totals = new Map<string, number>();
+    for (const { accountId, bytes } of this.days.values()) {
+      if (accountIds.includes(accountId)) totals.set(accountId, (totals.get(accountId) ?? 0) + bytes);
+    }
+    return Promise.resolve(totals);
+  }
+}
