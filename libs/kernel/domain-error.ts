@@ -47,7 +47,11 @@ export class RetryLaterError extends DomainError {
     message: string,
     readonly retryAfter: number,
   ) {
+    // A flood is refused with it: to note where it was thrown would be the largest part of each refusal's cost.
+    const { stackTraceLimit } = Error;
+    Error.stackTraceLimit = 0;
     super(code, message);
+    Error.stackTraceLimit = stackTraceLimit;
   }
 }
 

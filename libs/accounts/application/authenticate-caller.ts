@@ -1,3 +1,4 @@
+import { hash as digest } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import type { Clock } from '#kernel/clock.js';
 import { DomainError } from '#kernel/domain-error.js';
@@ -56,16 +57,17 @@ export class AuthenticateCaller {
    * @throws DomainError `unavailable` when the store can't be asked
    */
   async execute(presented: string): Promise<Caller | null> {
+    const name = nameOf(presented);
+    const cached = this.cache.get(name);
+    if (cached !== undefined) return this.caller(cached);
     const hash = this.secrets.hash(presented);
-    if (hash === null) return null;
-    const name = hash.toString('base64');
-    return this.caller(this.cache.get(name) ?? (await this.lookUp(name, hash)));
+    return hash === null ? null : this.caller(await this.lookUp(name, hash));
   }
 
   /** The same, but asks the store in any case. */
   async refresh(presented: string): Promise<Caller | null> {
     const hash = this.secrets.hash(presented);
-    return hash === null ? null : this.caller(await this.lookUp(hash.toString('base64'), hash, JOIN_MS));
+    return hash === null ? null : this.caller(await this.lookUp(nameOf(presented), hash, JOIN_MS));
   }
 
   private caller({ found }: Looked): Caller | null {
@@ -97,6 +99,12 @@ export class AuthenticateCaller {
     this.questions.set(name, { askedAt, answer });
     return answer;
   }
+}
+
+// What is remembered must not hold keys. Whether one was issued here, and under which hash it is kept, takes two HMACs:
+// this takes a twentieth of their time, and is asked with each request.
+function nameOf(presented: string): string {
+  return digest('sha256', presented, 'base64');
 }
 
 export function unauthorized(): DomainError {

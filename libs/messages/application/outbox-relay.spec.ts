@@ -8,6 +8,9 @@ import { OutboxRelay, type RelayReport } from './outbox-relay.js';
 
 const MEBIBYTE = 1_048_576;
 
+/** Lets a relay gather for as long as it may, and no timer end that comes after. */
+const gathering = () => jest.advanceTimersByTimeAsync(100);
+
 /** One process: a relay with its queue on a store in memory. Time passes when the test says so. */
 function relaying() {
   const store = new InMemoryStore();
@@ -35,7 +38,7 @@ describe('OutboxRelay', () => {
     send(...messages(2));
     send(...messages(3));
     release();
-    await turn();
+    await gathering();
     expect(queue.calls).toEqual([1, 5]);
     expect(queue.jobs.size).toBe(6);
   });
@@ -44,7 +47,7 @@ describe('OutboxRelay', () => {
     const { relay, send } = relaying();
     const ids = [send(aMessage()), send(aMessage())];
     expect(relay.takeRelayed()).toEqual([]);
-    await turn();
+    await gathering();
     expect(relay.takeRelayed()).toEqual(ids);
     expect(relay.takeRelayed()).toEqual([]);
   });
@@ -86,29 +89,52 @@ describe('OutboxRelay', () => {
     const { queue, send } = relaying();
     const release = queue.hold();
     send(aMessage());
-    for (let entry = 0; entry < 4; entry++) send(...messages(200));
+    for (let entry = 0; entry < 4; entry++) send(...messages(400));
     for (let entry = 0; entry < 5; entry++) send(...messages(4, { text: textOf() }));
     release();
-    await turn();
-    // Two entries of 200 fit, three would be more than 500; three of 1 MiB and 1 KiB fit, four would be more than 4 MiB.
-    expect(queue.calls).toEqual([1, 400, 400 + 3 * 4, 2 * 4]);
+    await gathering();
+    // Two entries of 400 fit, three would be more than 1,000; three of 1 MiB and 1 KiB fit, four would be more than 4 MiB.
+    expect(queue.calls).toEqual([1, 800, 800 + 3 * 4, 2 * 4]);
   });
 
   it('bounds a call as well when one commit has stored more', async () => {
     const { queue, send } = relaying();
-    send(...messages(1_200));
+    send(...messages(2_200));
     await turn();
-    expect(queue.calls).toEqual([500, 500, 200]);
+    expect(queue.calls).toEqual([1_000, 1_000, 200]);
+  });
+
+  it('waits for more after many, a millisecond for each but 100 at most, and not when there is enough for a call', async () => {
+    const { queue, send } = relaying();
+    send(...messages(10));
+    await jest.advanceTimersByTimeAsync(9);
+    send(aMessage());
+    await turn();
+    expect(queue.calls).toEqual([10]);
+    await jest.advanceTimersByTimeAsync(1);
+    expect(queue.calls).toEqual([10, 1]);
+
+    await jest.advanceTimersByTimeAsync(1);
+    const release = queue.hold();
+    send(...messages(900));
+    send(...messages(600));
+    send(...messages(500));
+    release();
+    await jest.advanceTimersByTimeAsync(0);
+    expect(queue.calls).toEqual([10, 1, 900, 600]);
+    await jest.advanceTimersByTimeAsync(99);
+    expect(queue.calls).toHaveLength(4);
+    await jest.advanceTimersByTimeAsync(1);
+    expect(queue.calls).toEqual([10, 1, 900, 600, 500]);
   });
 
   it('keeps at most 32 MiB in memory; what is beyond stays in the outbox for the sweeper', async () => {
     const { store, queue, relay, send } = relaying();
     const release = queue.hold();
     send(aMessage());
-    await turn();
     for (let entry = 0; entry < 48; entry++) send(...messages(4, { text: textOf() }));
     release();
-    await turn();
+    await gathering();
     await relay.close();
     const relayed = queue.jobs.size - 1;
     expect(relayed * textOf().length).toBeLessThanOrEqual(32 * MEBIBYTE);
@@ -120,7 +146,7 @@ describe('OutboxRelay', () => {
     const { queue, send } = relaying();
     for (let round = 0; round < 3; round++) {
       for (let entry = 0; entry < 30; entry++) send(...messages(4, { text: textOf() }));
-      await turn();
+      await gathering();
     }
     expect(queue.jobs.size).toBe(3 * 30 * 4);
   });
@@ -134,7 +160,7 @@ describe('OutboxRelay', () => {
     send(...good);
     send(bad, ...neighbours);
     release();
-    await turn();
+    await gathering();
     expect(reports).toEqual(['job_refused']);
     expect(queue.jobs.size).toBe(1 + 300 + 99);
     expect(queue.calls.length).toBeLessThan(25);
@@ -184,14 +210,14 @@ describe('OutboxRelay', () => {
     await relay.close();
   });
 
-  it('sweeps all there is, in calls of at most 500 messages, and postpones what is refused', async () => {
+  it('sweeps all there is, in calls of at most 1,000 messages, and postpones what is refused', async () => {
     const { store, queue, relay } = relaying();
     const bad = anUnstorable();
-    store.commit([bad, ...messages(1_100)]);
+    store.commit([bad, ...messages(2_100)]);
     for (let entry = 0; entry < 9; entry++) store.commit(messages(4, { text: textOf() }));
     await relay.sweep(0);
-    expect(queue.jobs.size).toBe(1_100 + 9 * 4);
-    expect(Math.max(...queue.calls)).toBe(500);
+    expect(queue.jobs.size).toBe(2_100 + 9 * 4);
+    expect(Math.max(...queue.calls)).toBe(1_000);
     expect([...store.entries.values()].map(({ messageIds }) => messageIds)).toEqual([[bad.id]]);
   });
 

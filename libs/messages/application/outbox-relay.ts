@@ -10,10 +10,12 @@ export interface RelayReport {
 
 const LIMITS = {
   /** Messages and bytes in one call of the queue. */
-  batchMessages: 500,
+  batchMessages: 1_000,
   batchBytes: 4 * 1_048_576,
   /** Bytes that may wait in memory; beyond, entries stay in the outbox for the sweeper. */
   waitingBytes: 32 * 1_048_576,
+  /** A call costs the queue some milliseconds however few messages it has: at most so long it waits for more of them. */
+  gatherMs: 100,
   /** Milliseconds that ids of relayed entries wait for a commit that takes them along. */
   removeAfterMs: 200,
   /** Entries younger than this belong to the process that stored them. */
@@ -37,6 +39,7 @@ export class OutboxRelay {
   private removing: Promise<void> = Promise.resolve();
   private removeTimer: NodeJS.Timeout | null = null;
   private sweepTimer: NodeJS.Timeout | null = null;
+  private endGathering: () => void = () => undefined;
   private closed = false;
 
   constructor(
@@ -93,6 +96,7 @@ export class OutboxRelay {
   async close(): Promise<void> {
     this.closed = true;
     if (this.sweepTimer !== null) clearInterval(this.sweepTimer);
+    this.endGathering();
     await this.sweeping;
     await this.running;
     await this.removeRelayed();
@@ -100,14 +104,32 @@ export class OutboxRelay {
 
   private async run(): Promise<void> {
     while (this.waiting.length > 0) {
+      const begunAt = performance.now();
       const entries = this.takeBatch();
+      const messages = entries.flatMap((entry) => entry.messages);
       try {
-        const refused = await this.addInBatches(entries.flatMap(({ messages }) => messages));
+        const refused = await this.addInBatches(messages);
         for (const entry of entries) await this.settle(entry, refused);
       } catch (error) {
         this.report({ event: 'relay_failed', error });
       }
+      await this.gather(messages.length, begunAt);
     }
+  }
+
+  // The more came of late, the longer it pays to wait: a millisecond for each, so that few are not held up by it.
+  private async gather(relayed: number, begunAt: number): Promise<void> {
+    const restMs = Math.min(relayed, LIMITS.gatherMs) - (performance.now() - begunAt);
+    const waiting = this.waiting.reduce((sum, { messages }) => sum + messages.length, 0);
+    const isFull = waiting >= LIMITS.batchMessages || this.waitingBytes >= LIMITS.batchBytes;
+    if (restMs <= 0 || isFull || this.closed) return;
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, restMs);
+      this.endGathering = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
   }
 
   private takeBatch(): OutboxEntry[] {

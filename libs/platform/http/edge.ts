@@ -61,6 +61,7 @@ export function createEdge(options: EdgeOptions): FastifyAdapter {
     frameworkErrors: (_error: Error, request: FastifyRequest, reply: FastifyReply) => {
       request.rateLimit = [strangers.take(request.ip).window];
       // Fastify runs no hook here.
+      markAnswer(request, reply);
       tellLimits(request, reply, strangers);
       sendProblem(request, reply, new DomainError('malformed_request', 'The path is not validly percent-encoded.'));
       options.unreadable(reply.statusCode, request.id);
@@ -151,7 +152,6 @@ function tellLimits(request: FastifyRequest, reply: FastifyReply, strangers: Add
 
 export function sendProblem(request: FastifyRequest, reply: FastifyReply, error: DomainError): void {
   const problem = toProblem(error, request.id);
-  markAnswer(request, reply);
   void reply.status(problem.status).header('content-type', PROBLEM_TYPE).send(JSON.stringify(problem));
 }
 

@@ -86,13 +86,15 @@ function collect(request: IncomingMessage, limit: number): Promise<Buffer> {
       request.removeAllListeners('data');
       reject(tooLarge(limit));
     });
+    let complete = false;
     request.on('end', () => {
       if (givenUp.has(request.socket)) return;
+      complete = true;
       resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks));
     });
-    // Nobody is left to read the answer; rejecting ends the work for it.
+    // Nobody is left to read the answer; rejecting ends the work for it. An error is not made in vain: it costs a stack.
     request.on('close', () => {
-      reject(new DomainError('malformed_request', 'The request ended before its body did.'));
+      if (!complete) reject(new DomainError('malformed_request', 'The request ended before its body did.'));
     });
   });
 }

@@ -18,7 +18,12 @@ declare module 'fastify' {
 
 /** The window that binds first: the one with fewer requests remaining, of two with as many the one that resets later. */
 export function tightest(windows: readonly RateLimitWindow[]): RateLimitWindow | undefined {
-  return windows.toSorted((a, b) => a.remaining - b.remaining || b.resetsInMs - a.resetsInMs)[0];
+  let [shown] = windows;
+  for (const one of windows) {
+    if (shown === undefined || one.remaining > shown.remaining) continue;
+    if (one.remaining < shown.remaining || one.resetsInMs > shown.resetsInMs) shown = one;
+  }
+  return shown;
 }
 
 /**
