@@ -42,4 +42,7 @@ export abstract class PlanThrottlerStorage {
 
   /** The windows that an account was last told of; null for one that this process hasn't seen lately. */
   abstract lastTold(accountId: string): readonly RateLimitWindow[] | null;
+
+  /** Forgets windows that ended more than a day ago, which nobody can tell from windows that have counted nothing. */
+  abstract forget(): Promise<void>;
 }

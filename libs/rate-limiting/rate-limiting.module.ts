@@ -91,7 +91,7 @@ export class RateLimitingModule {
   }
 }
 
-/** Forgets old offences, and hands over the last strikes before the counters' connections close. */
+/** Forgets old windows and offences, and hands over the last strikes before the counters' connections close. */
 class Upkeep implements BeforeApplicationShutdown, OnApplicationShutdown {
   private readonly timer: NodeJS.Timeout;
 
@@ -101,7 +101,7 @@ class Upkeep implements BeforeApplicationShutdown, OnApplicationShutdown {
     private readonly counters: Database,
   ) {
     // What could not be forgotten is forgotten next time.
-    this.timer = setInterval(() => void bans.forget().catch(() => undefined), FORGET_EVERY_MS);
+    this.timer = setInterval(() => void Promise.allSettled([bans.forget(), storage.forget()]), FORGET_EVERY_MS);
   }
 
   async beforeApplicationShutdown(): Promise<void> {

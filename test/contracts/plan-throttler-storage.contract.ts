@@ -24,6 +24,8 @@ export interface PlanThrottlerSubject {
   used(hit: Hit): Promise<unknown>;
   /** Has an account have used nothing. */
   empty(hit: Hit): Promise<void>;
+  /** Lets the windows of an account end so much earlier. */
+  ageWindows(hit: Hit, ms: number): Promise<void>;
   /** Lets the bans of a key be so much longer ago. */
   age(hit: Hit, ms: number): Promise<void>;
   close(): Promise<void>;
@@ -68,6 +70,33 @@ export function describePlanThrottlerStorage(name: string, open: () => Promise<P
         expect(remaining).toBe(before - count);
         return remaining;
       }, 100);
+    });
+    it('forgets windows that ended a day ago, and no others', async () => {
+      const day = 86_400_000;
+      const [old, recent, open] = [await subject.account(5), await subject.account(5), await subject.account(5)];
+      for (const hit of [old, recent, open]) await subject.one.hit(hit);
+      await subject.ageWindows(old, 2 * day + 60_000);
+      await subject.ageWindows(recent, 2 * day - 60_000);
+      await subject.other.forget();
+      expect(await Promise.all([old, recent, open].map((hit) => subject.used(hit)))).toEqual([
+        { minute: 0, day: 0 },
+        { minute: 1, day: 1 },
+        { minute: 1, day: 1 },
+      ]);
+      const again = await subject.other.hit(old);
+      expect(windows(again).map(([, , remaining]) => remaining)).toEqual([4, 4]);
+    });
+    it('admits exactly the limit of accounts whose windows are being forgotten', async () => {
+      const hits = await Promise.all(Array.from({ length: 20 }, () => subject.account(3)));
+      for (const hit of hits) await subject.one.hit(hit);
+      for (const hit of hits) await subject.ageWindows(hit, 3 * 86_400_000);
+      const both = [subject.one, subject.other];
+      const outcomes = hits.map((hit) => hitAll(hit, Array<number>(10).fill(1)));
+      for (let round = 0; round < 5; round++) await Promise.all(both.map((storage) => storage.forget()));
+      const admitted = (await Promise.all(outcomes)).map(
+        (some) => some.filter(({ kind }) => kind === 'admitted').length,
+      );
+      expect(admitted).toEqual(hits.map(() => 3));
     });
     it('lets single hits have what larger ones leave', async () => {
       const hit = await subject.account(50);

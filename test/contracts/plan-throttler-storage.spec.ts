@@ -38,6 +38,15 @@ function openInMemory(): Promise<PlanThrottlerSubject> {
       account.windows = { minute: { ...minute, used: 0 }, day: { ...day, used: 0 } };
       return Promise.resolve();
     },
+    ageWindows: (hit, ms) => {
+      const account = accountOf(hit);
+      const { minute, day } = account.windows;
+      account.windows = {
+        minute: { ...minute, endsAt: minute.endsAt - ms },
+        day: { ...day, endsAt: day.endsAt - ms },
+      };
+      return Promise.resolve();
+    },
     age: ({ keyId }, ms) => {
       const offence = limits.offences.get(keyId);
       if (offence !== undefined) {
@@ -70,6 +79,13 @@ async function openOnPostgres(): Promise<PlanThrottlerSubject> {
         accountId,
       ]);
     },
+    ageWindows: async ({ accountId }, ms) => {
+      await limiter.sql(
+        `UPDATE sluice.rate_limits SET minute_ends_ms = minute_ends_ms - $2, day_ends_ms = day_ends_ms - $2
+         WHERE account_id = $1`,
+        [accountId, ms],
+      );
+    },
     age: async ({ keyId }, ms) => {
       await limiter.sql(
         `UPDATE sluice.offences SET banned_at_ms = banned_at_ms - $2, banned_until_ms = banned_until_ms - $2
@@ -94,6 +110,20 @@ describe('PostgresPlanThrottlerStorage', () => {
   });
   afterAll(() => limiter.close());
 
+  it('forgets windows in steps, however many there are, and leaves alone what is in use', async () => {
+    const held = await limiter.account(5);
+    await one.hit(held);
+    await limiter.sql(`UPDATE sluice.rate_limits SET minute_ends_ms = 1, day_ends_ms = 1`);
+    await limiter.sql(
+      `INSERT INTO sluice.rate_limits (account_id, minute_ends_ms, day_ends_ms)
+       SELECT 'acct_old_' || n, 1, 1 FROM generate_series(1, 2500) AS n`,
+    );
+    await limiter.sql('BEGIN');
+    await limiter.sql('SELECT FROM sluice.rate_limits WHERE account_id = $1 FOR UPDATE', [held.accountId]);
+    await one.forget();
+    await limiter.sql('ROLLBACK');
+    expect(await limiter.sql('SELECT account_id FROM sluice.rate_limits')).toEqual([{ account_id: held.accountId }]);
+  });
   it('loses no strikes of a key when something changes meanwhile', async () => {
     const hit = await limiter.account(1);
     for (const kind of ['admitted', 'refused', 'refused', 'refused']) expect((await one.hit(hit)).kind).toBe(kind);

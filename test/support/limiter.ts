@@ -39,13 +39,14 @@ export class Limiter {
 
   /** An account that has used nothing, as a single hit of a key of its. */
   async account(perMinute: number, perDay = perMinute): Promise<Hit> {
-    const accountId = `acct_${++this.accounts}`;
+    const number = ++this.accounts;
+    const accountId = `acct_${number}`;
     await this.sql(
       `INSERT INTO sluice.accounts (id, name, plan, per_minute, per_day, created_at)
        VALUES ($1, 'contract', 'enterprise', $2, $3, now())`,
       [accountId, perMinute, perDay],
     );
-    return { accountId, keyId: `key_${this.accounts}`, epoch: 0, count: 1 };
+    return { accountId, keyId: `key_${number}`, epoch: 0, count: 1 };
   }
 
   async sql<Row extends pg.QueryResultRow>(text: string, values: unknown[] = []): Promise<Row[]> {

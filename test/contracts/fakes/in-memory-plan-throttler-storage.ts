@@ -79,6 +79,13 @@ export class InMemoryPlanThrottlerStorage extends PlanThrottlerStorage {
     return this.told.get(accountId) ?? null;
   }
 
+  forget(): Promise<void> {
+    for (const account of this.limits.accounts.values()) {
+      if (account.windows.day.endsAt <= this.now() - WINDOW_MS.day) account.windows = UNUSED;
+    }
+    return Promise.resolve();
+  }
+
   /** @returns milliseconds of the ban that the refusal brings, 0 for none */
   private strike(keyId: string, { limits }: LimitedAccount, windowEndsAt: number, at: number): number {
     const offence = this.limits.offences.get(keyId) ?? {

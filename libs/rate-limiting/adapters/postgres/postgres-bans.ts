@@ -2,6 +2,7 @@ import { DomainError } from '#kernel/domain-error.js';
 import { isTypeId } from '#kernel/typeid.js';
 import type { Database } from '#platform/database/database.js';
 import { Bans, type Ban } from '../../bans.js';
+import { forgetRows, NOW_MS } from './forget-rows.js';
 
 interface BanRow {
   key_id: string;
@@ -10,8 +11,6 @@ interface BanRow {
   banned_at: Date;
   banned_until: Date;
 }
-
-const NOW_MS = '(extract(epoch FROM clock_timestamp()) * 1000)::bigint';
 
 export class PostgresBans extends Bans {
   constructor(private readonly database: Database) {
@@ -44,11 +43,9 @@ export class PostgresBans extends Bans {
     if (rows.length === 0) throw banNotFound();
   }
 
-  async forget(): Promise<void> {
-    await this.database.query(
-      `DELETE FROM sluice.offences
-       WHERE greatest(banned_at_ms, banned_until_ms, strikes_end_ms, refusing_window_ends_ms) < ${NOW_MS} - 86400000`,
-    );
+  forget(): Promise<void> {
+    const lapsed = `greatest(banned_at_ms, banned_until_ms, strikes_end_ms, refusing_window_ends_ms) < ${NOW_MS} - 86400000`;
+    return forgetRows(this.database, 'sluice.offences', 'key_id', lapsed);
   }
 }
 

@@ -3,6 +3,7 @@ import type { Database } from '#platform/database/database.js';
 import { asUnavailable, isContention } from '#platform/database/faults.js';
 import type { RateLimitWindow } from '#platform/http/rate-limit-headers.js';
 import { PlanThrottlerStorage, type Hit, type Usage, type Verdict } from '../../plan-throttler-storage.js';
+import { forgetRows, NOW_MS } from './forget-rows.js';
 import { Refusals, type Strikes } from './refusals.js';
 import { refusedForMs, TAKE_HITS, windowsOf, type HitResult } from './take-hits.js';
 import { take } from '../../windows.js';
@@ -73,6 +74,12 @@ export class PostgresPlanThrottlerStorage extends PlanThrottlerStorage {
     };
     const at = number('at');
     return { limits, windows: take(stored, limits, 0, at).windows, at };
+  }
+
+  // A row of 0 may be one that a hit has just made and is about to count in.
+  forget(): Promise<void> {
+    const lapsed = `day_ends_ms BETWEEN 1 AND ${NOW_MS} - 86400000`;
+    return forgetRows(this.database, 'sluice.rate_limits', 'account_id', lapsed);
   }
 
   /** Decides over what waits and hands strikes over. */
