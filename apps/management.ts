@@ -30,12 +30,14 @@ export interface Managed {
 /**
  * Starts a process behind a management port, which opens before all else and closes after it: as long as there is
  * anything to see, it can be seen. Readiness is off until the process has started, and again before it is stopped.
+ * @param migrate brings the schema up to date where that is not done already; whoever looks can see that it runs
  * @throws SettingsError when the port can't be had
  */
 export async function managed<Process extends Running>(
   settings: Settings,
   logger: Logger,
   start: (metrics: Metrics) => Promise<Process>,
+  migrate?: () => Promise<void>,
 ): Promise<Omit<Process, 'queuePages' | 'takesWork'> & Managed> {
   const database = await Database.connect({
     url: settings.database.url,
@@ -62,6 +64,7 @@ export async function managed<Process extends Running>(
   try {
     const server = await ManagementServer.open(settings.management, { health, metrics, logger, queue });
     closing.unshift(() => server.close());
+    if (migrate !== undefined) await health.whileMigrating(migrate);
     const { queuePages, takesWork, ...running } = await start(metrics);
     queue?.show(queuePages);
     health.serve(takesWork);

@@ -1,6 +1,7 @@
 import { createLogger, type Logger } from '#platform/logging.js';
 import { readSettings, SettingsError, type Settings } from '#platform/settings.js';
 import { DomainError } from '#kernel/domain-error.js';
+import { requireDirectConnection } from '#platform/database/direct-connection.js';
 import { migrateSchema } from './schema.js';
 
 /** Signals within this time, in milliseconds, are one: a terminal and npm both pass a Ctrl-C on. */
@@ -12,13 +13,13 @@ interface Running {
 }
 
 /**
- * Runs one process from its settings to its end: migrates, starts, tells its parent that it serves, and stops on
+ * Runs one process from its settings to its end: has it migrate and start, tells its parent that it serves, and stops on
  * SIGTERM, SIGINT or when that parent is gone; a second signal ends it at once, with exit code 1. What keeps it from
  * starting is told in one sentence, with exit code 1.
  */
 export async function runProcess(
   name: string,
-  start: (settings: Settings, logger: Logger) => Promise<Running>,
+  start: (settings: Settings, logger: Logger, migrate: () => Promise<void>) => Promise<Running>,
 ): Promise<void> {
   // Until it serves, there is nothing to finish. The first process of a container is not ended unless it ends itself.
   const leave = () => process.exit(0);
@@ -26,8 +27,13 @@ export async function runProcess(
   try {
     const settings = readSettings(process.env);
     const logger = createLogger(settings.logLevel, name);
-    await migrateSchema(settings.database.url);
-    const running = await start(settings, logger);
+    const { url } = settings.database;
+    await requireDirectConnection(url);
+    const running = await start(settings, logger, () =>
+      migrateSchema(url, () => {
+        logger.info('waiting for another process, which migrates the schema');
+      }),
+    );
     for (const signal of SIGNALS) process.off(signal, leave);
     stopOnSignal(running, logger);
     if (process.connected) process.send?.('ready');

@@ -1,7 +1,6 @@
 import { runMigrations } from 'bullmq';
 import pg from 'pg';
 import { DataSource } from 'typeorm';
-import { requireDirectConnection } from '#platform/database/direct-connection.js';
 import { asUnavailable } from '#platform/database/faults.js';
 import { Accounts1763700000000 } from '#accounts/adapters/postgres/migrations/1763700000000-accounts.js';
 import { RateLimits1763700002000 } from '#rate-limiting/adapters/postgres/migrations/1763700002000-rate-limits.js';
@@ -27,13 +26,15 @@ const MIGRATIONS = [
 
 /** Any number that nobody else locks: "sluice" in ASCII. */
 const LOCK = 0x736c75696365;
+/** Milliseconds. */
+const LONG_WAIT = 1_000;
 
 /**
  * Brings the schema of a database up to date: ours, then BullMQ's. Processes that start together do so one by one.
- * @throws DomainError `unavailable` when the database can't be reached, SettingsError when only through a proxy that
- *   would not do
+ * @param waits is told once when another process has been at it for a while
+ * @throws DomainError `unavailable` when the database can't be reached
  */
-export async function migrateSchema(url: string): Promise<void> {
+export async function migrateSchema(url: string, waits?: () => void): Promise<void> {
   const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 5_000 });
   client.on('error', () => undefined);
   const dataSource = new DataSource({
@@ -46,9 +47,8 @@ export async function migrateSchema(url: string): Promise<void> {
     poolSize: 1,
   });
   try {
-    await requireDirectConnection(url);
     await client.connect();
-    await client.query('SELECT pg_advisory_lock($1)', [LOCK]);
+    await lock(client, waits);
     await client.query('CREATE SCHEMA IF NOT EXISTS sluice');
     await dataSource.initialize();
     await dataSource.runMigrations({ transaction: 'each' });
@@ -59,4 +59,11 @@ export async function migrateSchema(url: string): Promise<void> {
     if (dataSource.isInitialized) await dataSource.destroy();
     await client.end();
   }
+}
+
+async function lock(client: pg.Client, waits: () => void = () => undefined): Promise<void> {
+  const timer = setTimeout(waits, LONG_WAIT);
+  await client.query('SELECT pg_advisory_lock($1)', [LOCK]).finally(() => {
+    clearTimeout(timer);
+  });
 }

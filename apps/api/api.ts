@@ -25,9 +25,12 @@ export interface Api extends Managed {
   stop(): Promise<void>;
 }
 
-/** Starts the HTTP process on a database whose schema is up to date. */
-export function startApi(settings: Settings, logger: Logger): Promise<Api> {
-  return managed(settings, logger, (metrics) => listen(settings, logger, metrics));
+/**
+ * Starts the HTTP process.
+ * @param migrate where the schema of the database is not up to date
+ */
+export function startApi(settings: Settings, logger: Logger, migrate?: () => Promise<void>): Promise<Api> {
+  return managed(settings, logger, (metrics) => listen(settings, logger, metrics), migrate);
 }
 
 async function listen(settings: Settings, logger: Logger, metrics: Metrics) {

@@ -1,3 +1,4 @@
+import { requireDirectConnection } from '#platform/database/direct-connection.js';
 import { readSettings, type Settings } from '#platform/settings.js';
 import { migrateSchema } from '../schema.js';
 import { runApp } from './child-process.js';
@@ -46,6 +47,7 @@ export class Supervisor {
     const ports = await this.managementPorts(names.length, management, port);
     const url = given(this.env.DATABASE_URL) ?? (await this.startDatabase(dataDir, stopping));
     stopping.throwIfAborted();
+    await requireDirectConnection(url);
     await migrateSchema(url);
     stopping.throwIfAborted();
     // Who tries things out wants to see each request.

@@ -4,8 +4,9 @@ import { runProcess } from '../process.js';
 import { chosenHandler } from './handlers.js';
 import { startWorker } from './worker.js';
 
-await runProcess('worker', async (settings, logger) => {
-  const worker = await startWorker(settings, logger, await chosenHandler(new Environment(process.env)));
+await runProcess('worker', async (settings, logger, migrate) => {
+  const handler = await chosenHandler(new Environment(process.env));
+  const worker = await startWorker(settings, logger, handler, migrate);
   logger.info({ queue: settings.queueName, management: worker.managementUrl }, 'consuming');
   return worker;
 });

@@ -1,6 +1,7 @@
 import type { MessageHandler } from '#messages/index.js';
 import { MessagesModule, type HandlerModule } from '#messages/messages.module.js';
 import type { Logger } from '#platform/logging.js';
+import type { Metrics } from '#platform/management/metrics.js';
 import type { Settings } from '#platform/settings.js';
 import { openParts, startContext } from '../context.js';
 import { managed, type Managed } from '../management.js';
@@ -11,15 +12,17 @@ export interface RunningWorker extends Managed {
 }
 
 /**
- * Starts consuming on a database whose schema is up to date.
+ * Starts consuming.
  * @param handler what to do with each message, or a module that exports it; null only logs deliveries
+ * @param migrate where the schema of the database is not up to date
  */
 export function startWorker(
   settings: Settings,
   logger: Logger,
   handler: MessageHandler | HandlerModule | null = null,
+  migrate?: () => Promise<void>,
 ): Promise<RunningWorker> {
-  return managed(settings, logger, async (metrics) => {
+  const start = async (metrics: Metrics) => {
     const parts = await openParts(settings, logger, 'worker', metrics);
     const app = await startContext(parts, MessagesModule.forWorker(handler));
     return {
@@ -27,5 +30,6 @@ export function startWorker(
       takesWork: () => MessagesModule.takesJobs(app),
       stop: () => app.close(),
     };
-  });
+  };
+  return managed(settings, logger, start, migrate);
 }

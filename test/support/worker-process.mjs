@@ -29,5 +29,5 @@ const handler = {
   },
 };
 
-await runProcess('test-worker', (settings, logger) => startWorker(settings, logger, handler));
+await runProcess('test-worker', (settings, logger, migrate) => startWorker(settings, logger, handler, migrate));
 process.stdout.write('consuming\n');

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { SettingsError } from '../settings.js';
+import { asUnavailable } from './faults.js';
 
 /** Milliseconds that a notification may take. */
 const PATIENCE_MS = 3_000;
@@ -11,7 +12,7 @@ const OPTION = '-c synchronous_commit=off';
  * Makes sure that what one connection sets and listens to is its own: a proxy in front of PostgreSQL may hand each
  * transaction to another connection, and may drop what is asked for when one is opened. Counts would then be slow,
  * and workers would never hear of jobs, without any error.
- * @throws SettingsError when it is so, anything else when the database can't be reached
+ * @throws SettingsError when it is so, DomainError `unavailable` when the database can't be reached
  */
 export async function requireDirectConnection(url: string): Promise<void> {
   const open = () => {
@@ -25,6 +26,8 @@ export async function requireDirectConnection(url: string): Promise<void> {
     const { rows } = await listener.query<{ synchronous_commit: string }>('SHOW synchronous_commit');
     if (rows[0]?.synchronous_commit !== 'off') throw isProxied('options');
     if (!(await hears(listener, speaker))) throw isProxied('LISTEN');
+  } catch (error) {
+    throw asUnavailable(error);
   } finally {
     await Promise.all([listener.end(), speaker.end()]);
   }

@@ -37,6 +37,10 @@ describe('Health', () => {
       return `${checks.process}: ${ready}`;
     };
     expect(await processIs()).toBe('starting: false');
+    await health.whileMigrating(async () => {
+      expect(await processIs()).toBe('migrating: false');
+    });
+    expect(await processIs()).toBe('starting: false');
     let takesWork = true;
     health.serve(() => takesWork);
     expect(await processIs()).toBe('serving: true');

@@ -2,7 +2,7 @@
 export interface Readiness {
   readonly ready: boolean;
   readonly checks: {
-    readonly process: 'starting' | 'serving' | 'paused' | 'draining';
+    readonly process: 'starting' | 'migrating' | 'serving' | 'paused' | 'draining';
     readonly database: 'up' | 'down';
   };
 }
@@ -14,13 +14,20 @@ const PATIENCE_MS = 700;
 
 /** Whether a process can do its work now: it serves, and its database answers in time. */
 export class Health {
-  private process: 'starting' | 'serving' | 'draining' = 'starting';
+  private process: 'starting' | 'migrating' | 'serving' | 'draining' = 'starting';
   private takesWork: () => boolean = () => true;
   private askedAt = -Infinity;
   private answer: Promise<boolean> = Promise.resolve(false);
 
   /** @param ask resolves when the database has answered */
   constructor(private readonly ask: () => Promise<unknown>) {}
+
+  /** Says so while the process brings the schema up to date, or waits for another one that does. */
+  async whileMigrating(migrate: () => Promise<void>): Promise<void> {
+    this.process = 'migrating';
+    await migrate();
+    this.process = 'starting';
+  }
 
   /**
    * From now on the process takes work.

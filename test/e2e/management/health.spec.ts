@@ -1,13 +1,14 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Client } from 'pg';
 import { createLogger } from '#platform/logging.js';
 import { readSettings, SettingsError } from '#platform/settings.js';
 import { startApi } from '../../../apps/api/api.js';
 import { startWorker } from '../../../apps/worker/worker.js';
 import { startTestApi, type TestApi } from '../../support/api.js';
 import { callUndocumented, jsonOf, lines, RawConnection } from '../../support/http.js';
-import { Program, ROOT, until } from '../../support/processes.js';
+import { freePort, Program, ROOT, until } from '../../support/processes.js';
 import { Link } from '../../support/link.js';
 
 const READY = { status: 'ready', checks: { process: 'serving', database: 'up' } };
@@ -130,6 +131,31 @@ describe('The management port', () => {
       worker.signal('SIGKILL');
       await worker.ended();
       await rm(folder, { recursive: true });
+    }
+  }, 60_000);
+
+  it('says that the process lives while it waits for another one to migrate the schema', async () => {
+    const other = new Client({ connectionString: api.environment.DATABASE_URL });
+    await other.connect();
+    // What a process locks while it migrates: "sluice" in ASCII.
+    await other.query('SELECT pg_advisory_lock($1)', [0x736c75696365]);
+    const port = await freePort();
+    const worker = Program.run('dist/apps/worker/main.js', {
+      ...api.environment,
+      ...{ LOG_LEVEL: 'info', MANAGEMENT_PORT: String(port) },
+    });
+    const url = `http://127.0.0.1:${port}`;
+    try {
+      await worker.printed('waiting for another process, which migrates the schema');
+      expect((await callUndocumented(url, { path: '/health/live' })).status).toBe(200);
+      const migrating = { process: 'migrating', database: 'up' };
+      expect(await ready(url)).toEqual({ code: 503, status: 'not ready', checks: migrating });
+      await other.end();
+      await until(async () => (await ready(url)).code === 200, 20_000);
+      expect(worker.output.match(/waiting for another process/g)).toHaveLength(1);
+    } finally {
+      worker.signal('SIGKILL');
+      await worker.ended();
     }
   }, 60_000);
 
