@@ -10,6 +10,7 @@ import { Backlogs1763700013000 } from '#messages/adapters/postgres/migrations/17
 import { Batches1763700010000 } from '#messages/adapters/postgres/migrations/1763700010000-batches.js';
 import { Delays1763700011000 } from '#messages/adapters/postgres/migrations/1763700011000-delays.js';
 import { Storage1763700014000 } from '#messages/adapters/postgres/migrations/1763700014000-storage.js';
+import { Partitions1763700015000 } from '#messages/adapters/postgres/migrations/1763700015000-partitions.js';
 import { Traces1763700003000 } from '#messages/adapters/postgres/migrations/1763700003000-traces.js';
 
 const MIGRATIONS = [
@@ -22,6 +23,7 @@ const MIGRATIONS = [
   Attempts1763700012000,
   Backlogs1763700013000,
   Storage1763700014000,
+  Partitions1763700015000,
 ];
 
 /** Any number that nobody else locks: "sluice" in ASCII. */

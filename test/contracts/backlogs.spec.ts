@@ -76,7 +76,7 @@ describe('PostgresBacklogs', () => {
     const query = jest.spyOn(database, 'query');
     await new PostgresBacklogs(database).of(accountId);
     const text = (query.mock.calls[0]?.[0] ?? '').replaceAll('$1', `'${accountId}'`);
-    const plan = JSON.stringify(await store.sql(`EXPLAIN ${text}`));
+    const plan = JSON.stringify(await database.query(`EXPLAIN ${text}`));
     expect(plan).not.toContain('Seq Scan');
   });
 });

@@ -14,7 +14,7 @@ export interface SmallDisk {
 }
 
 /**
- * A file system of 32 MiB that holds the table of messages; or, where one may not be mounted, a trigger that says what
+ * A file system of 32 MiB that holds the tables of messages; or, where one may not be mounted, a trigger that says what
  * PostgreSQL says then.
  * @param folder for the file system, which only PostgreSQL uses
  */
@@ -30,7 +30,11 @@ export async function smallDisk(database: DeployedPostgres, dataDir: string, fol
     return fullByTrigger(database);
   }
   await database.sql(`CREATE TABLESPACE small LOCATION '${folder}'`);
-  await database.sql('ALTER TABLE sluice.messages SET TABLESPACE small');
+  await database.sql(`DO $$ DECLARE partition regclass; BEGIN
+    FOR partition IN SELECT inhrelid FROM pg_inherits WHERE inhparent = 'sluice.messages'::regclass LOOP
+      EXECUTE format('ALTER TABLE %s SET TABLESPACE small', partition);
+    END LOOP;
+  END $$`);
   const filler = join(folder, 'filler');
   return {
     fill: () => {

@@ -7,12 +7,14 @@ const { deliver, fail, requeue, startProcessing, takeOver } = TRANSITIONS;
  * While a message is processed, the time of its last change is when the attempt began: what is taken over is noted as
  * lost with it. A claim with the token that a message has already is the same claim, told again since its answer was
  * lost: it counts once. The rows are locked first, and in one order, so that this is the attempt that is taken over indeed.
+ * They are found by id alone: a planner that knows of few open messages would otherwise look at all there are.
  */
 export const CLAIM = `
   WITH wanted AS (
     SELECT * FROM unnest($1::text[], $2::int[], $3::uuid[], $4::int[]) AS t (id, retries, token, lease_ms)
   ), held AS (
-    SELECT id, status, claim, updated_at FROM sluice.messages WHERE id IN (SELECT id FROM wanted) ORDER BY id FOR UPDATE
+    SELECT id, status, claim, updated_at, retries FROM sluice.messages
+    WHERE id IN (SELECT id FROM wanted) ORDER BY id FOR UPDATE
   ), claimed AS (
     UPDATE sluice.messages m
     SET status = '${startProcessing.to}', claim = t.token, claim_alone = false,
@@ -21,8 +23,8 @@ export const CLAIM = `
         crashes = m.crashes + (m.status = '${takeOver.from}' AND h.claim <> t.token)::int,
         lone_crashes = m.lone_crashes + (m.status = '${takeOver.from}' AND h.claim <> t.token AND m.claim_alone)::int,
         updated_at = clock_timestamp()
-    FROM wanted t JOIN held h USING (id)
-    WHERE m.id = t.id AND m.retries = t.retries AND m.status IN ('${startProcessing.from}', '${takeOver.from}')
+    FROM wanted t JOIN held h USING (id, retries)
+    WHERE m.id = h.id AND h.status IN ('${startProcessing.from}', '${takeOver.from}')
     RETURNING m.id, m.account_id, m.status, m.created_at, m.updated_at, m.attempts, m.failures, m.crashes,
               m.lone_crashes, m.retries, m.failure_reason, m.claim, m.claim_expires_at, m.claim_alone,
               m.traceparent, m.deliver_at, h.status AS held_status, h.claim AS held_claim, h.updated_at AS held_since

@@ -1,0 +1,131 @@
+import { randomUUID } from 'node:crypto';
+import type { PoolClient } from 'pg';
+import { ACCEPT, CHANGE } from '#messages/adapters/postgres/accept.sql.js';
+import { ATTEMPTS, CLAIM, SETTLE } from '#messages/adapters/postgres/attempts.sql.js';
+import type { Database } from '#platform/database/database.js';
+import type { Message } from '#messages/domain/message.js';
+import { after, aMessage, messages, SENT_AT } from '../support/messages.js';
+import { PostgresStore } from './postgres-store.js';
+
+const statements = { accept: ACCEPT, claim: CLAIM, settle: SETTLE, change: CHANGE, attempts: ATTEMPTS };
+
+type Scalar = string | number | boolean | Date | null;
+type Value = Exclude<Scalar, Date> | Scalar[];
+
+/** The values of each statement for messages that are there, or for `accept` as many that are not. */
+function valuesOf(name: keyof typeof statements, batch: readonly Message[]): Value[] {
+  const ids = batch.map(({ id }) => id);
+  const all = <T>(value: T) => batch.map(() => value);
+  const tokens = batch.map(() => randomUUID());
+  const [first = ''] = ids;
+  switch (name) {
+    case 'accept': {
+      const others = batch.map(() => aMessage().id);
+      const none = all(null);
+      return [others, all('acct_1'), all('hello'), all(SENT_AT), none, none, none, none, none, none, [], 'queued'];
+    }
+    case 'claim':
+      return [ids, all(0), tokens, all(45_000)];
+    case 'settle':
+      return [ids, tokens, all(0), all(1), all('delivered'), all(0), all(null), all(SENT_AT)];
+    case 'change':
+      return [first, 'queued', 1_000, 0, 'cancelled', 0, 0, 0, 0, null, false];
+    case 'attempts':
+      return [first, 'acct_1'];
+  }
+}
+
+interface PlanNode {
+  readonly 'Node Type': string;
+  readonly 'Relation Name'?: string;
+  readonly 'Index Name'?: string;
+  readonly 'Index Cond'?: string;
+  readonly Plans?: readonly PlanNode[];
+}
+
+/** How a plan reads the tables: all of it that is not a look-up of single keys. */
+function readings(node: PlanNode): string[] {
+  const { 'Node Type': type, 'Relation Name': table, 'Index Name': index, 'Index Cond': condition } = node;
+  const below = (node.Plans ?? []).flatMap(readings);
+  const reads = /(Seq|Index|Index Only) Scan$/.test(type) && /^(messages|attempts)_/.test(index ?? table ?? '');
+  const byKey = index?.endsWith('_pkey') === true || condition?.includes('account_id = ') === true;
+  const single = byKey && /\b(message_)?id = /.test(condition ?? '');
+  return reads && !single ? [`${type} of ${index ?? table ?? ''}`, ...below] : below;
+}
+
+/** What a connection does after it has planned each statement as often as it takes to keep the plan. */
+async function keptPlans(client: PoolClient, batch: readonly Message[]): Promise<Record<string, string[]>> {
+  const plans: Record<string, string[]> = {};
+  for (const name of Object.keys(statements) as (keyof typeof statements)[]) {
+    const text = statements[name];
+    for (let times = 0; times < 7; times++) await client.query({ name, text, values: valuesOf(name, batch) });
+    const values = valuesOf(name, batch).map(literal).join(', ');
+    const { rows } = await client.query<{ 'QUERY PLAN': [{ Plan: PlanNode }] }>(
+      `EXPLAIN (FORMAT JSON) EXECUTE ${name} (${values})`,
+    );
+    plans[name] = rows.flatMap((row) => readings(row['QUERY PLAN'][0].Plan));
+  }
+  return plans;
+}
+
+function literal(value: Value): string {
+  if (value === null) return 'NULL';
+  if (!Array.isArray(value)) return `'${String(value)}'`;
+  const items = value.map((item) => (item instanceof Date ? item.toISOString() : String(item ?? 'NULL')));
+  return `'{${items.join(',')}}'`;
+}
+
+describe('Plans of what is done for every message', () => {
+  let store: PostgresStore;
+  let database: Database;
+
+  beforeAll(async () => {
+    store = await PostgresStore.open();
+    ({ database } = await store.process());
+  });
+  afterAll(() => store.close());
+
+  const fill = (from: number, to: number) =>
+    store.sql(
+      `WITH filled AS (
+         INSERT INTO sluice.messages (id, account_id, body, status, created_at, updated_at)
+         SELECT 'msg_01m7' || lpad(n::text, 22, '0'), 'acct_' || n % 20, 'hello', 'delivered', now(), now()
+         FROM generate_series($1::int, $2::int) n RETURNING id
+       )
+       INSERT INTO sluice.attempts (message_id, number, account_id, started_at, ended_at, outcome)
+       SELECT id, 1, 'acct', now(), now(), 'delivered' FROM filled`,
+      [from, to],
+    );
+
+  /** As autovacuum does, which leaves alone what is empty. */
+  async function analyze(): Promise<void> {
+    const partitions = await store.sql<{ name: string }>(
+      `SELECT DISTINCT tableoid::regclass AS name FROM sluice.messages
+       UNION SELECT DISTINCT tableoid::regclass FROM sluice.attempts`,
+    );
+    for (const { name } of partitions) await store.sql(`ANALYZE ${name}`);
+  }
+
+  async function expectIndexes(): Promise<void> {
+    const batch = messages(50, { accountId: 'acct_1', createdAt: after(0) });
+    await store.commit(...batch);
+    const plans = await database.transaction((client) => keptPlans(client, batch));
+    expect(plans).toEqual({ accept: [], claim: [], settle: [], change: [], attempts: [] });
+  }
+
+  it('go by the key while a table is empty and nobody knows how large it will be', async () => {
+    await expectIndexes();
+  });
+
+  it('go by the key when a table was known to be small', async () => {
+    await fill(1, 100);
+    await analyze();
+    await expectIndexes();
+  });
+
+  it('go by the key when a table is large', async () => {
+    await fill(101, 50_000);
+    await analyze();
+    await expectIndexes();
+  });
+});
