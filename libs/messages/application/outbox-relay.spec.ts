@@ -43,34 +43,15 @@ describe('OutboxRelay', () => {
     expect(queue.jobs.size).toBe(6);
   });
 
-  it('lets the next commit take the ids of relayed entries along, once', async () => {
-    const { relay, send } = relaying();
+  it('removes relayed entries within a second, together', async () => {
+    const { store, outbox, send } = relaying();
+    const remove = jest.spyOn(outbox, 'remove');
     const ids = [send(aMessage()), send(aMessage())];
-    expect(relay.takeRelayed()).toEqual([]);
     await gathering();
-    expect(relay.takeRelayed()).toEqual(ids);
-    expect(relay.takeRelayed()).toEqual([]);
-  });
-
-  it('removes relayed entries itself within a second when no commit takes them', async () => {
-    const { store, send } = relaying();
-    send(aMessage());
-    await turn();
-    expect(store.entries.size).toBe(1);
+    expect(store.entries.size).toBe(2);
     await jest.advanceTimersByTimeAsync(1_000);
     expect(store.entries.size).toBe(0);
-  });
-
-  it('removes entries within a second that a failed commit gave back', async () => {
-    const { store, relay, send } = relaying();
-    send(aMessage());
-    await turn();
-    const taken = relay.takeRelayed();
-    await jest.advanceTimersByTimeAsync(1_000);
-    expect(store.entries.size).toBe(1);
-    relay.giveBack(taken);
-    await jest.advanceTimersByTimeAsync(1_000);
-    expect(store.entries.size).toBe(0);
+    expect(remove.mock.calls).toEqual([[ids]]);
   });
 
   it('says so when it can not remove relayed entries, and leaves them to the sweeper', async () => {

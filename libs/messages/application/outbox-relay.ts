@@ -16,7 +16,7 @@ const LIMITS = {
   waitingBytes: 32 * 1_048_576,
   /** A call costs the queue some milliseconds however few messages it has: at most so long it waits for more of them. */
   gatherMs: 100,
-  /** Milliseconds that ids of relayed entries wait for a commit that takes them along. */
+  /** Milliseconds that relayed entries wait for others to be removed with. */
   removeAfterMs: 200,
   /** Entries younger than this belong to the process that stored them. */
   sweepAgeMs: 2_000,
@@ -61,17 +61,6 @@ export class OutboxRelay {
     this.waiting.push(entry);
     this.waitingBytes += bytes;
     this.running ??= this.run().finally(() => (this.running = null));
-  }
-
-  /** Ids of relayed entries, for a transaction that removes them in passing; it must give them back if it fails. */
-  takeRelayed(): string[] {
-    return this.relayed.splice(0);
-  }
-
-  giveBack(ids: readonly string[]): void {
-    if (ids.length === 0) return;
-    this.relayed.push(...ids);
-    this.removeTimer ??= setTimeout(() => void this.removeRelayed(), LIMITS.removeAfterMs);
   }
 
   /** Begins to look for what others left behind. */
@@ -149,8 +138,12 @@ export class OutboxRelay {
 
   private async settle(entry: OutboxEntry, refused: Set<string>): Promise<void> {
     const rest = entry.messages.map(({ id }) => id).filter((id) => refused.has(id));
-    if (rest.length > 0) await this.outbox.postpone(entry.id, rest, LIMITS.refusedDelayMs);
-    else this.giveBack([entry.id]);
+    if (rest.length > 0) {
+      await this.outbox.postpone(entry.id, rest, LIMITS.refusedDelayMs);
+      return;
+    }
+    this.relayed.push(entry.id);
+    this.removeTimer ??= setTimeout(() => void this.removeRelayed(), LIMITS.removeAfterMs);
   }
 
   private async addInBatches(messages: readonly Message[]): Promise<Set<string>> {
@@ -184,7 +177,7 @@ export class OutboxRelay {
   private removeRelayed(): Promise<void> {
     if (this.removeTimer !== null) clearTimeout(this.removeTimer);
     this.removeTimer = null;
-    const ids = this.takeRelayed();
+    const ids = this.relayed.splice(0);
     if (ids.length > 0) {
       // Entries that stay because of a fault are relayed once more by a sweeper, which does no harm.
       const remove = () => this.outbox.remove(ids);

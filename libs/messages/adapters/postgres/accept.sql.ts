@@ -1,23 +1,18 @@
 import { TRANSITIONS } from '../../domain/message-status.js';
 
 /**
- * One transaction for all that waits: outbox entries relayed before go, idempotency keys come, and with each message
- * whose key is new (or that has none) its row and a common outbox entry; those for later share one for each time. A request's key stands in the row of its first
+ * One transaction for all that waits: idempotency keys, and with each message whose key is new (or that has none) its row
+ * and a common outbox entry; those for later share one for each time. A request's key stands in the row of its first
  * message; all its messages name that one as their `head`, so that they are stored together or not at all.
  *
  * Keys are inserted in one order everywhere, so that two processes with the same keys can't lock each other out; of
- * two that meet, the second waits for the first's commit and then inserts nothing. Entries that a sweeper is removing
- * at the same moment are left to it.
+ * two that meet, the second waits for the first's commit and then inserts nothing.
  */
 export const ACCEPT = `
   WITH input AS (
     SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::timestamptz[], $5::text[], $6::text[], $7::text[],
                          $8::bytea[], $9::text[], $10::timestamptz[])
       AS t (id, account_id, body, created_at, traceparent, head, key, fingerprint, batch, deliver_at)
-  ), forgotten AS (
-    DELETE FROM sluice.outbox WHERE id IN (
-      SELECT id FROM sluice.outbox WHERE id = ANY ($11::bigint[]) FOR UPDATE SKIP LOCKED
-    )
   ), first_uses AS (
     INSERT INTO sluice.idempotency_keys (account_id, key, fingerprint, message_id, message_ids, created_at)
     SELECT account_id, key, fingerprint, id, batch::text[], created_at FROM input WHERE key IS NOT NULL
@@ -26,7 +21,7 @@ export const ACCEPT = `
     RETURNING message_id
   ), accepted AS (
     INSERT INTO sluice.messages (id, account_id, body, status, created_at, updated_at, traceparent, deliver_at)
-    SELECT id, account_id, body, $12, created_at, created_at, traceparent, deliver_at FROM input
+    SELECT id, account_id, body, $11, created_at, created_at, traceparent, deliver_at FROM input
     WHERE head IS NULL OR head IN (SELECT message_id FROM first_uses)
     RETURNING id, octet_length(body) + 256 AS bytes, CASE WHEN deliver_at > now() THEN deliver_at END AS due_at
   ), entries AS (

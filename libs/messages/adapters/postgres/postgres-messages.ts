@@ -45,6 +45,12 @@ interface FirstUse {
   created_at: Date;
 }
 
+interface Entry {
+  id: string;
+  message_ids: string[];
+  for_sweeper: boolean;
+}
+
 interface AttemptRow {
   /** Null in the one row of a message without attempts. */
   number: number | null;
@@ -239,7 +245,6 @@ export class PostgresMessages extends Messages {
 
   /** @returns the ids of the messages that are stored now: all but those whose key was used before */
   private async store(requests: Request[]): Promise<Set<string>> {
-    const relayed = this.relay.takeRelayed();
     const rows = requests.flatMap(rowsOf);
     const values = [
       rows.map(({ state }) => state.id),
@@ -252,15 +257,9 @@ export class PostgresMessages extends Messages {
       rows.map(({ record }) => record?.fingerprint ?? null),
       rows.map(({ batch }) => batch),
       rows.map(({ state }) => state.deliverAt),
-      relayed,
       INITIAL_STATUS,
     ];
-    const entries = await this.database
-      .prepared<{ id: string; message_ids: string[]; for_sweeper: boolean }>('accept', ACCEPT, values)
-      .catch((error: unknown) => {
-        this.relay.giveBack(relayed);
-        throw error;
-      });
+    const entries = await this.database.prepared<Entry>('accept', ACCEPT, values);
     const all = requests.flatMap(({ messages }) => messages);
     for (const { id, message_ids, for_sweeper } of entries) {
       const own = new Set(message_ids);
