@@ -5,8 +5,18 @@ import { machineOf } from './report/machine.js';
 import { markdown, write, type Findings } from './report/report.js';
 import { accept } from './scenarios/accept.js';
 import { consume } from './scenarios/consume.js';
+import { growth } from './scenarios/growth.js';
+import { overload } from './scenarios/overload.js';
+import { sustained } from './scenarios/sustained.js';
 
-const RUNS: Readonly<Record<ScenarioName, (bed: Bed, options: Options) => Promise<Findings>>> = { accept, consume };
+const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
+const RUNS: Readonly<Record<ScenarioName, (bed: Bed, options: Options) => Promise<Findings>>> = {
+  accept,
+  consume,
+  sustained,
+  overload,
+  growth,
+};
 
 async function bench(): Promise<number> {
   const { scenarios, options, out, help } = readCall(process.argv.slice(2));
@@ -17,6 +27,10 @@ async function bench(): Promise<number> {
   let failed = false;
   for (const scenario of scenarios) {
     const bed = await Bed.make();
+    const leave = () => {
+      void bed.remove().finally(() => process.exit(1));
+    };
+    for (const signal of SIGNALS) process.once(signal, leave);
     try {
       const at = new Date().toISOString();
       const findings = await RUNS[scenario](bed, options);
@@ -25,6 +39,7 @@ async function bench(): Promise<number> {
       console.log(`\n${markdown(report)}`);
       failed ||= findings.checks.some(({ holds }) => !holds);
     } finally {
+      for (const signal of SIGNALS) process.off(signal, leave);
       await bed.remove();
     }
   }

@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
 
-export const SCENARIOS = ['accept', 'consume'] as const;
+export const SCENARIOS = ['accept', 'consume', 'sustained', 'overload', 'growth'] as const;
 export type ScenarioName = (typeof SCENARIOS)[number];
 
 export const USAGE = `Usage: npm run bench -- [scenario …] [options]
@@ -11,6 +11,8 @@ Scenarios: ${SCENARIOS.join(', ')}; all of them if none is named.
   --seconds <n>     how long a load is measured, 1 to 600 (10)
   --generators <n>  processes that a load comes from, 1 to 16 (1)
   --messages <n>    messages that are consumed, 100 to 1000000 (20000)
+  --rows <n>        messages in store in the growth scenario, 1000 to 1000000000 (10000000)
+  --backlog <n>     messages queued in the growth scenario, 100 to 10000000 (500000)
   --smoke           everything once and for a moment: shows that it works, and no figure is worth anything
   --out <folder>    where the results are written (bench/results; with --smoke dist/bench/results)
 
@@ -22,8 +24,13 @@ export interface Options {
   readonly warmUpSeconds: number;
   readonly generators: number;
   readonly messages: number;
+  readonly rows: number;
+  readonly accounts: number;
+  readonly backlog: number;
   readonly smoke: boolean;
 }
+
+type Numeric = 'rounds' | 'seconds' | 'generators' | 'messages' | 'rows' | 'backlog';
 
 export interface Call {
   readonly scenarios: readonly ScenarioName[];
@@ -39,7 +46,7 @@ export class Mistake extends Error {}
 export function readCall(args: string[]): Call {
   const { values, positionals } = parsed(args);
   const { smoke } = values;
-  const integer = (name: 'rounds' | 'seconds' | 'generators' | 'messages', or: number, min: number, max: number) => {
+  const integer = (name: Numeric, or: number, min: number, max: number) => {
     const text = values[name] ?? String(or);
     if (!/^\d{1,9}$/.test(text) || Number(text) < min || Number(text) > max) {
       throw new Mistake(`--${name} must be a whole number from ${min} to ${max}; it is "${text}".`);
@@ -48,6 +55,7 @@ export function readCall(args: string[]): Call {
   };
   const unknown = positionals.find((name) => !SCENARIOS.some((known) => known === name));
   if (unknown !== undefined) throw new Mistake(`There is no scenario "${unknown}"; there are ${SCENARIOS.join(', ')}.`);
+  const rows = integer('rows', smoke ? 2_000 : 10_000_000, 1_000, 1_000_000_000);
   return {
     scenarios: SCENARIOS.filter((name) => positionals.length === 0 || positionals.includes(name)),
     options: {
@@ -56,6 +64,9 @@ export function readCall(args: string[]): Call {
       warmUpSeconds: smoke ? 0.2 : 3,
       generators: integer('generators', 1, 1, 16),
       messages: integer('messages', smoke ? 200 : 20_000, 100, 1_000_000),
+      rows,
+      accounts: Math.min(100_000, Math.floor(rows / 20)),
+      backlog: integer('backlog', smoke ? 300 : 500_000, 100, 10_000_000),
       smoke,
     },
     out: values.out ?? (smoke ? 'dist/bench/results' : 'bench/results'),
@@ -73,6 +84,8 @@ function parsed(args: string[]) {
         seconds: { type: 'string' },
         generators: { type: 'string' },
         messages: { type: 'string' },
+        rows: { type: 'string' },
+        backlog: { type: 'string' },
         smoke: { type: 'boolean', default: false },
         out: { type: 'string' },
         help: { type: 'boolean', default: false },

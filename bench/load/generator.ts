@@ -25,9 +25,8 @@ class Run {
   async run(): Promise<Loaded> {
     const { load } = this;
     const connections = Array.from({ length: load.connections }, () => new Connection(load.url));
-    let unsent: () => number = () => 0;
-    if (load.rate !== null) unsent = this.openLoop(connections, load.rate);
-    else for (const connection of connections) this.closedLoop(connection);
+    const schedule = load.rate === null ? null : this.openLoop(connections, load.rate);
+    if (schedule === null) for (const connection of connections) this.closedLoop(connection);
     await pause(load.warmUpSeconds * 1_000);
     process.send?.('measuring');
     this.from = performance.now();
@@ -36,12 +35,13 @@ class Run {
     this.to = performance.now();
     const { user, system } = process.cpuUsage(cpu);
     process.send?.('measured');
+    schedule?.sendDue();
     await this.drained();
     for (const connection of connections) connection.close();
     return {
       answers: this.answers,
       lost: this.lost + this.underWay,
-      unsent: unsent(),
+      unsent: schedule?.unsent() ?? 0,
       seconds: (this.to - this.from) / 1_000,
       measured: this.measured,
       latencies: Object.fromEntries(
@@ -60,9 +60,9 @@ class Run {
 
   /**
    * Request n is due at n / rate seconds, and its latency counts from then, even if no connection is free.
-   * @returns what tells, afterwards, how many have been due in the measured part and never sent
+   * @returns what sends all that is due, and what tells how many were due in the measured part and have not been sent
    */
-  private openLoop(connections: readonly Connection[], perSecond: number): () => number {
+  private openLoop(connections: readonly Connection[], perSecond: number) {
     const since = performance.now();
     const dueAt = (n: number) => since + (n / perSecond) * 1_000;
     const idle = [...connections];
@@ -81,10 +81,11 @@ class Run {
       sendDue();
       if (performance.now() > this.to) clearInterval(timer);
     }, TICK_MS);
-    return () => {
+    const unsent = () => {
       const first = Math.max(next, Math.ceil(((this.from - since) / 1_000) * perSecond));
       return Math.max(0, Math.ceil(((this.to - since) / 1_000) * perSecond) - first);
     };
+    return { sendDue, unsent };
   }
 
   private ask(connection: Connection, since: number, then: () => void): void {

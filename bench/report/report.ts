@@ -81,7 +81,7 @@ export function figure(value: number): string {
 
 /** The median, and the least and the most of all rounds. */
 export function told({ median, min, max }: Spread): string {
-  return min === max ? figure(median) : `${figure(median)} (${figure(min)}–${figure(max)})`;
+  return min === max || Number.isNaN(median) ? figure(median) : `${figure(median)} (${figure(min)}–${figure(max)})`;
 }
 
 export function megabytes(bytes: number): number {

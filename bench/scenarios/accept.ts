@@ -1,31 +1,20 @@
 import { autocannon } from '../load/autocannon.js';
-import { drive, type Driven } from '../load/drive.js';
+import { drive } from '../load/drive.js';
 import { OutboxAges } from '../load/outbox-ages.js';
-import type { Load } from '../load/request.js';
 import type { Options } from '../options.js';
 import type { Bed } from '../parts/bed.js';
 import { figure, megabytes, told, type Check, type Findings, type Table } from '../report/report.js';
 import { percentile, spread } from '../report/stats.js';
 import { bareFastify, bareInsert, bareTogether, ordinaryStack } from '../targets/baselines.js';
 import { sluice } from '../targets/sluice.js';
-import type { Serving, Target } from '../targets/target.js';
+import type { Target } from '../targets/target.js';
+import { figuresOf, loadOf, onlyAccepted, type Figures } from './accepting.js';
 
 const TARGETS = [sluice, bareFastify, bareTogether, ordinaryStack];
-/** A body of 200 bytes. */
-export const BODY = JSON.stringify({ message: 'a message of some two hundred bytes '.repeat(6).slice(0, 186) });
-
-interface Sample {
+interface Sample extends Figures {
   readonly target: string;
   readonly callers: number;
   readonly round: number;
-  readonly perSecond: number;
-  /** Milliseconds. */
-  readonly p50: number;
-  readonly p99: number;
-  readonly p999: number;
-  readonly peakBytes: number;
-  readonly cpuMicros: Readonly<Record<string, number>>;
-  readonly generatorLoad: number;
   /** Milliseconds; none where nothing is relayed. */
   readonly outboxAges: readonly number[];
 }
@@ -78,42 +67,6 @@ async function measure(
   } finally {
     await serving.stop();
   }
-}
-
-export function loadOf(serving: Serving, connections: number, { warmUpSeconds, seconds }: Options): Load {
-  const keys = serving.key === null ? [] : [serving.key];
-  const { url } = serving;
-  return {
-    url,
-    method: 'POST',
-    paths: ['/messages'],
-    keys,
-    body: BODY,
-    connections,
-    rate: null,
-    warmUpSeconds,
-    seconds,
-  };
-}
-
-/** Nobody may be refused here, and no connection may break. */
-export function onlyAccepted(name: string, { answers, lost }: Driven): Check {
-  const others = [...answers].filter(([status]) => status !== 202).map(([status, count]) => `${count} × ${status}`);
-  const what = `${name}: ${answers.get(202) ?? 0} × 202, other answers: ${others.join(', ') || 'none'}, lost: ${lost}`;
-  return { what, holds: others.length === 0 && lost === 0 && (answers.get(202) ?? 0) > 0 };
-}
-
-function figuresOf(driven: Driven) {
-  const latencies = driven.latencies.get(202) ?? [];
-  return {
-    perSecond: driven.perSecond.get(202) ?? 0,
-    p50: percentile(latencies, 0.5),
-    p99: percentile(latencies, 0.99),
-    p999: percentile(latencies, 0.999),
-    peakBytes: driven.serverPeakBytes,
-    cpuMicros: driven.cpuPerAnswer,
-    generatorLoad: driven.generatorLoad,
-  };
 }
 
 function table(samples: readonly Sample[], callers: number): Table {

@@ -4,12 +4,10 @@ import { Program } from '../parts/program.js';
 import { cpuMicros } from '../parts/usage.js';
 import { agree, figure, told, type Check, type Findings } from '../report/report.js';
 import { spread } from '../report/stats.js';
-import { answerOf, relayed, startSluice, startWorker, until } from '../targets/sluice.js';
+import { filled, startWorker, until } from '../targets/sluice.js';
 
 /** What WORKER_CONCURRENCY is if nobody says otherwise. */
 const CONCURRENCY = 50;
-const BATCH = 1_000;
-const TEXT = 'a message of some two hundred bytes '.repeat(6).slice(0, 186);
 
 const OURS = "Sluice's worker";
 const BARE = 'a bare BullMQ worker';
@@ -41,19 +39,6 @@ export async function consume(bed: Bed, options: Options): Promise<Findings> {
     }
   }
   return { tables: [table(samples, options)], checks, figures: samples };
-}
-
-/** A queue of so many messages, which came in by the API and its relay. Neither runs any more. */
-async function filled(bed: Bed, messages: number): Promise<Store> {
-  const store = await bed.database();
-  const serving = await startSluice(bed, store);
-  for (let sent = 0; sent < messages; sent += BATCH) {
-    const batch = Array.from({ length: Math.min(BATCH, messages - sent) }, () => ({ message: TEXT }));
-    await answerOf(serving.url, 'POST', '/messages/batch', serving.key, { messages: batch });
-  }
-  await relayed(store);
-  await serving.server.stop();
-  return store;
 }
 
 /** From the beginning of the first attempt to the last change of a status, by the clock of the database. */

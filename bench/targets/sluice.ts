@@ -5,6 +5,10 @@ import { Program } from '../parts/program.js';
 import { agree, type Check } from '../report/report.js';
 import type { Serving, Target } from './target.js';
 
+/** Messages of one request. */
+const BATCH = 1_000;
+/** With what is around it, a body of 200 bytes. */
+export const TEXT = 'a message of some two hundred bytes '.repeat(6).slice(0, 186);
 const OPERATORS_KEY = 'the-operators-key-of-the-benchmark-alone';
 export const PEPPER = 'the pepper of the benchmark alone, long enough';
 /** More than a run can send; the largest that a plan may have would do as well. */
@@ -23,18 +27,30 @@ export const sluice: Target = {
   start: async (bed) => startSluice(bed, await bed.database()),
 };
 
-export async function startSluice(bed: Bed, store: Store): Promise<SluiceServing> {
+/** @param settings that differ from the defaults */
+export async function startSluice(
+  bed: Bed,
+  store: Store,
+  settings: Readonly<Record<string, string>> = {},
+): Promise<SluiceServing> {
   const port = (await usablePort(0, '127.0.0.1')) ?? 0;
-  const env = { ...environment(store), HOST: '127.0.0.1', PORT: String(port), ADMIN_API_KEY: OPERATORS_KEY };
+  const env = {
+    ...environment(store),
+    HOST: '127.0.0.1',
+    PORT: String(port),
+    ADMIN_API_KEY: OPERATORS_KEY,
+    ...settings,
+  };
   const server = await Program.start('apps/api/main.js', env, bed.log('sluice'));
   const url = `http://127.0.0.1:${port}`;
+  const before = await count(store);
   return {
     url,
     key: await signUp(url),
     server,
     watched: { node: server.pid, PostgreSQL: bed.postgresPid },
     store,
-    check: (accepted) => checkAccepted(store, accepted),
+    check: (accepted) => checkAccepted(store, before, accepted),
     stop: async () => {
       await server.stop();
       await store.drop();
@@ -52,11 +68,11 @@ function environment(store: Store): Record<string, string> {
 }
 
 /** An account whose limits are lifted by the operators, as they would lift them for a customer. */
-async function signUp(url: string): Promise<string> {
+export async function signUp(url: string, limits = LIMITS): Promise<string> {
   const account = await answerOf(url, 'POST', '/accounts', null, { name: 'Benchmark' });
   await answerOf(url, 'PATCH', `/admin/accounts/${String(account.id)}`, OPERATORS_KEY, {
     plan: 'enterprise',
-    limits: LIMITS,
+    limits,
   });
   return String((account.apiKey as Record<string, unknown>).key);
 }
@@ -72,6 +88,19 @@ export async function answerOf(url: string, method: string, path: string, key: s
   return JSON.parse(text) as Record<string, unknown>;
 }
 
+/** A queue of so many messages, which came in by the API and its relay. Neither runs any more. */
+export async function filled(bed: Bed, messages: number): Promise<Store> {
+  const store = await bed.database();
+  const serving = await startSluice(bed, store);
+  for (let sent = 0; sent < messages; sent += BATCH) {
+    const batch = Array.from({ length: Math.min(BATCH, messages - sent) }, () => ({ message: TEXT }));
+    await answerOf(serving.url, 'POST', '/messages/batch', serving.key, { messages: batch });
+  }
+  await relayed(store);
+  await serving.server.stop();
+  return store;
+}
+
 /** Messages that have neither an outbox entry nor a job: there must be none at any moment. */
 const STRAYS = `
   SELECT count(*) FROM sluice.messages m
@@ -79,17 +108,26 @@ const STRAYS = `
     AND NOT EXISTS (SELECT FROM bullmq.job j WHERE j.id = m.id)
     AND m.id NOT IN (SELECT unnest(message_ids) FROM sluice.outbox)`;
 
-async function checkAccepted(store: Store, accepted: number): Promise<Check[]> {
+interface Counts {
+  readonly rows: number;
+  readonly jobs: number;
+}
+
+async function count(store: Store): Promise<Counts> {
+  return {
+    rows: await store.number('SELECT count(*) FROM sluice.messages'),
+    jobs: await store.number('SELECT count(*) FROM bullmq.job'),
+  };
+}
+
+async function checkAccepted(store: Store, before: Counts, accepted: number): Promise<Check[]> {
   const strays = await store.number(STRAYS);
   await relayed(store);
-  const rows = await store.number('SELECT count(*) FROM sluice.messages');
-  const jobs = await store.number('SELECT count(*) FROM bullmq.job');
+  const { rows, jobs } = await count(store);
+  const left = `${strays} messages with neither an outbox entry nor a job right after the load`;
   return [
-    {
-      what: `Sluice: ${strays} messages with neither an outbox entry nor a job right after the load`,
-      holds: strays === 0,
-    },
-    agree('Sluice', { '202s': accepted, rows, jobs }),
+    { what: `Sluice: ${left}`, holds: strays === 0 },
+    agree('Sluice', { '202s': accepted, rows: rows - before.rows, jobs: jobs - before.jobs }),
   ];
 }
 
