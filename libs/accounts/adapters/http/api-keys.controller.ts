@@ -1,27 +1,16 @@
 import { Controller, Delete, Get, HttpCode, Param, Post, Query } from '@nestjs/common';
-import {
-  ArrayNotEmpty,
-  IsArray,
-  IsIn,
-  IsInt,
-  IsISO8601,
-  IsOptional,
-  IsRFC3339,
-  IsString,
-  Max,
-  Min,
-} from 'class-validator';
+import { ArrayNotEmpty, IsArray, IsIn, IsInt, IsOptional, IsString, Max, Min, Validate } from 'class-validator';
 import { Scoped } from '#platform/http/access.js';
 import { CurrentCaller, type Caller } from '#platform/http/caller.js';
 import { JsonBody, OptionalJsonBody } from '#platform/http/json-body.js';
 import { Field, Operation, Section } from '#platform/http/openapi/operation.js';
 import { pageModel, pageOf, PAGING, readPage, type PageView } from '#platform/http/paging.js';
+import { Time } from '#platform/http/time.js';
 import { CreateApiKey, ListApiKeys, RevokeApiKey, RotateApiKey } from '../../application/api-keys.js';
 import { MAX_NAME_LENGTH } from '../../domain/account.js';
 import { MAX_KEYS, SCOPES, type ApiKey, type Scope } from '../../domain/api-key.js';
 import { API_KEY, apiKeyView, ISSUED_KEY, issuedKeyView, KEY_ID } from './views.js';
 
-const A_TIME = { message: 'expiresAt must be a time like 2030-01-31T12:00:00Z.' };
 const MAX_GRACE_SECONDS = 30 * 86_400;
 
 class CreateApiKeyBody {
@@ -48,9 +37,7 @@ class CreateApiKeyBody {
     examples: ['2030-01-31T12:00:00Z'],
   })
   @IsOptional()
-  // The one knows the days of each month, the other leaves out what JavaScript can't read or reads as local time.
-  @IsISO8601({ strict: true, strictSeparator: true }, A_TIME)
-  @IsRFC3339(A_TIME)
+  @Validate(Time)
   expiresAt?: string | null;
 }
 

@@ -2,9 +2,7 @@ import {
   ArrayMaxSize,
   ArrayMinSize,
   IsArray,
-  isISO8601,
   IsOptional,
-  isRFC3339,
   Validate,
   ValidatorConstraint,
   type ValidationArguments,
@@ -13,6 +11,7 @@ import {
 import { ValidationError, type FieldFault } from '#kernel/domain-error.js';
 import { bodyModel } from '#platform/http/openapi/body-model.js';
 import { Field } from '#platform/http/openapi/operation.js';
+import { notATime, readTime, Time, TIME_SCHEMA } from '#platform/http/time.js';
 import { deliverAtFault } from '../../domain/delivery-time.js';
 import type { NewMessage } from '../../domain/message.js';
 import { MAX_TEXT_BYTES, textFault } from '../../domain/message-text.js';
@@ -41,37 +40,15 @@ class MessageText implements ValidatorConstraintInterface {
   }
 }
 
-/** Null when it is not a time with its offset. */
-function readTime(value: unknown): Date | null {
-  // The one knows the days of each month, the other leaves out what JavaScript can't read or reads as local time.
-  const isTime =
-    typeof value === 'string' && isISO8601(value, { strict: true, strictSeparator: true }) && isRFC3339(value);
-  const time = new Date(isTime ? value : NaN);
-  return Number.isNaN(time.getTime()) ? null : time;
-}
-
 function timeFault(value: unknown): string | null {
   const time = readTime(value);
-  return time === null ? 'deliverAt must be a time like 2030-01-31T12:00:00Z.' : deliverAtFault(time, new Date());
-}
-
-@ValidatorConstraint()
-class Time implements ValidatorConstraintInterface {
-  static readonly schema = { type: 'string', format: 'date-time' };
-
-  validate(value: unknown): boolean {
-    return readTime(value) !== null;
-  }
-
-  defaultMessage({ property }: ValidationArguments): string {
-    return `${property} must be a time like 2030-01-31T12:00:00Z.`;
-  }
+  return time === null ? notATime('deliverAt') : deliverAtFault(time, new Date());
 }
 
 /** The domain's rule for the time of delivery, as a rule of a body. */
 @ValidatorConstraint()
 class DeliveryTime implements ValidatorConstraintInterface {
-  static readonly schema = { type: 'string', format: 'date-time' };
+  static readonly schema = TIME_SCHEMA;
 
   validate(value: unknown): boolean {
     return timeFault(value) === null;

@@ -20,8 +20,6 @@ const RULES: Readonly<Record<string, (constraints: readonly unknown[]) => Keywor
   isIn: ([values]) => ({ type: 'string', enum: values }),
   min: ([minimum]) => ({ minimum }),
   max: ([maximum]) => ({ maximum }),
-  isIso8601: () => ({ type: 'string', format: 'date-time' }),
-  isRFC3339: () => ({ type: 'string', format: 'date-time' }),
 };
 
 const models = new WeakMap<new () => object, Model>();
