@@ -50,4 +50,5 @@ export default {
   globalTeardown: '<rootDir>/test/support/global-teardown.mjs',
   testTimeout: 20_000,
   maxWorkers: 2,
+  maxConcurrency: 2,
 };

@@ -5,7 +5,8 @@ const DEADLINE = 600_000;
 const pages = pagePaths().map(readPage);
 
 describe('What a page says to do', () => {
-  it.each(pages.filter(hasCommands).map((page) => [page.path, page] as const))(
+  // Side by side: each has a folder, ports and a database of its own, and waits most of its time for programs.
+  it.concurrent.each(pages.filter(hasCommands).map((page) => [page.path, page] as const))(
     'works: %s',
     async (_path, page) => {
       await tryPage(page);

@@ -3,7 +3,7 @@ import { until } from '../support/processes.js';
 import { Rounds } from '../support/rounds.js';
 
 const rounds = new Rounds();
-const FAILING = rounds.long ? 10_000 : 1_000;
+const FAILING = rounds.long ? 10_000 : 400;
 /** A loose ceiling, for a machine that has other things to do. */
 const PATIENCE_MS = 120_000 + FAILING * 60;
 
