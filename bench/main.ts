@@ -24,6 +24,8 @@ async function bench(): Promise<number> {
     console.log(USAGE);
     return 0;
   }
+  if (process.platform !== 'linux')
+    throw new Mistake('The benchmark reads from /proc what processes use: it needs Linux.');
   let failed = false;
   for (const scenario of scenarios) {
     const bed = await Bed.make();

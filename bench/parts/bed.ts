@@ -1,7 +1,6 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { chmod } from 'node:fs/promises';
 import pg from 'pg';
 import { EmbeddedPostgres } from '#platform/embedded-postgres/index.js';
 import { migrateSchema } from '../../apps/schema.js';
@@ -27,7 +26,7 @@ export class Bed {
     await chmod(folder, 0o755);
     const postgres = await EmbeddedPostgres.start({ dataDir: join(folder, 'postgres'), database: TEMPLATE });
     await migrateSchema(postgres.url);
-    const admin = new pg.Pool({ connectionString: urlOf(postgres.url, 'postgres'), max: 1 });
+    const admin = pool(urlOf(postgres.url, 'postgres'), 1);
     const { rows } = await admin.query<{ server_version: string }>('SHOW server_version');
     return new Bed(folder, postgres, admin, rows[0]?.server_version ?? '', await BenchRedis.start(folder));
   }
@@ -71,8 +70,7 @@ export class Store {
     readonly url: string,
     private readonly dropDatabase: () => Promise<unknown>,
   ) {
-    this.pool = new pg.Pool({ connectionString: url, max: 2, application_name: 'bench' });
-    this.pool.on('error', () => undefined);
+    this.pool = pool(url, 2);
   }
 
   async rows<Row extends pg.QueryResultRow>(text: string, values: readonly unknown[] = []): Promise<Row[]> {
@@ -89,6 +87,14 @@ export class Store {
     await this.pool.end();
     await this.dropDatabase();
   }
+}
+
+/** Connections are cut off when their database is dropped, also those that are just closing. A statement that fails says so. */
+function pool(url: string, max: number): pg.Pool {
+  const made = new pg.Pool({ connectionString: url, max, application_name: 'bench' });
+  made.on('error', () => undefined);
+  made.on('connect', (client) => client.on('error', () => undefined));
+  return made;
 }
 
 function urlOf(server: string, database: string): string {

@@ -9,6 +9,7 @@ import { bareFastify, bareInsert, bareTogether, ordinaryStack } from '../targets
 import { sluice } from '../targets/sluice.js';
 import type { Target } from '../targets/target.js';
 import { figuresOf, loadOf, onlyAccepted, type Figures } from './accepting.js';
+import { turned } from './turns.js';
 
 const TARGETS = [sluice, bareFastify, bareTogether, ordinaryStack];
 interface Sample extends Figures {
@@ -35,16 +36,11 @@ export async function accept(bed: Bed, options: Options): Promise<Findings> {
     }
   }
   const tables = [
-    ...manyCallers.map((callers) => table(samples, callers)),
+    ...manyCallers.map((callers) => table(bed, samples, callers)),
     oneCaller(samples),
     await generators(bed, options, samples),
   ];
   return { tables, checks, figures: samples };
-}
-
-/** Each round begins with another one, so that none always comes after the same neighbour. */
-function turned<T>(list: readonly T[], by: number): T[] {
-  return list.map((_, index) => list[(index + by) % list.length] as T);
 }
 
 async function measure(
@@ -69,7 +65,7 @@ async function measure(
   }
 }
 
-function table(samples: readonly Sample[], callers: number): Table {
+function table(bed: Bed, samples: readonly Sample[], callers: number): Table {
   const rows = TARGETS.map(({ name }) => {
     const own = samples.filter((sample) => sample.target === name && sample.callers === callers);
     const over = (of: (sample: Sample) => number) => told(spread(own.map(of)));
@@ -93,6 +89,7 @@ function table(samples: readonly Sample[], callers: number): Table {
     ],
     rows,
     notes: [
+      `The ordinary stack has its queue on ${bed.redis === null ? 'the same PostgreSQL' : 'Redis, which syncs every second'}.`,
       `Sluice accepts ${ratios.join(', ')} (requests/s, round by round).`,
       `What waits in the outbox for the queue while it accepts: 99 % of ${ages.length} looks found nothing older than ${figure(age)} ms.`,
     ],

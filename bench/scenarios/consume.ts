@@ -5,6 +5,7 @@ import { cpuMicros } from '../parts/usage.js';
 import { agree, figure, told, type Check, type Findings } from '../report/report.js';
 import { spread } from '../report/stats.js';
 import { filled, startWorker, until } from '../targets/sluice.js';
+import { turned } from './turns.js';
 
 /** What WORKER_CONCURRENCY is if nobody says otherwise. */
 const CONCURRENCY = 50;
@@ -26,8 +27,7 @@ export async function consume(bed: Bed, options: Options): Promise<Findings> {
   const samples: Sample[] = [];
   const checks: Check[] = [];
   for (let round = 1; round <= options.rounds; round++) {
-    const pair = [ours, bare];
-    for (const run of round % 2 === 0 ? pair.reverse() : pair) {
+    for (const run of turned([ours, bare], round)) {
       const store = await filled(bed, options.messages);
       try {
         const sample = { round, ...(await run(bed, store, options.messages, checks)) };

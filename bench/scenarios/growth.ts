@@ -6,6 +6,7 @@ import { figure, told, type Check, type Findings, type Table } from '../report/r
 import { spread } from '../report/stats.js';
 import { filled, startSluice, type SluiceServing } from '../targets/sluice.js';
 import { figuresOf, loadOf, onlyAnswered, type Figures } from './accepting.js';
+import { turned } from './turns.js';
 import { BIG_ACCOUNT, makeKeys, stored, type Key } from './growth/stored.js';
 
 /** What a database is called that holds next to nothing. */
@@ -19,6 +20,15 @@ interface Sample extends Figures {
   readonly round: number;
 }
 
+/** What is measured, and where it is told. */
+interface Case {
+  readonly about: string;
+  readonly row: string;
+  readonly load: (serving: SluiceServing) => Load;
+  /** What every request must be answered with; 202 if left out. */
+  readonly status?: number;
+}
+
 /** Whether it is still as fast with much in store, with much to do, with large messages, with few callers or many. */
 export async function growth(bed: Bed, options: Options): Promise<Findings> {
   const samples: Sample[] = [];
@@ -26,125 +36,115 @@ export async function growth(bed: Bed, options: Options): Promise<Findings> {
   const keys = makeKeys(options.accounts);
   const full = await stored(bed, keys, options.rows);
   const backlog = await filled(bed, options.backlog);
-  const runner = new Runner(bed, options, samples, checks);
+  const measure = async (round: number, store: Store, cases: readonly Case[]) => {
+    samples.push(...(await measured(bed, options, { round, store, cases }, checks)));
+  };
   for (let round = 1; round <= options.rounds; round++) {
-    await runner.fresh(round, 'callers', options.smoke ? [1, 8] : [1, 16, 64, 256, 1_000], (callers) => [
-      `${callers.toLocaleString('en')} callers`,
-      (serving) => loadOf(serving, callers, options),
+    for (const one of [...callersCases(options), ...sizeCases(options), backlogCase(options, 'nothing queued')]) {
+      const store = await bed.database();
+      await measure(round, store, [one]);
+      await store.drop();
+    }
+    await measure(round, backlog, [
+      backlogCase(options, `${options.backlog.toLocaleString('en')} queued at the beginning`),
     ]);
-    await runner.fresh(round, 'sizes', [100, 10 * KIB, 200 * KIB], (bytes) => [
-      bytes < KIB ? `${bytes} B` : `${bytes / KIB} KiB`,
-      (serving) => ({
-        ...loadOf(serving, runner.callers, options),
-        body: JSON.stringify({ message: 'x'.repeat(bytes) }),
-      }),
-    ]);
-    const empty = await bed.database();
-    await runner.on(round, 'backlog', 'nothing queued', empty, (serving) => loadOf(serving, runner.callers, options));
-    await empty.drop();
-    await runner.on(round, 'backlog', queued(options), backlog, (serving) => loadOf(serving, runner.callers, options));
     const few = await stored(bed, keys, FEW);
-    await inStore(runner, round, FEW, few, keys);
+    const stores = [
+      { store: few, rows: FEW },
+      { store: full, rows: options.rows },
+    ];
+    for (const { store, rows } of turned(stores, round)) {
+      await measure(round, store, await storedCases(options, store, rows, keys));
+    }
     await few.drop();
-    await inStore(runner, round, options.rows, full, keys);
   }
   await backlog.drop();
   await full.drop();
   return { tables: tables(options, samples), checks, figures: samples };
 }
 
-function queued({ backlog }: Options): string {
-  return `${backlog.toLocaleString('en')} queued at the beginning`;
+/** Where their number is not the question. */
+function callersOf({ smoke }: Options): number {
+  return smoke ? 4 : 64;
+}
+
+function callersCases(options: Options): Case[] {
+  return (options.smoke ? [2] : [1, 16, 64, 256, 1_000]).map((callers) => ({
+    about: 'callers',
+    row: callers.toLocaleString('en'),
+    load: (serving) => loadOf(serving, callers, options),
+  }));
+}
+
+function sizeCases(options: Options): Case[] {
+  return (options.smoke ? [200 * KIB] : [100, 10 * KIB, 200 * KIB]).map((bytes) => ({
+    about: 'sizes',
+    row: bytes < KIB ? `${bytes} B` : `${bytes / KIB} KiB`,
+    load: (serving) => ({
+      ...loadOf(serving, callersOf(options), options),
+      body: JSON.stringify({ message: 'x'.repeat(bytes) }),
+    }),
+  }));
+}
+
+function backlogCase(options: Options, row: string): Case {
+  return { about: 'backlog', row, load: (serving) => loadOf(serving, callersOf(options), options) };
 }
 
 /** Sending by all accounts in turn, and reading anywhere in the messages of the big one. */
-async function inStore(runner: Runner, round: number, rows: number, store: Store, keys: readonly Key[]) {
+async function storedCases(options: Options, store: Store, rows: number, keys: readonly Key[]): Promise<Case[]> {
   const row = `${rows.toLocaleString('en')} stored messages`;
   const all = keys.map(({ key }) => key);
-  await runner.on(round, 'stored', row, store, (serving) => ({
-    ...loadOf(serving, runner.callers, runner.options),
-    keys: all,
-  }));
   const found = await store.rows<{ id: string }>(
     'SELECT id FROM sluice.messages WHERE account_id = $1 ORDER BY random() LIMIT 1000',
     [BIG_ACCOUNT],
   );
   const ids = found.map(({ id }) => id);
   const reading = (paths: string[]) => (serving: SluiceServing) =>
-    ({ ...loadOf(serving, 1, runner.options), method: 'GET', paths, keys: all.slice(0, 1), body: '' }) as const;
+    ({ ...loadOf(serving, 1, options), method: 'GET', paths, keys: all.slice(0, 1), body: '' }) as const;
   const cursors = ids.map((id) => `/messages?limit=50&cursor=${Buffer.from(id).toString('base64url')}`);
-  await runner.on(round, 'lists', row, store, reading(cursors), 200);
-  await runner.on(round, 'finds', row, store, reading(ids.map((id) => `/messages/${id}`)), 200);
+  return [
+    { about: 'stored', row, load: (serving) => ({ ...loadOf(serving, callersOf(options), options), keys: all }) },
+    { about: 'lists', row, load: reading(cursors), status: 200 },
+    { about: 'finds', row, load: reading(ids.map((id) => `/messages/${id}`)), status: 200 },
+  ];
 }
 
-/** Runs Sluice on one database after the other, and keeps what it finds. */
-class Runner {
-  constructor(
-    private readonly bed: Bed,
-    readonly options: Options,
-    private readonly samples: Sample[],
-    private readonly checks: Check[],
-  ) {}
-
-  /** Where their number is not the question. */
-  get callers(): number {
-    return this.options.smoke ? 4 : 64;
-  }
-
-  /** @param status what every request must be answered with */
-  async on(
-    round: number,
-    about: string,
-    row: string,
-    store: Store,
-    loadFor: (serving: SluiceServing) => Load,
-    status = 202,
-  ): Promise<void> {
-    const { bed, options, samples, checks } = this;
-    const serving = await startSluice(bed, store);
-    try {
+/** One process for all the cases of a database. */
+async function measured(
+  bed: Bed,
+  options: Options,
+  { round, store, cases }: { round: number; store: Store; cases: readonly Case[] },
+  checks: Check[],
+): Promise<Sample[]> {
+  const serving = await startSluice(bed, store);
+  const samples: Sample[] = [];
+  let accepted = 0;
+  try {
+    for (const { about, row, load, status = 202 } of cases) {
       const driven = await drive(
-        loadFor(serving),
+        load(serving),
         serving.server,
         serving.watched,
         options.generators,
         bed.log('generator'),
       );
-      checks.push(
-        onlyAnswered(`growth, ${row}`, driven, status),
-        ...(await serving.check(driven.answers.get(202) ?? 0)),
-      );
-      const sample = { about, row, round, ...figuresOf(driven, status) };
-      samples.push(sample);
+      accepted += driven.answers.get(202) ?? 0;
+      checks.push(onlyAnswered(`growth, ${about}, ${row}`, driven, status), ...(await serving.check(accepted)));
+      const figures = figuresOf(driven, status);
+      samples.push({ about, row, round, ...figures });
       process.stdout.write(
-        `round ${round}, ${about}, ${row}: ${figure(sample.perSecond)}/s, p50 ${figure(sample.p50)} ms\n`,
+        `round ${round}, ${about}, ${row}: ${figure(figures.perSecond)}/s, p50 ${figure(figures.p50)} ms\n`,
       );
-    } finally {
-      await serving.server.stop();
     }
+  } finally {
+    await serving.server.stop();
   }
-
-  /** Each of these on a database of its own. */
-  async fresh<T>(
-    round: number,
-    about: string,
-    cases: readonly T[],
-    of: (one: T) => [string, (serving: SluiceServing) => Load],
-  ): Promise<void> {
-    for (const one of cases) {
-      const store = await this.bed.database();
-      await this.on(round, about, ...insert(store, of(one)));
-      await store.drop();
-    }
-  }
-}
-
-function insert<A, B, C>(between: B, [first, last]: [A, C]): [A, B, C] {
-  return [first, between, last];
+  return samples;
 }
 
 function tables(options: Options, samples: readonly Sample[]): Table[] {
-  const callers = options.smoke ? 4 : 64;
+  const callers = callersOf(options);
   const accounts = options.accounts.toLocaleString('en');
   const titles: Readonly<Record<string, string>> = {
     stored: `Accepting with much in store: ${callers} callers, the keys of ${accounts} accounts in turn`,
@@ -165,7 +165,15 @@ function tables(options: Options, samples: readonly Sample[]): Table[] {
     });
     return {
       title,
-      columns: ['', 'requests/s', 'p50 ms', 'p99 ms', 'p99.9 ms', 'CPU-µs a request: node', 'PostgreSQL'],
+      columns: [
+        about === 'callers' ? 'callers' : '',
+        'requests/s',
+        'p50 ms',
+        'p99 ms',
+        'p99.9 ms',
+        'CPU-µs a request: node',
+        'PostgreSQL',
+      ],
       rows,
     };
   });

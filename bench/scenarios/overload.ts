@@ -6,6 +6,7 @@ import { spread } from '../report/stats.js';
 import { ordinaryStack } from '../targets/baselines.js';
 import { sluice } from '../targets/sluice.js';
 import { curve, generatorAtRate, type Point } from './overload/curve.js';
+import { turned } from './turns.js';
 import { floods, floodTables, type Flood } from './overload/floods.js';
 
 const TARGETS = [sluice, ordinaryStack];
@@ -16,7 +17,7 @@ export async function overload(bed: Bed, options: Options): Promise<Findings> {
   const refused: Flood[] = [];
   const checks: Check[] = [];
   for (let round = 1; round <= options.rounds; round++) {
-    for (const target of round % 2 === 0 ? [...TARGETS].reverse() : TARGETS) {
+    for (const target of turned(TARGETS, round)) {
       points.push(...(await curve(bed, options, target, round, checks)));
     }
     refused.push(...(await floods(bed, options, round, checks)));

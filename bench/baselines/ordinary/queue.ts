@@ -15,5 +15,12 @@ export async function openQueue(
   const pool = new pg.Pool({ connectionString: databaseUrl, options: '-c search_path=bullmq', max: 10 });
   await runMigrations(pool);
   const classes = withBackend(createPostgresBackend) as unknown as { Queue: typeof Queue };
-  return new classes.Queue(NAME, { connection: pool });
+  const queue = new classes.Queue(NAME, { connection: pool });
+  const closeQueue = queue.close.bind(queue);
+  // BullMQ leaves a pool that it was given to whoever made it.
+  queue.close = async () => {
+    await closeQueue();
+    await pool.end();
+  };
+  return queue;
 }

@@ -49,7 +49,7 @@ export async function curve(
     capacity = Math.max(capacity, driven.perSecond.get(202) ?? 0);
   }
   const points: Point[] = [];
-  for (const share of options.smoke ? [0.5, 2] : SHARES) {
+  for (const share of options.smoke ? SHARES.slice(-1) : SHARES) {
     const offered = Math.max(1, share * capacity);
     const callers = options.smoke ? 50 : CONNECTIONS;
     const { driven, memory } = await run(bed, options, target, { callers, rate: offered }, checks);
