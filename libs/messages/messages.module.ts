@@ -29,14 +29,17 @@ import { DeliveryMetrics } from './adapters/metrics/delivery-metrics.js';
 import { ReconcilerMetrics } from './adapters/metrics/reconciler-metrics.js';
 import { RelayMetrics } from './adapters/metrics/relay-metrics.js';
 import { countStorageRefusals } from './adapters/metrics/storage-metrics.js';
+import { RetentionMetrics } from './adapters/metrics/retention-metrics.js';
 import { watchStore } from './adapters/metrics/store-metrics.js';
 import { outboxBacklog } from './adapters/postgres/outbox-backlog.js';
 import { PostgresBacklogs } from './adapters/postgres/postgres-backlogs.js';
 import { PostgresDeliveries } from './adapters/postgres/postgres-deliveries.js';
 import { PostgresMessages } from './adapters/postgres/postgres-messages.js';
 import { PostgresOutbox } from './adapters/postgres/postgres-outbox.js';
+import { PostgresPartitions } from './adapters/postgres/postgres-partitions.js';
 import { PostgresStorageLedger } from './adapters/postgres/postgres-storage-ledger.js';
 import { TracedHandler } from './adapters/traced-handler.js';
+import { ApplyRetention } from './application/apply-retention.js';
 import { Backlogs } from './application/backlogs.js';
 import { CancelMessage } from './application/cancel-message.js';
 import { Census } from './application/census.js';
@@ -53,6 +56,7 @@ import { MessageHandler } from './application/message-handler.js';
 import { Messages } from './application/messages.js';
 import { OutboxRelay, type RelayReport } from './application/outbox-relay.js';
 import { Outbox } from './application/outbox.js';
+import { Partitions } from './application/partitions.js';
 import { Reconciler } from './application/reconciler.js';
 import { RetryFailed } from './application/retry-failed.js';
 import { RetryMessage } from './application/retry-message.js';
@@ -66,6 +70,7 @@ const QUEUE = Symbol('queue');
 const STORE_METRICS = Symbol('metrics of the store');
 
 const FOLLOW_EVERY_MS = 500;
+const RETENTION_EVERY_MS = 3_600_000;
 
 /** Store, queue, and what carries messages from one to the other: both processes have all of it. */
 const core: FactoryProvider[] = [
@@ -178,6 +183,19 @@ const core: FactoryProvider[] = [
     },
     inject: [Census, Deliveries, Messages, Clock, Metrics, LOGGER],
   },
+  { provide: Partitions, useFactory: (database: Database) => new PostgresPartitions(database), inject: [Database] },
+  {
+    provide: ApplyRetention,
+    useFactory: (partitions: Partitions, { retentionDays }: Settings, metrics: Metrics, logger: Logger) => {
+      const retaining = new RetentionMetrics(metrics);
+      return new ApplyRetention(partitions, retentionDays, (result) => {
+        retaining.ran(result);
+        if (result instanceof Error) logger.warn({ err: result }, 'removing old messages failed');
+        else if (result.removed.length + result.stragglers > 0) logger.info(result, 'old messages were removed');
+      });
+    },
+    inject: [Partitions, SETTINGS, Metrics, LOGGER],
+  },
   {
     provide: JobFollower,
     useFactory: (census: Census, deliveries: Deliveries, logger: Logger) =>
@@ -254,6 +272,7 @@ class Lifecycle implements OnApplicationBootstrap, BeforeApplicationShutdown {
     private readonly cap: StorageCap,
     private readonly relay: OutboxRelay,
     private readonly reconciler: Reconciler,
+    private readonly retention: ApplyRetention,
     private readonly follower: JobFollower,
     private readonly queue: Queue,
     private readonly connection: QueueConnection,
@@ -265,6 +284,7 @@ class Lifecycle implements OnApplicationBootstrap, BeforeApplicationShutdown {
     this.relay.startSweeping();
     this.cap.start();
     this.reconciler.start(this.settings.reconcileIntervalMs);
+    this.retention.start(RETENTION_EVERY_MS);
     this.follower.start(FOLLOW_EVERY_MS);
     await this.consumer?.start();
   }
@@ -272,6 +292,7 @@ class Lifecycle implements OnApplicationBootstrap, BeforeApplicationShutdown {
   async beforeApplicationShutdown(): Promise<void> {
     const ended = (await this.consumer?.close(this.settings.shutdownGraceMs)) ?? true;
     await this.reconciler.close();
+    await this.retention.close();
     await this.follower.close();
     await this.messages.idle();
     await this.cap.close();
@@ -284,11 +305,22 @@ class Lifecycle implements OnApplicationBootstrap, BeforeApplicationShutdown {
 }
 
 function lifecycle({ background = true, consumer = false }): FactoryProvider {
-  const parts = [SETTINGS, Messages, StorageCap, OutboxRelay, Reconciler, JobFollower, QUEUE, QUEUE_CONNECTION];
+  const parts = [
+    SETTINGS,
+    Messages,
+    StorageCap,
+    OutboxRelay,
+    Reconciler,
+    ApplyRetention,
+    JobFollower,
+    QUEUE,
+    QUEUE_CONNECTION,
+  ];
   return {
     provide: Lifecycle,
     useFactory: (...injected: unknown[]) => {
-      const [settings, messages, cap, relay, reconciler, follower, queue, connection, consuming = null] = injected;
+      const [settings, messages, cap, relay, reconciler, retention, follower, queue, connection, consuming = null] =
+        injected;
       return new Lifecycle(
         background,
         settings as Settings,
@@ -296,6 +328,7 @@ function lifecycle({ background = true, consumer = false }): FactoryProvider {
         cap as StorageCap,
         relay as OutboxRelay,
         reconciler as Reconciler,
+        retention as ApplyRetention,
         follower as JobFollower,
         queue as Queue,
         connection as QueueConnection,

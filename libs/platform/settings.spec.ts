@@ -39,6 +39,7 @@ const numbers: [string, (settings: Settings) => number, number, number, number][
   ['BAN_AFTER_REFUSALS', ({ bans }) => bans.afterRefusals, 30, 1, 1_000_000],
   ['BAN_SECONDS', ({ bans }) => bans.banMs / 1_000, 60, 1, 86_400],
   ['BAN_MAX_SECONDS', ({ bans }) => bans.maxBanMs / 1_000, 3_600, 1, 604_800],
+  ['RETENTION_DAYS', ({ retentionDays }) => retentionDays, 30, 1, 3_650],
   ['RECONCILE_INTERVAL_MS', ({ reconcileIntervalMs }) => reconcileIntervalMs, 30_000, 100, 86_400_000],
 ];
 

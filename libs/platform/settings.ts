@@ -187,6 +187,7 @@ export function readSettings(env: Variables) {
       attemptTimeoutMs: integer(env, 'ATTEMPT_TIMEOUT_MS', 30_000, 10, 3_600_000),
     },
     reconcileIntervalMs: integer(env, 'RECONCILE_INTERVAL_MS', 30_000, 100, 86_400_000),
+    retentionDays: integer(env, 'RETENTION_DAYS', 30, 1, 3_650),
     tracing: tracing(env),
     accessLogSample: fraction(env, 'ACCESS_LOG_SAMPLE', 0.01),
     logLevel: oneOf(env, 'LOG_LEVEL', 'info', LOG_LEVELS),

@@ -1,0 +1,178 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { lowestId } from '#kernel/ids.js';
+import type { Database } from '#platform/database/database.js';
+import { sqlState } from '#platform/database/faults.js';
+import { Partitions, type Period } from '../../application/partitions.js';
+import { OPEN_STATUSES } from '../../domain/message-status.js';
+
+/** Milliseconds that others may have to wait behind a lock which is waited for here; and between two tries. */
+const PATIENCE_MS = 200;
+const PAUSE_MS = 500;
+const TRIES = 5;
+
+/** Stragglers that one statement removes. */
+const REMOVED_AT_ONCE = 1_000;
+
+const OPEN = `status IN (${OPEN_STATUSES.map((status) => `'${status}'`).join(', ')})`;
+const LOCK_BOTH = 'LOCK TABLE ONLY sluice.messages, ONLY sluice.attempts IN ACCESS EXCLUSIVE MODE;';
+
+/** A partition tells its period by its name: `messages_20261121_20261124`. */
+const PERIODS = `
+  SELECT substring(relname, 10, 8) AS from, substring(relname, 19, 8) AS until
+  FROM pg_inherits JOIN pg_class c ON c.oid = inhrelid
+  WHERE inhparent = 'sluice.messages'::regclass AND relname ~ '^messages_\\d{8}_\\d{8}$' ORDER BY relname`;
+
+/** Messages and attempts, each with the column that partitions it. */
+const TABLES = [
+  ['messages', 'id'],
+  ['attempts', 'message_id'],
+] as const;
+
+/** The two partitions of what belongs to no period. */
+const ENDS = ['before', 'after'] as const;
+
+// What was retried meanwhile is not final any more: it is looked at again once it is locked.
+const stragglersOf = (end: (typeof ENDS)[number]) => `
+  WITH gone AS (
+    DELETE FROM sluice.messages_${end} WHERE id IN (
+      SELECT id FROM sluice.messages_${end} WHERE NOT ${OPEN} AND updated_at < $1 LIMIT ${REMOVED_AT_ONCE}
+    ) AND NOT ${OPEN}
+    RETURNING id, account_id, (created_at AT TIME ZONE 'UTC')::date AS day, octet_length(body) + 256 AS bytes
+  ), attempts AS (
+    DELETE FROM sluice.attempts_${end} WHERE message_id IN (SELECT id FROM gone)
+  ), uncounted AS (
+    UPDATE sluice.storage s SET bytes = s.bytes - freed.bytes, messages = s.messages - freed.messages
+    FROM (SELECT account_id, day, sum(bytes) AS bytes, count(*) AS messages FROM gone GROUP BY account_id, day) freed
+    WHERE s.account_id = freed.account_id AND s.day = freed.day
+  )
+  SELECT count(*)::int AS count FROM gone`;
+
+/** The tables of messages and attempts are partitioned by range of the message's id, whose beginning is its time. */
+export class PostgresPartitions extends Partitions {
+  constructor(private readonly database: Database) {
+    super();
+  }
+
+  async list(): Promise<{ now: Date; periods: Period[] }> {
+    const [row] = await this.database.query<{ now: Date }>('SELECT clock_timestamp() AS now');
+    const rows = await this.database.query<{ from: string; until: string }>(PERIODS);
+    return { now: row?.now ?? new Date(0), periods: rows.map(toPeriod) };
+  }
+
+  async add(period: Period): Promise<boolean> {
+    const [from, until] = [boundOf(period.from), boundOf(period.until)];
+    const steps = TABLES.map(([table, key]) => {
+      const after = `sluice.${table}_after`;
+      const added = `sluice.${table}_${nameOf(period)}`;
+      return `
+        ALTER TABLE sluice.${table} DETACH PARTITION ${after};
+        CREATE TABLE ${added} PARTITION OF sluice.${table} FOR VALUES FROM (${from}) TO (${until});
+        WITH moved AS (DELETE FROM ${after} WHERE ${key} < ${until} RETURNING *)
+        INSERT INTO ${added} SELECT * FROM moved;
+        ALTER TABLE sluice.${table} ATTACH PARTITION ${after} FOR VALUES FROM (${until}) TO (MAXVALUE);`;
+    });
+    await this.alone(`
+      IF (SELECT max(until) FROM (${PERIODS}) p) = '${nameOf(period).slice(0, 8)}' THEN
+        ${LOCK_BOTH}
+        ${steps.join('')}
+      END IF;`);
+    return this.has(period);
+  }
+
+  async empty(period: Period): Promise<boolean> {
+    const name = nameOf(period);
+    const isFilled = async () => (await this.database.query(`SELECT FROM sluice.messages_${name} LIMIT 1`)).length > 0;
+    const isOpen = `EXISTS (SELECT FROM sluice.messages_${name} WHERE ${OPEN})`;
+    if (!(await this.has(period)) || !(await isFilled())) return false;
+    // Asked once without a lock, since what is open may be so for long.
+    await this.alone(`
+      IF to_regclass('sluice.messages_${name}') IS NULL THEN RETURN; END IF;
+      IF ${isOpen} THEN RETURN; END IF;
+      LOCK TABLE sluice.messages_${name}, sluice.attempts_${name} IN ACCESS EXCLUSIVE MODE;
+      IF ${isOpen} THEN RETURN; END IF;
+      TRUNCATE sluice.messages_${name}, sluice.attempts_${name};
+      DELETE FROM sluice.storage WHERE day >= '${dayOf(period.from)}' AND day < '${dayOf(period.until)}';`);
+    return !(await this.has(period)) || !(await isFilled());
+  }
+
+  async remove(oldest: Period): Promise<boolean> {
+    const name = nameOf(oldest);
+    const isFilled = `EXISTS (SELECT FROM sluice.messages_${name})`;
+    const steps = TABLES.map(([table]) => {
+      const before = `sluice.${table}_before`;
+      return `
+        ALTER TABLE sluice.${table} DETACH PARTITION ${before};
+        DROP TABLE sluice.${table}_${name};
+        ALTER TABLE sluice.${table} ATTACH PARTITION ${before} FOR VALUES FROM (MINVALUE) TO (${boundOf(oldest.until)});`;
+    });
+    await this.alone(`
+      IF (SELECT min("from") FROM (${PERIODS}) p) IS DISTINCT FROM '${name.slice(0, 8)}' THEN RETURN; END IF;
+      IF ${isFilled} THEN RETURN; END IF;
+      ${LOCK_BOTH}
+      IF ${isFilled} THEN RETURN; END IF;
+      ${steps.join('')}`);
+    return !(await this.has(oldest));
+  }
+
+  async removeStragglers(before: Date): Promise<number> {
+    let removed = 0;
+    for (const end of ENDS) {
+      let count: number;
+      do {
+        const [row] = await this.database.query<{ count: number }>(stragglersOf(end), [before]);
+        count = row?.count ?? 0;
+        removed += count;
+      } while (count === REMOVED_AT_ONCE);
+    }
+    return removed;
+  }
+
+  private async has(period: Period): Promise<boolean> {
+    const { periods } = await this.list();
+    return periods.some((other) => nameOf(other) === nameOf(period));
+  }
+
+  /**
+   * One process at a time, and with locks that are to be had soon or not at all. All in one statement, so that no lock
+   * is held while the database waits for a process, which may never go on.
+   */
+  private async alone(steps: string): Promise<void> {
+    for (let tries = 1; ; tries++) {
+      try {
+        await this.database.query(`
+          DO $$ BEGIN
+            PERFORM set_config('lock_timeout', '${PATIENCE_MS}', true);
+            IF NOT pg_try_advisory_xact_lock(hashtext('sluice.partitions')) THEN RETURN; END IF;
+            ${steps}
+          END $$`);
+        return;
+      } catch (error) {
+        if (sqlState(error) !== '55P03') throw error;
+        if (tries === TRIES) return;
+        await sleep(PAUSE_MS);
+      }
+    }
+  }
+}
+
+function toPeriod({ from, until }: { from: string; until: string }): Period {
+  return { from: toDate(from), until: toDate(until) };
+}
+
+/** `20261121` → midnight in UTC. */
+function toDate(day: string): Date {
+  return new Date(`${day.slice(0, 4)}-${day.slice(4, 6)}-${day.slice(6)}T00:00:00Z`);
+}
+
+function dayOf(date: Date): string {
+  return date.toISOString().slice(0, 10);
+}
+
+function nameOf({ from, until }: Period): string {
+  return `${dayOf(from)}_${dayOf(until)}`.replaceAll('-', '');
+}
+
+/** The lowest id of a time, as SQL. */
+function boundOf(date: Date): string {
+  return `'${lowestId('msg', date)}'`;
+}

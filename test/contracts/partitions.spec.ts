@@ -1,0 +1,262 @@
+import { ApplyRetention } from '#messages/application/apply-retention.js';
+import { Partitions, type Period } from '#messages/application/partitions.js';
+import { PostgresPartitions } from '#messages/adapters/postgres/postgres-partitions.js';
+import type { Message, MessageState } from '#messages/domain/message.js';
+import { after, aMessage, anAccountId, claimTerms, idempotency, jobOf } from '../support/messages.js';
+import { PostgresStore, type StoreProcess } from './postgres-store.js';
+
+const DAY_MS = 86_400_000;
+const days = (count: number, moment: Date) => after(count * DAY_MS, moment);
+
+/** The partitions of a store whose clock says something else. */
+class PartitionsAt extends Partitions {
+  constructor(
+    private readonly real: Partitions,
+    private readonly now: Date,
+  ) {
+    super();
+  }
+
+  override list = async () => ({ ...(await this.real.list()), now: this.now });
+  override add = (period: Period) => this.real.add(period);
+  override empty = (period: Period) => this.real.empty(period);
+  override remove = (period: Period) => this.real.remove(period);
+  override removeStragglers = (before: Date) => this.real.removeStragglers(before);
+}
+
+describe('Messages that are old', () => {
+  let store: PostgresStore;
+  let process: StoreProcess;
+  let partitions: PostgresPartitions;
+  /** The end of what a new store has. */
+  let start: Date;
+
+  beforeEach(async () => {
+    store = await PostgresStore.open();
+    process = await store.process();
+    partitions = new PostgresPartitions(process.database);
+    start = (await partitions.list()).periods[0]?.until ?? new Date(NaN);
+  });
+  afterEach(() => store.close());
+
+  /** What a run removes and leaves at a time, for messages that are kept for 30 days. */
+  const retainedAt = (now: Date) =>
+    new ApplyRetention(new PartitionsAt(partitions, now), 30, () => undefined).execute();
+
+  const periods = async () => (await partitions.list()).periods;
+  const places = async () =>
+    Object.fromEntries(
+      (
+        await store.sql<{ id: string; place: string }>(
+          `SELECT id, (SELECT relname FROM pg_class WHERE oid = m.tableoid) AS place FROM sluice.messages m`,
+        )
+      ).map(({ id, place }) => [id, place]),
+    );
+
+  /** A message that has ended as told, with an attempt, and counted as stored. */
+  async function old(createdAt: Date, state: Partial<MessageState> = {}): Promise<Message> {
+    const message = aMessage({ createdAt, updatedAt: createdAt, status: 'delivered', attempts: 1, ...state });
+    await store.put(message);
+    await store.sql(
+      `INSERT INTO sluice.attempts (message_id, number, account_id, started_at, outcome) VALUES ($1, 1, 'acct', $2, 'lost')`,
+      [message.id, createdAt],
+    );
+    await store.sql(
+      `INSERT INTO sluice.storage AS s (account_id, day, bytes, messages) VALUES ($1, $2::date, 261, 1)
+       ON CONFLICT (account_id, day) DO UPDATE SET bytes = s.bytes + 261, messages = s.messages + 1`,
+      [message.state.accountId, createdAt.toISOString().slice(0, 10)],
+    );
+    return message;
+  }
+
+  const counts = async () => {
+    const [row] = await store.sql<{ messages: number; attempts: number; stored: number }>(
+      `SELECT (SELECT count(*) FROM sluice.messages)::int AS messages, (SELECT count(*) FROM sluice.attempts)::int AS attempts,
+              (SELECT coalesce(sum(messages), 0) FROM sluice.storage)::int AS stored`,
+    );
+    return row;
+  };
+
+  describe('have room that is made for them ahead', () => {
+    it('for a week, in a new store', async () => {
+      const { now, periods: made } = await partitions.list();
+      expect(made).toEqual([{ from: new Date(0), until: start }]);
+      expect(start.getTime() - now.getTime()).toBeGreaterThan(7 * DAY_MS);
+      await retainedAt(now);
+      expect(await periods()).toEqual(made);
+    });
+
+    it('for a week, by periods of a tenth of the time that messages are kept', async () => {
+      await retainedAt(start);
+      expect((await periods()).slice(1)).toEqual(
+        [0, 3, 6].map((from) => ({ from: days(from, start), until: days(from + 3, start) })),
+      );
+    });
+
+    it('in one period when no process has run for long', async () => {
+      await retainedAt(days(100.5, start));
+      expect(await periods()).toEqual([
+        { from: start, until: days(103, start) },
+        { from: days(103, start), until: days(106, start) },
+        { from: days(106, start), until: days(109, start) },
+      ]);
+    });
+
+    it('also for those that came from a clock that was ahead', async () => {
+      const [within, beyond] = [await old(days(4, start)), await old(days(400, start))];
+      expect(new Set(Object.values(await places()))).toEqual(new Set(['messages_after']));
+      await retainedAt(start);
+      expect((await places())[within.id]).toMatch(/^messages_\d{8}_\d{8}$/);
+      expect((await places())[beyond.id]).toBe('messages_after');
+      expect(await store.find(within)).toEqual(within);
+      expect(await process.messages.attempts('acct_of_nobody', within.id)).toHaveLength(1);
+      const attempts = await store.sql<{ place: string }>(
+        'SELECT tableoid::regclass::text AS place FROM sluice.attempts',
+      );
+      expect(attempts.filter(({ place }) => place.endsWith('attempts_after'))).toHaveLength(1);
+    });
+
+    it('by one of several processes that try at the same time', async () => {
+      await Promise.all([retainedAt(start), retainedAt(start), retainedAt(start)]);
+      expect(await periods()).toHaveLength(4);
+    });
+  });
+
+  describe('are removed', () => {
+    // So that no run has to make room as well.
+    beforeEach(() => retainedAt(days(29.5, start)));
+
+    it('when all of their period were created 30 days ago, with attempts and what they count as stored', async () => {
+      await old(days(-3, start));
+      await old(days(-2, start), { status: 'failed', failureReason: 'refused' });
+      await old(days(-1, start), { status: 'cancelled' });
+      const young = await old(days(1, start));
+      expect((await retainedAt(days(29.9, start))).removed).toEqual([]);
+      expect(await counts()).toEqual({ messages: 4, attempts: 4, stored: 4 });
+      expect((await retainedAt(days(30, start))).removed).toEqual([{ from: new Date(0), until: start }]);
+      expect(await counts()).toEqual({ messages: 1, attempts: 1, stored: 1 });
+      expect(await store.find(young)).toEqual(young);
+      expect((await periods())[0]?.from).toEqual(start);
+    });
+
+    it.each(['queued', 'processing'] as const)('but not those of a period with one that is %s', async (status) => {
+      const claim = { token: '00000000-0000-4000-8000-000000000000', expiresAt: start, alone: false };
+      const open = await old(days(-2, start), { status, claim: status === 'processing' ? claim : null });
+      const [beside, later] = [await old(days(-1, start)), await old(days(1, start))];
+      const { removed } = await retainedAt(days(100, start));
+      expect(removed.map(({ from }) => from)).toEqual([start]);
+      expect(Object.keys(await places()).sort()).toEqual([open.id, beside.id].sort());
+      // The emptied one stays between, so that every id has a place.
+      await store.put(aMessage({ createdAt: later.state.createdAt }));
+      await store.sql(`UPDATE sluice.messages SET status = 'failed', claim = NULL, claim_expires_at = NULL`);
+      expect((await retainedAt(days(100, start))).removed).toHaveLength(2);
+      expect(await counts()).toMatchObject({ messages: 0 });
+      expect((await periods())[0]?.from.getTime()).toBeGreaterThan(start.getTime());
+    });
+
+    it('and are gone for everybody: a job that comes late, a retry, a list', async () => {
+      const { messages, deliveries } = process;
+      const [failed, claimed] = [
+        await old(days(-1, start), { status: 'failed' }),
+        aMessage({ createdAt: days(-1, start) }),
+      ];
+      const { accountId } = failed.state;
+      await store.put(claimed);
+      const held = await deliveries.claim(jobOf(claimed), claimTerms());
+      await deliveries.settle(held ?? claimed, (held ?? claimed).deliver(start));
+      await retainedAt(days(30, start));
+      expect(await deliveries.claim(jobOf(failed), claimTerms())).toBeNull();
+      const neighbour = aMessage({ createdAt: days(2, start) });
+      await store.put(neighbour);
+      const own = await deliveries.claim(jobOf(neighbour), claimTerms());
+      const settled = await Promise.all([
+        deliveries.settle(held ?? claimed, (held ?? claimed).deliver(start)),
+        deliveries.settle(own ?? neighbour, (own ?? neighbour).deliver(start)),
+      ]);
+      expect(settled).toEqual([false, true]);
+      expect(process.faults).toEqual([]);
+      expect(await messages.find(accountId, failed.id)).toBeNull();
+      expect(await messages.attempts(accountId, failed.id)).toBeNull();
+      expect(await messages.change(accountId, failed.id, (message) => message.retry(start))).toBeNull();
+      expect((await messages.list(accountId, { limit: 10, before: null, status: null })).map(({ id }) => id)).toEqual([
+        neighbour.id,
+      ]);
+    });
+
+    it('while their idempotency keys go on to give the first answer', async () => {
+      const { messages } = process;
+      const message = aMessage({ createdAt: days(-1, start) });
+      const key = idempotency('key');
+      await messages.add(message, key);
+      await store.sql(`UPDATE sluice.messages SET status = 'delivered'`);
+      await retainedAt(days(30, start));
+      const again = await messages.add(aMessage({ createdAt: days(-1, start) }), key);
+      expect(again).toMatchObject({ replayed: true, message: { id: message.id } });
+    });
+
+    it('unless one is retried just then: it is open and all of its period are kept', async () => {
+      const failed = await old(days(-1, start), { status: 'failed' });
+      const retrying = await store.transaction(`UPDATE sluice.messages SET status = 'queued' WHERE id = $1`, [
+        failed.id,
+      ]);
+      const retained = retainedAt(days(30, start));
+      await store.somebodyWaits();
+      await retrying.query('COMMIT');
+      expect((await retained).removed).toEqual([]);
+      expect(await counts()).toMatchObject({ messages: 1, attempts: 1 });
+    });
+
+    it('and not half of them when the connection is cut off; the next run does it', async () => {
+      await old(days(-1, start));
+      const counting = await store.transaction('LOCK TABLE sluice.storage');
+      const retained = retainedAt(days(30, start)).catch((error: unknown) => error);
+      await store.somebodyWaits();
+      await store.sql(
+        `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+         WHERE datname = current_database() AND wait_event_type = 'Lock'`,
+      );
+      expect(await retained).toMatchObject({ code: 'unavailable' });
+      await counting.query('COMMIT');
+      expect(await counts()).toEqual({ messages: 1, attempts: 1, stored: 1 });
+      expect((await retainedAt(days(30, start))).removed).toHaveLength(1);
+      expect(await counts()).toEqual({ messages: 0, attempts: 0, stored: 0 });
+    });
+
+    it('later, when somebody reads them for long, and nobody else waits for that', async () => {
+      const { messages } = process;
+      await old(days(-1, start));
+      const reader = await store.transaction('SELECT FROM sluice.messages');
+      let added = 0;
+      const adding = setInterval(() => {
+        void messages.add(aMessage({ createdAt: days(1, start) }), null).then(() => added++);
+      }, 20);
+      const retained = retainedAt(days(30, start)).finally(() => {
+        clearInterval(adding);
+      });
+      expect((await retained).removed).toEqual([]);
+      await messages.idle();
+      expect(added).toBeGreaterThan(10);
+      expect(process.faults).toEqual([]);
+      await reader.query('COMMIT');
+      expect((await retainedAt(days(30, start))).removed).toHaveLength(1);
+    });
+  });
+
+  describe('that belong to no period', () => {
+    it('are removed when they are final and have not changed for 30 days', async () => {
+      const accountId = anAccountId();
+      const odd = days(4_000, start);
+      const changed = { accountId, updatedAt: days(-1, start) };
+      await old(odd, changed);
+      const kept = [
+        await old(odd, { ...changed, status: 'queued' }),
+        await old(odd, { ...changed, updatedAt: days(1, start) }),
+      ].map(({ id }) => id);
+      const early = await old(new Date(0), { accountId: anAccountId() });
+      await store.sql(`UPDATE sluice.messages SET status = 'queued' WHERE id = $1`, [early.id]);
+      expect((await retainedAt(days(30, start))).stragglers).toBe(1);
+      expect(Object.keys(await places()).sort()).toEqual([...kept, early.id].sort());
+      expect(await counts()).toEqual({ messages: 3, attempts: 3, stored: 3 });
+    });
+  });
+});
