@@ -40,15 +40,16 @@ async function listen(settings: Settings, logger: Logger, metrics: Metrics) {
   };
   const parts = await openParts(settings, logger, 'api', metrics);
   const answered = new AnsweredRequests(metrics, new AccessLog(logger, settings.accessLogSample));
+  const routes = new RouteTable();
   const edge = createEdge({
     ...settings.http,
     strangers: budgets.strangers,
+    routes,
     tracing: parts.tracing,
     watch: answered.watch,
     unreadable: answered.unreadable,
   });
   const fastify = edge.getInstance<FastifyInstance>();
-  const routes = RouteTable.of(fastify);
   const stopHttp = gracefulShutdown(fastify, settings.shutdownGraceMs);
   const app = await NestFactory.create<NestFastifyApplication>(ApiModule.of(parts, routes, budgets), edge, {
     logger: new NestLogger(logger),

@@ -145,11 +145,12 @@ function operationsAt(target: string, method: string): [string, OpenApi['paths']
       names.every((name, n) => name === parts[n] || (name.startsWith('{') && parts[n] !== ''))
     );
   };
-  // A path that is written out goes before one with a parameter in the same place.
+  // A path that is written out goes before one with a parameter in the same place, also where it lacks the method.
   const found = Object.entries(openApi.paths)
     .filter(([template]) => fits(template))
     .sort(([a], [b]) => a.split('{').length - b.split('{').length);
-  return found.find(([, operations]) => method in operations) ?? found[0];
+  const own = found.find(([template]) => !template.includes('{'));
+  return own ?? found.find(([, operations]) => method in operations) ?? found[0];
 }
 
 function headerFault({ headers: documented }: DocumentedAnswer, sent: Answered['headers']): string | null {

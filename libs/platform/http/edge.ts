@@ -8,8 +8,9 @@ import { KEEP_ALIVE_MS, newestOf, watchConnections } from './connections.js';
 import { allowOrigins } from './cors.js';
 import { PROBLEM_TYPE, PROBLEMS, toProblem, UNAVAILABLE_RETRY_AFTER } from './problems.js';
 import { exhausted, rateLimitHeaders, type RateLimitWindow } from './rate-limit-headers.js';
-import { requestFault, routedTarget } from './request-form.js';
+import { NO_PATH, requestFault, routedTarget } from './request-form.js';
 import { requestId } from './request-id.js';
+import type { RouteTable } from './route-table.js';
 import { traceRequest } from './traceparent.js';
 import type { Tracing } from '../tracing/tracing.js';
 
@@ -29,6 +30,8 @@ export interface EdgeOptions {
   readonly corsOrigins: readonly string[];
   /** Counts what comes without a valid API key, and what can't be read at all. */
   readonly strangers: AddressBudget;
+  /** Learns of all routes. */
+  readonly routes: RouteTable;
   /** Makes a span of each request; null makes none. */
   readonly tracing: Tracing | null;
   /** Is told of each request that could be read, at the end of its headers. */
@@ -66,7 +69,10 @@ export function createEdge(options: EdgeOptions): FastifyAdapter {
       sendProblem(request, reply, new DomainError('malformed_request', 'The path is not validly percent-encoded.'));
       options.unreadable(reply.statusCode, request.id);
     },
-    rewriteUrl: routedTarget,
+    rewriteUrl: (request: IncomingMessage) => {
+      const target = routedTarget(request);
+      return options.routes.lacks(target, request.method ?? '') ? NO_PATH : target;
+    },
     routerOptions: { maxParamLength: MAX_HEADER_BYTES },
     forceCloseConnections: 'idle',
     http: {
@@ -83,6 +89,7 @@ export function createEdge(options: EdgeOptions): FastifyAdapter {
   for (const method of METHODS.filter((name) => !['GET', 'HEAD', 'CONNECT'].includes(name))) {
     fastify.addHttpMethod(method, { hasBody: false, overrideExisting: true });
   }
+  options.routes.learnFrom(fastify);
   watchConnections(fastify, options.requestTimeoutMs, options.maxConnections);
   fastify.addHook('onRequest', (request, reply, done) => {
     options.watch(request, reply);

@@ -2,7 +2,7 @@ import { All, Controller, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { DomainError } from '#kernel/domain-error.js';
 import { Public } from './access.js';
-import { isForServer } from './request-form.js';
+import { isForServer, routedTarget } from './request-form.js';
 import { RouteTable } from './route-table.js';
 
 /** What no route took: 404 for an unknown path, 405 for an unknown method, and the answer to OPTIONS. */
@@ -13,7 +13,8 @@ export class FallbackController {
 
   @All('*')
   answer(@Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply): void {
-    const allowed = isForServer(request) ? this.routes.allMethods() : this.routes.methodsFor(request.url);
+    const target = routedTarget({ url: request.originalUrl });
+    const allowed = isForServer(request) ? this.routes.allMethods() : this.routes.methodsFor(target);
     if (allowed.length === 0) throw new DomainError('not_found', 'No resource has this path.');
     void reply.header('allow', [...allowed, 'OPTIONS'].join(', '));
     if (request.method !== 'OPTIONS') {

@@ -6,7 +6,8 @@ import { DomainError } from '#kernel/domain-error.js';
 const ORIGIN = /^https?:\/\/[^/?#@]+(?=[/?]|$)/i;
 /** A name, an address or nothing, and maybe a port (RFC 3986, 3.2.2). Two Host headers arrive as "a, b". */
 const HOST = /^(\[[0-9a-f:.]+\]|[\w.~!$&'()*+;=%-]*)(:\d*)?$/i;
-const NO_PATH = '/*';
+/** A path that no route has. */
+export const NO_PATH = '/*';
 
 /**
  * The path and query under which a request is routed. What isn't a path must become one, here one that no route has:

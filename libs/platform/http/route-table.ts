@@ -10,13 +10,25 @@ interface Route {
 /** Which methods each path has, learned from the routes as they are registered. */
 export class RouteTable {
   private readonly routes: Route[] = [];
+  /** The methods of those that are one path, by that path. */
+  private readonly exact = new Map<string, Set<string>>();
 
-  static of(fastify: FastifyInstance): RouteTable {
-    const table = new RouteTable();
+  /** Must be called before any route is registered. */
+  learnFrom(fastify: FastifyInstance): void {
     fastify.addHook('onRoute', ({ url, method }) => {
-      if (!url.includes('*')) for (const name of [method].flat()) table.add(url, name);
+      if (!url.includes('*')) for (const name of [method].flat()) this.add(url, name);
     });
-    return table;
+  }
+
+  /**
+   * Whether there is a route of this one path, and none with this method: the router would try routes of a kind, and
+   * take `batch` in `/messages/batch` for an id.
+   * @param target a path, and maybe a query
+   */
+  lacks(target: string, method: string): boolean {
+    const query = target.indexOf('?');
+    const methods = this.exact.get(query === -1 ? target : target.slice(0, query));
+    return methods !== undefined && !methods.has(method);
   }
 
   /**
@@ -38,7 +50,11 @@ export class RouteTable {
 
   private add(url: string, method: string): void {
     const pattern = url.replace(/[.+?^${}()|[\]\\]/g, '\\$&').replace(/:\w+/g, '[^/]+');
-    this.routes.push({ isExact: !url.includes(':'), pattern: new RegExp(`^${pattern}$`), method });
+    const isExact = !url.includes(':');
+    this.routes.push({ isExact, pattern: new RegExp(`^${pattern}$`), method });
+    if (!isExact) return;
+    const methods = this.exact.get(url) ?? new Set();
+    this.exact.set(url, methods.add(method));
   }
 }
 

@@ -61,12 +61,13 @@ describe('Every answer that is documented', () => {
   let offender: Holder;
 
   beforeAll(async () => {
-    const of = RouteTable.of.bind(RouteTable);
-    jest.spyOn(RouteTable, 'of').mockImplementation((fastify) => {
+    const learn = jest.spyOn(RouteTable.prototype, 'learnFrom');
+    const original = learn.getMockImplementation();
+    learn.mockImplementation(function (this: RouteTable, fastify) {
       fastify.addHook('onRoute', ({ method, url }) => {
         for (const name of [method].flat()) routes.add(`${name} ${url.replace(/:(\w+)/g, '{$1}')}`);
       });
-      return of(fastify);
+      original?.call(this, fastify);
     });
     const settings = { REQUEST_TIMEOUT_MS: '3000', MAX_BODY_BYTES: '1024' };
     limited = await LimitedApis.start(settings, { through: (url) => link.open(url) });
