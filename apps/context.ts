@@ -1,6 +1,7 @@
 import { Module, type DynamicModule, type INestApplicationContext, type ModuleMetadata } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { MessageSchema } from '#messages/adapters/postgres/message.schema.js';
+import { Backpressure } from '#platform/backpressure.js';
 import { Database } from '#platform/database/database.js';
 import { NestLogger, type Logger } from '#platform/logging.js';
 import { Metrics } from '#platform/management/metrics.js';
@@ -23,7 +24,8 @@ export async function openParts(
       logger.warn({ err: error }, 'database connection lost');
     },
   });
-  return { settings, logger, database, metrics, tracing: await openTracing(settings, name, logger) };
+  const backpressure = new Backpressure(settings.http.maxWaitMs);
+  return { settings, logger, database, metrics, backpressure, tracing: await openTracing(settings, name, logger) };
 }
 
 @Module({})

@@ -48,6 +48,8 @@ async function listen(settings: Settings, logger: Logger, metrics: Metrics) {
     tracing: parts.tracing,
     watch: answered.watch,
     unreadable: answered.unreadable,
+    isOverloaded: () => parts.backpressure.isTooHigh,
+    refusedForLoad: answered.refusedForLoad,
   });
   const fastify = edge.getInstance<FastifyInstance>();
   const stopHttp = gracefulShutdown(fastify, settings.shutdownGraceMs);

@@ -2,6 +2,7 @@ import { Module, type DynamicModule } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { AccountsModule } from '#accounts/accounts.module.js';
 import { AuthenticateCaller, SignUp } from '#accounts/index.js';
+import { Backpressure } from '#platform/backpressure.js';
 import { Database } from '#platform/database/database.js';
 import { createLogger } from '#platform/logging.js';
 import { Metrics } from '#platform/management/metrics.js';
@@ -23,13 +24,12 @@ export async function ensureDevKey(dataDir: DataDir, settings: Settings): Promis
     onError: () => undefined,
   });
   const logger = createLogger('silent', 'dev');
-  const app = await NestFactory.createApplicationContext(
-    DevKeyModule.of({ settings, logger, database, metrics: new Metrics(), tracing: null }),
-    {
-      logger: false,
-      abortOnError: false,
-    },
-  );
+  const backpressure = new Backpressure(settings.http.maxWaitMs);
+  const parts = { settings, logger, database, metrics: new Metrics(), backpressure, tracing: null };
+  const app = await NestFactory.createApplicationContext(DevKeyModule.of(parts), {
+    logger: false,
+    abortOnError: false,
+  });
   try {
     const known = await dataDir.read('dev-key');
     if (known !== undefined && (await app.get(AuthenticateCaller, { strict: false }).execute(known)) !== null) {

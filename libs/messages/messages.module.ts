@@ -10,6 +10,7 @@ import {
 import type { Queue } from 'bullmq';
 import { Clock } from '#kernel/clock.js';
 import { Ids } from '#kernel/ids.js';
+import { Backpressure } from '#platform/backpressure.js';
 import { Database } from '#platform/database/database.js';
 import type { Logger } from '#platform/logging.js';
 import { BatchMetrics } from '#platform/management/batch-metrics.js';
@@ -137,9 +138,12 @@ const core: FactoryProvider[] = [
   },
   {
     provide: Messages,
-    useFactory: (database: Database, relay: OutboxRelay, batches: BatchMetrics) =>
-      new PostgresMessages(database, relay, (name) => batches.observer(name)),
-    inject: [Database, OutboxRelay, BatchMetrics],
+    useFactory: (database: Database, relay: OutboxRelay, batches: BatchMetrics, backpressure: Backpressure) =>
+      new PostgresMessages(database, relay, (name) =>
+        // Requests with a key may have to wait for the first with the same one: that is no sign of overload.
+        batches.observer(name, name === 'accept' ? backpressure : undefined),
+      ),
+    inject: [Database, OutboxRelay, BatchMetrics, Backpressure],
   },
   {
     provide: Deliveries,

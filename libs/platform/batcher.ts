@@ -14,10 +14,18 @@ export interface BatcherOptions<Item> {
   readonly observer?: BatchObserver | undefined;
 }
 
+/** What waits for the next run. */
+export interface Waiting {
+  readonly items: () => number;
+  readonly bytes: () => number;
+  /** Milliseconds that the oldest has waited, 0 when nothing waits. */
+  readonly oldestMs: () => number;
+}
+
 /** Looks on, for whoever runs the process. */
 export interface BatchObserver {
   /** How much waits is asked for whenever somebody looks. */
-  watch(waiting: { readonly items: () => number; readonly bytes: () => number }): void;
+  watch(waiting: Waiting): void;
   /** A run has begun with so many items. */
   ran(items: number): void;
 }
@@ -25,8 +33,10 @@ export interface BatchObserver {
 /** Items of a failed run that are repeated at the same time. */
 const SINGLES_AT_ONCE = 2;
 
-interface Waiting<Item, Result> {
+interface Submission<Item, Result> {
   readonly item: Item;
+  /** In milliseconds of `performance.now()`. */
+  readonly since: number;
   readonly bytes: number;
   readonly resolve: (result: Result) => void;
   readonly reject: (error: unknown) => void;
@@ -38,7 +48,7 @@ interface Waiting<Item, Result> {
  * fails for another reason than an unavailable store is repeated item by item, so that one can't fail its neighbours.
  */
 export class Batcher<Item, Result> {
-  private waiting: Waiting<Item, Result>[] = [];
+  private waiting: Submission<Item, Result>[] = [];
   private waitingBytes = 0;
   private running = 0;
   private scheduled = false;
@@ -49,7 +59,11 @@ export class Batcher<Item, Result> {
     private readonly run: (items: Item[]) => Promise<Result[]>,
     private readonly options: BatcherOptions<Item>,
   ) {
-    options.observer?.watch({ items: () => this.waiting.length, bytes: () => this.waitingBytes });
+    options.observer?.watch({
+      items: () => this.waiting.length,
+      bytes: () => this.waitingBytes,
+      oldestMs: () => (this.waiting[0] === undefined ? 0 : performance.now() - this.waiting[0].since),
+    });
   }
 
   submit(item: Item): Promise<Result> {
@@ -59,7 +73,7 @@ export class Batcher<Item, Result> {
       return Promise.reject(new DomainError('unavailable', 'The service is at its limit. Repeat the request later.'));
     }
     return new Promise((resolve, reject) => {
-      this.waiting.push({ item, bytes, resolve, reject });
+      this.waiting.push({ item, since: performance.now(), bytes, resolve, reject });
       this.waitingBytes += bytes;
       this.schedule();
     });
@@ -94,7 +108,7 @@ export class Batcher<Item, Result> {
     if (this.waiting.length > 0) this.schedule();
   }
 
-  private take(): Waiting<Item, Result>[] {
+  private take(): Submission<Item, Result>[] {
     const { maxItems, maxBytes = Infinity } = this.options;
     let count = 0;
     let bytes = 0;
@@ -107,7 +121,7 @@ export class Batcher<Item, Result> {
     return this.waiting.splice(0, count);
   }
 
-  private async attempt(batch: Waiting<Item, Result>[]): Promise<void> {
+  private async attempt(batch: Submission<Item, Result>[]): Promise<void> {
     try {
       const results = await this.run(batch.map(({ item }) => item));
       for (const [index, { resolve }] of batch.entries()) resolve(results[index] as Result);
@@ -122,7 +136,7 @@ export class Batcher<Item, Result> {
   }
 
   // A few at a time: an item that has to wait must not take the store's connections with it, nor hold up all the rest.
-  private async oneByOne(batch: Waiting<Item, Result>[]): Promise<void> {
+  private async oneByOne(batch: Submission<Item, Result>[]): Promise<void> {
     const rest = batch.values();
     const next = async () => {
       for (const one of rest) await this.attempt([one]);

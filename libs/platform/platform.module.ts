@@ -1,6 +1,7 @@
 import { Global, Inject, Module, type DynamicModule, type OnApplicationShutdown } from '@nestjs/common';
 import { Clock, SystemClock } from '#kernel/clock.js';
 import { Ids, UuidV7Ids } from '#kernel/ids.js';
+import { Backpressure } from './backpressure.js';
 import { Database } from './database/database.js';
 import { Environment } from './environment.js';
 import type { Logger } from './logging.js';
@@ -23,6 +24,7 @@ export interface ProcessParts {
   readonly database: Database;
   readonly tracing: Tracing | null;
   readonly metrics: Metrics;
+  readonly backpressure: Backpressure;
 }
 
 /** What every context of a process shares. It closes last, when nobody has anything left to write or to tell. */
@@ -34,7 +36,7 @@ export class PlatformModule implements OnApplicationShutdown {
     @Inject(TRACING) private readonly tracing: Tracing | null,
   ) {}
 
-  static of({ settings, logger, database, metrics, tracing }: ProcessParts): DynamicModule {
+  static of({ settings, logger, database, metrics, tracing, backpressure }: ProcessParts): DynamicModule {
     const providers = [
       { provide: SETTINGS, useValue: settings },
       { provide: LOGGER, useValue: logger },
@@ -42,6 +44,7 @@ export class PlatformModule implements OnApplicationShutdown {
       { provide: Environment, useFactory: () => new Environment(process.env) },
       { provide: TRACING, useValue: tracing },
       { provide: Metrics, useValue: metrics },
+      { provide: Backpressure, useValue: backpressure },
       { provide: BatchMetrics, useFactory: () => new BatchMetrics(metrics) },
       { provide: Clock, useClass: SystemClock },
       { provide: Ids, useClass: UuidV7Ids },

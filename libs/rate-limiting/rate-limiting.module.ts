@@ -7,6 +7,7 @@ import {
 } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
 import { AuthenticateCaller } from '#accounts/index.js';
+import { Backpressure } from '#platform/backpressure.js';
 import { Database } from '#platform/database/database.js';
 import type { Logger } from '#platform/logging.js';
 import { BatchMetrics } from '#platform/management/batch-metrics.js';
@@ -51,9 +52,9 @@ const FORGET_EVERY_MS = 600_000;
     },
     {
       provide: PlanThrottlerStorage,
-      useFactory: (counters: Database, { bans }: Settings, batches: BatchMetrics) =>
-        new PostgresPlanThrottlerStorage(counters, bans, batches.observer('hits')),
-      inject: [COUNTERS, SETTINGS, BatchMetrics],
+      useFactory: (counters: Database, { bans }: Settings, batches: BatchMetrics, backpressure: Backpressure) =>
+        new PostgresPlanThrottlerStorage(counters, bans, batches.observer('hits', backpressure)),
+      inject: [COUNTERS, SETTINGS, BatchMetrics, Backpressure],
     },
     { provide: Bans, useFactory: (database: Database) => new PostgresBans(database), inject: [Database] },
     {

@@ -17,8 +17,13 @@ export interface Answered {
   readonly keyId?: string | undefined;
 }
 
+const OVERLOAD_EVERY_MS = 1_000;
+
 /** One line for a request: for each that we failed, and for a sample of the others. */
 export class AccessLog {
+  private refused = 0;
+  private timer: NodeJS.Timeout | null = null;
+
   /** @param sample the share of requests that have a line, from 0 to 1 */
   constructor(
     private readonly logger: Logger,
@@ -29,6 +34,16 @@ export class AccessLog {
   /** Whether a request with this status gets a line: to be asked first, so that others cost nothing. */
   wants(status: Status): boolean {
     return isFailure(status) || this.random() < this.sample;
+  }
+
+  /** A request was refused for there was too much to do. One line a second tells of all of them. */
+  overloaded(): void {
+    this.refused++;
+    this.timer ??= setTimeout(() => {
+      this.logger.warn({ refused: this.refused }, 'overloaded');
+      this.refused = 0;
+      this.timer = null;
+    }, OVERLOAD_EVERY_MS).unref();
   }
 
   write(answered: Answered): void {

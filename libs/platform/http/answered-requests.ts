@@ -3,6 +3,7 @@ import type { Distribution } from '../management/distribution.js';
 import type { Metrics } from '../management/metrics.js';
 import type { AccessLog, Status } from './access-log.js';
 import { givenUp } from './edge.js';
+import { PROBLEMS } from './problems.js';
 import { traceparentOf } from './traceparent.js';
 import { traceIdOf } from '../tracing/traceparent.js';
 
@@ -50,6 +51,12 @@ export class AnsweredRequests {
     if (this.log.wants(status)) {
       this.log.write({ requestId, method: NONE, route: NONE, status, durationMs: 0 });
     }
+  };
+
+  /** An answer that was made without looking at the request, since there is too much to do. */
+  readonly refusedForLoad = (): void => {
+    this.observe(NONE, NONE, PROBLEMS.unavailable.status, 0);
+    this.log.overloaded();
   };
 
   private over(request: FastifyRequest, status: Status, durationMs: number): void {

@@ -6,8 +6,10 @@ import { DomainError, type ErrorCode } from '#kernel/domain-error.js';
 import type { AddressBudget } from './address-budget.js';
 import { KEEP_ALIVE_MS, newestOf, watchConnections } from './connections.js';
 import { allowOrigins } from './cors.js';
+import { refuseUnderLoad, type OverloadOptions } from './overload.js';
 import { PROBLEM_TYPE, PROBLEMS, toProblem, UNAVAILABLE_RETRY_AFTER } from './problems.js';
 import { exhausted, rateLimitHeaders, type RateLimitWindow } from './rate-limit-headers.js';
+import { leavesBodyUnread, rawProblem, type RawAnswer } from './raw-answer.js';
 import { NO_PATH, requestFault, routedTarget } from './request-form.js';
 import { requestId } from './request-id.js';
 import type { RouteTable } from './route-table.js';
@@ -15,12 +17,10 @@ import { traceRequest } from './traceparent.js';
 import type { Tracing } from '../tracing/tracing.js';
 
 const MAX_HEADER_BYTES = 16 * 1024;
-/** An unread body of up to this many bytes is cheaper to swallow than a connection is to open anew. */
-const SWALLOWED_BODY_BYTES = 64 * 1024;
 /** A client that is still sending must be able to read its refusal before the connection is reset. */
 const LINGER_MS = 1_000;
 
-export interface EdgeOptions {
+export interface EdgeOptions extends OverloadOptions {
   readonly maxBodyBytes: number;
   readonly requestTimeoutMs: number;
   readonly maxConnections: number;
@@ -107,6 +107,7 @@ export function createEdge(options: EdgeOptions): FastifyAdapter {
   const server = fastify.server;
   // Node leaves out headers beyond 2,000 unless told otherwise: what can't be seen here could not be refused.
   server.maxHeadersCount = 0;
+  refuseUnderLoad(server, options);
   allowOrigins(server, options.corsOrigins);
   server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
     // Node takes any list that has it.
@@ -138,12 +139,6 @@ function windowsOf(request: FastifyRequest, reply: FastifyReply, strangers: Addr
   return reply.statusCode === PROBLEMS.unavailable.status ? exhausted([window], UNAVAILABLE_RETRY_AFTER) : [window];
 }
 
-function leavesBodyUnread(request: IncomingMessage): boolean {
-  if (request.complete || request.readableEnded) return false;
-  if (request.headers['transfer-encoding'] !== undefined) return true;
-  return Number(request.headers['content-length'] ?? 0) > SWALLOWED_BODY_BYTES;
-}
-
 // Not through Fastify, which would spell the names in lower case.
 function markAnswer(request: FastifyRequest, reply: FastifyReply): void {
   reply.raw.setHeader('X-Request-Id', request.id);
@@ -162,12 +157,6 @@ export function sendProblem(request: FastifyRequest, reply: FastifyReply, error:
   void reply.status(problem.status).header('content-type', PROBLEM_TYPE).send(JSON.stringify(problem));
 }
 
-interface Refusal {
-  readonly status: number;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body: string;
-}
-
 /** An answer outside of Fastify, after which the connection closes. */
 function closing(
   { unreadable }: EdgeOptions,
@@ -175,24 +164,11 @@ function closing(
   detail: string,
   windows: readonly RateLimitWindow[],
   request?: IncomingMessage,
-): Refusal {
+): RawAnswer {
   const id = requestId(request?.headers['x-request-id']);
-  const problem = toProblem(new DomainError(code, detail), id);
-  const body = JSON.stringify(problem);
-  unreadable(problem.status, id);
-  return {
-    status: problem.status,
-    headers: {
-      'X-Request-Id': id,
-      'Cache-Control': 'no-store',
-      'X-Content-Type-Options': 'nosniff',
-      'Content-Type': PROBLEM_TYPE,
-      'Content-Length': String(Buffer.byteLength(body)),
-      Connection: 'close',
-      ...Object.fromEntries(rateLimitHeaders(windows, Date.now())),
-    },
-    body,
-  };
+  const { status, headers, body } = rawProblem(new DomainError(code, detail), windows, id);
+  unreadable(status, id);
+  return { status, headers: { ...headers, Connection: 'close' }, body };
 }
 
 type ConnectionError = Error & { code?: string };
@@ -234,7 +210,7 @@ function answerUnreadable(error: ConnectionError, socket: Socket, options: EdgeO
   }
 }
 
-function refuse(socket: Socket, { status, headers, body }: Refusal): void {
+function refuse(socket: Socket, { status, headers, body }: RawAnswer): void {
   if (!socket.writable) return;
   const head = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
   socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\n${head.join('')}\r\n${body}`);

@@ -1,3 +1,4 @@
+import type { Backpressure } from '../backpressure.js';
 import type { BatchObserver } from '../batcher.js';
 import type { Metrics } from './metrics.js';
 
@@ -8,21 +9,29 @@ export class BatchMetrics {
   private readonly sizes;
   private readonly items: Record<string, () => number> = {};
   private readonly bytes: Record<string, () => number> = {};
+  private readonly seconds: Record<string, () => number> = {};
 
   constructor(metrics: Metrics) {
     this.sizes = metrics.histograms('sluice_batch_items', 'Items that went to the database in one statement', ITEMS);
     const label = 'batches';
     metrics.gauges('sluice_batch_waiting_items', 'Items in memory that wait for the next statement', label, this.items);
     metrics.gauges('sluice_batch_waiting_bytes', 'Bytes in memory that wait for the next statement', label, this.bytes);
+    const name = 'sluice_batch_waiting_seconds';
+    metrics.gauges(name, 'How long the oldest of them has waited', label, this.seconds);
   }
 
-  /** For the batches of this name, of which a process has one. */
-  observer(batches: string): BatchObserver {
+  /**
+   * For the batches of this name, of which a process has one.
+   * @param backpressure is told of what waits when nobody should have to wait for it
+   */
+  observer(batches: string, backpressure?: Backpressure): BatchObserver {
     const size = this.sizes({ batches });
     return {
-      watch: ({ items, bytes }) => {
+      watch: ({ items, bytes, oldestMs }) => {
         this.items[batches] = items;
         this.bytes[batches] = bytes;
+        this.seconds[batches] = () => oldestMs() / 1_000;
+        backpressure?.watch(oldestMs);
       },
       ran: (items) => {
         size.observe(items);

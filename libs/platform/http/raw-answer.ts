@@ -1,0 +1,38 @@
+import type { IncomingMessage } from 'node:http';
+import type { DomainError } from '#kernel/domain-error.js';
+import { PROBLEM_TYPE, toProblem } from './problems.js';
+import { rateLimitHeaders, type RateLimitWindow } from './rate-limit-headers.js';
+
+/** An unread body of up to this many bytes is cheaper to swallow than a connection is to open anew. */
+const SWALLOWED_BODY_BYTES = 64 * 1024;
+
+export interface RawAnswer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+/** A problem document for what never comes to Fastify, and so passes none of its hooks. */
+export function rawProblem(error: DomainError, windows: readonly RateLimitWindow[], id: string): RawAnswer {
+  const problem = toProblem(error, id);
+  const body = JSON.stringify(problem);
+  return {
+    status: problem.status,
+    headers: {
+      'X-Request-Id': id,
+      'Cache-Control': 'no-store',
+      'X-Content-Type-Options': 'nosniff',
+      'Content-Type': PROBLEM_TYPE,
+      'Content-Length': String(Buffer.byteLength(body)),
+      ...Object.fromEntries(rateLimitHeaders(windows, Date.now())),
+    },
+    body,
+  };
+}
+
+/** Whether an answer now must close the connection, since the rest of the request would take too long to swallow. */
+export function leavesBodyUnread(request: IncomingMessage): boolean {
+  if (request.complete || request.readableEnded) return false;
+  if (request.headers['transfer-encoding'] !== undefined) return true;
+  return Number(request.headers['content-length'] ?? 0) > SWALLOWED_BODY_BYTES;
+}
