@@ -54,6 +54,11 @@ export function describeStorageLedger(name: string, open: () => Promise<StorageL
       expect(await totalOf(accountId)).toBe(300);
     });
 
+    it('knows no less than nothing, also when more was taken off than was ever counted', async () => {
+      await subject.ledger.add([on(accountId, TODAY, 300), on(accountId, TODAY - 1, -500)]);
+      expect(await totalOf(accountId)).toBe(0);
+    });
+
     it('counts more bytes than 32 bits hold', async () => {
       await subject.ledger.add([on(accountId, TODAY, 2 ** 45)]);
       await subject.ledger.add([on(accountId, TODAY, 1)]);

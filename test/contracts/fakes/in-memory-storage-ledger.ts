@@ -25,6 +25,6 @@ export class InMemoryStorageLedger extends StorageLedger {
     for (const { accountId, bytes } of this.days.values()) {
       if (accountIds.includes(accountId)) totals.set(accountId, (totals.get(accountId) ?? 0) + bytes);
     }
-    return Promise.resolve(totals);
+    return Promise.resolve(new Map([...totals].map(([accountId, bytes]) => [accountId, Math.max(0, bytes)])));
   }
 }

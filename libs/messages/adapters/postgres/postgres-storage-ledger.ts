@@ -14,8 +14,9 @@ const ADD = `
   )
   SELECT account_id AS "accountId", day - DATE '1970-01-01' AS day, bytes::float8 FROM added`;
 
+// What was never counted, since its process died, may have been taken off again when it was removed.
 const TOTALS = `
-  SELECT account_id AS "accountId", sum(bytes)::float8 AS bytes FROM sluice.storage
+  SELECT account_id AS "accountId", greatest(sum(bytes), 0)::float8 AS bytes FROM sluice.storage
   WHERE account_id = ANY ($1) GROUP BY account_id`;
 
 export class PostgresStorageLedger extends StorageLedger {
