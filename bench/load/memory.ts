@@ -7,14 +7,25 @@ export class Memory {
   private readonly seen: number[] = [];
   private readonly timer: NodeJS.Timeout;
 
-  constructor(pid: number) {
-    this.seen.push(residentBytes(pid));
-    this.timer = setInterval(() => this.seen.push(residentBytes(pid)), EVERY_MS);
+  constructor(private readonly pid: number) {
+    this.timer = setInterval(() => {
+      this.look();
+    }, EVERY_MS);
+    this.look();
   }
 
   /** @returns the bytes seen, in their order */
   stop(): readonly number[] {
     clearInterval(this.timer);
     return this.seen;
+  }
+
+  private look(): void {
+    try {
+      this.seen.push(residentBytes(this.pid));
+    } catch {
+      // It has ended, which is for those to tell who wait for its answers.
+      clearInterval(this.timer);
+    }
   }
 }

@@ -5,7 +5,7 @@ const EVERY_MS = 200;
 /** Milliseconds since the oldest entry was made that the queue has not got yet; 0 if there is none. */
 const OLDEST = `
   SELECT coalesce(max(extract(epoch FROM clock_timestamp() - created_at) * 1000), 0)::float8 FROM sluice.outbox o
-  WHERE NOT EXISTS (SELECT FROM bullmq.job j WHERE j.id = o.message_ids[1])`;
+  WHERE NOT EXISTS (SELECT FROM bullmq.job j WHERE j.queue = 'messages' AND j.id = o.message_ids[1])`;
 
 /** Looks, a few times a second, how far the queue is behind the store. */
 export class OutboxAges {

@@ -11,6 +11,7 @@ const TEMPLATE = 'migrated';
 /** What everything under test runs on: one PostgreSQL with the settings of `npm start`, which syncs, and one Redis. */
 export class Bed {
   private made = 0;
+  private removing: Promise<void> | undefined;
 
   private constructor(
     private readonly folder: string,
@@ -54,7 +55,12 @@ export class Bed {
     );
   }
 
-  async remove(): Promise<void> {
+  /** Whoever is told to leave may come while it is being removed. */
+  remove(): Promise<void> {
+    return (this.removing ??= this.clear());
+  }
+
+  private async clear(): Promise<void> {
     await this.admin.end();
     await this.postgres.stop();
     await this.redis?.stop();

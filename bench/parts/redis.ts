@@ -29,6 +29,8 @@ export class BenchRedis {
     const child = spawn('redis-server', ['--port', String(port), '--bind', '127.0.0.1', '--dir', folder, ...settings], {
       stdio: 'ignore',
     });
+    // Nobody else would end it if this process failed.
+    process.once('exit', () => child.kill('SIGKILL'));
     const redis = new BenchRedis(`redis://127.0.0.1:${port}`, version, child);
     await redis.clear();
     return redis;

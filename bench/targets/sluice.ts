@@ -105,7 +105,7 @@ export async function filled(bed: Bed, messages: number): Promise<Store> {
 const STRAYS = `
   SELECT count(*) FROM sluice.messages m
   WHERE m.status = 'queued'
-    AND NOT EXISTS (SELECT FROM bullmq.job j WHERE j.id = m.id)
+    AND NOT EXISTS (SELECT FROM bullmq.job j WHERE j.queue = 'messages' AND j.id = m.id)
     AND m.id NOT IN (SELECT unnest(message_ids) FROM sluice.outbox)`;
 
 interface Counts {
