@@ -50,7 +50,8 @@ describe('POST /messages/batch answers 202', () => {
       );
       expect(rows).toHaveLength(1);
       const entries = await api.sql<{ count: number }>(
-        'SELECT cardinality(message_ids) AS count FROM sluice.outbox WHERE cardinality(message_ids) > 1',
+        'SELECT cardinality(message_ids) AS count FROM sluice.outbox WHERE message_ids && $1',
+        [sent.map(({ id }) => id)],
       );
       expect(entries).toEqual([{ count: 1_000 }]);
       return sent;
