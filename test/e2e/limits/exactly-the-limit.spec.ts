@@ -63,6 +63,8 @@ describe.each([
     const [one, other] = [await limited.signUp(), await limited.signUp()];
     const answers = await Promise.all([limited.burst(one, 120), limited.burst(other, 120)]);
 
+    const both = { 200: LIMIT, [REFUSED]: 120 - LIMIT };
+    expect(answers.map(tally)).toEqual([both, both]);
     expect(answers.map(remainingOf)).toEqual([DOWN_TO_ZERO, DOWN_TO_ZERO]);
   });
 });
