@@ -85,17 +85,17 @@ describe('OutboxRelay', () => {
     expect(queue.calls).toEqual([1_000, 1_000, 200]);
   });
 
-  it('waits for more after many, a millisecond for each but 100 at most, and not when there is enough for a call', async () => {
+  it('waits for more between two calls, 20 ms and one for each message but 100 at most, and not for what fills a call', async () => {
     const { queue, send } = relaying();
     send(...messages(10));
-    await jest.advanceTimersByTimeAsync(9);
+    await jest.advanceTimersByTimeAsync(29);
     send(aMessage());
     await turn();
     expect(queue.calls).toEqual([10]);
     await jest.advanceTimersByTimeAsync(1);
     expect(queue.calls).toEqual([10, 1]);
 
-    await jest.advanceTimersByTimeAsync(1);
+    await jest.advanceTimersByTimeAsync(21);
     const release = queue.hold();
     send(...messages(900));
     send(...messages(600));

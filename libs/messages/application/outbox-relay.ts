@@ -14,8 +14,8 @@ const LIMITS = {
   batchBytes: 4 * 1_048_576,
   /** Bytes that may wait in memory; beyond, entries stay in the outbox for the sweeper. */
   waitingBytes: 32 * 1_048_576,
-  /** A call costs the queue some milliseconds however few messages it has: at most so long it waits for more of them. */
-  gatherMs: 100,
+  /** A call costs the queue some milliseconds however few messages it has: between two, more of them are waited for. */
+  gatherMs: { least: 20, most: 100 },
   /** Milliseconds that relayed entries wait for others to be removed with. */
   removeAfterMs: 200,
   /** Entries younger than this belong to the process that stored them. */
@@ -106,9 +106,10 @@ export class OutboxRelay {
     }
   }
 
-  // The more came of late, the longer it pays to wait: a millisecond for each, so that few are not held up by it.
+  // The more came of late, the longer it pays to wait: a millisecond for each.
   private async gather(relayed: number, begunAt: number): Promise<void> {
-    const restMs = Math.min(relayed, LIMITS.gatherMs) - (performance.now() - begunAt);
+    const { gatherMs } = LIMITS;
+    const restMs = Math.min(gatherMs.least + relayed, gatherMs.most) - (performance.now() - begunAt);
     const waiting = this.waiting.reduce((sum, { messages }) => sum + messages.length, 0);
     const isFull = waiting >= LIMITS.batchMessages || this.waitingBytes >= LIMITS.batchBytes;
     if (restMs <= 0 || isFull || this.closed) return;
