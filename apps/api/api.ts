@@ -17,6 +17,8 @@ import { ApiModule } from './api.module.js';
 
 const MINUTE_SECONDS = 60;
 const OPERATORS_PER_MINUTE = 6_000;
+/** Connections that may come at the same moment. Of more, clients would notice some only by their own repetitions. */
+const BACKLOG = 4_096;
 
 export interface Api extends Managed {
   /** Where it listens, e.g. `http://127.0.0.1:3000`. */
@@ -59,7 +61,8 @@ async function listen(settings: Settings, logger: Logger, metrics: Metrics) {
     abortOnError: false,
   });
   try {
-    await app.listen(settings.http.port, settings.http.host);
+    const { port, host } = settings.http;
+    await app.listen({ port, host, backlog: BACKLOG });
   } catch (error) {
     await app.close();
     throw error;

@@ -11,7 +11,7 @@ import { loadOf, onlyAccepted } from '../accepting.js';
 
 const SHARES = [0.1, 0.25, 0.5, 0.75, 0.9, 1, 1.25, 1.5, 2];
 /** The most requests that are under way: what is due beyond them waits in the generator, and its time counts. */
-const CONNECTIONS = 2_000;
+const CONNECTIONS = 8_000;
 
 export interface Point {
   readonly target: string;
