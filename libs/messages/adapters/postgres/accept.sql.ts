@@ -1,4 +1,5 @@
 import { TRANSITIONS } from '../../domain/message-status.js';
+import { COLUMNS } from './message.schema.js';
 
 /**
  * One transaction for all that waits: idempotency keys, and with each message whose key is new (or that has none) its row
@@ -81,3 +82,9 @@ export const CHANGE = `
     RETURNING id
   )
   SELECT updated_at, (SELECT id FROM entry) AS entry_id FROM moved`;
+
+// Never prepared: it is planned for what is asked for, so that each kind of list has the index that suits it.
+export const LIST = `
+  SELECT ${COLUMNS} FROM sluice.messages
+  WHERE account_id = $1 AND ($2::text IS NULL OR id < $2) AND ($3::text IS NULL OR status = $3)
+  ORDER BY id DESC LIMIT $4`;

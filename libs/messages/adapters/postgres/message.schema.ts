@@ -48,6 +48,9 @@ export const MessageSchema = new EntitySchema<MessageRow>({
   },
 });
 
+/** By their names, for a statement whose rows are mapped by `toMessage`. */
+export const COLUMNS = Object.keys(MessageSchema.options.columns).join(', ');
+
 export function toMessage(row: MessageRow): Message {
   return Message.restore({
     id: row.id,

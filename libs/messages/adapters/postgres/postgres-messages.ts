@@ -1,4 +1,3 @@
-import { LessThan } from 'typeorm';
 import { DomainError } from '#kernel/domain-error.js';
 import { lowestId } from '#kernel/ids.js';
 import { isTypeId } from '#kernel/typeid.js';
@@ -17,9 +16,9 @@ import type { OutboxRelay } from '../../application/outbox-relay.js';
 import type { Attempt, AttemptOutcome } from '../../domain/attempt.js';
 import { Message } from '../../domain/message.js';
 import { INITIAL_STATUS } from '../../domain/message-status.js';
-import { ACCEPT, CHANGE, FIRST_USES, FORGET_KEY, FORGET_KEYS, RETRY_FAILED } from './accept.sql.js';
+import { ACCEPT, CHANGE, FIRST_USES, FORGET_KEY, FORGET_KEYS, LIST, RETRY_FAILED } from './accept.sql.js';
 import { ATTEMPTS } from './attempts.sql.js';
-import { MessageSchema, toMessage } from './message.schema.js';
+import { MessageSchema, toMessage, type MessageRow } from './message.schema.js';
 
 /** Keys that one statement removes. */
 const FORGET_AT_ONCE = 10_000;
@@ -136,17 +135,7 @@ export class PostgresMessages extends Messages {
   }
 
   async list(accountId: string, { limit, before, status }: Page): Promise<Message[]> {
-    const rows = await this.read((messages) =>
-      messages.find({
-        where: {
-          account_id: accountId,
-          ...(before === null ? {} : { id: LessThan(before) }),
-          ...(status === null ? {} : { status }),
-        },
-        order: { id: 'DESC' },
-        take: limit,
-      }),
-    );
+    const rows = await this.database.query<MessageRow>(LIST, [accountId, before, status, limit]);
     return rows.map(toMessage);
   }
 
