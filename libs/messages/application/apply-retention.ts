@@ -1,4 +1,5 @@
 import type { Partitions, Period } from './partitions.js';
+import { Rounds } from './rounds.js';
 
 const DAY_MS = 86_400_000;
 /** Days for which there is always room ahead, so that no trouble with the store is soon trouble with its periods. */
@@ -13,8 +14,7 @@ export interface Retained {
 
 /** Removes messages that were created long ago and are final, and keeps room for those to come. */
 export class ApplyRetention {
-  private timer: NodeJS.Timeout | null = null;
-  private running: Promise<void> | null = null;
+  private readonly rounds = new Rounds(() => this.execute().then(this.report, this.report));
   private closed = false;
 
   /** @param days that a message is kept at least after it was created */
@@ -26,20 +26,14 @@ export class ApplyRetention {
 
   /** Runs now, and every so many milliseconds. */
   start(intervalMs: number): void {
-    const run = () => {
-      this.running ??= this.execute()
-        .then(this.report, this.report)
-        .finally(() => (this.running = null));
-    };
-    this.timer = setInterval(run, intervalMs);
-    run();
+    this.rounds.start(intervalMs);
+    this.rounds.begin();
   }
 
   /** Ends after the step that is under way: the rest is left to the next run, of whatever process. */
   async close(): Promise<void> {
     this.closed = true;
-    if (this.timer !== null) clearInterval(this.timer);
-    await this.running;
+    await this.rounds.close();
   }
 
   async execute(): Promise<Retained> {

@@ -8,8 +8,13 @@ export class Rounds {
 
   start(intervalMs: number): void {
     this.timer = setInterval(() => {
-      this.running ??= this.run().finally(() => (this.running = null));
+      this.begin();
     }, intervalMs);
+  }
+
+  /** Begins a round now, unless one is under way. */
+  begin(): void {
+    this.running ??= this.run().finally(() => (this.running = null));
   }
 
   /** Begins no more rounds, and resolves when the one that is under way has ended. */
