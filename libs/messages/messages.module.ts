@@ -280,7 +280,7 @@ class Lifecycle implements OnApplicationBootstrap, BeforeApplicationShutdown {
     private readonly follower: JobFollower,
     private readonly queue: Queue,
     private readonly connection: QueueConnection,
-    private readonly consumer: Consumer | null,
+    private readonly consumer: Consumer | null = null,
   ) {}
 
   async onApplicationBootstrap(): Promise<void> {
@@ -308,6 +308,9 @@ class Lifecycle implements OnApplicationBootstrap, BeforeApplicationShutdown {
   }
 }
 
+/** What is injected, in the order of the constructor. */
+type Parts = ConstructorParameters<typeof Lifecycle> extends [boolean, ...infer Rest] ? Rest : never;
+
 function lifecycle({ background = true, consumer = false }): FactoryProvider {
   const parts = [
     SETTINGS,
@@ -322,23 +325,7 @@ function lifecycle({ background = true, consumer = false }): FactoryProvider {
   ];
   return {
     provide: Lifecycle,
-    useFactory: (...injected: unknown[]) => {
-      const [settings, messages, cap, relay, reconciler, retention, follower, queue, connection, consuming = null] =
-        injected;
-      return new Lifecycle(
-        background,
-        settings as Settings,
-        messages as PostgresMessages,
-        cap as StorageCap,
-        relay as OutboxRelay,
-        reconciler as Reconciler,
-        retention as ApplyRetention,
-        follower as JobFollower,
-        queue as Queue,
-        connection as QueueConnection,
-        consuming as Consumer | null,
-      );
-    },
+    useFactory: (...injected: Parts) => new Lifecycle(background, ...injected),
     inject: consumer ? [...parts, Consumer] : parts,
   };
 }
