@@ -1,7 +1,8 @@
 import { DomainError } from '#kernel/domain-error.js';
-import type { Message } from '../domain/message.js';
+import { bytesOf, type Message } from '../domain/message.js';
 import type { DeliveryQueue } from './delivery-queue.js';
 import type { Outbox, OutboxEntry } from './outbox.js';
+import { Rounds } from './rounds.js';
 
 export interface RelayReport {
   readonly event: 'relay_failed' | 'job_refused' | 'cleanup_failed' | 'sweep_failed';
@@ -35,10 +36,13 @@ export class OutboxRelay {
   private waitingBytes = 0;
   private relayed: string[] = [];
   private running: Promise<void> | null = null;
-  private sweeping: Promise<void> | null = null;
   private removing: Promise<void> = Promise.resolve();
   private removeTimer: NodeJS.Timeout | null = null;
-  private sweepTimer: NodeJS.Timeout | null = null;
+  private readonly sweeps = new Rounds(() =>
+    this.sweep(LIMITS.sweepAgeMs).catch((error: unknown) => {
+      this.report({ event: 'sweep_failed', error });
+    }),
+  );
   private endGathering: () => void = () => undefined;
   private closed = false;
 
@@ -65,13 +69,7 @@ export class OutboxRelay {
 
   /** Begins to look for what others left behind. */
   startSweeping(): void {
-    this.sweepTimer ??= setInterval(() => {
-      this.sweeping ??= this.sweep(LIMITS.sweepAgeMs)
-        .catch((error: unknown) => {
-          this.report({ event: 'sweep_failed', error });
-        })
-        .finally(() => (this.sweeping = null));
-    }, LIMITS.sweepEveryMs);
+    this.sweeps.start(LIMITS.sweepEveryMs);
   }
 
   /** Relays what is due for a sweeper, until there is nothing. */
@@ -84,9 +82,8 @@ export class OutboxRelay {
   /** Stops sweeping, relays what waits and removes what was relayed. */
   async close(): Promise<void> {
     this.closed = true;
-    if (this.sweepTimer !== null) clearInterval(this.sweepTimer);
     this.endGathering();
-    await this.sweeping;
+    await this.sweeps.close();
     await this.running;
     await this.removeRelayed();
   }
@@ -188,10 +185,4 @@ export class OutboxRelay {
     }
     return this.removing;
   }
-}
-
-function bytesOf(messages: readonly Message[]): number {
-  let bytes = 0;
-  for (const { state } of messages) bytes += Buffer.byteLength(state.text) + 256;
-  return bytes;
 }

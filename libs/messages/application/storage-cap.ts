@@ -1,12 +1,10 @@
 import { LRUCache } from 'lru-cache';
 import { DomainError } from '#kernel/domain-error.js';
-import type { Message } from '../domain/message.js';
+import { bytesOf, type Message } from '../domain/message.js';
 import { Rounds } from './rounds.js';
 import type { AccountDay, StorageLedger } from './storage-ledger.js';
 
 const DAY_MS = 86_400_000;
-/** What a message takes up besides its text, in bytes: about as much as its row has beside it. */
-const OVERHEAD = 256;
 const FLUSH_EVERY_MS = 1_000;
 /** In every so many rounds the accounts that are full are looked at again: a removal is noticed within 5 s. */
 const RECHECK_ROUNDS = 4;
@@ -69,8 +67,7 @@ export class StorageCap {
     if (first === undefined) return;
     const { accountId, createdAt } = first.state;
     const day = Math.floor(createdAt.getTime() / DAY_MS);
-    const bytes = messages.reduce((sum, { state }) => sum + Buffer.byteLength(state.text) + OVERHEAD, 0);
-    this.keep({ accountId, day, bytes, messages: messages.length });
+    this.keep({ accountId, day, bytes: bytesOf(messages), messages: messages.length });
   }
 
   /** One round, as it comes once a second. */

@@ -145,3 +145,13 @@ export class Message {
     return new Message({ ...this.state, ...change, status: to, updatedAt: at });
   }
 }
+
+/** What a message takes up besides its text, in bytes: about as much as its row has beside it. */
+export const OVERHEAD_BYTES = 256;
+
+/** What messages take up, in bytes. */
+export function bytesOf(messages: readonly Message[]): number {
+  let bytes = 0;
+  for (const { state } of messages) bytes += Buffer.byteLength(state.text) + OVERHEAD_BYTES;
+  return bytes;
+}

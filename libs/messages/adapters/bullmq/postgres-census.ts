@@ -1,6 +1,7 @@
 import type { Queue } from 'bullmq';
 import type { Database } from '#platform/database/database.js';
 import { Census, type News, type Stray } from '../../application/census.js';
+import { OVERHEAD_BYTES } from '../../domain/message.js';
 import { OPEN_STATUSES } from '../../domain/message-status.js';
 import { WORKER_NAME } from './consumer.js';
 
@@ -160,7 +161,7 @@ export class PostgresCensus extends Census {
     await this.queue.remove(jobId);
     await this.database.query(
       `INSERT INTO sluice.outbox (message_ids, bytes, due_at, for_sweeper)
-       SELECT ARRAY[id], octet_length(body) + 256, greatest(deliver_at, clock_timestamp()), true
+       SELECT ARRAY[id], octet_length(body) + ${OVERHEAD_BYTES}, greatest(deliver_at, clock_timestamp()), true
        FROM sluice.messages WHERE id = $1`,
       [id],
     );

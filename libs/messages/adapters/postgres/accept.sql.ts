@@ -1,5 +1,5 @@
 import { TRANSITIONS } from '../../domain/message-status.js';
-import { COLUMNS } from './message.schema.js';
+import { BYTES, COLUMNS } from './message.schema.js';
 
 /**
  * One transaction for all that waits: idempotency keys, and with each message whose key is new (or that has none) its row
@@ -24,7 +24,7 @@ export const ACCEPT = `
     INSERT INTO sluice.messages (id, account_id, body, status, created_at, updated_at, traceparent, deliver_at)
     SELECT id, account_id, body, $11, created_at, created_at, traceparent, deliver_at FROM input
     WHERE head IS NULL OR head IN (SELECT message_id FROM first_uses)
-    RETURNING id, octet_length(body) + 256 AS bytes, CASE WHEN deliver_at > now() THEN deliver_at END AS due_at
+    RETURNING id, ${BYTES} AS bytes, CASE WHEN deliver_at > now() THEN deliver_at END AS due_at
   ), entries AS (
     INSERT INTO sluice.outbox (message_ids, bytes, due_at, for_sweeper)
     SELECT array_agg(id), sum(bytes), coalesce(due_at, clock_timestamp()), due_at IS NOT NULL
@@ -60,7 +60,7 @@ export const RETRY_FAILED = `
     SET status = '${TRANSITIONS.retry.to}', updated_at = clock_timestamp(), retries = m.retries + 1, failures = 0,
         crashes = 0, lone_crashes = 0, failure_reason = NULL
     FROM failed WHERE m.id = failed.id
-    RETURNING m.id, octet_length(m.body) + 256 AS bytes
+    RETURNING m.id, ${BYTES} AS bytes
   ), entries AS (
     INSERT INTO sluice.outbox (message_ids, bytes, for_sweeper)
     SELECT array_agg(id), sum(bytes), true
@@ -75,7 +75,7 @@ export const CHANGE = `
     SET status = $5, updated_at = clock_timestamp(), retries = $6, failures = $7, crashes = $8, lone_crashes = $9,
         failure_reason = $10
     WHERE id = $1 AND status = $2 AND attempts = $3 AND retries = $4
-    RETURNING id, updated_at, octet_length(body) + 256 AS bytes
+    RETURNING id, updated_at, ${BYTES} AS bytes
   ), entry AS (
     INSERT INTO sluice.outbox (message_ids, bytes)
     SELECT ARRAY[id], bytes FROM moved WHERE $11

@@ -1,5 +1,5 @@
 import { EntitySchema } from 'typeorm';
-import { Message } from '../../domain/message.js';
+import { Message, OVERHEAD_BYTES } from '../../domain/message.js';
 import type { MessageStatus } from '../../domain/message-status.js';
 
 /** A row of `sluice.messages`. The table itself is made by migrations. */
@@ -50,6 +50,9 @@ export const MessageSchema = new EntitySchema<MessageRow>({
 
 /** By their names, for a statement whose rows are mapped by `toMessage`. */
 export const COLUMNS = Object.keys(MessageSchema.options.columns).join(', ');
+
+/** What a message takes up, as `bytesOf` says it of one that is at hand. */
+export const BYTES = `octet_length(body) + ${OVERHEAD_BYTES}`;
 
 export function toMessage(row: MessageRow): Message {
   return Message.restore({

@@ -14,7 +14,7 @@ import {
 } from '../../application/messages.js';
 import type { OutboxRelay } from '../../application/outbox-relay.js';
 import type { Attempt, AttemptOutcome } from '../../domain/attempt.js';
-import { Message } from '../../domain/message.js';
+import { bytesOf, Message } from '../../domain/message.js';
 import { INITIAL_STATUS } from '../../domain/message-status.js';
 import { ACCEPT, CHANGE, FIRST_USES, FORGET_KEY, FORGET_KEYS, LIST, RETRY_FAILED } from './accept.sql.js';
 import { ATTEMPTS } from './attempts.sql.js';
@@ -68,7 +68,7 @@ const LIMITS = {
   maxWaiting: 10_000,
   maxWaitingBytes: 64 * 1_048_576,
   concurrency: 2,
-  sizeOf: ({ messages }: Request) => messages.reduce((sum, { state }) => sum + Buffer.byteLength(state.text) + 256, 0),
+  sizeOf: ({ messages }: Request) => bytesOf(messages),
 };
 
 export class PostgresMessages extends Messages {
@@ -130,8 +130,12 @@ export class PostgresMessages extends Messages {
   async find(accountId: string, id: string): Promise<Message | null> {
     // Text that is no id finds nothing; some of it (U+0000) PostgreSQL would not even take.
     if (!isTypeId('msg', id)) return null;
-    const row = await this.read((rows) => rows.findOneBy({ id, account_id: accountId }));
-    return row === null ? null : toMessage(row);
+    try {
+      const row = await this.database.dataSource.getRepository(MessageSchema).findOneBy({ id, account_id: accountId });
+      return row === null ? null : toMessage(row);
+    } catch (error) {
+      throw asUnavailable(error);
+    }
   }
 
   async list(accountId: string, { limit, before, status }: Page): Promise<Message[]> {
@@ -204,18 +208,6 @@ export class PostgresMessages extends Messages {
     const stored = Message.restore({ ...to, updatedAt: row.updated_at });
     if (row.entry_id !== null) this.relay.offer({ id: row.entry_id, messages: [stored] });
     return stored;
-  }
-
-  private async read<T>(work: (rows: ReturnType<typeof this.rows>) => Promise<T>): Promise<T> {
-    try {
-      return await work(this.rows());
-    } catch (error) {
-      throw asUnavailable(error);
-    }
-  }
-
-  private rows() {
-    return this.database.dataSource.getRepository(MessageSchema);
   }
 
   private async acceptAll(requests: Request[]): Promise<AcceptedBatch[]> {

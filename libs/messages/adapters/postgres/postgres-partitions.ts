@@ -4,6 +4,7 @@ import type { Database } from '#platform/database/database.js';
 import { sqlState } from '#platform/database/faults.js';
 import { Partitions, type Period } from '../../application/partitions.js';
 import { OPEN_STATUSES } from '../../domain/message-status.js';
+import { BYTES } from './message.schema.js';
 
 /** Milliseconds that others may have to wait behind a lock which is waited for here; and between two tries. */
 const PATIENCE_MS = 200;
@@ -37,7 +38,7 @@ const stragglersOf = (end: (typeof ENDS)[number]) => `
     DELETE FROM sluice.messages_${end} WHERE id IN (
       SELECT id FROM sluice.messages_${end} WHERE NOT ${OPEN} AND updated_at < $1 LIMIT ${REMOVED_AT_ONCE}
     ) AND NOT ${OPEN}
-    RETURNING id, account_id, (created_at AT TIME ZONE 'UTC')::date AS day, octet_length(body) + 256 AS bytes
+    RETURNING id, account_id, (created_at AT TIME ZONE 'UTC')::date AS day, ${BYTES} AS bytes
   ), attempts AS (
     DELETE FROM sluice.attempts_${end} WHERE message_id IN (SELECT id FROM gone)
   ), uncounted AS (
