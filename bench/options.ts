@@ -60,8 +60,8 @@ export function readCall(args: string[]): Call {
     scenarios: SCENARIOS.filter((name) => positionals.length === 0 || positionals.includes(name)),
     options: {
       rounds: integer('rounds', smoke ? 1 : 5, 1, 100),
-      seconds: smoke ? 0.4 : integer('seconds', 10, 1, 600),
-      warmUpSeconds: smoke ? 0.2 : 3,
+      seconds: smoke ? 0.3 : integer('seconds', 10, 1, 600),
+      warmUpSeconds: smoke ? 0.1 : 3,
       generators: integer('generators', 1, 1, 16),
       messages: integer('messages', smoke ? 200 : 20_000, 100, 1_000_000),
       rows,

@@ -8,9 +8,19 @@ import { BenchRedis } from './redis.js';
 
 const TEMPLATE = 'migrated';
 
+/** What can run on a bed. */
+interface Startable<Started extends Stoppable> {
+  start(bed: Bed): Promise<Started>;
+}
+
+interface Stoppable {
+  stop(): Promise<void>;
+}
+
 /** What everything under test runs on: one PostgreSQL with the settings of `npm start`, which syncs, and one Redis. */
 export class Bed {
   private made = 0;
+  private readonly kept = new Map<Startable<Stoppable>, Stoppable>();
   private removing: Promise<void> | undefined;
 
   private constructor(
@@ -19,9 +29,11 @@ export class Bed {
     private readonly admin: pg.Pool,
     readonly postgresVersion: string,
     readonly redis: BenchRedis | null,
+    private readonly keeps: boolean,
   ) {}
 
-  static async make(): Promise<Bed> {
+  /** @param keeps whether what was started runs on, for whoever starts it next: quick, and no way to measure */
+  static async make(keeps: boolean): Promise<Bed> {
     const folder = await mkdtemp(join(tmpdir(), 'sluice-bench-'));
     // As root, PostgreSQL runs as another user, who has to get at its data.
     await chmod(folder, 0o755);
@@ -29,7 +41,15 @@ export class Bed {
     await migrateSchema(postgres.url);
     const admin = pool(urlOf(postgres.url, 'postgres'), 1);
     const { rows } = await admin.query<{ server_version: string }>('SHOW server_version');
-    return new Bed(folder, postgres, admin, rows[0]?.server_version ?? '', await BenchRedis.start(folder));
+    return new Bed(folder, postgres, admin, rows[0]?.server_version ?? '', await BenchRedis.start(folder), keeps);
+  }
+
+  /** Something for one load, which neither has to pay for the one before nor for what that has stored. */
+  async start<Started extends Stoppable>(what: Startable<Started>): Promise<Started> {
+    if (!this.keeps) return what.start(this);
+    const running = (this.kept.get(what) as Started | undefined) ?? (await what.start(this));
+    this.kept.set(what, running);
+    return { ...running, stop: () => Promise.resolve() };
   }
 
   get postgresPid(): number {
@@ -61,6 +81,7 @@ export class Bed {
   }
 
   private async clear(): Promise<void> {
+    await Promise.all([...this.kept.values()].map((running) => running.stop()));
     await this.admin.end();
     await this.postgres.stop();
     await this.redis?.stop();

@@ -49,7 +49,7 @@ async function measure(
   { target, callers, round }: { target: Target; callers: number; round: number },
   checks: Check[],
 ): Promise<Sample> {
-  const serving = await target.start(bed);
+  const serving = await bed.start(target);
   try {
     const relays = target === sluice && serving.store !== null ? new OutboxAges(serving.store) : null;
     const load = loadOf(serving, callers, options);
@@ -116,7 +116,7 @@ function oneCaller(samples: readonly Sample[]): Table {
 /** Whether it was the generator that was measured: what it can do at most, beside autocannon. */
 async function generators(bed: Bed, options: Options, samples: readonly Sample[]): Promise<Table> {
   const callers = options.smoke ? 4 : 64;
-  const serving = await bareTogether.start(bed);
+  const serving = await bed.start(bareTogether);
   try {
     const other = await autocannon(loadOf(serving, callers, options));
     const own = samples.filter((s) => s.target === bareTogether.name && s.callers === callers);

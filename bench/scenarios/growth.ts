@@ -4,7 +4,8 @@ import type { Options } from '../options.js';
 import type { Bed, Store } from '../parts/bed.js';
 import { figure, told, type Check, type Findings, type Table } from '../report/report.js';
 import { spread } from '../report/stats.js';
-import { filled, startSluice, type SluiceServing } from '../targets/sluice.js';
+import { filled, sluice, startSluice } from '../targets/sluice.js';
+import type { Serving } from '../targets/target.js';
 import { figuresOf, loadOf, onlyAnswered, type Figures } from './accepting.js';
 import { turned } from './turns.js';
 import { BIG_ACCOUNT, makeKeys, stored, type Key } from './growth/stored.js';
@@ -24,7 +25,7 @@ interface Sample extends Figures {
 interface Case {
   readonly about: string;
   readonly row: string;
-  readonly load: (serving: SluiceServing) => Load;
+  readonly load: (serving: Serving) => Load;
   /** What every request must be answered with; 202 if left out. */
   readonly status?: number;
 }
@@ -34,18 +35,15 @@ export async function growth(bed: Bed, options: Options): Promise<Findings> {
   const samples: Sample[] = [];
   const checks: Check[] = [];
   const keys = makeKeys(options.accounts);
-  const full = await stored(bed, keys, options.rows);
-  const backlog = await filled(bed, options.backlog);
-  const measure = async (round: number, store: Store, cases: readonly Case[]) => {
-    samples.push(...(await measured(bed, options, { round, store, cases }, checks)));
+  const [full, backlog] = await Promise.all([stored(bed, keys, options.rows), filled(bed, options.backlog)]);
+  const measure = async (round: number, serving: Serving, cases: readonly Case[]) => {
+    samples.push(...(await measured(bed, options, { round, serving, cases }, checks)));
   };
   for (let round = 1; round <= options.rounds; round++) {
     for (const one of [...callersCases(options), ...sizeCases(options), backlogCase(options, 'nothing queued')]) {
-      const store = await bed.database();
-      await measure(round, store, [one]);
-      await store.drop();
+      await measure(round, await bed.start(sluice), [one]);
     }
-    await measure(round, backlog, [
+    await measure(round, await startSluice(bed, backlog), [
       backlogCase(options, `${options.backlog.toLocaleString('en')} queued at the beginning`),
     ]);
     const few = await stored(bed, keys, FEW);
@@ -54,7 +52,7 @@ export async function growth(bed: Bed, options: Options): Promise<Findings> {
       { store: full, rows: options.rows },
     ];
     for (const { store, rows } of turned(stores, round)) {
-      await measure(round, store, await storedCases(options, store, rows, keys));
+      await measure(round, await startSluice(bed, store), await storedCases(options, store, rows, keys));
     }
     await few.drop();
   }
@@ -100,7 +98,7 @@ async function storedCases(options: Options, store: Store, rows: number, keys: r
     [BIG_ACCOUNT],
   );
   const ids = found.map(({ id }) => id);
-  const reading = (paths: string[]) => (serving: SluiceServing) =>
+  const reading = (paths: string[]) => (serving: Serving) =>
     ({ ...loadOf(serving, 1, options), method: 'GET', paths, keys: all.slice(0, 1), body: '' }) as const;
   const cursors = ids.map((id) => `/messages?limit=50&cursor=${Buffer.from(id).toString('base64url')}`);
   return [
@@ -114,12 +112,10 @@ async function storedCases(options: Options, store: Store, rows: number, keys: r
 async function measured(
   bed: Bed,
   options: Options,
-  { round, store, cases }: { round: number; store: Store; cases: readonly Case[] },
+  { round, serving, cases }: { round: number; serving: Serving; cases: readonly Case[] },
   checks: Check[],
 ): Promise<Sample[]> {
-  const serving = await startSluice(bed, store);
   const samples: Sample[] = [];
-  let accepted = 0;
   try {
     for (const { about, row, load, status = 202 } of cases) {
       const driven = await drive(
@@ -129,8 +125,8 @@ async function measured(
         options.generators,
         bed.log('generator'),
       );
-      accepted += driven.answers.get(202) ?? 0;
-      checks.push(onlyAnswered(`growth, ${about}, ${row}`, driven, status), ...(await serving.check(accepted)));
+      checks.push(onlyAnswered(`growth, ${about}, ${row}`, driven, status));
+      checks.push(...(await serving.check(driven.answers.get(202) ?? 0)));
       const figures = figuresOf(driven, status);
       samples.push({ about, row, round, ...figures });
       process.stdout.write(
@@ -138,7 +134,7 @@ async function measured(
       );
     }
   } finally {
-    await serving.server.stop();
+    await serving.stop();
   }
   return samples;
 }

@@ -11,6 +11,9 @@ import { loadOf, onlyAccepted } from './accepting.js';
 interface Running {
   readonly serving: SluiceServing;
   readonly worker: Program;
+  /** Waits until all is delivered, and compares. @param accepted how many got 202 since the last check */
+  check(accepted: number): Promise<readonly Check[]>;
+  stop(): Promise<void>;
 }
 
 interface Sample {
@@ -78,26 +81,41 @@ function callersOf({ smoke }: Options): number {
   return smoke ? 4 : 64;
 }
 
+const both = {
+  start: async (bed: Bed): Promise<Running> => {
+    const store = await bed.database();
+    const [serving, worker] = await Promise.all([startSluice(bed, store), startWorker(bed, store)]);
+    let all = 0;
+    return {
+      serving,
+      worker,
+      check: (accepted) => delivered(store, (all += accepted)),
+      stop: async () => {
+        await Promise.all([worker.stop(), serving.stop()]);
+        await store.drop();
+      },
+    };
+  },
+};
+
 async function withBoth<T>(bed: Bed, work: (running: Running) => Promise<T>): Promise<T> {
-  const store = await bed.database();
-  const serving = await startSluice(bed, store);
-  const worker = await startWorker(bed, store);
+  const running = await bed.start(both);
   try {
-    return await work({ serving, worker });
+    return await work(running);
   } finally {
-    await worker.stop();
-    await serving.stop();
+    await running.stop();
   }
 }
 
-async function asMuchAsGoes(bed: Bed, options: Options, { serving, worker }: Running, checks: Check[]) {
+async function asMuchAsGoes(bed: Bed, options: Options, running: Running, checks: Check[]) {
+  const { serving, worker } = running;
   const { store, server } = serving;
   const parts = { API: server.pid, worker: worker.pid, PostgreSQL: bed.postgresPid };
   const before = Object.values(parts).map(cpuMicros);
   const load = { ...loadOf(serving, callersOf(options), options), warmUpSeconds: 0 };
   const driven = await drive(load, server, {}, options.generators, bed.log('generator'));
   const accepted = driven.answers.get(202) ?? 0;
-  checks.push(onlyAccepted(sluice.name, driven), ...(await delivered(store, accepted)));
+  checks.push(onlyAccepted(sluice.name, driven), ...(await running.check(accepted)));
   const spent = Object.entries(parts).map(
     ([name, pid], n) => [name, (cpuMicros(pid) - (before[n] ?? 0)) / accepted] as const,
   );
@@ -111,12 +129,13 @@ async function asMuchAsGoes(bed: Bed, options: Options, { serving, worker }: Run
   };
 }
 
-async function atARate(bed: Bed, options: Options, { serving }: Running, rate: number, checks: Check[]) {
+async function atARate(bed: Bed, options: Options, running: Running, rate: number, checks: Check[]) {
+  const { serving } = running;
   const { store, server } = serving;
   const load = { ...loadOf(serving, 512, options), rate };
   const driven = await drive(load, server, {}, options.generators, bed.log('generator'));
   const accepted = driven.answers.get(202) ?? 0;
-  checks.push(onlyAccepted(sluice.name, driven), ...(await delivered(store, accepted)));
+  checks.push(onlyAccepted(sluice.name, driven), ...(await running.check(accepted)));
   const [row] = await store.rows<{ p50: number; p99: number }>(
     `SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY ms) AS p50, percentile_cont(0.99) WITHIN GROUP (ORDER BY ms) AS p99
      FROM (
@@ -129,7 +148,6 @@ async function atARate(bed: Bed, options: Options, { serving }: Running, rate: n
   return { p50: row?.p50 ?? NaN, p99: row?.p99 ?? NaN };
 }
 
-/** Waits until all is delivered, and compares. */
 async function delivered(store: Store, accepted: number): Promise<Check[]> {
   await until(
     async () => (await store.number("SELECT count(*) FROM sluice.messages WHERE status <> 'delivered'")) === 0,

@@ -22,12 +22,22 @@ export interface SluiceServing extends Serving {
 }
 
 /** The API process, as one starts it in production, with all settings at their defaults. */
-export const sluice: Target = {
-  name: 'Sluice',
-  start: async (bed) => startSluice(bed, await bed.database()),
-};
+export const sluice: Target = { name: 'Sluice', start: (bed) => sluiceAlone(bed) };
 
-/** @param settings that differ from the defaults */
+/** The API process on a database of its own. @param settings that differ from the defaults */
+export async function sluiceAlone(bed: Bed, settings: Readonly<Record<string, string>> = {}): Promise<SluiceServing> {
+  const store = await bed.database();
+  const serving = await startSluice(bed, store, settings);
+  return {
+    ...serving,
+    stop: async () => {
+      await serving.stop();
+      await store.drop();
+    },
+  };
+}
+
+/** The API process on a database that stays. @param settings that differ from the defaults */
 export async function startSluice(
   bed: Bed,
   store: Store,
@@ -44,17 +54,15 @@ export async function startSluice(
   const server = await Program.start('apps/api/main.js', env, bed.log('sluice'));
   const url = `http://127.0.0.1:${port}`;
   const before = await count(store);
+  let all = 0;
   return {
     url,
     key: await signUp(url),
     server,
     watched: { node: server.pid, PostgreSQL: bed.postgresPid },
     store,
-    check: (accepted) => checkAccepted(store, before, accepted),
-    stop: async () => {
-      await server.stop();
-      await store.drop();
-    },
+    check: (accepted) => checkAccepted(store, before, (all += accepted)),
+    stop: () => server.stop(),
   };
 }
 
@@ -97,7 +105,7 @@ export async function filled(bed: Bed, messages: number): Promise<Store> {
     await answerOf(serving.url, 'POST', '/messages/batch', serving.key, { messages: batch });
   }
   await relayed(store);
-  await serving.server.stop();
+  await serving.stop();
   return store;
 }
 

@@ -12,7 +12,7 @@ export interface Serving {
   readonly watched: Watched;
   /** Null where nothing is stored. */
   readonly store: Store | null;
-  /** Compares what was told to callers with what is stored. @param accepted how many got 202 */
+  /** Compares what was told to callers with what is stored. @param accepted how many got 202 since the last check */
   check(accepted: number): Promise<readonly Check[]>;
   stop(): Promise<void>;
 }

@@ -82,7 +82,7 @@ async function run(
   { callers, rate }: { callers: number; rate: number | null },
   checks: Check[],
 ) {
-  const serving = await target.start(bed);
+  const serving = await bed.start(target);
   try {
     const memory = new Memory(serving.server.pid);
     const load = { ...loadOf(serving, callers, options), rate };
@@ -110,7 +110,7 @@ export async function generatorAtRate(
   options: Options,
   rate: number,
 ): Promise<{ table: Table; figures: object }> {
-  const serving = await bareTogether.start(bed);
+  const serving = await bed.start(bareTogether);
   try {
     const load = { ...loadOf(serving, options.smoke ? 50 : CONNECTIONS, options), rate };
     const driven = await drive(load, serving.server, {}, options.generators, bed.log('generator'));

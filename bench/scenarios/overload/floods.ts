@@ -5,14 +5,14 @@ import type { Bed } from '../../parts/bed.js';
 import { figure, told, type Check, type Table } from '../../report/report.js';
 import { percentile, spread } from '../../report/stats.js';
 import { bareFastify } from '../../targets/baselines.js';
-import { signUp, startSluice, type SluiceServing } from '../../targets/sluice.js';
+import { signUp, sluiceAlone, type SluiceServing } from '../../targets/sluice.js';
 import { loadOf } from '../accepting.js';
 
 /** Requests a second of the good caller. */
 const GOOD_RATE = 50;
 const BAD_KEY = `slc_${'0'.repeat(40)}`;
 /** Strangers are counted by their address, and here they all have the same: with the default they would soon get 429. */
-const SETTINGS = { ANONYMOUS_PER_MINUTE: '1000000' };
+const SLUICE = { start: (bed: Bed) => sluiceAlone(bed, { ANONYMOUS_PER_MINUTE: '1000000' }) };
 
 export interface Flood {
   readonly kind: string;
@@ -38,7 +38,7 @@ export async function floods(bed: Bed, options: Options, round: number, checks: 
   ];
   const found: Flood[] = [];
   for (const { kind, expected, key } of kinds) {
-    const serving = await startSluice(bed, await bed.database(), SETTINGS);
+    const serving = await bed.start(SLUICE);
     try {
       const log = bed.log('generator');
       const good = { ...loadOf(serving, 16, options), rate: GOOD_RATE };
@@ -70,7 +70,7 @@ function of(name: string, driven: Driven): Record<string, number> {
 }
 
 async function answeredByBareFastify(bed: Bed, options: Options, callers: number): Promise<number> {
-  const serving = await bareFastify.start(bed);
+  const serving = await bed.start(bareFastify);
   try {
     const driven = await drive(
       loadOf(serving, callers, options),
