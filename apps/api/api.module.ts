@@ -6,6 +6,7 @@ import { ApiKeyGuard } from '#accounts/adapters/http/api-key.guard.js';
 import { GetBacklog, GetStorage } from '#messages/index.js';
 import { MessagesModule } from '#messages/messages.module.js';
 import { FallbackController } from '#platform/http/fallback.controller.js';
+import type { Gate } from '#platform/http/gate.js';
 import { OpenApiDocument } from '#platform/http/openapi/document.js';
 import { OpenApiController } from '#platform/http/openapi/openapi.controller.js';
 import { DocsController } from '#platform/http/pages/docs.controller.js';
@@ -23,7 +24,7 @@ const SECTIONS = ['Messages', 'Account', 'API keys', 'Operators', 'Reference'];
 /** The HTTP process. It mounts contexts and holds no rules. */
 @Module({})
 export class ApiModule {
-  static of(parts: ProcessParts, routes: RouteTable, budgets: Budgets): DynamicModule {
+  static of(parts: ProcessParts, routes: RouteTable, budgets: Budgets, gate: Gate): DynamicModule {
     const { maxBodyBytes } = parts.settings.http;
     const messages = MessagesModule.forApi();
     const operators = parts.settings.adminApiKey !== null;
@@ -33,7 +34,7 @@ export class ApiModule {
         PlatformModule.of(parts),
         DiscoveryModule,
         AccountsModule.forApi(operators),
-        RateLimitingModule.forApi(operators, budgets, {
+        RateLimitingModule.forApi(operators, budgets, gate, {
           imports: [messages],
           useFactory: (getBacklog: GetBacklog, getStorage: GetStorage) => async (accountId: string) => {
             const [messages, storage] = await Promise.all([

@@ -6,6 +6,8 @@ import { AccessLog } from '#platform/http/access-log.js';
 import { AddressBudget } from '#platform/http/address-budget.js';
 import { AnsweredRequests } from '#platform/http/answered-requests.js';
 import { createEdge } from '#platform/http/edge.js';
+import { Gate } from '#platform/http/gate.js';
+import { refuseUnderLoad } from '#platform/http/overload.js';
 import { RouteTable } from '#platform/http/route-table.js';
 import { gracefulShutdown } from '#platform/http/shutdown.js';
 import { NestLogger, type Logger } from '#platform/logging.js';
@@ -41,8 +43,10 @@ async function listen(settings: Settings, logger: Logger, metrics: Metrics) {
     operators: new AddressBudget('minute', OPERATORS_PER_MINUTE, MINUTE_SECONDS),
   };
   const parts = await openParts(settings, logger, 'api', metrics);
-  const answered = new AnsweredRequests(metrics, new AccessLog(logger, settings.accessLogSample));
   const routes = new RouteTable();
+  const answered = new AnsweredRequests(metrics, new AccessLog(logger, settings.accessLogSample), routes);
+  const gate = new Gate();
+  gate.add(refuseUnderLoad(budgets.strangers, () => parts.backpressure.isTooHigh));
   const edge = createEdge({
     ...settings.http,
     strangers: budgets.strangers,
@@ -50,12 +54,12 @@ async function listen(settings: Settings, logger: Logger, metrics: Metrics) {
     tracing: parts.tracing,
     watch: answered.watch,
     unreadable: answered.unreadable,
-    isOverloaded: () => parts.backpressure.isTooHigh,
-    refusedForLoad: answered.refusedForLoad,
+    gate,
+    refused: answered.refused,
   });
   const fastify = edge.getInstance<FastifyInstance>();
   const stopHttp = gracefulShutdown(fastify, settings.shutdownGraceMs);
-  const app = await NestFactory.create<NestFastifyApplication>(ApiModule.of(parts, routes, budgets), edge, {
+  const app = await NestFactory.create<NestFastifyApplication>(ApiModule.of(parts, routes, budgets, gate), edge, {
     logger: new NestLogger(logger),
     bodyParser: false,
     abortOnError: false,

@@ -25,7 +25,7 @@ import { countAuthentications } from './adapters/metrics/authentication-metrics.
 import { PostgresAccounts } from './adapters/postgres/postgres-accounts.js';
 import { Accounts } from './application/accounts.js';
 import { CreateApiKey, ListApiKeys, RevokeApiKey, RotateApiKey } from './application/api-keys.js';
-import { AuthenticateCaller } from './application/authenticate-caller.js';
+import { AUTHENTICATED, AuthenticateCaller, type Authenticated } from './application/authenticate-caller.js';
 import { KeySecrets } from './application/key-secrets.js';
 import { LastUse } from './application/last-use.js';
 import { ChangePlan, GetAccount, ListAccounts } from './application/plans.js';
@@ -70,15 +70,12 @@ const useCases: FactoryProvider[] = [
 ];
 
 const http: FactoryProvider[] = [
+  { provide: AUTHENTICATED, useFactory: countAuthentications, inject: [Metrics] },
   {
     provide: ApiKeyGuard,
-    useFactory: (authenticate: AuthenticateCaller, { adminApiKey }: Settings, metrics: Metrics) =>
-      new ApiKeyGuard(
-        authenticate,
-        adminApiKey === null ? null : new Secret(adminApiKey),
-        countAuthentications(metrics),
-      ),
-    inject: [AuthenticateCaller, SETTINGS, Metrics],
+    useFactory: (authenticate: AuthenticateCaller, { adminApiKey }: Settings, authenticated: Authenticated) =>
+      new ApiKeyGuard(authenticate, adminApiKey === null ? null : new Secret(adminApiKey), authenticated),
+    inject: [AuthenticateCaller, SETTINGS, AUTHENTICATED],
   },
   { provide: AccessGuard, useFactory: (reflector: Reflector) => new AccessGuard(reflector), inject: [Reflector] },
   {
@@ -106,7 +103,7 @@ export class AccountsModule implements OnApplicationBootstrap, BeforeApplication
       global: true,
       controllers: [AccountsController, ApiKeysController, ...(operators ? [AdminAccountsController] : [])],
       providers: http,
-      exports: [ApiKeyGuard, AccessGuard],
+      exports: [ApiKeyGuard, AccessGuard, AUTHENTICATED],
     };
   }
 

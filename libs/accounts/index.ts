@@ -1,5 +1,11 @@
 export { CreateApiKey, ListApiKeys, RevokeApiKey, RotateApiKey, type IssuedKey } from './application/api-keys.js';
-export { AuthenticateCaller, type Caller } from './application/authenticate-caller.js';
+export {
+  AUTHENTICATED,
+  AuthenticateCaller,
+  unauthorized,
+  type Authenticated,
+  type Caller,
+} from './application/authenticate-caller.js';
 export { ChangePlan, GetAccount, ListAccounts } from './application/plans.js';
 export { SignUp, type SignedUp } from './application/sign-up.js';
 export type { Account } from './domain/account.js';

@@ -11,9 +11,15 @@ export interface Hit {
   readonly count: number;
 }
 
+export interface RefusingVerdict {
+  readonly kind: 'refused' | 'banned';
+  readonly windows: readonly RateLimitWindow[];
+  readonly retryInMs: number;
+}
+
 export type Verdict =
   | { readonly kind: 'admitted'; readonly windows: readonly RateLimitWindow[] }
-  | { readonly kind: 'refused' | 'banned'; readonly windows: readonly RateLimitWindow[]; readonly retryInMs: number }
+  | RefusingVerdict
   /** The key was looked up before something changed: look it up again. Nothing was counted. */
   | { readonly kind: 'stale' };
 
@@ -32,6 +38,9 @@ export interface Usage {
  * may be lost with the last second before a crash of the database. What is refused counts in no window.
  */
 export abstract class PlanThrottlerStorage {
+  /** What a hit would be told from memory, so that it need not be made; null where the store must be asked. */
+  abstract recall(hit: Hit): RefusingVerdict | null;
+
   /**
    * A refusal may come from memory, and is rechecked within a second.
    * @throws DomainError `unavailable` when it can't be counted; it then passes nowhere

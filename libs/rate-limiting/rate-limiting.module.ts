@@ -5,17 +5,23 @@ import {
   type FactoryProvider,
   type OnApplicationShutdown,
 } from '@nestjs/common';
-import { Reflector } from '@nestjs/core';
-import { AuthenticateCaller } from '#accounts/index.js';
+import { DiscoveryModule, DiscoveryService, Reflector } from '@nestjs/core';
+import { AUTHENTICATED, AuthenticateCaller, type Authenticated } from '#accounts/index.js';
 import { Backpressure } from '#platform/backpressure.js';
 import { Database } from '#platform/database/database.js';
+import { clientAddressBehind } from '#platform/http/client-address.js';
+import type { Gate } from '#platform/http/gate.js';
+import { allRoutes, keyedRoutes } from '#platform/http/openapi/routes.js';
+import { Secret } from '#platform/http/secret.js';
 import type { Logger } from '#platform/logging.js';
 import { BatchMetrics } from '#platform/management/batch-metrics.js';
 import { Metrics } from '#platform/management/metrics.js';
 import { LOGGER, SETTINGS } from '#platform/platform.module.js';
 import type { Settings } from '#platform/settings.js';
 import { countDecisions } from './adapters/metrics/limiter-metrics.js';
+import type { Decision } from './decisions.js';
 import { BansController } from './adapters/http/bans.controller.js';
+import { GateKeeper } from './adapters/http/gate-keeper.js';
 import { PostgresBans } from './adapters/postgres/postgres-bans.js';
 import { PlanThrottlerGuard, type Budgets } from './adapters/http/plan-throttler.guard.js';
 import { Bans } from './bans.js';
@@ -29,6 +35,7 @@ interface HoldingsSource extends Pick<FactoryProvider<HoldingsOf>, 'useFactory' 
 }
 
 const COUNTERS = Symbol('database of the counters');
+const DECIDED = Symbol('told of each decision');
 /** Two calls are under way at most, and now and then somebody asks for usage. */
 const POOL_SIZE = 3;
 const FORGET_EVERY_MS = 600_000;
@@ -69,24 +76,53 @@ const FORGET_EVERY_MS = 600_000;
 export class RateLimitingModule {
   /**
    * @param operators whether there is an operators' key, without which their routes do not exist
+   * @param gate where requests are refused that need no further look
    * @param holdingsOf how the app has them from whoever has the messages
    */
-  static forApi(operators: boolean, budgets: Budgets, holdingsOf: HoldingsSource): DynamicModule {
+  static forApi(operators: boolean, budgets: Budgets, gate: Gate, holdingsOf: HoldingsSource): DynamicModule {
+    const decided: FactoryProvider = { provide: DECIDED, useFactory: countDecisions, inject: [Metrics] };
     const guard: FactoryProvider = {
       provide: PlanThrottlerGuard,
       useFactory: (
         storage: PlanThrottlerStorage,
         authenticate: AuthenticateCaller,
-        metrics: Metrics,
+        decide: (decision: Decision) => void,
         reflector: Reflector,
-      ) => new PlanThrottlerGuard(storage, authenticate, budgets, countDecisions(metrics), reflector),
-      inject: [PlanThrottlerStorage, AuthenticateCaller, Metrics, Reflector],
+      ) => new PlanThrottlerGuard(storage, authenticate, budgets, decide, reflector),
+      inject: [PlanThrottlerStorage, AuthenticateCaller, DECIDED, Reflector],
+    };
+    const gateKeeper: FactoryProvider = {
+      provide: GateKeeper,
+      useFactory: (
+        storage: PlanThrottlerStorage,
+        authenticate: AuthenticateCaller,
+        { adminApiKey, http }: Settings,
+        authenticated: Authenticated,
+        decide: (decision: Decision) => void,
+        discovery: DiscoveryService,
+      ) => {
+        const keeper = new GateKeeper({
+          ...{ storage, authenticate, authenticated, decided: decide },
+          operatorsKey: adminApiKey === null ? null : new Secret(adminApiKey),
+          strangers: budgets.strangers,
+          addressOf: clientAddressBehind(http.trustProxy),
+          needsKey: keyedRoutes(allRoutes(discovery)),
+        });
+        gate.add(keeper.check);
+        return keeper;
+      },
+      inject: [PlanThrottlerStorage, AuthenticateCaller, SETTINGS, AUTHENTICATED, DECIDED, DiscoveryService],
     };
     return {
       module: RateLimitingModule,
-      imports: holdingsOf.imports,
+      imports: [DiscoveryModule, ...holdingsOf.imports],
       controllers: operators ? [BansController] : [],
-      providers: [guard, { provide: HOLDINGS_OF, useFactory: holdingsOf.useFactory, inject: holdingsOf.inject ?? [] }],
+      providers: [
+        decided,
+        guard,
+        gateKeeper,
+        { provide: HOLDINGS_OF, useFactory: holdingsOf.useFactory, inject: holdingsOf.inject ?? [] },
+      ],
       exports: [guard],
     };
   }

@@ -19,6 +19,10 @@ const MAX_CACHED = 50_000;
 export const AUTHENTICATION_OUTCOMES = ['valid', 'invalid', 'missing', 'operator', 'unavailable'] as const;
 export type AuthenticationOutcome = (typeof AUTHENTICATION_OUTCOMES)[number];
 
+/** Must be told once for each request. */
+export type Authenticated = (outcome: AuthenticationOutcome) => void;
+export const AUTHENTICATED = Symbol('authenticated');
+
 /** Who is calling, as far as a request needs to know. */
 export interface Caller {
   readonly accountId: string;
@@ -57,11 +61,17 @@ export class AuthenticateCaller {
    * @throws DomainError `unavailable` when the store can't be asked
    */
   async execute(presented: string): Promise<Caller | null> {
-    const name = nameOf(presented);
-    const cached = this.cache.get(name);
-    if (cached !== undefined) return this.caller(cached);
+    const known = this.remembered(presented);
+    if (known !== undefined) return known;
     const hash = this.secrets.hash(presented);
-    return hash === null ? null : this.caller(await this.lookUp(name, hash));
+    return hash === null ? null : this.caller(await this.lookUp(nameOf(presented), hash));
+  }
+
+  /** The same, but undefined instead of asking the store. */
+  remembered(presented: string): Caller | null | undefined {
+    const cached = this.cache.get(nameOf(presented));
+    if (cached !== undefined) return this.caller(cached);
+    return this.secrets.hash(presented) === null ? null : undefined;
   }
 
   /** The same, but asks the store in any case. */

@@ -1,9 +1,12 @@
+import type { IncomingMessage } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Distribution } from '../management/distribution.js';
 import type { Metrics } from '../management/metrics.js';
 import type { AccessLog, Status } from './access-log.js';
 import { givenUp } from './edge.js';
+import type { Refusal } from './gate.js';
 import { PROBLEMS } from './problems.js';
+import type { RouteTable } from './route-table.js';
 import { traceparentOf } from './traceparent.js';
 import { traceIdOf } from '../tracing/traceparent.js';
 
@@ -22,6 +25,7 @@ export class AnsweredRequests {
   constructor(
     metrics: Metrics,
     private readonly log: AccessLog,
+    private readonly routes: RouteTable,
   ) {
     this.addSeries = metrics.histograms(
       'sluice_http_request_duration_seconds',
@@ -53,10 +57,21 @@ export class AnsweredRequests {
     }
   };
 
-  /** An answer that was made without looking at the request, since there is too much to do. */
-  readonly refusedForLoad = (): void => {
-    this.observe(NONE, NONE, PROBLEMS.unavailable.status, 0);
-    this.log.overloaded();
+  /** An answer that was made before the request was routed. */
+  readonly refused = (request: IncomingMessage, { error, caller }: Refusal, requestId: string): void => {
+    const { status } = PROBLEMS[error.code];
+    if (error.code === 'unavailable') {
+      this.observe(NONE, NONE, status, 0);
+      this.log.overloaded();
+      return;
+    }
+    const { method: verb = '', url = '' } = request;
+    const method = USUAL_METHODS.has(verb) ? verb : 'other';
+    const route = this.routes.exactPath(url, verb) ?? NONE;
+    this.observe(route, method, status, 0);
+    if (!this.log.wants(status)) return;
+    const { accountId, keyId } = caller ?? {};
+    this.log.write({ requestId, method, route, status, durationMs: 0, accountId, keyId });
   };
 
   private over(request: FastifyRequest, status: Status, durationMs: number): void {

@@ -22,6 +22,14 @@ declare module 'fastify' {
   }
 }
 
+/** `Bearer` in any case, one space, the key, and nothing after it. */
+const AUTHORIZATION = /^bearer ([!-~]+)$/i;
+
+/** The key that a header presents; undefined where it has none, or is not of the form. */
+export function bearerToken(authorization: string | undefined): string | undefined {
+  return authorization === undefined ? undefined : AUTHORIZATION.exec(authorization)?.[1];
+}
+
 /** The caller of a route that is not public. */
 export const CurrentCaller = createParamDecorator((_data: unknown, context: ExecutionContext): Caller => {
   const { caller } = context.switchToHttp().getRequest<FastifyRequest>();

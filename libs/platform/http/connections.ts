@@ -11,11 +11,16 @@ export const KEEP_ALIVE_MS = 72_000;
 const AFTER_REQUEST_MS = 2_000;
 
 interface Exchange {
-  readonly request: FastifyRequest;
-  readonly reply: FastifyReply;
+  readonly request: Pick<FastifyRequest, 'raw' | 'rateLimit'>;
+  readonly reply: Pick<FastifyReply, 'raw' | 'sent' | 'getHeader'>;
 }
 
 const newest = new WeakMap<Socket, Exchange>();
+
+/** Must be told of each request, before it is answered or passed on. */
+export function noteExchange(exchange: Exchange): void {
+  newest.set(exchange.request.raw.socket, exchange);
+}
 
 /** The newest request of a connection, with its answer. */
 export function newestOf(socket: Socket): Partial<Exchange> {
@@ -40,7 +45,7 @@ export function watchConnections(fastify: FastifyInstance, requestTimeoutMs: num
     if (newest.get(socket)?.reply.raw.writableEnded !== false) socket.destroy();
   });
   fastify.addHook('onRequest', (request, reply, done) => {
-    newest.set(request.raw.socket, { request, reply });
+    noteExchange({ request, reply });
     done();
   });
   fastify.addHook('onSend', (request, reply, payload, done) => {

@@ -6,7 +6,7 @@ import { DomainError, type ErrorCode } from '#kernel/domain-error.js';
 import type { AddressBudget } from './address-budget.js';
 import { KEEP_ALIVE_MS, newestOf, watchConnections } from './connections.js';
 import { allowOrigins } from './cors.js';
-import { refuseUnderLoad, type OverloadOptions } from './overload.js';
+import { keepGate, type Gate, type Refusal } from './gate.js';
 import { PROBLEM_TYPE, PROBLEMS, toProblem, UNAVAILABLE_RETRY_AFTER } from './problems.js';
 import { exhausted, rateLimitHeaders, type RateLimitWindow } from './rate-limit-headers.js';
 import { leavesBodyUnread, rawProblem, type RawAnswer } from './raw-answer.js';
@@ -20,7 +20,7 @@ const MAX_HEADER_BYTES = 16 * 1024;
 /** A client that is still sending must be able to read its refusal before the connection is reset. */
 const LINGER_MS = 1_000;
 
-export interface EdgeOptions extends OverloadOptions {
+export interface EdgeOptions {
   readonly maxBodyBytes: number;
   readonly requestTimeoutMs: number;
   readonly maxConnections: number;
@@ -36,6 +36,9 @@ export interface EdgeOptions extends OverloadOptions {
   readonly tracing: Tracing | null;
   /** Is told of each request that could be read, at the end of its headers. */
   readonly watch: (request: FastifyRequest, reply: FastifyReply) => void;
+  readonly gate: Gate;
+  /** Is told of each request that was refused at the gate. */
+  readonly refused: (request: IncomingMessage, refusal: Refusal, requestId: string) => void;
   /** Is told of answers to what could not be read: no hook of Fastify runs for them. */
   readonly unreadable: (status: number, requestId: string) => void;
 }
@@ -95,7 +98,7 @@ export function createEdge(options: EdgeOptions): FastifyAdapter {
     options.watch(request, reply);
     if (tracing !== null) traceRequest(tracing, request, reply);
     markAnswer(request, reply);
-    const fault = requestFault(request);
+    const fault = requestFault(request.raw, request.originalUrl);
     if (fault !== undefined) request.rateLimit = [strangers.take(request.ip).window];
     done(fault);
   });
@@ -107,7 +110,7 @@ export function createEdge(options: EdgeOptions): FastifyAdapter {
   const server = fastify.server;
   // Node leaves out headers beyond 2,000 unless told otherwise: what can't be seen here could not be refused.
   server.maxHeadersCount = 0;
-  refuseUnderLoad(server, options);
+  keepGate(server, options.gate, options.refused);
   allowOrigins(server, options.corsOrigins);
   server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
     // Node takes any list that has it.

@@ -14,7 +14,9 @@ export class FallbackController {
   @All('*')
   answer(@Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply): void {
     const target = routedTarget({ url: request.originalUrl });
-    const allowed = isForServer(request) ? this.routes.allMethods() : this.routes.methodsFor(target);
+    const allowed = isForServer(request.method, request.originalUrl)
+      ? this.routes.allMethods()
+      : this.routes.methodsFor(target);
     if (allowed.length === 0) throw new DomainError('not_found', 'No resource has this path.');
     void reply.header('allow', [...allowed, 'OPTIONS'].join(', '));
     if (request.method !== 'OPTIONS') {

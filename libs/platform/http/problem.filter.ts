@@ -1,10 +1,10 @@
 import { Catch, HttpException, type ArgumentsHost, type ExceptionFilter } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { DomainError, RetryLaterError } from '#kernel/domain-error.js';
+import { DomainError } from '#kernel/domain-error.js';
 import type { Logger } from '../logging.js';
 import { asUnavailable, isContention, isUnavailable } from '../database/faults.js';
 import { sendProblem } from './edge.js';
-import { UNAVAILABLE_RETRY_AFTER } from './problems.js';
+import { problemHeaders } from './problems.js';
 import { traceparentOf } from './traceparent.js';
 import { traceIdOf } from '../tracing/traceparent.js';
 
@@ -17,16 +17,8 @@ export class ProblemFilter implements ExceptionFilter {
     const request = host.switchToHttp().getRequest<FastifyRequest>();
     const reply = host.switchToHttp().getResponse<FastifyReply>();
     const error = this.asDomainError(thrown, request);
-    if (error.code === 'unauthorized') {
-      // RFC 6750, 3.1: an error is named only where a token was presented.
-      const invalid = /^bearer\s+\S/i.test(request.headers.authorization ?? '') ? ', error="invalid_token"' : '';
-      void reply.header('www-authenticate', `Bearer realm="sluice"${invalid}`);
-    }
-    if (error.code === 'unavailable') {
-      this.logger.warn({ ...aboutRequest(request), err: error.cause }, 'unavailable');
-      void reply.header('retry-after', UNAVAILABLE_RETRY_AFTER);
-    }
-    if (error instanceof RetryLaterError) void reply.header('retry-after', error.retryAfter);
+    if (error.code === 'unavailable') this.logger.warn({ ...aboutRequest(request), err: error.cause }, 'unavailable');
+    void reply.headers(problemHeaders(error, request.headers.authorization));
     sendProblem(request, reply, error);
   }
 

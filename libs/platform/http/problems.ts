@@ -1,4 +1,10 @@
-import { DomainError, ValidationError, type ErrorCode, type FieldFault } from '#kernel/domain-error.js';
+import {
+  DomainError,
+  RetryLaterError,
+  ValidationError,
+  type ErrorCode,
+  type FieldFault,
+} from '#kernel/domain-error.js';
 
 /** All that is told of an error, besides the `detail` of the moment. */
 export interface ProblemKind {
@@ -237,6 +243,16 @@ export function toProblem(error: DomainError, requestId: string): Problem {
   const problem = { type: `/errors/${error.code}`, title, status, detail: error.message, code: error.code, requestId };
   if (error instanceof ValidationError) return { ...problem, errors: error.faults };
   return status === 400 ? { ...problem, errors: [{ pointer: '', detail: error.message }] } : problem;
+}
+
+/** The header fields that an error has besides its document. @param authorization the header of the request */
+export function problemHeaders(error: DomainError, authorization: string | undefined): Record<string, string> {
+  if (error instanceof RetryLaterError) return { 'Retry-After': String(error.retryAfter) };
+  if (error.code === 'unavailable') return { 'Retry-After': String(UNAVAILABLE_RETRY_AFTER) };
+  if (error.code !== 'unauthorized') return {};
+  // RFC 6750, 3.1: an error is named only where a token was presented.
+  const invalid = /^bearer\s+\S/i.test(authorization ?? '') ? ', error="invalid_token"' : '';
+  return { 'WWW-Authenticate': `Bearer realm="sluice"${invalid}` };
 }
 
 export function isErrorCode(text: string): text is ErrorCode {

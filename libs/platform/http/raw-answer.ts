@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { DomainError } from '#kernel/domain-error.js';
-import { PROBLEM_TYPE, toProblem } from './problems.js';
+import { PROBLEM_TYPE, problemHeaders, toProblem } from './problems.js';
 import { rateLimitHeaders, type RateLimitWindow } from './rate-limit-headers.js';
 
 /** An unread body of up to this many bytes is cheaper to swallow than a connection is to open anew. */
@@ -13,7 +13,12 @@ export interface RawAnswer {
 }
 
 /** A problem document for what never comes to Fastify, and so passes none of its hooks. */
-export function rawProblem(error: DomainError, windows: readonly RateLimitWindow[], id: string): RawAnswer {
+export function rawProblem(
+  error: DomainError,
+  windows: readonly RateLimitWindow[],
+  id: string,
+  authorization?: string,
+): RawAnswer {
   const problem = toProblem(error, id);
   const body = JSON.stringify(problem);
   return {
@@ -24,6 +29,7 @@ export function rawProblem(error: DomainError, windows: readonly RateLimitWindow
       'X-Content-Type-Options': 'nosniff',
       'Content-Type': PROBLEM_TYPE,
       'Content-Length': String(Buffer.byteLength(body)),
+      ...problemHeaders(error, authorization),
       ...Object.fromEntries(rateLimitHeaders(windows, Date.now())),
     },
     body,

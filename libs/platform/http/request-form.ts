@@ -1,5 +1,4 @@
 import type { IncomingMessage } from 'node:http';
-import type { FastifyRequest } from 'fastify';
 import { DomainError } from '#kernel/domain-error.js';
 
 /** The beginning of a target that names the host, without user and password (RFC 9112, 3.2.2; RFC 9110, 4.2.4). */
@@ -23,9 +22,10 @@ export function routedTarget({ url = '' }: Pick<IncomingMessage, 'url'>): string
 /**
  * What the HTTP parser lets pass although the standard forbids it, and a proxy in front of us may have understood in
  * another way: undefined for a request that can be read in one way only.
+ * @param target as it was sent, before it was routed
  */
-export function requestFault(request: FastifyRequest): DomainError | undefined {
-  const { headers, httpVersion } = request.raw;
+export function requestFault(request: IncomingMessage, target: string): DomainError | undefined {
+  const { headers, httpVersion } = request;
   if (httpVersion !== '1.1' && httpVersion !== '1.0') return malformed('The request must be HTTP/1.1 or HTTP/1.0.');
   const { host, 'transfer-encoding': encoding } = headers;
   if (host === undefined ? httpVersion === '1.1' : !HOST.test(host)) {
@@ -34,14 +34,13 @@ export function requestFault(request: FastifyRequest): DomainError | undefined {
   if (encoding !== undefined && (httpVersion === '1.0' || encoding.toLowerCase() !== 'chunked')) {
     return malformed('The only Transfer-Encoding is chunked, of HTTP/1.1.');
   }
-  const { originalUrl: target } = request;
-  const isPath = target.startsWith('/') || ORIGIN.test(target) || isForServer(request);
+  const isPath = target.startsWith('/') || ORIGIN.test(target) || isForServer(request.method, target);
   return isPath && !target.includes('#') ? undefined : malformed('The target must be a path, without a fragment.');
 }
 
 /** Whether a request asks what the server as a whole allows (RFC 9110, 9.3.7). */
-export function isForServer({ method, originalUrl }: FastifyRequest): boolean {
-  return method === 'OPTIONS' && originalUrl === '*';
+export function isForServer(method: string | undefined, target: string): boolean {
+  return method === 'OPTIONS' && target === '*';
 }
 
 function malformed(detail: string): DomainError {

@@ -26,9 +26,14 @@ export class RouteTable {
    * @param target a path, and maybe a query
    */
   lacks(target: string, method: string): boolean {
-    const query = target.indexOf('?');
-    const methods = this.exact.get(query === -1 ? target : target.slice(0, query));
+    const methods = this.exact.get(pathOf(target));
     return methods !== undefined && !methods.has(method);
+  }
+
+  /** The one path that a target asks for, without its query; undefined when no route has it with this method. */
+  exactPath(target: string, method: string): string | undefined {
+    const path = pathOf(target);
+    return this.exact.get(path)?.has(method) === true ? path : undefined;
   }
 
   /**
@@ -56,6 +61,11 @@ export class RouteTable {
     const methods = this.exact.get(url) ?? new Set();
     this.exact.set(url, methods.add(method));
   }
+}
+
+function pathOf(target: string): string {
+  const query = target.indexOf('?');
+  return query === -1 ? target : target.slice(0, query);
 }
 
 function methodsOf(routes: readonly Route[]): string[] {

@@ -1,4 +1,4 @@
-import { createHash, timingSafeEqual } from 'node:crypto';
+import { hash, timingSafeEqual } from 'node:crypto';
 
 /** A secret that others present. Only its digest is kept. */
 export class Secret {
@@ -15,5 +15,5 @@ export class Secret {
 
 // Of equal length whatever is presented, so that the time of the comparison tells nothing.
 function digest(text: string): Buffer {
-  return createHash('sha256').update(text).digest();
+  return hash('sha256', text, 'buffer');
 }

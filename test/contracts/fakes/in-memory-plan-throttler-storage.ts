@@ -49,6 +49,11 @@ export class InMemoryPlanThrottlerStorage extends PlanThrottlerStorage {
     super();
   }
 
+  /** It remembers nothing that it would not look at again. */
+  recall(): null {
+    return null;
+  }
+
   hit({ accountId, keyId, epoch, count }: Hit): Promise<Verdict> {
     const account = this.limits.accounts.get(accountId);
     if (account?.epoch !== epoch) return Promise.resolve({ kind: 'stale' });

@@ -1,10 +1,12 @@
 import type { CanActivate, ExecutionContext } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
+import { bearerToken } from '#platform/http/caller.js';
 import type { Secret } from '#platform/http/secret.js';
-import type { AuthenticateCaller, AuthenticationOutcome } from '../../application/authenticate-caller.js';
-
-/** `Bearer` in any case, one space, the key, and nothing after it. */
-const AUTHORIZATION = /^bearer ([!-~]+)$/i;
+import type {
+  AuthenticateCaller,
+  Authenticated,
+  AuthenticationOutcome,
+} from '../../application/authenticate-caller.js';
 
 /**
  * Settles who is calling, before anything else of a request is looked at. It refuses nobody: what strangers may do is
@@ -14,7 +16,7 @@ export class ApiKeyGuard implements CanActivate {
   constructor(
     private readonly authenticate: AuthenticateCaller,
     private readonly operatorsKey: Secret | null,
-    private readonly settled: (outcome: AuthenticationOutcome) => void,
+    private readonly settled: Authenticated,
   ) {}
 
   async canActivate(context: ExecutionContext): Promise<boolean> {
@@ -29,7 +31,7 @@ export class ApiKeyGuard implements CanActivate {
   }
 
   private async settle(request: FastifyRequest): Promise<AuthenticationOutcome> {
-    const presented = AUTHORIZATION.exec(request.headers.authorization ?? '')?.[1];
+    const presented = bearerToken(request.headers.authorization);
     if (presented === undefined) return request.headers.authorization === undefined ? 'missing' : 'invalid';
     const caller = await this.authenticate.execute(presented);
     if (caller !== null) {

@@ -8,7 +8,7 @@ import { bodyModel } from './body-model.js';
 import { Components } from './components.js';
 import { INTRODUCTION } from './introduction.js';
 import type { OperationSpec, SectionSpec } from './operation.js';
-import { routesOf, type Controller, type Route } from './routes.js';
+import { allRoutes, type Route } from './routes.js';
 import { exampleOf, Model, type Schema } from './schema.js';
 
 /** Of what the document describes; it grows with each change that clients can see. */
@@ -38,9 +38,7 @@ export class OpenApiDocument {
   }
 
   private build(): object {
-    const routes = this.discovery
-      .getControllers()
-      .flatMap(({ metatype }) => (typeof metatype === 'function' ? routesOf(metatype as Controller) : []));
+    const routes = allRoutes(this.discovery);
     const components = new Components();
     for (const [name, answer] of Object.entries(OF_THE_ROUTER)) components.answer(name, answer);
     const paths: Record<string, Record<string, object>> = {};

@@ -1,4 +1,5 @@
 import { RequestMethod } from '@nestjs/common';
+import type { DiscoveryService } from '@nestjs/core';
 import { HTTP_CODE_METADATA, METHOD_METADATA, PATH_METADATA } from '@nestjs/common/constants.js';
 import { ACCESS, type Access } from '../access.js';
 import { BODY, type DeclaredBody } from '../json-body.js';
@@ -18,7 +19,21 @@ export interface Route {
   readonly spec: OperationSpec;
 }
 
+/** @returns whether a target is, for certain, one that has this method for callers with an API key */
+export function keyedRoutes(routes: readonly Route[]): (target: string, method: string) => boolean {
+  const keyed = routes.filter(({ access }) => access !== 'public' && access !== 'operator');
+  const names = new Set(keyed.map(({ method, path }) => `${method.toUpperCase()} ${path}`));
+  return (target, method) => names.has(`${method} ${target}`);
+}
+
 export type Controller = new (...args: never[]) => object;
+
+/** The routes of all controllers. */
+export function allRoutes(discovery: DiscoveryService): Route[] {
+  return discovery
+    .getControllers()
+    .flatMap(({ metatype }) => (typeof metatype === 'function' ? routesOf(metatype as Controller) : []));
+}
 
 /** @throws Error when a route does not describe itself */
 export function routesOf(controller: Controller): Route[] {

@@ -10,7 +10,7 @@ import type { Counter } from '#platform/http/counter.js';
 import { UNAVAILABLE_RETRY_AFTER } from '#platform/http/problems.js';
 import { exhausted, seconds } from '#platform/http/rate-limit-headers.js';
 import type { Decision } from '../../decisions.js';
-import type { PlanThrottlerStorage, Verdict } from '../../plan-throttler-storage.js';
+import type { PlanThrottlerStorage, RefusingVerdict, Verdict } from '../../plan-throttler-storage.js';
 
 /** The budgets of those who have no account. */
 export interface Budgets {
@@ -102,9 +102,14 @@ export class PlanThrottlerGuard extends ThrottlerGuard implements Counter {
 function settle(request: FastifyRequest, verdict: Exclude<Verdict, { kind: 'stale' }>): boolean {
   request.rateLimit = verdict.windows;
   if (verdict.kind === 'admitted') return true;
-  if (verdict.kind === 'refused') throw rateLimitExceeded('The requests of your plan', verdict.retryInMs);
-  const retryAfter = seconds(verdict.retryInMs);
-  throw new RetryLaterError(
+  throw refusedBy(verdict);
+}
+
+/** What a caller is told whose plan is used up, or whose key is banned. */
+export function refusedBy({ kind, retryInMs }: RefusingVerdict): RetryLaterError {
+  if (kind === 'refused') return rateLimitExceeded('The requests of your plan', retryInMs);
+  const retryAfter = seconds(retryInMs);
+  return new RetryLaterError(
     'api_key_banned',
     `This key went on after its limit was exceeded. Stop, wait ${retryAfter} s, and honour Retry-After.`,
     retryAfter,

@@ -2,7 +2,13 @@ import { Batcher, type BatchObserver } from '#platform/batcher.js';
 import type { Database } from '#platform/database/database.js';
 import { asUnavailable, isContention } from '#platform/database/faults.js';
 import type { RateLimitWindow } from '#platform/http/rate-limit-headers.js';
-import { PlanThrottlerStorage, type Hit, type Usage, type Verdict } from '../../plan-throttler-storage.js';
+import {
+  PlanThrottlerStorage,
+  type Hit,
+  type RefusingVerdict,
+  type Usage,
+  type Verdict,
+} from '../../plan-throttler-storage.js';
 import { forgetRows, NOW_MS } from './forget-rows.js';
 import { Refusals, type Strikes } from './refusals.js';
 import { refusedForMs, TAKE_HITS, windowsOf, type HitResult } from './take-hits.js';
@@ -50,8 +56,15 @@ export class PostgresPlanThrottlerStorage extends PlanThrottlerStorage {
     );
   }
 
+  recall(hit: Hit): RefusingVerdict | null {
+    return this.refusals.recall(hit, performance.now());
+  }
+
   async hit(hit: Hit): Promise<Verdict> {
-    return this.refusals.recall(hit, performance.now()) ?? this.batcher.submit(hit);
+    const recalled = this.recall(hit);
+    if (recalled !== null) return recalled;
+    this.refusals.noteAsked(hit, performance.now());
+    return this.batcher.submit(hit);
   }
 
   lastTold(accountId: string): readonly RateLimitWindow[] | null {

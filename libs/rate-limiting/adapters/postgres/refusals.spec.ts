@@ -20,7 +20,12 @@ describe('Refusals', () => {
     refusals = new Refusals();
   });
 
-  const kinds = (hit: Hit, ...moments: number[]) => moments.map((now) => refusals.recall(hit, now)?.kind ?? 'ask');
+  const kind = (hit: Hit, now: number) => {
+    const verdict = refusals.recall(hit, now);
+    if (verdict === null) refusals.noteAsked(hit, now);
+    return verdict?.kind ?? 'ask';
+  };
+  const kinds = (hit: Hit, ...moments: number[]) => moments.map((now) => kind(hit, now));
   /** Hits until the store is asked. */
   const recalled = (hit: Hit, now: number) => {
     let count = 0;

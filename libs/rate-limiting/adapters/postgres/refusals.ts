@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import type { Hit, Verdict } from '../../plan-throttler-storage.js';
+import type { Hit, RefusingVerdict } from '../../plan-throttler-storage.js';
 import { refusedForMs, windowsOf, type HitResult } from './take-hits.js';
 
 /** A refusal from memory is this many milliseconds old at most. */
@@ -49,24 +49,18 @@ export class Refusals {
   private readonly owing = new Set<KeyRecord>();
 
   /** The answer to a hit if it need not be asked for; null if it must. */
-  recall({ accountId, keyId, epoch, count }: Hit, now: number): Verdict | null {
+  recall({ accountId, keyId, epoch, count }: Hit, now: number): RefusingVerdict | null {
     const account = this.accounts.get(accountId);
     if (account?.epoch !== epoch || count !== 1) return null;
     const key = account.keys.get(keyId);
     if (key !== undefined && key.bannedUntil > now) {
-      if (now >= key.recheckAt) {
-        key.recheckAt = now + RECHECK_MS;
-        return null;
-      }
+      if (now >= key.recheckAt) return null;
       return { kind: 'banned', windows: this.windows(account, now), retryInMs: key.bannedUntil - now };
     }
     if (account.refusedUntil <= now) return null;
     // The first refusal of a key in a window is the store's: it begins the grace.
     if (key === undefined || key.settledUntil <= now) return null;
-    if (now >= account.recheckAt) {
-      account.recheckAt = now + RECHECK_MS;
-      return null;
-    }
+    if (now >= account.recheckAt) return null;
     if (now >= key.strikesFrom) {
       // The strike that brings the ban must be told of it, so the store decides over it.
       if (key.strikes + key.pending + 1 >= account.result.ban_after) return null;
@@ -74,6 +68,15 @@ export class Refusals {
       this.owing.add(key);
     }
     return { kind: 'refused', windows: this.windows(account, now), retryInMs: account.refusedUntil - now };
+  }
+
+  /** Takes note that the store is being asked: until it answers, others need not ask as well. */
+  noteAsked({ accountId, keyId }: Hit, now: number): void {
+    const account = this.accounts.peek(accountId);
+    const key = account?.keys.get(keyId);
+    if (account === undefined || key === undefined) return;
+    account.recheckAt = now + RECHECK_MS;
+    key.recheckAt = now + RECHECK_MS;
   }
 
   /** Takes what the keys of an account owe. */
