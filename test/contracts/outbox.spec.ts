@@ -79,7 +79,8 @@ describe('the outbox of PostgreSQL', () => {
     const [one, other] = [await store.process(), await store.process()];
     await store.commit(aMessage());
     const interrupted = one.outbox.sweep(0, async () => {
-      await store.sql(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+      // Until its process has ended, the server may not have released its locks.
+      await store.sql(`SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity
         WHERE datname = current_database() AND state = 'idle in transaction'`);
       return new Set();
     });

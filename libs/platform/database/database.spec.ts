@@ -1,5 +1,7 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { createTestDatabase, type TestDatabase } from '../../../test/support/database.js';
-import { Database } from './database.js';
+import { Link } from '../../../test/support/link.js';
+import { CONNECTION_LIMITS, Database, STARTING_TIMEOUT_MS } from './database.js';
 
 describe('Database', () => {
   let test: TestDatabase;
@@ -78,6 +80,25 @@ describe('Database', () => {
       await client.query('SELECT pg_sleep(5)');
     });
     await expect(holding).rejects.toMatchObject({ code: 'unavailable' });
+  });
+
+  it('has more patience with its first connection than with those that somebody waits for', async () => {
+    const link = new Link();
+    const url = await link.open(test.url);
+    link.stall();
+    const connecting = connect(url);
+    await sleep(CONNECTION_LIMITS.connectionTimeoutMillis + 500);
+    link.resume();
+    const late = await connecting;
+    await late.transaction(async () => {
+      link.stall();
+      const asked = performance.now();
+      await expect(late.query('SELECT 1')).rejects.toMatchObject({ code: 'unavailable' });
+      expect(performance.now() - asked).toBeLessThan(STARTING_TIMEOUT_MS);
+      link.resume();
+    });
+    await late.close();
+    await link.cut();
   });
 
   it('says that it is away when all connections are taken for too long', async () => {

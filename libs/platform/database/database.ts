@@ -35,6 +35,7 @@ export class Database {
       poolErrorHandler: options.onError,
       extra: {
         ...CONNECTION_LIMITS,
+        connectionTimeoutMillis: STARTING_TIMEOUT_MS,
         ...(options.timeLimitMs === undefined ? {} : limitsOf(options.timeLimitMs)),
         options: options.asynchronousCommit === true ? `${BY_INDEX} -c synchronous_commit=off` : BY_INDEX,
       },
@@ -44,7 +45,9 @@ export class Database {
     } catch (error) {
       throw asUnavailable(error);
     }
-    return new Database(dataSource, (dataSource.driver as unknown as { master: Pool }).master);
+    const pool = (dataSource.driver as unknown as { master: Pool }).master;
+    pool.options.connectionTimeoutMillis = CONNECTION_LIMITS.connectionTimeoutMillis;
+    return new Database(dataSource, pool);
   }
 
   async query<Row extends QueryResultRow>(sql: string, values: unknown[] = []): Promise<Row[]> {
@@ -109,6 +112,12 @@ export const CONNECTION_LIMITS = {
   idle_in_transaction_session_timeout: 20_000,
   keepAlive: true,
 } as const;
+
+/**
+ * Milliseconds that a process which starts waits for a connection: it keeps nobody waiting, and on a busy machine it is
+ * itself what is slow. Where nobody listens, that is told at once.
+ */
+export const STARTING_TIMEOUT_MS = 10_000;
 
 /**
  * Every statement of ours goes by an index. A plan that was made for a small table reads it as a whole, is kept by each

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { SettingsError } from '../settings.js';
+import { STARTING_TIMEOUT_MS } from './database.js';
 import { asUnavailable } from './faults.js';
 
 /** Milliseconds that a notification may take. */
@@ -16,7 +17,11 @@ const OPTION = '-c synchronous_commit=off';
  */
 export async function requireDirectConnection(url: string): Promise<void> {
   const open = () => {
-    const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 5_000, options: OPTION });
+    const client = new pg.Client({
+      connectionString: url,
+      connectionTimeoutMillis: STARTING_TIMEOUT_MS,
+      options: OPTION,
+    });
     client.on('error', () => undefined);
     return client;
   };

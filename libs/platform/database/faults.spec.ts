@@ -34,6 +34,7 @@ describe('faults of the database', () => {
   it.each([
     'Connection terminated unexpectedly',
     'Connection terminated due to connection timeout',
+    'timeout expired',
     'timeout exceeded when trying to connect',
     'Query read timeout',
     'Client has encountered a connection error and is not queryable',

@@ -8,7 +8,7 @@ interface DatabaseFault {
 /** Socket errors of Node, and what pg says of connections without giving a code. */
 const LOST = /^(ECONN\w+|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|EAI_AGAIN)$/;
 const LOST_WORDS =
-  /connection terminated|timeout exceeded when trying to connect|query read timeout|not queryable|Cannot use a pool/i;
+  /connection terminated|timeout expired|timeout exceeded when trying to connect|query read timeout|not queryable|Cannot use a pool/i;
 
 /**
  * SQLSTATE classes that say "not now" rather than "not this": 08 connection, 25006 read-only, 53 resources,
