@@ -13,6 +13,7 @@ import { Ids } from '#kernel/ids.js';
 import { Backpressure } from '#platform/backpressure.js';
 import { Database } from '#platform/database/database.js';
 import type { Logger } from '#platform/logging.js';
+import { observers } from '#platform/batcher.js';
 import { BatchMetrics } from '#platform/management/batch-metrics.js';
 import { Metrics } from '#platform/management/metrics.js';
 import { LOGGER, SETTINGS, TRACING } from '#platform/platform.module.js';
@@ -141,7 +142,7 @@ const core: FactoryProvider[] = [
     useFactory: (database: Database, relay: OutboxRelay, batches: BatchMetrics, backpressure: Backpressure) =>
       new PostgresMessages(database, relay, (name) =>
         // Requests with a key may have to wait for the first with the same one: that is no sign of overload.
-        batches.observer(name, name === 'accept' ? backpressure : undefined),
+        name === 'accept' ? observers(batches.observer(name), backpressure.observer()) : batches.observer(name),
       ),
     inject: [Database, OutboxRelay, BatchMetrics, Backpressure],
   },

@@ -30,6 +30,18 @@ export interface BatchObserver {
   ran(items: number): void;
 }
 
+/** Several that look on as one. */
+export function observers(...all: readonly BatchObserver[]): BatchObserver {
+  return {
+    watch: (waiting) => {
+      for (const one of all) one.watch(waiting);
+    },
+    ran: (items) => {
+      for (const one of all) one.ran(items);
+    },
+  };
+}
+
 /** Items of a failed run that are repeated at the same time. */
 const SINGLES_AT_ONCE = 2;
 

@@ -8,6 +8,7 @@ import {
 import { DiscoveryModule, DiscoveryService, Reflector } from '@nestjs/core';
 import { AUTHENTICATED, AuthenticateCaller, type Authenticated } from '#accounts/index.js';
 import { Backpressure } from '#platform/backpressure.js';
+import { observers } from '#platform/batcher.js';
 import { Database } from '#platform/database/database.js';
 import { clientAddressBehind } from '#platform/http/client-address.js';
 import type { Gate } from '#platform/http/gate.js';
@@ -60,7 +61,7 @@ const FORGET_EVERY_MS = 600_000;
     {
       provide: PlanThrottlerStorage,
       useFactory: (counters: Database, { bans }: Settings, batches: BatchMetrics, backpressure: Backpressure) =>
-        new PostgresPlanThrottlerStorage(counters, bans, batches.observer('hits', backpressure)),
+        new PostgresPlanThrottlerStorage(counters, bans, observers(batches.observer('hits'), backpressure.observer())),
       inject: [COUNTERS, SETTINGS, BatchMetrics, Backpressure],
     },
     { provide: Bans, useFactory: (database: Database) => new PostgresBans(database), inject: [Database] },

@@ -193,19 +193,19 @@ function answerUnreadable(error: ConnectionError, socket: Socket, options: EdgeO
   }
   answeredUnreadable.add(socket);
   const [code, detail] = UNREADABLE[error.code ?? ''] ?? ['malformed_request', 'The request is not valid HTTP/1.1.'];
-  const { request, reply } = newestOf(socket);
-  const unread = request?.raw.complete === false;
-  const told = (unread ? request.rateLimit : undefined) ?? [options.strangers.take(socket.remoteAddress ?? '').window];
+  const newest = newestOf(socket);
+  const unread = newest?.request.complete === false;
+  const told = (unread ? newest.windows : undefined) ?? [options.strangers.take(socket.remoteAddress ?? '').window];
   if (unread) {
     givenUp.add(socket);
-    if (reply?.sent === true) socket.destroySoon();
-    else refuse(socket, closing(options, code, detail, told, request.raw));
-  } else if (reply?.getHeader('connection') === 'close') {
+    if (newest.response.writableEnded) socket.destroySoon();
+    else refuse(socket, closing(options, code, detail, told, newest.request));
+  } else if (newest?.isLast === true) {
     // The last answer of this connection is given, or being given.
-    if (reply.raw.writableFinished) socket.destroySoon();
-  } else if (reply?.raw.writableFinished === false) {
+    if (newest.response.writableFinished) socket.destroySoon();
+  } else if (newest?.response.writableFinished === false) {
     // Answers keep the order of their requests: what is under way may yet be stored.
-    reply.raw.once('finish', () => {
+    newest.response.once('finish', () => {
       refuse(socket, closing(options, code, detail, told));
     });
   } else {

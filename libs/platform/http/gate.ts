@@ -1,10 +1,11 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { DomainError } from '#kernel/domain-error.js';
 import type { Caller } from './caller.js';
-import { noteExchange } from './connections.js';
+import { noteExchange, type Exchange } from './connections.js';
 import type { RateLimitWindow } from './rate-limit-headers.js';
 import { leavesBodyUnread, rawProblem } from './raw-answer.js';
 import { requestId } from './request-id.js';
+import { Turns } from './turns.js';
 
 /** Why a request is refused before anything has looked at it further. */
 export interface Refusal {
@@ -49,6 +50,7 @@ export function keepGate(
   gate: Gate,
   refused: (request: IncomingMessage, refusal: Refusal, requestId: string) => void,
 ): void {
+  const turns = new Turns();
   const listeners = server.listeners('request') as Listener[];
   server.removeAllListeners('request');
   server.on('request', (request: IncomingMessage, response: ServerResponse) => {
@@ -57,16 +59,37 @@ export function keepGate(
       for (const listener of listeners) listener.call(server, request, response);
       return;
     }
-    const id = requestId(request.headers['x-request-id']);
-    const { status, headers, body } = rawProblem(refusal.error, refusal.windows, id, request.headers.authorization);
-    // Whoever waits for `100 Continue` may send a body or not; what remains of another one is swallowed by Node.
-    const closes = leavesBodyUnread(request) || request.headers.expect !== undefined || !server.listening;
-    noteExchange({
-      request: { raw: request, rateLimit: refusal.windows },
-      reply: { raw: response, sent: true, getHeader: () => (closes ? 'close' : undefined) },
+    const exchange = new RefusedExchange(request, response, refusal);
+    noteExchange(exchange);
+    turns.add(() => {
+      // Whoever has gone, or has sent what can't be read meanwhile, is not told any more.
+      if (request.socket.writable) refused(request, refusal, exchange.answer(server.listening));
     });
-    response.writeHead(status, closes ? { ...headers, Connection: 'close' } : headers);
-    response.end(body);
-    refused(request, refusal, id);
   });
+}
+
+class RefusedExchange implements Exchange {
+  isLast = false;
+
+  constructor(
+    readonly request: IncomingMessage,
+    readonly response: ServerResponse,
+    private readonly refusal: Refusal,
+  ) {}
+
+  get windows(): readonly RateLimitWindow[] {
+    return this.refusal.windows;
+  }
+
+  /** @returns the id of the request */
+  answer(keepsAlive: boolean): string {
+    const { headers } = this.request;
+    const id = requestId(headers['x-request-id']);
+    const { status, headers: own, body } = rawProblem(this.refusal.error, this.windows, id, headers.authorization);
+    // Whoever waits for `100 Continue` may send a body or not; what remains of another one is swallowed by Node.
+    this.isLast = leavesBodyUnread(this.request) || headers.expect !== undefined || !keepsAlive;
+    this.response.writeHead(status, this.isLast ? { ...own, Connection: 'close' } : own);
+    this.response.end(body);
+    return id;
+  }
 }

@@ -1,4 +1,3 @@
-import type { Backpressure } from '../backpressure.js';
 import type { BatchObserver } from '../batcher.js';
 import type { Metrics } from './metrics.js';
 
@@ -20,18 +19,14 @@ export class BatchMetrics {
     metrics.gauges(name, 'How long the oldest of them has waited', label, this.seconds);
   }
 
-  /**
-   * For the batches of this name, of which a process has one.
-   * @param backpressure is told of what waits when nobody should have to wait for it
-   */
-  observer(batches: string, backpressure?: Backpressure): BatchObserver {
+  /** For the batches of this name, of which a process has one. */
+  observer(batches: string): BatchObserver {
     const size = this.sizes({ batches });
     return {
       watch: ({ items, bytes, oldestMs }) => {
         this.items[batches] = items;
         this.bytes[batches] = bytes;
         this.seconds[batches] = () => oldestMs() / 1_000;
-        backpressure?.watch(oldestMs);
       },
       ran: (items) => {
         size.observe(items);

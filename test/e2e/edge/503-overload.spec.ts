@@ -22,7 +22,7 @@ describe('while requests wait for longer than MAX_WAIT_MS for some seconds, ever
 
   const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
-  /** What is answered when requests have waited for too long for more than three seconds. */
+  /** What is answered when requests have waited for too long for more than a second. */
   async function overloaded(ask: () => Promise<Answer>): Promise<Answer> {
     // What waited before is forgotten then.
     await pause(1_100);
