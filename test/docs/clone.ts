@@ -5,8 +5,13 @@ import { ROOT } from '../support/processes.js';
 
 const NOT_COPIED = ['.git', '.data', 'coverage', 'node_modules'];
 
+export interface Folder {
+  readonly path: string;
+  remove(): Promise<void>;
+}
+
 /** A folder that looks like a fresh clone in which the packages are installed and the sources are built. */
-export async function makeClone(): Promise<{ readonly path: string; remove(): Promise<void> }> {
+export async function makeClone(): Promise<Folder> {
   const path = await mkdtemp(join(tmpdir(), 'sluice-docs-'));
   // Started by root, PostgreSQL runs as somebody else, who must get to its data.
   await chmod(path, 0o755);

@@ -1,3 +1,7 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Folder } from './clone.js';
 import { differences } from './example.js';
 import { anchorsOf, parsePage } from './page.js';
 import { tryPage } from './try-page.js';
@@ -7,6 +11,12 @@ const SERVER = ['<!-- serves: up -->', '```sh', 'echo up; sleep 100', '```'];
 
 function aPage(...lines: string[]) {
   return parsePage('planted.md', [...SERVER, ...lines].join('\n'));
+}
+
+/** What is quicker to make than a clone, which none of these pages needs. */
+async function anEmptyFolder(): Promise<Folder> {
+  const path = await mkdtemp(join(tmpdir(), 'sluice-docs-'));
+  return { path, remove: () => rm(path, { recursive: true }) };
 }
 
 function sh(...lines: string[]): string[] {
@@ -41,7 +51,7 @@ describe('A page that is right', () => {
         '[ MANAGEMENT_PORT=9465 = "MANAGEMENT_PORT=$((MANAGEMENT_PORT + 1))" ]',
       ),
     );
-    await expect(tryPage(page)).resolves.toBeUndefined();
+    await expect(tryPage(page, anEmptyFolder)).resolves.toBeUndefined();
   });
 });
 
@@ -67,7 +77,7 @@ describe('A page that is wrong is told from one that is right:', () => {
       /ended by itself \(exit code 3\)/,
     ],
   ])('%s', async (_what, lines, complaint) => {
-    await expect(tryPage(aPage(...lines))).rejects.toThrow(complaint);
+    await expect(tryPage(aPage(...lines), anEmptyFolder)).rejects.toThrow(complaint);
   });
 
   it('a comment looks like one of ours', () => {

@@ -2,7 +2,7 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { freePort } from '../support/processes.js';
-import { makeClone } from './clone.js';
+import type { Folder } from './clone.js';
 import { Session } from './session.js';
 
 /** The database that pages speak of as the reader's own. */
@@ -21,10 +21,10 @@ export class Stage {
   private database: TestDatabase | null = null;
   private session: Session | null = null;
 
-  private constructor(private readonly clone: { readonly path: string; remove(): Promise<void> }) {}
+  private constructor(private readonly clone: Folder) {}
 
-  static async set(): Promise<Stage> {
-    const stage = new Stage(await makeClone());
+  static async set(clone: Folder): Promise<Stage> {
+    const stage = new Stage(clone);
     // Nothing of the caller's own settings may leak into a page.
     const { PATH = '', HOME = '', TMPDIR } = process.env;
     const env = { PATH, HOME, LANG: 'C.UTF-8', ...(TMPDIR === undefined ? {} : { TMPDIR }) };

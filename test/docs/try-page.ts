@@ -1,6 +1,7 @@
 import { accessSync, constants } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { makeClone } from './clone.js';
 import { differences } from './example.js';
 import type { Block, Page } from './page.js';
 import { Stage } from './stage.js';
@@ -16,10 +17,11 @@ export function hasCommands(page: Page): boolean {
 
 /**
  * Does what a page says, from its first line to its last: writes its files, runs its commands, compares its answers.
+ * @param makeFolder makes where it is done
  * @throws Error that names the line when a command fails or is answered differently
  */
-export async function tryPage(page: Page): Promise<void> {
-  const stage = await Stage.set();
+export async function tryPage(page: Page, makeFolder = makeClone): Promise<void> {
+  const stage = await Stage.set(await makeFolder());
   try {
     if (!page.blocks.some(({ marks }) => marks.serves !== undefined)) await stage.startSluice();
     if (page.marks.limits === 'lifted') await stage.liftLimits();
