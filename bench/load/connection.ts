@@ -20,10 +20,20 @@ export class Connection {
     this.port = Number(port);
   }
 
+  /** Resolves when it is open, or can't be. Without it, the first request opens it. */
+  open(): Promise<void> {
+    const socket = (this.socket ??= this.connect());
+    return new Promise((resolve) => {
+      socket.once('connect', resolve).once('close', () => {
+        resolve();
+      });
+    });
+  }
+
   /** @param answered called with the status; with null when the connection ended before the answer was whole */
   send(request: Buffer, answered: (status: number | null) => void): void {
     this.waiting = answered;
-    this.socket ??= this.open();
+    this.socket ??= this.connect();
     this.socket.write(request);
   }
 
@@ -33,7 +43,7 @@ export class Connection {
     this.socket = null;
   }
 
-  private open(): Socket {
+  private connect(): Socket {
     const socket = createConnection({ host: this.host, port: this.port, noDelay: true });
     socket.on('data', (chunk) => {
       this.take(chunk);

@@ -3,6 +3,8 @@ import { requestsOf, type Load, type Loaded } from './request.js';
 
 /** What is not answered this long after the last request is lost, in milliseconds. */
 const PATIENCE_MS = 30_000;
+/** Connections that are opened at the same time: Node.js accepts one in each turn of its event loop. */
+const OPENED_AT_ONCE = 16;
 /** How often an open loop looks what is due: a request that waits for it is late by that. */
 const TICK_MS = 1;
 
@@ -12,6 +14,9 @@ export class Run {
   private readonly measured: Record<number, number> = {};
   private readonly latencies: Record<number, number[]> = {};
   private readonly request: (n: number) => Buffer;
+  /** In an open loop: connections without a request, and what is done when one comes back. */
+  private readonly idle: Connection[] = [];
+  private whenIdle: () => void = () => undefined;
   private sent = 0;
   private lost = 0;
   private underWay = 0;
@@ -26,17 +31,21 @@ export class Run {
   async run(say: (word: 'measuring' | 'measured') => void): Promise<Loaded> {
     const { load } = this;
     const connections = Array.from({ length: load.connections }, () => new Connection(load.url));
-    const schedule = load.rate === null ? null : this.openLoop(connections, load.rate);
-    if (schedule === null) for (const connection of connections) this.closedLoop(connection);
+    if (load.rate === null) for (const connection of connections) this.closedLoop(connection);
+    else this.idle.push(...(await opened(connections)));
+    // At half the rate, so that nothing piles up before the server has compiled what it runs.
+    const warmUp = load.rate === null ? null : this.openLoop(load.rate / 2);
     await pause(load.warmUpSeconds * 1_000);
+    warmUp?.stop();
     say('measuring');
     this.from = performance.now();
+    const schedule = load.rate === null ? null : this.openLoop(load.rate);
     const cpu = process.cpuUsage();
     await pause(load.seconds * 1_000);
     this.to = performance.now();
     const { user, system } = process.cpuUsage(cpu);
     say('measured');
-    schedule?.sendDue();
+    schedule?.stop();
     await this.drained();
     for (const connection of connections) connection.close();
     return {
@@ -61,32 +70,31 @@ export class Run {
 
   /**
    * Request n is due at n / rate seconds, and its latency counts from then, even if no connection is free.
-   * @returns what sends all that is due, and what tells how many were due in the measured part and have not been sent
+   * @returns what ends it, and what tells how many were due until then and have not been sent
    */
-  private openLoop(connections: readonly Connection[], perSecond: number) {
+  private openLoop(perSecond: number) {
     const since = performance.now();
-    const dueAt = (n: number) => since + (n / perSecond) * 1_000;
-    const idle = [...connections];
+    let until = Infinity;
     let next = 0;
+    const dueAt = (n: number) => since + (n / perSecond) * 1_000;
     const sendDue = () => {
-      while (dueAt(next) <= performance.now() && dueAt(next) < this.to) {
-        const connection = idle.pop();
+      while (dueAt(next) <= Math.min(performance.now(), until)) {
+        const connection = this.idle.pop();
         if (connection === undefined) return;
         this.ask(connection, dueAt(next++), () => {
-          idle.push(connection);
-          sendDue();
+          this.idle.push(connection);
+          this.whenIdle();
         });
       }
     };
-    const timer = setInterval(() => {
+    this.whenIdle = sendDue;
+    const timer = setInterval(sendDue, TICK_MS);
+    const stop = () => {
+      clearInterval(timer);
       sendDue();
-      if (performance.now() > this.to) clearInterval(timer);
-    }, TICK_MS);
-    const unsent = () => {
-      const first = Math.max(next, Math.ceil(((this.from - since) / 1_000) * perSecond));
-      return Math.max(0, Math.ceil(((this.to - since) / 1_000) * perSecond) - first);
+      until = performance.now();
     };
-    return { sendDue, unsent };
+    return { stop, unsent: () => Math.max(0, Math.ceil(((until - since) / 1_000) * perSecond) - next) };
   }
 
   private ask(connection: Connection, since: number, then: () => void): void {
@@ -111,6 +119,13 @@ export class Run {
     const deadline = performance.now() + PATIENCE_MS;
     while (this.underWay > 0 && performance.now() < deadline) await pause(5);
   }
+}
+
+async function opened(connections: readonly Connection[]): Promise<readonly Connection[]> {
+  for (let first = 0; first < connections.length; first += OPENED_AT_ONCE) {
+    await Promise.all(connections.slice(first, first + OPENED_AT_ONCE).map((connection) => connection.open()));
+  }
+  return connections;
 }
 
 function pause(ms: number): Promise<void> {
