@@ -12,8 +12,12 @@ export interface Serving {
   readonly watched: Watched;
   /** Null where nothing is stored. */
   readonly store: Store | null;
-  /** Compares what was told to callers with what is stored. @param accepted how many got 202 since the last check */
-  check(accepted: number): Promise<readonly Check[]>;
+  /**
+   * Compares what was told to callers with what is stored.
+   * @param accepted how many got 202 since the last check
+   * @param unknown how many got an answer that leaves open whether theirs is stored, none by default
+   */
+  check(accepted: number, unknown?: number): Promise<readonly Check[]>;
   stop(): Promise<void>;
 }
 

@@ -101,7 +101,7 @@ async function counted(target: Target, serving: Serving, { answers, lost }: Driv
   const known = lost === 0 && others.length === 0;
   const told = others.map(([status, count]) => `${count} × ${status}`).join(', ') || 'no answers but 202 and 503';
   const check = { what: `${target.name}, overload: ${told}, lost: ${lost}`, holds: known || target !== sluice };
-  return [check, ...(known ? await serving.check(answers.get(202) ?? 0) : [])];
+  return [check, ...(known ? await serving.check(answers.get(202) ?? 0, answers.get(503) ?? 0) : [])];
 }
 
 /** What the generator itself can do: an open loop at the highest rate, against what hardly costs anything. */

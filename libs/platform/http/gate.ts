@@ -61,7 +61,7 @@ export function keepGate(
     }
     const exchange = new RefusedExchange(request, response, refusal);
     noteExchange(exchange);
-    turns.add(() => {
+    turns.do(() => {
       // Whoever has gone, or has sent what can't be read meanwhile, is not told any more.
       if (request.socket.writable) refused(request, refusal, exchange.answer(server.listening));
     });

@@ -1,30 +1,47 @@
-/** Milliseconds that it takes at least in each turn of the event loop, if there is so much to do, and at most. */
+/** Milliseconds that it takes at most in each turn of the event loop: never less, and never more. */
 const LEAST_MS = 1;
 const MOST_MS = 20;
-/** In between, its share of the time that everything else has taken since the last time. */
+/** In between, its share of the time that everything else took in the turn before. */
 const SHARE = 0.5;
 
 /**
- * Does what is due in turns of the event loop, for some time in each, so that it can't keep the loop from the rest. It
- * is for answers that bring the next request of the same connection at once: with enough of those, nothing else is done.
+ * Does what comes for some time in each turn of the event loop, and the rest in the next ones, so that it can't keep the
+ * loop from everything else. It is for answers that bring the next request of the same connection at once: with enough
+ * of those, libuv would go on polling, and nothing else be done.
  */
 export class Turns {
   private readonly due: (() => void)[] = [];
-  private endedAt = performance.now();
+  private scheduled = false;
+  private since = 0;
+  private spentMs = 0;
+  private budgetMs = LEAST_MS;
 
-  add(work: () => void): void {
-    if (this.due.push(work) === 1) setImmediate(this.turn);
+  /** Does it at once, or as soon as it is its turn. */
+  do(work: () => void): void {
+    if (this.due.length === 0 && this.spentMs < this.budgetMs) this.run(work);
+    else this.due.push(work);
+    if (this.scheduled) return;
+    this.scheduled = true;
+    this.since = performance.now();
+    setImmediate(this.turn);
+  }
+
+  private run(work: () => void): void {
+    const begunAt = performance.now();
+    work();
+    this.spentMs += performance.now() - begunAt;
   }
 
   private readonly turn = (): void => {
-    const begunAt = performance.now();
-    const elseMs = begunAt - this.endedAt;
-    const until = begunAt + Math.min(MOST_MS, Math.max(LEAST_MS, SHARE * elseMs));
+    const now = performance.now();
+    const elseMs = now - this.since - this.spentMs;
+    this.budgetMs = Math.min(MOST_MS, Math.max(LEAST_MS, SHARE * elseMs));
+    this.since = now;
+    this.spentMs = 0;
     let done = 0;
-    do this.due[done++]?.();
-    while (done < this.due.length && performance.now() < until);
+    for (; done < this.due.length && this.spentMs < this.budgetMs; done++) this.run(this.due[done] as () => void);
     this.due.splice(0, done);
-    if (this.due.length > 0) setImmediate(this.turn);
-    this.endedAt = performance.now();
+    this.scheduled = this.due.length > 0;
+    if (this.scheduled) setImmediate(this.turn);
   };
 }
