@@ -1,5 +1,6 @@
 import { fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
+import { NODE_FLAGS } from '../node-flags.js';
 import type { Running } from './kept.js';
 
 /**
@@ -9,6 +10,7 @@ import type { Running } from './kept.js';
 export function runApp(app: 'api' | 'worker', env: NodeJS.ProcessEnv, graceMs: number): Running {
   const child = fork(fileURLToPath(new URL(`../${app}/main.js`, import.meta.url)), {
     env,
+    execArgv: [...NODE_FLAGS],
     detached: true,
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
   });

@@ -1,6 +1,7 @@
 import { fork, type ChildProcess } from 'node:child_process';
 import { closeSync, openSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { NODE_FLAGS } from '../../apps/node-flags.js';
 
 const PATIENCE_MS = 30_000;
 
@@ -22,7 +23,7 @@ export class Program {
     const output = openSync(log, 'a');
     const child = fork(fileURLToPath(new URL(`../../${script}`, import.meta.url)), {
       env: { PATH, HOME, NODE_ENV: 'production', ...env },
-      execArgv: [],
+      execArgv: [...NODE_FLAGS],
       serialization: 'advanced',
       stdio: ['ignore', output, output, 'ipc'],
     });

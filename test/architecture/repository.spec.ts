@@ -1,5 +1,6 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative, resolve, sep } from 'node:path';
+import { NODE_FLAGS } from '../../apps/node-flags.js';
 import { ROOT } from '../support/processes.js';
 
 interface Package {
@@ -47,6 +48,15 @@ describe('The repository', () => {
     const versions = Object.entries({ ...devDependencies, ...dependencies });
     expect(versions.filter(([, version]) => !/^\d+\.\d+\.\d+(-[\w.]+)?$/.test(version))).toEqual([]);
     expect(versions).not.toEqual([]);
+  });
+
+  it('starts Node.js with the same flags wherever it serves', () => {
+    const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> };
+    const flags = NODE_FLAGS.join(' ');
+    for (const app of ['api', 'worker']) {
+      expect(scripts[`start:${app}`]).toBe(`exec node ${flags} dist/apps/${app}/main.js`);
+    }
+    for (const file of ['Dockerfile', 'docs/deploy.md']) expect(read(file)).toContain(`NODE_OPTIONS=${flags}`);
   });
 
   it('lists projects for the Nest CLI where they are', () => {

@@ -1,8 +1,8 @@
 /** Milliseconds that it takes at most in each turn of the event loop: never less, and never more. */
 const LEAST_MS = 1;
 const MOST_MS = 20;
-/** In between, its share of the time that everything else took in the turn before. */
-const SHARE = 0.5;
+/** In between, its share of the time that everything else took in the turn before. What is served comes first. */
+const SHARE = 0.1;
 
 /**
  * Does what comes for some time in each turn of the event loop, and the rest in the next ones, so that it can't keep the
