@@ -169,9 +169,9 @@ function closing(
   request?: IncomingMessage,
 ): RawAnswer {
   const id = requestId(request?.headers['x-request-id']);
-  const { status, headers, body } = rawProblem(new DomainError(code, detail), windows, id);
-  unreadable(status, id);
-  return { status, headers: { ...headers, Connection: 'close' }, body };
+  const answer = rawProblem(new DomainError(code, detail), windows, id, true);
+  unreadable(answer.status, id);
+  return answer;
 }
 
 type ConnectionError = Error & { code?: string };

@@ -85,10 +85,11 @@ class RefusedExchange implements Exchange {
   answer(keepsAlive: boolean): string {
     const { headers } = this.request;
     const id = requestId(headers['x-request-id']);
-    const { status, headers: own, body } = rawProblem(this.refusal.error, this.windows, id, headers.authorization);
     // Whoever waits for `100 Continue` may send a body or not; what remains of another one is swallowed by Node.
     this.isLast = leavesBodyUnread(this.request) || headers.expect !== undefined || !keepsAlive;
-    this.response.writeHead(status, this.isLast ? { ...own, Connection: 'close' } : own);
+    const { authorization } = headers;
+    const { status, headers: own, body } = rawProblem(this.refusal.error, this.windows, id, this.isLast, authorization);
+    this.response.writeHead(status, own);
     this.response.end(body);
     return id;
   }

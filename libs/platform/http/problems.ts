@@ -247,12 +247,12 @@ export function toProblem(error: DomainError, requestId: string): Problem {
 
 /** The header fields that an error has besides its document. @param authorization the header of the request */
 export function problemHeaders(error: DomainError, authorization: string | undefined): Record<string, string> {
-  if (error instanceof RetryLaterError) return { 'Retry-After': String(error.retryAfter) };
-  if (error.code === 'unavailable') return { 'Retry-After': String(UNAVAILABLE_RETRY_AFTER) };
+  if (error instanceof RetryLaterError) return { 'retry-after': String(error.retryAfter) };
+  if (error.code === 'unavailable') return { 'retry-after': String(UNAVAILABLE_RETRY_AFTER) };
   if (error.code !== 'unauthorized') return {};
   // RFC 6750, 3.1: an error is named only where a token was presented.
   const invalid = /^bearer\s+\S/i.test(authorization ?? '') ? ', error="invalid_token"' : '';
-  return { 'WWW-Authenticate': `Bearer realm="sluice"${invalid}` };
+  return { 'www-authenticate': `Bearer realm="sluice"${invalid}` };
 }
 
 export function isErrorCode(text: string): text is ErrorCode {
