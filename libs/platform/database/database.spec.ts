@@ -52,6 +52,12 @@ describe('Database', () => {
     expect(await rows()).toEqual([]);
   });
 
+  it('ends no process when a connection is lost that nobody listens to', async () => {
+    // Without a listener this would throw, in a process as an exception that nobody catches.
+    const told = await database.transaction((client) => Promise.resolve(client.emit('error', new Error('lost'))));
+    expect(told).toBe(true);
+  });
+
   it('says what was wrong with a statement, as the database says it', async () => {
     await expect(database.query('SELECT nothing')).rejects.toMatchObject({ code: '42703' });
     await expect(database.prepared('bad', 'SELECT nothing', [])).rejects.toMatchObject({ code: '42703' });

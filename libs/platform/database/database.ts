@@ -1,4 +1,4 @@
-import type { Pool, PoolClient, QueryResultRow } from 'pg';
+import pg, { type ClientConfig, type Pool, type PoolClient, type QueryResultRow } from 'pg';
 import { DataSource, type EntitySchema } from 'typeorm';
 import { asUnavailable, isUnavailable } from './faults.js';
 
@@ -72,8 +72,6 @@ export class Database {
     let broken = true;
     try {
       client = await this.pool.connect();
-      // Without a listener the loss of a checked-out connection would end the process; the query reports it anyway.
-      client.on('error', ignore);
       await client.query('BEGIN');
       const result = await work(client);
       await client.query('COMMIT');
@@ -90,13 +88,24 @@ export class Database {
         ));
       throw asUnavailable(error);
     } finally {
-      client?.off('error', ignore);
       client?.release(broken);
     }
   }
 
   async close(): Promise<void> {
     if (this.dataSource.isInitialized) await this.dataSource.destroy();
+  }
+}
+
+/**
+ * A connection that ends no process when it is lost. A pool stops listening when it hands a connection out, and whoever
+ * gets it can begin only after what came in the same packet: a server that shuts down may have said so in it. What is
+ * lost is told by the query that fails, or by the pool.
+ */
+class ListeningClient extends pg.Client {
+  constructor(config?: string | ClientConfig) {
+    super(config);
+    this.on('error', ignore);
   }
 }
 
@@ -111,6 +120,7 @@ export const CONNECTION_LIMITS = {
   lock_timeout: 2_000,
   idle_in_transaction_session_timeout: 20_000,
   keepAlive: true,
+  Client: ListeningClient,
 } as const;
 
 /**
@@ -131,5 +141,5 @@ function limitsOf(timeLimitMs: number) {
 }
 
 function ignore(): void {
-  // Deliberately empty: see transaction().
+  // Deliberately empty: see ListeningClient.
 }
