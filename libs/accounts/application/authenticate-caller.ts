@@ -61,17 +61,18 @@ export class AuthenticateCaller {
    * @throws DomainError `unavailable` when the store can't be asked
    */
   async execute(presented: string): Promise<Caller | null> {
-    const known = this.remembered(presented);
-    if (known !== undefined) return known;
+    const name = nameOf(presented);
+    const cached = this.cache.get(name);
+    if (cached !== undefined) return this.caller(cached);
     const hash = this.secrets.hash(presented);
-    return hash === null ? null : this.caller(await this.lookUp(nameOf(presented), hash));
+    return hash === null ? null : this.caller(await this.lookUp(name, hash));
   }
 
   /** The same, but undefined instead of asking the store. */
   remembered(presented: string): Caller | null | undefined {
     const cached = this.cache.get(nameOf(presented));
     if (cached !== undefined) return this.caller(cached);
-    return this.secrets.hash(presented) === null ? null : undefined;
+    return this.secrets.isOurs(presented) ? undefined : null;
   }
 
   /** The same, but asks the store in any case. */

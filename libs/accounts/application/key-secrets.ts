@@ -25,10 +25,13 @@ export class KeySecrets {
 
   /** The hash under which a key is kept: 32 bytes; null for what this service never issued. */
   hash(key: string): Buffer | null {
-    if (!FORM.test(key)) return null;
-    const body = key.slice(0, -8);
-    if (!timingSafeEqual(Buffer.from(this.mac(body)), Buffer.from(key.slice(-8)))) return null;
-    return this.hmac('hash', key);
+    return this.isOurs(key) ? this.hmac('hash', key) : null;
+  }
+
+  /** Whether this service has issued a key, at whatever time. */
+  isOurs(key: string): boolean {
+    if (!FORM.test(key)) return false;
+    return timingSafeEqual(Buffer.from(this.mac(key.slice(0, -8))), Buffer.from(key.slice(-8)));
   }
 
   private mac(body: string): string {
