@@ -1,7 +1,7 @@
 import { runMigrations } from 'bullmq';
-import pg from 'pg';
+import type pg from 'pg';
 import { DataSource } from 'typeorm';
-import { STARTING_TIMEOUT_MS } from '#platform/database/database.js';
+import { ListeningClient, STARTING_TIMEOUT_MS } from '#platform/database/database.js';
 import { asUnavailable } from '#platform/database/faults.js';
 import { Accounts1763700000000 } from '#accounts/adapters/postgres/migrations/1763700000000-accounts.js';
 import { RateLimits1763700002000 } from '#rate-limiting/adapters/postgres/migrations/1763700002000-rate-limits.js';
@@ -38,8 +38,7 @@ const LONG_WAIT = 1_000;
  * @throws DomainError `unavailable` when the database can't be reached
  */
 export async function migrateSchema(url: string, waits?: () => void): Promise<void> {
-  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: STARTING_TIMEOUT_MS });
-  client.on('error', () => undefined);
+  const client = new ListeningClient({ connectionString: url, connectionTimeoutMillis: STARTING_TIMEOUT_MS });
   const dataSource = new DataSource({
     type: 'postgres',
     url,

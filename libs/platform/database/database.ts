@@ -102,7 +102,7 @@ export class Database {
  * gets it can begin only after what came in the same packet: a server that shuts down may have said so in it. What is
  * lost is told by the query that fails, or by the pool.
  */
-class ListeningClient extends pg.Client {
+export class ListeningClient extends pg.Client {
   constructor(config?: string | ClientConfig) {
     super(config);
     this.on('error', ignore);

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import pg from 'pg';
+import type pg from 'pg';
 import { SettingsError } from '../settings.js';
-import { STARTING_TIMEOUT_MS } from './database.js';
+import { ListeningClient, STARTING_TIMEOUT_MS } from './database.js';
 import { asUnavailable } from './faults.js';
 
 /** Milliseconds that a notification may take. */
@@ -16,15 +16,8 @@ const OPTION = '-c synchronous_commit=off';
  * @throws SettingsError when it is so, DomainError `unavailable` when the database can't be reached
  */
 export async function requireDirectConnection(url: string): Promise<void> {
-  const open = () => {
-    const client = new pg.Client({
-      connectionString: url,
-      connectionTimeoutMillis: STARTING_TIMEOUT_MS,
-      options: OPTION,
-    });
-    client.on('error', () => undefined);
-    return client;
-  };
+  const config = { connectionString: url, connectionTimeoutMillis: STARTING_TIMEOUT_MS, options: OPTION };
+  const open = () => new ListeningClient(config);
   const [listener, speaker] = [open(), open()];
   try {
     await Promise.all([listener, speaker].map((client) => client.connect().catch(explain)));
