@@ -51,4 +51,6 @@ export default {
   testTimeout: 20_000,
   maxWorkers: 2,
   maxConcurrency: 2,
+  // Node keeps much of what each test file has loaded: a worker that has grown is replaced.
+  workerIdleMemoryLimit: '1GB',
 };
