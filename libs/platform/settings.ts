@@ -144,7 +144,7 @@ export function readSettings(env: Variables) {
       corsOrigins: origins(env, 'CORS_ORIGINS'),
       maxConnections: integer(env, 'MAX_CONNECTIONS', 10_000, 10, 1_000_000),
       requestTimeoutMs: integer(env, 'REQUEST_TIMEOUT_MS', 30_000, 100, 600_000),
-      maxWaitMs: integer(env, 'MAX_WAIT_MS', 250, 10, 600_000),
+      maxWaitMs: integer(env, 'MAX_WAIT_MS', 500, 10, 600_000),
     },
     management: {
       port: integer(env, 'MANAGEMENT_PORT', 9464, 0, 65_535),
