@@ -74,16 +74,21 @@ const STORE_METRICS = Symbol('metrics of the store');
 const FOLLOW_EVERY_MS = 500;
 const RETENTION_EVERY_MS = 3_600_000;
 
+function queueConnection(asynchronousCommit: boolean): FactoryProvider {
+  return {
+    provide: QUEUE_CONNECTION,
+    useFactory: ({ database: { url, poolSize } }: Settings, logger: Logger) => {
+      const onError = (error: Error) => {
+        logger.warn({ err: error }, 'queue connection lost');
+      };
+      return openQueueConnection({ url, poolSize, asynchronousCommit, onError });
+    },
+    inject: [SETTINGS, LOGGER],
+  };
+}
+
 /** Store, queue, and what carries messages from one to the other: both processes have all of it. */
 const core: FactoryProvider[] = [
-  {
-    provide: QUEUE_CONNECTION,
-    useFactory: ({ database }: Settings, logger: Logger) =>
-      openQueueConnection(database.url, database.poolSize, (error) => {
-        logger.warn({ err: error }, 'queue connection lost');
-      }),
-    inject: [SETTINGS, LOGGER],
-  },
   {
     provide: QUEUE,
     useFactory: ({ queueName }: Settings, { classes, pool }: QueueConnection, logger: Logger) => {
@@ -345,26 +350,28 @@ export class MessagesModule {
     return {
       module: MessagesModule,
       controllers: [MessagesController],
-      providers: [...core, ...useCases, lifecycle({})],
+      providers: [queueConnection(false), ...core, ...useCases, lifecycle({})],
       exports: useCases.map(({ provide }) => provide),
     };
   }
 
   /** Delivers them to a handler, or to that of a module which exports one; with neither, deliveries are only logged. */
   static forWorker(handler: MessageHandler | HandlerModule | null): DynamicModule {
-    const worker = { module: MessagesModule, providers: [...core, ...consuming, lifecycle({ consumer: true })] };
+    // What becomes of a message is on disk before its job ends: one that a crash of the database brings back changes nothing.
+    const providers = [queueConnection(true), ...core, ...consuming, lifecycle({ consumer: true })];
+    const worker = { module: MessagesModule, providers };
     if (isModule(handler)) return { ...worker, imports: [handler] };
     const provider = {
       provide: MessageHandler,
       useFactory: (logger: Logger) => handler ?? new LoggingHandler(logger),
       inject: [LOGGER],
     };
-    return { ...worker, providers: [...worker.providers, provider] };
+    return { ...worker, providers: [...providers, provider] };
   }
 
   /** For commands that look at the store and run nothing in the background. */
   static forTools(): DynamicModule {
-    return { module: MessagesModule, providers: [...core, lifecycle({ background: false })] };
+    return { module: MessagesModule, providers: [queueConnection(false), ...core, lifecycle({ background: false })] };
   }
 
   /** Pages that show the queue under a path, for Fastify. */

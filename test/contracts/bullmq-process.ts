@@ -21,7 +21,7 @@ export interface WorkerOptions {
 
 /** What one process of Sluice has of BullMQ. */
 export function openBullMq(url: string) {
-  const connection = openQueueConnection(url, 10, ignore);
+  const connection = openQueueConnection({ url, poolSize: 10, asynchronousCommit: true, onError: ignore });
   const onPostgres = new connection.classes.Queue<DeliveryJobData>(QUEUE_NAME, { connection: connection.pool });
   onPostgres.on('error', ignore);
   // Which backend it has is of no interest to those that use it.

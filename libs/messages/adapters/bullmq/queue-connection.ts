@@ -30,16 +30,28 @@ export interface QueueConnection {
   close(): Promise<void>;
 }
 
+export interface QueueConnectionOptions {
+  readonly url: string;
+  readonly poolSize: number;
+  /**
+   * Lets a crash of the database take a job back to where it was a moment ago. What was committed synchronously
+   * afterwards, such as that its outbox entry is gone, is never kept without it: they share one log.
+   */
+  readonly asynchronousCommit: boolean;
+  readonly onError: (error: Error) => void;
+}
+
 /** BullMQ on PostgreSQL. It wants connections of its own, whose search path is its schema. */
-export function openQueueConnection(url: string, poolSize: number, onError: (error: Error) => void): QueueConnection {
+export function openQueueConnection(options: QueueConnectionOptions): QueueConnection {
+  const searchPath = '-c search_path=bullmq';
   const pool = new QueuePool({
     ...CONNECTION_LIMITS,
-    connectionString: url,
-    max: poolSize,
-    options: '-c search_path=bullmq',
+    connectionString: options.url,
+    max: options.poolSize,
+    options: options.asynchronousCommit ? `${searchPath} -c synchronous_commit=off` : searchPath,
     application_name: 'sluice-queue',
   });
-  pool.on('error', onError);
+  pool.on('error', options.onError);
   return {
     pool,
     classes: withBackend(createPostgresBackend) as unknown as BackendClasses<PostgresQueueBackend, pg.Pool>,
