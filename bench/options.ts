@@ -61,7 +61,7 @@ export function readCall(args: string[]): Call {
     options: {
       rounds: integer('rounds', smoke ? 1 : 5, 1, 100),
       seconds: smoke ? 0.3 : integer('seconds', 10, 1, 600),
-      warmUpSeconds: smoke ? 0.1 : 3,
+      warmUpSeconds: smoke ? 0.1 : 10,
       generators: integer('generators', 1, 1, 16),
       messages: integer('messages', smoke ? 200 : 20_000, 100, 1_000_000),
       rows,

@@ -5,12 +5,16 @@ import type { Load } from './request.js';
 
 const AUTOCANNON = fileURLToPath(new URL('../../../node_modules/autocannon/autocannon.js', import.meta.url));
 
-/** Requests a second that autocannon gets answered: a second opinion on what our generator measures. */
-export async function autocannon({ url, body, paths, keys, connections, seconds }: Load): Promise<number> {
+/**
+ * The same load by autocannon: so many requests, each of which is answered before it ends.
+ * @returns requests a second
+ */
+export async function autocannon({ url, body, paths, keys, connections }: Load, requests: number): Promise<number> {
   const key = keys[0] === undefined ? [] : ['-H', `authorization=Bearer ${keys[0]}`];
   const what = ['-m', 'POST', '-H', 'content-type=application/json', ...key, '-b', body, url + (paths[0] ?? '')];
-  const how = ['--json', '-c', String(connections), '-d', String(Math.max(1, seconds))];
+  const how = ['--json', '-c', String(connections), '-a', String(requests)];
   const { stdout } = await promisify(execFile)(process.execPath, [AUTOCANNON, ...how, ...what]);
-  const { '2xx': answered, duration } = JSON.parse(stdout) as { '2xx': number; duration: number };
-  return answered / duration;
+  const { '2xx': accepted, duration } = JSON.parse(stdout) as { '2xx': number; duration: number };
+  if (accepted !== requests) throw new Error(`Of ${requests} requests of autocannon, ${accepted} were accepted.`);
+  return accepted / duration;
 }

@@ -18,6 +18,16 @@ interface Sample extends Figures {
   readonly round: number;
   /** Milliseconds; none where nothing is relayed. */
   readonly outboxAges: readonly number[];
+  /** Requests a second by autocannon; null where it was not asked. */
+  readonly autocannon: number | null;
+}
+
+interface Measured {
+  readonly target: Target;
+  readonly callers: number;
+  readonly round: number;
+  /** Whether autocannon measures it as well, right afterwards. */
+  readonly byAutocannon: boolean;
 }
 
 /** How fast messages are taken in, beside what else takes a message in. */
@@ -28,17 +38,18 @@ export async function accept(bed: Bed, options: Options): Promise<Findings> {
   for (let round = 1; round <= options.rounds; round++) {
     for (const callers of manyCallers) {
       for (const target of turned(TARGETS, round)) {
-        samples.push(await measure(bed, options, { target, callers, round }, checks));
+        const byAutocannon = callers === manyCallers[0];
+        samples.push(await measure(bed, options, { target, callers, round, byAutocannon }, checks));
       }
     }
     for (const target of turned([sluice, bareInsert], round)) {
-      samples.push(await measure(bed, options, { target, callers: 1, round }, checks));
+      samples.push(await measure(bed, options, { target, callers: 1, round, byAutocannon: false }, checks));
     }
   }
   const tables = [
     ...manyCallers.map((callers) => table(bed, samples, callers)),
     oneCaller(samples),
-    await generators(bed, options, samples),
+    generators(samples),
   ];
   return { tables, checks, figures: samples };
 }
@@ -46,7 +57,7 @@ export async function accept(bed: Bed, options: Options): Promise<Findings> {
 async function measure(
   bed: Bed,
   options: Options,
-  { target, callers, round }: { target: Target; callers: number; round: number },
+  { target, callers, round, byAutocannon }: Measured,
   checks: Check[],
 ): Promise<Sample> {
   const serving = await bed.start(target);
@@ -57,9 +68,14 @@ async function measure(
     const outboxAges = (await relays?.stop()) ?? [];
     const accepted = driven.answers.get(202) ?? 0;
     checks.push(onlyAccepted(target.name, driven), ...(await serving.check(accepted)));
-    const sample = { target: target.name, callers, round, ...figuresOf(driven), outboxAges };
-    process.stdout.write(`round ${round}, ${callers} callers, ${target.name}: ${figure(sample.perSecond)}/s\n`);
-    return sample;
+    const figures = figuresOf(driven);
+    const sample = { target: target.name, callers, round, ...figures, outboxAges };
+    process.stdout.write(`round ${round}, ${callers} callers, ${target.name}: ${figure(figures.perSecond)}/s\n`);
+    if (!byAutocannon) return { ...sample, autocannon: null };
+    const requests = Math.max(callers, Math.round(figures.perSecond * options.seconds));
+    const other = await autocannon(load, requests);
+    checks.push(...(await serving.check(requests)));
+    return { ...sample, autocannon: other };
   } finally {
     await serving.stop();
   }
@@ -97,9 +113,14 @@ function table(bed: Bed, samples: readonly Sample[], callers: number): Table {
 }
 
 /** Sluice's requests a second by those of another target, in the same round. */
-function ratio(samples: readonly Sample[], callers: number, other: string) {
+function ratio(
+  samples: readonly Sample[],
+  callers: number,
+  other: string,
+  by: 'perSecond' | 'autocannon' = 'perSecond',
+) {
   const of = (target: string, round: number) =>
-    samples.find((s) => s.target === target && s.callers === callers && s.round === round)?.perSecond ?? NaN;
+    samples.find((s) => s.target === target && s.callers === callers && s.round === round)?.[by] ?? NaN;
   const rounds = [...new Set(samples.map(({ round }) => round))];
   return spread(rounds.map((round) => of(sluice.name, round) / of(other, round)));
 }
@@ -113,27 +134,28 @@ function oneCaller(samples: readonly Sample[]): Table {
   return { title: 'One caller', columns: ['', 'p50 ms', 'p99 ms', 'p99.9 ms'], rows };
 }
 
-/** Whether it was the generator that was measured: what it can do at most, beside autocannon. */
-async function generators(bed: Bed, options: Options, samples: readonly Sample[]): Promise<Table> {
-  const callers = options.smoke ? 4 : 64;
-  const serving = await bed.start(bareTogether);
-  try {
-    const other = await autocannon(loadOf(serving, callers, options));
-    const own = samples.filter((s) => s.target === bareTogether.name && s.callers === callers);
-    const loads = samples.filter((s) => s.target === sluice.name).map((s) => s.generatorLoad);
-    return {
-      title: 'The load generator',
-      columns: ['', `requests/s, ${callers} callers, bare Fastify with the replies of a tick together`],
-      rows: [
-        ['ours', told(spread(own.map((s) => s.perSecond)))],
-        ['autocannon', figure(other)],
+/** What two generators say of the same servers, since each takes some of the machine that it shares with them. */
+function generators(samples: readonly Sample[]): Table {
+  const both = samples.filter(({ autocannon }) => autocannon !== null);
+  const callers = both[0]?.callers ?? 0;
+  const rows = TARGETS.map(({ name }) => {
+    const own = both.filter(({ target }) => target === name);
+    const over = (of: (sample: Sample) => number) => told(spread(own.map(of)));
+    return [
+      ...[name, over((s) => s.perSecond), over((s) => s.autocannon ?? NaN)],
+      ...[
+        over((s) => s.generatorLoad),
+        told(ratio(samples, callers, name)),
+        told(ratio(samples, callers, name, 'autocannon')),
       ],
-      notes: [
-        `Ours took ${figure(Math.max(...loads))} of a core at most while it measured Sluice, and ` +
-          `${figure(Math.max(...own.map((s) => s.generatorLoad)))} at its own limit. It runs on the same cores as what it measures.`,
-      ],
-    };
-  } finally {
-    await serving.stop();
-  }
+    ];
+  });
+  return {
+    title: `The load generator, ${callers} callers`,
+    columns: [
+      ...['', 'requests/s by ours', 'by autocannon', 'ours took of a core'],
+      ...['Sluice of it, by ours', 'by autocannon'],
+    ],
+    rows,
+  };
 }
