@@ -111,10 +111,11 @@ export async function filled(bed: Bed, messages: number): Promise<Store> {
 
 /** Messages that have neither an outbox entry nor a job: there must be none at any moment. */
 const STRAYS = `
-  SELECT count(*) FROM sluice.messages m
-  WHERE m.status = 'queued'
-    AND NOT EXISTS (SELECT FROM bullmq.job j WHERE j.queue = 'messages' AND j.id = m.id)
-    AND m.id NOT IN (SELECT unnest(message_ids) FROM sluice.outbox)`;
+  SELECT count(*) FROM (
+    SELECT id COLLATE "C" FROM sluice.messages WHERE status = 'queued'
+    EXCEPT SELECT id COLLATE "C" FROM bullmq.job WHERE queue = 'messages'
+    EXCEPT SELECT unnest(message_ids) COLLATE "C" FROM sluice.outbox
+  ) strays`;
 
 interface Counts {
   readonly rows: number;

@@ -28,7 +28,7 @@ describe('while requests wait for longer than MAX_WAIT_MS for more than a second
     await pause(1_100);
     link.stall();
     const waiting: Promise<Answer>[] = [];
-    for (let count = 0; count < 12; count++) {
+    for (let count = 0; count < 6; count++) {
       waiting.push(api.send(account));
       await pause(400);
     }
