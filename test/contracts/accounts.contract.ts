@@ -58,6 +58,13 @@ export function describeAccounts(name: string, open: () => Promise<AccountsSubje
       expect(await accounts.findKey(aHash())).toBeNull();
     });
 
+    it('finds keys that are asked for at the same time, each for who asks for it', async () => {
+      const found = await Promise.all([watched, aHash(), hash, watched, hash].map((of) => accounts.findKey(of)));
+      const second = found[0]?.key.id;
+      expect(second).not.toBe(key.id);
+      expect(found.map((one) => one?.key.id)).toEqual([second, undefined, key.id, second, key.id]);
+    });
+
     it('adds an account and its key, or neither', async () => {
       const second = Account.open(ids.next('acct', SENT_AT), 'Second', SENT_AT);
       await expect(accounts.add(second, aKey(second.id), hash)).rejects.toThrow('duplicate key');

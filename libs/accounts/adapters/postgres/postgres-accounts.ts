@@ -1,5 +1,6 @@
 import type { PoolClient } from 'pg';
 import { isTypeId } from '#kernel/typeid.js';
+import { Batcher } from '#platform/batcher.js';
 import type { Database } from '#platform/database/database.js';
 import { Accounts, type FoundKey, type Page } from '../../application/accounts.js';
 import { Account } from '../../domain/account.js';
@@ -25,7 +26,16 @@ interface KeyRow {
   last_used_at: Date | null;
 }
 
+interface FoundRow extends KeyRow {
+  epoch: string;
+  hash: Buffer;
+}
+
 const ACCOUNT = 'SELECT id, name, plan, per_minute, per_day, created_at FROM sluice.accounts';
+const FIND_KEYS = `
+  SELECT k.id, account_id, k.name, scopes, k.created_at, expires_at, last_used_at, epoch, hash
+  FROM sluice.api_keys k JOIN sluice.accounts a ON a.id = account_id
+  WHERE hash = ANY ($1::bytea[]) AND revoked_at IS NULL`;
 const KEY = 'SELECT id, account_id, name, scopes, created_at, expires_at, last_used_at FROM sluice.api_keys';
 // Whoever changes keys locks the account first: two calls that lock in different orders could lock each other out.
 const LOCK_ACCOUNT = 'SELECT FROM sluice.accounts WHERE id = $1 FOR NO KEY UPDATE';
@@ -34,6 +44,13 @@ const INSERT_KEY = `
   VALUES ($1, $2, $3, $4, $5, $6, $7)`;
 
 export class PostgresAccounts extends Accounts {
+  /** Keys that nobody remembers come in crowds: after a start, and where there are more accounts than are remembered. */
+  private readonly keys = new Batcher((hashes: Buffer[]) => this.findKeys(hashes), {
+    maxItems: 1_000,
+    maxWaiting: 20_000,
+    concurrency: 2,
+  });
+
   constructor(private readonly database: Database) {
     super();
   }
@@ -76,15 +93,8 @@ export class PostgresAccounts extends Accounts {
     });
   }
 
-  async findKey(hash: Buffer): Promise<FoundKey | null> {
-    const [row] = await this.database.prepared<KeyRow & { epoch: string }>(
-      'find-key',
-      `SELECT k.id, account_id, k.name, scopes, k.created_at, expires_at, last_used_at, epoch
-       FROM sluice.api_keys k JOIN sluice.accounts a ON a.id = account_id
-       WHERE hash = $1 AND revoked_at IS NULL`,
-      [hash],
-    );
-    return row === undefined ? null : { key: toKey(row), epoch: Number(row.epoch) };
+  findKey(hash: Buffer): Promise<FoundKey | null> {
+    return this.keys.submit(hash);
   }
 
   async listKeys(accountId: string, { limit, before }: Page): Promise<ApiKey[]> {
@@ -157,6 +167,14 @@ export class PostgresAccounts extends Accounts {
        UPDATE sluice.api_keys k SET last_used_at = at FROM used WHERE k.id = used.id`,
       [[...uses.keys()], [...uses.values()]],
     );
+  }
+
+  private async findKeys(hashes: Buffer[]): Promise<(FoundKey | null)[]> {
+    const rows = await this.database.prepared<FoundRow>('find-keys', FIND_KEYS, [hashes]);
+    const found = new Map(
+      rows.map((row) => [row.hash.toString('base64'), { key: toKey(row), epoch: Number(row.epoch) }]),
+    );
+    return hashes.map((hash) => found.get(hash.toString('base64')) ?? null);
   }
 }
 
