@@ -142,12 +142,12 @@ function generators(samples: readonly Sample[]): Table {
     const own = both.filter(({ target }) => target === name);
     const over = (of: (sample: Sample) => number) => told(spread(own.map(of)));
     return [
-      ...[name, over((s) => s.perSecond), over((s) => s.autocannon ?? NaN)],
-      ...[
-        over((s) => s.generatorLoad),
-        told(ratio(samples, callers, name)),
-        told(ratio(samples, callers, name, 'autocannon')),
-      ],
+      name,
+      over((s) => s.perSecond),
+      over((s) => s.autocannon ?? NaN),
+      over((s) => s.generatorLoad),
+      told(ratio(samples, callers, name)),
+      told(ratio(samples, callers, name, 'autocannon')),
     ];
   });
   return {
