@@ -74,7 +74,7 @@ const STORE_METRICS = Symbol('metrics of the store');
 const FOLLOW_EVERY_MS = 500;
 const RETENTION_EVERY_MS = 3_600_000;
 
-function queueConnection(asynchronousCommit: boolean): FactoryProvider {
+function queueConnection({ asynchronousCommit = false }): FactoryProvider {
   return {
     provide: QUEUE_CONNECTION,
     useFactory: ({ database: { url, poolSize } }: Settings, logger: Logger) => {
@@ -350,7 +350,7 @@ export class MessagesModule {
     return {
       module: MessagesModule,
       controllers: [MessagesController],
-      providers: [queueConnection(false), ...core, ...useCases, lifecycle({})],
+      providers: [queueConnection({}), ...core, ...useCases, lifecycle({})],
       exports: useCases.map(({ provide }) => provide),
     };
   }
@@ -358,7 +358,12 @@ export class MessagesModule {
   /** Delivers them to a handler, or to that of a module which exports one; with neither, deliveries are only logged. */
   static forWorker(handler: MessageHandler | HandlerModule | null): DynamicModule {
     // What becomes of a message is on disk before its job ends: one that a crash of the database brings back changes nothing.
-    const providers = [queueConnection(true), ...core, ...consuming, lifecycle({ consumer: true })];
+    const providers = [
+      queueConnection({ asynchronousCommit: true }),
+      ...core,
+      ...consuming,
+      lifecycle({ consumer: true }),
+    ];
     const worker = { module: MessagesModule, providers };
     if (isModule(handler)) return { ...worker, imports: [handler] };
     const provider = {
@@ -371,7 +376,7 @@ export class MessagesModule {
 
   /** For commands that look at the store and run nothing in the background. */
   static forTools(): DynamicModule {
-    return { module: MessagesModule, providers: [queueConnection(false), ...core, lifecycle({ background: false })] };
+    return { module: MessagesModule, providers: [queueConnection({}), ...core, lifecycle({ background: false })] };
   }
 
   /** Pages that show the queue under a path, for Fastify. */

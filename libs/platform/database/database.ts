@@ -37,7 +37,7 @@ export class Database {
         ...CONNECTION_LIMITS,
         connectionTimeoutMillis: STARTING_TIMEOUT_MS,
         ...(options.timeLimitMs === undefined ? {} : limitsOf(options.timeLimitMs)),
-        options: options.asynchronousCommit === true ? `${BY_INDEX} -c synchronous_commit=off` : BY_INDEX,
+        options: options.asynchronousCommit === true ? `${BY_INDEX} ${ASYNCHRONOUS_COMMIT}` : BY_INDEX,
       },
     });
     try {
@@ -122,6 +122,9 @@ export const CONNECTION_LIMITS = {
   keepAlive: true,
   Client: ListeningClient,
 } as const;
+
+/** An option of connections whose commits don't wait for the disk. */
+export const ASYNCHRONOUS_COMMIT = '-c synchronous_commit=off';
 
 /**
  * Milliseconds that a process which starts waits for a connection: it keeps nobody waiting, and on a busy machine it is

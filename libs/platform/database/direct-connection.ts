@@ -2,12 +2,11 @@ import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
 import { SettingsError } from '../settings.js';
-import { ListeningClient, STARTING_TIMEOUT_MS } from './database.js';
+import { ASYNCHRONOUS_COMMIT, ListeningClient, STARTING_TIMEOUT_MS } from './database.js';
 import { asUnavailable } from './faults.js';
 
 /** Milliseconds that a notification may take. */
 const PATIENCE_MS = 3_000;
-const OPTION = '-c synchronous_commit=off';
 
 /**
  * Makes sure that what one connection sets and listens to is its own: a proxy in front of PostgreSQL may hand each
@@ -16,7 +15,11 @@ const OPTION = '-c synchronous_commit=off';
  * @throws SettingsError when it is so, DomainError `unavailable` when the database can't be reached
  */
 export async function requireDirectConnection(url: string): Promise<void> {
-  const config = { connectionString: url, connectionTimeoutMillis: STARTING_TIMEOUT_MS, options: OPTION };
+  const config = {
+    connectionString: url,
+    connectionTimeoutMillis: STARTING_TIMEOUT_MS,
+    options: ASYNCHRONOUS_COMMIT,
+  };
   const open = () => new ListeningClient(config);
   const [listener, speaker] = [open(), open()];
   try {

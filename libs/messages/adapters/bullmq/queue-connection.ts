@@ -1,6 +1,6 @@
 import { createPostgresBackend, withBackend, type BackendClasses, type PostgresQueueBackend } from 'bullmq';
 import pg from 'pg';
-import { CONNECTION_LIMITS } from '#platform/database/database.js';
+import { ASYNCHRONOUS_COMMIT, CONNECTION_LIMITS } from '#platform/database/database.js';
 import { isUnavailable } from '#platform/database/faults.js';
 
 /**
@@ -48,7 +48,7 @@ export function openQueueConnection(options: QueueConnectionOptions): QueueConne
     ...CONNECTION_LIMITS,
     connectionString: options.url,
     max: options.poolSize,
-    options: options.asynchronousCommit ? `${searchPath} -c synchronous_commit=off` : searchPath,
+    options: options.asynchronousCommit ? `${searchPath} ${ASYNCHRONOUS_COMMIT}` : searchPath,
     application_name: 'sluice-queue',
   });
   pool.on('error', options.onError);
