@@ -17,6 +17,7 @@ import { observers } from '#platform/batcher.js';
 import { BatchMetrics } from '#platform/management/batch-metrics.js';
 import { Metrics } from '#platform/management/metrics.js';
 import { LOGGER, SETTINGS, TRACING } from '#platform/platform.module.js';
+import { provide, provideAs } from '#platform/provide.js';
 import type { Settings } from '#platform/settings.js';
 import type { Tracing } from '#platform/tracing/tracing.js';
 import { BullMqDeliveryQueue } from './adapters/bullmq/bullmq-delivery-queue.js';
@@ -106,13 +107,9 @@ const core: FactoryProvider[] = [
       new BullMqDeliveryQueue(queue, worker, () => nextPriority(pool, queue.name)),
     inject: [QUEUE, SETTINGS, QUEUE_CONNECTION],
   },
-  { provide: RelayMetrics, useFactory: (metrics: Metrics) => new RelayMetrics(metrics), inject: [Metrics] },
-  { provide: Backlogs, useFactory: (database: Database) => new PostgresBacklogs(database), inject: [Database] },
-  {
-    provide: StorageLedger,
-    useFactory: (database: Database) => new PostgresStorageLedger(database),
-    inject: [Database],
-  },
+  provide(RelayMetrics, [Metrics]),
+  provideAs(Backlogs, PostgresBacklogs, [Database]),
+  provideAs(StorageLedger, PostgresStorageLedger, [Database]),
   {
     provide: StorageCap,
     useFactory: (ledger: StorageLedger, settings: Settings, metrics: Metrics, logger: Logger) => {

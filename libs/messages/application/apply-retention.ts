@@ -1,5 +1,5 @@
 import type { Partitions, Period } from './partitions.js';
-import { Rounds } from './rounds.js';
+import { PeriodicTask } from '#kernel/periodic-task.js';
 
 const DAY_MS = 86_400_000;
 /** Days for which there is always room ahead, so that no trouble with the store is soon trouble with its periods. */
@@ -14,7 +14,7 @@ export interface Retained {
 
 /** Removes messages that were created long ago and are final, and keeps room for those to come. */
 export class ApplyRetention {
-  private readonly rounds = new Rounds(() => this.execute().then(this.report, this.report));
+  private readonly rounds = new PeriodicTask(() => this.execute().then(this.report, this.report));
   private closed = false;
 
   /** @param days that a message is kept at least after it was created */
@@ -27,7 +27,7 @@ export class ApplyRetention {
   /** Runs now, and every so many milliseconds. */
   start(intervalMs: number): void {
     this.rounds.start(intervalMs);
-    this.rounds.begin();
+    this.rounds.trigger();
   }
 
   /** Ends after the step that is under way: the rest is left to the next run, of whatever process. */

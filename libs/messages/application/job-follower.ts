@@ -1,6 +1,6 @@
 import type { Census } from './census.js';
 import type { Deliveries } from './deliveries.js';
-import { Rounds } from './rounds.js';
+import { PeriodicTask } from '#kernel/periodic-task.js';
 
 /**
  * Lets a message's status follow its job soon after a worker other than ours has ended it. Several processes may do so
@@ -8,7 +8,7 @@ import { Rounds } from './rounds.js';
  */
 export class JobFollower {
   private position: string | null = null;
-  private readonly rounds = new Rounds(() => this.run().catch(this.report));
+  private readonly rounds = new PeriodicTask(() => this.run().catch(this.report));
 
   constructor(
     private readonly census: Census,

@@ -2,7 +2,7 @@ import { DomainError } from '#kernel/domain-error.js';
 import { bytesOf, type Message } from '../domain/message.js';
 import type { DeliveryQueue } from './delivery-queue.js';
 import type { Outbox, OutboxEntry } from './outbox.js';
-import { Rounds } from './rounds.js';
+import { PeriodicTask } from '#kernel/periodic-task.js';
 
 export interface RelayReport {
   readonly event: 'relay_failed' | 'job_refused' | 'cleanup_failed' | 'sweep_failed';
@@ -38,7 +38,7 @@ export class OutboxRelay {
   private running: Promise<void> | null = null;
   private removing: Promise<void> = Promise.resolve();
   private removeTimer: NodeJS.Timeout | null = null;
-  private readonly sweeps = new Rounds(() =>
+  private readonly sweeps = new PeriodicTask(() =>
     this.sweep(LIMITS.sweepAgeMs).catch((error: unknown) => {
       this.report({ event: 'sweep_failed', error });
     }),

@@ -2,7 +2,7 @@ import type { Clock } from '#kernel/clock.js';
 import type { Census, Stray } from './census.js';
 import type { Deliveries } from './deliveries.js';
 import { KEY_LIFETIME_MS, type Messages } from './messages.js';
-import { Rounds } from './rounds.js';
+import { PeriodicTask } from '#kernel/periodic-task.js';
 
 const STRAYS_AT_ONCE = 500;
 /** Jobs that others have ended are kept so long for people to look at; ours go at once. */
@@ -17,7 +17,7 @@ export interface Reconciled {
 
 /** Slowly and periodically puts right what no other part did. */
 export class Reconciler {
-  private readonly rounds = new Rounds(() => this.run().then(this.report, this.report));
+  private readonly rounds = new PeriodicTask(() => this.run().then(this.report, this.report));
   private closed = false;
 
   constructor(

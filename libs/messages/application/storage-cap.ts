@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import { DomainError } from '#kernel/domain-error.js';
 import { bytesOf, type Message } from '../domain/message.js';
-import { Rounds } from './rounds.js';
+import { PeriodicTask } from '#kernel/periodic-task.js';
 import type { AccountDay, StorageLedger } from './storage-ledger.js';
 
 const DAY_MS = 86_400_000;
@@ -37,7 +37,7 @@ export class StorageCap {
     max: MAX_REMEMBERED,
     ttl: REMEMBERED_MS,
   });
-  private readonly rounds = new Rounds(() => this.round());
+  private readonly rounds = new PeriodicTask(() => this.round());
   private roundsRun = 0;
 
   /** @param capBytes 0 for none: what is stored is counted all the same */

@@ -1,23 +1,23 @@
-/** Work that is done over and over in the background, one round at a time: while one takes longer, the next is left out. */
-export class Rounds {
+/** Repeats an asynchronous task in the background. Runs never overlap: a tick during a run is skipped. */
+export class PeriodicTask {
   private timer: NodeJS.Timeout | null = null;
   private running: Promise<unknown> | null = null;
 
-  /** @param run one round; what fails in it is its own to tell: it must not reject */
+  /** @param run one run; it must handle its own errors and never reject */
   constructor(private readonly run: () => Promise<unknown>) {}
 
   start(intervalMs: number): void {
     this.timer = setInterval(() => {
-      this.begin();
+      this.trigger();
     }, intervalMs);
   }
 
-  /** Begins a round now, unless one is under way. */
-  begin(): void {
+  /** Starts a run now, unless one is in progress. */
+  trigger(): void {
     this.running ??= this.run().finally(() => (this.running = null));
   }
 
-  /** Begins no more rounds, and resolves when the one that is under way has ended. */
+  /** Stops the timer and waits for the run in progress. */
   async close(): Promise<void> {
     if (this.timer !== null) clearInterval(this.timer);
     await this.running;

@@ -1,0 +1,21 @@
+import type { Abstract, FactoryProvider } from '@nestjs/common';
+
+type Token<T> = Abstract<T> | symbol;
+type Tokens<Args extends readonly unknown[]> = { readonly [Index in keyof Args]: Token<Args[Index]> };
+
+/** A provider for `type`, constructed from one token for each parameter. Classes are type-checked; a symbol fits any type. */
+export function provide<T, Args extends unknown[]>(
+  type: Abstract<T> & (new (...args: Args) => T),
+  deps: Tokens<Args>,
+): FactoryProvider<T> {
+  return provideAs(type, type, deps);
+}
+
+/** The same for a port or symbol that is implemented by `type`. */
+export function provideAs<T, Args extends unknown[]>(
+  token: Token<T>,
+  type: new (...args: Args) => T,
+  deps: Tokens<Args>,
+): FactoryProvider<T> {
+  return { provide: token, useFactory: (...args: unknown[]) => new type(...(args as Args)), inject: [...deps] };
+}
