@@ -1,4 +1,4 @@
-/** A rule of the domain that was broken. `code` is stable and machine-readable; the message is for people. */
+/** A violated rule of the domain. `code` is stable and machine-readable; the message is for people. */
 export class DomainError extends Error {
   constructor(
     readonly code: ErrorCode,
@@ -9,7 +9,7 @@ export class DomainError extends Error {
   }
 }
 
-/** Every code a caller can meet. How each is told over HTTP stands in one table: `libs/platform/http/problems.ts`. */
+/** Every error code of the API. `libs/platform/http/problems.ts` maps each to its HTTP status. */
 export type ErrorCode =
   | 'invalid_json'
   | 'invalid_content_type'
@@ -39,15 +39,15 @@ export type ErrorCode =
   | 'internal_error'
   | 'unavailable';
 
-/** What may succeed after some time. */
+/** An error of a request that may succeed later. */
 export class RetryLaterError extends DomainError {
-  /** @param retryAfter whole seconds, at least 1, after which a repetition may pass */
+  /** @param retryAfter whole seconds to wait before a retry, at least 1 */
   constructor(
     code: ErrorCode,
     message: string,
     readonly retryAfter: number,
   ) {
-    // A flood is refused with it: to note where it was thrown would be the largest part of each refusal's cost.
+    // Thrown for each request of a flood: capturing a stack trace would be most of the cost of a rejection.
     const { stackTraceLimit } = Error;
     Error.stackTraceLimit = 0;
     super(code, message);
@@ -55,20 +55,20 @@ export class RetryLaterError extends DomainError {
   }
 }
 
-/** What is wrong with one field. `pointer` is a JSON Pointer (RFC 6901) into the request body. */
-export interface FieldFault {
+/** An error in one field. `pointer` is a JSON Pointer (RFC 6901) into the request body. */
+export interface FieldError {
   readonly pointer: string;
   readonly detail: string;
 }
 
-/** Details that are told in the sentence for people; the list of faults has all. */
-const DETAILS_TOLD = 3;
+/** Details that become part of the message; `errors` has all. */
+const DETAILS_IN_MESSAGE = 3;
 
-/** A request that can never succeed as it is: names every field at fault. */
+/** A request that can never succeed as it is. */
 export class ValidationError extends DomainError {
-  constructor(readonly faults: readonly FieldFault[]) {
-    const told = faults.slice(0, DETAILS_TOLD).map(({ detail }) => detail);
-    const more = faults.length - told.length;
-    super('validation_failed', [...told, ...(more > 0 ? [`There are ${more} more faults.`] : [])].join(' '));
+  constructor(readonly errors: readonly FieldError[]) {
+    const details = errors.slice(0, DETAILS_IN_MESSAGE).map(({ detail }) => detail);
+    const more = errors.length - details.length;
+    super('validation_failed', [...details, ...(more > 0 ? [`There are ${more} more errors.`] : [])].join(' '));
   }
 }

@@ -32,7 +32,7 @@ describe('Account', () => {
     expect(special.changePlan(null, { ...agreed, perDay: 9 }).limits).toEqual({ ...agreed, perDay: 9 });
     expect(special.changePlan('pro', null).changePlan('enterprise', null).limits).toEqual(PLAN_LIMITS.enterprise);
     for (const plan of ['free', 'pro', 'business', null] as const) {
-      expect(thrownBy(() => account.changePlan(plan, agreed))).toMatchObject({ faults: [{ pointer: '/limits' }] });
+      expect(thrownBy(() => account.changePlan(plan, agreed))).toMatchObject({ errors: [{ pointer: '/limits' }] });
     }
   });
 

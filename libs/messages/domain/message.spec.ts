@@ -85,7 +85,7 @@ describe('Message', () => {
   it('can not be made of a text that no store would give back', () => {
     expect(thrownBy(() => Message.queue('msg_1', 'acct_1', { text: '\u0000' }, SENT_AT))).toMatchObject({
       code: 'validation_failed',
-      faults: [{ pointer: '/message', detail: 'message must not contain U+0000.' }],
+      errors: [{ pointer: '/message', detail: 'message must not contain U+0000.' }],
     });
   });
 
@@ -94,7 +94,7 @@ describe('Message', () => {
     for (const ms of [-1e12, -1, 0, 30 * 86_400_000]) expect(queue(ms).state.deliverAt).toEqual(after(ms));
     expect(thrownBy(() => queue(30 * 86_400_000 + 1))).toMatchObject({
       code: 'validation_failed',
-      faults: [{ pointer: '/deliverAt', detail: 'deliverAt must be at most 30 days ahead.' }],
+      errors: [{ pointer: '/deliverAt', detail: 'deliverAt must be at most 30 days ahead.' }],
     });
   });
 

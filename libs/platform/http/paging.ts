@@ -1,4 +1,4 @@
-import { ValidationError, type FieldFault } from '#kernel/domain-error.js';
+import { ValidationError, type FieldError } from '#kernel/domain-error.js';
 import { isTypeId } from '#kernel/typeid.js';
 import { nullable, viewModel, type Model } from './openapi/schema.js';
 
@@ -46,25 +46,25 @@ type Query = Readonly<Record<string, unknown>>;
 /**
  * `limit` and `cursor` of a list; other parameters are ignored.
  * @param prefix of the ids that are listed
- * @param more reads further parameters, and adds what is wrong with them to the faults
+ * @param more reads further parameters, and adds what is wrong with them to the errors
  * @throws ValidationError that names every parameter at fault
  */
 export function readPage<More extends object>(
   query: Query,
   prefix: string,
-  more: (query: Query, faults: FieldFault[]) => More = () => ({}) as More,
+  more: (query: Query, errors: FieldError[]) => More = () => ({}) as More,
 ): PageQuery & More {
-  const faults: FieldFault[] = [];
+  const errors: FieldError[] = [];
   const { limit = String(DEFAULT_LIMIT), cursor } = query;
   const before = cursor === undefined ? null : decodeCursor(prefix, cursor);
   if (typeof limit !== 'string' || !/^\d{1,3}$/.test(limit) || Number(limit) < 1 || Number(limit) > MAX_LIMIT) {
-    faults.push({ pointer: '', detail: `limit must be a whole number from 1 to ${MAX_LIMIT}.` });
+    errors.push({ pointer: '', detail: `limit must be a whole number from 1 to ${MAX_LIMIT}.` });
   }
   if (cursor !== undefined && before === null) {
-    faults.push({ pointer: '', detail: 'cursor must be the nextCursor of a list.' });
+    errors.push({ pointer: '', detail: 'cursor must be the nextCursor of a list.' });
   }
-  const further = more(query, faults);
-  if (faults.length > 0) throw new ValidationError(faults);
+  const further = more(query, errors);
+  if (errors.length > 0) throw new ValidationError(errors);
   return { ...further, limit: Number(limit), before };
 }
 

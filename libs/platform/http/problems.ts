@@ -3,7 +3,7 @@ import {
   RetryLaterError,
   ValidationError,
   type ErrorCode,
-  type FieldFault,
+  type FieldError,
 } from '#kernel/domain-error.js';
 
 /** All that is told of an error, besides the `detail` of the moment. */
@@ -233,7 +233,7 @@ export interface Problem {
   readonly detail: string;
   readonly code: ErrorCode;
   readonly requestId: string;
-  readonly errors?: readonly FieldFault[];
+  readonly errors?: readonly FieldError[];
 }
 
 export const PROBLEM_TYPE = 'application/problem+json; charset=utf-8';
@@ -241,7 +241,7 @@ export const PROBLEM_TYPE = 'application/problem+json; charset=utf-8';
 export function toProblem(error: DomainError, requestId: string): Problem {
   const { status, title } = PROBLEMS[error.code];
   const problem = { type: `/errors/${error.code}`, title, status, detail: error.message, code: error.code, requestId };
-  if (error instanceof ValidationError) return { ...problem, errors: error.faults };
+  if (error instanceof ValidationError) return { ...problem, errors: error.errors };
   return status === 400 ? { ...problem, errors: [{ pointer: '', detail: error.message }] } : problem;
 }
 

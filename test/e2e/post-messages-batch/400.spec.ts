@@ -56,16 +56,16 @@ describe('POST /messages/batch answers 400 and stores nothing', () => {
     expect(errors.map(({ pointer }) => pointer)).toEqual(times.map((_, index) => `/messages/${index}/deliverAt`));
   });
 
-  it('validation_failed that names all of several faults', async () => {
+  it('validation_failed that names all of several errors', async () => {
     const messages = [{ message: '' }, { message: 'x' }, 1, { message: 2 }, {}];
     const { errors, detail } = await expectRefused('validation_failed', { body: JSON.stringify({ messages }) });
     expect(errors.map(({ pointer }) => pointer)).toEqual([
       ...['/messages/0/message', '/messages/2', '/messages/3/message', '/messages/4/message'],
     ]);
-    expect(detail).toMatch(/There are 1 more faults\.$/);
+    expect(detail).toMatch(/There are 1 more errors\.$/);
   });
 
-  it('validation_failed that names a hundred of more faults', async () => {
+  it('validation_failed that names a hundred of more errors', async () => {
     const body = JSON.stringify({ messages: Array(1_000).fill({}) });
     expect((await expectRefused('validation_failed', { body })).errors).toHaveLength(100);
   });

@@ -8,7 +8,7 @@ import {
   type ValidationArguments,
   type ValidatorConstraintInterface,
 } from 'class-validator';
-import { ValidationError, type FieldFault } from '#kernel/domain-error.js';
+import { ValidationError, type FieldError } from '#kernel/domain-error.js';
 import { bodyModel } from '#platform/http/openapi/body-model.js';
 import { Field } from '#platform/http/openapi/operation.js';
 import { notATime, readTime, Time, TIME_SCHEMA } from '#platform/http/time.js';
@@ -107,9 +107,9 @@ export function readMessage({ message, deliverAt = null }: SendMessageBody): New
  * @throws ValidationError that names each fault
  */
 export function readBatch({ messages }: SendBatchBody): NewMessage[] {
-  const faults: FieldFault[] = [];
+  const errors: FieldError[] = [];
   const note = (pointer: string, detail: string | null) => {
-    if (detail !== null) faults.push({ pointer: `/messages/${pointer}`, detail });
+    if (detail !== null) errors.push({ pointer: `/messages/${pointer}`, detail });
   };
   const bodies = messages.map((item, index) => {
     if (typeof item !== 'object' || item === null || Array.isArray(item)) {
@@ -122,6 +122,6 @@ export function readBatch({ messages }: SendBatchBody): NewMessage[] {
     note(`${index}/deliverAt`, deliverAt === null ? null : timeFault(deliverAt));
     return { message, deliverAt } as SendMessageBody;
   });
-  if (faults.length > 0) throw new ValidationError(faults.slice(0, MAX_FAULTS));
+  if (errors.length > 0) throw new ValidationError(errors.slice(0, MAX_FAULTS));
   return bodies.filter((body) => body !== null).map(readMessage);
 }

@@ -1,6 +1,6 @@
 import { Controller, Get, Headers, HttpCode, Param, Post, Query, Res, UseGuards } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
-import type { FieldFault } from '#kernel/domain-error.js';
+import type { FieldError } from '#kernel/domain-error.js';
 import { Scoped } from '#platform/http/access.js';
 import { CurrentCaller, type Caller } from '#platform/http/caller.js';
 import { CountMore } from '#platform/http/counter.js';
@@ -225,10 +225,10 @@ function fitting(messages: readonly Message[]): number {
   return tooMany === -1 ? messages.length : Math.max(1, tooMany);
 }
 
-function readStatus({ status }: Readonly<Record<string, unknown>>, faults: FieldFault[]) {
+function readStatus({ status }: Readonly<Record<string, unknown>>, errors: FieldError[]) {
   const known = MESSAGE_STATUSES.find((candidate) => candidate === status) ?? null;
   if (status !== undefined && known === null) {
-    faults.push({ pointer: '', detail: `status must be one of ${MESSAGE_STATUSES.join(', ')}.` });
+    errors.push({ pointer: '', detail: `status must be one of ${MESSAGE_STATUSES.join(', ')}.` });
   }
   return { status: known };
 }
