@@ -3,7 +3,6 @@ import { APP_FILTER, APP_GUARD, DiscoveryModule, DiscoveryService } from '@nestj
 import { AccountsModule } from '#accounts/accounts.module.js';
 import { AccessGuard } from '#accounts/adapters/http/access.guard.js';
 import { ApiKeyGuard } from '#accounts/adapters/http/api-key.guard.js';
-import { GetBacklog, GetStorage } from '#messages/index.js';
 import { MessagesModule } from '#messages/messages.module.js';
 import { FallbackController } from '#platform/http/fallback.controller.js';
 import type { Gate } from '#platform/http/gate.js';
@@ -34,17 +33,7 @@ export class ApiModule {
         PlatformModule.of(parts),
         DiscoveryModule,
         AccountsModule.forApi(operators),
-        RateLimitingModule.forApi(operators, budgets, gate, {
-          imports: [messages],
-          useFactory: (getBacklog: GetBacklog, getStorage: GetStorage) => async (accountId: string) => {
-            const [messages, storage] = await Promise.all([
-              getBacklog.execute(accountId),
-              getStorage.execute(accountId),
-            ]);
-            return { messages, storage };
-          },
-          inject: [GetBacklog, GetStorage],
-        }),
+        RateLimitingModule.forApi(operators, budgets, gate, messages),
         messages,
       ],
       controllers: [OpenApiController, DocsController, ErrorPagesController, FallbackController],

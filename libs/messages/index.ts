@@ -1,8 +1,8 @@
 export { Environment } from '#platform/environment.js';
 export { CancelMessage } from './application/cancel-message.js';
-export { GetBacklog } from './application/get-backlog.js';
+export type { Backlog } from './application/backlogs.js';
 export { GetMessage } from './application/get-message.js';
-export { GetStorage } from './application/get-storage.js';
+export { GetMessageUsage, type MessageUsage, type Storage } from './application/get-message-usage.js';
 export { ListAttempts } from './application/list-attempts.js';
 export { ListMessages } from './application/list-messages.js';
 export { GiveUp, MessageHandler, RetryDelivery, type Delivery } from './application/message-handler.js';

@@ -49,9 +49,8 @@ import { Census } from './application/census.js';
 import { DeliverMessage } from './application/deliver-message.js';
 import { Deliveries } from './application/deliveries.js';
 import { DeliveryQueue } from './application/delivery-queue.js';
-import { GetBacklog } from './application/get-backlog.js';
 import { GetMessage } from './application/get-message.js';
-import { GetStorage } from './application/get-storage.js';
+import { GetMessageUsage } from './application/get-message-usage.js';
 import { JobFollower } from './application/job-follower.js';
 import { ListAttempts } from './application/list-attempts.js';
 import { ListMessages } from './application/list-messages.js';
@@ -214,12 +213,11 @@ const core: FactoryProvider[] = [
 ];
 
 const useCases: FactoryProvider[] = [
-  { provide: GetBacklog, useFactory: (backlogs: Backlogs) => new GetBacklog(backlogs), inject: [Backlogs] },
   {
-    provide: GetStorage,
-    useFactory: (ledger: StorageLedger, { maxStoredBytesPerAccount }: Settings) =>
-      new GetStorage(ledger, maxStoredBytesPerAccount),
-    inject: [StorageLedger, SETTINGS],
+    provide: GetMessageUsage,
+    useFactory: (backlogs: Backlogs, ledger: StorageLedger, { maxStoredBytesPerAccount }: Settings) =>
+      new GetMessageUsage(backlogs, ledger, maxStoredBytesPerAccount),
+    inject: [Backlogs, StorageLedger, SETTINGS],
   },
   ...[SendMessage, SendBatch].map((UseCase) => ({
     provide: UseCase,

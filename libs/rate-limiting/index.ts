@@ -1,3 +1,2 @@
-export type { Backlog, Storage } from './holdings.js';
 export { simulate, steady, type Simulation } from './simulate.js';
 export { take, UNUSED, WINDOW_MS, type Window, type Windows } from './windows.js';

@@ -26,14 +26,9 @@ import { GateKeeper } from './adapters/http/gate-keeper.js';
 import { PostgresBans } from './adapters/postgres/postgres-bans.js';
 import { PlanThrottlerGuard, type Budgets } from './adapters/http/plan-throttler.guard.js';
 import { Bans } from './bans.js';
-import { HOLDINGS_OF, type HoldingsOf } from './holdings.js';
 import { PlanThrottlerStorage } from './plan-throttler-storage.js';
 import { PostgresPlanThrottlerStorage } from './adapters/postgres/postgres-plan-throttler-storage.js';
 import { UsageController } from './adapters/http/usage.controller.js';
-
-interface HoldingsSource extends Pick<FactoryProvider<HoldingsOf>, 'useFactory' | 'inject'> {
-  readonly imports: DynamicModule[];
-}
 
 const COUNTERS = Symbol('database of the counters');
 const DECIDED = Symbol('told of each decision');
@@ -78,9 +73,9 @@ export class RateLimitingModule {
   /**
    * @param operators whether there is an operators' key, without which their routes do not exist
    * @param gate where requests are refused that need no further look
-   * @param holdingsOf how the app has them from whoever has the messages
+   * @param messages the module that exports `GetMessageUsage`
    */
-  static forApi(operators: boolean, budgets: Budgets, gate: Gate, holdingsOf: HoldingsSource): DynamicModule {
+  static forApi(operators: boolean, budgets: Budgets, gate: Gate, messages: DynamicModule): DynamicModule {
     const decided: FactoryProvider = { provide: DECIDED, useFactory: countDecisions, inject: [Metrics] };
     const guard: FactoryProvider = {
       provide: PlanThrottlerGuard,
@@ -116,14 +111,9 @@ export class RateLimitingModule {
     };
     return {
       module: RateLimitingModule,
-      imports: [DiscoveryModule, ...holdingsOf.imports],
+      imports: [DiscoveryModule, messages],
       controllers: operators ? [BansController] : [],
-      providers: [
-        decided,
-        guard,
-        gateKeeper,
-        { provide: HOLDINGS_OF, useFactory: holdingsOf.useFactory, inject: holdingsOf.inject ?? [] },
-      ],
+      providers: [decided, guard, gateKeeper],
       exports: [guard],
     };
   }

@@ -1,6 +1,5 @@
 import type { Database } from '#platform/database/database.js';
-import type { Backlog } from '#rate-limiting/index.js';
-import { Backlogs } from '../../application/backlogs.js';
+import { Backlogs, type Backlog } from '../../application/backlogs.js';
 import { INITIAL_STATUS } from '../../domain/message-status.js';
 
 const COUNTED = 10_000;

@@ -1,6 +1,6 @@
 import type { Limits } from '#accounts/index.js';
+import type { Backlog, MessageUsage, Storage } from '#messages/index.js';
 import { nullable, time, viewModel } from '#platform/http/openapi/schema.js';
-import type { Backlog, Holdings, Storage } from '../../holdings.js';
 import type { Simulation } from '../../simulate.js';
 import type { WindowName } from '../../windows.js';
 
@@ -11,7 +11,7 @@ interface WindowView {
   readonly resetsAt: Date;
 }
 
-export interface UsageView extends Readonly<Record<WindowName, WindowView>>, Holdings {}
+export interface UsageView extends Readonly<Record<WindowName, WindowView>>, MessageUsage {}
 
 export interface SimulationView extends Simulation {
   readonly limits: Limits;

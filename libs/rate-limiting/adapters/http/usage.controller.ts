@@ -1,4 +1,4 @@
-import { Controller, Get, HttpCode, Inject, Post } from '@nestjs/common';
+import { Controller, Get, HttpCode, Post } from '@nestjs/common';
 import {
   IsInt,
   IsOptional,
@@ -9,11 +9,11 @@ import {
   type ValidatorConstraintInterface,
 } from 'class-validator';
 import { ValidationError } from '#kernel/domain-error.js';
+import { GetMessageUsage } from '#messages/index.js';
 import { Scoped } from '#platform/http/access.js';
 import { CurrentCaller, type Caller } from '#platform/http/caller.js';
 import { JsonBody } from '#platform/http/json-body.js';
 import { Field, Operation, Section } from '#platform/http/openapi/operation.js';
-import { HOLDINGS_OF, type HoldingsOf } from '../../holdings.js';
 import { PlanThrottlerStorage } from '../../plan-throttler-storage.js';
 import { simulate, steady } from '../../simulate.js';
 import { WINDOW_MS, type WindowName } from '../../windows.js';
@@ -84,7 +84,7 @@ class SimulateBody {
 export class UsageController {
   constructor(
     private readonly storage: PlanThrottlerStorage,
-    @Inject(HOLDINGS_OF) private readonly holdingsOf: HoldingsOf,
+    private readonly getMessageUsage: GetMessageUsage,
   ) {}
 
   @Get('usage')
@@ -97,16 +97,16 @@ export class UsageController {
     answer: { description: 'Both windows, the backlog and the storage.', body: USAGE },
   })
   async usage(@CurrentCaller() { accountId }: Caller): Promise<UsageView> {
-    const [{ limits, windows, at }, holdings] = await Promise.all([
+    const [{ limits, windows, at }, messageUsage] = await Promise.all([
       this.storage.usage(accountId),
-      this.holdingsOf(accountId),
+      this.getMessageUsage.execute(accountId),
     ]);
     const view = (name: WindowName, limit: number) => {
       const { used, endsAt } = windows[name];
       const resetsAt = new Date(endsAt === 0 ? at + WINDOW_MS[name] : endsAt);
       return { limit, used, remaining: Math.max(0, limit - used), resetsAt };
     };
-    return { minute: view('minute', limits.perMinute), day: view('day', limits.perDay), ...holdings };
+    return { minute: view('minute', limits.perMinute), day: view('day', limits.perDay), ...messageUsage };
   }
 
   /** A dry run: nothing of it is sent or counted, but for the request itself. */
