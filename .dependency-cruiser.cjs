@@ -4,7 +4,8 @@ const SPEC = '\\.spec\\.ts$';
 
 /** Where something starts without being imported: a process, a command, and what a context publishes. */
 const ENTRY_POINTS = [
-  '^apps/[^/]+/(main|census)\\.ts$',
+  '^apps/[^/]+/main\\.ts$',
+  '^apps/cli/[^/]+\\.ts$',
   '^apps/dev/start\\.mjs$',
   '^examples/bare-worker/',
   `${CONTEXT}index\\.ts$`,

@@ -31,5 +31,5 @@ USER node
 EXPOSE 3000 9464
 # Whether it runs, not whether its database answers: some orchestrators replace what is unhealthy.
 HEALTHCHECK --interval=5s --timeout=3s --start-period=30s --retries=3 \
-  CMD ["node", "dist/apps/health/main.js", "live"]
+  CMD ["node", "dist/apps/cli/health.js", "live"]
 CMD ["node", "dist/apps/api/main.js"]

@@ -14,7 +14,7 @@ import { NestLogger, type Logger } from '#platform/logging.js';
 import type { Metrics } from '#platform/management/metrics.js';
 import type { Settings } from '#platform/settings.js';
 import { openParts } from '../context.js';
-import { managed, type Managed } from '../management.js';
+import { managed, type Managed } from '#platform/process/managed.js';
 import { ApiModule } from './api.module.js';
 
 const MINUTE_SECONDS = 60;

@@ -1,8 +1,9 @@
 import 'reflect-metadata';
-import { runProcess } from '../process.js';
+import { runProcess } from '#platform/process/process.js';
+import { migrateSchema } from '../schema.js';
 import { startApi } from './api.js';
 
-await runProcess('api', async (settings, logger, migrate) => {
+await runProcess('api', migrateSchema, async (settings, logger, migrate) => {
   const api = await startApi(settings, logger, migrate);
   logger.info({ url: api.url, management: api.managementUrl }, 'listening');
   return api;

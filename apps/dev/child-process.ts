@@ -1,6 +1,6 @@
 import { fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import { NODE_FLAGS } from '../node-flags.js';
+import { NODE_FLAGS } from '#platform/process/node-flags.js';
 import type { Running } from './kept.js';
 
 /**

@@ -1,4 +1,4 @@
-import { EmbeddedPostgres } from '#platform/embedded-postgres/index.js';
+import { EmbeddedPostgres } from './embedded-postgres/index.js';
 import type { DataDir } from './data-dir.js';
 import { Kept } from './kept.js';
 

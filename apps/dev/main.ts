@@ -1,7 +1,7 @@
 import 'reflect-metadata';
-import { EmbeddedPostgresError } from '#platform/embedded-postgres/index.js';
+import { EmbeddedPostgresError } from './embedded-postgres/index.js';
 import { SettingsError } from '#platform/settings.js';
-import { sentence } from '../process.js';
+import { sentence } from '#platform/process/process.js';
 import { EndedTooSoon } from './child-process.js';
 import { StartError } from './start-error.js';
 import { Supervisor } from './supervisor.js';

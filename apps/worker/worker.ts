@@ -4,7 +4,7 @@ import type { Logger } from '#platform/logging.js';
 import type { Metrics } from '#platform/management/metrics.js';
 import type { Settings } from '#platform/settings.js';
 import { openParts, startContext } from '../context.js';
-import { managed, type Managed } from '../management.js';
+import { managed, type Managed } from '#platform/process/managed.js';
 
 export interface RunningWorker extends Managed {
   /** Takes no more jobs, finishes those that run, closes. */

@@ -1,7 +1,7 @@
 import { fork, type ChildProcess } from 'node:child_process';
 import { closeSync, openSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { NODE_FLAGS } from '../../apps/node-flags.js';
+import { NODE_FLAGS } from '#platform/process/node-flags.js';
 
 const PATIENCE_MS = 30_000;
 

@@ -1,8 +1,9 @@
 /** Sluice's worker process with a handler that does nothing: what is left is what a delivery costs. */
 import 'reflect-metadata';
-import { runProcess } from '../../apps/process.js';
+import { runProcess } from '#platform/process/process.js';
+import { migrateSchema } from '../../apps/schema.js';
 import { startWorker } from '../../apps/worker/worker.js';
 
 const handler = { handle: () => Promise.resolve() };
 
-await runProcess('worker', (settings, logger) => startWorker(settings, logger, handler));
+await runProcess('worker', migrateSchema, (settings, logger) => startWorker(settings, logger, handler));

@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative, resolve, sep } from 'node:path';
-import { NODE_FLAGS } from '../../apps/node-flags.js';
+import { NODE_FLAGS } from '#platform/process/node-flags.js';
 import { ROOT } from '../support/processes.js';
 
 interface Package {

@@ -3,7 +3,7 @@ import { chmodSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client } from 'pg';
-import { EmbeddedPostgres } from '#platform/embedded-postgres/index.js';
+import { EmbeddedPostgres } from '../../apps/dev/embedded-postgres/index.js';
 import { isAlive, killAll, Program, until } from '../support/processes.js';
 
 const settings = { fsync: 'off' };

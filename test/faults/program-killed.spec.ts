@@ -3,9 +3,9 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Ledger } from '../../apps/verify/ledger.js';
-import { printed } from '../../apps/verify/report.js';
-import { Verification } from '../../apps/verify/verification.js';
+import { Ledger } from '../../apps/cli/verify/ledger.js';
+import { printed } from '../../apps/cli/verify/report.js';
+import { Verification } from '../../apps/cli/verify/verification.js';
 import { freePort, isAlive, killAll, Program, ROOT, until } from '../support/processes.js';
 
 const ROUNDS = Number(process.env.FAULT_ROUNDS ?? 2);
@@ -60,7 +60,7 @@ describe('the whole program', () => {
       const report = await callers.reckon(60_000 + ROUNDS * 10_000);
       process.stdout.write(`${printed(report)}\n`);
       expect(report.rules.flatMap(({ broken }) => broken)).toEqual([]);
-      const census = execFileSync(process.execPath, ['dist/apps/dev/census.js'], {
+      const census = execFileSync(process.execPath, ['dist/apps/cli/census.js'], {
         cwd: ROOT,
         env: { ...process.env, ...env },
       });

@@ -19,7 +19,7 @@ describe('npm run verify', () => {
   const verify = (ledger: string, ...args: string[]) => {
     const env = { SLUICE_URL: deployment.api.url, SLUICE_KEY: deployment.apiKey };
     const all = ['--ledger', deployment.file(ledger), '--rate', '100', '--settle', '100', ...args];
-    return Program.run('dist/apps/verify/main.js', env, process.execPath, all);
+    return Program.run('dist/apps/cli/verify.js', env, process.execPath, all);
   };
   const linesOf = (ledger: string) => readFileSync(deployment.file(ledger), 'utf8').split('\n').length;
 

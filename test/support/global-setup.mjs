@@ -6,7 +6,7 @@ import 'reflect-metadata';
 import { chmod, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { EmbeddedPostgres } from '#platform/embedded-postgres/index.js';
+import { EmbeddedPostgres } from '../../dist/apps/dev/embedded-postgres/index.js';
 import { createLogger } from '#platform/logging.js';
 import { readSettings } from '#platform/settings.js';
 import { startApi } from '../../dist/apps/api/api.js';

@@ -1,7 +1,8 @@
 import 'reflect-metadata';
 import { appendFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { runProcess } from '../../dist/apps/process.js';
+import { runProcess } from '#platform/process/process.js';
+import { migrateSchema } from '../../dist/apps/schema.js';
 import { startWorker } from '../../dist/apps/worker/worker.js';
 
 /*
@@ -29,5 +30,7 @@ const handler = {
   },
 };
 
-await runProcess('test-worker', (settings, logger, migrate) => startWorker(settings, logger, handler, migrate));
+await runProcess('test-worker', migrateSchema, (settings, logger, migrate) =>
+  startWorker(settings, logger, handler, migrate),
+);
 process.stdout.write('consuming\n');

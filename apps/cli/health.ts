@@ -1,5 +1,5 @@
 /**
- * `node dist/apps/health/main.js live` or `ready`: ends with 0 when the process beside it, in the same container, says
+ * `node dist/apps/cli/health.js live` or `ready`: ends with 0 when the process beside it, in the same container, says
  * that it is. It reads no other settings and loads nothing: a container runs it every few seconds.
  */
 function given(text: string | undefined, or: string): string {

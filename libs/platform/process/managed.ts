@@ -1,11 +1,11 @@
-import { Database } from '#platform/database/database.js';
-import type { Logger } from '#platform/logging.js';
-import { Health } from '#platform/management/health.js';
-import { ManagementServer } from '#platform/management/management-server.js';
-import { Secret } from '#platform/http/secret.js';
-import { Metrics } from '#platform/management/metrics.js';
-import { OperatorsPages, type OpenPages } from '#platform/management/operators-pages.js';
-import type { Settings } from '#platform/settings.js';
+import { Database } from '../database/database.js';
+import { Secret } from '../http/secret.js';
+import type { Logger } from '../logging.js';
+import { Health } from '../management/health.js';
+import { ManagementServer } from '../management/management-server.js';
+import { Metrics } from '../management/metrics.js';
+import { OperatorsPages, type OpenPages } from '../management/operators-pages.js';
+import type { Settings } from '../settings.js';
 
 /** Neither health nor metrics wait for the other, nor for connections that the process's own work has taken. */
 const POOL_SIZE = 2;

@@ -1,9 +1,9 @@
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { Ledger } from './ledger.js';
-import { isKept, printed } from './report.js';
-import { CannotJudge, Verification } from './verification.js';
+import { Ledger } from './verify/ledger.js';
+import { isKept, printed } from './verify/report.js';
+import { CannotJudge, Verification } from './verify/verification.js';
 
 const USAGE = `Usage: SLUICE_KEY=… npm run verify -- [options]
 

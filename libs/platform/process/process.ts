@@ -1,8 +1,7 @@
-import { createLogger, type Logger } from '#platform/logging.js';
-import { readSettings, SettingsError, type Settings } from '#platform/settings.js';
 import { DomainError } from '#kernel/domain-error.js';
-import { requireDirectConnection } from '#platform/database/direct-connection.js';
-import { migrateSchema } from './schema.js';
+import { requireDirectConnection } from '../database/direct-connection.js';
+import { createLogger, type Logger } from '../logging.js';
+import { readSettings, SettingsError, type Settings } from '../settings.js';
 
 /** Signals within this time, in milliseconds, are one: a terminal and npm both pass a Ctrl-C on. */
 const SAME_SIGNAL_MS = 1_000;
@@ -13,15 +12,17 @@ interface Running {
 }
 
 /**
- * Runs one process from its settings to its end: has it migrate and start, tells its parent that it serves, and stops on
- * SIGTERM, SIGINT or when that parent is gone; a second signal ends it at once, with exit code 1. What keeps it from
- * starting is told in one sentence, with exit code 1.
+ * Runs a process: reads its settings, migrates and starts it, sends `ready` to its parent, and stops it on SIGTERM,
+ * SIGINT or when the parent is gone. A second signal ends it at once with exit code 1. A failed start is reported in one
+ * sentence, with exit code 1.
+ * @param migrate brings the schema of a database up to date; calls `onWait` when another process is doing so
  */
 export async function runProcess(
   name: string,
+  migrate: (url: string, onWait: () => void) => Promise<void>,
   start: (settings: Settings, logger: Logger, migrate: () => Promise<void>) => Promise<Running>,
 ): Promise<void> {
-  // Until it serves, there is nothing to finish. The first process of a container is not ended unless it ends itself.
+  // Before it serves there is nothing to finish. Process 1 of a container ignores signals it has no handler for.
   const leave = () => process.exit(0);
   for (const signal of SIGNALS) process.on(signal, leave);
   try {
@@ -30,7 +31,7 @@ export async function runProcess(
     const { url } = settings.database;
     await requireDirectConnection(url);
     const running = await start(settings, logger, () =>
-      migrateSchema(url, () => {
+      migrate(url, () => {
         logger.info('waiting for another process, which migrates the schema');
       }),
     );

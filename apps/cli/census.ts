@@ -2,11 +2,11 @@ import 'reflect-metadata';
 import { realpath } from 'node:fs/promises';
 import { join } from 'node:path';
 import { MessagesModule } from '#messages/messages.module.js';
-import { runningUrl } from '#platform/embedded-postgres/index.js';
+import { runningUrl } from '../dev/embedded-postgres/index.js';
 import { createLogger } from '#platform/logging.js';
 import { readSettings } from '#platform/settings.js';
 import { startTools } from '../context.js';
-import { sentence } from '../process.js';
+import { sentence } from '#platform/process/process.js';
 
 /**
  * `npm run census`: counts open messages that nothing will ever deliver, in the database of DATABASE_URL or in that of
