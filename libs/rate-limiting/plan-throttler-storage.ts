@@ -1,8 +1,11 @@
+import type { ThrottlerStorage } from '@nestjs/throttler';
 import type { Limits } from '#accounts/index.js';
-import type { RateLimitWindow } from '#platform/http/rate-limit-headers.js';
+import { seconds, tightest, type RateLimitWindow } from '#platform/http/rate-limit-headers.js';
 import type { Windows } from './windows.js';
 
-/** Requests of one key that want to pass, together or not at all. */
+type ThrottlerStorageRecord = Awaited<ReturnType<ThrottlerStorage['increment']>>;
+
+/** Requests of one key, to be admitted together or not at all. */
 export interface Hit {
   readonly accountId: string;
   readonly keyId: string;
@@ -20,38 +23,68 @@ export interface RefusingVerdict {
 export type Verdict =
   | { readonly kind: 'admitted'; readonly windows: readonly RateLimitWindow[] }
   | RefusingVerdict
-  /** The key was looked up before something changed: look it up again. Nothing was counted. */
+  /** The account has changed since the key was looked up: look it up again. Nothing was counted. */
   | { readonly kind: 'stale' };
 
 export interface Usage {
   readonly limits: Limits;
   readonly windows: Windows;
-  /** When this was so, in Unix milliseconds by the same clock as the windows' ends. */
+  /** The time of the query in Unix milliseconds, by the same clock as the windows' ends. */
   readonly at: number;
 }
 
+/** A verdict as a record of @nestjs/throttler, which also blocks what was not counted. */
+export interface PlanThrottlerRecord extends ThrottlerStorageRecord {
+  readonly verdict: Verdict;
+}
+
 /**
- * Counts requests by account, in a minute and a day at once, and bans keys that go on after they were refused.
+ * Counts requests by account, in a minute and a day at once, and bans keys that continue after they were refused.
  *
- * Of any number of parallel hits, through any number of processes, exactly the limit is admitted: the check, both
- * counts, strikes and ban are one atomic step, which also tells whether what is known of the key still holds. Counts
- * may be lost with the last second before a crash of the database. What is refused counts in no window.
+ * Of any number of parallel hits, through any number of processes, exactly the limit is admitted: both counts, the
+ * strikes, the ban and the check that the key is up to date are one atomic step. A crash of the database may lose the
+ * counts of its last second. Refused requests count in no window.
  */
-export abstract class PlanThrottlerStorage {
-  /** What a hit would be told from memory, so that it need not be made; null where the store must be asked. */
+export abstract class PlanThrottlerStorage implements ThrottlerStorage {
+  /** The key under which `increment` counts one request. */
+  static keyOf({ accountId, keyId, epoch }: Omit<Hit, 'count'>): string {
+    return `${accountId}/${keyId}/${epoch}`;
+  }
+
+  /**
+   * Counts one request. The limits and window lengths are those of the account's plan.
+   * @param key made by `keyOf`
+   */
+  async increment(key: string): Promise<PlanThrottlerRecord> {
+    const [accountId = '', keyId = '', epoch] = key.split('/');
+    return recordOf(await this.hit({ accountId, keyId, epoch: Number(epoch), count: 1 }));
+  }
+
+  /** The refusal of a hit that is known from memory; null when only the store can decide. */
   abstract recall(hit: Hit): RefusingVerdict | null;
 
   /**
-   * A refusal may come from memory, and is rechecked within a second.
-   * @throws DomainError `unavailable` when it can't be counted; it then passes nowhere
+   * Decides about a hit. A refusal may come from memory, and is rechecked within a second.
+   * @throws DomainError `unavailable` when it can't be counted; the request must not be served then
    */
   abstract hit(hit: Hit): Promise<Verdict>;
 
   abstract usage(accountId: string): Promise<Usage>;
 
-  /** The windows that an account was last told of; null for one that this process hasn't seen lately. */
-  abstract lastTold(accountId: string): readonly RateLimitWindow[] | null;
+  /** The windows of an account when this process last saw them; null when it has not seen them recently. */
+  abstract lastKnownWindows(accountId: string): readonly RateLimitWindow[] | null;
 
-  /** Forgets windows that ended more than a day ago, which nobody can tell from windows that have counted nothing. */
-  abstract forget(): Promise<void>;
+  /** Deletes windows that ended more than a day ago: they are the same as windows that have counted nothing. */
+  abstract deleteExpired(): Promise<void>;
+}
+
+function recordOf(verdict: Verdict): PlanThrottlerRecord {
+  const shown = verdict.kind === 'stale' ? undefined : tightest(verdict.windows);
+  return {
+    totalHits: shown === undefined ? 0 : shown.limit - shown.remaining,
+    timeToExpire: seconds(shown?.resetsInMs ?? 0),
+    isBlocked: verdict.kind !== 'admitted',
+    timeToBlockExpire: 'retryInMs' in verdict ? seconds(verdict.retryInMs) : 0,
+    verdict,
+  };
 }

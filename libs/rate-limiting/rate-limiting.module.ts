@@ -129,7 +129,7 @@ class Upkeep implements BeforeApplicationShutdown, OnApplicationShutdown {
     private readonly counters: Database,
   ) {
     // What could not be forgotten is forgotten next time.
-    this.timer = setInterval(() => void Promise.allSettled([bans.forget(), storage.forget()]), FORGET_EVERY_MS);
+    this.timer = setInterval(() => void Promise.allSettled([bans.forget(), storage.deleteExpired()]), FORGET_EVERY_MS);
   }
 
   async beforeApplicationShutdown(): Promise<void> {

@@ -77,7 +77,7 @@ export function describePlanThrottlerStorage(name: string, open: () => Promise<P
       for (const hit of [old, recent, open]) await subject.one.hit(hit);
       await subject.ageWindows(old, 2 * day + 60_000);
       await subject.ageWindows(recent, 2 * day - 60_000);
-      await subject.other.forget();
+      await subject.other.deleteExpired();
       expect(await Promise.all([old, recent, open].map((hit) => subject.used(hit)))).toEqual([
         { minute: 0, day: 0 },
         { minute: 1, day: 1 },
@@ -92,7 +92,7 @@ export function describePlanThrottlerStorage(name: string, open: () => Promise<P
       for (const hit of hits) await subject.ageWindows(hit, 3 * 86_400_000);
       const both = [subject.one, subject.other];
       const outcomes = hits.map((hit) => hitAll(hit, Array<number>(10).fill(1)));
-      for (let round = 0; round < 5; round++) await Promise.all(both.map((storage) => storage.forget()));
+      for (let round = 0; round < 5; round++) await Promise.all(both.map((storage) => storage.deleteExpired()));
       const admitted = (await Promise.all(outcomes)).map(
         (some) => some.filter(({ kind }) => kind === 'admitted').length,
       );
@@ -143,14 +143,14 @@ export function describePlanThrottlerStorage(name: string, open: () => Promise<P
     });
     it('tells what an account has used, and what it was told last', async () => {
       const hit = await subject.account(10, 20);
-      expect(subject.one.lastTold(hit.accountId)).toBeNull();
+      expect(subject.one.lastKnownWindows(hit.accountId)).toBeNull();
       await subject.one.hit({ ...hit, count: 7 });
       expect((await subject.one.hit({ ...hit, count: 4 })).kind).toBe('refused');
       const { limits, windows, at } = await subject.other.usage(hit.accountId);
       expect([limits.perMinute, limits.perDay, windows.minute.used, windows.day.used]).toEqual([10, 20, 7, 7]);
       expect(windows.minute.endsAt - at).toBeGreaterThan(0);
       expect(windows.minute.endsAt - at).toBeLessThanOrEqual(60_000);
-      expect(subject.one.lastTold(hit.accountId)?.map((window) => window.limit)).toEqual([10, 20]);
+      expect(subject.one.lastKnownWindows(hit.accountId)?.map((window) => window.limit)).toEqual([10, 20]);
     });
 
     describe('with bans', () => {

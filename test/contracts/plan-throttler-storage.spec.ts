@@ -120,7 +120,7 @@ describe('PostgresPlanThrottlerStorage', () => {
     );
     await limiter.sql('BEGIN');
     await limiter.sql('SELECT FROM sluice.rate_limits WHERE account_id = $1 FOR UPDATE', [held.accountId]);
-    await one.forget();
+    await one.deleteExpired();
     await limiter.sql('ROLLBACK');
     expect(await limiter.sql('SELECT account_id FROM sluice.rate_limits')).toEqual([{ account_id: held.accountId }]);
   });

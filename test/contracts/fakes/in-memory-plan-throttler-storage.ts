@@ -80,11 +80,11 @@ export class InMemoryPlanThrottlerStorage extends PlanThrottlerStorage {
     return Promise.resolve({ limits: account.limits, windows, at });
   }
 
-  lastTold(accountId: string): readonly RateLimitWindow[] | null {
+  lastKnownWindows(accountId: string): readonly RateLimitWindow[] | null {
     return this.told.get(accountId) ?? null;
   }
 
-  forget(): Promise<void> {
+  deleteExpired(): Promise<void> {
     for (const account of this.limits.accounts.values()) {
       if (account.windows.day.endsAt <= this.now() - WINDOW_MS.day) account.windows = UNUSED;
     }

@@ -83,7 +83,7 @@ export class PlanThrottlerGuard extends ThrottlerGuard implements Counter {
       return await this.storage.hit({ accountId, keyId, epoch, count });
     } catch (error) {
       this.decided('unavailable');
-      const known = this.storage.lastTold(accountId) ?? [this.budgets.strangers.peek(request.ip)];
+      const known = this.storage.lastKnownWindows(accountId) ?? [this.budgets.strangers.peek(request.ip)];
       request.rateLimit = exhausted(known, UNAVAILABLE_RETRY_AFTER);
       throw error;
     }

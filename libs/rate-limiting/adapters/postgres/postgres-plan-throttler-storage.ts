@@ -67,7 +67,7 @@ export class PostgresPlanThrottlerStorage extends PlanThrottlerStorage {
     return this.batcher.submit(hit);
   }
 
-  lastTold(accountId: string): readonly RateLimitWindow[] | null {
+  lastKnownWindows(accountId: string): readonly RateLimitWindow[] | null {
     return this.refusals.lastTold(accountId, performance.now());
   }
 
@@ -90,7 +90,7 @@ export class PostgresPlanThrottlerStorage extends PlanThrottlerStorage {
   }
 
   // A row of 0 may be one that a hit has just made and is about to count in.
-  forget(): Promise<void> {
+  deleteExpired(): Promise<void> {
     const lapsed = `day_ends_ms BETWEEN 1 AND ${NOW_MS} - 86400000`;
     return forgetRows(this.database, 'sluice.rate_limits', 'account_id', lapsed);
   }
