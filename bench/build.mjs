@@ -4,8 +4,8 @@ import ts from 'typescript';
 import { root } from '../apps/dev/prepare.mjs';
 
 /**
- * Translates bench/ into dist/bench, beside the program that it measures. Types are checked with those of the tests:
- * `npm run build` leaves the benchmark out, since nothing of it is needed in production.
+ * Transpiles bench/ into dist/bench. Its types are checked together with the tests:
+ * `npm run build` leaves the benchmark out.
  */
 export function buildBench() {
   const { config } = ts.readConfigFile(join(root, 'tsconfig.json'), ts.sys.readFile);
@@ -15,12 +15,12 @@ export function buildBench() {
     const fileName = join(root, 'bench', name);
     const { outputText } = ts.transpileModule(readFileSync(fileName, 'utf8'), {
       fileName,
-      // One file by itself doesn't know that package.json says what modules are.
+      // transpileModule does not read the module type from package.json.
       compilerOptions: { ...options, module: ts.ModuleKind.ESNext, sourceMap: false },
     });
     const file = join(root, 'dist', 'bench', name.replace(/\.ts$/, '.js'));
     mkdirSync(dirname(file), { recursive: true });
-    // Renamed into place: another benchmark that runs never reads half of a file.
+    // Renamed into place, so that a benchmark that is running never reads a partial file.
     writeFileSync(`${file}.${process.pid}`, outputText);
     renameSync(`${file}.${process.pid}`, file);
   }

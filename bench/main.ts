@@ -1,6 +1,6 @@
 import 'reflect-metadata';
-import { Mistake, readCall, USAGE, type Options, type ScenarioName } from './options.js';
-import { Bed } from './parts/bed.js';
+import { UsageError, readCall, USAGE, type Options, type ScenarioName } from './options.js';
+import { BenchEnvironment } from './parts/environment.js';
 import { machineOf } from './report/machine.js';
 import { markdown, write, type Findings } from './report/report.js';
 import { accept } from './scenarios/accept.js';
@@ -10,7 +10,7 @@ import { overload } from './scenarios/overload.js';
 import { sustained } from './scenarios/sustained.js';
 
 const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
-const RUNS: Readonly<Record<ScenarioName, (bed: Bed, options: Options) => Promise<Findings>>> = {
+const RUNS: Readonly<Record<ScenarioName, (bench: BenchEnvironment, options: Options) => Promise<Findings>>> = {
   accept,
   consume,
   sustained,
@@ -18,43 +18,43 @@ const RUNS: Readonly<Record<ScenarioName, (bed: Bed, options: Options) => Promis
   growth,
 };
 
-async function bench(): Promise<number> {
+async function run(): Promise<number> {
   const { scenarios, options, out, help } = readCall(process.argv.slice(2));
   if (help) {
     console.log(USAGE);
     return 0;
   }
   if (process.platform !== 'linux')
-    throw new Mistake('The benchmark reads from /proc what processes use: it needs Linux.');
-  // Each on a bed of its own, unless no figure is worth anything.
+    throw new UsageError('The benchmark requires Linux: it reads the resource usage of processes from /proc.');
+  // Each scenario has an environment of its own; in a smoke run they share one.
   const groups = options.smoke ? [scenarios] : scenarios.map((scenario) => [scenario]);
   let failed = false;
   for (const group of groups) {
-    const bed = await Bed.make(options.smoke);
+    const bench = await BenchEnvironment.make(options.smoke);
     const leave = () => {
-      void bed.remove().finally(() => process.exit(1));
+      void bench.remove().finally(() => process.exit(1));
     };
     for (const signal of SIGNALS) process.once(signal, leave);
     try {
       for (const scenario of group) {
         const at = new Date().toISOString();
-        const findings = await RUNS[scenario](bed, options);
-        const report = { scenario, at, machine: machineOf(bed), options: { ...options }, ...findings };
+        const findings = await RUNS[scenario](bench, options);
+        const report = { scenario, at, machine: machineOf(bench), options: { ...options }, ...findings };
         write(report, out);
         console.log(`\n${markdown(report)}`);
         failed ||= findings.checks.some(({ holds }) => !holds);
       }
     } finally {
       for (const signal of SIGNALS) process.off(signal, leave);
-      await bed.remove();
+      await bench.remove();
     }
   }
   return failed ? 1 : 0;
 }
 
 try {
-  process.exitCode = await bench();
+  process.exitCode = await run();
 } catch (error) {
-  console.error(error instanceof Mistake ? error.message : error);
-  process.exitCode = error instanceof Mistake ? 2 : 1;
+  console.error(error instanceof UsageError ? error.message : error);
+  process.exitCode = error instanceof UsageError ? 2 : 1;
 }

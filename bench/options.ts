@@ -7,16 +7,16 @@ export const USAGE = `Usage: npm run bench -- [scenario …] [options]
 
 Scenarios: ${SCENARIOS.join(', ')}; all of them if none is named.
 
-  --rounds <n>      how often everything is measured, one after the other, 1 to 100 (5)
-  --seconds <n>     how long a load is measured, 1 to 600 (10)
-  --generators <n>  processes that a load comes from, 1 to 16 (1)
-  --messages <n>    messages that are consumed, 100 to 1000000 (20000)
-  --rows <n>        messages in store in the growth scenario, 1000 to 1000000000 (10000000)
-  --backlog <n>     messages queued in the growth scenario, 100 to 10000000 (500000)
-  --smoke           everything once and for a moment: shows that it works, and no figure is worth anything
+  --rounds <n>      how often each load is measured, 1 to 100 (5)
+  --seconds <n>     duration of each measurement, 1 to 600 (10)
+  --generators <n>  load generator processes, 1 to 16 (1)
+  --messages <n>    queued messages in the consume scenario, 100 to 1000000 (20000)
+  --rows <n>        stored messages in the growth scenario, 1000 to 1000000000 (10000000)
+  --backlog <n>     queued messages in the growth scenario, 100 to 10000000 (500000)
+  --smoke           one short round of everything: shows that it works; the figures mean nothing
   --out <folder>    where the results are written (bench/results; with --smoke dist/bench/results)
 
-Exit code 0: all counts agree. 1: they don't, or something could not be measured. 2: it was called wrongly.`;
+Exit codes: 0 all checks agree; 1 a check or a measurement failed; 2 invalid arguments.`;
 
 export interface Options {
   readonly rounds: number;
@@ -39,22 +39,22 @@ export interface Call {
   readonly help: boolean;
 }
 
-/** What was asked for can't be done; the message is a sentence. */
-export class Mistake extends Error {}
+/** The command line is invalid; the message explains why. */
+export class UsageError extends Error {}
 
-/** @throws Mistake */
+/** @throws UsageError */
 export function readCall(args: string[]): Call {
   const { values, positionals } = parsed(args);
   const { smoke } = values;
   const integer = (name: Numeric, or: number, min: number, max: number) => {
     const text = values[name] ?? String(or);
     if (!/^\d{1,9}$/.test(text) || Number(text) < min || Number(text) > max) {
-      throw new Mistake(`--${name} must be a whole number from ${min} to ${max}; it is "${text}".`);
+      throw new UsageError(`--${name} must be an integer from ${min} to ${max}, not "${text}".`);
     }
     return Number(text);
   };
   const unknown = positionals.find((name) => !SCENARIOS.some((known) => known === name));
-  if (unknown !== undefined) throw new Mistake(`There is no scenario "${unknown}"; there are ${SCENARIOS.join(', ')}.`);
+  if (unknown !== undefined) throw new UsageError(`Unknown scenario "${unknown}". Scenarios: ${SCENARIOS.join(', ')}.`);
   const rows = integer('rows', smoke ? 2_000 : 10_000_000, 1_000, 1_000_000_000);
   return {
     scenarios: SCENARIOS.filter((name) => positionals.length === 0 || positionals.includes(name)),
@@ -92,6 +92,6 @@ function parsed(args: string[]) {
       },
     });
   } catch (error) {
-    throw new Mistake((error as Error).message);
+    throw new UsageError((error as Error).message);
   }
 }

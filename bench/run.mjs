@@ -1,4 +1,4 @@
-/** `npm run bench`: builds the program and the benchmark, and runs it. */
+/** `npm run bench`: builds Sluice and the benchmark, then runs it. */
 import { giveUp, endWithNpm, prepare } from '../apps/dev/prepare.mjs';
 import { buildBench } from './build.mjs';
 

@@ -1,9 +1,9 @@
 /**
- * The ceiling of the framework: the same JSON in and out as `POST /messages`, and nothing else. What Sluice does on top
- * of it (who is calling, may they, store, queue) costs the difference.
+ * The ceiling of the framework: the same JSON in and out as `POST /messages`, and nothing else. Everything Sluice does
+ * on top (authenticate, limit, store, queue) costs the difference.
  */
 import Fastify from 'fastify';
-import { acceptedAt, BODY, serve } from './same-answer.js';
+import { acceptedAt, BODY, serve } from './same-response.js';
 
 const fastify = Fastify();
 fastify.post<{ Body: { message: string } }>('/messages', { schema: { body: BODY } }, (request, reply) => {

@@ -1,7 +1,7 @@
-/** The least that stores a message: bare Fastify that inserts the row, one statement and one commit a request. */
+/** The minimum that stores a message: bare Fastify with one INSERT and one commit per request. */
 import Fastify from 'fastify';
 import pg from 'pg';
-import { acceptedAt, BODY, serve } from './same-answer.js';
+import { acceptedAt, BODY, serve } from './same-response.js';
 
 const INSERT = `
   INSERT INTO sluice.messages (id, account_id, body, status, created_at, updated_at)

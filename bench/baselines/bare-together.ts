@@ -1,10 +1,10 @@
 /**
- * The last ceiling: bare Fastify that sends the replies of a tick together, so that callers on the same machine come
- * back together as well. A service that commits for many callers at once does that by itself, which is why it may come
- * close to bare Fastify, and why that one alone would be too kind a comparison.
+ * Bare Fastify that sends the replies of an event loop tick together, so that callers on the same machine return
+ * together as well. A service with group commit has the same effect for free, so bare Fastify alone would be
+ * too kind a comparison.
  */
 import Fastify from 'fastify';
-import { acceptedAt, BODY, serve } from './same-answer.js';
+import { acceptedAt, BODY, serve } from './same-response.js';
 
 let waiting: (() => void)[] = [];
 

@@ -1,4 +1,4 @@
-/** A bare BullMQ worker with an empty handler, on the same queue as Sluice's. Tells when it has completed JOBS. */
+/** A bare BullMQ worker with an empty handler on the same queue. Notifies its parent after JOBS jobs. */
 import { createPostgresBackend, withBackend, type Worker } from 'bullmq';
 import pg from 'pg';
 
@@ -17,7 +17,7 @@ const worker = new classes.Worker(
   {
     connection: pool,
     concurrency: Number(process.env.CONCURRENCY),
-    // As Sluice's does: what is kept would cost it the room, and save it the work.
+    // As in Sluice's worker; keeping completed jobs would change the cost.
     removeOnComplete: { count: 0 },
   },
 );

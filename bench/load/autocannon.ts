@@ -6,7 +6,7 @@ import type { Load } from './request.js';
 const AUTOCANNON = fileURLToPath(new URL('../../../node_modules/autocannon/autocannon.js', import.meta.url));
 
 /**
- * The same load by autocannon: so many requests, each of which is answered before it ends.
+ * Sends the same load with autocannon, as a fixed number of requests.
  * @returns requests a second
  */
 export async function autocannon({ url, body, paths, keys, connections }: Load, requests: number): Promise<number> {
@@ -15,6 +15,6 @@ export async function autocannon({ url, body, paths, keys, connections }: Load, 
   const how = ['--json', '-c', String(connections), '-a', String(requests)];
   const { stdout } = await promisify(execFile)(process.execPath, [AUTOCANNON, ...how, ...what]);
   const { '2xx': accepted, duration } = JSON.parse(stdout) as { '2xx': number; duration: number };
-  if (accepted !== requests) throw new Error(`Of ${requests} requests of autocannon, ${accepted} were accepted.`);
+  if (accepted !== requests) throw new Error(`Only ${accepted} of ${requests} autocannon requests were accepted.`);
   return accepted / duration;
 }

@@ -4,8 +4,8 @@ const RECONNECT_AFTER_MS = 20;
 const HEAD_END = Buffer.from('\r\n\r\n');
 
 /**
- * One keep-alive connection of HTTP/1.1, which carries one request at a time. It reads no more of an answer than its
- * status and length, so that the generator takes as little as possible of the machine it shares with what it measures.
+ * One HTTP/1.1 keep-alive connection, with one request at a time. It parses only the status and length of a
+ * response, so that the generator uses little CPU of the machine it shares with the server.
  */
 export class Connection {
   private socket: Socket | null = null;
@@ -20,7 +20,7 @@ export class Connection {
     this.port = Number(port);
   }
 
-  /** Resolves when it is open, or can't be. Without it, the first request opens it. */
+  /** Resolves when the connection is open or has failed. Optional: the first request opens it too. */
   open(): Promise<void> {
     const socket = (this.socket ??= this.connect());
     return new Promise((resolve) => {
@@ -30,9 +30,9 @@ export class Connection {
     });
   }
 
-  /** @param answered called with the status; with null when the connection ended before the answer was whole */
-  send(request: Buffer, answered: (status: number | null) => void): void {
-    this.waiting = answered;
+  /** @param done called with the status, or with null if the connection ended before the response was complete */
+  send(request: Buffer, done: (status: number | null) => void): void {
+    this.waiting = done;
     this.socket ??= this.connect();
     this.socket.write(request);
   }
@@ -48,13 +48,13 @@ export class Connection {
     socket.on('data', (chunk) => {
       this.take(chunk);
     });
-    // What went wrong is told by the answer that doesn't come.
+    // An error is followed by `close`, which reports the request as lost.
     socket.on('error', () => undefined);
     socket.once('close', () => {
       if (this.socket !== socket) return;
       this.socket = null;
       this.received = null;
-      // A server that refuses connections is not asked again at once, and again.
+      // Wait before reconnecting to a server that refuses connections.
       setTimeout(() => {
         this.settle(null);
       }, RECONNECT_AFTER_MS);
@@ -67,7 +67,7 @@ export class Connection {
     const end = bytes.indexOf(HEAD_END);
     const head = end < 0 ? '' : bytes.toString('latin1', 0, end + 2);
     const length = /\r\ncontent-length: *(\d+)\r/i.exec(head)?.[1];
-    if (end >= 0 && length === undefined) throw new Error(`An answer without Content-Length:\n${head}`);
+    if (end >= 0 && length === undefined) throw new Error(`A response without Content-Length:\n${head}`);
     if (end < 0 || bytes.length < end + 4 + Number(length)) {
       this.received = bytes;
       return;

@@ -1,37 +1,37 @@
-/** What a load generator is told to do. */
+/** The load that a generator sends. */
 export interface Load {
   readonly url: string;
   readonly method: 'GET' | 'POST';
-  /** Taken in turn. */
+  /** Used round-robin. */
   readonly paths: readonly string[];
-  /** API keys, taken in turn; without any, no key is sent. */
+  /** API keys, used round-robin; if empty, no key is sent. */
   readonly keys: readonly string[];
-  /** JSON; empty for none. */
+  /** JSON; empty for no body. */
   readonly body: string;
-  /** Callers that wait for their answer before they ask again; in an open loop, the most that wait at the same time. */
+  /** Closed loop: callers that send again when they get a response. Open loop: the maximum of concurrent requests. */
   readonly connections: number;
-  /** Requests a second on schedule, whatever becomes of those before: an open loop. Null: a closed loop. */
+  /** Open loop: requests a second on a fixed schedule. Null: a closed loop. */
   readonly rate: number | null;
   /** Not measured. */
   readonly warmUpSeconds: number;
   readonly seconds: number;
 }
 
-/** What a generator tells when it is done. */
-export interface Loaded {
-  /** Answers in all, also those that were not measured, by status. */
-  readonly answers: Readonly<Record<number, number>>;
-  /** Requests without an answer: the connection broke, or it took too long. */
+/** The result of one generator. */
+export interface GeneratorResult {
+  /** All responses by status, including those outside the measured part. */
+  readonly responses: Readonly<Record<number, number>>;
+  /** Requests without a response: the connection broke or the timeout passed. */
   readonly lost: number;
-  /** Requests that were due in the measured part and for which no connection was ever free: an open loop has such. */
+  /** Open loop: requests that were due in the measured part but never had a free connection. */
   readonly unsent: number;
-  /** How long the measured part was. */
+  /** Duration of the measured part. */
   readonly seconds: number;
-  /** Answers that came in the measured part, by status. */
+  /** Responses received in the measured part, by status. */
   readonly measured: Readonly<Record<number, number>>;
   /**
-   * Milliseconds to the answer of each request that was due in the measured part, by status, whenever it came. In an
-   * open loop they count from the schedule.
+   * Response times in milliseconds of the requests that were due in the measured part, by status. In an
+   * open loop they count from the scheduled time.
    */
   readonly latencies: Readonly<Record<number, Float64Array>>;
   /** CPU time of the generator in the measured part. */

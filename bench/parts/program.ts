@@ -3,9 +3,9 @@ import { closeSync, openSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { NODE_FLAGS } from '#platform/process/node-flags.js';
 
-const PATIENCE_MS = 30_000;
+const TIMEOUT_MS = 30_000;
 
-/** A process of its own that says `ready` to its parent when it serves, and ends on SIGTERM. */
+/** A child process that sends `ready` to its parent when it serves and exits on SIGTERM. */
 export class Program {
   private constructor(
     readonly child: ChildProcess,
@@ -14,9 +14,9 @@ export class Program {
 
   /**
    * @param script relative to the build, such as `apps/api/main.js`
-   * @param env all of its environment, but for PATH and the like
-   * @param log the file that takes what it prints
-   * @throws Error with the end of that file when it doesn't come to serve
+   * @param env its environment variables, besides PATH, HOME and NODE_ENV
+   * @param log the file its output is written to
+   * @throws Error with the end of the log when it does not start
    */
   static async start(script: string, env: Readonly<Record<string, string>>, log: string): Promise<Program> {
     const { PATH = '', HOME = '' } = process.env;
@@ -50,14 +50,14 @@ export class Program {
     return this.child.pid ?? 0;
   }
 
-  /** Rejects when it ends by itself. */
+  /** Rejects when the process exits unexpectedly. */
   async died(): Promise<never> {
     throw new Error(`A process under test ended (${await this.ended}).`);
   }
 
   async stop(): Promise<void> {
     this.child.kill('SIGTERM');
-    const timer = setTimeout(() => this.child.kill('SIGKILL'), PATIENCE_MS);
+    const timer = setTimeout(() => this.child.kill('SIGKILL'), TIMEOUT_MS);
     await this.ended;
     clearTimeout(timer);
   }

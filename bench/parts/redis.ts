@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { Redis } from 'ioredis';
 import { usablePort } from '../../apps/dev/port.js';
 
-/** A Redis for the ordinary stack, kept as its manual says for a queue: an append-only file, synced every second. */
+/** Redis for the ordinary stack, configured for a queue: an append-only file, synced every second. */
 export class BenchRedis {
   private constructor(
     readonly url: string,
@@ -29,7 +29,7 @@ export class BenchRedis {
     const child = spawn('redis-server', ['--port', String(port), '--bind', '127.0.0.1', '--dir', folder, ...settings], {
       stdio: 'ignore',
     });
-    // Nobody else would end it if this process failed.
+    // Ends Redis even if this process fails.
     process.once('exit', () => child.kill('SIGKILL'));
     const redis = new BenchRedis(`redis://127.0.0.1:${port}`, version, child);
     await redis.clear();
@@ -42,7 +42,7 @@ export class BenchRedis {
 
   async clear(): Promise<void> {
     const client = new Redis(this.url, { maxRetriesPerRequest: 50 });
-    // The first connections are refused until it listens; the client tries again.
+    // Redis refuses connections until it listens; the client retries.
     client.on('error', () => undefined);
     await client.flushall();
     client.disconnect();

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 
-/** Microseconds in a tick of the kernel's CPU accounting. Linux tells all programs 100 a second, on every machine. */
+/** Microseconds in a tick of the kernel's CPU accounting: Linux reports 100 ticks a second on every machine. */
 const TICK_MICROS = 10_000;
 
 interface Process {
@@ -8,26 +8,26 @@ interface Process {
   readonly parent: number;
   /** Its own ticks. */
   readonly own: number;
-  /** Those of its children that have ended. */
+  /** Ticks of children that have exited. */
   readonly ofEnded: number;
 }
 
-/** CPU time, user and system, of a process and all that it has started, in microseconds, since they began. */
+/** User and system CPU time of a process and all its descendants, in microseconds. */
 export function cpuMicros(pid: number): number {
   const all = processes();
   const ticks = (one: Process): number =>
     all.filter(({ parent }) => parent === one.pid).reduce((sum, child) => sum + ticks(child), one.own + one.ofEnded);
   const root = all.find((one) => one.pid === pid);
-  if (root === undefined) throw new Error(`Process ${pid} has ended while it was measured.`);
+  if (root === undefined) throw new Error(`Process ${pid} exited while it was measured.`);
   return ticks(root) * TICK_MICROS;
 }
 
-/** The most memory that a process has had so far, in bytes. */
+/** Peak resident memory of a process, in bytes. */
 export function peakBytes(pid: number): number {
   return statusBytes(pid, 'VmHWM');
 }
 
-/** The memory that a process has, in bytes. */
+/** Resident memory of a process, in bytes. */
 export function residentBytes(pid: number): number {
   return statusBytes(pid, 'VmRSS');
 }
@@ -55,7 +55,7 @@ function read(pid: string): Process | null {
     const [user = 0, system = 0, childUser = 0, childSystem = 0] = fields.slice(11, 15);
     return { pid: Number(pid), parent, own: user + system, ofEnded: childUser + childSystem };
   } catch {
-    // It has ended since the folder was read.
+    // The process exited after the folder was read.
     return null;
   }
 }

@@ -1,7 +1,7 @@
 import { cpus, release, totalmem } from 'node:os';
-import type { Bed } from '../parts/bed.js';
+import type { BenchEnvironment } from '../parts/environment.js';
 
-/** What the figures are figures of. The generators and the databases run on it as well. */
+/** The machine of a run. Load generators and databases share it. */
 export interface Machine {
   readonly cpu: string;
   readonly memory: string;
@@ -11,14 +11,14 @@ export interface Machine {
   readonly redis: string;
 }
 
-export function machineOf(bed: Bed): Machine {
+export function machineOf(bench: BenchEnvironment): Machine {
   const all = cpus();
   return {
     cpu: `${all.length} cores of ${all[0]?.model ?? 'an unknown CPU'}`,
     memory: `${Math.round(totalmem() / 1_073_741_824)} GiB`,
     kernel: `${process.platform} ${release()}`,
     node: `Node.js ${process.versions.node}`,
-    postgresql: `PostgreSQL ${bed.postgresVersion}`,
-    redis: bed.redis === null ? 'no Redis' : `Redis ${bed.redis.version}`,
+    postgresql: `PostgreSQL ${bench.postgresVersion}`,
+    redis: bench.redis === null ? 'no Redis' : `Redis ${bench.redis.version}`,
   };
 }

@@ -7,21 +7,21 @@ export interface Table {
   readonly title: string;
   readonly columns: readonly string[];
   readonly rows: readonly (readonly string[])[];
-  /** What a reader has to know to read it. */
+  /** Explanations below the table. */
   readonly notes?: readonly string[];
 }
 
-/** Something that must hold, or nothing that was measured is worth anything. */
+/** A condition that must hold for the results to be valid. */
 export interface Check {
   readonly what: string;
   readonly holds: boolean;
 }
 
-/** What a scenario has found. */
+/** The results of a scenario. */
 export interface Findings {
   readonly tables: readonly Table[];
   readonly checks: readonly Check[];
-  /** Everything that was measured, for programs. */
+  /** Every measurement, for the JSON report. */
   readonly figures: unknown;
 }
 
@@ -33,11 +33,11 @@ export interface Report extends Findings {
   readonly options: Readonly<Record<string, unknown>>;
 }
 
-/** Counts that must be the same number. */
+/** Checks that all counts are equal. */
 export function agree(what: string, counts: Readonly<Record<string, number>>): Check {
-  const told = Object.entries(counts).map(([name, count]) => `${count} ${name}`);
+  const entries = Object.entries(counts).map(([name, count]) => `${count} ${name}`);
   const holds = new Set(Object.values(counts)).size === 1 && !Object.values(counts).includes(NaN);
-  return { what: `${what}: ${told.join(', ')}`, holds };
+  return { what: `${what}: ${entries.join(', ')}`, holds };
 }
 
 /** Writes `<scenario>.json` and `<scenario>.md`. */
@@ -48,20 +48,20 @@ export function write(report: Report, folder: string): void {
 }
 
 export function markdown({ scenario, at, machine, options, tables, checks }: Report): string {
-  const told = Object.entries(options).map(([name, value]) => `${name} ${String(value)}`);
+  const entries = Object.entries(options).map(([name, value]) => `${name} ${String(value)}`);
   const failed = checks.filter(({ holds }) => !holds);
   return [
     `# ${scenario}`,
-    `${at.slice(0, 10)}, ${Object.values(machine).join(', ')}. Options: ${told.join(', ')}.`,
+    `${at.slice(0, 10)}, ${Object.values(machine).join(', ')}. Options: ${entries.join(', ')}.`,
     ...tables.flatMap((table) => [`## ${table.title}`, tableText(table), ...(table.notes ?? [])]),
     failed.length === 0
-      ? `All ${checks.length} counts of what was accepted and what is stored agree.`
-      : `**These counts don't agree, so that no figure here is worth anything:**\n\n${failed.map(({ what }) => `- ${what}`).join('\n')}`,
+      ? `All ${checks.length} checks of accepted against stored messages agree.`
+      : `**These counts do not agree, so the figures are invalid:**\n\n${failed.map(({ what }) => `- ${what}`).join('\n')}`,
     '',
   ].join('\n\n');
 }
 
-/** The first column says what a row is about, all others are numbers. */
+/** The first column is the label of the row; the others are numbers. */
 function tableText({ columns, rows }: Table): string {
   const widths = columns.map((column, index) =>
     Math.max(3, column.length, ...rows.map((row) => (row[index] ?? '').length)),
@@ -72,16 +72,18 @@ function tableText({ columns, rows }: Table): string {
   return [line(columns), rule, ...rows.map(line)].join('\n');
 }
 
-/** Three significant digits, none of them after the point for numbers of three and more. */
-export function figure(value: number): string {
+/** Rounds to three significant digits, or to an integer from 100 on. */
+export function formatFigure(value: number): string {
   if (Number.isNaN(value)) return '–';
   const digits = Math.abs(value) >= 100 || value === 0 ? 0 : Math.max(0, 2 - Math.floor(Math.log10(Math.abs(value))));
   return value.toLocaleString('en', { minimumFractionDigits: digits, maximumFractionDigits: digits });
 }
 
-/** The median, and the least and the most of all rounds. */
-export function told({ median, min, max }: Spread): string {
-  return min === max || Number.isNaN(median) ? figure(median) : `${figure(median)} (${figure(min)}–${figure(max)})`;
+/** The median, with minimum and maximum of all rounds in brackets. */
+export function formatSpread({ median, min, max }: Spread): string {
+  return min === max || Number.isNaN(median)
+    ? formatFigure(median)
+    : `${formatFigure(median)} (${formatFigure(min)}–${formatFigure(max)})`;
 }
 
 export function megabytes(bytes: number): number {

@@ -1,11 +1,11 @@
-/** A figure over rounds. */
+/** A figure over several rounds. */
 export interface Spread {
   readonly median: number;
   readonly min: number;
   readonly max: number;
 }
 
-/** @returns NaN everywhere for no values */
+/** @returns NaN for each figure if there are no values */
 export function spread(values: readonly number[]): Spread {
   const sorted = [...values].sort((a, b) => a - b);
   const middle = (sorted.length - 1) / 2;
@@ -13,7 +13,7 @@ export function spread(values: readonly number[]): Spread {
   return { median, min: sorted[0] ?? NaN, max: sorted.at(-1) ?? NaN };
 }
 
-/** The value that a share of all values does not exceed; NaN of none. @param sorted ascending */
+/** The smallest value that a share of all values does not exceed; NaN if there are none. @param sorted ascending */
 export function percentile(sorted: ArrayLike<number>, share: number): number {
   return sorted[Math.max(0, Math.ceil(sorted.length * share) - 1)] ?? NaN;
 }

@@ -1,24 +1,24 @@
 import { autocannon } from '../load/autocannon.js';
-import { drive } from '../load/drive.js';
-import { OutboxAges } from '../load/outbox-ages.js';
+import { runLoad } from '../load/run-load.js';
+import { OutboxAgeSampler } from '../load/outbox-age-sampler.js';
 import type { Options } from '../options.js';
-import type { Bed } from '../parts/bed.js';
-import { figure, megabytes, told, type Check, type Findings, type Table } from '../report/report.js';
+import type { BenchEnvironment } from '../parts/environment.js';
+import { formatFigure, megabytes, formatSpread, type Check, type Findings, type Table } from '../report/report.js';
 import { percentile, spread } from '../report/stats.js';
 import { bareFastify, bareInsert, bareTogether, ordinaryStack } from '../targets/baselines.js';
 import { sluice } from '../targets/sluice.js';
 import type { Target } from '../targets/target.js';
 import { figuresOf, loadOf, onlyAccepted, type Figures } from './accepting.js';
-import { turned } from './turns.js';
+import { rotate } from './rotate.js';
 
 const TARGETS = [sluice, bareFastify, bareTogether, ordinaryStack];
 interface Sample extends Figures {
   readonly target: string;
   readonly callers: number;
   readonly round: number;
-  /** Milliseconds; none where nothing is relayed. */
+  /** Milliseconds; empty for targets without an outbox. */
   readonly outboxAges: readonly number[];
-  /** Requests a second by autocannon; null where it was not asked. */
+  /** Requests a second by autocannon; null if not measured. */
   readonly autocannon: number | null;
 }
 
@@ -26,28 +26,28 @@ interface Measured {
   readonly target: Target;
   readonly callers: number;
   readonly round: number;
-  /** Whether autocannon measures it as well, right afterwards. */
+  /** Whether autocannon measures the target as well. */
   readonly byAutocannon: boolean;
 }
 
-/** How fast messages are taken in, beside what else takes a message in. */
-export async function accept(bed: Bed, options: Options): Promise<Findings> {
+/** How fast messages are accepted, compared with the baselines. */
+export async function accept(bench: BenchEnvironment, options: Options): Promise<Findings> {
   const samples: Sample[] = [];
   const checks: Check[] = [];
   const manyCallers = options.smoke ? [4] : [64, 256];
   for (let round = 1; round <= options.rounds; round++) {
     for (const callers of manyCallers) {
-      for (const target of turned(TARGETS, round)) {
+      for (const target of rotate(TARGETS, round)) {
         const byAutocannon = callers === manyCallers[0];
-        samples.push(await measure(bed, options, { target, callers, round, byAutocannon }, checks));
+        samples.push(await measure(bench, options, { target, callers, round, byAutocannon }, checks));
       }
     }
-    for (const target of turned([sluice, bareInsert], round)) {
-      samples.push(await measure(bed, options, { target, callers: 1, round, byAutocannon: false }, checks));
+    for (const target of rotate([sluice, bareInsert], round)) {
+      samples.push(await measure(bench, options, { target, callers: 1, round, byAutocannon: false }, checks));
     }
   }
   const tables = [
-    ...manyCallers.map((callers) => table(bed, samples, callers)),
+    ...manyCallers.map((callers) => table(bench, samples, callers)),
     oneCaller(samples),
     generators(samples),
   ];
@@ -55,22 +55,22 @@ export async function accept(bed: Bed, options: Options): Promise<Findings> {
 }
 
 async function measure(
-  bed: Bed,
+  bench: BenchEnvironment,
   options: Options,
   { target, callers, round, byAutocannon }: Measured,
   checks: Check[],
 ): Promise<Sample> {
-  const serving = await bed.start(target);
+  const serving = await bench.start(target);
   try {
-    const relays = target === sluice && serving.store !== null ? new OutboxAges(serving.store) : null;
+    const relays = target === sluice && serving.store !== null ? new OutboxAgeSampler(serving.store) : null;
     const load = loadOf(serving, callers, options);
-    const driven = await drive(load, serving.server, serving.watched, options.generators, bed.log('generator'));
+    const result = await runLoad(load, serving.server, serving.watched, options.generators, bench.log('generator'));
     const outboxAges = (await relays?.stop()) ?? [];
-    const accepted = driven.answers.get(202) ?? 0;
-    checks.push(onlyAccepted(target.name, driven), ...(await serving.check(accepted)));
-    const figures = figuresOf(driven);
+    const accepted = result.responses.get(202) ?? 0;
+    checks.push(onlyAccepted(target.name, result), ...(await serving.check(accepted)));
+    const figures = figuresOf(result);
     const sample = { target: target.name, callers, round, ...figures, outboxAges };
-    process.stdout.write(`round ${round}, ${callers} callers, ${target.name}: ${figure(figures.perSecond)}/s\n`);
+    process.stdout.write(`round ${round}, ${callers} callers, ${target.name}: ${formatFigure(figures.perSecond)}/s\n`);
     if (!byAutocannon) return { ...sample, autocannon: null };
     const requests = Math.max(callers, Math.round(figures.perSecond * options.seconds));
     const other = await autocannon(load, requests);
@@ -81,17 +81,17 @@ async function measure(
   }
 }
 
-function table(bed: Bed, samples: readonly Sample[], callers: number): Table {
+function table(bench: BenchEnvironment, samples: readonly Sample[], callers: number): Table {
   const rows = TARGETS.map(({ name }) => {
     const own = samples.filter((sample) => sample.target === name && sample.callers === callers);
-    const over = (of: (sample: Sample) => number) => told(spread(own.map(of)));
+    const over = (of: (sample: Sample) => number) => formatSpread(spread(own.map(of)));
     const cpu = (part: string) => (own[0]?.cpuMicros[part] === undefined ? '–' : over((s) => s.cpuMicros[part] ?? NaN));
     return [
       ...[name, over((s) => s.perSecond), over((s) => s.p50), over((s) => s.p99), over((s) => s.p999)],
       ...[cpu('node'), cpu('PostgreSQL'), cpu('Redis'), over((s) => megabytes(s.peakBytes))],
     ];
   });
-  const ratios = TARGETS.slice(1).map(({ name }) => `${told(ratio(samples, callers, name))} of ${name}`);
+  const ratios = TARGETS.slice(1).map(({ name }) => `${formatSpread(ratio(samples, callers, name))} of ${name}`);
   const ages = samples.filter((s) => s.target === sluice.name && s.callers === callers).flatMap((s) => s.outboxAges);
   const age = percentile(
     [...ages].sort((a, b) => a - b),
@@ -105,9 +105,9 @@ function table(bed: Bed, samples: readonly Sample[], callers: number): Table {
     ],
     rows,
     notes: [
-      `The ordinary stack has its queue on ${bed.redis === null ? 'the same PostgreSQL' : 'Redis, which syncs every second'}.`,
+      `The queue of the ordinary stack is on ${bench.redis === null ? 'the same PostgreSQL' : 'Redis, which syncs every second'}.`,
       `Sluice accepts ${ratios.join(', ')} (requests/s, round by round).`,
-      `What waits in the outbox for the queue while it accepts: 99 % of ${ages.length} looks found nothing older than ${figure(age)} ms.`,
+      `Age of the oldest outbox entry under load: at most ${formatFigure(age)} ms in 99 % of ${ages.length} samples.`,
     ],
   };
 }
@@ -128,33 +128,33 @@ function ratio(
 function oneCaller(samples: readonly Sample[]): Table {
   const rows = [sluice, bareInsert].map(({ name }) => {
     const own = samples.filter((sample) => sample.target === name && sample.callers === 1);
-    const over = (of: (sample: Sample) => number) => told(spread(own.map(of)));
+    const over = (of: (sample: Sample) => number) => formatSpread(spread(own.map(of)));
     return [name, over((s) => s.p50), over((s) => s.p99), over((s) => s.p999)];
   });
   return { title: 'One caller', columns: ['', 'p50 ms', 'p99 ms', 'p99.9 ms'], rows };
 }
 
-/** What two generators say of the same servers, since each takes some of the machine that it shares with them. */
+/** Compares two load generators, since each uses CPU of the shared machine. */
 function generators(samples: readonly Sample[]): Table {
   const both = samples.filter(({ autocannon }) => autocannon !== null);
   const callers = both[0]?.callers ?? 0;
   const rows = TARGETS.map(({ name }) => {
     const own = both.filter(({ target }) => target === name);
-    const over = (of: (sample: Sample) => number) => told(spread(own.map(of)));
+    const over = (of: (sample: Sample) => number) => formatSpread(spread(own.map(of)));
     return [
       name,
       over((s) => s.perSecond),
       over((s) => s.autocannon ?? NaN),
       over((s) => s.generatorLoad),
-      told(ratio(samples, callers, name)),
-      told(ratio(samples, callers, name, 'autocannon')),
+      formatSpread(ratio(samples, callers, name)),
+      formatSpread(ratio(samples, callers, name, 'autocannon')),
     ];
   });
   return {
     title: `The load generator, ${callers} callers`,
     columns: [
-      ...['', 'requests/s by ours', 'by autocannon', 'ours took of a core'],
-      ...['Sluice of it, by ours', 'by autocannon'],
+      ...['', 'requests/s by our generator', 'by autocannon', 'its share of a core'],
+      ...['Sluice relative to it, by ours', 'by autocannon'],
     ],
     rows,
   };

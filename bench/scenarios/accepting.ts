@@ -1,4 +1,4 @@
-import type { Driven } from '../load/drive.js';
+import type { LoadResult } from '../load/run-load.js';
 import type { Load } from '../load/request.js';
 import type { Options } from '../options.js';
 import type { Check } from '../report/report.js';
@@ -9,7 +9,7 @@ import type { Serving } from '../targets/target.js';
 /** A body of 200 bytes. */
 export const BODY = JSON.stringify({ message: TEXT });
 
-/** What is told of a load of messages that were all accepted. */
+/** The figures of a load. */
 export interface Figures {
   readonly perSecond: number;
   /** Milliseconds. */
@@ -22,7 +22,7 @@ export interface Figures {
   readonly generatorLoad: number;
 }
 
-/** Callers that send as soon as they are answered. */
+/** A closed loop: callers that send again as soon as they get a response. */
 export function loadOf(serving: Serving, connections: number, { warmUpSeconds, seconds }: Options): Load {
   const keys = serving.key === null ? [] : [serving.key];
   const { url } = serving;
@@ -39,27 +39,27 @@ export function loadOf(serving: Serving, connections: number, { warmUpSeconds, s
   };
 }
 
-/** Nobody may be refused here, and no connection may break. */
-export function onlyAccepted(name: string, driven: Driven): Check {
-  return onlyAnswered(name, driven, 202);
+/** Checks that every request was accepted and no connection broke. */
+export function onlyAccepted(name: string, result: LoadResult): Check {
+  return onlyStatus(name, result, 202);
 }
 
-export function onlyAnswered(name: string, { answers, lost }: Driven, status: number): Check {
-  const others = [...answers].filter(([other]) => other !== status).map(([other, count]) => `${count} × ${other}`);
-  const count = answers.get(status) ?? 0;
-  const what = `${name}: ${count} × ${status}, other answers: ${others.join(', ') || 'none'}, lost: ${lost}`;
+export function onlyStatus(name: string, { responses, lost }: LoadResult, status: number): Check {
+  const others = [...responses].filter(([other]) => other !== status).map(([other, count]) => `${count} × ${other}`);
+  const count = responses.get(status) ?? 0;
+  const what = `${name}: ${count} × ${status}, other responses: ${others.join(', ') || 'none'}, lost: ${lost}`;
   return { what, holds: others.length === 0 && lost === 0 && count > 0 };
 }
 
-export function figuresOf(driven: Driven, status = 202): Figures {
-  const latencies = driven.latencies.get(status) ?? [];
+export function figuresOf(result: LoadResult, status = 202): Figures {
+  const latencies = result.latencies.get(status) ?? [];
   return {
-    perSecond: driven.perSecond.get(status) ?? 0,
+    perSecond: result.perSecond.get(status) ?? 0,
     p50: percentile(latencies, 0.5),
     p99: percentile(latencies, 0.99),
     p999: percentile(latencies, 0.999),
-    peakBytes: driven.serverPeakBytes,
-    cpuMicros: driven.cpuPerAnswer,
-    generatorLoad: driven.generatorLoad,
+    peakBytes: result.serverPeakBytes,
+    cpuMicros: result.cpuPerResponse,
+    generatorLoad: result.generatorLoad,
   };
 }

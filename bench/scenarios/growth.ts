@@ -1,58 +1,61 @@
-import { drive } from '../load/drive.js';
+import { runLoad } from '../load/run-load.js';
 import type { Load } from '../load/request.js';
 import type { Options } from '../options.js';
-import type { Bed, Store } from '../parts/bed.js';
-import { figure, told, type Check, type Findings, type Table } from '../report/report.js';
+import type { BenchEnvironment, BenchDatabase } from '../parts/environment.js';
+import { formatFigure, formatSpread, type Check, type Findings, type Table } from '../report/report.js';
 import { spread } from '../report/stats.js';
-import { filled, sluice, startSluice } from '../targets/sluice.js';
+import { fillQueue, sluice, startSluice } from '../targets/sluice.js';
 import type { Serving } from '../targets/target.js';
-import { figuresOf, loadOf, onlyAnswered, type Figures } from './accepting.js';
-import { turned } from './turns.js';
-import { BIG_ACCOUNT, makeKeys, stored, type Key } from './growth/stored.js';
+import { figuresOf, loadOf, onlyStatus, type Figures } from './accepting.js';
+import { rotate } from './rotate.js';
+import { BIG_ACCOUNT, makeKeys, seedDatabase, type Key } from './growth/seed.js';
 
-/** What a database is called that holds next to nothing. */
+/** Stored messages of the database for comparison. */
 const FEW = 1_000;
 const KIB = 1_024;
 
 interface Sample extends Figures {
-  /** The table it belongs to, and its row. */
+  /** The table and the row it belongs to. */
   readonly about: string;
   readonly row: string;
   readonly round: number;
 }
 
-/** What is measured, and where it is told. */
+/** A load, and the table and row of its result. */
 interface Case {
   readonly about: string;
   readonly row: string;
   readonly load: (serving: Serving) => Load;
-  /** What every request must be answered with; 202 if left out. */
+  /** The expected status of every response; 202 by default. */
   readonly status?: number;
 }
 
-/** Whether it is still as fast with much in store, with much to do, with large messages, with few callers or many. */
-export async function growth(bed: Bed, options: Options): Promise<Findings> {
+/** How throughput changes with stored messages, queued messages, message size and number of callers. */
+export async function growth(bench: BenchEnvironment, options: Options): Promise<Findings> {
   const samples: Sample[] = [];
   const checks: Check[] = [];
   const keys = makeKeys(options.accounts);
-  const [full, backlog] = await Promise.all([stored(bed, keys, options.rows), filled(bed, options.backlog)]);
+  const [full, backlog] = await Promise.all([
+    seedDatabase(bench, keys, options.rows),
+    fillQueue(bench, options.backlog),
+  ]);
   const measure = async (round: number, serving: Serving, cases: readonly Case[]) => {
-    samples.push(...(await measured(bed, options, { round, serving, cases }, checks)));
+    samples.push(...(await measured(bench, options, { round, serving, cases }, checks)));
   };
   for (let round = 1; round <= options.rounds; round++) {
     for (const one of [...callersCases(options), ...sizeCases(options), backlogCase(options, 'nothing queued')]) {
-      await measure(round, await bed.start(sluice), [one]);
+      await measure(round, await bench.start(sluice), [one]);
     }
-    await measure(round, await startSluice(bed, backlog), [
+    await measure(round, await startSluice(bench, backlog), [
       backlogCase(options, `${options.backlog.toLocaleString('en')} queued at the beginning`),
     ]);
-    const few = await stored(bed, keys, FEW);
+    const few = await seedDatabase(bench, keys, FEW);
     const stores = [
       { store: few, rows: FEW },
       { store: full, rows: options.rows },
     ];
-    for (const { store, rows } of turned(options.smoke ? stores.slice(1) : stores, round)) {
-      await measure(round, await startSluice(bed, store), await storedCases(options, store, rows, keys));
+    for (const { store, rows } of rotate(options.smoke ? stores.slice(1) : stores, round)) {
+      await measure(round, await startSluice(bench, store), await storedCases(options, store, rows, keys));
     }
     await few.drop();
   }
@@ -61,7 +64,7 @@ export async function growth(bed: Bed, options: Options): Promise<Findings> {
   return { tables: tables(options, samples), checks, figures: samples };
 }
 
-/** Where their number is not the question. */
+/** The number of callers where it is not the variable. */
 function callersOf({ smoke }: Options): number {
   return smoke ? 4 : 64;
 }
@@ -89,8 +92,13 @@ function backlogCase(options: Options, row: string): Case {
   return { about: 'backlog', row, load: (serving) => loadOf(serving, callersOf(options), options) };
 }
 
-/** Sending by all accounts in turn, and reading anywhere in the messages of the big one. */
-async function storedCases(options: Options, store: Store, rows: number, keys: readonly Key[]): Promise<Case[]> {
+/** Sends with the keys of all accounts and reads random messages of the big account. */
+async function storedCases(
+  options: Options,
+  store: BenchDatabase,
+  rows: number,
+  keys: readonly Key[],
+): Promise<Case[]> {
   const row = `${rows.toLocaleString('en')} stored messages`;
   const all = keys.map(({ key }) => key);
   const found = await store.rows<{ id: string }>(
@@ -108,9 +116,9 @@ async function storedCases(options: Options, store: Store, rows: number, keys: r
   ];
 }
 
-/** One process for all the cases of a database. */
+/** Runs all cases of a database against one process. */
 async function measured(
-  bed: Bed,
+  bench: BenchEnvironment,
   options: Options,
   { round, serving, cases }: { round: number; serving: Serving; cases: readonly Case[] },
   checks: Check[],
@@ -118,19 +126,19 @@ async function measured(
   const samples: Sample[] = [];
   try {
     for (const { about, row, load, status = 202 } of cases) {
-      const driven = await drive(
+      const result = await runLoad(
         load(serving),
         serving.server,
         serving.watched,
         options.generators,
-        bed.log('generator'),
+        bench.log('generator'),
       );
-      checks.push(onlyAnswered(`growth, ${about}, ${row}`, driven, status));
-      checks.push(...(await serving.check(driven.answers.get(202) ?? 0)));
-      const figures = figuresOf(driven, status);
+      checks.push(onlyStatus(`growth, ${about}, ${row}`, result, status));
+      checks.push(...(await serving.check(result.responses.get(202) ?? 0)));
+      const figures = figuresOf(result, status);
       samples.push({ about, row, round, ...figures });
       process.stdout.write(
-        `round ${round}, ${about}, ${row}: ${figure(figures.perSecond)}/s, p50 ${figure(figures.p50)} ms\n`,
+        `round ${round}, ${about}, ${row}: ${formatFigure(figures.perSecond)}/s, p50 ${formatFigure(figures.p50)} ms\n`,
       );
     }
   } finally {
@@ -143,17 +151,17 @@ function tables(options: Options, samples: readonly Sample[]): Table[] {
   const callers = callersOf(options);
   const accounts = options.accounts.toLocaleString('en');
   const titles: Readonly<Record<string, string>> = {
-    stored: `Accepting with much in store: ${callers} callers, the keys of ${accounts} accounts in turn`,
-    lists: 'Reading a page of 50 anywhere in the list of an account that has a tenth of all messages: one caller',
-    finds: 'Reading one of its messages: one caller',
-    backlog: `Accepting with much to do: ${callers} callers, no worker`,
-    sizes: `Accepting messages of other sizes: ${callers} callers`,
-    callers: 'Accepting from few and many',
+    stored: `Accepting with many stored messages: ${callers} callers, the keys of ${accounts} accounts in turn`,
+    lists: 'Reading a random page of 50 messages of an account that has a tenth of all messages: one caller',
+    finds: 'Reading one message of that account: one caller',
+    backlog: `Accepting with many queued messages: ${callers} callers, no worker`,
+    sizes: `Accepting messages of different sizes: ${callers} callers`,
+    callers: 'Accepting by number of callers',
   };
   return Object.entries(titles).map(([about, title]) => {
     const own = samples.filter((sample) => sample.about === about);
     const rows = [...new Set(own.map(({ row }) => row))].map((row) => {
-      const over = (of: (sample: Sample) => number) => told(spread(own.filter((s) => s.row === row).map(of)));
+      const over = (of: (sample: Sample) => number) => formatSpread(spread(own.filter((s) => s.row === row).map(of)));
       return [
         ...[row, over((s) => s.perSecond), over((s) => s.p50), over((s) => s.p99), over((s) => s.p999)],
         ...[over((s) => s.cpuMicros.node ?? NaN), over((s) => s.cpuMicros.PostgreSQL ?? NaN)],

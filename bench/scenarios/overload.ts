@@ -1,29 +1,29 @@
 import type { Options } from '../options.js';
-import type { Bed } from '../parts/bed.js';
+import type { BenchEnvironment } from '../parts/environment.js';
 import type { Check, Findings, Table } from '../report/report.js';
-import { figure, megabytes, told } from '../report/report.js';
+import { formatFigure, megabytes, formatSpread } from '../report/report.js';
 import { spread } from '../report/stats.js';
 import { ordinaryStack } from '../targets/baselines.js';
 import { sluice } from '../targets/sluice.js';
 import { curve, generatorAtRate, type Point } from './overload/curve.js';
-import { turned } from './turns.js';
+import { rotate } from './rotate.js';
 import { floods, floodTables, type Flood } from './overload/floods.js';
 
 const TARGETS = [sluice, ordinaryStack];
 
-/** What becomes of callers when there are more of them than can be served, and of good ones when there are bad ones. */
-export async function overload(bed: Bed, options: Options): Promise<Findings> {
+/** Behaviour above capacity, and of well-behaved clients during floods of refused requests. */
+export async function overload(bench: BenchEnvironment, options: Options): Promise<Findings> {
   const points: Point[] = [];
   const refused: Flood[] = [];
   const checks: Check[] = [];
   for (let round = 1; round <= options.rounds; round++) {
-    for (const target of turned(TARGETS, round)) {
-      points.push(...(await curve(bed, options, target, round, checks)));
+    for (const target of rotate(TARGETS, round)) {
+      points.push(...(await curve(bench, options, target, round, checks)));
     }
-    refused.push(...(await floods(bed, options, round, checks)));
+    refused.push(...(await floods(bench, options, round, checks)));
   }
   const most = Math.max(...points.map(({ offered }) => offered));
-  const generator = await generatorAtRate(bed, options, most);
+  const generator = await generatorAtRate(bench, options, most);
   const tables = [
     ...TARGETS.map(({ name }) =>
       curveTable(
@@ -41,7 +41,7 @@ function curveTable(name: string, points: readonly Point[]): Table {
   const shares = [...new Set(points.map(({ share }) => share))];
   const rows = shares.map((share) => {
     const own = points.filter((point) => point.share === share);
-    const over = (of: (point: Point) => number) => told(spread(own.map(of)));
+    const over = (of: (point: Point) => number) => formatSpread(spread(own.map(of)));
     return [
       ...[`${share} ×`, over((p) => p.offered), over((p) => p.accepted), over((p) => p.p50), over((p) => p.p99)],
       ...[over((p) => p.p999), over((p) => 100 * p.refusedShare), over((p) => p.refusedP50), over((p) => p.refusedP99)],
@@ -50,7 +50,7 @@ function curveTable(name: string, points: readonly Point[]): Table {
   const worst = points.filter(({ share }) => share === Math.max(...shares));
   const kept = spread(worst.map(({ accepted, capacity }) => accepted / capacity));
   const memory = (part: number) =>
-    figure(megabytes(spread(worst.map(({ memory: m }) => m[Math.floor(part * (m.length - 1))] ?? NaN)).median));
+    formatFigure(megabytes(spread(worst.map(({ memory: m }) => m[Math.floor(part * (m.length - 1))] ?? NaN)).median));
   return {
     title: `Offered load: ${name}`,
     columns: [
@@ -59,11 +59,11 @@ function curveTable(name: string, points: readonly Point[]): Table {
     ],
     rows,
     notes: [
-      `Capacity, of callers that wait for their answer: ${told(spread(worst.map(({ capacity }) => capacity)))} requests/s. ` +
-        `At ${Math.max(...shares)} times that, ${told(kept)} of it is kept. Times count from when a request was due, ` +
+      `Capacity (closed loop): ${formatSpread(spread(worst.map(({ capacity }) => capacity)))} requests/s. ` +
+        `At ${Math.max(...shares)} times that, ${formatSpread(kept)} of it is kept. Times count from when a request was due, ` +
         'also while no connection was free for it.',
-      `Memory at ${Math.max(...shares)} times the capacity, in MiB: at the beginning ${memory(0)}, after a quarter of the time ` +
-        `${memory(0.25)}, half ${memory(0.5)}, three quarters ${memory(0.75)}, when all was answered ${memory(1)}.`,
+      `Memory at ${Math.max(...shares)} times the capacity, in MiB: at the start ${memory(0)}, after a quarter of the time ` +
+        `${memory(0.25)}, half ${memory(0.5)}, three quarters ${memory(0.75)}, at the end ${memory(1)}.`,
     ],
   };
 }

@@ -1,9 +1,9 @@
-import { drive } from '../load/drive.js';
+import { runLoad } from '../load/run-load.js';
 import type { Options } from '../options.js';
-import type { Bed, Store } from '../parts/bed.js';
+import type { BenchEnvironment, BenchDatabase } from '../parts/environment.js';
 import type { Program } from '../parts/program.js';
 import { cpuMicros } from '../parts/usage.js';
-import { agree, figure, told, type Check, type Findings } from '../report/report.js';
+import { agree, formatFigure, formatSpread, type Check, type Findings } from '../report/report.js';
 import { spread } from '../report/stats.js';
 import { sluice, startSluice, startWorker, until, type SluiceServing } from '../targets/sluice.js';
 import { loadOf, onlyAccepted } from './accepting.js';
@@ -11,7 +11,7 @@ import { loadOf, onlyAccepted } from './accepting.js';
 interface Running {
   readonly serving: SluiceServing;
   readonly worker: Program;
-  /** Waits until all is delivered, and compares. @param accepted how many got 202 since the last check */
+  /** Waits until everything is delivered and checks the counts. @param accepted requests with status 202 since the last check */
   check(accepted: number): Promise<readonly Check[]>;
   stop(): Promise<void>;
 }
@@ -20,34 +20,34 @@ interface Sample {
   readonly round: number;
   /** Messages accepted and delivered a second, from the first request until the last delivery. */
   readonly perSecond: number;
-  /** Messages accepted a second while callers came. */
+  /** Messages accepted a second while the load ran. */
   readonly acceptedPerSecond: number;
   /** CPU microseconds a message, from its request to its delivery. */
   readonly cpuMicros: Readonly<Record<string, number>>;
-  /** Messages a second of the second part. */
+  /** Offered messages a second in the second part. */
   readonly offered: number;
   /** Milliseconds from a message's `createdAt`, just before it is stored, to the end of its delivery. */
   readonly p50: number;
   readonly p99: number;
 }
 
-/** API, worker and PostgreSQL together: what goes in and comes out at the same time. */
-export async function sustained(bed: Bed, options: Options): Promise<Findings> {
+/** API, worker and PostgreSQL together: messages accepted and delivered at the same time. */
+export async function sustained(bench: BenchEnvironment, options: Options): Promise<Findings> {
   const samples: Sample[] = [];
   const checks: Check[] = [];
   for (let round = 1; round <= options.rounds; round++) {
-    const most = await withBoth(bed, (running) => asMuchAsGoes(bed, options, running, checks));
+    const most = await withRunning(bench, (running) => measureMaximum(bench, options, running, checks));
     const offered = most.perSecond / 2;
-    const delays = await withBoth(bed, (running) => atARate(bed, options, running, offered, checks));
+    const delays = await withRunning(bench, (running) => measureAtRate(bench, options, running, offered, checks));
     samples.push({ round, ...most, offered, ...delays });
-    process.stdout.write(`round ${round}: ${figure(most.perSecond)} messages/s\n`);
+    process.stdout.write(`round ${round}: ${formatFigure(most.perSecond)} messages/s\n`);
   }
-  const over = (of: (sample: Sample) => number) => told(spread(samples.map(of)));
+  const over = (of: (sample: Sample) => number) => formatSpread(spread(samples.map(of)));
   const cpu = (part: string) => over((sample) => sample.cpuMicros[part] ?? NaN);
   return {
     tables: [
       {
-        title: `As much as goes, ${callersOf(options)} callers`,
+        title: `Maximum throughput, ${callersOf(options)} callers`,
         columns: [
           ...['', 'accepted and delivered/s', 'accepted/s meanwhile'],
           ...['CPU-µs a message: API', 'worker', 'PostgreSQL'],
@@ -63,7 +63,7 @@ export async function sustained(bed: Bed, options: Options): Promise<Findings> {
           ],
         ],
         notes: [
-          'The first column is all messages by the time from the first request until the last of them was delivered.',
+          'The first column is the number of messages divided by the time from the first request to the last delivery.',
         ],
       },
       {
@@ -81,10 +81,10 @@ function callersOf({ smoke }: Options): number {
   return smoke ? 4 : 64;
 }
 
-const both = {
-  start: async (bed: Bed): Promise<Running> => {
-    const store = await bed.database();
-    const [serving, worker] = await Promise.all([startSluice(bed, store), startWorker(bed, store)]);
+const apiAndWorker = {
+  start: async (bench: BenchEnvironment): Promise<Running> => {
+    const store = await bench.database();
+    const [serving, worker] = await Promise.all([startSluice(bench, store), startWorker(bench, store)]);
     let all = 0;
     return {
       serving,
@@ -98,8 +98,8 @@ const both = {
   },
 };
 
-async function withBoth<T>(bed: Bed, work: (running: Running) => Promise<T>): Promise<T> {
-  const running = await bed.start(both);
+async function withRunning<T>(bench: BenchEnvironment, work: (running: Running) => Promise<T>): Promise<T> {
+  const running = await bench.start(apiAndWorker);
   try {
     return await work(running);
   } finally {
@@ -107,15 +107,15 @@ async function withBoth<T>(bed: Bed, work: (running: Running) => Promise<T>): Pr
   }
 }
 
-async function asMuchAsGoes(bed: Bed, options: Options, running: Running, checks: Check[]) {
+async function measureMaximum(bench: BenchEnvironment, options: Options, running: Running, checks: Check[]) {
   const { serving, worker } = running;
   const { store, server } = serving;
-  const parts = { API: server.pid, worker: worker.pid, PostgreSQL: bed.postgresPid };
+  const parts = { API: server.pid, worker: worker.pid, PostgreSQL: bench.postgresPid };
   const before = Object.values(parts).map(cpuMicros);
   const load = { ...loadOf(serving, callersOf(options), options), warmUpSeconds: 0 };
-  const driven = await drive(load, server, {}, options.generators, bed.log('generator'));
-  const accepted = driven.answers.get(202) ?? 0;
-  checks.push(onlyAccepted(sluice.name, driven), ...(await running.check(accepted)));
+  const result = await runLoad(load, server, {}, options.generators, bench.log('generator'));
+  const accepted = result.responses.get(202) ?? 0;
+  checks.push(onlyAccepted(sluice.name, result), ...(await running.check(accepted)));
   const spent = Object.entries(parts).map(
     ([name, pid], n) => [name, (cpuMicros(pid) - (before[n] ?? 0)) / accepted] as const,
   );
@@ -124,18 +124,24 @@ async function asMuchAsGoes(bed: Bed, options: Options, running: Running, checks
   );
   return {
     perSecond: accepted / seconds,
-    acceptedPerSecond: driven.perSecond.get(202) ?? 0,
+    acceptedPerSecond: result.perSecond.get(202) ?? 0,
     cpuMicros: Object.fromEntries(spent),
   };
 }
 
-async function atARate(bed: Bed, options: Options, running: Running, rate: number, checks: Check[]) {
+async function measureAtRate(
+  bench: BenchEnvironment,
+  options: Options,
+  running: Running,
+  rate: number,
+  checks: Check[],
+) {
   const { serving } = running;
   const { store, server } = serving;
   const load = { ...loadOf(serving, 512, options), rate };
-  const driven = await drive(load, server, {}, options.generators, bed.log('generator'));
-  const accepted = driven.answers.get(202) ?? 0;
-  checks.push(onlyAccepted(sluice.name, driven), ...(await running.check(accepted)));
+  const result = await runLoad(load, server, {}, options.generators, bench.log('generator'));
+  const accepted = result.responses.get(202) ?? 0;
+  checks.push(onlyAccepted(sluice.name, result), ...(await running.check(accepted)));
   const [row] = await store.rows<{ p50: number; p99: number }>(
     `SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY ms) AS p50, percentile_cont(0.99) WITHIN GROUP (ORDER BY ms) AS p99
      FROM (
@@ -148,10 +154,10 @@ async function atARate(bed: Bed, options: Options, running: Running, rate: numbe
   return { p50: row?.p50 ?? NaN, p99: row?.p99 ?? NaN };
 }
 
-async function delivered(store: Store, accepted: number): Promise<Check[]> {
+async function delivered(store: BenchDatabase, accepted: number): Promise<Check[]> {
   await until(
     async () => (await store.number("SELECT count(*) FROM sluice.messages WHERE status <> 'delivered'")) === 0,
-    'Not everything was delivered',
+    'Some messages were not delivered',
   );
   return [
     agree(sluice.name, {

@@ -10,9 +10,9 @@ export const bareTogether = bare('bare Fastify, replies of a tick together', 'be
 function bare(name: string, script: string): Target {
   return {
     name,
-    start: async (bed) => {
+    start: async (bench) => {
       const port = (await usablePort(0, '127.0.0.1')) ?? 0;
-      const server = await Program.start(script, { PORT: String(port) }, bed.log('bare'));
+      const server = await Program.start(script, { PORT: String(port) }, bench.log('bare'));
       return {
         url: `http://127.0.0.1:${port}`,
         key: null,
@@ -28,17 +28,17 @@ function bare(name: string, script: string): Target {
 
 export const bareInsert: Target = {
   name: 'bare Fastify that inserts the row',
-  start: async (bed) => {
+  start: async (bench) => {
     const port = (await usablePort(0, '127.0.0.1')) ?? 0;
-    const store = await bed.database();
+    const store = await bench.database();
     const env = { PORT: String(port), DATABASE_URL: store.url, ACCOUNT_ID: 'acct_00000000000000000000000000' };
-    const server = await Program.start('bench/baselines/bare-insert.js', env, bed.log('bare-insert'));
+    const server = await Program.start('bench/baselines/bare-insert.js', env, bench.log('bare-insert'));
     let all = 0;
     return {
       url: `http://127.0.0.1:${port}`,
       key: null,
       server,
-      watched: { node: server.pid, PostgreSQL: bed.postgresPid },
+      watched: { node: server.pid, PostgreSQL: bench.postgresPid },
       store,
       check: async (accepted) => [
         agree('bare insert', {
@@ -56,24 +56,28 @@ export const bareInsert: Target = {
 
 export const ordinaryStack: Target = {
   name: 'the ordinary stack',
-  start: async (bed) => {
+  start: async (bench) => {
     const port = (await usablePort(0, '127.0.0.1')) ?? 0;
-    const store = await bed.database('template0');
-    await bed.redis?.clear();
-    const redisUrl = bed.redis?.url ?? '';
+    const store = await bench.database('template0');
+    await bench.redis?.clear();
+    const redisUrl = bench.redis?.url ?? '';
     const env = {
       PORT: String(port),
       DATABASE_URL: store.url,
       REDIS_URL: redisUrl,
       API_KEY: 'a-key-of-the-ordinary-stack',
     };
-    const server = await Program.start('bench/baselines/ordinary/main.js', env, bed.log('ordinary'));
+    const server = await Program.start('bench/baselines/ordinary/main.js', env, bench.log('ordinary'));
     let all = 0;
     return {
       url: `http://127.0.0.1:${port}`,
       key: env.API_KEY,
       server,
-      watched: { node: server.pid, PostgreSQL: bed.postgresPid, ...(bed.redis && { Redis: bed.redis.pid }) },
+      watched: {
+        node: server.pid,
+        PostgreSQL: bench.postgresPid,
+        ...(bench.redis && { Redis: bench.redis.pid }),
+      },
       store,
       check: async (accepted) => {
         const queue = await openQueue(redisUrl, store.url);

@@ -1,33 +1,36 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { usablePort } from '../../apps/dev/port.js';
-import type { Bed, Store } from '../parts/bed.js';
+import type { BenchEnvironment, BenchDatabase } from '../parts/environment.js';
 import { Program } from '../parts/program.js';
 import { agree, type Check } from '../report/report.js';
 import type { Serving, Target } from './target.js';
 
 /** Messages of one request. */
 const BATCH = 1_000;
-/** With what is around it, a body of 200 bytes. */
+/** Makes a request body of 200 bytes. */
 export const TEXT = 'a message of some two hundred bytes '.repeat(6).slice(0, 186);
-const OPERATORS_KEY = 'the-operators-key-of-the-benchmark-alone';
+const ADMIN_KEY = 'the-operators-key-of-the-benchmark-alone';
 export const PEPPER = 'the pepper of the benchmark alone, long enough';
-/** More than a run can send; the largest that a plan may have would do as well. */
+/** More than a run can send. */
 const LIMITS = { perMinute: 1_000_000_000, perDay: 1_000_000_000 };
-/** How long the relay may take to hand over what was accepted, in milliseconds, before that counts as lost. */
-const PATIENCE_MS = 600_000;
+/** How long the relay may take to empty the outbox. */
+const TIMEOUT_MS = 600_000;
 
 export interface SluiceServing extends Serving {
   readonly key: string;
-  readonly store: Store;
+  readonly store: BenchDatabase;
 }
 
-/** The API process, as one starts it in production, with all settings at their defaults. */
-export const sluice: Target = { name: 'Sluice', start: (bed) => sluiceAlone(bed) };
+/** The API process as in production, with default settings. */
+export const sluice: Target = { name: 'Sluice', start: (bench) => sluiceAlone(bench) };
 
-/** The API process on a database of its own. @param settings that differ from the defaults */
-export async function sluiceAlone(bed: Bed, settings: Readonly<Record<string, string>> = {}): Promise<SluiceServing> {
-  const store = await bed.database();
-  const serving = await startSluice(bed, store, settings);
+/** The API process with a new database. @param settings that differ from the defaults */
+export async function sluiceAlone(
+  bench: BenchEnvironment,
+  settings: Readonly<Record<string, string>> = {},
+): Promise<SluiceServing> {
+  const store = await bench.database();
+  const serving = await startSluice(bench, store, settings);
   return {
     ...serving,
     stop: async () => {
@@ -37,21 +40,21 @@ export async function sluiceAlone(bed: Bed, settings: Readonly<Record<string, st
   };
 }
 
-/** The API process on a database that stays. @param settings that differ from the defaults */
+/** The API process on an existing database. @param settings that differ from the defaults */
 export async function startSluice(
-  bed: Bed,
-  store: Store,
+  bench: BenchEnvironment,
+  store: BenchDatabase,
   settings: Readonly<Record<string, string>> = {},
 ): Promise<SluiceServing> {
   const port = (await usablePort(0, '127.0.0.1')) ?? 0;
   const env = {
-    ...environment(store),
+    ...settingsFor(store),
     HOST: '127.0.0.1',
     PORT: String(port),
-    ADMIN_API_KEY: OPERATORS_KEY,
+    ADMIN_API_KEY: ADMIN_KEY,
     ...settings,
   };
-  const server = await Program.start('apps/api/main.js', env, bed.log('sluice'));
+  const server = await Program.start('apps/api/main.js', env, bench.log('sluice'));
   const url = `http://127.0.0.1:${port}`;
   const before = await count(store);
   let all = 0;
@@ -59,7 +62,7 @@ export async function startSluice(
     url,
     key: await signUp(url),
     server,
-    watched: { node: server.pid, PostgreSQL: bed.postgresPid },
+    watched: { node: server.pid, PostgreSQL: bench.postgresPid },
     store,
     check: (accepted, unknown = 0) => checkAccepted(store, before, (all += accepted), unknown),
     stop: () => server.stop(),
@@ -67,49 +70,49 @@ export async function startSluice(
 }
 
 /** The worker process, with a handler that does nothing. */
-export function startWorker(bed: Bed, store: Store): Promise<Program> {
-  return Program.start('bench/targets/worker.js', environment(store), bed.log('worker'));
+export function startWorker(bench: BenchEnvironment, store: BenchDatabase): Promise<Program> {
+  return Program.start('bench/targets/worker.js', settingsFor(store), bench.log('worker'));
 }
 
-function environment(store: Store): Record<string, string> {
+function settingsFor(store: BenchDatabase): Record<string, string> {
   return { DATABASE_URL: store.url, API_KEY_PEPPER: PEPPER, MANAGEMENT_PORT: '0' };
 }
 
-/** An account whose limits are lifted by the operators, as they would lift them for a customer. */
+/** Creates an account and raises its limits through the admin API. */
 export async function signUp(url: string, limits = LIMITS): Promise<string> {
-  const account = await answerOf(url, 'POST', '/accounts', null, { name: 'Benchmark' });
-  await answerOf(url, 'PATCH', `/admin/accounts/${String(account.id)}`, OPERATORS_KEY, {
+  const account = await requestJson(url, 'POST', '/accounts', null, { name: 'Benchmark' });
+  await requestJson(url, 'PATCH', `/admin/accounts/${String(account.id)}`, ADMIN_KEY, {
     plan: 'enterprise',
     limits,
   });
   return String((account.apiKey as Record<string, unknown>).key);
 }
 
-export async function answerOf(url: string, method: string, path: string, key: string | null, body: object) {
+export async function requestJson(url: string, method: string, path: string, key: string | null, body: object) {
   const response = await fetch(url + path, {
     method,
     headers: { 'content-type': 'application/json', ...(key !== null && { authorization: `Bearer ${key}` }) },
     body: JSON.stringify(body),
   });
   const text = await response.text();
-  if (!response.ok) throw new Error(`${method} ${path} was answered ${response.status}: ${text}`);
+  if (!response.ok) throw new Error(`${method} ${path} returned ${response.status}: ${text}`);
   return JSON.parse(text) as Record<string, unknown>;
 }
 
-/** A queue of so many messages, which came in by the API and its relay. Neither runs any more. */
-export async function filled(bed: Bed, messages: number): Promise<Store> {
-  const store = await bed.database();
-  const serving = await startSluice(bed, store);
+/** Creates a database with queued messages, sent through the API. The API is stopped afterwards. */
+export async function fillQueue(bench: BenchEnvironment, messages: number): Promise<BenchDatabase> {
+  const store = await bench.database();
+  const serving = await startSluice(bench, store);
   for (let sent = 0; sent < messages; sent += BATCH) {
     const batch = Array.from({ length: Math.min(BATCH, messages - sent) }, () => ({ message: TEXT }));
-    await answerOf(serving.url, 'POST', '/messages/batch', serving.key, { messages: batch });
+    await requestJson(serving.url, 'POST', '/messages/batch', serving.key, { messages: batch });
   }
-  await relayed(store);
+  await waitUntilRelayed(store);
   await serving.stop();
   return store;
 }
 
-/** Messages that have neither an outbox entry nor a job: there must be none at any moment. */
+/** Stray messages: neither an outbox entry nor a job. There must never be one. */
 const STRAYS = `
   SELECT count(*) FROM (
     SELECT id COLLATE "C" FROM sluice.messages WHERE status = 'queued'
@@ -122,18 +125,23 @@ interface Counts {
   readonly jobs: number;
 }
 
-async function count(store: Store): Promise<Counts> {
+async function count(store: BenchDatabase): Promise<Counts> {
   return {
     rows: await store.number('SELECT count(*) FROM sluice.messages'),
     jobs: await store.number('SELECT count(*) FROM bullmq.job'),
   };
 }
 
-async function checkAccepted(store: Store, before: Counts, accepted: number, unknown: number): Promise<Check[]> {
+async function checkAccepted(
+  store: BenchDatabase,
+  before: Counts,
+  accepted: number,
+  unknown: number,
+): Promise<Check[]> {
   const strays = await store.number(STRAYS);
-  await relayed(store);
+  await waitUntilRelayed(store);
   const { rows, jobs } = await count(store);
-  const left = `${strays} messages with neither an outbox entry nor a job right after the load`;
+  const left = `${strays} stray messages right after the load`;
   const stored = { rows: rows - before.rows, jobs: jobs - before.jobs };
   const found = stored.rows - accepted;
   return [
@@ -148,16 +156,13 @@ async function checkAccepted(store: Store, before: Counts, accepted: number, unk
 }
 
 /** Resolves when the outbox is empty. */
-export async function relayed(store: Store): Promise<void> {
-  await until(
-    async () => (await store.number('SELECT count(*) FROM sluice.outbox')) === 0,
-    'The outbox was not emptied',
-  );
+export async function waitUntilRelayed(store: BenchDatabase): Promise<void> {
+  await until(async () => (await store.number('SELECT count(*) FROM sluice.outbox')) === 0, 'The outbox is not empty');
 }
 
-/** Resolves when it holds. @throws Error when that takes ten minutes */
+/** Polls until a condition holds. @throws Error after ten minutes */
 export async function until(holds: () => Promise<boolean>, otherwise: string): Promise<void> {
-  const deadline = Date.now() + PATIENCE_MS;
+  const deadline = Date.now() + TIMEOUT_MS;
   while (!(await holds())) {
     if (Date.now() > deadline) throw new Error(`${otherwise} within ten minutes.`);
     await sleep(50);

@@ -1,21 +1,21 @@
-import type { Watched } from '../load/drive.js';
-import type { Bed, Store } from '../parts/bed.js';
+import type { Watched } from '../load/run-load.js';
+import type { BenchEnvironment, BenchDatabase } from '../parts/environment.js';
 import type { Program } from '../parts/program.js';
 import type { Check } from '../report/report.js';
 
-/** Something that answers `POST /messages`, running on a database of its own. */
+/** A running server for `POST /messages` with a database of its own. */
 export interface Serving {
   readonly url: string;
-  /** An API key that meets no limits; null where there are none. */
+  /** An API key without effective limits; null if the target has no keys. */
   readonly key: string | null;
   readonly server: Program;
   readonly watched: Watched;
-  /** Null where nothing is stored. */
-  readonly store: Store | null;
+  /** Null if the target stores nothing. */
+  readonly store: BenchDatabase | null;
   /**
-   * Compares what was told to callers with what is stored.
-   * @param accepted how many got 202 since the last check
-   * @param unknown how many got an answer that leaves open whether theirs is stored, none by default
+   * Compares the responses with what is stored.
+   * @param accepted requests with status 202 since the last check
+   * @param unknown requests that may or may not be stored, 0 by default
    */
   check(accepted: number, unknown?: number): Promise<readonly Check[]>;
   stop(): Promise<void>;
@@ -23,5 +23,5 @@ export interface Serving {
 
 export interface Target {
   readonly name: string;
-  start(bed: Bed): Promise<Serving>;
+  start(bench: BenchEnvironment): Promise<Serving>;
 }

@@ -1,4 +1,4 @@
-/** Sluice's worker process with a handler that does nothing: what is left is what a delivery costs. */
+/** Sluice's worker process with an empty handler, to measure the cost of delivery alone. */
 import 'reflect-metadata';
 import { runProcess } from '#platform/process/process.js';
 import { migrateSchema } from '../../apps/schema.js';

@@ -22,12 +22,12 @@ describeUnless(missing)('The benchmark', () => {
 
   afterAll(() => rm(folder, { recursive: true }));
 
-  it('finds what it counts in agreement', () => {
-    // What it printed says why.
+  it('finds that all counts agree', () => {
+    // On failure, show the output.
     expect(ended.code === 0 ? '' : ended.output).toBe('');
   });
 
-  it.each(SCENARIOS)('tells all that it measured: %s', async (scenario) => {
+  it.each(SCENARIOS)('reports every measurement: %s', async (scenario) => {
     const report = JSON.parse(await readFile(join(folder, `${scenario}.json`), 'utf8')) as Report;
     expect(report).toMatchObject({
       scenario,
@@ -40,13 +40,13 @@ describeUnless(missing)('The benchmark', () => {
       expect(rows.filter((row) => row.length !== columns.length)).toEqual([]);
     }
     const text = await readFile(join(folder, `${scenario}.md`), 'utf8');
-    expect(text).toContain('counts of what was accepted and what is stored agree');
+    expect(text).toContain('checks of accepted against stored messages agree');
     expect(text).not.toMatch(/NaN|undefined|Infinity/);
   });
 
-  it('says in a sentence what it does not understand', async () => {
+  it('rejects an unknown scenario', async () => {
     const bench = Program.run('bench/run.mjs', {}, process.execPath, ['acept']);
     expect(await bench.ended(DEADLINE)).toBe(2);
-    expect(bench.output.trim()).toMatch(/^There is no scenario "acept"; there are accept, .+\.$/);
+    expect(bench.output.trim()).toMatch(/^Unknown scenario "acept"\. Scenarios: accept, .+\.$/);
   });
 });

@@ -9,7 +9,7 @@ export interface Authenticated extends FastifyRequest {
   accountId: string;
 }
 
-/** Looks the key up, by its hash, for each request. */
+/** Looks up the key by its hash for each request. */
 export class ApiKeyGuard implements CanActivate {
   constructor(private readonly keys: Repository<ApiKey>) {}
 
@@ -28,7 +28,7 @@ export function hashOf(key: string): string {
   return createHash('sha256').update(key).digest('hex');
 }
 
-/** Counts by account instead of by address, in the way that the package's own page shows. */
+/** Counts by account instead of by address, as the documentation of the package shows. */
 @Injectable()
 export class AccountThrottlerGuard extends ThrottlerGuard {
   protected override getTracker(request: Record<string, unknown>): Promise<string> {

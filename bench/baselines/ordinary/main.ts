@@ -1,11 +1,9 @@
 /**
- * The ordinary stack: what one writes from the pages of NestJS, TypeORM, @nestjs/throttler and BullMQ. It stores, it
- * queues, it limits and it knows its callers, and it makes no mistake that its packages' pages would not make: they
- * don't say what happens when the process dies between `save` and `add`.
+ * The ordinary stack: what the documentation of NestJS, TypeORM, @nestjs/throttler and BullMQ leads to. It
+ * authenticates, limits, stores and queues, but loses the message if the process dies between `save` and `add`.
  *
- * Two packages of those pages are not installed here. @nestjs/typeorm and @nestjs/bullmq only make what is made below
- * by hand. class-transformer turns a body into an instance of its class before it is validated; the stand-in for it
- * copies one level, which is faster, so that this baseline is rather too good.
+ * @nestjs/typeorm and @nestjs/bullmq are not installed: the code below creates what they would create.
+ * class-transformer is not installed either: its replacement copies one level only and is faster.
  */
 import 'reflect-metadata';
 import { Module, ValidationPipe } from '@nestjs/common';
@@ -13,7 +11,7 @@ import { APP_GUARD, NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import { ThrottlerModule } from '@nestjs/throttler';
 import { DataSource } from 'typeorm';
-import { serve } from '../same-answer.js';
+import { serve } from '../same-response.js';
 import { ApiKey, Message } from './entities.js';
 import { AccountThrottlerGuard, ApiKeyGuard, hashOf } from './guards.js';
 import { MessagesController } from './messages.controller.js';

@@ -3,7 +3,7 @@ import pg from 'pg';
 
 const NAME = 'messages';
 
-/** A queue on Redis, which BullMQ's own pages begin with; on PostgreSQL where there is no Redis. */
+/** A queue on Redis, the default of BullMQ; on PostgreSQL if Redis is not installed. */
 export async function openQueue(
   redisUrl: string,
   databaseUrl: string,
@@ -17,7 +17,7 @@ export async function openQueue(
   const classes = withBackend(createPostgresBackend) as unknown as { Queue: typeof Queue };
   const queue = new classes.Queue(NAME, { connection: pool });
   const closeQueue = queue.close.bind(queue);
-  // BullMQ leaves a pool that it was given to whoever made it.
+  // BullMQ does not close a pool that it was given.
   queue.close = async () => {
     await closeQueue();
     await pool.end();

@@ -1,8 +1,8 @@
-import { drive, type Driven } from '../../load/drive.js';
-import { Memory } from '../../load/memory.js';
+import { runLoad, type LoadResult } from '../../load/run-load.js';
+import { MemorySampler } from '../../load/memory-sampler.js';
 import type { Options } from '../../options.js';
-import type { Bed } from '../../parts/bed.js';
-import { figure, type Check, type Table } from '../../report/report.js';
+import type { BenchEnvironment } from '../../parts/environment.js';
+import { formatFigure, type Check, type Table } from '../../report/report.js';
 import { percentile } from '../../report/stats.js';
 import { bareTogether } from '../../targets/baselines.js';
 import { sluice } from '../../targets/sluice.js';
@@ -10,15 +10,15 @@ import type { Serving, Target } from '../../targets/target.js';
 import { loadOf, onlyAccepted } from '../accepting.js';
 
 const SHARES = [0.1, 0.25, 0.5, 0.75, 0.9, 1, 1.25, 1.5, 2];
-/** The most requests that are under way: what is due beyond them waits in the generator, and its time counts. */
+/** The maximum of concurrent requests. Further requests wait in the generator, and that time counts. */
 const CONNECTIONS = 8_000;
 
 export interface Point {
   readonly target: string;
   readonly round: number;
-  /** Requests a second: the most of a closed loop, in this round. */
+  /** Requests a second: the maximum of a closed loop in this round. */
   readonly capacity: number;
-  /** Of the capacity. */
+  /** Share of the capacity. */
   readonly share: number;
   readonly offered: number;
   readonly accepted: number;
@@ -26,17 +26,17 @@ export interface Point {
   readonly p50: number;
   readonly p99: number;
   readonly p999: number;
-  /** Of all answers, how many were 503. */
+  /** The share of responses with 503. */
   readonly refusedShare: number;
   readonly refusedP50: number;
   readonly refusedP99: number;
-  /** Bytes of the server over time. */
+  /** Memory of the server over time, in bytes. */
   readonly memory: readonly number[];
 }
 
-/** Each point of the curve with a process and a database of its own, so that none pays for the one before. */
+/** Each point of the curve uses a new process and a new database. */
 export async function curve(
-  bed: Bed,
+  bench: BenchEnvironment,
   options: Options,
   target: Target,
   round: number,
@@ -44,28 +44,28 @@ export async function curve(
 ): Promise<Point[]> {
   let capacity = 0;
   for (const callers of options.smoke ? [4] : [64, 256]) {
-    const { driven } = await run(bed, options, target, { callers, rate: null }, checks);
-    checks.push(onlyAccepted(target.name, driven));
-    capacity = Math.max(capacity, driven.perSecond.get(202) ?? 0);
+    const { result } = await run(bench, options, target, { callers, rate: null }, checks);
+    checks.push(onlyAccepted(target.name, result));
+    capacity = Math.max(capacity, result.perSecond.get(202) ?? 0);
   }
   const points: Point[] = [];
   for (const share of options.smoke ? SHARES.slice(-1) : SHARES) {
     const offered = Math.max(1, share * capacity);
     const callers = options.smoke ? 50 : CONNECTIONS;
-    const { driven, memory } = await run(bed, options, target, { callers, rate: offered }, checks);
-    points.push({ target: target.name, round, capacity, share, offered, ...pointOf(driven), memory });
+    const { result, memory } = await run(bench, options, target, { callers, rate: offered }, checks);
+    points.push({ target: target.name, round, capacity, share, offered, ...pointOf(result), memory });
     process.stdout.write(
-      `round ${round}, ${target.name}, ${share} of ${figure(capacity)}/s: p99 ${figure(points.at(-1)?.p99 ?? NaN)} ms\n`,
+      `round ${round}, ${target.name}, ${share} of ${formatFigure(capacity)}/s: p99 ${formatFigure(points.at(-1)?.p99 ?? NaN)} ms\n`,
     );
   }
   return points;
 }
 
-function pointOf(driven: Driven) {
-  const accepted = driven.latencies.get(202) ?? [];
-  const refused = driven.latencies.get(503) ?? [];
+function pointOf(result: LoadResult) {
+  const accepted = result.latencies.get(202) ?? [];
+  const refused = result.latencies.get(503) ?? [];
   return {
-    accepted: driven.perSecond.get(202) ?? 0,
+    accepted: result.perSecond.get(202) ?? 0,
     p50: percentile(accepted, 0.5),
     p99: percentile(accepted, 0.99),
     p999: percentile(accepted, 0.999),
@@ -76,69 +76,75 @@ function pointOf(driven: Driven) {
 }
 
 async function run(
-  bed: Bed,
+  bench: BenchEnvironment,
   options: Options,
   target: Target,
   { callers, rate }: { callers: number; rate: number | null },
   checks: Check[],
 ) {
-  const serving = await bed.start(target);
+  const serving = await bench.start(target);
   try {
-    const memory = new Memory(serving.server.pid);
+    const memory = new MemorySampler(serving.server.pid);
     const load = { ...loadOf(serving, callers, options), rate };
-    const driven = await drive(load, serving.server, serving.watched, options.generators, bed.log('generator'));
+    const result = await runLoad(load, serving.server, serving.watched, options.generators, bench.log('generator'));
     const seen = memory.stop();
-    checks.push(...(await counted(target, serving, driven)));
-    return { driven, memory: seen };
+    checks.push(...(await checkCounts(target, serving, result)));
+    return { result, memory: seen };
   } finally {
     await serving.stop();
   }
 }
 
-/** Only where every request was answered with 202 or 503 is it known how many are stored. Sluice owes that always. */
-async function counted(target: Target, serving: Serving, { answers, lost }: Driven): Promise<readonly Check[]> {
-  const others = [...answers].filter(([status]) => status !== 202 && status !== 503);
+/** The number of stored messages is known only if every response was 202 or 503. Sluice must always ensure that. */
+async function checkCounts(
+  target: Target,
+  serving: Serving,
+  { responses, lost }: LoadResult,
+): Promise<readonly Check[]> {
+  const others = [...responses].filter(([status]) => status !== 202 && status !== 503);
   const known = lost === 0 && others.length === 0;
-  const told = others.map(([status, count]) => `${count} × ${status}`).join(', ') || 'no answers but 202 and 503';
-  const check = { what: `${target.name}, overload: ${told}, lost: ${lost}`, holds: known || target !== sluice };
-  return [check, ...(known ? await serving.check(answers.get(202) ?? 0, answers.get(503) ?? 0) : [])];
+  const counts = others.map(([status, count]) => `${count} × ${status}`).join(', ') || 'no responses but 202 and 503';
+  const check = { what: `${target.name}, overload: ${counts}, lost: ${lost}`, holds: known || target !== sluice };
+  return [check, ...(known ? await serving.check(responses.get(202) ?? 0, responses.get(503) ?? 0) : [])];
 }
 
-/** What the generator itself can do: an open loop at the highest rate, against what hardly costs anything. */
+/** The limit of the generator: the highest rate against a server that does almost nothing. */
 export async function generatorAtRate(
-  bed: Bed,
+  bench: BenchEnvironment,
   options: Options,
   rate: number,
 ): Promise<{ table: Table; figures: object }> {
-  const serving = await bed.start(bareTogether);
+  const serving = await bench.start(bareTogether);
   try {
     const load = { ...loadOf(serving, options.smoke ? 50 : CONNECTIONS, options), rate };
-    const driven = await drive(load, serving.server, {}, options.generators, bed.log('generator'));
-    const latencies = driven.latencies.get(202) ?? [];
-    const answered = driven.perSecond.get(202) ?? 0;
+    const result = await runLoad(load, serving.server, {}, options.generators, bench.log('generator'));
+    const latencies = result.latencies.get(202) ?? [];
+    const perSecond = result.perSecond.get(202) ?? 0;
     const figures = {
       rate,
-      answered,
+      perSecond,
       p50: percentile(latencies, 0.5),
       p99: percentile(latencies, 0.99),
-      load: driven.generatorLoad,
+      load: result.generatorLoad,
     };
     return {
       figures,
       table: {
-        title: 'The load generator at the highest rate of all',
-        columns: ['', 'offered/s', 'answered/s', 'p50 ms', 'p99 ms', 'of a core'],
+        title: 'The load generator at the highest rate',
+        columns: ['', 'offered/s', 'responses/s', 'p50 ms', 'p99 ms', 'of a core'],
         rows: [
           [
             bareTogether.name,
-            figure(rate),
-            figure(answered),
-            figure(figures.p50),
-            figure(figures.p99),
-            figure(figures.load),
+            formatFigure(rate),
+            formatFigure(perSecond),
+            formatFigure(figures.p50),
+            formatFigure(figures.p99),
+            formatFigure(figures.load),
           ],
         ],
-        notes: ['No time of the curves above is better than these: so much of them is the generator and the machine.'],
+        notes: [
+          'The curves above cannot be better than these times, which are those of the generator and the machine.',
+        ],
       },
     };
   } finally {

@@ -1,59 +1,66 @@
-import { drive, type Driven } from '../../load/drive.js';
+import { runLoad, type LoadResult } from '../../load/run-load.js';
 import type { Load } from '../../load/request.js';
 import type { Options } from '../../options.js';
-import type { Bed } from '../../parts/bed.js';
-import { figure, told, type Check, type Table } from '../../report/report.js';
+import type { BenchEnvironment } from '../../parts/environment.js';
+import { formatFigure, formatSpread, type Check, type Table } from '../../report/report.js';
 import { percentile, spread } from '../../report/stats.js';
 import { bareFastify } from '../../targets/baselines.js';
 import { signUp, sluiceAlone, type SluiceServing } from '../../targets/sluice.js';
 import { loadOf } from '../accepting.js';
 
-/** Requests a second of the good caller. */
+/** Requests a second of the well-behaved client. */
 const GOOD_RATE = 50;
 const BAD_KEY = `slc_${'0'.repeat(40)}`;
-/** Strangers are counted by their address, and here they all have the same: with the default they would soon get 429. */
-const SLUICE = { start: (bed: Bed) => sluiceAlone(bed, { ANONYMOUS_PER_MINUTE: '1000000' }) };
+/** Anonymous clients are limited by address, and here all share one. */
+const SLUICE = {
+  start: (bench: BenchEnvironment) => sluiceAlone(bench, { ANONYMOUS_PER_MINUTE: '1000000' }),
+};
 
 export interface Flood {
   readonly kind: string;
   readonly round: number;
-  /** Refusals a second, of the flood alone and beside the good caller. */
+  /** Refused requests a second, of the flood alone and with the well-behaved client. */
   readonly refused: number;
   readonly refusedBeside: number;
-  /** What bare Fastify answers alone, in the same round. */
+  /** Responses a second of bare Fastify in the same round. */
   readonly bare: number;
-  /** Milliseconds of another caller, with a key that is good. */
+  /** Response times of the well-behaved client in milliseconds. */
   readonly goodP50: number;
   readonly goodP99: number;
   readonly aloneP50: number;
   readonly aloneP99: number;
 }
 
-/** Floods of requests that are refused, while somebody else sends messages. */
-export async function floods(bed: Bed, options: Options, round: number, checks: Check[]): Promise<Flood[]> {
+/** Floods of refused requests while another client sends messages. */
+export async function floods(
+  bench: BenchEnvironment,
+  options: Options,
+  round: number,
+  checks: Check[],
+): Promise<Flood[]> {
   const callers = options.smoke ? 4 : 64;
-  const bare = await answeredByBareFastify(bed, options, callers);
+  const bare = await bareFastifyThroughput(bench, options, callers);
   const kinds = [
-    { kind: 'a spent key: 429', expected: [429], key: (serving: SluiceServing) => spentKey(serving.url) },
+    { kind: 'a key over its limit: 429', expected: [429], key: (serving: SluiceServing) => spentKey(serving.url) },
     { kind: 'unknown keys: 401', expected: [401], key: () => Promise.resolve(BAD_KEY) },
   ];
   const found: Flood[] = [];
   for (const { kind, expected, key } of kinds) {
-    const serving = await bed.start(SLUICE);
+    const serving = await bench.start(SLUICE);
     try {
-      const log = bed.log('generator');
+      const log = bench.log('generator');
       const good = { ...loadOf(serving, 16, options), rate: GOOD_RATE };
       const bad: Load = { ...loadOf(serving, callers, options), keys: [await key(serving)] };
-      const alone = await drive(good, serving.server, {}, 1, log);
-      const flood = await drive(bad, serving.server, serving.watched, options.generators, log);
+      const alone = await runLoad(good, serving.server, {}, 1, log);
+      const flood = await runLoad(bad, serving.server, serving.watched, options.generators, log);
       const [meanwhile, beside] = await Promise.all([
-        drive(good, serving.server, {}, 1, log),
-        drive(bad, serving.server, serving.watched, options.generators, log),
+        runLoad(good, serving.server, {}, 1, log),
+        runLoad(bad, serving.server, serving.watched, options.generators, log),
       ]);
-      checks.push(only(`the good caller beside ${kind}`, [202], meanwhile));
-      checks.push(only(kind, expected, flood), only(`${kind}, beside the good caller`, expected, beside));
-      checks.push(...(await serving.check((alone.answers.get(202) ?? 0) + (meanwhile.answers.get(202) ?? 0))));
-      const refusedOf = ({ perSecond }: Driven) =>
+      checks.push(only(`the well-behaved client during ${kind}`, [202], meanwhile));
+      checks.push(only(kind, expected, flood), only(`${kind}, with the well-behaved client`, expected, beside));
+      checks.push(...(await serving.check((alone.responses.get(202) ?? 0) + (meanwhile.responses.get(202) ?? 0))));
+      const refusedOf = ({ perSecond }: LoadResult) =>
         expected.reduce((sum, status) => sum + (perSecond.get(status) ?? 0), 0);
       const refused = refusedOf(flood);
       const times = { ...of('good', meanwhile), ...of('alone', alone) } as Pick<
@@ -61,7 +68,7 @@ export async function floods(bed: Bed, options: Options, round: number, checks: 
         'goodP50' | 'goodP99' | 'aloneP50' | 'aloneP99'
       >;
       found.push({ kind, round, refused, refusedBeside: refusedOf(beside), bare, ...times });
-      process.stdout.write(`round ${round}, ${kind}: ${figure(refused)}/s\n`);
+      process.stdout.write(`round ${round}, ${kind}: ${formatFigure(refused)}/s\n`);
     } finally {
       await serving.stop();
     }
@@ -69,45 +76,45 @@ export async function floods(bed: Bed, options: Options, round: number, checks: 
   return found;
 }
 
-function of(name: string, driven: Driven): Record<string, number> {
-  const latencies = driven.latencies.get(202) ?? [];
+function of(name: string, result: LoadResult): Record<string, number> {
+  const latencies = result.latencies.get(202) ?? [];
   return { [`${name}P50`]: percentile(latencies, 0.5), [`${name}P99`]: percentile(latencies, 0.99) };
 }
 
-async function answeredByBareFastify(bed: Bed, options: Options, callers: number): Promise<number> {
-  const serving = await bed.start(bareFastify);
+async function bareFastifyThroughput(bench: BenchEnvironment, options: Options, callers: number): Promise<number> {
+  const serving = await bench.start(bareFastify);
   try {
-    const driven = await drive(
+    const result = await runLoad(
       loadOf(serving, callers, options),
       serving.server,
       {},
       options.generators,
-      bed.log('generator'),
+      bench.log('generator'),
     );
-    return driven.perSecond.get(202) ?? 0;
+    return result.perSecond.get(202) ?? 0;
   } finally {
     await serving.stop();
   }
 }
 
-/** A key of an account that may send one message a day, and has. */
+/** A key whose daily limit of one request is used up. */
 async function spentKey(url: string): Promise<string> {
   const key = await signUp(url, { perMinute: 1, perDay: 1 });
   await fetch(`${url}/account`, { headers: { authorization: `Bearer ${key}` } });
   return key;
 }
 
-function only(what: string, expected: readonly number[], { answers, lost }: Driven): Check {
-  const counts = [...answers].map(([status, count]) => `${count} × ${status}`).join(', ');
-  const holds = lost === 0 && answers.size > 0 && [...answers.keys()].every((status) => expected.includes(status));
-  return { what: `${what}: ${counts || 'no answer'}, lost: ${lost}`, holds };
+function only(what: string, expected: readonly number[], { responses, lost }: LoadResult): Check {
+  const counts = [...responses].map(([status, count]) => `${count} × ${status}`).join(', ');
+  const holds = lost === 0 && responses.size > 0 && [...responses.keys()].every((status) => expected.includes(status));
+  return { what: `${what}: ${counts || 'no response'}, lost: ${lost}`, holds };
 }
 
 export function floodTables(all: readonly Flood[]): Table[] {
   const kinds = [...new Set(all.map(({ kind }) => kind))];
   const rows = kinds.map((kind) => {
     const own = all.filter((flood) => flood.kind === kind);
-    const over = (figureOf: (flood: Flood) => number) => told(spread(own.map(figureOf)));
+    const over = (figureOf: (flood: Flood) => number) => formatSpread(spread(own.map(figureOf)));
     return [
       ...[kind, over((f) => f.refused), over((f) => f.refused / f.bare), over((f) => f.refusedBeside)],
       ...[over((f) => f.aloneP50), over((f) => f.aloneP99), over((f) => f.goodP50), over((f) => f.goodP99)],
@@ -117,11 +124,13 @@ export function floodTables(all: readonly Flood[]): Table[] {
     {
       title: 'Floods of requests that are refused',
       columns: [
-        ...['', 'refused/s', 'of what bare Fastify answers', 'beside a good caller'],
-        ...['the good caller alone: p50 ms', 'p99 ms', 'meanwhile: p50 ms', 'p99 ms'],
+        ...['', 'refused/s', 'of what bare Fastify responses', 'with a well-behaved client'],
+        ...['that client alone: p50 ms', 'p99 ms', 'during the flood: p50 ms', 'p99 ms'],
       ],
       rows,
-      notes: [`The good caller sends ${GOOD_RATE} messages a second, the others as fast as they are answered.`],
+      notes: [
+        `The well-behaved client sends ${GOOD_RATE} messages a second, the others as fast as they get responses.`,
+      ],
     },
   ];
 }

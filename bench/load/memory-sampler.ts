@@ -2,29 +2,29 @@ import { residentBytes } from '../parts/usage.js';
 
 const EVERY_MS = 100;
 
-/** Looks, ten times a second, how much memory a process has. */
-export class Memory {
+/** Samples the memory of a process ten times a second. */
+export class MemorySampler {
   private readonly seen: number[] = [];
   private readonly timer: NodeJS.Timeout;
 
   constructor(private readonly pid: number) {
     this.timer = setInterval(() => {
-      this.look();
+      this.sample();
     }, EVERY_MS);
-    this.look();
+    this.sample();
   }
 
-  /** @returns the bytes seen, in their order */
+  /** @returns the samples in bytes, in order */
   stop(): readonly number[] {
     clearInterval(this.timer);
     return this.seen;
   }
 
-  private look(): void {
+  private sample(): void {
     try {
       this.seen.push(residentBytes(this.pid));
     } catch {
-      // It has ended, which is for those to tell who wait for its answers.
+      // The process has exited, which the load reports.
       clearInterval(this.timer);
     }
   }

@@ -8,19 +8,19 @@ import { BenchRedis } from './redis.js';
 
 const TEMPLATE = 'migrated';
 
-/** What can run on a bed. */
+/** A target that runs in a benchmark environment. */
 interface Startable<Started extends Stoppable> {
-  start(bed: Bed): Promise<Started>;
+  start(bench: BenchEnvironment): Promise<Started>;
 }
 
 interface Stoppable {
   stop(): Promise<void>;
 }
 
-/** What everything under test runs on: one PostgreSQL with the settings of `npm start`, which syncs, and one Redis. */
-export class Bed {
-  private made = 0;
-  private readonly kept = new Map<Startable<Stoppable>, Stoppable>();
+/** The servers under test: one PostgreSQL with the settings of `npm start` (fsync on) and one Redis. */
+export class BenchEnvironment {
+  private created = 0;
+  private readonly shared = new Map<Startable<Stoppable>, Stoppable>();
   private removing: Promise<void> | undefined;
 
   private constructor(
@@ -29,26 +29,33 @@ export class Bed {
     private readonly admin: pg.Pool,
     readonly postgresVersion: string,
     readonly redis: BenchRedis | null,
-    private readonly keeps: boolean,
+    private readonly reuse: boolean,
   ) {}
 
-  /** @param keeps whether what was started runs on, for whoever starts it next: quick, and no way to measure */
-  static async make(keeps: boolean): Promise<Bed> {
+  /** @param reuse whether targets keep running and are reused: fast, for smoke runs only */
+  static async make(reuse: boolean): Promise<BenchEnvironment> {
     const folder = await mkdtemp(join(tmpdir(), 'sluice-bench-'));
-    // As root, PostgreSQL runs as another user, who has to get at its data.
+    // Started by root, PostgreSQL runs as another user that needs access to its data.
     await chmod(folder, 0o755);
     const postgres = await EmbeddedPostgres.start({ dataDir: join(folder, 'postgres'), database: TEMPLATE });
     await migrateSchema(postgres.url);
     const admin = pool(urlOf(postgres.url, 'postgres'), 1);
     const { rows } = await admin.query<{ server_version: string }>('SHOW server_version');
-    return new Bed(folder, postgres, admin, rows[0]?.server_version ?? '', await BenchRedis.start(folder), keeps);
+    return new BenchEnvironment(
+      folder,
+      postgres,
+      admin,
+      rows[0]?.server_version ?? '',
+      await BenchRedis.start(folder),
+      reuse,
+    );
   }
 
-  /** Something for one load, which neither has to pay for the one before nor for what that has stored. */
+  /** Starts a target for one load, so that no load pays for the data or the work of an earlier one. */
   async start<Started extends Stoppable>(what: Startable<Started>): Promise<Started> {
-    if (!this.keeps) return what.start(this);
-    const running = (this.kept.get(what) as Started | undefined) ?? (await what.start(this));
-    this.kept.set(what, running);
+    if (!this.reuse) return what.start(this);
+    const running = (this.shared.get(what) as Started | undefined) ?? (await what.start(this));
+    this.shared.set(what, running);
     return { ...running, stop: () => Promise.resolve() };
   }
 
@@ -56,32 +63,32 @@ export class Bed {
     return this.postgres.pid;
   }
 
-  /** The file that takes the output of a program. */
+  /** The log file of a program. */
   log(name: string): string {
     return join(this.folder, `${name}.log`);
   }
 
   /**
-   * A database of its own.
-   * @param from `migrated` has Sluice's schema and no rows, `template0` is empty
+   * Creates a database.
+   * @param from `migrated` has Sluice's schema and no rows; `template0` is empty
    */
-  async database(from: 'migrated' | 'template0' = TEMPLATE): Promise<Store> {
-    const name = `bench_${++this.made}`;
+  async database(from: 'migrated' | 'template0' = TEMPLATE): Promise<BenchDatabase> {
+    const name = `bench_${++this.created}`;
     await this.admin.query(`CREATE DATABASE ${name} TEMPLATE ${from}`);
-    // What the last one left to be written is not to be written while this one is measured.
+    // Pending writes of the previous database must not disturb this measurement.
     await this.admin.query('CHECKPOINT');
-    return new Store(urlOf(this.postgres.url, name), () =>
+    return new BenchDatabase(urlOf(this.postgres.url, name), () =>
       this.admin.query(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`),
     );
   }
 
-  /** Whoever is told to leave may come while it is being removed. */
+  /** Safe to call again: a signal may arrive while the environment is being removed. */
   remove(): Promise<void> {
     return (this.removing ??= this.clear());
   }
 
   private async clear(): Promise<void> {
-    await Promise.all([...this.kept.values()].map((running) => running.stop()));
+    await Promise.all([...this.shared.values()].map((running) => running.stop()));
     await this.admin.end();
     await this.postgres.stop();
     await this.redis?.stop();
@@ -89,8 +96,8 @@ export class Bed {
   }
 }
 
-/** A database, and a way to ask it. */
-export class Store {
+/** A database and a pool to query it. */
+export class BenchDatabase {
   private readonly pool: pg.Pool;
 
   constructor(
@@ -104,7 +111,7 @@ export class Store {
     return (await this.pool.query<Row>(text, [...values])).rows;
   }
 
-  /** The one number that a statement answers. */
+  /** Runs a query that returns a single number. */
   async number(text: string, values: readonly unknown[] = []): Promise<number> {
     const [row = {}] = await this.rows(text, values);
     return Number(Object.values(row)[0]);
@@ -116,12 +123,12 @@ export class Store {
   }
 }
 
-/** Connections are cut off when their database is dropped, also those that are just closing. A statement that fails says so. */
+/** Dropping a database breaks its idle connections; a failing query still rejects. */
 function pool(url: string, max: number): pg.Pool {
-  const made = new pg.Pool({ connectionString: url, max, application_name: 'bench' });
-  made.on('error', () => undefined);
-  made.on('connect', (client) => client.on('error', () => undefined));
-  return made;
+  const created = new pg.Pool({ connectionString: url, max, application_name: 'bench' });
+  created.on('error', () => undefined);
+  created.on('connect', (client) => client.on('error', () => undefined));
+  return created;
 }
 
 function urlOf(server: string, database: string): string {

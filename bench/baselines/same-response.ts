@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { UuidV7Ids } from '#kernel/ids.js';
 
-/** The body of a request, as Fastify checks it. */
+/** The JSON schema of a request body. */
 export const BODY = {
   type: 'object',
   required: ['message'],
@@ -10,12 +10,12 @@ export const BODY = {
 
 const ids = new UuidV7Ids();
 
-/** What `POST /messages` is answered with. */
+/** The response body of `POST /messages`. */
 export function acceptedAt(now: Date, message: string) {
   return { id: ids.next('msg', now), message, status: 'queued', createdAt: now.toISOString() };
 }
 
-/** Listens on PORT and says so, until SIGTERM. */
+/** Listens on PORT until SIGTERM and notifies the parent when ready. */
 export async function serve(fastify: FastifyInstance): Promise<void> {
   process.once('SIGTERM', () => process.exit(0));
   process.once('disconnect', () => process.exit(0));

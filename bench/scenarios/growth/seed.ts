@@ -1,6 +1,6 @@
 import pg from 'pg';
 import { KeySecrets } from '#accounts/application/key-secrets.js';
-import type { Bed, Store } from '../../parts/bed.js';
+import type { BenchEnvironment, BenchDatabase } from '../../parts/environment.js';
 import { PEPPER } from '../../targets/sluice.js';
 
 const DAYS = 25;
@@ -9,7 +9,7 @@ const AT_ONCE = 100_000;
 const LIMIT = 1_000_000_000;
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';
 
-/** Keys of accounts that are not there yet, the first of them that of the big account. */
+/** API keys for accounts still to be created; the first belongs to the big account. */
 export interface Key {
   readonly key: string;
   readonly hash: Buffer;
@@ -59,10 +59,14 @@ const MESSAGES = `
   INSERT INTO sluice.attempts (message_id, number, account_id, started_at, ended_at, outcome)
   SELECT id, 1, account_id, updated_at - interval '50 milliseconds', updated_at, 'delivered' FROM stored`;
 
-/** A database with as many accounts as keys, and so many messages that were delivered over the last ${DAYS} days. */
-export async function stored(bed: Bed, keys: readonly Key[], rows: number): Promise<Store> {
-  const store = await bed.database();
-  // A connection of its own: the loading of a chunk may take longer than others may wait.
+/** Creates a database with one account per key and messages delivered over the last ${DAYS} days. */
+export async function seedDatabase(
+  bench: BenchEnvironment,
+  keys: readonly Key[],
+  rows: number,
+): Promise<BenchDatabase> {
+  const store = await bench.database();
+  // A separate connection: loading a chunk may exceed the timeout of the pool.
   const client = new pg.Client({ connectionString: store.url });
   await client.connect();
   try {
@@ -74,7 +78,7 @@ export async function stored(bed: Bed, keys: readonly Key[], rows: number): Prom
       await client.query(MESSAGES, [keys.length, first, last, rows, until]);
       if (last % 1_000_000 === 0) process.stdout.write(`stored ${last.toLocaleString('en')} messages\n`);
     }
-    // What autovacuum would otherwise do while something is measured.
+    // Otherwise autovacuum would run during the measurement.
     await client.query('VACUUM (ANALYZE)');
     await client.query('CHECKPOINT');
   } finally {

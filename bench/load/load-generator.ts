@@ -1,20 +1,20 @@
 import { Connection } from './connection.js';
-import { requestsOf, type Load, type Loaded } from './request.js';
+import { requestsOf, type Load, type GeneratorResult } from './request.js';
 
-/** What is not answered this long after the last request is lost, in milliseconds. */
-const PATIENCE_MS = 30_000;
-/** Connections that are opened at the same time: Node.js accepts one in each turn of its event loop. */
+/** A request without a response this long after the last one was sent is lost. */
+const TIMEOUT_MS = 30_000;
+/** Connections opened concurrently: Node.js accepts one per iteration of its event loop. */
 const OPENED_AT_ONCE = 16;
-/** How often an open loop looks what is due: a request that waits for it is late by that. */
+/** Interval of the open loop; a request may be late by this much. */
 const TICK_MS = 1;
 
-/** One load, from its first request to its last answer. */
-export class Run {
-  private readonly answers: Record<number, number> = {};
+/** Sends one load and measures the responses. */
+export class LoadGenerator {
+  private readonly responses: Record<number, number> = {};
   private readonly measured: Record<number, number> = {};
   private readonly latencies: Record<number, number[]> = {};
   private readonly request: (n: number) => Buffer;
-  /** In an open loop: connections without a request, and what is done when one comes back. */
+  /** Open loop: free connections, and the callback when one becomes free. */
   private readonly idle: Connection[] = [];
   private whenIdle: () => void = () => undefined;
   private sent = 0;
@@ -27,29 +27,29 @@ export class Run {
     this.request = requestsOf(load);
   }
 
-  /** @param say told when the measured part begins and ends */
-  async run(say: (word: 'measuring' | 'measured') => void): Promise<Loaded> {
+  /** @param notify called when the measured part begins and ends */
+  async run(notify: (word: 'measuring' | 'measured') => void): Promise<GeneratorResult> {
     const { load } = this;
     const connections = Array.from({ length: load.connections }, () => new Connection(load.url));
     if (load.rate === null) for (const connection of connections) this.closedLoop(connection);
     else this.idle.push(...(await opened(connections)));
-    // At half the rate, so that nothing piles up before the server has compiled what it runs.
+    // At half the rate, so that no backlog builds up before V8 has compiled the hot path.
     const warmUp = load.rate === null ? null : this.openLoop(load.rate / 2);
     await pause(load.warmUpSeconds * 1_000);
     warmUp?.stop();
-    say('measuring');
+    notify('measuring');
     this.from = performance.now();
     const schedule = load.rate === null ? null : this.openLoop(load.rate);
     const cpu = process.cpuUsage();
     await pause(load.seconds * 1_000);
     this.to = performance.now();
     const { user, system } = process.cpuUsage(cpu);
-    say('measured');
+    notify('measured');
     schedule?.stop();
     await this.drained();
     for (const connection of connections) connection.close();
     return {
-      answers: this.answers,
+      responses: this.responses,
       lost: this.lost + this.underWay,
       unsent: schedule?.unsent() ?? 0,
       seconds: (this.to - this.from) / 1_000,
@@ -69,8 +69,8 @@ export class Run {
   }
 
   /**
-   * Request n is due at n / rate seconds, and its latency counts from then, even if no connection is free.
-   * @returns what ends it, and what tells how many were due until then and have not been sent
+   * Request n is due after n / rate seconds. Its latency counts from then, even if no connection is free.
+   * @returns functions to stop the loop and to count the requests that were due but not sent
    */
   private openLoop(perSecond: number) {
     const since = performance.now();
@@ -109,14 +109,14 @@ export class Run {
 
   private note(status: number, since: number): void {
     const now = performance.now();
-    this.answers[status] = (this.answers[status] ?? 0) + 1;
+    this.responses[status] = (this.responses[status] ?? 0) + 1;
     if (now >= this.from && now < this.to) this.measured[status] = (this.measured[status] ?? 0) + 1;
     if (since >= this.from && since < this.to) (this.latencies[status] ??= []).push(now - since);
   }
 
-  /** An open loop that is behind goes on sending what was due until the answers come to nothing. */
+  /** An open loop that is behind keeps sending overdue requests until all have a response. */
   private async drained(): Promise<void> {
-    const deadline = performance.now() + PATIENCE_MS;
+    const deadline = performance.now() + TIMEOUT_MS;
     while (this.underWay > 0 && performance.now() < deadline) await pause(5);
   }
 }
