@@ -1,12 +1,7 @@
 /** `npm run bench`: builds Sluice and the benchmark, then runs it. */
-import { giveUp, endWithNpm, prepare } from '../apps/dev/prepare.mjs';
+import { prepare } from '../apps/dev/prepare.mjs';
 import { buildBench } from './build.mjs';
 
-endWithNpm();
-try {
-  await prepare();
-  buildBench();
-} catch (error) {
-  giveUp(error);
-}
+await prepare();
+buildBench();
 await import('../dist/bench/main.js');

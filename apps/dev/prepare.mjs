@@ -1,7 +1,16 @@
-/** What must be done before anything of this folder can run: the packages and the build. Plain JavaScript, no package. */
+/** Installs the packages and builds the sources when needed. Plain JavaScript without packages: nothing is there yet. */
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { mkdirSync, readdirSync, readFileSync, readlinkSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
@@ -10,17 +19,22 @@ export const root = fileURLToPath(new URL('../..', import.meta.url));
 const stampFile = join(root, 'dist', '.stamp');
 const lockFile = join(root, 'dist', '.lock');
 
-/** Prints what keeps a command from running, and ends the process. */
-export function giveUp(error) {
-  console.error(error instanceof PreparationError ? error.message : error);
-  process.exit(1);
+/** Installs and builds if needed. If that fails, prints why and exits. From now on the process ends with its npm. */
+export async function prepare() {
+  endWithNpm();
+  try {
+    await installAndBuild();
+  } catch (error) {
+    console.error(error instanceof PreparationError ? error.message : error);
+    process.exit(1);
+  }
 }
 
 /**
- * Ends this process in its ordinary way when npm is killed, which could not pass that on. The scripts in package.json
- * begin with `exec`, so that npm is our parent and not a shell that would swallow what npm does pass on.
+ * Stops this process when npm is killed, which cannot forward SIGKILL. The scripts in package.json begin with `exec`:
+ * a shell between npm and this process would not forward the other signals.
  */
-export function endWithNpm() {
+function endWithNpm() {
   if (process.env.npm_lifecycle_event === undefined) return;
   const npm = process.ppid;
   const timer = setInterval(() => {
@@ -30,8 +44,7 @@ export function endWithNpm() {
   }, 500).unref();
 }
 
-/** Installs, builds, or does nothing, whichever is needed. */
-export async function prepare() {
+async function installAndBuild() {
   const [major, minor] = process.versions.node.split('.').map(Number);
   if (major < 20 || (major === 20 && minor < 19)) {
     throw new PreparationError(`Sluice needs Node.js 20.19 or newer; this is ${process.versions.node}.`);
@@ -49,9 +62,9 @@ async function install() {
   console.log('Installing packages (once, about 20 s) …');
   const npm = process.env.npm_execpath ?? '';
   const [command, ...first] = npm.endsWith('npm-cli.js') ? [process.execPath, npm] : ['npm'];
-  // Whatever the environment leaves out (NODE_ENV=production), the build and the database are among these.
+  // The build and the database need these, whatever NODE_ENV says.
   const included = ['--include=dev', '--include=optional'];
-  // No package needs its install scripts, and some would call home.
+  // No package needs its install scripts.
   const options = [...included, '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'];
   if ((await run(command, [...first, 'ci', ...options])) !== 0) {
     throw new PreparationError('The packages could not be installed: npm ci failed, see above.');
@@ -59,14 +72,18 @@ async function install() {
 }
 
 async function build() {
-  console.log('Building (only after a change, about 6 s) …');
+  console.log('Building (only after a change, about 8 s) …');
   const stamp = stampOfSources();
   rmSync(stampFile, { force: true });
-  const tsc = join(root, 'node_modules', 'typescript', 'bin', 'tsc');
-  if ((await run(process.execPath, [tsc, '-p', 'tsconfig.build.json', '--noEmitOnError'])) !== 0) {
-    throw new PreparationError('The sources could not be built: tsc failed, see above.');
+  if ((await run(process.execPath, [bin('@nestjs/cli/bin/nest.js'), 'build'])) !== 0) {
+    throw new PreparationError('The sources could not be built: nest build failed, see above.');
   }
   writeFileSync(stampFile, stamp);
+}
+
+/** The path of a script of a package. */
+export function bin(script) {
+  return join(root, 'node_modules', script);
 }
 
 function isInstalled() {
@@ -84,7 +101,10 @@ function packagesOf(lock) {
 }
 
 function isBuilt() {
-  return readIfThere(stampFile) === stampOfSources();
+  if (readIfThere(stampFile) !== stampOfSources()) return false;
+  // `nest build` and `nest start --watch` write into dist/ without a stamp.
+  const main = statSync(join(root, 'dist', 'apps', 'api', 'main.js'), { throwIfNoEntry: false });
+  return main !== undefined && main.mtimeMs <= statSync(stampFile).mtimeMs;
 }
 
 function stampOfSources() {
@@ -92,22 +112,18 @@ function stampOfSources() {
   const files = ['apps', 'libs', 'examples'].flatMap((folder) =>
     readdirSync(join(root, folder), { recursive: true }).map((name) => join(folder, name)),
   );
-  const sources = files.filter((name) => name.endsWith('.ts') && !name.endsWith('.spec.ts')).sort();
-  for (const name of [...sources, 'package.json', 'tsconfig.json', 'tsconfig.build.json']) {
+  const sources = files.filter((name) => /\.(ts|sql)$/.test(name) && !name.endsWith('.spec.ts')).sort();
+  for (const name of [...sources, 'package.json', 'nest-cli.json', 'tsconfig.json', 'tsconfig.build.json']) {
     hash.update(`${name}\n`).update(readFileSync(join(root, name)));
   }
   return hash.digest('hex');
 }
 
-/** Two commands at once (a start and a test, say) must not install or build over each other. */
+/** Two commands at once, such as a start and a test, must not install or build over each other. */
 async function exclusively(work) {
   mkdirSync(join(root, 'dist'), { recursive: true });
-  let told = false;
-  while (!(await lock())) {
-    if (!told) console.log('Waiting for another process, which prepares the same folder …');
-    told = true;
-    await sleep(200);
-  }
+  if (!(await lock())) console.log('Waiting for another process that prepares the same folder …');
+  while (!(await lock())) await sleep(200);
   try {
     await work();
   } finally {
@@ -115,9 +131,10 @@ async function exclusively(work) {
   }
 }
 
-/** A symbolic link to the holder's process id: made and filled in one step. */
+/** The lock is a symbolic link to the holder's process id: created with its content in one step. */
 async function lock() {
   const holder = lockHolder();
+  if (holder === process.pid) return true;
   const stale = holder !== null && !isAlive(holder);
   if (stale) rmSync(lockFile, { force: true });
   try {
@@ -126,7 +143,7 @@ async function lock() {
     if (error.code === 'EEXIST') return false;
     throw error;
   }
-  // Of several that found it stale at the same moment, one may have removed the lock that another had just made.
+  // Of several processes that found it stale, one may have removed the lock that another had just created.
   if (stale) await sleep(100);
   return lockHolder() === process.pid;
 }
@@ -157,8 +174,13 @@ function readIfThere(file) {
   }
 }
 
-/** Resolves with the exit code. What ends this process ends the command, too. */
-export async function run(command, args) {
+/** Runs jest with the repository's configuration; the exit code becomes that of this process. */
+export async function runJest(...args) {
+  process.exitCode = await run(process.execPath, [bin('jest/bin/jest.js'), '--config', 'jest.config.mjs', ...args]);
+}
+
+/** Resolves with the exit code. A signal that ends this process ends the command, too. */
+async function run(command, args) {
   const child = spawn(command, args, { cwd: root, stdio: ['ignore', 'inherit', 'inherit'] });
   const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'];
   let ending;

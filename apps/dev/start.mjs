@@ -1,9 +1,4 @@
-import { endWithNpm, giveUp, prepare } from './prepare.mjs';
+import { prepare } from './prepare.mjs';
 
-endWithNpm();
-try {
-  await prepare();
-} catch (error) {
-  giveUp(error);
-}
+await prepare();
 await import('../../dist/apps/dev/main.js');

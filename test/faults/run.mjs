@@ -2,9 +2,8 @@
  * The faults in their long form: `npm run test:faults -- --rounds 10`; or nothing but load, for so many minutes:
  * `npm run test:faults -- --soak 5`.
  */
-import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { giveUp, prepare, root, run } from '../../apps/dev/prepare.mjs';
+import { prepare, runJest } from '../../apps/dev/prepare.mjs';
 
 const options = { rounds: { type: 'string', default: '10' }, soak: { type: 'string' } };
 const { rounds, soak } = parseArgs({ options }).values;
@@ -13,13 +12,8 @@ for (const [name, value] of Object.entries({ rounds, soak: soak ?? '1' })) {
   console.error(`--${name} must be a whole number from 1 to 9999.`);
   process.exit(1);
 }
-try {
-  await prepare();
-} catch (error) {
-  giveUp(error);
-}
-const jest = join(root, 'node_modules', 'jest', 'bin', 'jest.js');
+await prepare();
 if (soak === undefined) process.env.FAULT_ROUNDS = rounds;
 else process.env.SOAK_MINUTES = soak;
 const tests = soak === undefined ? ['test/faults'] : ['--testMatch', '**/test/faults/soak.ts'];
-process.exitCode = await run(process.execPath, [jest, '--config', 'jest.config.mjs', '--runInBand', ...tests]);
+await runJest('--runInBand', ...tests);

@@ -4,7 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { endWithNpm, giveUp, prepare } from '../../apps/dev/prepare.mjs';
+import { prepare } from '../../apps/dev/prepare.mjs';
 
 const SCHEMATHESIS = 'schemathesis==4.32.5';
 /** What ends the key that asks is asked with one of its own. */
@@ -17,12 +17,7 @@ if (!/^[1-9]\d{0,2}$/.test(minutes)) {
   console.error('--minutes must be a whole number from 1 to 999.');
   process.exit(1);
 }
-endWithNpm();
-try {
-  await prepare();
-} catch (error) {
-  giveUp(error);
-}
+await prepare();
 
 const folder = await mkdtemp(join(tmpdir(), 'sluice-schemathesis-'));
 try {

@@ -1,3 +1,5 @@
+import { withTimeout } from '#kernel/timeout.js';
+
 /** What an orchestrator or a load balancer is told. It names what is wrong and says nothing else of it. */
 export interface Readiness {
   readonly ready: boolean;
@@ -53,24 +55,12 @@ export class Health {
     const now = performance.now();
     if (now - this.askedAt >= ASK_EVERY_MS) {
       this.askedAt = now;
-      this.answer = inTime(this.ask());
+      const answered = this.ask().then(
+        () => true,
+        () => false,
+      );
+      this.answer = withTimeout(answered, PATIENCE_MS, () => false);
     }
     return this.answer;
   }
-}
-
-async function inTime(answer: Promise<unknown>): Promise<boolean> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<boolean>((resolve) => {
-    timer = setTimeout(() => {
-      resolve(false);
-    }, PATIENCE_MS);
-  });
-  const answered = answer.then(
-    () => true,
-    () => false,
-  );
-  return Promise.race([answered, late]).finally(() => {
-    clearTimeout(timer);
-  });
 }

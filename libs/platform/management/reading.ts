@@ -1,3 +1,5 @@
+import { withTimeout } from '#kernel/timeout.js';
+
 /** Milliseconds that somebody who looks waits for a value that is being read. */
 const PATIENCE_MS = 3_000;
 
@@ -16,12 +18,7 @@ export class Reading<T> {
   async latest(): Promise<T | null> {
     if (performance.now() - this.readAt < this.everyMs) return this.value;
     this.underway ??= this.refresh().finally(() => (this.underway = null));
-    let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<void>((resolve) => {
-      timer = setTimeout(resolve, PATIENCE_MS);
-    });
-    await Promise.race([this.underway, late]);
-    clearTimeout(timer);
+    await withTimeout(this.underway, PATIENCE_MS, () => undefined);
     return performance.now() - this.readAt < this.everyMs ? this.value : null;
   }
 

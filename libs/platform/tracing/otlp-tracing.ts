@@ -13,6 +13,7 @@ import { parseTraceParent, setGlobalErrorHandler, W3CTraceContextPropagator } fr
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
 import { defaultResource, detectResources, envDetector, resourceFromAttributes } from '@opentelemetry/resources';
 import { BasicTracerProvider, BatchSpanProcessor } from '@opentelemetry/sdk-trace-base';
+import { withTimeout } from '#kernel/timeout.js';
 import type { Logger } from '../logging.js';
 import type { Span, SpanAttributes, SpanStart, Tracing } from './tracing.js';
 
@@ -67,15 +68,10 @@ export class OtlpTracing implements Tracing {
   }
 
   async close(withinMs: number): Promise<void> {
-    let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<void>((resolve) => {
-      timer = setTimeout(resolve, withinMs);
-    });
     const exported = this.provider.shutdown().catch((error: unknown) => {
       this.report(error);
     });
-    await Promise.race([exported, late]);
-    clearTimeout(timer);
+    await withTimeout(exported, withinMs, () => undefined);
     for (const api of [trace, propagation, context, diag]) api.disable();
   }
 
