@@ -12,7 +12,6 @@ const ENTRY_POINTS = [
 ];
 
 /** What an app mounts besides a context's index and module. A rule below says for each which app may. */
-const MIGRATIONS = `${CONTEXT}.*migrations/`;
 const ENTITIES = `${CONTEXT}.*\\.schema\\.ts$`;
 const GUARDS = `${CONTEXT}.*\\.guard\\.ts$`;
 
@@ -101,15 +100,8 @@ module.exports = {
       from: { path: '^apps/' },
       to: {
         path: CONTEXT,
-        pathNot: [`${CONTEXT}index\\.ts$`, `${CONTEXT}[^/]+\\.module\\.ts$`, MIGRATIONS, ENTITIES, GUARDS],
+        pathNot: [`${CONTEXT}index\\.ts$`, `${CONTEXT}[^/]+\\.module\\.ts$`, ENTITIES, GUARDS],
       },
-    },
-    {
-      name: 'migrations-run-in-one-place',
-      severity: 'error',
-      comment: 'Their order and their lock are kept by one file.',
-      from: { pathNot: '^apps/schema\\.ts$' },
-      to: { path: MIGRATIONS },
     },
     {
       name: 'entities-are-registered-in-one-place',
@@ -152,9 +144,7 @@ module.exports = {
       name: 'typeorm-stays-in-postgres',
       severity: 'error',
       comment: 'How rows are mapped is known where rows are read and written.',
-      from: {
-        pathNot: ['^libs/[^/]+/adapters/postgres/', '^libs/platform/database/', '^apps/schema\\.ts$', BASELINES],
-      },
+      from: { pathNot: ['^libs/[^/]+/adapters/postgres/', '^libs/platform/database/', BASELINES] },
       to: { path: 'node_modules/typeorm/' },
     },
     {

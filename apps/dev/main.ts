@@ -2,6 +2,7 @@ import 'reflect-metadata';
 import { EmbeddedPostgresError } from './embedded-postgres/index.js';
 import { SettingsError } from '#platform/settings.js';
 import { sentence } from '#platform/process/process.js';
+import { SchemaError } from '../schema.js';
 import { EndedTooSoon } from './child-process.js';
 import { StartError } from './start-error.js';
 import { Supervisor } from './supervisor.js';
@@ -56,7 +57,8 @@ function isForPeople(error: unknown): error is Error {
   if (!(error instanceof Error)) return false;
   // PostgreSQL and the operating system give their errors a code; what has none is a mistake of ours.
   return (
-    [StartError, SettingsError, EmbeddedPostgresError, EndedTooSoon].some((kind) => error instanceof kind) ||
-    'code' in error
+    [StartError, SettingsError, SchemaError, EmbeddedPostgresError, EndedTooSoon].some(
+      (kind) => error instanceof kind,
+    ) || 'code' in error
   );
 }

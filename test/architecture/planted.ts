@@ -12,11 +12,7 @@ export const MINIATURE: Files = {
   'apps/api/main.ts': "import './api.module.js'; import '../context.js'; import '../schema.js';",
   'apps/context.ts': "import '#messages/adapters/postgres/message.schema.js'; import '#platform/logging.js';",
   'apps/dev/start.mjs': "await import('../../dist/apps/dev/main.js'); await import('../../dist/not-built-yet.js');",
-  'apps/schema.ts': `
-    import 'bullmq';
-    import 'typeorm';
-    import '#messages/adapters/postgres/migrations/1-messages.js';
-    import '../libs/flat/migrations/2-flat.js';`,
+  'apps/schema.ts': "import 'bullmq';",
   'apps/worker/handlers.ts': "await import('../../examples/post/post.module.js');",
   'apps/worker/main.ts': "import './handlers.js'; await import('#platform/tracing/otlp-tracing.js');",
   'examples/post/post.module.ts': "import '@nestjs/common'; import '#messages/index.js'; import './post.js';",
@@ -41,13 +37,11 @@ export const MINIATURE: Files = {
   'libs/accounts/domain/account.ts': "import '#kernel/ids.js';",
   'libs/accounts/index.ts': "export { SignUp } from './application/sign-up.js';",
   'libs/flat/flat.guard.ts': "import '@nestjs/common'; import '#accounts/index.js';",
-  'libs/flat/migrations/2-flat.ts': '',
   'libs/kernel/ids.spec.ts': "import 'fast-check'; import './ids.js';",
   'libs/kernel/ids.ts': "import 'node:crypto';",
   'libs/messages/adapters/bullmq/queue.ts': "import 'bullmq'; import '#platform/logging.js';",
   'libs/messages/adapters/http/messages.controller.ts': "import '#accounts/index.js'; import 'fastify';",
   'libs/messages/adapters/postgres/message.schema.ts': "import 'typeorm';",
-  'libs/messages/adapters/postgres/migrations/1-messages.ts': "import 'typeorm';",
   'libs/messages/application/message-handler.ts': 'export abstract class MessageHandler {}',
   'libs/messages/application/send-message.ts': "import '#accounts/index.js';",
   'libs/messages/index.ts': "export { MessageHandler } from './application/message-handler.js';",
@@ -203,11 +197,6 @@ export const PLANTS: readonly Plant[] = [
       'apps/worker/with-repository.ts': "import '#messages/adapters/postgres/planted-messages.js';",
       'libs/messages/adapters/postgres/planted-messages.ts': '',
     },
-  },
-  {
-    rule: 'migrations-run-in-one-place',
-    what: 'a migration in another file of the apps',
-    files: { 'apps/api/with-migration.ts': "import '#messages/adapters/postgres/migrations/1-messages.js';" },
   },
   {
     rule: 'entities-are-registered-in-one-place',

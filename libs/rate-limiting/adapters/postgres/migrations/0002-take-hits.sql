@@ -1,44 +1,6 @@
-import type { MigrationInterface, QueryRunner } from 'typeorm';
-
-export class RateLimits1763700002000 implements MigrationInterface {
-  async up(runner: QueryRunner): Promise<void> {
-    await runner.query(`
-      -- Rewritten with each batch of requests: half of a page stays free, so that a new version finds room beside the old.
-      CREATE TABLE sluice.rate_limits (
-        account_id text COLLATE "C" PRIMARY KEY,
-        minute_used integer NOT NULL DEFAULT 0,
-        minute_ends_ms bigint NOT NULL DEFAULT 0,
-        day_used integer NOT NULL DEFAULT 0,
-        day_ends_ms bigint NOT NULL DEFAULT 0
-      ) WITH (fillfactor = 50);
-
-      -- Only keys that went on after they were refused.
-      CREATE TABLE sluice.offences (
-        key_id text COLLATE "C" PRIMARY KEY,
-        account_id text COLLATE "C" NOT NULL,
-        refusing_window_ends_ms bigint NOT NULL DEFAULT 0,
-        strikes_from_ms bigint NOT NULL DEFAULT 0,
-        strikes integer NOT NULL DEFAULT 0,
-        strikes_end_ms bigint NOT NULL DEFAULT 0,
-        bans integer NOT NULL DEFAULT 0,
-        banned_at_ms bigint NOT NULL DEFAULT 0,
-        banned_until_ms bigint NOT NULL DEFAULT 0,
-        reason text
-      ) WITH (fillfactor = 50);
-    `);
-    await runner.query(TAKE_HITS);
-  }
-
-  async down(runner: QueryRunner): Promise<void> {
-    await runner.query('DROP FUNCTION sluice.take_hits; DROP TABLE sluice.offences; DROP TABLE sluice.rate_limits;');
-  }
-}
-
-/*
- * Decides over all hits that wait at one moment. Accounts are locked in one order, so that calls can't lock each other
- * out; the clock is read after the lock, so that whoever waited counts in the window that is open by then.
- */
-const TAKE_HITS = `
+-- Decides on all hits that wait at one moment. The rules are those of libs/rate-limiting/domain/; a property test compares
+-- both. Accounts are locked in one order, so that calls cannot deadlock, and the clock is read after the lock, so that a
+-- call that waited counts in the window that is open by then.
 CREATE FUNCTION sluice.take_hits(
   p_accounts text[], p_keys text[], p_epochs bigint[], p_counts integer[], p_whole boolean[], p_strikes integer[],
   p_grace_ms bigint, p_ban_after integer, p_ban_ms bigint, p_max_ban_ms bigint
@@ -171,4 +133,3 @@ BEGIN
     RETURN NEXT;
   END LOOP;
 END $$;
-`;
