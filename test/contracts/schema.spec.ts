@@ -1,0 +1,46 @@
+import pg from 'pg';
+import { lowestId } from '#kernel/ids.js';
+import { migrateSchema } from '../../apps/schema.js';
+import { createTestDatabase, type TestDatabase } from '../support/database.js';
+
+describe('migrateSchema', () => {
+  let database: TestDatabase;
+  let client: pg.Client;
+
+  beforeAll(async () => {
+    database = await createTestDatabase();
+    client = new pg.Client(database.url);
+    await client.connect();
+  });
+  afterAll(async () => {
+    await client.end();
+    await database.drop();
+  });
+
+  it('ends the first partition a week after today, at the lowest id of that day', async () => {
+    const { rows } = await client.query<{ name: string; bounds: string; table: string }>(`
+      SELECT relname AS name, pg_get_expr(relpartbound, oid) AS bounds, split_part(relname, '_', 1) AS table
+      FROM pg_class WHERE relname ~ '^(messages|attempts)_\\d+_\\d+$' AND relkind = 'r' ORDER BY relname`);
+    expect(rows.map(({ table }) => table)).toEqual(['attempts', 'messages']);
+    for (const { name, bounds } of rows) {
+      const [, day = ''] = /_19700101_(\d{8})$/.exec(name) ?? [];
+      const end = new Date(`${day.slice(0, 4)}-${day.slice(4, 6)}-${day.slice(6)}`);
+      expect(bounds).toBe(`FOR VALUES FROM ('${lowestId('msg', new Date(0))}') TO ('${lowestId('msg', end)}')`);
+      // One day less when midnight has passed since the database was made.
+      const days = (end.getTime() - Date.now()) / 86_400_000;
+      expect([days > 6, days <= 8]).toEqual([true, true]);
+    }
+  });
+
+  it('runs each migration once', async () => {
+    const applied = 'SELECT * FROM sluice.migrations ORDER BY name';
+    const before = await client.query(applied);
+    await migrateSchema(database.url);
+    expect((await client.query(applied)).rows).toEqual(before.rows);
+  });
+
+  it('refuses a database that was made before the first release', async () => {
+    await client.query(`UPDATE sluice.migrations SET name = 'Accounts1763700000000' WHERE name LIKE 'accounts/%1-%'`);
+    await expect(migrateSchema(database.url)).rejects.toThrow('before the first release');
+  });
+});
