@@ -17,8 +17,14 @@ import { LOGGER, PlatformModule, type ProcessParts } from '#platform/platform.mo
 import { PlanThrottlerGuard, type Budgets } from '#rate-limiting/adapters/http/plan-throttler.guard.js';
 import { RateLimitingModule } from '#rate-limiting/rate-limiting.module.js';
 
-/** The sections of the OpenAPI document, in their order. */
-const SECTIONS = ['Messages', 'Account', 'API keys', 'Operators', 'Reference'];
+/** The sections of the OpenAPI document. */
+const SECTIONS = {
+  Messages: 'Send messages and track their delivery.',
+  Account: 'Create an account, and see its plan and usage.',
+  'API keys': 'Create, rotate and revoke the API keys of the account.',
+  Operators: "Manage plans and bans. These operations require the operators' key.",
+  Reference: 'This document, and pages for people. They require no API key.',
+};
 
 /** The HTTP process. It mounts contexts and holds no rules. */
 @Module({})

@@ -24,9 +24,9 @@ export const PAGING = {
     minimum: 1,
     maximum: MAX_LIMIT,
     default: DEFAULT_LIMIT,
-    description: 'How many to return at most.',
+    description: 'The maximum number of items to return.',
   },
-  cursor: { type: 'string', description: 'The `nextCursor` of the page before; left out for the first page.' },
+  cursor: { type: 'string', description: 'The `nextCursor` of the previous page. Omit it for the first page.' },
 } as const;
 
 /** The model of a page of these. */
@@ -35,7 +35,7 @@ export function pageModel(item: Model): Model {
     data: { type: 'array', maxItems: MAX_LIMIT, items: item },
     nextCursor: nullable({
       type: 'string',
-      description: 'Pass it as `cursor` to get the next page; null on the last one.',
+      description: 'Send it as `cursor` to get the next page. Null on the last page.',
       examples: ['bXNnXzAxaDQ1NXZiNHBleDV2c2tuazA4NHNuMDJx'],
     }),
   });
@@ -61,7 +61,7 @@ export function readPage<More extends object>(
     errors.push({ pointer: '', detail: `limit must be a whole number from 1 to ${MAX_LIMIT}.` });
   }
   if (cursor !== undefined && before === null) {
-    errors.push({ pointer: '', detail: 'cursor must be the nextCursor of a list.' });
+    errors.push({ pointer: '', detail: 'cursor must be the nextCursor of a page of this list.' });
   }
   const further = more(query, errors);
   if (errors.length > 0) throw new ValidationError(errors);

@@ -13,7 +13,7 @@ import { ACCOUNT, accountView, issuedKeyView, NEW_ACCOUNT } from './views.js';
 
 class SignUpBody {
   @Field({
-    description: `1 to ${MAX_NAME_LENGTH} characters that are not all blank.`,
+    description: `1 to ${MAX_NAME_LENGTH} characters, not only whitespace.`,
     examples: ['Acme'],
     ...{ minLength: 1, maxLength: MAX_NAME_LENGTH },
   })
@@ -21,7 +21,7 @@ class SignUpBody {
   name!: string;
 }
 
-@Section('Account', 'Open an account, and see its plan and what is left of it.')
+@Section('Account')
 @Controller()
 export class AccountsController {
   constructor(
@@ -36,10 +36,10 @@ export class AccountsController {
   @HttpCode(201)
   @Operation({
     id: 'signUp',
-    summary: 'Open an account',
-    description: 'Opens an account and issues its first API key, which has all scopes. Needs no key.',
-    answer: { description: 'The account, with its key in the clear this once.', body: NEW_ACCOUNT },
-    problems: ['signup_closed'],
+    summary: 'Create an account',
+    description: 'Creates an account and its first API key, which has all scopes. Requires no API key.',
+    response: { description: 'The account with its API key, which is shown only once.', body: NEW_ACCOUNT },
+    errors: ['signup_closed'],
   })
   async create(@Req() request: FastifyRequest, @JsonBody(SignUpBody) { name }: SignUpBody): Promise<object> {
     const signedUp = await this.policy.count(request, () => this.signUp.execute(name));
@@ -52,8 +52,8 @@ export class AccountsController {
   @Operation({
     id: 'getAccount',
     summary: 'Get the account',
-    description: 'The account of the key.',
-    answer: { description: 'The account.', body: ACCOUNT },
+    description: 'Returns the account of the API key.',
+    response: { description: 'The account.', body: ACCOUNT },
   })
   async get(@CurrentCaller() { accountId }: Caller): Promise<object> {
     return accountView(await this.getAccount.execute(accountId));

@@ -25,13 +25,13 @@ class ValidLimits implements ValidatorConstraintInterface {
 }
 
 class ChangePlanBody {
-  @Field({ description: 'The plan to move to. Left out, it stays as it is.', examples: ['enterprise'] })
+  @Field({ description: 'The new plan. Unchanged if omitted.', examples: ['enterprise'] })
   @IsOptional()
   @IsIn(PLANS, { message: `plan must be one of ${PLANS.join(', ')}.` })
   plan?: Plan | null;
 
   @Field({
-    description: 'What was agreed individually; only with the plan `enterprise`.',
+    description: 'Individually agreed limits. Only with the plan `enterprise`.',
     examples: [{ perMinute: 5_000, perDay: 1_000_000 }],
   })
   @IsOptional()
@@ -39,7 +39,7 @@ class ChangePlanBody {
   limits?: Limits | null;
 }
 
-@Section('Operators', 'Plans and bans. These routes need the key of the operators.')
+@Section('Operators')
 @ForOperators()
 @Controller('admin/accounts')
 export class AdminAccountsController {
@@ -54,7 +54,7 @@ export class AdminAccountsController {
     id: 'listAccounts',
     summary: 'List accounts',
     query: PAGING,
-    answer: { description: 'A page of accounts.', body: pageModel(ACCOUNT) },
+    response: { description: 'A page of accounts.', body: pageModel(ACCOUNT) },
   })
   async list(@Query() query: Record<string, unknown>): Promise<PageView<object>> {
     const { limit, before } = readPage(query, 'acct');
@@ -67,8 +67,8 @@ export class AdminAccountsController {
     id: 'getAnyAccount',
     summary: 'Get any account',
     path: { id: ACCOUNT_ID },
-    answer: { description: 'The account.', body: ACCOUNT },
-    problems: ['account_not_found'],
+    response: { description: 'The account.', body: ACCOUNT },
+    errors: ['account_not_found'],
   })
   async get(@Param('id') id: string): Promise<object> {
     return accountView(await this.getAccount.execute(id));
@@ -78,10 +78,11 @@ export class AdminAccountsController {
   @Operation({
     id: 'changePlan',
     summary: 'Change the plan of an account',
-    description: 'Holds within a second everywhere. What was used of the windows stays used.',
+    description:
+      'Takes effect everywhere within a second. Requests already counted in the current windows stay counted.',
     path: { id: ACCOUNT_ID },
-    answer: { description: 'The account with its new plan.', body: ACCOUNT },
-    problems: ['account_not_found'],
+    response: { description: 'The account with its new plan.', body: ACCOUNT },
+    errors: ['account_not_found'],
   })
   async change(@Param('id') id: string, @JsonBody(ChangePlanBody) body: ChangePlanBody): Promise<object> {
     const limits = body.limits ? { perMinute: body.limits.perMinute, perDay: body.limits.perDay } : null;

@@ -15,7 +15,7 @@ const MAX_GRACE_SECONDS = 30 * 86_400;
 
 class CreateApiKeyBody {
   @Field({
-    description: `What the key is for: 1 to ${MAX_NAME_LENGTH} characters that are not all blank.`,
+    description: `The purpose of the key: 1 to ${MAX_NAME_LENGTH} characters, not only whitespace.`,
     examples: ['billing'],
     ...{ minLength: 1, maxLength: MAX_NAME_LENGTH },
   })
@@ -23,7 +23,7 @@ class CreateApiKeyBody {
   name!: string;
 
   @Field({
-    description: 'Some of the scopes of the key that asks; left out, all of those.',
+    description: 'A subset of the scopes of the key that makes the request. Defaults to all of them.',
     examples: [['messages:send']],
   })
   @IsOptional()
@@ -33,7 +33,7 @@ class CreateApiKeyBody {
   scopes?: Scope[] | null;
 
   @Field({
-    description: 'When the key is to stop working, in the future; left out, never.',
+    description: 'When the key expires, in the future. Never if omitted.',
     examples: ['2030-01-31T12:00:00Z'],
   })
   @IsOptional()
@@ -42,7 +42,7 @@ class CreateApiKeyBody {
 }
 
 class RotateApiKeyBody {
-  @Field({ description: 'Seconds for which the old key goes on working; left out, 0.', examples: [3_600] })
+  @Field({ description: 'Seconds for which the old key remains valid. Defaults to 0.', examples: [3_600] })
   @IsOptional()
   @IsInt({ message: 'graceSeconds must be a whole number.' })
   @Min(0, { message: 'graceSeconds must not be negative.' })
@@ -50,7 +50,7 @@ class RotateApiKeyBody {
   graceSeconds?: number | null;
 }
 
-@Section('API keys', 'Make, rotate and revoke the keys of the account.')
+@Section('API keys')
 @Scoped('account:manage')
 @Controller('api-keys')
 export class ApiKeysController {
@@ -65,9 +65,9 @@ export class ApiKeysController {
   @Operation({
     id: 'listApiKeys',
     summary: 'List API keys',
-    description: 'The live keys of the account, newest first, without the keys themselves.',
+    description: 'Returns the active keys of the account, newest first, without their secrets.',
     query: PAGING,
-    answer: { description: 'A page of keys.', body: pageModel(API_KEY) },
+    response: { description: 'A page of API keys.', body: pageModel(API_KEY) },
   })
   async list(
     @CurrentCaller() { accountId }: Caller,
@@ -83,9 +83,9 @@ export class ApiKeysController {
   @Operation({
     id: 'createApiKey',
     summary: 'Create an API key',
-    description: `An account has at most ${MAX_KEYS} live keys.`,
-    answer: { description: 'The key, in the clear this once.', body: ISSUED_KEY },
-    problems: ['too_many_keys'],
+    description: `An account can have at most ${MAX_KEYS} active keys.`,
+    response: { description: 'The API key. Its secret is shown only once.', body: ISSUED_KEY },
+    errors: ['too_many_keys'],
   })
   async create(@CurrentCaller() caller: Caller, @JsonBody(CreateApiKeyBody) body: CreateApiKeyBody): Promise<object> {
     const { name, scopes = null, expiresAt = null } = body;
@@ -102,10 +102,10 @@ export class ApiKeysController {
   @Operation({
     id: 'rotateApiKey',
     summary: 'Rotate an API key',
-    description: 'Issues a key in the place of another: a new id and secret, the same name, scopes and expiry.',
+    description: 'Replaces a key by a new one with the same name, scopes and expiry, but a new id and secret.',
     path: { id: KEY_ID },
-    answer: { description: 'The new key, in the clear this once.', body: ISSUED_KEY },
-    problems: ['api_key_not_found', 'too_many_keys'],
+    response: { description: 'The new API key. Its secret is shown only once.', body: ISSUED_KEY },
+    errors: ['api_key_not_found', 'too_many_keys'],
   })
   async rotate(
     @CurrentCaller() caller: Caller,
@@ -120,10 +120,10 @@ export class ApiKeysController {
   @Operation({
     id: 'revokeApiKey',
     summary: 'Revoke an API key',
-    description: 'The key stops working everywhere within a second.',
+    description: 'The key becomes invalid everywhere within a second.',
     path: { id: KEY_ID },
-    answer: { description: 'The key is revoked.' },
-    problems: ['api_key_not_found'],
+    response: { description: 'The key was revoked.' },
+    errors: ['api_key_not_found'],
   })
   async revoke(@CurrentCaller() { accountId }: Caller, @Param('id') id: string): Promise<void> {
     await this.revokeKey.execute(accountId, id);

@@ -9,7 +9,7 @@ export function accountView({ id, name, plan, limits, createdAt }: Account) {
   return { id, name, plan, limits, createdAt };
 }
 
-/** A key with its only appearance in the clear. */
+/** The only response that contains the key itself. */
 export function issuedKeyView({ apiKey, key }: IssuedKey) {
   const { id, name, scopes, createdAt, expiresAt } = apiKey;
   return { id, name, key, scopes, createdAt, expiresAt };
@@ -20,13 +20,13 @@ export function apiKeyView({ id, name, scopes, createdAt, expiresAt, lastUsedAt 
 }
 
 export const ACCOUNT_ID = idOf('acct', 'The id of the account.');
-export const KEY_ID = idOf('key', 'The id of the key, which is not the key itself.');
+export const KEY_ID = idOf('key', 'The id of the API key. It is not secret.');
 
 const ACCOUNT_NAME = { type: 'string', description: 'The name given at sign-up.', examples: ['Acme'] };
-const OPENED_AT = time('When the account was opened.');
+const OPENED_AT = time('When the account was created.');
 const COUNT = { type: 'integer', minimum: 1, maximum: MAX_LIMIT };
 
-export const LIMITS = viewModel<Limits>('Limits', 'Requests that all keys of the account share.', {
+export const LIMITS = viewModel<Limits>('Limits', 'Request limits, shared by all keys of the account.', {
   perMinute: { ...COUNT, examples: [60] },
   perDay: { ...COUNT, examples: [1_000] },
 });
@@ -34,38 +34,42 @@ export const LIMITS = viewModel<Limits>('Limits', 'Requests that all keys of the
 export const ACCOUNT = viewModel<ReturnType<typeof accountView>>('Account', 'An account.', {
   id: ACCOUNT_ID,
   name: ACCOUNT_NAME,
-  plan: { type: 'string', enum: PLANS, description: 'The plan, from which the limits follow.' },
+  plan: { type: 'string', enum: PLANS, description: 'The plan, which determines the limits.' },
   limits: LIMITS,
   createdAt: OPENED_AT,
 });
 
 const KEY_FIELDS = {
   id: KEY_ID,
-  name: { type: 'string', description: 'What the key is for.', examples: ['first key'] },
+  name: { type: 'string', description: 'The purpose of the key.', examples: ['first key'] },
   scopes: {
     type: 'array',
     uniqueItems: true,
     items: { type: 'string', enum: SCOPES },
-    description: 'What the key may do.',
+    description: 'The operations that the key may call.',
     examples: [SCOPES],
   },
-  createdAt: time('When the key was issued.'),
-  expiresAt: nullable(time('When the key stops working; null for never.', '2027-01-31T12:00:00.000Z')),
+  createdAt: time('When the key was created.'),
+  expiresAt: nullable(time('When the key expires. Null if never.', '2027-01-31T12:00:00.000Z')),
 };
 
-export const ISSUED_KEY = viewModel<ReturnType<typeof issuedKeyView>>('IssuedKey', 'A new API key, shown this once.', {
-  ...KEY_FIELDS,
-  key: {
-    type: 'string',
-    pattern: '^slc_',
-    description: 'The key itself. It is shown in this answer only; keep it secret.',
-    examples: ['slc_…'],
+export const ISSUED_KEY = viewModel<ReturnType<typeof issuedKeyView>>(
+  'IssuedKey',
+  'A new API key with its secret, which is shown only once.',
+  {
+    ...KEY_FIELDS,
+    key: {
+      type: 'string',
+      pattern: '^slc_',
+      description: 'The secret key. It cannot be retrieved again.',
+      examples: ['slc_…'],
+    },
   },
-});
+);
 
-export const API_KEY = viewModel<ReturnType<typeof apiKeyView>>('ApiKey', 'An API key, without the key itself.', {
+export const API_KEY = viewModel<ReturnType<typeof apiKeyView>>('ApiKey', 'An API key, without its secret.', {
   ...KEY_FIELDS,
-  lastUsedAt: nullable(time('When the key was last used, to the minute; null for never.', '2026-11-21T09:30:00.000Z')),
+  lastUsedAt: nullable(time('When the key was last used, to the minute. Null if never.', '2026-11-21T09:30:00.000Z')),
 });
 
 export const NEW_ACCOUNT = viewModel<Record<'id' | 'name' | 'plan' | 'createdAt' | 'apiKey', unknown>>(
@@ -74,7 +78,7 @@ export const NEW_ACCOUNT = viewModel<Record<'id' | 'name' | 'plan' | 'createdAt'
   {
     id: ACCOUNT_ID,
     name: ACCOUNT_NAME,
-    plan: { type: 'string', const: 'free', description: 'Every account begins with this plan.' },
+    plan: { type: 'string', const: 'free', description: 'New accounts have this plan.' },
     createdAt: OPENED_AT,
     apiKey: ISSUED_KEY,
   },

@@ -61,14 +61,14 @@ class DeliveryTime implements ValidatorConstraintInterface {
 
 export class SendMessageBody {
   @Field({
-    description: `1 to ${MAX_TEXT_BYTES} bytes of UTF-8, returned byte for byte; without U+0000 and lone surrogates.`,
+    description: `1 to ${MAX_TEXT_BYTES} bytes of UTF-8, stored unchanged. U+0000 and lone surrogates are not allowed.`,
     examples: ['Hello, Sluice'],
   })
   @Validate(MessageText)
   message!: string;
 
   @Field({
-    description: 'When to deliver, up to 30 days ahead; left out, null or in the past: at once.',
+    description: 'When to deliver, up to 30 days ahead. Immediately if omitted, null or in the past.',
     examples: ['2026-11-21T12:00:00Z'],
   })
   @IsOptional()
@@ -78,7 +78,7 @@ export class SendMessageBody {
 
 export class SendBatchBody {
   @Field({
-    description: 'The messages, all of which are accepted or none.',
+    description: 'The messages. Either all or none are accepted.',
     examples: [[{ message: 'Hello, Sluice' }, { message: 'Hello again' }]],
     items: bodyModel(SendMessageBody),
   })
@@ -89,11 +89,11 @@ export class SendBatchBody {
 }
 
 export class RetryFailedBody {
-  @Field({ description: 'Messages created from then on.', examples: ['2026-11-21T09:00:00Z'] })
+  @Field({ description: 'The start of the period, inclusive.', examples: ['2026-11-21T09:00:00Z'] })
   @Validate(Time)
   since!: string;
 
-  @Field({ description: 'Messages created before then.', examples: ['2026-11-21T10:00:00Z'] })
+  @Field({ description: 'The end of the period, exclusive.', examples: ['2026-11-21T10:00:00Z'] })
   @Validate(Time)
   until!: string;
 }

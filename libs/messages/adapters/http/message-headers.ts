@@ -1,32 +1,32 @@
 import { ValidationError } from '#kernel/domain-error.js';
-import type { HeaderSpec } from '#platform/http/openapi/operation.js';
+import { header } from '#platform/http/openapi/operation.js';
 
 export const IDEMPOTENCY_KEY = {
   type: 'string',
   pattern: '^[!-~]{1,255}$',
   description:
-    'Makes the request repeatable for 24 hours: the same key with the same body gets the first answer again and creates ' +
-    'nothing. A request that was refused leaves its key free.',
+    'Makes the request safe to repeat for 24 hours: a request with the same key and body gets the original response and ' +
+    'creates nothing. A key is not used up by a request that failed.',
   examples: ['order-4711-paid'],
 } as const;
 
-export const IDEMPOTENT_REPLAYED: HeaderSpec = {
-  description: 'Says that this is the answer to an earlier request with the same `Idempotency-Key`.',
-  schema: { type: 'string', const: 'true' },
-  required: false,
-};
+export const IDEMPOTENT_REPLAYED = header(
+  'Present if this is the response to an earlier request with the same `Idempotency-Key`.',
+  { type: 'string', const: 'true' },
+  false,
+);
 
 export const TRACEPARENT = {
   type: 'string',
-  description: 'The trace to which the request belongs (W3C Trace Context). It is carried on to whoever delivers.',
+  description: 'The trace that the request belongs to (W3C Trace Context). It is passed on to message handlers.',
   examples: ['00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01'],
 };
 
-export const LOCATION: HeaderSpec = {
-  description: 'Where to ask how its delivery goes.',
-  schema: { type: 'string', format: 'uri-reference', examples: ['/messages/msg_01h455vb4pex5vsknk084sn02q'] },
-  required: true,
-};
+export const LOCATION = header('The path of the message.', {
+  type: 'string',
+  format: 'uri-reference',
+  examples: ['/messages/msg_01h455vb4pex5vsknk084sn02q'],
+});
 
 const HEADER_VALUE = new RegExp(IDEMPOTENCY_KEY.pattern);
 

@@ -4,7 +4,7 @@ import { ATTEMPT_OUTCOMES, type Attempt } from '../../domain/attempt.js';
 import type { Message } from '../../domain/message.js';
 import { INITIAL_STATUS, MESSAGE_STATUSES } from '../../domain/message-status.js';
 
-/** A message as the answer to its acceptance. */
+/** A message as the response to its acceptance. */
 export interface AcceptedView {
   readonly id: string;
   readonly message: string;
@@ -13,24 +13,24 @@ export interface AcceptedView {
   readonly createdAt: Date;
 }
 
-/** A batch as the answer to its acceptance. */
+/** A batch as the response to its acceptance. */
 export interface BatchView {
   readonly data: readonly AcceptedView[];
 }
 
-/** How many messages were sent off again. */
+/** The number of messages that were queued again. */
 export interface RetriedView {
   readonly count: number;
 }
 
-/** The attempts to deliver a message. */
+/** The delivery attempts of a message. */
 export interface AttemptsView {
   readonly data: readonly Attempt[];
 }
 
-/** A message as it now is. */
+/** A message with its current state. */
 export interface MessageView extends AcceptedView {
-  /** Null when it was to be delivered at once. */
+  /** Null for immediate delivery. */
   readonly deliverAt: Date | null;
   readonly updatedAt: Date;
   readonly attempts: number;
@@ -39,68 +39,79 @@ export interface MessageView extends AcceptedView {
 
 export const MESSAGE_ID = idOf('msg', 'The id of the message.');
 
-const TEXT = { type: 'string', description: 'The text as it was sent, byte for byte.', examples: ['Hello, Sluice'] };
+const TEXT = { type: 'string', description: 'The text, exactly as it was sent.', examples: ['Hello, Sluice'] };
 const CREATED_AT = time('When the message was accepted.');
 
-export const ACCEPTED_MESSAGE = viewModel<AcceptedView>(
-  'AcceptedMessage',
-  'A message as the answer to its acceptance.',
-  {
-    id: MESSAGE_ID,
-    message: TEXT,
-    status: { type: 'string', const: INITIAL_STATUS, description: 'A new message waits for a worker.' },
-    createdAt: CREATED_AT,
-  },
-);
+export const ACCEPTED_MESSAGE = viewModel<AcceptedView>('AcceptedMessage', 'A message that was accepted.', {
+  id: MESSAGE_ID,
+  message: TEXT,
+  status: { type: 'string', const: INITIAL_STATUS, description: 'New messages are queued.' },
+  createdAt: CREATED_AT,
+});
 
-export const MESSAGE = viewModel<MessageView>('Message', 'A message as it now is.', {
+export const MESSAGE = viewModel<MessageView>('Message', 'A message with its current state.', {
   id: MESSAGE_ID,
   message: TEXT,
   status: {
     type: 'string',
     enum: MESSAGE_STATUSES,
     description:
-      '`queued`: waits for a worker. `processing`: a worker has it. `delivered`: done. `failed`: given up, see ' +
-      '`failureReason`. `cancelled`: called back while it was queued.',
+      '`queued`: waiting for a worker. `processing`: being delivered. `delivered`: delivered. `failed`: all attempts ' +
+      'failed, see `failureReason`. `cancelled`: cancelled before delivery.',
     examples: ['delivered'],
   },
   createdAt: CREATED_AT,
-  deliverAt: nullable({ ...time('When to deliver, if not at once.'), examples: [null] }),
-  updatedAt: time('When its status last changed.', '2026-11-21T09:30:00.321Z'),
-  attempts: { type: 'integer', minimum: 0, description: 'Deliveries begun, over all retries.', examples: [1] },
+  deliverAt: nullable({ ...time('When to deliver. Null for immediate delivery.'), examples: [null] }),
+  updatedAt: time('When the status last changed.', '2026-11-21T09:30:00.321Z'),
+  attempts: {
+    type: 'integer',
+    minimum: 0,
+    description: 'Delivery attempts so far, including those before a retry.',
+    examples: [1],
+  },
   failureReason: nullable({ type: 'string', description: 'Why the last attempt failed.', examples: [null] }),
 });
 
-export const ACCEPTED_BATCH = viewModel<BatchView>('AcceptedBatch', 'The messages of a batch, in the order sent.', {
-  data: { type: 'array', minItems: 1, items: ACCEPTED_MESSAGE },
-});
+export const ACCEPTED_BATCH = viewModel<BatchView>(
+  'AcceptedBatch',
+  'The messages of a batch, in the order they were sent.',
+  {
+    data: { type: 'array', minItems: 1, items: ACCEPTED_MESSAGE },
+  },
+);
 
-const ATTEMPT = viewModel<Attempt>('Attempt', 'An attempt to deliver a message.', {
-  number: { type: 'integer', minimum: 1, description: 'Over all retries of the message.', examples: [1] },
-  startedAt: time('When it began.'),
+const ATTEMPT = viewModel<Attempt>('Attempt', 'A delivery attempt.', {
+  number: { type: 'integer', minimum: 1, description: 'Counts on after a retry of the message.', examples: [1] },
+  startedAt: time('When the attempt started.'),
   durationMs: nullable({
     type: 'number',
     minimum: 0,
-    description: 'Milliseconds; null while it runs, and when its worker was lost.',
+    description: 'The duration in milliseconds. Null while the attempt is running or if its worker was lost.',
     examples: [170],
   }),
   outcome: {
     type: 'string',
     enum: ATTEMPT_OUTCOMES,
     description:
-      '`running`: a worker has the message. `delivered`: done. `retried`: it failed, and another one is due. `failed`: it ' +
-      'failed, and there is none after it. `lost`: its worker was silent for too long, and another took over.',
+      '`running`: in progress. `delivered`: succeeded. `retried`: failed, and another attempt follows. `failed`: failed, ' +
+      'and no attempt follows. `lost`: the worker stopped responding, and another one took over.',
     examples: ['delivered'],
   },
-  error: nullable({ type: 'string', description: 'Why it was retried or failed.', examples: [null] }),
+  error: nullable({ type: 'string', description: 'Why the attempt failed. Null if it did not.', examples: [null] }),
 });
 
-export const ATTEMPTS = viewModel<AttemptsView>('Attempts', 'The attempts to deliver a message, the newest last.', {
+export const ATTEMPTS = viewModel<AttemptsView>('Attempts', 'The delivery attempts of a message, oldest first.', {
   data: { type: 'array', items: ATTEMPT },
 });
 
-export const RETRIED = viewModel<RetriedView>('Retried', 'How many messages were sent off again.', {
-  count: { type: 'integer', minimum: 0, maximum: MAX_RETRIED, description: 'Messages.', examples: [17] },
+export const RETRIED = viewModel<RetriedView>('Retried', 'The result of retrying failed messages.', {
+  count: {
+    type: 'integer',
+    minimum: 0,
+    maximum: MAX_RETRIED,
+    description: 'The number of messages that were queued again.',
+    examples: [17],
+  },
 });
 
 export function acceptedView({ state }: Message): AcceptedView {

@@ -40,9 +40,9 @@ import {
 /** Of all messages of a page together, in units of UTF-16. */
 const MAX_PAGE_CHARACTERS = 1_048_576;
 
-const STATUS = { type: 'string', enum: MESSAGE_STATUSES, description: 'Only messages with this status.' };
+const STATUS = { type: 'string', enum: MESSAGE_STATUSES, description: 'Returns only messages with this status.' };
 
-@Section('Messages', 'Send messages and follow their delivery.')
+@Section('Messages')
 @Controller('messages')
 export class MessagesController {
   constructor(
@@ -64,18 +64,18 @@ export class MessagesController {
     id: 'sendMessage',
     summary: 'Send a message',
     description:
-      '**202 means: stored and queued, durably.** 4xx and 507 mean that nothing was stored. After any other 5xx or a ' +
-      'broken connection, repeat the request with the same `Idempotency-Key`: it creates one message at most.',
+      '**After a 202, the message is durably stored and queued.** After a 4xx or 507, nothing was stored. After any other ' +
+      '5xx or a broken connection, repeat the request with the same `Idempotency-Key` to create at most one message.',
     headers: { 'Idempotency-Key': IDEMPOTENCY_KEY, traceparent: TRACEPARENT },
-    answer: {
-      description: 'The message is stored and queued.',
+    response: {
+      description: 'The message was stored and queued.',
       body: ACCEPTED_MESSAGE,
       headers: {
         Location: LOCATION,
         'Idempotent-Replayed': IDEMPOTENT_REPLAYED,
       },
     },
-    problems: ['idempotency_key_in_use', 'idempotency_key_reused', 'storage_full'],
+    errors: ['idempotency_key_in_use', 'idempotency_key_reused', 'storage_full'],
   })
   async send(
     @CurrentCaller() caller: Caller,
@@ -100,16 +100,16 @@ export class MessagesController {
     id: 'sendBatch',
     summary: 'Send a batch of messages',
     description:
-      'Accepts all messages or none, and counts one request for each. **202 means: stored and queued, durably.** After a ' +
-      '5xx (but 507) or a broken connection, repeat the request with the same `Idempotency-Key`: it creates one batch at ' +
-      'most.',
+      'Accepts either all messages or none. Each message counts as one request. **After a 202, the messages are durably ' +
+      'stored and queued.** After a 5xx other than 507 or a broken connection, repeat the request with the same ' +
+      '`Idempotency-Key` to create at most one batch.',
     headers: { 'Idempotency-Key': IDEMPOTENCY_KEY, traceparent: TRACEPARENT },
-    answer: {
-      description: 'All messages are stored and queued.',
+    response: {
+      description: 'All messages were stored and queued.',
       body: ACCEPTED_BATCH,
       headers: { 'Idempotent-Replayed': IDEMPOTENT_REPLAYED },
     },
-    problems: ['batch_exceeds_limit', 'idempotency_key_in_use', 'idempotency_key_reused', 'storage_full'],
+    errors: ['batch_exceeds_limit', 'idempotency_key_in_use', 'idempotency_key_reused', 'storage_full'],
   })
   async sendAll(
     @CurrentCaller() caller: Caller,
@@ -132,11 +132,11 @@ export class MessagesController {
   @HttpCode(202)
   @Operation({
     id: 'retryFailedMessages',
-    summary: 'Retry all failed messages of a time',
+    summary: 'Retry failed messages',
     description:
-      'Sends the messages that were created in this time and are `failed` off again, with fresh attempts and under their ' +
-      'ids, at most 100,000 of the oldest: repeat the request until `count` is less.',
-    answer: { description: 'They are queued again.', body: RETRIED },
+      'Queues all `failed` messages that were created in a period again, with all their attempts. Their ids do not ' +
+      'change. One request handles the oldest 100,000 messages at most: repeat it until `count` is less.',
+    response: { description: 'The messages were queued again.', body: RETRIED },
   })
   async retryAll(
     @CurrentCaller() caller: Caller,
@@ -150,9 +150,9 @@ export class MessagesController {
   @Operation({
     id: 'listMessages',
     summary: 'List messages',
-    description: "The account's messages, newest first.",
+    description: 'Returns the messages of the account, newest first.',
     query: { ...PAGING, status: STATUS },
-    answer: { description: 'A page of messages.', body: pageModel(MESSAGE) },
+    response: { description: 'A page of messages.', body: pageModel(MESSAGE) },
   })
   async list(@CurrentCaller() caller: Caller, @Query() query: Record<string, unknown>): Promise<PageView<MessageView>> {
     const page = readPage(query, 'msg', readStatus);
@@ -166,8 +166,8 @@ export class MessagesController {
     id: 'getMessage',
     summary: 'Get a message',
     path: { id: MESSAGE_ID },
-    answer: { description: 'The message as it now is.', body: MESSAGE },
-    problems: ['message_not_found'],
+    response: { description: 'The message with its current state.', body: MESSAGE },
+    errors: ['message_not_found'],
   })
   async get(@CurrentCaller() caller: Caller, @Param('id') id: string): Promise<MessageView> {
     return messageView(await this.getMessage.execute(caller.accountId, id));
@@ -177,11 +177,11 @@ export class MessagesController {
   @Get(':id/attempts')
   @Operation({
     id: 'listAttempts',
-    summary: 'List the attempts to deliver a message',
-    description: 'At most the newest 1,000, the newest last.',
+    summary: 'List the delivery attempts of a message',
+    description: 'Returns up to 1,000 of the most recent attempts, oldest first.',
     path: { id: MESSAGE_ID },
-    answer: { description: 'The attempts.', body: ATTEMPTS },
-    problems: ['message_not_found'],
+    response: { description: 'The attempts.', body: ATTEMPTS },
+    errors: ['message_not_found'],
   })
   async attempts(@CurrentCaller() caller: Caller, @Param('id') id: string): Promise<AttemptsView> {
     return { data: await this.listAttempts.execute(caller.accountId, id) };
@@ -193,10 +193,10 @@ export class MessagesController {
   @Operation({
     id: 'cancelMessage',
     summary: 'Cancel a message',
-    description: 'Calls back a message while it is `queued`.',
+    description: 'Cancels a message that is `queued`.',
     path: { id: MESSAGE_ID },
-    answer: { description: 'The message, now `cancelled`.', body: MESSAGE },
-    problems: ['message_not_found', 'invalid_transition'],
+    response: { description: 'The message, now `cancelled`.', body: MESSAGE },
+    errors: ['message_not_found', 'invalid_transition'],
   })
   async cancel(@CurrentCaller() caller: Caller, @Param('id') id: string): Promise<MessageView> {
     return messageView(await this.cancelMessage.execute(caller.accountId, id));
@@ -208,10 +208,10 @@ export class MessagesController {
   @Operation({
     id: 'retryMessage',
     summary: 'Retry a failed message',
-    description: 'Sends a message that is `failed` off again, with fresh attempts.',
+    description: 'Queues a `failed` message again, with all its attempts.',
     path: { id: MESSAGE_ID },
-    answer: { description: 'The message, `queued` again.', body: MESSAGE },
-    problems: ['message_not_found', 'invalid_transition'],
+    response: { description: 'The message, `queued` again.', body: MESSAGE },
+    errors: ['message_not_found', 'invalid_transition'],
   })
   async retry(@CurrentCaller() caller: Caller, @Param('id') id: string): Promise<MessageView> {
     return messageView(await this.retryMessage.execute(caller.accountId, id));

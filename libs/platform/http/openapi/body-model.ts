@@ -1,16 +1,9 @@
 import { getMetadataStorage } from 'class-validator';
-import { fieldOf } from './operation.js';
-import { Model, nullable } from './schema.js';
+import { describedField } from './operation.js';
+import { Model, nullable, type JsonSchema } from './schema.js';
 
-type Keywords = Readonly<Record<string, unknown>>;
-
-/** A rule of one's own says itself, in a static field, what it takes. */
-interface DescribedRule {
-  readonly schema?: Keywords;
-}
-
-/** What class-validator's rules are in JSON Schema. */
-const RULES: Readonly<Record<string, (constraints: readonly unknown[]) => Keywords>> = {
+/** The rules of class-validator in JSON Schema. */
+const RULES: Readonly<Record<string, (constraints: readonly unknown[]) => JsonSchema>> = {
   isString: () => ({ type: 'string' }),
   isInt: () => ({ type: 'integer' }),
   isArray: () => ({ type: 'array' }),
@@ -25,8 +18,8 @@ const RULES: Readonly<Record<string, (constraints: readonly unknown[]) => Keywor
 const models = new WeakMap<new () => object, Model>();
 
 /**
- * The model of a request's body, read from the rules of its class.
- * @throws Error when a rule can't be read: it must be added above, or have a static `schema`
+ * The model of a request body, derived from the validation rules of its class.
+ * @throws Error for a rule that is neither listed above nor a custom rule with a static `schema`
  */
 export function bodyModel(type: new () => object): Model {
   let model = models.get(type);
@@ -35,22 +28,21 @@ export function bodyModel(type: new () => object): Model {
 }
 
 function readModel(type: new () => object): Model {
-  const rules = getMetadataStorage().getTargetValidationMetadatas(type, '', false, false);
-  const properties: Record<string, Keywords> = {};
+  const properties: Record<string, JsonSchema> = {};
   const optional = new Set<string>();
-  for (const { propertyName: field, name = '', constraintCls, constraints, each } of rules) {
-    properties[field] ??= fieldOf(type, field);
+  for (const rule of getMetadataStorage().getTargetValidationMetadatas(type, '', false, false)) {
+    const { propertyName: field, name = '', each } = rule;
+    properties[field] ??= describedField(type, field);
     if (name === 'isOptional') {
       optional.add(field);
       continue;
     }
-    const own = (constraintCls as unknown as DescribedRule | undefined)?.schema;
-    const read = RULES[name];
-    if (own === undefined && read === undefined) throw new Error(`${type.name}.${field}: no schema for ${name}.`);
-    const keywords = own ?? read?.((constraints as unknown[] | undefined) ?? []) ?? {};
+    const custom = rule.constraintCls as { schema?: JsonSchema } | undefined;
+    const keywords = custom?.schema ?? RULES[name]?.((rule.constraints as unknown[] | undefined) ?? []);
+    if (keywords === undefined) throw new Error(`${type.name}.${field}: no schema for ${name}.`);
     properties[field] = { ...properties[field], ...(each ? { items: keywords } : keywords) };
   }
   for (const field of optional) properties[field] = nullable(properties[field] ?? {});
   const required = Object.keys(properties).filter((field) => !optional.has(field));
-  return new Model(type.name, { type: 'object', properties, ...(required.length > 0 ? { required } : {}) });
+  return new Model(type.name, { type: 'object', properties, ...(required.length > 0 && { required }) });
 }

@@ -1,29 +1,30 @@
 import type { DiscoveryService } from '@nestjs/core';
 import type { ErrorCode } from '#kernel/domain-error.js';
 import type { Access } from '../access.js';
-import type { DeclaredBody } from '../json-body.js';
 import { PROBLEMS } from '../problems.js';
-import { EVERYWHERE, OF_BODIES, OF_THE_ROUTER, problemAnswer } from './answers.js';
 import { bodyModel } from './body-model.js';
-import { Components } from './components.js';
 import { INTRODUCTION } from './introduction.js';
-import type { OperationSpec, SectionSpec } from './operation.js';
+import {
+  BODY_ERRORS,
+  COMMON_ERRORS,
+  COMMON_HEADERS,
+  problemResponse,
+  response,
+  ROUTER_RESPONSES,
+} from './responses.js';
 import { allRoutes, type Route } from './routes.js';
-import { exampleOf, Model, type Schema } from './schema.js';
+import { exampleOf, Model, ModelRegistry, type Schema } from './schema.js';
 
-/** Of what the document describes; it grows with each change that clients can see. */
+/** Of the API as clients see it. */
 const VERSION = '1.0.0';
 
 export interface DocumentOptions {
   readonly maxBodyBytes: number;
-  /** The names of sections in their order. */
-  readonly sections: readonly string[];
+  /** Descriptions of the sections, in their order. */
+  readonly sections: Readonly<Record<string, string>>;
 }
 
-/**
- * The OpenAPI document of the running server, read from its controllers: their routes, who may call them, the rules of
- * their bodies and what they say of themselves. Made when it is first asked for.
- */
+/** The OpenAPI document of the running server, generated from the decorators of its controllers on first use. */
 export class OpenApiDocument {
   private text: string | undefined;
 
@@ -32,71 +33,53 @@ export class OpenApiDocument {
     private readonly options: DocumentOptions,
   ) {}
 
-  /** As JSON. */
   json(): string {
-    return (this.text ??= JSON.stringify(this.build()));
-  }
-
-  private build(): object {
-    const routes = allRoutes(this.discovery);
-    const components = new Components();
-    for (const [name, answer] of Object.entries(OF_THE_ROUTER)) components.answer(name, answer);
-    const paths: Record<string, Record<string, object>> = {};
-    for (const route of routes) {
-      (paths[route.path] ??= {})[route.method] = operation(route, this.options.maxBodyBytes, components);
-    }
-    return {
-      openapi: '3.1.0',
-      info: { title: 'Sluice', version: VERSION, description: INTRODUCTION },
-      servers: [{ url: '/', description: 'The server that this document comes from' }],
-      tags: this.tags(routes.map(({ section }) => section)),
-      paths,
-      components: {
-        securitySchemes: securitySchemes(routes),
-        ...components.all(),
-      },
-    };
-  }
-
-  private tags(sections: readonly SectionSpec[]): object[] {
-    const found = new Map(sections.map((section) => [section.name, section]));
-    for (const section of sections) if (section.description !== undefined) found.set(section.name, section);
-    const rank = ({ name }: SectionSpec) => this.options.sections.indexOf(name) + 1 || Infinity;
-    return [...found.values()].sort((a, b) => rank(a) - rank(b));
+    return (this.text ??= JSON.stringify(buildDocument(allRoutes(this.discovery), this.options)));
   }
 }
 
-function operation(route: Route, maxBodyBytes: number, components: Components): object {
+function buildDocument(routes: readonly Route[], { maxBodyBytes, sections }: DocumentOptions): object {
+  const responses: Record<string, object> = { ...ROUTER_RESPONSES };
+  const paths: Record<string, Record<string, object>> = {};
+  for (const route of routes) {
+    (paths[route.path] ??= {})[route.method] = operation(route, maxBodyBytes, responses);
+  }
+  const used = new Set(routes.map(({ section }) => section));
+  const tags = Object.entries(sections).map(([name, description]) => ({ name, description }));
+  const models = new ModelRegistry();
+  return {
+    openapi: '3.1.0',
+    info: { title: 'Sluice', version: VERSION, description: INTRODUCTION },
+    servers: [{ url: '/', description: 'The server that serves this document' }],
+    tags: tags.filter(({ name }) => used.has(name)),
+    paths: models.resolve(paths),
+    components: {
+      securitySchemes: securitySchemes(routes),
+      responses: models.resolve(responses),
+      headers: COMMON_HEADERS,
+      schemas: models.schemas,
+    },
+  };
+}
+
+/** @param shared responses that operations refer to, by name; those of this one are added */
+function operation(route: Route, maxBodyBytes: number, shared: Record<string, object>): object {
   const { spec, access, body, section } = route;
   const parameters = [
     ...parametersIn('path', spec.path),
     ...parametersIn('query', spec.query),
     ...parametersIn('header', spec.headers),
   ];
-  const responses: Record<string, object> = { [route.status]: components.inline(answerOf(spec)) };
-  const codes = [...new Set(problemsOf(route))];
-  for (const status of new Set(codes.map((code) => PROBLEMS[code].status).sort((a, b) => a - b))) {
-    const met = codes.filter((code) => PROBLEMS[code].status === status);
-    const details = {
-      ...(typeof access === 'object' && { insufficient_scope: `Use an API key with the scope ${access.scope}.` }),
-      body_too_large: `The body must be at most ${maxBodyBytes} bytes.`,
-    };
-    // One with a detail of its own is none of its namesakes.
-    const lacking =
-      met.includes('insufficient_scope') && typeof access === 'object' ? [access.scope.replace(':', '-')] : [];
-    const name = [status, ...met, ...lacking].join('.');
-    responses[status] = components.answer(name, problemAnswer(status, met, details));
-  }
-  return components.resolve({
+  return {
     operationId: spec.id,
-    tags: [section.name],
+    tags: [section],
     summary: spec.summary,
-    ...(spec.description === undefined ? {} : { description: spec.description }),
+    ...(spec.description !== undefined && { description: spec.description }),
     security: securityOf(access),
     ...(parameters.length > 0 && { parameters }),
-    ...(body && { requestBody: requestBody(body) }),
-    responses,
-  }) as object;
+    ...(body && { requestBody: { required: body.required, content: contentOf(bodyModel(body.type)) } }),
+    responses: { [route.status]: successResponse(spec.response), ...errorResponses(route, maxBodyBytes, shared) },
+  };
 }
 
 function parametersIn(place: string, schemas: Readonly<Record<string, Schema>> = {}): object[] {
@@ -106,27 +89,43 @@ function parametersIn(place: string, schemas: Readonly<Record<string, Schema>> =
   });
 }
 
-function requestBody({ type, required }: DeclaredBody): object {
-  const schema = bodyModel(type);
-  return { required, content: { 'application/json': { schema, example: exampleOf(schema) } } };
+function successResponse({ description, headers, body, mediaTypes }: Route['spec']['response']): object {
+  return response(description, headers, body && contentOf(body, mediaTypes));
 }
 
-function answerOf({ answer: { description, body, mediaTypes = ['application/json'], headers = {} } }: OperationSpec) {
-  if (body === undefined) return { description, headers, content: {} };
-  const content = { schema: body, example: exampleOf(body) };
-  return { description, headers, content: Object.fromEntries(mediaTypes.map((type) => [type, content])) };
+function contentOf(schema: Schema, mediaTypes: readonly string[] = ['application/json']): Record<string, object> {
+  return Object.fromEntries(mediaTypes.map((type) => [type, { schema, example: exampleOf(schema) }]));
 }
 
-/** All errors that a request to this route can meet. */
-function problemsOf({ access, body, spec }: Route): ErrorCode[] {
-  const reads = spec.query !== undefined || spec.headers !== undefined;
-  return [
-    ...EVERYWHERE,
+function errorResponses(route: Route, maxBodyBytes: number, shared: Record<string, object>): Record<string, object> {
+  const scope = typeof route.access === 'object' ? route.access.scope : undefined;
+  const details = {
+    ...(scope !== undefined && { insufficient_scope: `Use an API key with the scope ${scope}.` }),
+    body_too_large: `The body must be at most ${maxBodyBytes} bytes.`,
+  };
+  const references: Record<string, object> = {};
+  const codes = [...errorsOf(route)];
+  for (const status of new Set(codes.map((code) => PROBLEMS[code].status))) {
+    const matching = codes.filter((code) => PROBLEMS[code].status === status);
+    // Its details differ by scope.
+    const suffix = scope !== undefined && matching.includes('insufficient_scope') ? [scope.replace(':', '-')] : [];
+    const name = [status, ...matching, ...suffix].join('.');
+    shared[name] ??= problemResponse(status, matching, details);
+    references[status] = { $ref: `#/components/responses/${name}` };
+  }
+  return references;
+}
+
+/** All errors that a request to this route can cause. */
+function errorsOf({ access, body, spec }: Route): Set<ErrorCode> {
+  const hasInput = spec.query !== undefined || spec.headers !== undefined;
+  return new Set<ErrorCode>([
+    ...COMMON_ERRORS,
     ...(access === 'public' ? [] : (['unauthorized'] as const)),
     ...(typeof access === 'object' ? (['insufficient_scope'] as const) : []),
-    ...(body ? OF_BODIES : reads ? (['validation_failed'] as const) : []),
-    ...(spec.problems ?? []),
-  ];
+    ...(body ? BODY_ERRORS : hasInput ? (['validation_failed'] as const) : []),
+    ...(spec.errors ?? []),
+  ]);
 }
 
 function securityOf(access: Access): object[] {
@@ -137,6 +136,6 @@ function securityOf(access: Access): object[] {
 
 function securitySchemes(routes: readonly Route[]): object {
   const apiKey = { type: 'http', scheme: 'bearer', description: 'An API key of an account: `slc_…`' };
-  const operatorsKey = { type: 'http', scheme: 'bearer', description: 'The key of the operators, `ADMIN_API_KEY`' };
+  const operatorsKey = { type: 'http', scheme: 'bearer', description: "The operators' key, `ADMIN_API_KEY`" };
   return { apiKey, ...(routes.some(({ access }) => access === 'operator') && { operatorsKey }) };
 }

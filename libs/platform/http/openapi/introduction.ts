@@ -1,29 +1,30 @@
-/** What holds for all routes, as the document begins. Markdown. */
+/** The description of the API at the top of the document, in Markdown. */
 export const INTRODUCTION = `
-Sluice is the front door of a message queue: it takes messages in, stores them so that they cannot be lost, and hands
-them to workers.
+Sluice is the front door of a message queue: it accepts messages over HTTP, stores them durably, and delivers them to
+workers.
 
 ## Authentication
 
-Send \`Authorization: Bearer <API_KEY>\` with every request that is not marked as public. \`POST /accounts\` opens an account
-and issues its first key. Each key has scopes; what an operation needs is told with it.
+Send \`Authorization: Bearer <API_KEY>\` with every request to an operation that is not public. \`POST /accounts\` creates an
+account and its first API key. Each key has scopes; every operation states the scope that it requires.
 
-## Limits
+## Rate limits
 
-All keys of an account share its requests per minute and per day. Every answer tells where they stand: \`X-RateLimit-*\`
-for the window that is closer to its limit, \`RateLimit-Policy\` and \`RateLimit\` for both. Over the limit, the answer is 429
-with \`Retry-After\`: wait that long, and longer each time. A key that goes on regardless is banned for a while. Requests
-without a valid key count against their IP address.
+All keys of an account share its limits per minute and per day. Every response reports the current state: \`X-RateLimit-*\`
+for the window that is closer to its limit, \`RateLimit-Policy\` and \`RateLimit\` for both. A request over the limit gets
+status 429 with \`Retry-After\`: wait that long, and use exponential backoff. A key that ignores this is banned temporarily.
+Requests without a valid key count against their IP address.
 
 ## Errors
 
-Errors are problem documents (RFC 9457). \`code\` is stable, \`type\` leads to a page that explains it; [/errors](/errors)
-lists all. **4xx and 507: nothing was stored. Any other 5xx or a broken connection: the outcome is unknown**, so repeat the
-request with the same \`Idempotency-Key\`.
+Errors are problem documents (RFC 9457). \`code\` is stable, and \`type\` links to a page that explains it; [/errors](/errors)
+lists all codes. **After a 4xx or 507, nothing was stored. After any other 5xx or a broken connection, the outcome is
+unknown**: repeat the request with the same \`Idempotency-Key\`.
 
-## Every path
+## All paths
 
-\`HEAD\` works wherever \`GET\` does. \`OPTIONS\` is answered 204 with \`Allow\`, any other method that a path does not have
-405 with \`Allow\`, a path that does not exist 404. Every request may carry \`X-Request-Id\`, which is returned. What can't be
-read as HTTP is 400 \`malformed_request\`, what does not arrive in time 408, a path and headers of more than 16 KiB 431.
+\`HEAD\` is supported wherever \`GET\` is. \`OPTIONS\` returns 204 with \`Allow\`; any other unsupported method returns 405 with
+\`Allow\`, and an unknown path 404. Every request may have an \`X-Request-Id\`, which the response repeats. Requests that are
+not valid HTTP get 400 \`malformed_request\`, requests that take too long to arrive 408, and requests whose path and headers
+exceed 16 KiB 431.
 `.trim();

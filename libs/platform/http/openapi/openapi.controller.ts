@@ -3,7 +3,7 @@ import { Public } from '../access.js';
 import { OpenApiDocument } from './document.js';
 import { Operation, Section } from './operation.js';
 
-@Section('Reference', 'This document, and pages for people. They need no key.')
+@Section('Reference')
 @Public()
 @Controller()
 export class OpenApiController {
@@ -14,8 +14,8 @@ export class OpenApiController {
   @Operation({
     id: 'getOpenApiDocument',
     summary: 'Get this document',
-    description: 'The OpenAPI 3.1 document of the running server.',
-    answer: {
+    description: 'Returns the OpenAPI 3.1 document of the running server.',
+    response: {
       description: 'The document.',
       body: { type: 'object', additionalProperties: true, examples: [{ openapi: '3.1.0' }] },
     },

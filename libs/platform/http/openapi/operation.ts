@@ -1,66 +1,61 @@
 import { SetMetadata } from '@nestjs/common';
 import type { ErrorCode } from '#kernel/domain-error.js';
-import type { Schema } from './schema.js';
+import type { JsonSchema, Schema } from './schema.js';
 
+/** A header of a response. */
 export interface HeaderSpec {
   readonly description: string;
-  readonly schema: Schema;
-  /** Whether each answer of this kind has it. */
+  readonly schema: JsonSchema;
   readonly required: boolean;
 }
 
-/** What a route says of itself. Who may call it, its body and its status are known from its other decorators. */
+export function header(description: string, schema: JsonSchema, required = true): HeaderSpec {
+  return { description, schema, required };
+}
+
+/** What the document states about a route beyond its other decorators, which define its access, body and status. */
 export interface OperationSpec {
-  /** Unique, in the words of a client library: `sendMessage`. */
+  /** Unique; client libraries name a function after it: `sendMessage`. */
   readonly id: string;
-  /** A few words, beginning with a verb. */
+  /** A few words that begin with a verb. */
   readonly summary: string;
   /** Markdown. */
   readonly description?: string;
-  /** Each `:name` of the path. */
+  /** One schema for each `:name` of the path. */
   readonly path?: Readonly<Record<string, Schema>>;
   readonly query?: Readonly<Record<string, Schema>>;
-  /** Request headers beyond those of every request. */
   readonly headers?: Readonly<Record<string, Schema>>;
-  /** The answer to a request that succeeds. */
-  readonly answer: {
+  /** The successful response. */
+  readonly response: {
     readonly description: string;
-    /** Left out where there is no body. */
+    /** Omitted for a response without a body. */
     readonly body?: Schema;
-    /** `application/json` unless told otherwise. */
+    /** `application/json` by default. */
     readonly mediaTypes?: readonly string[];
-    /** Beyond those of every answer. */
+    /** Besides those of every response. */
     readonly headers?: Readonly<Record<string, HeaderSpec>>;
   };
-  /** Errors of this route beyond those that follow from its access, body and parameters. */
-  readonly problems?: readonly ErrorCode[];
-}
-
-export interface SectionSpec {
-  readonly name: string;
-  readonly description?: string;
+  /** Errors besides those that follow from the access, body and parameters of the route. */
+  readonly errors?: readonly ErrorCode[];
 }
 
 export const OPERATION = Symbol('operation');
 export const SECTION = Symbol('section');
 const FIELD = Symbol('field');
 
-/** Describes a route for the OpenAPI document. Every route needs it. */
+/** Describes a route. Required for every route. */
 export const Operation = (spec: OperationSpec) => SetMetadata(OPERATION, spec);
 
-/** The section of the document that a controller's routes are in. */
-export const Section = (name: string, description?: string) =>
-  SetMetadata(SECTION, { name, ...(description === undefined ? {} : { description }) } satisfies SectionSpec);
+/** Sets the section (in OpenAPI: the tag) of a controller's routes. */
+export const Section = (name: string) => SetMetadata(SECTION, name);
 
-/** What the rules of a body's field can't tell: its description, examples, and what the domain refuses later. */
+/** Describes a field of a request body: everything that its validation rules do not express. */
 export const Field =
-  (
-    schema: Readonly<Record<string, unknown>> & { readonly description: string; readonly examples: readonly unknown[] },
-  ): PropertyDecorator =>
+  (schema: JsonSchema & { readonly description: string; readonly examples: readonly unknown[] }): PropertyDecorator =>
   (target, field) => {
     Reflect.defineMetadata(FIELD, schema, target, field);
   };
 
-export function fieldOf(type: new () => object, field: string): Readonly<Record<string, unknown>> {
-  return (Reflect.getMetadata(FIELD, type.prototype as object, field) ?? {}) as Record<string, unknown>;
+export function describedField(type: new () => object, field: string): JsonSchema {
+  return (Reflect.getMetadata(FIELD, type.prototype as object, field) ?? {}) as JsonSchema;
 }

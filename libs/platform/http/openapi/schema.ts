@@ -1,16 +1,18 @@
-/** A JSON Schema (2020-12), in which a model may stand wherever a schema can. */
-export type Schema = Model | Readonly<Record<string, unknown>>;
+export type JsonSchema = Readonly<Record<string, unknown>>;
 
-/** A schema with a name, under which the document has it once. */
+/** A JSON Schema (2020-12), in which a model may take the place of any schema. */
+export type Schema = Model | JsonSchema;
+
+/** A named schema. It appears once in the document, under `components.schemas`. */
 export class Model {
   constructor(
     readonly name: string,
-    readonly schema: Readonly<Record<string, unknown>>,
+    readonly schema: JsonSchema,
   ) {}
 }
 
 /**
- * The model of what a view function makes. The compiler holds both together: each field is described, and no other.
+ * The model of a response body. The compiler checks that exactly the fields of `View` are described.
  * @param optional fields that may be missing
  */
 export function viewModel<View extends object>(
@@ -23,15 +25,16 @@ export function viewModel<View extends object>(
   return new Model(name, { type: 'object', description, properties, required });
 }
 
-/** The same value, or null. */
-export function nullable({ type, enum: values, ...schema }: Readonly<Record<string, unknown>>) {
-  const types = { type: [type, 'null'].flat() };
-  return Array.isArray(values)
-    ? { ...schema, ...types, enum: [...(values as unknown[]), null] }
-    : { ...schema, ...types };
+/** The same schema, which also allows null. */
+export function nullable({ type, enum: values, ...schema }: JsonSchema): JsonSchema {
+  return {
+    ...schema,
+    type: [type, 'null'].flat(),
+    ...(Array.isArray(values) && { enum: [...(values as unknown[]), null] }),
+  };
 }
 
-/** An instant as it is told: ISO 8601, UTC, to the millisecond. */
+/** A timestamp: ISO 8601, UTC, in milliseconds. */
 export function time(description: string, example = '2026-11-21T09:30:00.123Z') {
   return { type: 'string', format: 'date-time', description, examples: [example] };
 }
@@ -41,15 +44,44 @@ export function idOf(prefix: string, description: string) {
   return { type: 'string', description, examples: [`${prefix}_01h455vb4pex5vsknk084sn02q`] };
 }
 
-/** A value that the schema allows, made of the examples that it holds. */
+/** A value that conforms to a schema, built from the examples in it. */
 export function exampleOf(schema: Schema): unknown {
   if (schema instanceof Model) return exampleOf(schema.schema);
   const { examples, enum: values, type, items, properties, required } = schema;
-  const [given] = (examples ?? values ?? []) as unknown[];
-  if (given !== undefined) return given;
+  const [first] = (examples ?? values ?? []) as unknown[];
+  if (first !== undefined) return first;
   if ('const' in schema) return schema.const;
   if ([type].flat()[0] === 'array') return items === undefined ? [] : [exampleOf(items as Schema)];
   const fields = Object.entries((properties ?? {}) as Record<string, Schema>);
   const shown = fields.filter(([field]) => required === undefined || (required as string[]).includes(field));
   return Object.fromEntries(shown.map(([field, value]) => [field, exampleOf(value)]));
+}
+
+/** Collects the models of a document. */
+export class ModelRegistry {
+  /** By name. */
+  readonly schemas: Record<string, unknown> = {};
+  private readonly models = new Map<string, Model>();
+
+  /**
+   * Replaces each model in a value by a reference.
+   * @throws Error when two different models have the same name
+   */
+  resolve(value: unknown): unknown {
+    if (value instanceof Model) return this.reference(value);
+    if (Array.isArray(value)) return value.map((item) => this.resolve(item));
+    if (typeof value !== 'object' || value === null) return value;
+    return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, this.resolve(item)]));
+  }
+
+  private reference(model: Model): object {
+    const { name, schema } = model;
+    const known = this.models.get(name);
+    if (known !== undefined && known.schema !== schema) throw new Error(`Two models have the name ${name}.`);
+    if (known === undefined) {
+      this.models.set(name, model);
+      this.schemas[name] = this.resolve(schema);
+    }
+    return { $ref: `#/components/schemas/${name}` };
+  }
 }

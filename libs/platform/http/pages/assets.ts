@@ -1,4 +1,4 @@
-/* Small files of the pages. They are texts of the program because the compiler copies nothing else to the build. */
+/* Static files of the pages, kept as strings because the build copies no other files. */
 
 export const ICON = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32">
 <rect width="32" height="32" rx="6" fill="#0b5c8a"/>

@@ -6,9 +6,9 @@ import { DomainError } from '#kernel/domain-error.js';
 import { Public } from '../access.js';
 import { Section } from '../openapi/operation.js';
 import { DOCS_SCRIPT, ICON, PAGES_STYLE } from './assets.js';
-import { forBrowsers, html, Page } from './page.js';
+import { html, Page, withSecurityHeaders } from './page.js';
 
-/** A file, read when it is first asked for. All who are sent it share its bytes, however slowly they take them. */
+/** A file, read on first use. All responses share its bytes, so slow clients cost no memory. */
 class Asset {
   private bytes: Promise<Buffer> | null = null;
 
@@ -23,50 +23,50 @@ class Asset {
 }
 
 const { resolve } = createRequire(import.meta.url);
-const ofSwaggerUi = (file: string) => () => readFile(resolve(`swagger-ui-dist/${file}`));
-const ours = (text: string) => () => Promise.resolve(Buffer.from(text));
+const swaggerUi = (file: string) => () => readFile(resolve(`swagger-ui-dist/${file}`));
+const inline = (text: string) => () => Promise.resolve(Buffer.from(text));
 
 const ASSETS = new Map<string, Asset>([
-  ['swagger-ui-bundle.js', new Asset('text/javascript', ofSwaggerUi('swagger-ui-bundle.js'))],
-  ['swagger-ui.css', new Asset('text/css', ofSwaggerUi('swagger-ui.css'))],
-  ['docs.js', new Asset('text/javascript', ours(DOCS_SCRIPT))],
-  ['pages.css', new Asset('text/css', ours(PAGES_STYLE))],
-  ['icon.svg', new Asset('image/svg+xml', ours(ICON))],
+  ['swagger-ui-bundle.js', new Asset('text/javascript', swaggerUi('swagger-ui-bundle.js'))],
+  ['swagger-ui.css', new Asset('text/css', swaggerUi('swagger-ui.css'))],
+  ['docs.js', new Asset('text/javascript', inline(DOCS_SCRIPT))],
+  ['pages.css', new Asset('text/css', inline(PAGES_STYLE))],
+  ['icon.svg', new Asset('image/svg+xml', inline(ICON))],
 ]);
 
-/** The interactive page: Swagger UI, with all that it needs from this server. */
+/** Swagger UI, with all its files served from here. */
 @Section('Reference')
 @Public()
 @Controller()
 export class DocsController {
   @Page('docs', {
     id: 'readDocs',
-    summary: 'Read and try this API',
-    answer: 'An interactive page about this document.',
+    summary: 'Get the interactive documentation',
+    response: 'A page to browse this document and send requests.',
   })
   docs(@Res({ passthrough: true }) reply: FastifyReply): string {
     const page = html(
       'Sluice API',
       `<div id="swagger-ui"></div>
-<noscript><p>This page needs JavaScript. <a href="/openapi.json">The document</a> that it shows does not.</p></noscript>`,
+<noscript><p>This page requires JavaScript. <a href="/openapi.json">Its OpenAPI document</a> does not.</p></noscript>`,
       `<link rel="stylesheet" href="/assets/swagger-ui.css">
 <script src="/assets/swagger-ui-bundle.js" defer></script>
 <script src="/assets/docs.js" defer></script>`,
     );
-    return forBrowsers(reply, page);
+    return withSecurityHeaders(reply, page);
   }
 
   @Page('assets/:file', {
     id: 'getAsset',
-    summary: 'Get a file of a page',
-    path: { file: { type: 'string', description: 'Its name.', enum: [...ASSETS.keys()] } },
-    answer: 'The file.',
+    summary: 'Get a static file',
+    path: { file: { type: 'string', description: 'The name of the file.', enum: [...ASSETS.keys()] } },
+    response: 'The file.',
     mediaTypes: [...new Set([...ASSETS.values()].map(({ mediaType }) => mediaType))],
-    problems: ['not_found'],
+    errors: ['not_found'],
   })
   async asset(@Param('file') file: string, @Res({ passthrough: true }) reply: FastifyReply): Promise<Buffer> {
     const asset = ASSETS.get(file);
-    if (asset === undefined) throw new DomainError('not_found', 'No file has this name.');
-    return forBrowsers(reply, await asset.read(), asset.mediaType);
+    if (asset === undefined) throw new DomainError('not_found', 'There is no file with this name.');
+    return withSecurityHeaders(reply, await asset.read(), asset.mediaType);
   }
 }

@@ -4,27 +4,27 @@ import { DomainError, type ErrorCode } from '#kernel/domain-error.js';
 import { Public } from '../access.js';
 import { Section } from '../openapi/operation.js';
 import { exampleProblem, isErrorCode, PROBLEMS } from '../problems.js';
-import { escaped, forBrowsers, html, Page } from './page.js';
+import { escapeHtml, html, Page, withSecurityHeaders } from './page.js';
 
 const CODES = (Object.keys(PROBLEMS) as ErrorCode[]).sort((a, b) => PROBLEMS[a].status - PROBLEMS[b].status);
 
-/** The pages to which the `type` of a problem document leads. */
+/** The pages that the `type` of problem documents links to. */
 @Section('Reference')
 @Public()
 @Controller('errors')
 export class ErrorPagesController {
-  @Page('', { id: 'listErrors', summary: 'Read about all errors', answer: 'A page that lists every error code.' })
+  @Page('', { id: 'listErrors', summary: 'List all errors', response: 'A page that lists all error codes.' })
   list(@Res({ passthrough: true }) reply: FastifyReply): string {
     const rows = CODES.map((code) => {
       const { status, title } = PROBLEMS[code];
-      return `<tr><td>${status}</td><td><a href="/errors/${code}"><code>${code}</code></a></td><td>${escaped(title)}</td></tr>`;
+      return `<tr><td>${status}</td><td><a href="/errors/${code}"><code>${code}</code></a></td><td>${escapeHtml(title)}</td></tr>`;
     });
     const page = html(
       'Errors · Sluice',
       `<main>
 <h1>Errors</h1>
 <p>Every error is a problem document (<a href="https://www.rfc-editor.org/rfc/rfc9457">RFC 9457</a>). Its <code>code</code>
-is stable and made for programs; its <code>detail</code> says what to do.</p>
+is stable and machine-readable; its <code>detail</code> explains the error to people.</p>
 <table>
 <thead><tr><th>Status</th><th>Code</th><th>Meaning</th></tr></thead>
 <tbody>
@@ -34,33 +34,34 @@ ${rows.join('\n')}
 <p><a href="/docs">Documentation</a></p>
 </main>`,
     );
-    return forBrowsers(reply, page);
+    return withSecurityHeaders(reply, page);
   }
 
   @Page(':code', {
     id: 'explainError',
-    summary: 'Read about an error',
-    path: { code: { type: 'string', description: 'The code of the error.', examples: ['validation_failed'] } },
-    answer: 'A page that says what happened and what to do.',
-    problems: ['not_found'],
+    summary: 'Get the explanation of an error',
+    path: { code: { type: 'string', description: 'The error code.', examples: ['validation_failed'] } },
+    response: 'A page that explains the cause of the error and how to fix it.',
+    errors: ['not_found'],
   })
   explain(@Param('code') code: string, @Res({ passthrough: true }) reply: FastifyReply): string {
-    if (!isErrorCode(code)) throw new DomainError('not_found', 'No error has this code; /errors lists all of them.');
+    if (!isErrorCode(code))
+      throw new DomainError('not_found', 'There is no error with this code. All codes are listed at /errors.');
     const { status, title, cause, cure } = PROBLEMS[code];
     const page = html(
       `${code} · Sluice`,
       `<main>
 <p class="kind">${status} <code>${code}</code></p>
-<h1>${escaped(title)}</h1>
+<h1>${escapeHtml(title)}</h1>
 <h2>What happened</h2>
-<p>${escaped(cause)}</p>
+<p>${escapeHtml(cause)}</p>
 <h2>What to do</h2>
-<p>${escaped(cure)}</p>
+<p>${escapeHtml(cure)}</p>
 <h2>Example</h2>
-<pre><code>${escaped(JSON.stringify(exampleProblem(code), null, 2))}</code></pre>
+<pre><code>${escapeHtml(JSON.stringify(exampleProblem(code), null, 2))}</code></pre>
 <p><a href="/errors">All errors</a> · <a href="/docs">Documentation</a></p>
 </main>`,
     );
-    return forBrowsers(reply, page);
+    return withSecurityHeaders(reply, page);
   }
 }

@@ -1,8 +1,8 @@
 import { applyDecorators, Get } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
-import { Operation, type HeaderSpec, type OperationSpec } from '../openapi/operation.js';
+import { header, Operation, type HeaderSpec, type OperationSpec } from '../openapi/operation.js';
 
-/** What a browser may do with a page: load files of this server, and nothing from anywhere else or written into it. */
+/** A page may load files from this server, but nothing from elsewhere and no inline scripts or styles. */
 const SECURITY_HEADERS: Readonly<Record<string, string>> = {
   'Content-Security-Policy':
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
@@ -11,28 +11,31 @@ const SECURITY_HEADERS: Readonly<Record<string, string>> = {
   'Referrer-Policy': 'no-referrer',
 };
 
-const DESCRIBED: Readonly<Record<string, HeaderSpec>> = Object.fromEntries(
+const DOCUMENTED_HEADERS: Readonly<Record<string, HeaderSpec>> = Object.fromEntries(
   Object.entries(SECURITY_HEADERS).map(([name, value]) => [
     name,
-    { description: 'Keeps the page to itself.', schema: { type: 'string', const: value }, required: true },
+    header('Isolates the page from other sites.', { type: 'string', const: value }),
   ]),
 );
 
 const STYLE = '<link rel="stylesheet" href="/assets/pages.css">';
 
-type PageSpec = Omit<OperationSpec, 'answer'> & { readonly answer: string; readonly mediaTypes?: readonly string[] };
+type PageSpec = Omit<OperationSpec, 'response'> & {
+  readonly response: string;
+  readonly mediaTypes?: readonly string[];
+};
 
-/** A GET route for browsers, which answers with what `forBrowsers` makes. */
-export function Page(path: string, { answer, mediaTypes = ['text/html'], ...spec }: PageSpec): MethodDecorator {
+/** A GET route that responds with the result of `withSecurityHeaders`. */
+export function Page(path: string, { response, mediaTypes = ['text/html'], ...spec }: PageSpec): MethodDecorator {
   const body = { type: 'string', examples: ['…'] };
   return applyDecorators(
     Get(path),
-    Operation({ ...spec, answer: { description: answer, body, mediaTypes, headers: DESCRIBED } }),
+    Operation({ ...spec, response: { description: response, body, mediaTypes, headers: DOCUMENTED_HEADERS } }),
   );
 }
 
-/** A content with the headers that keep others out of it. They are set last, because an error has none of them. */
-export function forBrowsers<Content extends string | Buffer>(
+/** Called last in a handler, because errors must not have these headers. */
+export function withSecurityHeaders<Content extends string | Buffer>(
   reply: FastifyReply,
   content: Content,
   mediaType = 'text/html',
@@ -41,14 +44,14 @@ export function forBrowsers<Content extends string | Buffer>(
   return content;
 }
 
-/** A whole page. @param head the elements that load what it needs */
+/** @param head the elements that load styles and scripts */
 export function html(title: string, body: string, head = STYLE): string {
   return `<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<title>${escaped(title)}</title>
+<title>${escapeHtml(title)}</title>
 <link rel="icon" href="/assets/icon.svg" type="image/svg+xml">
 ${head}
 </head>
@@ -59,6 +62,6 @@ ${body}
 `;
 }
 
-export function escaped(text: string): string {
+export function escapeHtml(text: string): string {
   return text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
 }

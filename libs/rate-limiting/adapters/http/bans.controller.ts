@@ -7,16 +7,16 @@ import { Bans, type Ban } from '../../bans.js';
 
 const KEY_ID = idOf('key', 'The id of the banned key.');
 
-const BAN = viewModel<Ban>('Ban', 'A key that is banned for a while.', {
+const BAN = viewModel<Ban>('Ban', 'A temporary ban of an API key.', {
   keyId: KEY_ID,
   accountId: idOf('acct', 'The account of the key.'),
   reason: {
     type: 'string',
-    description: 'What the key did.',
+    description: 'Why the key was banned.',
     examples: ['30 requests within a minute after the limit was exceeded'],
   },
-  bannedAt: time('When the ban began.'),
-  bannedUntil: time('When it ends by itself.', '2026-11-21T09:31:00.123Z'),
+  bannedAt: time('When the ban started.'),
+  bannedUntil: time('When the ban ends.', '2026-11-21T09:31:00.123Z'),
 });
 
 @Section('Operators')
@@ -29,9 +29,9 @@ export class BansController {
   @Operation({
     id: 'listBans',
     summary: 'List bans',
-    description: 'The bans in force.',
+    description: 'Returns the active bans, newest first.',
     query: PAGING,
-    answer: { description: 'A page of bans.', body: pageModel(BAN) },
+    response: { description: 'A page of bans.', body: pageModel(BAN) },
   })
   async list(@Query() query: Record<string, unknown>): Promise<PageView<Ban>> {
     const { limit, before } = readPage(query, 'key');
@@ -49,10 +49,10 @@ export class BansController {
   @Operation({
     id: 'liftBan',
     summary: 'Lift a ban',
-    description: 'Ends the ban of a key, and forgets those before it.',
+    description: 'Ends the ban of a key. Earlier bans no longer prolong the next one.',
     path: { keyId: KEY_ID },
-    answer: { description: 'The ban is lifted.' },
-    problems: ['ban_not_found'],
+    response: { description: 'The ban was lifted.' },
+    errors: ['ban_not_found'],
   })
   async lift(@Param('keyId') keyId: string): Promise<void> {
     await this.bans.lift(keyId);

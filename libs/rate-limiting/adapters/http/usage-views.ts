@@ -19,36 +19,48 @@ export interface SimulationView extends Simulation {
 }
 
 const COUNT = { type: 'integer', minimum: 0 };
-const AT = { ...COUNT, description: 'Milliseconds from the start.' };
+const AT = { ...COUNT, description: 'Milliseconds since the start.' };
 
-const WINDOW = viewModel<WindowView>('Window', 'A window of requests, anchored at the first that it counts.', {
-  limit: { ...COUNT, examples: [60] },
-  used: { ...COUNT, examples: [18] },
-  remaining: { ...COUNT, examples: [42] },
-  resetsAt: time('When it resets; of a window that has counted nothing yet, when it would.'),
+const WINDOW = viewModel<WindowView>(
+  'Window',
+  'A rate limit window. It starts with the first request that it counts.',
+  {
+    limit: { ...COUNT, examples: [60] },
+    used: { ...COUNT, examples: [18] },
+    remaining: { ...COUNT, examples: [42] },
+    resetsAt: time('When the window resets. For a window without requests, when it would reset if it started now.'),
+  },
+);
+
+const BACKLOG = viewModel<Backlog>('Backlog', 'The progress of the messages of the account.', {
+  queued: {
+    ...COUNT,
+    description: 'Messages that are due and wait for a worker. 10,000 means 10,000 or more.',
+    examples: [3],
+  },
+  oldestQueuedAt: nullable(time('Since when the longest waiting of them has been due. Null if there is none.')),
+  scheduled: { ...COUNT, description: 'Messages to be delivered later. 10,000 means 10,000 or more.', examples: [0] },
+  deliveredPerMinute: {
+    ...COUNT,
+    description: 'Deliveries per minute, averaged over the last five minutes.',
+    examples: [240],
+  },
 });
 
-const BACKLOG = viewModel<Backlog>('Backlog', 'How the messages of the account move.', {
-  queued: { ...COUNT, description: 'Due, and waiting for a worker; 10,000 means that or more.', examples: [3] },
-  oldestQueuedAt: nullable(time('Since when the one waits that is due for longest; null when none does.')),
-  scheduled: { ...COUNT, description: 'For later; 10,000 means that or more.', examples: [0] },
-  deliveredPerMinute: { ...COUNT, description: 'Delivered in a minute, by the last five minutes.', examples: [240] },
-});
-
-const STORAGE = viewModel<Storage>('Storage', 'What the stored messages of the account take up.', {
+const STORAGE = viewModel<Storage>('Storage', 'The storage used by the messages of the account.', {
   limitBytes: nullable({
     ...COUNT,
-    description: 'As much as it may be; null is no limit.',
+    description: 'The storage limit. Null if there is none.',
     examples: [10_737_418_240],
   }),
   usedBytes: {
     ...COUNT,
-    description: 'As of a second ago, 256 bytes for each message included.',
+    description: 'The storage used, including 256 bytes for each message. Up to a second old.',
     examples: [52_428_800],
   },
 });
 
-export const USAGE = viewModel<UsageView>('Usage', 'Both windows of an account, and what is known of its messages.', {
+export const USAGE = viewModel<UsageView>('Usage', 'The rate limit windows, backlog and storage of an account.', {
   minute: WINDOW,
   day: WINDOW,
   messages: BACKLOG,
@@ -57,7 +69,7 @@ export const USAGE = viewModel<UsageView>('Usage', 'Both windows of an account, 
 
 export const SIMULATION = viewModel<Required<SimulationView>>(
   'Simulation',
-  'Which requests would pass.',
+  'The result of a simulation.',
   {
     admitted: { ...COUNT, examples: [180] },
     refused: { ...COUNT, examples: [30] },
@@ -70,7 +82,7 @@ export const SIMULATION = viewModel<Required<SimulationView>>(
     },
     requests: {
       type: 'array',
-      description: 'Each of the `requests` that were sent, by its time.',
+      description: 'The result of each of the `requests`, ordered by time.',
       items: {
         type: 'object',
         properties: { at: { ...AT, examples: [0] }, admitted: { type: 'boolean', examples: [true] } },

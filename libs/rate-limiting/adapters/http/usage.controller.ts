@@ -50,27 +50,27 @@ class RequestTimes implements ValidatorConstraintInterface {
   }
 
   defaultMessage(): string {
-    return `requests must be 1 to ${MAX_REQUESTS} objects whose "at" is a whole number of milliseconds.`;
+    return `requests must be 1 to ${MAX_REQUESTS} objects with "at", a whole number of milliseconds.`;
   }
 }
 
 class SimulateBody {
   @Field({
-    description: 'Each request by its time: milliseconds from the start, in any order.',
+    description: 'The time of each request, in milliseconds since the start, in any order.',
     examples: [[{ at: 0 }, { at: 250 }]],
   })
   @IsOptional()
   @Validate(RequestTimes)
   requests?: { at: number }[] | null;
 
-  @Field({ description: 'Instead of `requests`: how many there are a minute, evenly spread.', examples: [70] })
+  @Field({ description: 'Instead of `requests`: the number of evenly spread requests per minute.', examples: [70] })
   @IsOptional()
   @IsInt({ message: 'perMinute must be a whole number.' })
   @Min(1, { message: 'perMinute must be at least 1.' })
   @Max(MAX_STEADY, { message: `perMinute must be at most ${MAX_STEADY}.` })
   perMinute?: number | null;
 
-  @Field({ description: `For how many minutes; at most ${MAX_STEADY} requests in all.`, examples: [3] })
+  @Field({ description: `The duration in minutes. At most ${MAX_STEADY} requests in total.`, examples: [3] })
   @IsOptional()
   @IsInt({ message: 'minutes must be a whole number.' })
   @Min(1, { message: 'minutes must be at least 1.' })
@@ -90,11 +90,10 @@ export class UsageController {
   @Get('usage')
   @Operation({
     id: 'getUsage',
-    summary: 'Get the usage',
+    summary: 'Get the usage of the account',
     description:
-      'Where the windows of the account stand, how many of its messages wait, how fast they are delivered, and what all ' +
-      'that are stored take up.',
-    answer: { description: 'Both windows, the backlog and the storage.', body: USAGE },
+      'Returns the rate limit windows of the account, its waiting messages and delivery rate, and the storage it uses.',
+    response: { description: 'The usage of the account.', body: USAGE },
   })
   async usage(@CurrentCaller() { accountId }: Caller): Promise<UsageView> {
     const [{ limits, windows, at }, messageUsage] = await Promise.all([
@@ -109,16 +108,15 @@ export class UsageController {
     return { minute: view('minute', limits.perMinute), day: view('day', limits.perDay), ...messageUsage };
   }
 
-  /** A dry run: nothing of it is sent or counted, but for the request itself. */
   @Post('simulate')
   @HttpCode(200)
   @Operation({
     id: 'simulateLimits',
-    summary: 'Try limits out',
+    summary: 'Simulate the rate limits',
     description:
-      'Tells which requests of a schedule the limits of the account would admit: either `requests`, or `perMinute` and ' +
-      '`minutes`. Nothing of it is sent or counted, but for the request itself.',
-    answer: { description: 'What would pass, beginning with unused windows.', body: SIMULATION },
+      'Returns which requests of a schedule the limits of the account would admit. The schedule is either `requests`, or ' +
+      '`perMinute` and `minutes`. Only this request itself counts.',
+    response: { description: 'The result, starting with unused windows.', body: SIMULATION },
   })
   async simulate(
     @CurrentCaller() { accountId }: Caller,
@@ -134,7 +132,10 @@ export class UsageController {
     }
     if (!perMinute || !minutes || perMinute * minutes > MAX_STEADY) {
       throw new ValidationError([
-        { pointer: '', detail: `Send requests, or perMinute and minutes of at most ${MAX_STEADY} requests together.` },
+        {
+          pointer: '',
+          detail: `Send requests, or perMinute and minutes with at most ${MAX_STEADY} requests in total.`,
+        },
       ]);
     }
     return { ...simulate(steady(perMinute, minutes), limits), limits };
