@@ -112,7 +112,7 @@ function stampOfSources() {
   const files = ['apps', 'libs', 'examples'].flatMap((folder) =>
     readdirSync(join(root, folder), { recursive: true }).map((name) => join(folder, name)),
   );
-  const sources = files.filter((name) => /\.(ts|sql)$/.test(name) && !name.endsWith('.spec.ts')).sort();
+  const sources = files.filter((name) => /\.(ts|sql|css|js|svg)$/.test(name) && !name.endsWith('.spec.ts')).sort();
   for (const name of [...sources, 'package.json', 'nest-cli.json', 'tsconfig.json', 'tsconfig.build.json']) {
     hash.update(`${name}\n`).update(readFileSync(join(root, name)));
   }

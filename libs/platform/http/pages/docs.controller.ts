@@ -1,38 +1,43 @@
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
+import { basename, extname } from 'node:path';
 import { Controller, Param, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { DomainError } from '#kernel/domain-error.js';
 import { Public } from '../access.js';
 import { Section } from '../openapi/operation.js';
-import { DOCS_SCRIPT, ICON, PAGES_STYLE } from './assets.js';
 import { html, Page, withSecurityHeaders } from './page.js';
 
-/** A file, read on first use. All responses share its bytes, so slow clients cost no memory. */
+/** A static file, read on first use. All responses share its bytes, so slow clients cost no memory. */
 class Asset {
+  readonly mediaType: string;
   private bytes: Promise<Buffer> | null = null;
 
-  constructor(
-    readonly mediaType: string,
-    private readonly load: () => Promise<Buffer>,
-  ) {}
+  /** @param module the file, as `require` resolves it */
+  constructor(private readonly module: string) {
+    this.mediaType = MEDIA_TYPES[extname(module)] ?? '';
+  }
 
   read(): Promise<Buffer> {
-    return (this.bytes ??= this.load());
+    return (this.bytes ??= readFile(resolve(this.module)));
   }
 }
 
 const { resolve } = createRequire(import.meta.url);
-const swaggerUi = (file: string) => () => readFile(resolve(`swagger-ui-dist/${file}`));
-const inline = (text: string) => () => Promise.resolve(Buffer.from(text));
+const MEDIA_TYPES: Readonly<Record<string, string>> = {
+  '.js': 'text/javascript',
+  '.css': 'text/css',
+  '.svg': 'image/svg+xml',
+};
 
-const ASSETS = new Map<string, Asset>([
-  ['swagger-ui-bundle.js', new Asset('text/javascript', swaggerUi('swagger-ui-bundle.js'))],
-  ['swagger-ui.css', new Asset('text/css', swaggerUi('swagger-ui.css'))],
-  ['docs.js', new Asset('text/javascript', inline(DOCS_SCRIPT))],
-  ['pages.css', new Asset('text/css', inline(PAGES_STYLE))],
-  ['icon.svg', new Asset('image/svg+xml', inline(ICON))],
-]);
+const FILES = [
+  'swagger-ui-dist/swagger-ui-bundle.js',
+  'swagger-ui-dist/swagger-ui.css',
+  './assets/docs.js',
+  './assets/pages.css',
+  './assets/icon.svg',
+];
+const ASSETS = new Map(FILES.map((module) => [basename(module), new Asset(module)]));
 
 /** Swagger UI, with all its files served from here. */
 @Section('Reference')
