@@ -23,18 +23,18 @@ const rules = (parse(read('docs/prometheus/alerts.yml')) as Rules).groups.flatMa
 const { panels } = JSON.parse(read('docs/grafana/sluice.json')) as { panels: readonly Panel[] };
 const page = readPage('docs/operations.md').text;
 
-/** Of each sample that an API and a worker tell: its name, and the names of its labels with their values. */
+/** The metrics of an API and a worker: their names, with the values of each label. */
 async function samples(): Promise<Map<string, Map<string, Set<string>>>> {
   const api = await startTestApi();
   const worker = await startWorker(readSettings(api.environment), createLogger('silent', 'worker'));
-  const told = new Map<string, Map<string, Set<string>>>();
+  const metrics = new Map<string, Map<string, Set<string>>>();
   try {
     await api.sent(await api.signUp());
     for (const url of [api.managementUrl, worker.managementUrl]) {
       for (const sample of (await metricsOf(url)).keys()) {
         const [name = '', labels = ''] = sample.replace(/\}$/, '').split('{');
-        const known = told.get(name) ?? new Map<string, Set<string>>();
-        told.set(name, known);
+        const known = metrics.get(name) ?? new Map<string, Set<string>>();
+        metrics.set(name, known);
         for (const [, label = '', value = ''] of labels.matchAll(/(\w+)="([^"]*)"/g)) {
           known.set(label, (known.get(label) ?? new Set()).add(value));
         }
@@ -44,18 +44,18 @@ async function samples(): Promise<Map<string, Map<string, Set<string>>>> {
     await worker.stop();
     await api.stop();
   }
-  return told;
+  return metrics;
 }
 
 const METRIC = /\b(?:sluice|nodejs|process)_[a-z0-9_]+/g;
-/** Statuses depend on what happened; the job is given by Prometheus. */
-const UNFORESEEN = ['status', 'job'];
+/** `status` depends on the requests made; `job` is added by Prometheus. */
+const ANY_VALUE = ['status', 'job'];
 
-describe('What operators are given', () => {
-  let told: Awaited<ReturnType<typeof samples>>;
+describe('Metrics and alerts', () => {
+  let metrics: Awaited<ReturnType<typeof samples>>;
 
   beforeAll(async () => {
-    told = await samples();
+    metrics = await samples();
   }, 60_000);
 
   const expressions = [
@@ -63,23 +63,23 @@ describe('What operators are given', () => {
     ...panels.flatMap(({ title, targets = [] }) => targets.map(({ expr }) => [title, expr] as const)),
   ];
 
-  it.each(expressions)('asks only for what is told: %s', (_name, expression) => {
-    for (const [name] of expression.matchAll(METRIC)) expect([...told.keys()]).toContain(name);
+  it.each(expressions)('query existing metrics and labels only: %s', (_name, expression) => {
+    for (const [name] of expression.matchAll(METRIC)) expect([...metrics.keys()]).toContain(name);
     for (const [, name = '', selectors = ''] of expression.matchAll(/(\w+)\{([^}]*)\}/g)) {
       for (const [, label = '', operator, value = ''] of selectors.matchAll(/(\w+)(=~?)"([^"]*)"/g)) {
-        if (UNFORESEEN.includes(label)) continue;
+        if (ANY_VALUE.includes(label)) continue;
         const values = operator === '=' ? [value] : value.split('|');
-        expect([...(told.get(name)?.get(label) ?? [])]).toEqual(expect.arrayContaining(values));
+        expect([...(metrics.get(name)?.get(label) ?? [])]).toEqual(expect.arrayContaining(values));
       }
     }
   });
 
-  it('is the same in the page: every metric that Sluice tells of its own, with its labels', () => {
+  it('are documented: every metric with its labels', () => {
     const documented = [...page.matchAll(/^\| `(sluice_\w+)` +\| \w+ +\|([^|]*)\|/gm)].map(
       ([, name = '', labels = '']) => `${name} ${[...labels.matchAll(/\w+/g)].sort().join(' ')}`.trim(),
     );
     const families = new Set(
-      [...told].flatMap(([name, labels]) => {
+      [...metrics].flatMap(([name, labels]) => {
         if (!name.startsWith('sluice_')) return [];
         const family = name.replace(/_(bucket|sum|count)$/, '');
         return [
@@ -93,7 +93,7 @@ describe('What operators are given', () => {
     expect(documented.sort()).toEqual([...families].sort());
   });
 
-  it('is the same in the page: every alert', () => {
+  it('are documented: every alert', () => {
     const documented = [...page.matchAll(/^\| `(Sluice\w+)` /gm)].map(([, name = '']) => name);
     expect(documented).toEqual(rules.map(({ alert }) => alert));
   });

@@ -7,12 +7,12 @@ export interface Block {
   readonly page: string;
   /** The line of its fence, from 1. */
   readonly line: number;
-  /** What stands behind the fence, such as `sh`; nothing if there is nothing. */
+  /** The info string of the fence, such as `sh`; may be empty. */
   readonly language: string;
   readonly text: string;
-  /** What the comments directly above it say, such as `{ file: 'worker.mjs' }`. */
+  /** The comments directly above it, such as `{ file: 'worker.mjs' }`. */
   readonly marks: Readonly<Record<string, string>>;
-  /** The number of headings before it: blocks with the same one stand in the same section. */
+  /** The number of headings before it. */
   readonly section: number;
 }
 
@@ -20,14 +20,12 @@ export interface Page {
   readonly path: string;
   readonly text: string;
   readonly blocks: readonly Block[];
-  /** Marks that belong to no block. */
-  readonly marks: Readonly<Record<string, string>>;
 }
 
-/** What a comment on a page may say to these tests; docs/development.md explains them. */
-const MARKS = ['not run', 'needs', 'file', 'serves', 'printed by', 'stops', 'limits'];
+/** The instructions that a comment may contain; docs/development.md explains them. */
+const MARKS = ['not run', 'needs', 'file', 'serves', 'printed by', 'stops'];
 
-/** All pages that are written for people, as paths relative to the repository. */
+/** Paths of all Markdown pages, relative to the repository. */
 export function pagePaths(): string[] {
   const below = ['docs', 'examples'].flatMap((folder) =>
     readdirSync(join(ROOT, folder), { recursive: true }).map((name) => `${folder}/${String(name)}`),
@@ -42,7 +40,6 @@ export function readPage(path: string): Page {
 export function parsePage(path: string, text: string): Page {
   const blocks: Block[] = [];
   let pending: Record<string, string> = {};
-  const pageMarks: Record<string, string> = {};
   let section = 0;
   const lines = text.split('\n');
   for (let index = 0; index < lines.length; index++) {
@@ -51,7 +48,7 @@ export function parsePage(path: string, text: string): Page {
     if (fence) {
       const [, indent = '', ticks = '', language = ''] = fence;
       const end = lines.findIndex((other, at) => at > index && other.trim() === ticks);
-      if (end < 0) throw new Error(`${path}:${index + 1}: the block has no end.`);
+      if (end < 0) throw new Error(`${path}:${index + 1}: the block is not closed.`);
       const content = lines
         .slice(index + 1, end)
         .map((inner) => inner.replace(new RegExp(`^ {0,${indent.length}}`), ''));
@@ -60,18 +57,17 @@ export function parsePage(path: string, text: string): Page {
       index = end;
     } else if (line.trim() !== '') {
       const mark = markOf(line);
-      // A mark with anything but a block below it speaks of the page.
-      if (mark === null) {
-        Object.assign(pageMarks, pending);
-        pending = {};
-      } else pending = { ...pending, ...mark };
+      if (mark === null && Object.keys(pending).length > 0) {
+        throw new Error(`${path}:${index + 1}: expected a block below the comment.`);
+      }
+      pending = { ...pending, ...mark };
       if (/^#{1,6} /.test(line)) section++;
     }
   }
-  return { path, text, blocks, marks: { ...pageMarks, ...pending } };
+  return { path, text, blocks };
 }
 
-/** Anchors of a page's headings, as GitHub makes them. */
+/** The anchors that GitHub generates for the headings of a page. */
 export function anchorsOf(page: Page): Set<string> {
   const seen = new Map<string, number>();
   const prose = page.text.replace(/^( *)(```+|~~~+)[^]*?^ *\2 *$/gm, '');
@@ -85,11 +81,11 @@ export function anchorsOf(page: Page): Set<string> {
   return new Set(anchors);
 }
 
-/** @throws Error when it looks like a mark, and nobody would understand it */
+/** @throws Error for a comment that is not an instruction */
 function markOf(line: string): Record<string, string> | null {
   const comment = /^<!--(.*)-->$/.exec(line.trim())?.[1]?.trim();
   if (comment === undefined || comment.startsWith('prettier-ignore')) return comment === undefined ? null : {};
   const name = MARKS.find((mark) => comment.startsWith(`${mark}: `));
-  if (name === undefined) throw new Error(`No test understands <!-- ${comment} -->: it takes ${MARKS.join(', ')}.`);
+  if (name === undefined) throw new Error(`Unknown instruction <!-- ${comment} -->. Known: ${MARKS.join(', ')}.`);
   return { [name]: comment.slice(name.length + 2) };
 }

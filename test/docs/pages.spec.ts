@@ -1,23 +1,48 @@
-import { pagePaths, readPage } from './page.js';
-import { hasCommands, tryPage } from './try-page.js';
+import { pagePaths, readPage, type Page } from './page.js';
+import { hasCommands, runPage, startsServices } from './run-page.js';
+import type { Shell } from './shell.js';
+import { Stage } from './stage.js';
 
 const DEADLINE = 600_000;
 const pages = pagePaths().map(readPage);
 
-describe('What a page says to do', () => {
-  // Side by side: each has a folder, ports and a database of its own, and waits most of its time for programs.
+/** One `npm start` for all pages that start no services. */
+let shared: Promise<{ readonly stage: Stage; readonly shell: Shell }> | undefined;
+
+async function startShared() {
+  const stage = await Stage.clone();
+  const shell = await stage.openShell();
+  await shell.serve('npm start', 'Sluice is ready');
+  return { stage, shell };
+}
+
+async function runOnOwnStage(page: Page): Promise<void> {
+  const stage = await Stage.clone();
+  await runPage(page, stage).finally(() => stage.remove());
+}
+
+describe('The commands of a page', () => {
+  afterAll(async () => {
+    const running = await shared;
+    await running?.shell.close();
+    await running?.stage.remove();
+  }, DEADLINE);
+
+  // Concurrent, since pages mostly wait for programs.
   it.concurrent.each(pages.filter(hasCommands).map((page) => [page.path, page] as const))(
-    'works: %s',
+    'work: %s',
     async (_path, page) => {
-      await tryPage(page);
+      if (startsServices(page)) return runOnOwnStage(page);
+      const { stage } = await (shared ??= startShared());
+      await runPage(page, await stage.withNewAccount(page.path));
     },
     DEADLINE,
   );
 
-  it('is run, or the page says why not', () => {
-    const left = pages.flatMap(({ blocks }) => blocks.filter(({ marks }) => marks['not run'] !== undefined));
-    const list = left.map(({ page, line, marks }) => `${page}:${line}: ${marks['not run'] ?? ''}`);
+  it('are run, or the page gives a reason', () => {
+    const skipped = pages.flatMap(({ blocks }) => blocks.filter(({ marks }) => marks['not run'] !== undefined));
+    const list = skipped.map(({ page, line, marks }) => `${page}:${line}: ${marks['not run'] ?? ''}`);
     process.stdout.write(`Not run:\n${list.join('\n')}\n`);
-    expect(left.filter(({ marks }) => !/^\S.{9,}/.test(marks['not run'] ?? ''))).toEqual([]);
+    expect(skipped.filter(({ marks }) => !/^\S.{9,}/.test(marks['not run'] ?? ''))).toEqual([]);
   });
 });

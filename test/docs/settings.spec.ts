@@ -3,15 +3,15 @@ import { pagePaths, readPage } from './page.js';
 
 interface Row {
   readonly name: string;
-  readonly fallback: string;
-  readonly takes: string;
+  readonly defaultValue: string;
+  readonly range: string;
 }
 
 const REQUIRED = { DATABASE_URL: 'postgres://127.0.0.1/sluice', API_KEY_PEPPER: 'a pepper of 32 characters or more' };
-/** What programs read beside the settings that all processes have: the worker its handler, `npm start` the others. */
-const BESIDE = ['HANDLER', 'DATA_DIR', 'WORKER'];
+/** Settings outside of `readSettings`: of the worker and of `npm start`. */
+const OTHERS = ['HANDLER', 'DATA_DIR', 'WORKER'];
 
-/** The names that the program looks for. */
+/** The names that the program reads. */
 function namesRead(): string[] {
   const names = new Set<string>();
   const env = new Proxy<Record<string, string | undefined>>(REQUIRED, {
@@ -22,15 +22,15 @@ function namesRead(): string[] {
     },
   });
   readSettings(env);
-  return [...names, ...BESIDE].sort();
+  return [...names, ...OTHERS].sort();
 }
 
 function rowsOf(path: string): Row[] {
   const lines = readPage(path).text.split('\n');
   const cells = lines.map((line) => line.split('|').map((cell) => cell.trim()));
-  return cells.flatMap(([, name = '', fallback = '', , takes = '']) => {
+  return cells.flatMap(([, name = '', defaultValue = '', , range = '']) => {
     const setting = /^`([A-Z_]+)`$/.exec(name)?.[1];
-    return setting === undefined ? [] : [{ name: setting, fallback, takes }];
+    return setting === undefined ? [] : [{ name: setting, defaultValue, range }];
   });
 }
 
@@ -40,25 +40,25 @@ function settingsWith(name: string, value: string): unknown {
 
 describe('docs/settings.md', () => {
   const rows = rowsOf('docs/settings.md');
-  const ranges = rows.flatMap(({ name, takes }) => {
-    const [, min, max] = /^([\d,]+) to ([\d,]+)$/.exec(takes) ?? [];
+  const ranges = rows.flatMap(({ name, range }) => {
+    const [, min, max] = /^([\d,]+) to ([\d,]+)$/.exec(range) ?? [];
     return min === undefined || max === undefined ? [] : [{ name, min: numberIn(min), max: numberIn(max) }];
   });
 
-  it('has every setting, and no other', () => {
+  it('lists exactly the settings that exist', () => {
     expect(rows.map(({ name }) => name).sort()).toEqual(namesRead());
   });
 
-  it('tells the defaults', () => {
-    const told = rows.filter(({ name, fallback }) => !BESIDE.includes(name) && !/^none\b/.test(fallback));
-    expect(told.length).toBeGreaterThan(10);
-    for (const { name, fallback } of told) {
-      const value = /^[\d,]+$/.test(fallback) ? String(numberIn(fallback)) : fallback.replaceAll('`', '');
+  it('states the real defaults', () => {
+    const documented = rows.filter(({ name, defaultValue }) => !OTHERS.includes(name) && !/^none\b/.test(defaultValue));
+    expect(documented.length).toBeGreaterThan(10);
+    for (const { name, defaultValue } of documented) {
+      const value = /^[\d,]+$/.test(defaultValue) ? String(numberIn(defaultValue)) : defaultValue.replaceAll('`', '');
       expect({ name, settings: settingsWith(name, value) }).toEqual({ name, settings: readSettings(REQUIRED) });
     }
   });
 
-  it('tells the ranges', () => {
+  it('states the real ranges', () => {
     expect(ranges.length).toBeGreaterThan(10);
     for (const { name, min, max } of ranges) {
       for (const good of [min, max]) expect(() => settingsWith(name, String(good))).not.toThrow();
@@ -68,7 +68,7 @@ describe('docs/settings.md', () => {
 });
 
 describe('Other pages', () => {
-  it('speak of settings that there are', () => {
+  it('name existing settings only', () => {
     const known = namesRead();
     const unknown = pagePaths().flatMap((path) => {
       const { text, blocks } = readPage(path);
@@ -77,7 +77,7 @@ describe('Other pages', () => {
       return (
         named
           .filter((name) => !known.includes(name) && !/^(OTEL|PG|POSTGRES|SLUICE)_/.test(name))
-          // A page's own programs and commands may have settings of their own.
+          // The programs of a page may have settings of their own.
           .filter((name) => !code.includes(name))
           .map((name) => `${path}: ${name}`)
       );

@@ -1,118 +1,104 @@
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { chmod, cp, mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
-import { freePort } from '../support/processes.js';
-import type { Folder } from './clone.js';
-import { Session } from './session.js';
+import { freePort, ROOT } from '../support/processes.js';
+import { Shell } from './shell.js';
 
-/** The database that pages speak of as the reader's own. */
+/** The database URL of the examples. */
 const EXAMPLE_DATABASE = 'postgres://sluice:sluice@127.0.0.1:5432/sluice';
-const READY = 'Sluice is ready';
-/** Ports of the API and of the management, on pages that run several processes. */
-const FAMILIES = [3000, 9464];
-const FAMILY_SIZE = 4;
+/** First ports of the API and of management: a program may use the next ones for further processes. */
+const PORT_RANGES = [3000, 9464];
+const PORTS_PER_RANGE = 4;
+/** The file with the API key of the examples. */
+const DEV_KEY = '.data/dev-key';
+const NOT_COPIED = ['.git', '.data', 'coverage', 'node_modules'];
 
 /**
- * Where a page is tried: a clone of its own and a shell in it. Ports and the database that the page names are exchanged
- * for ones that are free, so that pages can be tried side by side, on any machine.
+ * The folder, ports and database in which the commands of a page run. Ports and the database URL of the page are
+ * replaced by free ones, so that pages can run side by side.
  */
 export class Stage {
-  private readonly ports = new Map<number, number>();
   private database: TestDatabase | null = null;
-  private session: Session | null = null;
 
-  private constructor(private readonly clone: Folder) {}
+  constructor(
+    private readonly folder: string,
+    private readonly ports = new Map<number, number>(),
+    private readonly devKey = DEV_KEY,
+  ) {}
 
-  static async set(clone: Folder): Promise<Stage> {
-    const stage = new Stage(clone);
-    // Nothing of the caller's own settings may leak into a page.
-    const { PATH = '', HOME = '', TMPDIR } = process.env;
-    const env = { PATH, HOME, LANG: 'C.UTF-8', ...(TMPDIR === undefined ? {} : { TMPDIR }) };
-    const ports = { PORT: await stage.portFor('3000'), MANAGEMENT_PORT: await stage.portFor('9464') };
-    const listening = Object.fromEntries(Object.entries(ports).map(([name, port]) => [name, String(port)]));
-    stage.session = await Session.open(stage.clone.path, { ...env, HOST: '127.0.0.1', ...listening });
-    return stage;
+  /** A stage that looks like a fresh clone with packages and build. */
+  static async clone(): Promise<Stage> {
+    const folder = await mkdtemp(join(tmpdir(), 'sluice-docs-'));
+    // Started by root, PostgreSQL runs as another user that needs access to its data.
+    await chmod(folder, 0o755);
+    for (const name of await readdir(ROOT)) {
+      if (!NOT_COPIED.includes(name)) await cp(join(ROOT, name), join(folder, name), { recursive: true });
+    }
+    // One link per package: a command that empties node_modules must not empty the original.
+    const [from, to] = [join(ROOT, 'node_modules'), join(folder, 'node_modules')];
+    await mkdir(to);
+    for (const name of await readdir(from)) {
+      if (name === '.package-lock.json') await cp(join(from, name), join(to, name));
+      else await symlink(join(from, name), join(to, name));
+    }
+    return new Stage(folder);
   }
 
-  async run(script: string): Promise<string> {
-    return this.shell.run(await this.adapted(script));
-  }
-
-  async serve(script: string, sign: string): Promise<() => string> {
-    return this.shell.serve(await this.adapted(script), sign);
-  }
-
-  /** What the program that this command started has printed by now. */
-  servedBy(command: string): string {
-    return this.shell.servedBy(command);
-  }
-
-  stopServices(): Promise<void> {
-    return this.shell.stopServices();
-  }
-
-  /** What pages assume that they don't start by themselves: `npm start` in this folder. */
-  async startSluice(): Promise<void> {
-    await this.serve('npm start', READY);
-  }
-
-  /** Gives the account of `.data/dev-key` more than any page needs, as an operator would. */
-  async liftLimits(): Promise<void> {
-    const url = `http://127.0.0.1:${await this.portFor('3000')}`;
-    const secret = async (name: string) => (await readFile(join(this.clone.path, '.data', name), 'utf8')).trim();
-    const bearer = async (name: string) => ({ authorization: `Bearer ${await secret(name)}` });
-    const account = await fetch(`${url}/account`, { headers: await bearer('dev-key') });
-    const { id } = (await account.json()) as { id: string };
-    const response = await fetch(`${url}/admin/accounts/${id}`, {
-      method: 'PATCH',
-      headers: { ...(await bearer('admin-api-key')), 'content-type': 'application/json' },
-      body: JSON.stringify({ plan: 'enterprise', limits: { perMinute: 1_000_000, perDay: 100_000_000 } }),
+  /** This stage with the key of a new account, so that pages on a shared Sluice do not use up each other's limits. */
+  async withNewAccount(name: string): Promise<Stage> {
+    const response = await fetch(`http://127.0.0.1:${await this.portFor(3000)}/accounts`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ name }),
     });
-    if (!response.ok) throw new Error(`The limits were not lifted: ${response.status}`);
+    const { apiKey } = (await response.json()) as { apiKey: { key: string } };
+    const file = `${DEV_KEY}-${apiKey.key.slice(-8)}`;
+    await this.write(file, apiKey.key);
+    return new Stage(this.folder, this.ports, file);
+  }
+
+  async openShell(): Promise<Shell> {
+    // Settings of the caller must not leak into a page.
+    const { PATH = '', HOME = '', TMPDIR } = process.env;
+    return Shell.open(this.folder, {
+      ...{ PATH, HOME, LANG: 'C.UTF-8', ...(TMPDIR !== undefined && { TMPDIR }), HOST: '127.0.0.1' },
+      PORT: String(await this.portFor(3000)),
+      MANAGEMENT_PORT: String(await this.portFor(9464)),
+    });
   }
 
   async write(file: string, text: string): Promise<void> {
-    const path = join(this.clone.path, file);
+    const path = join(this.folder, file);
     await mkdir(dirname(path), { recursive: true });
-    await writeFile(path, `${await this.adapted(text)}\n`);
+    await writeFile(path, `${await this.adapt(text)}\n`);
   }
 
-  /** What a page shows, with what was exchanged. */
-  async adapted(text: string): Promise<string> {
-    let adapted = text;
+  /** Replaces ports, the database URL and the file of the API key in a text. */
+  async adapt(text: string): Promise<string> {
+    let adapted = text.replaceAll(DEV_KEY, this.devKey);
     if (text.includes(EXAMPLE_DATABASE)) {
       this.database ??= await createTestDatabase();
       adapted = adapted.replaceAll(EXAMPLE_DATABASE, this.database.url);
     }
-    // The port of a database is that of a real one.
-    const named = adapted.matchAll(/(?<=PORT=|(?<!@)\b127\.0\.0\.1:)\d{4,5}\b/g);
-    for (const port of new Set([...named].map(([number]) => number))) {
-      const free = await this.portFor(port);
-      adapted = adapted.replace(new RegExp(`(?<=PORT=|(?<!@)127\\.0\\.0\\.1:)${port}\\b`, 'g'), String(free));
-    }
-    return adapted;
+    // Not the port of a database URL.
+    const port = /(?<=PORT=|(?<!@)\b127\.0\.0\.1:)\d{4,5}\b/g;
+    const free = new Map<string, number>();
+    for (const [documented] of adapted.matchAll(port)) free.set(documented, await this.portFor(Number(documented)));
+    return adapted.replace(port, (documented) => String(free.get(documented)));
   }
 
-  async close(): Promise<void> {
-    try {
-      await this.session?.close();
-    } finally {
-      await this.database?.drop();
-      await this.clone.remove();
-    }
+  async remove(): Promise<void> {
+    await this.database?.drop();
+    await rm(this.folder, { recursive: true, force: true, maxRetries: 3 });
   }
 
-  private get shell(): Session {
-    if (this.session === null) throw new Error('The stage was not set.');
-    return this.session;
-  }
-
-  /** Neighbours stay neighbours: a program may take the next port for its second process. */
-  private async portFor(documented: string): Promise<number> {
-    const first = FAMILIES.find((port) => Number(documented) >= port && Number(documented) < port + FAMILY_SIZE);
-    const base = first ?? Number(documented);
-    const mapped = this.ports.get(base) ?? (await freePort(first === undefined ? 1 : FAMILY_SIZE));
-    this.ports.set(base, mapped);
-    return mapped + Number(documented) - base;
+  /** Adjacent ports stay adjacent. */
+  private async portFor(documented: number): Promise<number> {
+    const range = PORT_RANGES.find((first) => documented >= first && documented < first + PORTS_PER_RANGE);
+    const base = range ?? documented;
+    const free = this.ports.get(base) ?? (await freePort(range === undefined ? 1 : PORTS_PER_RANGE));
+    this.ports.set(base, free);
+    return free + documented - base;
   }
 }

@@ -1,17 +1,17 @@
-/** What an answer may be instead of what a page shows: `…` on a page stands for anything. */
+/** On a page, `…` stands for anything. */
 const ANYTHING = '…';
 
 /**
- * Compares what a command printed with the ```http, ```json or ```text block below it.
- * @returns what is wrong, as sentences; none when they agree
+ * Compares the output of a command with the ```http, ```json or ```text block below it.
+ * @returns a list of differences
  */
 export function differences(language: string, expected: string, printed: string): string[] {
   if (language === 'http') return httpDifferences(expected, printed);
-  if (language === 'json') return jsonDifferences(parseExample(expected), lastJson(printed), 'the answer');
+  if (language === 'json') return jsonDifferences(parseExample(expected), lastJson(printed), 'the response');
   return textDifferences(expected, printed);
 }
 
-/** The example's JSON, in which `…` may stand for a value, for further items or for further fields. */
+/** Parses JSON in which `…` may stand for a value, further items or further fields. */
 export function parseExample(text: string): unknown {
   let json = '';
   const open: string[] = [];
@@ -24,7 +24,7 @@ export function parseExample(text: string): unknown {
   return JSON.parse(json) as unknown;
 }
 
-/** Each line must be printed, in their order; ids, times and `…` may be any. */
+/** Each line must be printed, in order. Ids, times and `…` match anything. */
 function textDifferences(expected: string, printed: string): string[] {
   let rest = printed;
   for (const line of expected.split('\n').map((text) => text.trim())) {
@@ -37,17 +37,19 @@ function textDifferences(expected: string, printed: string): string[] {
 }
 
 function httpDifferences(expected: string, printed: string): string[] {
-  const [wanted, got] = [partsOf(expected), partsOf(printed)];
-  const wrong = wanted.statusLine === got.statusLine ? [] : [`it was answered ${got.statusLine || 'nothing'}`];
-  const missing = wanted.headers.filter((name) => !got.headers.includes(name)).map((name) => `there is no ${name}`);
-  if (wanted.body === '') return [...wrong, ...missing];
-  return [...wrong, ...missing, ...jsonDifferences(parseExample(wanted.body), tryParse(got.body), 'the answer')];
+  const [wanted, got] = [parseHttp(expected), parseHttp(printed)];
+  const status = wanted.statusLine === got.statusLine ? [] : [`the status line is ${got.statusLine || 'missing'}`];
+  const missing = wanted.headers
+    .filter((name) => !got.headers.includes(name))
+    .map((name) => `header ${name} is missing`);
+  const body = wanted.body === '' ? [] : jsonDifferences(parseExample(wanted.body), tryParse(got.body), 'the response');
+  return [...status, ...missing, ...body];
 }
 
-function partsOf(text: string) {
-  const answers = text.replaceAll('\r\n', '\n').split(/^(?=HTTP\/)/m);
-  // An interim answer, or the one before a redirect, isn't the one that is shown.
-  const [head = '', ...body] = (answers.at(-1) ?? '').split('\n\n');
+function parseHttp(text: string) {
+  const responses = text.replaceAll('\r\n', '\n').split(/^(?=HTTP\/)/m);
+  // Skips interim responses and redirects.
+  const [head = '', ...body] = (responses.at(-1) ?? '').split('\n\n');
   const [statusLine = '', ...lines] = head.split('\n');
   const headers = lines.map((line) => (line.split(':')[0] ?? '').trim().toLowerCase());
   return {
@@ -57,7 +59,7 @@ function partsOf(text: string) {
   };
 }
 
-/** The JSON that was printed last, on one line or over several. */
+/** The last JSON value in the output, on one or several lines. */
 function lastJson(printed: string): unknown {
   const lines = printed.trim().split('\n');
   for (let from = 0; from < lines.length; from++) {
@@ -75,16 +77,16 @@ function tryParse(text: string): unknown {
   }
 }
 
-/** The same fields with values of the same types; of problem documents also the same code. */
+/** Expects the same fields with values of the same types, and the same `code` in problem documents. */
 function jsonDifferences(expected: unknown, actual: unknown, where: string): string[] {
   if (expected === ANYTHING) return [];
-  if (actual === undefined) return [`${where} is no JSON`];
+  if (actual === undefined) return [`${where} is not JSON`];
   if (Array.isArray(expected)) {
-    if (!Array.isArray(actual)) return [`${where} is no list`];
+    if (!Array.isArray(actual)) return [`${where} is not a list`];
     return listDifferences(expected as unknown[], actual as unknown[], where);
   }
   if (isObject(expected))
-    return isObject(actual) ? fieldDifferences(expected, actual, where) : [`${where} is no object`];
+    return isObject(actual) ? fieldDifferences(expected, actual, where) : [`${where} is not an object`];
   if (typeof expected === 'string' && typeof actual === 'string' && expected.includes(ANYTHING)) {
     return new RegExp(`^${pattern(expected).source}$`, 'u').test(actual) ? [] : [`${where} is "${actual}"`];
   }
@@ -95,8 +97,8 @@ function listDifferences(expected: readonly unknown[], actual: readonly unknown[
   if (expected.includes(ANYTHING)) return [];
   if (expected.length > 0 && actual.length === 0) return [`${where} is empty`];
   return actual.flatMap((item, index) => {
-    const attempts = expected.map((candidate) => jsonDifferences(candidate, item, `${where}[${index}]`));
-    return attempts.some((wrong) => wrong.length === 0) ? [] : (attempts[0] ?? [`${where} is not empty`]);
+    const candidates = expected.map((candidate) => jsonDifferences(candidate, item, `${where}[${index}]`));
+    return candidates.some((found) => found.length === 0) ? [] : (candidates[0] ?? [`${where} is not empty`]);
   });
 }
 
@@ -105,16 +107,16 @@ function fieldDifferences(
   actual: Readonly<Record<string, unknown>>,
   where: string,
 ): string[] {
-  const more = ANYTHING in expected ? [] : Object.keys(actual).filter((name) => !(name in expected));
-  const wrong = Object.entries(expected)
+  const additional = ANYTHING in expected ? [] : Object.keys(actual).filter((name) => !(name in expected));
+  const different = Object.entries(expected)
     .filter(([name]) => name !== ANYTHING)
     .flatMap(([name, value]) =>
       name in actual ? jsonDifferences(value, actual[name], `${where}.${name}`) : [`${where} has no ${name}`],
     );
   const isProblem = String(expected.type).startsWith('/errors/') && actual.code !== expected.code;
   return [
-    ...more.map((name) => `${where} also has ${name}`),
-    ...wrong,
+    ...additional.map((name) => `${where} also has ${name}`),
+    ...different,
     ...(isProblem ? [`the code is ${String(actual.code)}`] : []),
   ];
 }

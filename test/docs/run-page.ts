@@ -1,0 +1,94 @@
+import { accessSync, constants } from 'node:fs';
+import { delimiter, join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { differences } from './compare.js';
+import type { Block, Page } from './page.js';
+import type { Shell } from './shell.js';
+import type { Stage } from './stage.js';
+
+const OUTPUT_LANGUAGES = ['http', 'json', 'text'];
+/** How long a service may take to print the expected output. */
+const OUTPUT_TIMEOUT_MS = 30_000;
+
+export function hasCommands(page: Page): boolean {
+  return page.blocks.some(isCommand);
+}
+
+/** Whether a page starts its own services; other pages expect a running `npm start`. */
+export function startsServices(page: Page): boolean {
+  return page.blocks.some(({ marks }) => marks.serves !== undefined);
+}
+
+/**
+ * Follows a page from top to bottom: writes its files, runs its commands and compares their output.
+ * @throws Error naming the line of the block that fails
+ */
+export async function runPage(page: Page, stage: Stage): Promise<void> {
+  const shell = await stage.openShell();
+  try {
+    await runBlocks(page, stage, shell);
+  } catch (error) {
+    // The first error is the one to report.
+    await shell.close().catch(() => undefined);
+    throw error;
+  }
+  await shell.close();
+}
+
+async function runBlocks(page: Page, stage: Stage, shell: Shell): Promise<void> {
+  let command: Block | undefined;
+  let output = (): string => '';
+  for (const block of page.blocks.filter(({ marks }) => marks['not run'] === undefined)) {
+    const { file, needs, serves, stops, 'printed by': service } = block.marks;
+    if (needs !== undefined && !isInstalled(needs)) {
+      process.stdout.write(`${page.path}:${block.line}: skipped, ${needs} is not installed\n`);
+      command = undefined;
+      continue;
+    }
+    try {
+      if (file !== undefined) await stage.write(file, block.text);
+      else if (service !== undefined) await compare(block, () => shell.service(service).output, stage);
+      else if (isCommand(block)) {
+        const script = await stage.adapt(block.text);
+        if (stops !== undefined) await shell.stopServices();
+        const started = serves === undefined ? { output: await shell.run(script) } : await shell.serve(script, serves);
+        output = () => started.output;
+      } else if (isOutputOf(command, block)) await compare(block, output, stage);
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error);
+      throw new Error(`${page.path}:${block.line}: ${reason}\n\nIn:\n${block.text}`, { cause: error });
+    }
+    command = isCommand(block) ? block : undefined;
+  }
+}
+
+async function compare(block: Block, output: () => string, stage: Stage): Promise<void> {
+  const expected = await stage.adapt(block.text);
+  const deadline = Date.now() + (block.marks['printed by'] === undefined ? 0 : OUTPUT_TIMEOUT_MS);
+  for (;;) {
+    const found = differences(block.language, expected, output());
+    if (found.length === 0) return;
+    if (Date.now() > deadline) throw new Error(`${found.join('; ')}. Output:\n${output()}`);
+    await sleep(50);
+  }
+}
+
+function isInstalled(program: string): boolean {
+  return (process.env.PATH ?? '').split(delimiter).some((folder) => {
+    try {
+      accessSync(join(folder, program), constants.X_OK);
+      return true;
+    } catch {
+      return false;
+    }
+  });
+}
+
+/** The expected output is the next block after a command, in the same section. */
+function isOutputOf(command: Block | undefined, { language, section }: Block): boolean {
+  return OUTPUT_LANGUAGES.includes(language) && section === command?.section;
+}
+
+function isCommand({ language, marks }: Block): boolean {
+  return language === 'sh' && marks['not run'] === undefined;
+}
