@@ -12,7 +12,6 @@ const ENTRY_POINTS = [
 ];
 
 /** What an app mounts besides a context's index and module. A rule below says for each which app may. */
-const ENTITIES = `${CONTEXT}.*\\.schema\\.ts$`;
 const GUARDS = `${CONTEXT}.*\\.guard\\.ts$`;
 
 /** What others build of the same packages, to be compared with. */
@@ -100,15 +99,8 @@ module.exports = {
       from: { path: '^apps/' },
       to: {
         path: CONTEXT,
-        pathNot: [`${CONTEXT}index\\.ts$`, `${CONTEXT}[^/]+\\.module\\.ts$`, ENTITIES, GUARDS],
+        pathNot: [`${CONTEXT}index\\.ts$`, `${CONTEXT}[^/]+\\.module\\.ts$`, GUARDS],
       },
-    },
-    {
-      name: 'entities-are-registered-in-one-place',
-      severity: 'error',
-      comment: 'All processes open the database alike.',
-      from: { path: '^apps/', pathNot: '^apps/context\\.ts$' },
-      to: { path: ENTITIES },
     },
     {
       name: 'guards-are-mounted-by-the-api',

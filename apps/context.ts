@@ -1,6 +1,5 @@
 import { Module, type DynamicModule, type INestApplicationContext, type ModuleMetadata } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
-import { MessageSchema } from '#messages/adapters/postgres/message.schema.js';
 import { Backpressure } from '#platform/backpressure.js';
 import { Database } from '#platform/database/database.js';
 import { NestLogger, type Logger } from '#platform/logging.js';
@@ -19,7 +18,6 @@ export async function openParts(
   const database = await Database.connect({
     ...settings.database,
     applicationName: `sluice-${name}`,
-    entities: [MessageSchema],
     onError: (error) => {
       logger.warn({ err: error }, 'database connection lost');
     },

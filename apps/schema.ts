@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { runMigrations } from 'bullmq';
 import type pg from 'pg';
-import { ListeningClient, STARTING_TIMEOUT_MS } from '#platform/database/database.js';
-import { asUnavailable } from '#platform/database/faults.js';
+import { ReliableClient, STARTING_TIMEOUT_MS } from '#platform/database/connection.js';
+import { asUnavailable } from '#platform/database/errors.js';
 
 /** SQL files of the contexts, in the order in which they run. */
 const MIGRATIONS = [
@@ -28,7 +28,7 @@ export class SchemaError extends Error {}
  * @throws SchemaError when the tables of a version before the first release are there
  */
 export async function migrateSchema(url: string, waits?: () => void): Promise<void> {
-  const client = new ListeningClient({ connectionString: url, connectionTimeoutMillis: STARTING_TIMEOUT_MS });
+  const client = new ReliableClient({ connectionString: url, connectionTimeoutMillis: STARTING_TIMEOUT_MS });
   try {
     await client.connect();
     await lock(client, waits);

@@ -34,7 +34,7 @@ import { SignUp } from './application/sign-up.js';
 const HOUR_SECONDS = 3_600;
 
 const core: FactoryProvider[] = [
-  { provide: Accounts, useFactory: (database: Database) => new PostgresAccounts(database), inject: [Database] },
+  { provide: Accounts, useFactory: (database: Database) => PostgresAccounts.open(database), inject: [Database] },
   { provide: KeySecrets, useFactory: ({ apiKeyPepper }: Settings) => new KeySecrets(apiKeyPepper), inject: [SETTINGS] },
   { provide: LastUse, useFactory: (accounts: Accounts) => new LastUse(accounts), inject: [Accounts] },
   {

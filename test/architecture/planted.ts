@@ -10,7 +10,7 @@ export const MINIATURE: Files = {
     import '../../libs/flat/flat.guard.js';
     import '@nestjs/platform-fastify';`,
   'apps/api/main.ts': "import './api.module.js'; import '../context.js'; import '../schema.js';",
-  'apps/context.ts': "import '#messages/adapters/postgres/message.schema.js'; import '#platform/logging.js';",
+  'apps/context.ts': "import '#platform/logging.js';",
   'apps/dev/start.mjs': "await import('../../dist/apps/dev/main.js'); await import('../../dist/not-built-yet.js');",
   'apps/schema.ts': "import 'bullmq';",
   'apps/worker/handlers.ts': "await import('../../examples/post/post.module.js');",
@@ -197,11 +197,6 @@ export const PLANTS: readonly Plant[] = [
       'apps/worker/with-repository.ts': "import '#messages/adapters/postgres/planted-messages.js';",
       'libs/messages/adapters/postgres/planted-messages.ts': '',
     },
-  },
-  {
-    rule: 'entities-are-registered-in-one-place',
-    what: 'an entity in another file of the apps',
-    files: { 'apps/worker/with-entity.ts': "import '#messages/adapters/postgres/message.schema.js';" },
   },
   {
     rule: 'guards-are-mounted-by-the-api',

@@ -91,7 +91,7 @@ export function describeAccounts(name: string, open: () => Promise<AccountsSubje
 
     it('leaves the epoch alone when nothing changes for a key that there is', async () => {
       await accounts.addKey(aKey(account.id), aHash());
-      await accounts.noteUse(new Map([[key.id, SENT_AT]]));
+      await accounts.saveLastUses(new Map([[key.id, SENT_AT]]));
       await accounts.revokeKey(account.id, aKey(account.id).id, SENT_AT);
       await expect(
         accounts.replaceKey(account.id, key.id, SENT_AT, SENT_AT, aHash(), () => {
@@ -128,16 +128,16 @@ export function describeAccounts(name: string, open: () => Promise<AccountsSubje
 
     it('notes the latest use of each key', async () => {
       expect(await lastUse()).toBeNull();
-      await accounts.noteUse(
+      await accounts.saveLastUses(
         new Map([
           ['key_unknown', SENT_AT],
           [key.id, SENT_AT],
         ]),
       );
       expect(await lastUse()).toEqual(SENT_AT);
-      await accounts.noteUse(new Map([[key.id, after(-60_000)]]));
+      await accounts.saveLastUses(new Map([[key.id, after(-60_000)]]));
       expect(await lastUse()).toEqual(SENT_AT);
-      await accounts.noteUse(new Map([[key.id, after(60_000)]]));
+      await accounts.saveLastUses(new Map([[key.id, after(60_000)]]));
       expect(await lastUse()).toEqual(after(60_000));
     });
 

@@ -17,7 +17,7 @@ async function openPostgres() {
     await database.close();
     await testDatabase.drop();
   };
-  return { accounts: new PostgresAccounts(database), database, close };
+  return { accounts: await PostgresAccounts.open(database), database, close };
 }
 
 describeAccounts('InMemoryAccounts', () =>
@@ -68,7 +68,7 @@ describe('PostgresAccounts', () => {
     for (const one of keys) await accounts.addKey(one, aHash());
     const noting = await database.transaction(async (client) => {
       await client.query('SELECT FROM sluice.api_keys WHERE id = $1 FOR UPDATE', [low]);
-      const write = accounts.noteUse(new Map([high, low].map((id) => [id, SENT_AT])));
+      const write = accounts.saveLastUses(new Map([high, low].map((id) => [id, SENT_AT])));
       const waiting = "SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
       while ((await database.query(waiting)).length === 0) await sleep(5);
       const free = await database.query('SELECT FROM sluice.api_keys WHERE id = $1 FOR UPDATE SKIP LOCKED', [high]);

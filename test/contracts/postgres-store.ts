@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client, Pool, type QueryResultRow } from 'pg';
-import { MessageSchema, toMessage, type MessageRow } from '#messages/adapters/postgres/message.schema.js';
+import { toMessage, type MessageRow } from '#messages/adapters/postgres/message.schema.js';
 import { PostgresDeliveries } from '#messages/adapters/postgres/postgres-deliveries.js';
 import { PostgresMessages } from '#messages/adapters/postgres/postgres-messages.js';
 import { PostgresOutbox } from '#messages/adapters/postgres/postgres-outbox.js';
@@ -8,7 +8,7 @@ import type { Message } from '#messages/domain/message.js';
 import type { DeliveryQueue } from '#messages/application/delivery-queue.js';
 import { OutboxRelay, type RelayReport } from '#messages/application/outbox-relay.js';
 import { Database } from '#platform/database/database.js';
-import { sqlState } from '#platform/database/faults.js';
+import { sqlState } from '#platform/database/errors.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { InMemoryDeliveryQueue } from './fakes/in-memory-delivery-queue.js';
 
@@ -51,7 +51,6 @@ export class PostgresStore {
       url: this.url,
       poolSize: 10,
       applicationName: 'contract',
-      entities: [MessageSchema],
       onError: ignore,
     });
     const faults: string[] = [];

@@ -64,5 +64,5 @@ export abstract class Accounts {
   ): Promise<ApiKey | false | null>;
 
   /** Notes when keys were last used; earlier times than those known are ignored. */
-  abstract noteUse(uses: ReadonlyMap<string, Date>): Promise<void>;
+  abstract saveLastUses(uses: ReadonlyMap<string, Date>): Promise<void>;
 }

@@ -38,7 +38,7 @@ describe('LastUse', () => {
   });
 
   it('goes on when a write has failed', async () => {
-    jest.spyOn(accounts, 'noteUse').mockRejectedValueOnce(unavailable());
+    jest.spyOn(accounts, 'saveLastUses').mockRejectedValueOnce(unavailable());
     lastUse.note('key_1', MINUTE);
     await lastUse.flush();
     lastUse.note('key_1', NEXT_MINUTE);

@@ -30,7 +30,7 @@ export class LastUse {
     if (this.pending.size === 0) return;
     const uses = this.pending;
     this.pending = new Map();
-    await this.accounts.noteUse(uses).catch(() => undefined);
+    await this.accounts.saveLastUses(uses).catch(() => undefined);
   }
 
   async close(): Promise<void> {

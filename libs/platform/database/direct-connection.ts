@@ -2,8 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
 import { SettingsError } from '../settings.js';
-import { ASYNCHRONOUS_COMMIT, ListeningClient, STARTING_TIMEOUT_MS } from './database.js';
-import { asUnavailable } from './faults.js';
+import { ASYNCHRONOUS_COMMIT, ReliableClient, STARTING_TIMEOUT_MS } from './connection.js';
+import { asUnavailable } from './errors.js';
 
 /** Milliseconds that a notification may take. */
 const PATIENCE_MS = 3_000;
@@ -20,7 +20,7 @@ export async function requireDirectConnection(url: string): Promise<void> {
     connectionTimeoutMillis: STARTING_TIMEOUT_MS,
     options: ASYNCHRONOUS_COMMIT,
   };
-  const open = () => new ListeningClient(config);
+  const open = (): pg.Client => new ReliableClient(config);
   const [listener, speaker] = [open(), open()];
   try {
     await Promise.all([listener, speaker].map((client) => client.connect().catch(explain)));

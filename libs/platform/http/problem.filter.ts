@@ -2,7 +2,7 @@ import { Catch, HttpException, type ArgumentsHost, type ExceptionFilter } from '
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { DomainError } from '#kernel/domain-error.js';
 import type { Logger } from '../logging.js';
-import { asUnavailable, isContention, isUnavailable } from '../database/faults.js';
+import { asUnavailable, isContention, isUnavailable } from '../database/errors.js';
 import { sendProblem } from './edge.js';
 import { problemHeaders } from './problems.js';
 import { traceparentOf } from './traceparent.js';

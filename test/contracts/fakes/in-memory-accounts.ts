@@ -11,7 +11,7 @@ interface StoredKey {
 /** What unit tests of the use cases use; it keeps the contract that PostgresAccounts keeps. */
 export class InMemoryAccounts extends Accounts {
   readonly accounts = new Map<string, Account>();
-  /** What `noteUse` was told, call by call. */
+  /** What `saveLastUses` was told, call by call. */
   readonly uses: ReadonlyMap<string, Date>[] = [];
   private readonly keys: StoredKey[] = [];
   private readonly epochs = new Map<string, number>();
@@ -89,7 +89,7 @@ export class InMemoryAccounts extends Accounts {
     return key;
   }
 
-  noteUse(uses: ReadonlyMap<string, Date>): Promise<void> {
+  saveLastUses(uses: ReadonlyMap<string, Date>): Promise<void> {
     this.uses.push(uses);
     for (const { key } of this.keys) {
       const at = uses.get(key.id);

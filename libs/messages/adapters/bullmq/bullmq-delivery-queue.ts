@@ -1,5 +1,5 @@
 import type { Queue } from 'bullmq';
-import { asUnavailable, isContention } from '#platform/database/faults.js';
+import { asUnavailable, isContention } from '#platform/database/errors.js';
 import { FairTurns } from '../../application/fair-turns.js';
 import { DeliveryQueue } from '../../application/delivery-queue.js';
 import type { Message } from '../../domain/message.js';

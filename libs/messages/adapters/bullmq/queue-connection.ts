@@ -1,7 +1,7 @@
 import { createPostgresBackend, withBackend, type BackendClasses, type PostgresQueueBackend } from 'bullmq';
 import pg from 'pg';
-import { ASYNCHRONOUS_COMMIT, CONNECTION_LIMITS } from '#platform/database/database.js';
-import { isUnavailable } from '#platform/database/faults.js';
+import { ASYNCHRONOUS_COMMIT, CONNECTION_LIMITS } from '#platform/database/connection.js';
+import { isUnavailable } from '#platform/database/errors.js';
 
 /**
  * A pool that tells BullMQ about a database that is away in the one way it knows: BullMQ waits and repeats what fails

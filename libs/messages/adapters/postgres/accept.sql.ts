@@ -83,6 +83,8 @@ export const CHANGE = `
   )
   SELECT updated_at, (SELECT id FROM entry) AS entry_id FROM moved`;
 
+export const FIND = `SELECT ${COLUMNS} FROM sluice.messages WHERE id = $1 AND account_id = $2`;
+
 // Never prepared: it is planned for what is asked for, so that each kind of list has the index that suits it.
 export const LIST = `
   SELECT ${COLUMNS} FROM sluice.messages

@@ -1,4 +1,3 @@
-import { EntitySchema } from 'typeorm';
 import { Message, OVERHEAD_BYTES } from '../../domain/message.js';
 import type { MessageStatus } from '../../domain/message-status.js';
 
@@ -23,33 +22,9 @@ export interface MessageRow {
   deliver_at: Date | null;
 }
 
-export const MessageSchema = new EntitySchema<MessageRow>({
-  name: 'message',
-  schema: 'sluice',
-  tableName: 'messages',
-  columns: {
-    id: { type: 'text', primary: true },
-    account_id: { type: 'text' },
-    body: { type: 'text' },
-    status: { type: 'text' },
-    created_at: { type: 'timestamptz' },
-    updated_at: { type: 'timestamptz' },
-    attempts: { type: 'integer' },
-    failures: { type: 'integer' },
-    crashes: { type: 'integer' },
-    lone_crashes: { type: 'integer' },
-    retries: { type: 'integer' },
-    failure_reason: { type: 'text', nullable: true },
-    claim: { type: 'uuid', nullable: true },
-    claim_expires_at: { type: 'timestamptz', nullable: true },
-    claim_alone: { type: 'boolean' },
-    traceparent: { type: 'text', nullable: true },
-    deliver_at: { type: 'timestamptz', nullable: true },
-  },
-});
-
-/** By their names, for a statement whose rows are mapped by `toMessage`. */
-export const COLUMNS = Object.keys(MessageSchema.options.columns).join(', ');
+/** The columns of a MessageRow. */
+export const COLUMNS = `id, account_id, body, status, created_at, updated_at, attempts, failures, crashes, lone_crashes,
+  retries, failure_reason, claim, claim_expires_at, claim_alone, traceparent, deliver_at`;
 
 /** What a message takes up, as `bytesOf` says it of one that is at hand. */
 export const BYTES = `octet_length(body) + ${OVERHEAD_BYTES}`;

@@ -1,6 +1,6 @@
 import { Batcher, type BatchObserver } from '#platform/batcher.js';
 import type { Database } from '#platform/database/database.js';
-import { asUnavailable, isContention } from '#platform/database/faults.js';
+import { asUnavailable, isContention } from '#platform/database/errors.js';
 import { Deliveries, type ClaimTerms, type Job, type JobEnd } from '../../application/deliveries.js';
 import type { Message } from '../../domain/message.js';
 import { CLAIM, FOLLOW, SETTLE } from './attempts.sql.js';

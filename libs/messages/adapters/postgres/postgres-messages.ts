@@ -3,7 +3,7 @@ import { lowestId } from '#kernel/ids.js';
 import { isTypeId } from '#kernel/typeid.js';
 import { Batcher, type BatchObserver } from '#platform/batcher.js';
 import type { Database } from '#platform/database/database.js';
-import { asUnavailable, sqlState } from '#platform/database/faults.js';
+import { sqlState } from '#platform/database/errors.js';
 import {
   KEY_LIFETIME_MS,
   Messages,
@@ -16,9 +16,9 @@ import type { OutboxRelay } from '../../application/outbox-relay.js';
 import type { Attempt, AttemptOutcome } from '../../domain/attempt.js';
 import { bytesOf, Message } from '../../domain/message.js';
 import { INITIAL_STATUS } from '../../domain/message-status.js';
-import { ACCEPT, CHANGE, FIRST_USES, FORGET_KEY, FORGET_KEYS, LIST, RETRY_FAILED } from './accept.sql.js';
+import { ACCEPT, CHANGE, FIND, FIRST_USES, FORGET_KEY, FORGET_KEYS, LIST, RETRY_FAILED } from './accept.sql.js';
 import { ATTEMPTS } from './attempts.sql.js';
-import { MessageSchema, toMessage, type MessageRow } from './message.schema.js';
+import { toMessage, type MessageRow } from './message.schema.js';
 
 /** Keys that one statement removes. */
 const FORGET_AT_ONCE = 10_000;
@@ -130,12 +130,8 @@ export class PostgresMessages extends Messages {
   async find(accountId: string, id: string): Promise<Message | null> {
     // Text that is no id finds nothing; some of it (U+0000) PostgreSQL would not even take.
     if (!isTypeId('msg', id)) return null;
-    try {
-      const row = await this.database.dataSource.getRepository(MessageSchema).findOneBy({ id, account_id: accountId });
-      return row === null ? null : toMessage(row);
-    } catch (error) {
-      throw asUnavailable(error);
-    }
+    const [row] = await this.database.query<MessageRow>(FIND, [id, accountId]);
+    return row === undefined ? null : toMessage(row);
   }
 
   async list(accountId: string, { limit, before, status }: Page): Promise<Message[]> {

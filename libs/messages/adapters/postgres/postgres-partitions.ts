@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { lowestId } from '#kernel/ids.js';
 import type { Database } from '#platform/database/database.js';
-import { sqlState } from '#platform/database/faults.js';
+import { sqlState } from '#platform/database/errors.js';
 import { Partitions, type Period } from '../../application/partitions.js';
 import { OPEN_STATUSES } from '../../domain/message-status.js';
 import { BYTES } from './message.schema.js';

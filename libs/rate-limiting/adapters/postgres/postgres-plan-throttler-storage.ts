@@ -1,6 +1,6 @@
 import { Batcher, type BatchObserver } from '#platform/batcher.js';
 import type { Database } from '#platform/database/database.js';
-import { asUnavailable, isContention } from '#platform/database/faults.js';
+import { asUnavailable, isContention } from '#platform/database/errors.js';
 import type { RateLimitWindow } from '#platform/http/rate-limit-headers.js';
 import {
   PlanThrottlerStorage,

@@ -1,10 +1,10 @@
-import { QueryFailedError } from 'typeorm';
+import { QueryFailedError, QueryRunnerAlreadyReleasedError, QueryRunnerProviderAlreadyReleasedError } from 'typeorm';
 import { DomainError } from '#kernel/domain-error.js';
-import { asUnavailable, isContention, isUnavailable, sqlState } from './faults.js';
+import { asUnavailable, isContention, isUnavailable, sqlState } from './errors.js';
 
 const withCode = (code: string, message = 'some words') => Object.assign(new Error(message), { code });
 
-describe('faults of the database', () => {
+describe('Errors of the database', () => {
   it.each([
     ['08006', 'connection failure'],
     ['25006', 'read-only transaction: a standby'],
@@ -14,7 +14,7 @@ describe('faults of the database', () => {
     ['57P03', 'starting up'],
     ['58030', 'I/O error'],
     ['XX000', 'internal error'],
-  ])('SQLSTATE %s (%s) says that the store is away', (code) => {
+  ])('SQLSTATE %s (%s) is unavailable', (code) => {
     expect(isUnavailable(withCode(code))).toBe(true);
   });
 
@@ -27,7 +27,7 @@ describe('faults of the database', () => {
     'ENETUNREACH',
     'ENOTFOUND',
     'EAI_AGAIN',
-  ])('%s says that the store is away', (code) => {
+  ])('%s is unavailable', (code) => {
     expect(isUnavailable(withCode(code))).toBe(true);
   });
 
@@ -39,11 +39,13 @@ describe('faults of the database', () => {
     'Query read timeout',
     'Client has encountered a connection error and is not queryable',
     'Cannot use a pool after calling end on the pool',
-  ])('"%s" says that the store is away', (message) => {
+    new QueryRunnerAlreadyReleasedError().message,
+    new QueryRunnerProviderAlreadyReleasedError().message,
+  ])('"%s" is unavailable', (message) => {
     expect(isUnavailable(new Error(message))).toBe(true);
   });
 
-  it('sees through what is wrapped: several attempts to connect, an error of TypeORM, one of ours', () => {
+  it('are recognised when they are wrapped', () => {
     expect(isUnavailable(new AggregateError([withCode('EACCES'), withCode('ECONNREFUSED')]))).toBe(true);
     expect(isUnavailable(new QueryFailedError('SELECT 1', [], withCode('57P01')))).toBe(true);
     expect(isUnavailable(new DomainError('unavailable', 'away'))).toBe(true);
@@ -62,31 +64,31 @@ describe('faults of the database', () => {
     ['nothing', undefined],
     ['null', null],
     ['a text', 'ECONNREFUSED'],
-  ])('%s does not', (_, error) => {
+  ])('%s is not', (_, error) => {
     expect(isUnavailable(error)).toBe(false);
     expect(asUnavailable(error)).toBe(error);
   });
 
-  it('becomes one error for callers, with the first as its cause', () => {
+  it('become one DomainError, with the original as its cause and none of its text', () => {
     const lost = withCode('ECONNRESET', 'read ECONNRESET at 10.0.0.7');
-    const told = asUnavailable(lost);
-    expect(told).toBeInstanceOf(DomainError);
-    expect(told).toMatchObject({ code: 'unavailable', cause: lost });
-    expect((told as DomainError).message).not.toContain('10.0.0.7');
-    expect(asUnavailable(told)).toBe(told);
+    const unavailable = asUnavailable(lost);
+    expect(unavailable).toBeInstanceOf(DomainError);
+    expect(unavailable).toMatchObject({ code: 'unavailable', cause: lost });
+    expect((unavailable as DomainError).message).not.toContain('10.0.0.7');
+    expect(asUnavailable(unavailable)).toBe(unavailable);
   });
 
-  it.each(['40001', '40P01', '55P03'])('SQLSTATE %s says that another statement was in the way', (code) => {
+  it.each(['40001', '40P01', '55P03'])('SQLSTATE %s is contention', (code) => {
     expect(isContention(withCode(code))).toBe(true);
     expect(isContention(new QueryFailedError('SELECT 1', [], withCode(code)))).toBe(true);
     expect(asUnavailable(withCode(code), isContention)).toMatchObject({ code: 'unavailable' });
   });
 
-  it.each([withCode('23505'), withCode('57014'), withCode('ECONNRESET'), undefined])('%p does not', (error) => {
+  it.each([withCode('23505'), withCode('57014'), withCode('ECONNRESET'), undefined])('%p is not', (error) => {
     expect(isContention(error)).toBe(false);
   });
 
-  it('has its SQLSTATE, also when TypeORM wrapped it', () => {
+  it('have their SQLSTATE, also when TypeORM wrapped them', () => {
     expect(sqlState(withCode('55P03'))).toBe('55P03');
     expect(sqlState(new QueryFailedError('SELECT 1', [], withCode('55P03')))).toBe('55P03');
     expect(sqlState({ driverError: withCode('23505') })).toBe('23505');

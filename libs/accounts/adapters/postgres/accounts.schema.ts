@@ -1,0 +1,46 @@
+import { EntitySchema } from 'typeorm';
+import { Account } from '../../domain/account.js';
+import type { ApiKey } from '../../domain/api-key.js';
+import type { Limits } from '../../domain/limits.js';
+
+// The tables are created by migrations.
+
+const limits = new EntitySchema<Limits>({
+  name: 'Limits',
+  columns: {
+    perMinute: { type: 'integer', name: 'per_minute' },
+    perDay: { type: 'integer', name: 'per_day' },
+  },
+});
+
+export const AccountSchema = new EntitySchema<Account>({
+  ...{ name: 'Account', target: Account, schema: 'sluice', tableName: 'accounts' },
+  columns: {
+    id: { type: 'text', primary: true },
+    name: { type: 'text' },
+    plan: { type: 'text' },
+    createdAt: { type: 'timestamptz', name: 'created_at' },
+  },
+  embeddeds: { limits: { schema: limits, prefix: false } },
+});
+
+/** A key with what only the store needs. */
+export interface StoredApiKey extends ApiKey {
+  readonly hash: Buffer;
+  readonly revokedAt: Date | null;
+}
+
+export const ApiKeySchema = new EntitySchema<StoredApiKey>({
+  ...{ name: 'ApiKey', schema: 'sluice', tableName: 'api_keys' },
+  columns: {
+    id: { type: 'text', primary: true },
+    accountId: { type: 'text', name: 'account_id' },
+    name: { type: 'text' },
+    hash: { type: 'bytea', select: false },
+    scopes: { type: 'text', array: true },
+    createdAt: { type: 'timestamptz', name: 'created_at' },
+    expiresAt: { type: 'timestamptz', name: 'expires_at', nullable: true },
+    revokedAt: { type: 'timestamptz', name: 'revoked_at', nullable: true, select: false },
+    lastUsedAt: { type: 'timestamptz', name: 'last_used_at', nullable: true },
+  },
+});
