@@ -1,12 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
-import { createLogger } from '#platform/logging.js';
-import { readSettings } from '#platform/settings.js';
-import { startWorker } from '../../apps/worker/worker.js';
-import { startTestApi } from '../support/api.js';
+import { TestApi } from '../support/api.js';
 import { metricsOf } from '../support/metrics.js';
-import { ROOT } from '../support/processes.js';
+import { Program, ROOT } from '../support/processes.js';
 import { readPage } from './page.js';
 
 interface Rules {
@@ -25,12 +22,13 @@ const page = readPage('docs/operations.md').text;
 
 /** The metrics of an API and a worker: their names, with the values of each label. */
 async function samples(): Promise<Map<string, Map<string, Set<string>>>> {
-  const api = await startTestApi();
-  const worker = await startWorker(readSettings(api.environment), createLogger('silent', 'worker'));
+  const api = await new TestApi().start();
+  const worker = Program.run('dist/apps/worker/main.js', { ...api.environment, LOG_LEVEL: 'info' });
   const metrics = new Map<string, Map<string, Set<string>>>();
   try {
+    await worker.printed('consuming');
     await api.sent(await api.signUp());
-    for (const url of [api.managementUrl, worker.managementUrl]) {
+    for (const url of [api.managementUrl, worker.address('management')]) {
       for (const sample of (await metricsOf(url)).keys()) {
         const [name = '', labels = ''] = sample.replace(/\}$/, '').split('{');
         const known = metrics.get(name) ?? new Map<string, Set<string>>();
@@ -41,7 +39,8 @@ async function samples(): Promise<Map<string, Map<string, Set<string>>>> {
       }
     }
   } finally {
-    await worker.stop();
+    worker.signal('SIGKILL');
+    await worker.ended();
     await api.stop();
   }
   return metrics;

@@ -1,11 +1,10 @@
 import { readFile, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import pg from 'pg';
 import { Ledger } from '../../apps/cli/verify/ledger.js';
 import { Verification } from '../../apps/cli/verify/verification.js';
-import { createTestDatabase, LIFT_LIMITS } from '../support/database.js';
-import { ENVIRONMENT, signUpAt } from '../support/limits.js';
+import { createTestDatabase } from '../support/database.js';
+import { SETTINGS, TestApi } from '../support/api.js';
 import { freePort, Program, until } from '../support/processes.js';
 
 const ROUNDS = Number(process.env.FAULT_ROUNDS ?? 1);
@@ -21,7 +20,7 @@ describe('a bare BullMQ worker beside an API and a worker', () => {
       const folder = await mkdtemp(join(tmpdir(), 'sluice-foreign-'));
       const port = await freePort();
       const env = {
-        ...{ ...ENVIRONMENT, DATABASE_URL: database.url, PORT: String(port), MANAGEMENT_PORT: '0', LOG_LEVEL: 'info' },
+        ...{ ...SETTINGS, DATABASE_URL: database.url, PORT: String(port), MANAGEMENT_PORT: '0', LOG_LEVEL: 'info' },
         ...{ WORKER_LOCK_MS: '1000', WORKER_CONCURRENCY: String(CONCURRENCY), RECONCILE_INTERVAL_MS: '1000' },
         HANDLED: join(folder, 'handled'),
       };
@@ -40,10 +39,8 @@ describe('a bare BullMQ worker beside an API and a worker', () => {
       };
       await start('api').printed(kinds.api.serves);
       const url = `http://127.0.0.1:${port}`;
-      const { key } = await signUpAt(url);
-      const sql = new pg.Client({ connectionString: database.url });
-      await sql.connect();
-      await sql.query(LIFT_LIMITS);
+      const client = TestApi.at(url, database.url);
+      const { key } = await client.signUp();
 
       const ledger = Ledger.create(join(folder, 'ledger'), new Date());
       const callers = new Verification({
@@ -77,7 +74,7 @@ describe('a bare BullMQ worker beside an API and a worker', () => {
       const ids = ledger.all('acknowledged').map((n) => ledger.entries[n]?.id ?? '');
       expect(ids.filter((id) => !delivered.has(id))).toEqual([]);
       expect(printed.length).toBeGreaterThan(0);
-      const { rows } = await sql.query<{ attempts: number; count: number }>(
+      const rows = await client.sql<{ attempts: number; count: number }>(
         'SELECT attempts, count(*)::int AS count FROM sluice.messages GROUP BY attempts ORDER BY attempts',
       );
       const again = rows.filter(({ attempts }) => attempts !== 1).reduce((sum, { count }) => sum + count, 0);
@@ -89,7 +86,7 @@ describe('a bare BullMQ worker beside an API and a worker', () => {
       expect(again).toBeLessThanOrEqual(ROUNDS * CONCURRENCY);
       for (const program of running.values()) program.signal('SIGTERM');
       for (const program of running.values()) expect(await program.ended()).toBe(0);
-      await sql.end();
+      await client.stop();
       await database.drop();
       await rm(folder, { recursive: true });
     },

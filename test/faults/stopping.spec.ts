@@ -1,9 +1,8 @@
 import { Agent, request } from 'node:http';
 import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
-import pg from 'pg';
-import { createTestDatabase, LIFT_LIMITS, type TestDatabase } from '../support/database.js';
+import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { lines, RawConnection } from '../support/http.js';
-import { ENVIRONMENT, signUpAt } from '../support/limits.js';
+import { SETTINGS, TestApi } from '../support/api.js';
 import { freePort, Program, until } from '../support/processes.js';
 
 const CALLERS = 32;
@@ -18,28 +17,27 @@ interface Outcome {
 
 describe('an API process that is told to stop', () => {
   let database: TestDatabase;
-  let pool: pg.Pool;
+  let client: TestApi;
   let program: Program;
   let url: string;
   let key: string;
 
   beforeEach(async () => {
     database = await createTestDatabase();
-    pool = new pg.Pool({ connectionString: database.url, max: 2 });
     const port = await freePort();
     url = `http://127.0.0.1:${port}`;
     program = Program.run('dist/apps/api/main.js', {
-      ...ENVIRONMENT,
+      ...SETTINGS,
       ...{ DATABASE_URL: database.url, PORT: String(port), LOG_LEVEL: 'info', SHUTDOWN_GRACE_MS: String(GRACE_MS) },
     });
     await program.printed('listening');
-    ({ key } = await signUpAt(url));
-    await pool.query(LIFT_LIMITS);
+    client = TestApi.at(url, database.url);
+    ({ key } = await client.signUp());
   });
   afterEach(async () => {
     program.signal('SIGKILL');
     await program.ended();
-    await pool.end();
+    await client.stop();
     await database.drop();
   });
 
@@ -79,7 +77,7 @@ describe('an API process that is told to stop', () => {
     expect(tookMs).toBeLessThan(GRACE_MS);
     expect(new Set(outcomes.map(({ status }) => status))).toEqual(new Set([202, null]));
     expect(outcomes.some(({ status, closes }) => status === 202 && closes)).toBe(true);
-    const { rows } = await pool.query<{ body: string }>('SELECT body FROM sluice.messages');
+    const rows = await client.sql<{ body: string }>('SELECT body FROM sluice.messages');
     const acknowledged = outcomes.filter(({ status }) => status === 202).map(({ text }) => text);
     expect(rows.map(({ body }) => body).toSorted()).toEqual(acknowledged.toSorted());
   });
@@ -89,7 +87,7 @@ describe('an API process that is told to stop', () => {
     const head = ['POST /messages HTTP/1.1', 'Host: sluice', `Authorization: Bearer ${key}`];
     connection.write(lines(...head, 'Content-Type: application/json', 'Content-Length: 15'));
     await until(async () => {
-      const { rows } = await pool.query('SELECT FROM sluice.rate_limits WHERE minute_used = 1');
+      const rows = await client.sql('SELECT FROM sluice.rate_limits WHERE minute_used = 1');
       return rows.length === 1;
     }, 10_000);
     return connection;
@@ -142,7 +140,7 @@ describe('a process that is told to stop before it serves', () => {
   it.each(['api', 'worker'])('ends with 0: %s', async (name) => {
     const { port } = silent.address() as AddressInfo;
     program = Program.run(`dist/apps/${name}/main.js`, {
-      ...ENVIRONMENT,
+      ...SETTINGS,
       DATABASE_URL: `postgres://nobody@127.0.0.1:${port}/nothing`,
     });
     await until(() => connections.length > 0, 30_000);

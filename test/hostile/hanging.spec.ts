@@ -1,9 +1,8 @@
 import { Agent } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
-import pg from 'pg';
-import { createTestDatabase, LIFT_LIMITS } from '../support/database.js';
+import { createTestDatabase } from '../support/database.js';
 import { call, lines, RawConnection } from '../support/http.js';
-import { ENVIRONMENT, signUpAt } from '../support/limits.js';
+import { SETTINGS, TestApi } from '../support/api.js';
 import { freePort, Program } from '../support/processes.js';
 
 const CONNECTIONS = Number(process.env.HANGING_CONNECTIONS ?? 200);
@@ -16,16 +15,15 @@ const LOOSE_CEILING_MS = 10_000;
 describe(`${CONNECTIONS} connections that hang`, () => {
   it('leave other callers their answers', async () => {
     const database = await createTestDatabase();
-    const pool = new pg.Pool({ connectionString: database.url, max: 1 });
     const port = await freePort();
     const url = `http://127.0.0.1:${port}`;
+    const client = TestApi.at(url, database.url);
     const settings = { DATABASE_URL: database.url, PORT: String(port), REQUEST_TIMEOUT_MS: '120000' };
-    const program = Program.run('dist/apps/api/main.js', { ...ENVIRONMENT, ...settings, LOG_LEVEL: 'info' });
+    const program = Program.run('dist/apps/api/main.js', { ...SETTINGS, ...settings, LOG_LEVEL: 'info' });
     const hanging: RawConnection[] = [];
     try {
       await program.printed('listening');
-      const { key } = await signUpAt(url);
-      await pool.query(LIFT_LIMITS);
+      const { key } = await client.signUp();
       await latencies(url, key, REQUESTS);
       const before = await latencies(url, key, REQUESTS);
       while (hanging.length < CONNECTIONS) {
@@ -44,7 +42,7 @@ describe(`${CONNECTIONS} connections that hang`, () => {
       for (const connection of hanging) connection.close();
       program.signal('SIGTERM');
       await program.ended();
-      await pool.end();
+      await client.stop();
       await database.drop();
     }
   }, 300_000);

@@ -1,15 +1,39 @@
+import { randomBytes } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import pg from 'pg';
-import { createLogger } from '#platform/logging.js';
-import { readSettings } from '#platform/settings.js';
-import { startApi, type Api } from '../../apps/api/api.js';
-import { AMPLE, createTestDatabase, LIFT_LIMITS } from './database.js';
-import { call, jsonOf, type Answer, type Call } from './http.js';
+import { createTestDatabase } from './database.js';
+import { call, type Answer, type Call } from './http.js';
+import type { Link } from './link.js';
 import { until } from './processes.js';
 
-export interface TestAccount {
+export type Settings = Readonly<Record<string, string>>;
+export type Key = string | { readonly key: string };
+type Body = object | string;
+type Headers = Call['headers'];
+
+/** An account with one of its keys. */
+export interface Account {
   readonly id: string;
   readonly keyId: string;
   readonly key: string;
+}
+
+export interface Limits {
+  readonly perMinute: number;
+  readonly perDay: number;
+}
+
+/** An API key as it is shown once. */
+export interface NewKey {
+  readonly id: string;
+  readonly name: string;
+  readonly key: string;
+  readonly scopes: readonly string[];
+  readonly createdAt: string;
+  readonly expiresAt: string | null;
 }
 
 export interface SentMessage {
@@ -19,12 +43,17 @@ export interface SentMessage {
   readonly createdAt: string;
 }
 
+export interface Page<Item = Record<string, unknown>> {
+  readonly data: readonly Item[];
+  readonly nextCursor: string | null;
+}
+
 /** A request to send a message; what isn't given is valid. */
 export interface Sending {
   readonly message?: string;
   /** The whole body, instead of one made from `message`. */
-  readonly body?: string | Buffer;
-  readonly headers?: Call['headers'];
+  readonly body?: Body;
+  readonly headers?: Headers;
 }
 
 /** A request to send several messages; what isn't given is valid. */
@@ -32,110 +61,167 @@ export interface BatchSending extends Omit<Sending, 'message'> {
   readonly messages?: readonly string[];
 }
 
-type Environment = Readonly<Record<string, string>>;
-
-/**
- * Starts the HTTP process on a database of its own.
- * @param environment settings that differ from the tests' own
- * @param through makes the URL under which the API reaches its database, for tests that cut it off
- */
-export async function startTestApi(
-  environment: Environment = {},
-  through: (url: string) => Promise<string> = (url) => Promise.resolve(url),
-): Promise<TestApi> {
-  const database = await createTestDatabase();
-  try {
-    const env = {
-      DATABASE_URL: await through(database.url),
-      DATABASE_POOL_SIZE: '5',
-      HOST: '127.0.0.1',
-      PORT: '0',
-      MANAGEMENT_PORT: '0',
-      API_KEY_PEPPER: 'a pepper of 32 characters or more',
-      LOG_LEVEL: 'silent',
-      ...AMPLE,
-      ...environment,
-    };
-    const settings = readSettings(env);
-    const api = await startApi(settings, createLogger(settings.logLevel, 'api'));
-    return new TestApi(api, env, database.url, () => database.drop());
-  } catch (error) {
-    await database.drop();
-    throw error;
-  }
+interface Started {
+  readonly url: string;
+  readonly managementUrl: string;
 }
 
-/** A running API, and a way to ask it and its database. */
+interface SharedApi extends Started {
+  /** The process that runs APIs for this Jest worker, see api-host.mjs. */
+  readonly host: string;
+  readonly environment: Settings;
+}
+
+const WORKERS = JSON.parse(process.env.TEST_APIS ?? '[]') as readonly SharedApi[];
+const SHARED = WORKERS[(Number(process.env.JEST_WORKER_ID ?? 1) - 1) % WORKERS.length];
+if (SHARED === undefined) throw new Error('No API for tests: start them with npm test.');
+
+/** The settings of all APIs of tests, but for their database. */
+export const { DATABASE_URL: SHARED_DATABASE_URL = '', ...SETTINGS } = SHARED.environment;
+export const OPERATOR = { key: SETTINGS.ADMIN_API_KEY ?? '' };
+
+/** Limits that no test exceeds. */
+const AMPLE: Limits = { perMinute: 100_000_000, perDay: 100_000_000 };
+
+/** A client of the API that the tests of this Jest worker share, for tests of what belongs to an account. */
+export function sharedApi(): TestApi {
+  const api = new TestApi();
+  beforeAll(() => {
+    api.share();
+  });
+  afterAll(() => api.stop());
+  return api;
+}
+
+/**
+ * An API with a database of its own.
+ * @param settings those that differ
+ * @param link the way to its database
+ */
+export function ownApi(settings: Settings = {}, link?: Link): TestApi {
+  const api = new TestApi();
+  beforeAll(() => api.start(settings, link));
+  afterAll(() => api.stop());
+  return api;
+}
+
+/** A further API on the database of another one, which stops it. */
+export function joinedApi(first: TestApi, settings: Settings = {}): TestApi {
+  const api = new TestApi();
+  beforeAll(() => first.join(settings, api));
+  return api;
+}
+
+/** An account for all tests of a file; by default one without limits. */
+export function accountOf(api: TestApi, limits?: Limits | 'free'): Account {
+  const account = { id: '', keyId: '', key: '' };
+  beforeAll(async () => Object.assign(account, await api.signUp(limits)));
+  return account;
+}
+
+/** An account for each test. */
+export function accountForEach(api: TestApi, limits?: Limits | 'free'): Account {
+  const account = { id: '', keyId: '', key: '' };
+  beforeEach(async () => Object.assign(account, await api.signUp(limits)));
+  return account;
+}
+
+/** A client of an API, with access to its database. */
 export class TestApi {
-  private readonly pool: pg.Pool;
+  url = '';
+  managementUrl = '';
+  environment: Settings = {};
+  private pool!: pg.Pool;
+  private readonly closing: (() => Promise<unknown>)[] = [];
 
-  constructor(
-    private readonly api: Api,
-    /** The settings that it runs with, for another process on the same database. */
-    readonly environment: Environment,
-    databaseUrl: string,
-    private readonly dropDatabase: () => Promise<void>,
-  ) {
-    this.pool = new pg.Pool({ connectionString: databaseUrl, max: 3 });
-    this.pool.on('error', () => undefined);
+  /** A client of an API that runs elsewhere. */
+  static at(url: string, databaseUrl: string): TestApi {
+    const api = Object.assign(new TestApi(), { url });
+    api.connect(databaseUrl);
+    return api;
   }
 
-  get url(): string {
-    return this.api.url;
+  share(): void {
+    Object.assign(this, { ...SHARED, host: undefined });
+    this.connect(SHARED_DATABASE_URL);
   }
 
-  get managementUrl(): string {
-    return this.api.managementUrl;
+  async start(settings: Settings = {}, link?: Link): Promise<this> {
+    const database = await createTestDatabase();
+    this.closing.push(() => database.drop());
+    if (link !== undefined) this.closing.push(() => link.cut());
+    this.connect(database.url);
+    await this.run({ ...SETTINGS, DATABASE_URL: (await link?.open(database.url)) ?? database.url, ...settings });
+    return this;
+  }
+
+  /** Starts a further API on the same database, which stops with this one. */
+  async join(settings: Settings = {}, other = new TestApi()): Promise<TestApi> {
+    other.connect(this.environment.DATABASE_URL ?? '');
+    this.closing.push(() => other.stop());
+    await other.run({ ...this.environment, ...settings });
+    return other;
+  }
+
+  async stop(): Promise<void> {
+    for (const close of this.closing.splice(0).reverse()) await close();
+  }
+
+  /** A request with a key, or without one; by default one that succeeds. */
+  ask(by: Key | null, route = 'GET /account', body?: Body, headers?: Headers): Promise<Answer> {
+    const [method = '', path = ''] = route.split(/ (.*)/s);
+    const key = typeof by === 'string' ? by : by?.key;
+    const all: Headers = {
+      ...(key === undefined ? {} : { authorization: `Bearer ${key}` }),
+      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      ...headers,
+    };
+    if (body === undefined) return this.call({ method, path, headers: all });
+    const isRaw = typeof body === 'string' || Buffer.isBuffer(body);
+    return this.call({ method, path, headers: all, body: isRaw ? body : JSON.stringify(body) });
   }
 
   call(request: Call): Promise<Answer> {
     return call(this.url, request);
   }
 
-  /** A request with an account's key. */
-  as({ key }: TestAccount, { headers, ...request }: Call): Promise<Answer> {
-    return this.call({ ...request, headers: { authorization: `Bearer ${key}`, ...headers } });
-  }
-
-  /** `POST /accounts`. */
-  requestAccount(body: string): Promise<Answer> {
-    return this.call({ method: 'POST', path: '/accounts', headers: { 'content-type': 'application/json' }, body });
-  }
-
-  /** An account that meets no limits. */
-  async signUp(): Promise<TestAccount> {
-    const answer = await this.requestAccount('{"name":"Test"}');
-    mustBe(201, answer);
-    await this.sql(LIFT_LIMITS);
-    const { id, apiKey } = jsonOf(answer) as { id: string; apiKey: { id: string; key: string } };
+  /** An account, by default without limits. */
+  async signUp(limits: Limits | 'free' = AMPLE): Promise<Account> {
+    const { id, apiKey } = expectStatus(201, await this.ask(null, 'POST /accounts', { name: 'Test' })) as {
+      id: string;
+      apiKey: NewKey;
+    };
+    if (limits !== 'free') {
+      const text = `UPDATE sluice.accounts SET plan = 'enterprise', per_minute = $2, per_day = $3 WHERE id = $1`;
+      await this.sql(text, [id, limits.perMinute, limits.perDay]);
+    }
     return { id, keyId: apiKey.id, key: apiKey.key };
   }
 
+  /** A further key of an account. */
+  async createKey(by: Key, input: object = {}): Promise<NewKey> {
+    return newKey(await this.ask(by, 'POST /api-keys', { name: 'another', ...input }));
+  }
+
+  /** Whether a key is valid, whatever its scopes. */
+  async knows(key: Key): Promise<boolean> {
+    return (await this.ask(key)).status !== 401;
+  }
+
   /** `POST /messages`. */
-  send(account: TestAccount, { message = 'hello', body, headers }: Sending = {}): Promise<Answer> {
-    return this.as(account, {
-      method: 'POST',
-      path: '/messages',
-      headers: { 'content-type': 'application/json', ...headers },
-      body: body ?? JSON.stringify({ message }),
-    });
+  send(by: Key, { message = 'hello', body, headers }: Sending = {}): Promise<Answer> {
+    return this.ask(by, 'POST /messages', body ?? { message }, headers);
   }
 
   /** `POST /messages/batch`. */
-  sendBatch(account: TestAccount, { messages = ['hello'], body, headers }: BatchSending = {}): Promise<Answer> {
-    return this.as(account, {
-      method: 'POST',
-      path: '/messages/batch',
-      headers: { 'content-type': 'application/json', ...headers },
-      body: body ?? JSON.stringify({ messages: messages.map((message) => ({ message })) }),
-    });
+  sendBatch(by: Key, { messages = ['hello'], body, headers }: BatchSending = {}): Promise<Answer> {
+    const valid = { messages: messages.map((message) => ({ message })) };
+    return this.ask(by, 'POST /messages/batch', body ?? valid, headers);
   }
 
-  /** Sends a message that is sure to be accepted. */
-  async sent(account: TestAccount, sending: Sending = {}): Promise<SentMessage> {
-    const answer = await this.send(account, sending);
-    mustBe(202, answer);
-    return jsonOf(answer) as unknown as SentMessage;
+  /** Sends a message that must be accepted. */
+  async sent(by: Key, sending?: Sending): Promise<SentMessage> {
+    return expectStatus(202, await this.send(by, sending)) as unknown as SentMessage;
   }
 
   /** Puts a message into a status as if a worker had. */
@@ -151,7 +237,7 @@ export class TestApi {
   }
 
   /** How many messages and idempotency keys an account has stored. */
-  async stored({ id }: TestAccount): Promise<{ messages: number; keys: number } | undefined> {
+  async stored({ id }: Account): Promise<{ messages: number; keys: number } | undefined> {
     const [counts] = await this.sql<{ messages: number; keys: number }>(
       `SELECT (SELECT count(*)::int FROM sluice.messages WHERE account_id = $1) AS messages,
               (SELECT count(*)::int FROM sluice.idempotency_keys WHERE account_id = $1) AS keys`,
@@ -197,29 +283,88 @@ export class TestApi {
     return (await this.pool.query<Row>(text, values)).rows;
   }
 
-  /** Does something while a transaction with this statement is open; it is rolled back afterwards. */
-  async during<T>(statement: string, values: unknown[], work: () => Promise<T>): Promise<T> {
+  /** Keeps what a statement locks, until the function that it returns is called. */
+  async hold(statement: string, values: unknown[] = []): Promise<() => Promise<void>> {
     const client = await this.pool.connect();
-    try {
-      await client.query('BEGIN');
-      await client.query(statement, values);
-      return await work();
-    } finally {
+    await client.query('BEGIN');
+    await client.query(statement, values);
+    return async () => {
       await client.query('ROLLBACK');
       client.release();
-    }
+    };
   }
 
-  async stop(): Promise<void> {
-    await this.api.stop();
-    await this.pool.end();
-    await this.dropDatabase();
+  /** Does something while this statement keeps its locks. */
+  async during<T>(statement: string, values: unknown[], work: () => Promise<T>): Promise<T> {
+    const release = await this.hold(statement, values);
+    return work().finally(release);
+  }
+
+  /** The lines of its log, where LOG_LEVEL is not `silent`. */
+  log(): string[] {
+    return readFileSync(this.environment.LOG_FILE ?? '', 'utf8')
+      .split('\n')
+      .slice(0, -1);
+  }
+
+  private connect(databaseUrl: string): void {
+    this.pool = new pg.Pool({ connectionString: databaseUrl, max: 4 });
+    this.pool.on('error', () => undefined);
+    this.closing.push(() => this.pool.end());
+  }
+
+  private async run(environment: Settings): Promise<void> {
+    const log = environment.LOG_LEVEL === 'silent' ? {} : { LOG_FILE: logFile() };
+    this.environment = { ...environment, ...log };
+    const { id, ...started } = await askHost('POST', '/', JSON.stringify(this.environment));
+    Object.assign(this, started);
+    this.closing.push(async () => {
+      await askHost('DELETE', `/${id}`);
+      if (log.LOG_FILE !== undefined) await rm(log.LOG_FILE, { force: true });
+    });
   }
 }
 
-/** Fails unless the answer is the problem document of this code, whole and in its form; returns the document. */
+function logFile(): string {
+  return join(tmpdir(), `sluice-test-${randomBytes(8).toString('hex')}.log`);
+}
+
+async function askHost(method: string, path: string, body: string | null = null): Promise<Started & { id: number }> {
+  const response = await fetch(new URL(path, SHARED?.host), { method, body });
+  if (!response.ok) throw new Error(await response.text());
+  return (await response.json()) as Started & { id: number };
+}
+
+/** The key of a response that made one. */
+export function newKey(answer: Answer): NewKey {
+  return expectStatus(201, answer) as unknown as NewKey;
+}
+
+/** A list's page. */
+export function pageOf<Item = Record<string, unknown>>(answer: Answer): Page<Item> {
+  return expectStatus(200, answer) as unknown as Page<Item>;
+}
+
+/** All pages of a list, each of this size. */
+export async function pagesOf(api: TestApi, by: Key, path: string, limit: number) {
+  const pages: (readonly Record<string, unknown>[])[] = [];
+  for (let cursor: string | null = ''; cursor !== null;) {
+    const from: string = cursor === '' ? '' : `&cursor=${cursor}`;
+    const { data, nextCursor } = pageOf(await api.ask(by, `GET ${path}?limit=${limit}${from}`));
+    pages.push(data);
+    cursor = nextCursor;
+  }
+  return pages;
+}
+
+/** The statuses of responses, sorted. */
+export function statusesOf(answers: readonly Answer[]): number[] {
+  return answers.map(({ status }) => status).sort((a, b) => a - b);
+}
+
+/** Fails unless the response is the problem document of this code, whole and in its form; returns the document. */
 export function expectProblem(answer: Answer, status: number, code: string): Record<string, unknown> {
-  const problem = jsonOf(answer);
+  const problem = answer.body;
   expect({ status: answer.status, code: problem.code }).toEqual({ status, code });
   expect(answer.headers).toMatchObject({
     'content-type': 'application/problem+json; charset=utf-8',
@@ -238,6 +383,7 @@ export function expectProblem(answer: Answer, status: number, code: string): Rec
   return problem;
 }
 
-function mustBe(status: number, answer: Answer): void {
-  if (answer.status !== status) throw new Error(`It was answered ${answer.status}: ${answer.bytes.toString()}`);
+function expectStatus(status: number, answer: Answer): Record<string, unknown> {
+  if (answer.status !== status) throw new Error(`The response is ${answer.status}: ${answer.bytes.toString()}`);
+  return answer.body;
 }

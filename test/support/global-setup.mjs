@@ -1,59 +1,80 @@
 /**
- * One PostgreSQL for the whole run. Not TypeScript: Jest loads this file by Node itself, which finds the built
- * sources, as they will run in earnest. `npm test` has built them.
+ * One PostgreSQL for the whole run, and for each Jest worker a process that runs APIs (see api-host.mjs), with one that
+ * the worker's tests share. Not TypeScript: Jest loads this file by Node itself, which finds the built sources.
  */
 import 'reflect-metadata';
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
 import { chmod, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import pg from 'pg';
 import { EmbeddedPostgres } from '../../dist/apps/dev/embedded-postgres/index.js';
-import { createLogger } from '#platform/logging.js';
-import { readSettings } from '#platform/settings.js';
-import { startApi } from '../../dist/apps/api/api.js';
 import { migrateSchema } from '../../dist/apps/schema.js';
 
 const prefix = 'sluice-test-';
 
-export default async function setUp() {
+/** The settings of all APIs of tests, but for their database: a test only meets limits that it sets. */
+const SETTINGS = {
+  DATABASE_POOL_SIZE: '5',
+  HOST: '127.0.0.1',
+  PORT: '0',
+  MANAGEMENT_PORT: '0',
+  LOG_LEVEL: 'silent',
+  API_KEY_PEPPER: 'a pepper of 32 characters or more',
+  ADMIN_API_KEY: 'operators-key-of-32-characters-or-more',
+  SIGNUPS_PER_HOUR: '1000000',
+  ANONYMOUS_PER_MINUTE: '1000000',
+  // Tests keep a machine busy: what would be overload elsewhere is only slow there.
+  MAX_WAIT_MS: '60000',
+};
+
+export default async function setUp({ maxWorkers }) {
   await removeAbandoned();
   const folder = await mkdtemp(join(tmpdir(), `${prefix}${process.pid}-`));
   await chmod(folder, 0o755);
+  const hosts = Array.from({ length: maxWorkers }, () => fork(join(import.meta.dirname, 'api-host.mjs')));
+  const addresses = Promise.all(hosts.map(async (host) => (await once(host, 'message'))[0]));
   const postgres = await EmbeddedPostgres.start({
     dataDir: join(folder, 'postgres'),
     database: 'sluice_template',
     // Nothing of this cluster outlives the run.
     settings: { fsync: 'off', full_page_writes: 'off', max_connections: '300' },
   });
-  globalThis.stopTestPostgres = async () => {
+  globalThis.stopTestProcesses = async () => {
+    for (const host of hosts) host.kill('SIGKILL');
     await postgres.stop();
     await rm(folder, { recursive: true });
   };
   await migrateSchema(postgres.url);
   process.env.TEST_TEMPLATE_URL = postgres.url;
-  process.env.TEST_OPENAPI = join(folder, 'openapi.json');
-  await writeFile(process.env.TEST_OPENAPI, await openApiDocument(postgres.url));
-}
-
-/** What every answer is held to: the document of an API on which everything is switched on. */
-async function openApiDocument(databaseUrl) {
-  const secret = 'a secret for tests, long enough';
-  const api = await startApi(
-    readSettings({
-      ...{ DATABASE_URL: databaseUrl, HOST: '127.0.0.1', PORT: '0', MANAGEMENT_PORT: '0' },
-      ...{ API_KEY_PEPPER: secret.repeat(2), ADMIN_API_KEY: secret.repeat(2).replaceAll(/[ ,]/g, '-') },
-    }),
-    createLogger('error', 'api'),
-  );
-  try {
-    const response = await fetch(`${api.url}/openapi.json`);
-    if (!response.ok) throw new Error('There is no OpenAPI document; the log says why.');
-    return await response.text();
-  } finally {
-    await api.stop();
+  const shared = [];
+  for (const [index, host] of (await addresses).entries()) {
+    shared.push({ host, ...(await startSharedApi(host, postgres.url, `shared_${index + 1}`)) });
   }
+  process.env.TEST_APIS = JSON.stringify(shared);
+  process.env.TEST_OPENAPI = join(folder, 'openapi.json');
+  await writeFile(process.env.TEST_OPENAPI, await body(fetch(`${shared[0].url}/openapi.json`)));
 }
 
-/** A run that was killed has left its folder, and its server has ended by itself. */
+async function startSharedApi(host, templateUrl, database) {
+  const client = new pg.Client({ connectionString: templateUrl.replace(/[^/]+$/, 'postgres') });
+  await client.connect();
+  await client.query(`CREATE DATABASE ${database} TEMPLATE sluice_template`);
+  await client.end();
+  const environment = { ...SETTINGS, DATABASE_URL: templateUrl.replace(/[^/]+$/, database) };
+  const started = await body(fetch(host, { method: 'POST', body: JSON.stringify(environment) }));
+  return { ...JSON.parse(started), environment };
+}
+
+async function body(responding) {
+  const response = await responding;
+  const text = await response.text();
+  if (!response.ok) throw new Error(`The shared API of the tests responded ${response.status}: ${text}`);
+  return text;
+}
+
+/** A run that was killed has left its folder; its processes have ended with it. */
 async function removeAbandoned() {
   for (const name of await readdir(tmpdir())) {
     if (!name.startsWith(prefix) || isAlive(Number.parseInt(name.slice(prefix.length), 10))) continue;

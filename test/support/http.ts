@@ -2,12 +2,19 @@ import { request, type Agent, type OutgoingHttpHeaders } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { expectDocumented, type Asked } from './documented.js';
 
-/** What a server answered, byte for byte. */
-export interface Answer {
-  readonly status: number;
-  /** By their names in lower case; a header that was sent twice is joined by ", ". */
-  readonly headers: Readonly<Record<string, string>>;
-  readonly bytes: Buffer;
+/** What a server responded, byte for byte. */
+export class Answer {
+  /** @param headers by their names in lower case; a header that was sent twice is joined by ", " */
+  constructor(
+    readonly status: number,
+    readonly headers: Readonly<Record<string, string>>,
+    readonly bytes: Buffer,
+  ) {}
+
+  /** Its JSON. */
+  get body(): Record<string, unknown> {
+    return JSON.parse(this.bytes.toString()) as Record<string, unknown>;
+  }
 }
 
 export interface Call {
@@ -47,17 +54,13 @@ export function callUndocumented(
         incoming.on('error', reject);
         incoming.on('end', () => {
           const { statusCode = 0, rawHeaders } = incoming;
-          resolve({ status: statusCode, headers: headersOf(rawHeaders), bytes: Buffer.concat(chunks) });
+          resolve(new Answer(statusCode, headersOf(rawHeaders), Buffer.concat(chunks)));
         });
       },
     );
     outgoing.on('error', reject);
     outgoing.end(body);
   });
-}
-
-export function jsonOf({ bytes }: Answer): Record<string, unknown> {
-  return JSON.parse(bytes.toString()) as Record<string, unknown>;
 }
 
 /** A connection on which anything can be said, valid HTTP or not. */
@@ -146,7 +149,7 @@ export class RawConnection {
   /** Resolves when the server has ended its side, to whatever it said since the last answer. */
   async end(): Promise<string> {
     while (!this.ended) await this.change();
-    return this.received.toString();
+    return this.received.toString('latin1');
   }
 
   /** Resolves when the server takes no more from this side. */
@@ -169,15 +172,15 @@ export class RawConnection {
   }
 
   private take(): Answer | null {
-    const answer = answerIn(this.received);
-    if (answer === null) return null;
-    this.received = answer.rest;
-    return answer;
+    const first = answerIn(this.received);
+    if (first === null) return null;
+    this.received = first.rest;
+    return first.answer;
   }
 }
 
 /** The first answer in what a server said, and what it said after it; null while it has not come whole. */
-export function answerIn(received: Buffer, method = 'GET'): (Answer & { readonly rest: Buffer }) | null {
+function answerIn(received: Buffer, method = 'GET'): { answer: Answer; rest: Buffer } | null {
   const end = received.indexOf('\r\n\r\n');
   if (end < 0) return null;
   const [statusLine = '', ...lines] = received.toString('latin1', 0, end).split('\r\n');
@@ -186,11 +189,12 @@ export function answerIn(received: Buffer, method = 'GET'): (Answer & { readonly
   const length = method === 'HEAD' ? 0 : Number(headers['content-length'] ?? 0);
   if (received.length < start + length) return null;
   const bytes = received.subarray(start, start + length);
-  return { status: Number(statusLine.split(' ')[1]), headers, bytes, rest: received.subarray(start + length) };
+  const answer = new Answer(Number(statusLine.split(' ')[1]), headers, bytes);
+  return { answer, rest: received.subarray(start + length) };
 }
 
 /** The requests in what was said to a server, as far as they can be told. */
-export function requestsIn(text: string): Asked[] {
+function requestsIn(text: string): Asked[] {
   const requests: Asked[] = [];
   const head = /(?:\r\n)*([A-Z-]+) (\S+) HTTP\/1\.[01]\r\n(?:([^]*?\r\n)?\r\n)?/y;
   for (let found = head.exec(text); found !== null; found = head.exec(text)) {
@@ -211,6 +215,22 @@ export async function exchange(url: string, text: string | Buffer): Promise<Answ
   } finally {
     connection.close();
   }
+}
+
+/**
+ * What a server responds to a text until it ends the connection, byte for byte. The OpenAPI document must contain the
+ * first response.
+ */
+export async function onTheWire(url: string, text: string): Promise<string> {
+  const connection = await RawConnection.open(url);
+  connection.write(text);
+  const received = await connection.end();
+  connection.close();
+  const [asked] = requestsIn(text);
+  let first = answerIn(Buffer.from(received, 'latin1'), asked?.method);
+  while (first !== null && first.answer.status < 200) first = answerIn(first.rest, asked?.method);
+  if (first !== null) expectDocumented(asked, first.answer);
+  return received;
 }
 
 /** A request's lines as they travel. */

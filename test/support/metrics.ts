@@ -1,13 +1,19 @@
 import { callUndocumented } from './http.js';
 
-/** What a process tells of itself: its samples, by their name and labels as they are written. */
+/** The samples of a process, by their name and labels as they are written. */
 export async function metricsOf(managementUrl: string): Promise<Map<string, number>> {
   const answer = await callUndocumented(managementUrl, { path: '/metrics' });
-  if (answer.status !== 200) throw new Error(`It was answered ${answer.status}.`);
+  if (answer.status !== 200) throw new Error(`The response is ${answer.status}.`);
   const samples = answer.bytes
     .toString()
     .split('\n')
     .filter((line) => line !== '' && !line.startsWith('#'))
     .map((line) => [line.slice(0, line.lastIndexOf(' ')), Number(line.slice(line.lastIndexOf(' ') + 1))] as const);
   return new Map(samples);
+}
+
+/** For how many milliseconds the event loop was blocked at most since the last call. */
+export async function eventLoopLagMs(managementUrl: string): Promise<number> {
+  const lag = (await metricsOf(managementUrl)).get('nodejs_eventloop_lag_max_seconds') ?? NaN;
+  return Math.round(lag * 1_000);
 }

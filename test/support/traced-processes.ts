@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
 import { AMPLE, createTestDatabase, type TestDatabase } from './database.js';
-import { call, jsonOf, type Answer, type Call } from './http.js';
+import { call, type Answer, type Call } from './http.js';
 import { Program } from './processes.js';
 
 /** A trace of its own for each test. */
@@ -46,7 +46,7 @@ export class TracedProcesses {
       ...{ method: 'POST', path: '/accounts', body: '{"name":"Test"}' },
       headers: { 'content-type': 'application/json' },
     });
-    processes.apiKey = (jsonOf(answer) as { apiKey: { key: string } }).apiKey.key;
+    processes.apiKey = (answer.body as { apiKey: { key: string } }).apiKey.key;
     return processes;
   }
 
@@ -71,7 +71,7 @@ export class TracedProcesses {
   async send(message: string, headers: Record<string, string> = {}): Promise<string> {
     const answer = await this.post(message, headers);
     if (answer.status !== 202) throw new Error(`It was answered ${answer.status}.`);
-    return String(jsonOf(answer).id);
+    return String(answer.body.id);
   }
 
   post(message: string, headers: Record<string, string> = {}): Promise<Answer> {

@@ -1,18 +1,12 @@
-import { OPERATORS_KEY, Service } from '../../support/accounts.js';
-import { jsonOf } from '../../support/http.js';
+import { OPERATOR, sharedApi } from '../../support/api.js';
 
 describe('GET /account answers 200', () => {
-  let service: Service;
-
-  beforeAll(async () => {
-    service = await Service.start();
-  });
-  afterAll(() => service.stop());
+  const api = sharedApi();
 
   it('with the account of the key, and nothing else', async () => {
-    const [account] = [await service.signUp(), await service.signUp()];
-    const answer = await service.ask(account.key, 'GET /account');
-    const { createdAt, ...rest } = jsonOf(answer);
+    const [account] = [await api.signUp('free'), await api.signUp('free')];
+    const answer = await api.ask(account.key, 'GET /account');
+    const { createdAt, ...rest } = answer.body;
 
     expect(answer.status).toBe(200);
     expect(answer.headers['content-type']).toBe('application/json; charset=utf-8');
@@ -22,24 +16,24 @@ describe('GET /account answers 200', () => {
   });
 
   it('with what was agreed individually', async () => {
-    const account = await service.signUp({ perMinute: 7, perDay: 70 });
-    const body = jsonOf(await service.ask(account.key, 'GET /account'));
+    const account = await api.signUp({ perMinute: 7, perDay: 70 });
+    const body = (await api.ask(account.key, 'GET /account')).body;
     expect(body).toMatchObject({ plan: 'enterprise', limits: { perMinute: 7, perDay: 70 } });
   });
 
   it('with the bytes that an operator gets', async () => {
-    const account = await service.signUp();
-    const own = await service.ask(account.key, 'GET /account');
-    const operators = await service.ask(OPERATORS_KEY, `GET /admin/accounts/${account.id}`);
+    const account = await api.signUp('free');
+    const own = await api.ask(account.key, 'GET /account');
+    const operators = await api.ask(OPERATOR, `GET /admin/accounts/${account.id}`);
     expect(own.bytes.toString()).toBe(operators.bytes.toString());
   });
 
   it('to each of its keys, on every process', async () => {
-    const account = await service.signUp();
-    const { key } = await service.createKey(account.key, { scopes: ['account:manage'] });
-    const other = await service.join();
-    for (const process of [service, other]) {
-      expect(jsonOf(await process.ask(key, 'GET /account'))).toMatchObject({ id: account.id });
+    const account = await api.signUp('free');
+    const { key } = await api.createKey(account.key, { scopes: ['account:manage'] });
+    const other = await api.join();
+    for (const process of [api, other]) {
+      expect((await process.ask(key, 'GET /account')).body).toMatchObject({ id: account.id });
     }
   });
 });

@@ -1,5 +1,5 @@
-import { OPERATORS_KEY, Service, type Process, type SignedUp } from '../../support/accounts.js';
-import { jsonOf, type Answer } from '../../support/http.js';
+import { joinedApi, OPERATOR, sharedApi, type Account } from '../../support/api.js';
+import { type Answer } from '../../support/http.js';
 
 interface Window {
   readonly limit: number;
@@ -11,26 +11,20 @@ interface Usage extends Readonly<Record<'minute' | 'day', Window>> {
   readonly messages: Readonly<Record<string, unknown>>;
 }
 
-const usageOf = (answer: Answer) => jsonOf(answer) as unknown as Usage;
+const usageOf = (answer: Answer) => answer.body as unknown as Usage;
 
 describe('GET /account/usage answers 200', () => {
-  let service: Service;
-  let other: Process;
+  const api = sharedApi();
+  const other = joinedApi(api);
 
-  beforeAll(async () => {
-    service = await Service.start();
-    other = await service.join();
-  });
-  afterAll(() => service.stop());
-
-  const ask = ({ key }: SignedUp) => service.ask(key, 'GET /account/usage');
-  const used = async (account: SignedUp) => {
+  const ask = ({ key }: Account) => api.ask(key, 'GET /account/usage');
+  const used = async (account: Account) => {
     const { minute, day } = usageOf(await ask(account));
     return { minute: minute.used, day: day.used };
   };
 
   it('with both windows, which count this request', async () => {
-    const answer = await ask(await service.signUp());
+    const answer = await ask(await api.signUp('free'));
     const now = Date.now();
     const { minute, day, ...rest } = usageOf(answer);
     const [minuteLeft, dayLeft] = [minute, day].map(({ resetsAt }) => Date.parse(resetsAt) - now);
@@ -51,8 +45,8 @@ describe('GET /account/usage answers 200', () => {
   });
 
   it('with how many messages wait, since when, and how many are for later', async () => {
-    const account = await service.signUp();
-    const send = async (body: object) => jsonOf(await service.ask(account.key, 'POST /messages', body));
+    const account = await api.signUp('free');
+    const send = async (body: object) => (await api.ask(account.key, 'POST /messages', body)).body;
     const { createdAt } = await send({ message: 'x' });
     await send({ message: 'y' });
     await send({ message: 'z', deliverAt: new Date(Date.now() + 3_600_000).toISOString() });
@@ -61,10 +55,11 @@ describe('GET /account/usage answers 200', () => {
   });
 
   it('with the numbers that its headers have', async () => {
-    const account = await service.signUp();
+    const account = await api.signUp('free');
     for (let request = 0; request < 3; request++) await ask(account);
-    const { headers, ...answer } = await ask(account);
-    const { minute, day } = usageOf({ headers, ...answer });
+    const answer = await ask(account);
+    const { minute, day } = usageOf(answer);
+    const { headers } = answer;
     const told = /^"minute";r=(\d+);t=(\d+), "day";r=(\d+);t=(\d+)$/.exec(headers.ratelimit ?? '')?.map(Number) ?? [];
     const left = ({ resetsAt }: Window) => (Date.parse(resetsAt) - Date.now()) / 1_000;
 
@@ -78,7 +73,7 @@ describe('GET /account/usage answers 200', () => {
   });
 
   it('with windows that go on where they are anchored', async () => {
-    const account = await service.signUp();
+    const account = await api.signUp('free');
     const first = usageOf(await ask(account));
     const second = usageOf(await ask(account));
     expect(second.minute.resetsAt).toBe(first.minute.resetsAt);
@@ -86,20 +81,20 @@ describe('GET /account/usage answers 200', () => {
   });
 
   it('with what all keys have used on all processes', async () => {
-    const account = await service.signUp();
-    const { key } = await service.createKey(account.key, { scopes: ['messages:read'] });
-    for (const process of [service, other]) {
+    const account = await api.signUp('free');
+    const { key } = await api.createKey(account.key, { scopes: ['messages:read'] });
+    for (const process of [api, other]) {
       await Promise.all(Array.from({ length: 5 }, () => process.ask(key, 'GET /messages')));
     }
     expect(await used(account)).toEqual({ minute: 12, day: 12 });
   });
 
   it('with what was used when limits change, and without what was refused', async () => {
-    const account = await service.signUp({ perMinute: 3, perDay: 10 });
+    const account = await api.signUp({ perMinute: 3, perDay: 10 });
     for (let request = 0; request < 3; request++) await ask(account);
     expect((await ask(account)).status).toBe(429);
     const limits = { perMinute: 1_000, perDay: 1_000 };
-    await service.ask(OPERATORS_KEY, `PATCH /admin/accounts/${account.id}`, { limits });
+    await api.ask(OPERATOR, `PATCH /admin/accounts/${account.id}`, { limits });
 
     const { minute, day } = usageOf(await other.ask(account.key, 'GET /account/usage'));
     expect([minute.limit, minute.used, minute.remaining]).toEqual([1_000, 4, 996]);
@@ -107,16 +102,16 @@ describe('GET /account/usage answers 200', () => {
   });
 
   it('with nothing remaining once the limit is used', async () => {
-    const account = await service.signUp({ perMinute: 10, perDay: 2 });
+    const account = await api.signUp({ perMinute: 10, perDay: 2 });
     await ask(account);
     const { minute, day } = usageOf(await ask(account));
     expect([minute.remaining, day.remaining]).toEqual([8, 0]);
   });
 
   it('with a new minute in the same day when the minute has ended', async () => {
-    const account = await service.signUp();
+    const account = await api.signUp('free');
     for (let request = 0; request < 3; request++) await ask(account);
-    await service.sql('UPDATE sluice.rate_limits SET minute_ends_ms = 1 WHERE account_id = $1', [account.id]);
+    await api.sql('UPDATE sluice.rate_limits SET minute_ends_ms = 1 WHERE account_id = $1', [account.id]);
     expect(await used(account)).toEqual({ minute: 1, day: 4 });
   });
 });

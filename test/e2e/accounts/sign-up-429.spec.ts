@@ -1,25 +1,19 @@
-import { Service, statusesOf } from '../../support/accounts.js';
-import { expectProblem } from '../../support/api.js';
+import { expectProblem, ownApi, statusesOf } from '../../support/api.js';
 import { lines, RawConnection, type Answer } from '../../support/http.js';
 
 const PER_HOUR = 5;
 
 describe('POST /accounts answers 429 rate_limit_exceeded', () => {
-  let service: Service;
+  const api = ownApi({ SIGNUPS_PER_HOUR: String(PER_HOUR), TRUST_PROXY: '127.0.0.1' });
   let address: string;
   let tests = 0;
-
-  beforeAll(async () => {
-    service = await Service.start({ SIGNUPS_PER_HOUR: String(PER_HOUR), TRUST_PROXY: '127.0.0.1' });
-  });
-  afterAll(() => service.stop());
   beforeEach(() => {
     address = `192.0.2.${++tests}`;
   });
 
   const signUp = (name: string, from = address, body = JSON.stringify({ name })) => {
     const headers = { 'content-type': 'application/json', 'x-forwarded-for': from };
-    return service.call({ method: 'POST', path: '/accounts', headers, body });
+    return api.ask(null, 'POST /accounts', body, headers);
   };
   const signUps = (count: number, name: string) =>
     Promise.all(Array.from({ length: count }, () => signUp(name, address)));
@@ -33,7 +27,7 @@ describe('POST /accounts answers 429 rate_limit_exceeded', () => {
     const body = '{"name":"at once"}';
     const head = ['POST /accounts HTTP/1.1', 'Host: sluice', 'Content-Type: application/json', 'Expect: 100-continue'];
     const ofBody = [`Content-Length: ${body.length}`, `X-Forwarded-For: ${address}`];
-    const connections = await Promise.all(Array.from({ length: 20 }, () => RawConnection.open(service.url)));
+    const connections = await Promise.all(Array.from({ length: 20 }, () => RawConnection.open(api.url)));
     const said = async (text: string) => {
       for (const connection of connections) connection.write(text);
       return Promise.all(connections.map((connection) => connection.answer()));
@@ -44,7 +38,7 @@ describe('POST /accounts answers 429 rate_limit_exceeded', () => {
 
     expect(statusesOf(atTheDoor)).toEqual(Array(20).fill(100));
     expect(statusesOf(answers)).toEqual([...Array<number>(PER_HOUR).fill(201), ...Array<number>(15).fill(429)]);
-    const stored = await service.sql("SELECT id FROM sluice.accounts WHERE name = 'at once'");
+    const stored = await api.sql("SELECT id FROM sluice.accounts WHERE name = 'at once'");
     expect(stored).toHaveLength(PER_HOUR);
   });
 
@@ -90,7 +84,7 @@ describe('POST /accounts answers 429 rate_limit_exceeded', () => {
   });
 
   it('without counting what could not be stored', async () => {
-    await service.sql("ALTER TABLE sluice.accounts ADD CHECK (name <> 'unstorable')");
+    await api.sql("ALTER TABLE sluice.accounts ADD CHECK (name <> 'unstorable')");
     expect(await inOrder(PER_HOUR + 1, () => signUp('unstorable'))).toEqual(Array(PER_HOUR + 1).fill(500));
     expect((await signUp('storable')).status).toBe(201);
   });

@@ -1,7 +1,5 @@
 import fc from 'fast-check';
-import { Service, statusesOf, type SignedUp } from '../../support/accounts.js';
-import { expectProblem } from '../../support/api.js';
-import { jsonOf } from '../../support/http.js';
+import { accountOf, expectProblem, sharedApi, statusesOf } from '../../support/api.js';
 
 interface Verdict {
   readonly at: number;
@@ -30,20 +28,14 @@ function expected(times: readonly number[], limits: { perMinute: number; perDay:
 }
 
 describe('POST /account/simulate', () => {
-  let service: Service;
-  let account: SignedUp;
+  const api = sharedApi();
+  const account = accountOf(api, 'free');
 
-  beforeAll(async () => {
-    service = await Service.start();
-    account = await service.signUp();
-  });
-  afterAll(() => service.stop());
-
-  const post = (body: object | string, { key } = account) => service.ask(key, 'POST /account/simulate', body);
+  const post = (body: object | string, { key } = account) => api.ask(key, 'POST /account/simulate', body);
   const simulated = async (body: object, by = account) => {
     const answer = await post(body, by);
     expect(answer.status).toBe(200);
-    return jsonOf(answer);
+    return answer.body;
   };
   const at = (times: readonly number[]) => ({ requests: times.map((time) => ({ at: time })) });
   const free = { perMinute: 60, perDay: 1_000 };
@@ -63,7 +55,7 @@ describe('POST /account/simulate', () => {
   });
 
   it('answers 200 with a verdict on each request, in the order of their times', async () => {
-    const own = await service.signUp({ perMinute: 2, perDay: 4 });
+    const own = await api.signUp({ perMinute: 2, perDay: 4 });
     const { requests, ...summary } = await simulated(at([60_000, 0, 59_999, 1, 60_001, 60_002, 86_400_000]), own);
 
     const times = [0, 1, 59_999, 60_000, 60_001, 60_002, 86_400_000];
@@ -75,7 +67,7 @@ describe('POST /account/simulate', () => {
 
   it('answers 200 by the rules of the windows, whatever the times', async () => {
     const limits = { perMinute: 40, perDay: 90 };
-    const own = await service.signUp(limits);
+    const own = await api.signUp(limits);
     const time = fc.oneof(fc.nat(200_000), fc.constantFrom(0, 59_999, 60_000, 60_001, 86_399_999, 86_400_000));
     for (const times of fc.sample(fc.array(time, { minLength: 1, maxLength: 300 }), 20)) {
       const { requests, admitted } = await simulated(at(times), own);
@@ -85,9 +77,9 @@ describe('POST /account/simulate', () => {
   });
 
   it('answers 200 with what really happens', async () => {
-    const own = await service.signUp({ perMinute: 6, perDay: 100 });
+    const own = await api.signUp({ perMinute: 6, perDay: 100 });
     const { admitted } = await simulated(at(Array<number>(10).fill(0)), own);
-    const rest = await Promise.all(Array.from({ length: 9 }, () => service.ask(own.key, 'GET /account')));
+    const rest = await Promise.all(Array.from({ length: 9 }, () => api.ask(own.key, 'GET /account')));
 
     expect(admitted).toBe(6);
     // This request was one of them.
@@ -95,15 +87,15 @@ describe('POST /account/simulate', () => {
   });
 
   it('counts as one request, and sends nothing', async () => {
-    const own = await service.signUp();
+    const own = await api.signUp('free');
     await simulated({ perMinute: 100, minutes: 100 }, own);
     await simulated(at(Array<number>(10_000).fill(31_622_400_000)), own);
     await post({}, own);
-    const { minute, day } = jsonOf(await service.ask(own.key, 'GET /account/usage'));
+    const { minute, day } = (await api.ask(own.key, 'GET /account/usage')).body;
 
     expect(minute).toMatchObject({ used: 4 });
     expect(day).toMatchObject({ used: 4 });
-    expect(await service.sql('SELECT FROM sluice.messages')).toEqual([]);
+    expect(await api.sql('SELECT FROM sluice.messages WHERE account_id = $1', [account.id])).toEqual([]);
   });
 
   it.each([
@@ -127,7 +119,7 @@ describe('POST /account/simulate', () => {
     ['requests', 'after more than a year', { requests: [{ at: 31_622_400_001 }] }],
     ['requests', 'too many', at(Array<number>(10_001).fill(0))],
   ])('answers 400 validation_failed when %s: %s', async (field, _is, body) => {
-    const own = await service.signUp();
+    const own = await api.signUp('free');
     const { errors } = expectProblem(await post(body, own), 400, 'validation_failed');
     expect(errors).toEqual([
       { pointer: `/${field}`, detail: expect.stringMatching(`^${field} must be .*\\.$`) as string },
@@ -140,7 +132,7 @@ describe('POST /account/simulate', () => {
     ['minutes alone', { minutes: 1 }],
     ['more requests than it simulates', { perMinute: 1_000, minutes: 1_001 }],
   ])('answers 400 validation_failed to %s', async (_name, body) => {
-    const { errors } = expectProblem(await post(body, await service.signUp()), 400, 'validation_failed');
+    const { errors } = expectProblem(await post(body, await api.signUp('free')), 400, 'validation_failed');
     expect(errors).toEqual([{ pointer: '', detail: expect.stringMatching(/^\S.*\.$/) as string }]);
   });
 

@@ -1,5 +1,4 @@
-import { OPERATORS_KEY, Service, type Process, type SignedUp } from '../../support/accounts.js';
-import { expectProblem } from '../../support/api.js';
+import { accountOf, expectProblem, joinedApi, OPERATOR, sharedApi } from '../../support/api.js';
 
 const OPERATORS_ROUTES = [
   'GET /admin/accounts',
@@ -10,19 +9,13 @@ const OPERATORS_ROUTES = [
 ];
 
 describe('Routes for operators', () => {
-  let service: Service;
-  let withoutOperators: Process;
-  let account: SignedUp;
+  const api = sharedApi();
+  const account = accountOf(api, { perMinute: 1_000, perDay: 1_000 });
 
-  beforeAll(async () => {
-    service = await Service.start();
-    withoutOperators = await service.join({ ADMIN_API_KEY: '' });
-    account = await service.signUp({ perMinute: 1_000, perDay: 1_000 });
-  });
-  afterAll(() => service.stop());
+  const withoutOperators = joinedApi(api, { ADMIN_API_KEY: '' });
 
   it.each(OPERATORS_ROUTES)('answer 404 not_found to %s when there is no ADMIN_API_KEY', async (route) => {
-    for (const key of [OPERATORS_KEY, account.key, 'anything']) {
+    for (const key of [OPERATOR, account.key, 'anything']) {
       expectProblem(await withoutOperators.ask(key, route), 404, 'not_found');
     }
     const [method, path] = route.split(' ') as [string, string];
@@ -30,26 +23,26 @@ describe('Routes for operators', () => {
   });
 
   it.each(OPERATORS_ROUTES)('answer 401 unauthorized to %s with a wrong key, or none', async (route) => {
-    const wrong = [`${OPERATORS_KEY}x`, OPERATORS_KEY.slice(1), OPERATORS_KEY.toUpperCase(), account.key, 'slc_', 'x'];
+    const wrong = [`${OPERATOR.key}x`, OPERATOR.key.slice(1), OPERATOR.key.toUpperCase(), account.key, 'slc_', 'x'];
     for (const key of wrong) {
-      const answer = await service.ask(key, route, '{');
+      const answer = await api.ask(key, route, '{');
       expectProblem(answer, 401, 'unauthorized');
       expect(answer.headers['www-authenticate']).toBe('Bearer realm="sluice", error="invalid_token"');
     }
     const [method, path] = route.split(' ') as [string, string];
-    const strange: (string | undefined)[] = [undefined, OPERATORS_KEY, `Basic ${OPERATORS_KEY}`, 'Bearer', 'Bearer '];
+    const strange: (string | undefined)[] = [undefined, OPERATOR.key, `Basic ${OPERATOR.key}`, 'Bearer', 'Bearer '];
     for (const authorization of strange) {
-      const answer = await service.call({ method, path, headers: { authorization } });
+      const answer = await api.ask(null, `${method} ${path}`, undefined, { authorization });
       expectProblem(answer, 401, 'unauthorized');
       expect(answer.headers['www-authenticate']).toBe('Bearer realm="sluice"');
     }
   });
 
   it("answer an operator with the operators' window, which no account shares", async () => {
-    const { headers } = await service.ask(OPERATORS_KEY, 'GET /admin/accounts');
+    const { headers } = await api.ask(OPERATOR, 'GET /admin/accounts');
     expect(headers['x-ratelimit-limit']).toBe('6000');
     expect(headers['ratelimit-policy']).toBe('"minute";q=6000;w=60');
-    const own = await service.ask(account.key, 'GET /admin/accounts');
+    const own = await api.ask(account.key, 'GET /admin/accounts');
     expect(own.headers['x-ratelimit-limit']).toBe('1000');
   });
 
@@ -65,6 +58,6 @@ describe('Routes for operators', () => {
     'POST /messages',
     'GET /messages/any',
   ])("are the only ones for the operators' key: %s answers 401", async (route) => {
-    expectProblem(await service.ask(OPERATORS_KEY, route), 401, 'unauthorized');
+    expectProblem(await api.ask(OPERATOR, route), 401, 'unauthorized');
   });
 });

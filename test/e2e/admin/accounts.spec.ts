@@ -1,18 +1,13 @@
-import { OPERATORS_KEY, pageOf, pagesOf, Service, type SignedUp } from '../../support/accounts.js';
-import { expectProblem } from '../../support/api.js';
-import { jsonOf } from '../../support/http.js';
+import { expectProblem, OPERATOR, ownApi, pageOf, pagesOf, type Account } from '../../support/api.js';
 
 describe('Operators', () => {
-  let service: Service;
-  const accounts: SignedUp[] = [];
-
+  const api = ownApi();
   beforeAll(async () => {
-    service = await Service.start();
-    for (let count = 0; count < 5; count++) accounts.push(await service.signUp());
+    for (let count = 0; count < 5; count++) accounts.push(await api.signUp('free'));
   });
-  afterAll(() => service.stop());
+  const accounts: Account[] = [];
 
-  const ask = (route: string) => service.ask(OPERATORS_KEY, route);
+  const ask = (route: string) => api.ask(OPERATOR, route);
   const newestFirst = () => accounts.map(({ id }) => id).reverse();
 
   it('see all accounts, newest first', async () => {
@@ -27,10 +22,10 @@ describe('Operators', () => {
   });
 
   it('page through them', async () => {
-    const pages = await pagesOf(service, OPERATORS_KEY, '/admin/accounts', 2);
+    const pages = await pagesOf(api, OPERATOR, '/admin/accounts', 2);
     expect(pages.map((page) => page.length)).toEqual([2, 2, 1]);
     expect(pages.flat().map(({ id }) => id)).toEqual(newestFirst());
-    expect(await pagesOf(service, OPERATORS_KEY, '/admin/accounts', 5)).toHaveLength(1);
+    expect(await pagesOf(api, OPERATOR, '/admin/accounts', 5)).toHaveLength(1);
   });
 
   it.each(['limit=0', 'limit=101', 'limit=', 'limit=1e1', 'cursor=x', 'cursor=a2V5XzE'])(
@@ -44,7 +39,7 @@ describe('Operators', () => {
     const [newest] = pageOf(await ask('GET /admin/accounts')).data;
     const answer = await ask(`GET /admin/accounts/${String(newest?.id)}`);
     expect(answer.status).toBe(200);
-    expect(jsonOf(answer)).toEqual(newest);
+    expect(answer.body).toEqual(newest);
   });
 
   it.each([
@@ -58,7 +53,7 @@ describe('Operators', () => {
     ['a pattern', () => '%25'],
   ])('are answered 404 account_not_found when the id is %s', async (_name, id) => {
     expectProblem(await ask(`GET /admin/accounts/${id()}`), 404, 'account_not_found');
-    const patch = await service.ask(OPERATORS_KEY, `PATCH /admin/accounts/${id()}`, { plan: 'pro' });
+    const patch = await api.ask(OPERATOR, `PATCH /admin/accounts/${id()}`, { plan: 'pro' });
     expectProblem(patch, 404, 'account_not_found');
   });
 });

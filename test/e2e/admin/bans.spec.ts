@@ -1,13 +1,14 @@
 import {
-  OPERATORS_KEY,
+  expectProblem,
+  joinedApi,
+  OPERATOR,
+  ownApi,
   pageOf,
   pagesOf,
-  Service,
   statusesOf,
-  type Process,
-  type SignedUp,
-} from '../../support/accounts.js';
-import { expectProblem } from '../../support/api.js';
+  type Account,
+  type TestApi,
+} from '../../support/api.js';
 import { until } from '../../support/processes.js';
 
 const HOUR_MS = 3_600_000;
@@ -15,29 +16,23 @@ const HOUR_MS = 3_600_000;
 const SOON_MS = 1_400;
 
 describe('Operators', () => {
-  let service: Service;
-  let other: Process;
-  let account: SignedUp;
-
-  beforeAll(async () => {
-    service = await Service.start();
-    other = await service.join();
-  });
-  afterAll(() => service.stop());
+  const api = ownApi();
+  const other = joinedApi(api);
+  let account: Account;
   beforeEach(async () => {
-    await service.sql('DELETE FROM sluice.offences');
-    account = await service.signUp();
+    await api.sql('DELETE FROM sluice.offences');
+    account = await api.signUp('free');
   });
 
-  const ask = (route: string, process: Process = service) => process.ask(OPERATORS_KEY, route);
+  const ask = (route: string, process: TestApi = api) => process.ask(OPERATOR, route);
   const list = async () => pageOf(await ask('GET /admin/bans')).data;
-  const lift = (id: string, process?: Process) => ask(`DELETE /admin/bans/${id}`, process);
-  const use = (process: Process = service) => process.ask(account.key, 'GET /account');
+  const lift = (id: string, process?: TestApi) => ask(`DELETE /admin/bans/${id}`, process);
+  const use = (process: TestApi = api) => process.ask(account.key, 'GET /account');
 
   /** Bans a key as the limiter does. */
-  const ban = async ({ id, keyId }: SignedUp, until = Date.now() + HOUR_MS / 2) => {
+  const ban = async ({ id, keyId }: Account, until = Date.now() + HOUR_MS / 2) => {
     const since = until - HOUR_MS / 2;
-    await service.sql(
+    await api.sql(
       `INSERT INTO sluice.offences (key_id, account_id, bans, banned_at_ms, banned_until_ms, reason)
        VALUES ($1, $2, 1, $3, $4, 'went on')`,
       [keyId, id, since, until],
@@ -55,14 +50,14 @@ describe('Operators', () => {
 
   it('see none that have ended, and no offence that was none', async () => {
     await ban(account, Date.now() - 1);
-    await service.sql("INSERT INTO sluice.offences (key_id, account_id, strikes) VALUES ('key_1', 'acct_1', 29)");
+    await api.sql("INSERT INTO sluice.offences (key_id, account_id, strikes) VALUES ('key_1', 'acct_1', 29)");
     expect(await list()).toEqual([]);
   });
 
   it('page through them, the newest keys first', async () => {
-    const accounts = [account, await service.signUp(), await service.signUp()];
+    const accounts = [account, await api.signUp('free'), await api.signUp('free')];
     for (const one of accounts) await ban(one);
-    const pages = await pagesOf(service, OPERATORS_KEY, '/admin/bans', 2);
+    const pages = await pagesOf(api, OPERATOR, '/admin/bans', 2);
 
     expect(pages.map((page) => page.length)).toEqual([2, 1]);
     expect(pages.flat().map(({ keyId }) => keyId)).toEqual(accounts.map(({ keyId }) => keyId).reverse());
@@ -77,26 +72,24 @@ describe('Operators', () => {
 
   it('lift a ban with 204, and the key works again within a second on every process', async () => {
     await ban(account);
-    for (const process of [service, other]) expectProblem(await use(process), 429, 'api_key_banned');
+    for (const process of [api, other]) expectProblem(await use(process), 429, 'api_key_banned');
     const answer = await lift(account.keyId);
 
     expect(answer.status).toBe(204);
     expect(answer.bytes).toHaveLength(0);
     expect(await list()).toEqual([]);
-    for (const process of [service, other]) await until(async () => (await use(process)).status === 200, SOON_MS);
+    for (const process of [api, other]) await until(async () => (await use(process)).status === 200, SOON_MS);
   });
 
   it('lift it once, however many do', async () => {
     await ban(account);
-    const answers = await Promise.all(
-      Array.from({ length: 6 }, (_, n) => lift(account.keyId, n % 2 ? service : other)),
-    );
+    const answers = await Promise.all(Array.from({ length: 6 }, (_, n) => lift(account.keyId, n % 2 ? api : other)));
     expect(statusesOf(answers)).toEqual([204, ...Array<number>(5).fill(404)]);
     expectProblem(await lift(account.keyId), 404, 'ban_not_found');
   });
 
   it('lift one ban and no other', async () => {
-    const stranger = await service.signUp();
+    const stranger = await api.signUp('free');
     await ban(account);
     const stays = await ban(stranger);
     await lift(account.keyId);

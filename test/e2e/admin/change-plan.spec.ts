@@ -1,6 +1,4 @@
-import { OPERATORS_KEY, Service, type Process, type SignedUp } from '../../support/accounts.js';
-import { expectProblem } from '../../support/api.js';
-import { jsonOf } from '../../support/http.js';
+import { accountForEach, expectProblem, joinedApi, OPERATOR, sharedApi, type TestApi } from '../../support/api.js';
 import { until } from '../../support/processes.js';
 
 const FREE = { plan: 'free', limits: { perMinute: 60, perDay: 1_000 } };
@@ -9,27 +7,18 @@ const SOON_MS = 1_400;
 const BUSINESS = { perMinute: 1_000, perDay: 100_000 };
 
 describe('PATCH /admin/accounts/:id', () => {
-  let service: Service;
-  let other: Process;
-  let account: SignedUp;
+  const api = sharedApi();
+  const other = joinedApi(api);
+  const account = accountForEach(api, 'free');
 
-  beforeAll(async () => {
-    service = await Service.start();
-    other = await service.join();
-  });
-  afterAll(() => service.stop());
-  beforeEach(async () => {
-    account = await service.signUp();
-  });
-
-  const patch = (body: object | string) => service.ask(OPERATORS_KEY, `PATCH /admin/accounts/${account.id}`, body);
+  const patch = (body: object | string) => api.ask(OPERATOR, `PATCH /admin/accounts/${account.id}`, body);
   const patched = async (body: object) => {
     const answer = await patch(body);
     expect(answer.status).toBe(200);
-    return jsonOf(answer);
+    return answer.body;
   };
-  const use = (process: Process = other) => process.ask(account.key, 'GET /account');
-  const current = async () => jsonOf(await service.ask(OPERATORS_KEY, `GET /admin/accounts/${account.id}`));
+  const use = (process: TestApi = other) => process.ask(account.key, 'GET /account');
+  const current = async () => (await api.ask(OPERATOR, `GET /admin/accounts/${account.id}`)).body;
 
   it.each([
     ['free', 60, 1_000],
@@ -44,15 +33,15 @@ describe('PATCH /admin/accounts/:id', () => {
   });
 
   it('holds with the next request on every process', async () => {
-    for (const process of [service, other]) expect((await use(process)).headers['x-ratelimit-limit']).toBe('60');
+    for (const process of [api, other]) expect((await use(process)).headers['x-ratelimit-limit']).toBe('60');
     await patched({ plan: 'pro' });
-    for (const process of [other, service]) {
-      const { headers, ...answer } = await use(process);
+    for (const process of [other, api]) {
+      const { headers, body } = await use(process);
       expect(headers['ratelimit-policy']).toBe('"minute";q=300;w=60, "day";q=10000;w=86400');
-      expect(jsonOf({ headers, ...answer })).toMatchObject({ plan: 'pro' });
+      expect(body).toMatchObject({ plan: 'pro' });
     }
     await patched({ plan: 'enterprise', limits: { perMinute: 9, perDay: 99 } });
-    for (const process of [other, service]) expect((await use(process)).headers['x-ratelimit-limit']).toBe('9');
+    for (const process of [other, api]) expect((await use(process)).headers['x-ratelimit-limit']).toBe('9');
   });
 
   it('takes along what was used', async () => {
@@ -61,15 +50,15 @@ describe('PATCH /admin/accounts/:id', () => {
     expect((await use()).headers['x-ratelimit-remaining']).toBe('296');
     await patched({ plan: 'enterprise', limits: { perMinute: 4, perDay: 100 } });
     expectProblem(await use(), 429, 'rate_limit_exceeded');
-    expectProblem(await use(service), 429, 'rate_limit_exceeded');
+    expectProblem(await use(api), 429, 'rate_limit_exceeded');
   });
 
   it('lets a caller in within a second who was refused before', async () => {
     await patched({ plan: 'enterprise', limits: { perMinute: 1, perDay: 1 } });
     await use();
-    for (const process of [service, other]) expect((await use(process)).status).toBe(429);
+    for (const process of [api, other]) expect((await use(process)).status).toBe(429);
     await patched({ plan: 'pro' });
-    for (const process of [service, other]) await until(async () => (await use(process)).status === 200, SOON_MS);
+    for (const process of [api, other]) await until(async () => (await use(process)).status === 200, SOON_MS);
   });
 
   it('answers 200 with limits that were agreed individually, with enterprise', async () => {

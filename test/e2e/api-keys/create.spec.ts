@@ -1,25 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { newKey, pageOf, Service, type Process, type SignedUp } from '../../support/accounts.js';
-import { expectProblem } from '../../support/api.js';
+import { accountForEach, expectProblem, joinedApi, newKey, sharedApi, pageOf } from '../../support/api.js';
 
 const SCOPES = ['messages:send', 'messages:read', 'account:manage'];
 
 describe('POST /api-keys', () => {
-  let service: Service;
-  let other: Process;
-  let account: SignedUp;
+  const api = sharedApi();
+  const other = joinedApi(api);
+  const account = accountForEach(api);
 
-  beforeAll(async () => {
-    service = await Service.start();
-    other = await service.join();
-  });
-  afterAll(() => service.stop());
-  beforeEach(async () => {
-    account = await service.signUp();
-  });
-
-  const post = (body: object | string, key = account.key) => service.ask(key, 'POST /api-keys', body);
-  const count = async () => pageOf(await service.ask(account.key, 'GET /api-keys')).data.length;
+  const post = (body: object | string, key = account.key) => api.ask(key, 'POST /api-keys', body);
+  const count = async () => pageOf(await api.ask(account.key, 'GET /api-keys')).data.length;
 
   describe('answers 201', () => {
     it('with the key, which is shown this once', async () => {
@@ -35,8 +25,8 @@ describe('POST /api-keys', () => {
     });
 
     it('with a key that works at once on every process', async () => {
-      const { key } = await service.createKey(account.key);
-      expect(await Promise.all([service.knows(key), other.knows(key)])).toEqual([true, true]);
+      const { key } = await api.createKey(account.key);
+      expect(await Promise.all([api.knows(key), other.knows(key)])).toEqual([true, true]);
     });
 
     it.each([
@@ -51,14 +41,14 @@ describe('POST /api-keys', () => {
     });
 
     it('with all scopes of the asking key when none are named', async () => {
-      expect((await service.createKey(account.key)).scopes).toEqual(SCOPES);
-      expect((await service.createKey(account.key, { scopes: null })).scopes).toEqual(SCOPES);
-      const { key } = await service.createKey(account.key, { scopes: ['account:manage', 'messages:read'] });
-      expect((await service.createKey(key)).scopes).toEqual(['account:manage', 'messages:read']);
+      expect((await api.createKey(account.key)).scopes).toEqual(SCOPES);
+      expect((await api.createKey(account.key, { scopes: null })).scopes).toEqual(SCOPES);
+      const { key } = await api.createKey(account.key, { scopes: ['account:manage', 'messages:read'] });
+      expect((await api.createKey(key)).scopes).toEqual(['account:manage', 'messages:read']);
     });
 
     it('with each scope once, however often it is named', async () => {
-      const { scopes } = await service.createKey(account.key, { scopes: ['messages:read', 'messages:read'] });
+      const { scopes } = await api.createKey(account.key, { scopes: ['messages:read', 'messages:read'] });
       expect(scopes).toEqual(['messages:read']);
     });
 
@@ -68,18 +58,18 @@ describe('POST /api-keys', () => {
       ['2096-02-29T00:00:00-01:00', '2096-02-29T01:00:00.000Z'],
       ['9999-12-31T23:59:59.999Z', '9999-12-31T23:59:59.999Z'],
     ])('with the expiry %s told as %s', async (expiresAt, told) => {
-      expect((await service.createKey(account.key, { expiresAt })).expiresAt).toBe(told);
-      expect((await service.createKey(account.key, { expiresAt: null })).expiresAt).toBeNull();
+      expect((await api.createKey(account.key, { expiresAt })).expiresAt).toBe(told);
+      expect((await api.createKey(account.key, { expiresAt: null })).expiresAt).toBeNull();
     });
 
     it('with a key that ends at its time, on every process', async () => {
       const expiresAt = new Date(Date.now() + 1_500);
-      const { key } = await service.createKey(account.key, { expiresAt: expiresAt.toISOString() });
-      const before = await Promise.all([service.knows(key), other.knows(key)]);
+      const { key } = await api.createKey(account.key, { expiresAt: expiresAt.toISOString() });
+      const before = await Promise.all([api.knows(key), other.knows(key)]);
       await sleep(expiresAt.getTime() - Date.now());
 
       expect(before).toEqual([true, true]);
-      for (const process of [service, other]) {
+      for (const process of [api, other]) {
         expectProblem(await process.ask(key, 'GET /account'), 401, 'unauthorized');
       }
     });
@@ -155,7 +145,7 @@ describe('POST /api-keys', () => {
     [['account:manage'], ['account:manage', 'messages:read']],
     [['account:manage', 'messages:read'], SCOPES],
   ])('answers 403 insufficient_scope and makes no key when one with %j wishes for %j', async (held, scopes) => {
-    const { key } = await service.createKey(account.key, { scopes: held });
+    const { key } = await api.createKey(account.key, { scopes: held });
     const { detail } = expectProblem(await post({ name: 'CI', scopes }, key), 403, 'insufficient_scope');
 
     for (const scope of SCOPES) {

@@ -1,30 +1,20 @@
-import { pageOf, pagesOf, Service, type Process, type SignedUp } from '../../support/accounts.js';
-import { expectProblem } from '../../support/api.js';
+import { accountForEach, expectProblem, joinedApi, ownApi, pageOf, pagesOf, type TestApi } from '../../support/api.js';
 import { until } from '../../support/processes.js';
 
 const MINUTE_MS = 60_000;
 
 describe('GET /api-keys', () => {
-  let service: Service;
-  let other: Process;
-  let account: SignedUp;
+  const api = ownApi();
+  const other = joinedApi(api);
+  const account = accountForEach(api);
 
-  beforeAll(async () => {
-    service = await Service.start();
-    other = await service.join();
-  });
-  afterAll(() => service.stop());
-  beforeEach(async () => {
-    account = await service.signUp();
-  });
-
-  const list = async (process: Process = service) => pageOf(await process.ask(account.key, 'GET /api-keys')).data;
+  const list = async (process: TestApi = api) => pageOf(await process.ask(account.key, 'GET /api-keys')).data;
   const names = async () => (await list()).map(({ name }) => name);
   const lastUse = async (id: string) => (await list()).find((key) => key.id === id)?.lastUsedAt;
 
   it('answers 200 with all that there is to know of a key', async () => {
     const expiresAt = new Date(Date.now() + MINUTE_MS).toISOString();
-    const { id, createdAt } = await service.createKey(account.key, {
+    const { id, createdAt } = await api.createKey(account.key, {
       name: 'Zoë',
       scopes: ['messages:read'],
       expiresAt,
@@ -40,9 +30,9 @@ describe('GET /api-keys', () => {
   });
 
   it('never tells a key or its hash', async () => {
-    const { key } = await service.createKey(account.key);
+    const { key } = await api.createKey(account.key);
     const text = JSON.stringify(await list());
-    const hashes = await service.sql<{ hash: Buffer }>('SELECT hash FROM sluice.api_keys WHERE account_id = $1', [
+    const hashes = await api.sql<{ hash: Buffer }>('SELECT hash FROM sluice.api_keys WHERE account_id = $1', [
       account.id,
     ]);
 
@@ -55,18 +45,18 @@ describe('GET /api-keys', () => {
   });
 
   it('knows neither revoked keys nor those of another account, but expired ones', async () => {
-    await service.createKey((await service.signUp()).key, { name: 'of another account' });
-    const gone = await service.createKey(account.key, { name: 'revoked' });
-    const old = await service.createKey(account.key, { name: 'expired' });
-    await service.ask(account.key, `DELETE /api-keys/${gone.id}`);
-    await service.sql("UPDATE sluice.api_keys SET expires_at = now() - interval '1 s' WHERE id = $1", [old.id]);
+    await api.createKey((await api.signUp()).key, { name: 'of another account' });
+    const gone = await api.createKey(account.key, { name: 'revoked' });
+    const old = await api.createKey(account.key, { name: 'expired' });
+    await api.ask(account.key, `DELETE /api-keys/${gone.id}`);
+    await api.sql("UPDATE sluice.api_keys SET expires_at = now() - interval '1 s' WHERE id = $1", [old.id]);
 
     expect(await names()).toEqual(['expired', 'first key']);
   });
 
   it('pages through all of them, newest first', async () => {
-    for (const name of ['1', '2', '3', '4', '5']) await service.createKey(account.key, { name });
-    const pages = await pagesOf(service, account.key, '/api-keys', 2);
+    for (const name of ['1', '2', '3', '4', '5']) await api.createKey(account.key, { name });
+    const pages = await pagesOf(api, account.key, '/api-keys', 2);
 
     const named = pages.map((page) => page.map(({ name }) => name));
     expect(named).toEqual([
@@ -78,10 +68,10 @@ describe('GET /api-keys', () => {
   });
 
   it('goes on behind a key that was revoked meanwhile', async () => {
-    for (const name of ['1', '2', '3']) await service.createKey(account.key, { name });
-    const { data, nextCursor } = pageOf(await service.ask(account.key, 'GET /api-keys?limit=2'));
-    await service.ask(account.key, `DELETE /api-keys/${String(data[1]?.id)}`);
-    const rest = pageOf(await service.ask(account.key, `GET /api-keys?limit=2&cursor=${nextCursor ?? ''}`));
+    for (const name of ['1', '2', '3']) await api.createKey(account.key, { name });
+    const { data, nextCursor } = pageOf(await api.ask(account.key, 'GET /api-keys?limit=2'));
+    await api.ask(account.key, `DELETE /api-keys/${String(data[1]?.id)}`);
+    const rest = pageOf(await api.ask(account.key, `GET /api-keys?limit=2&cursor=${nextCursor ?? ''}`));
 
     expect(rest.data.map(({ name }) => name)).toEqual(['1', 'first key']);
     expect(rest.nextCursor).toBeNull();
@@ -90,21 +80,17 @@ describe('GET /api-keys', () => {
   it.each(['limit=0', 'limit=101', 'limit=ten', 'limit=1&limit=2', 'cursor=', 'cursor=YWNjdF8x', 'limit=0&cursor=x'])(
     'answers 400 validation_failed to %s',
     async (query) => {
-      const { errors } = expectProblem(
-        await service.ask(account.key, `GET /api-keys?${query}`),
-        400,
-        'validation_failed',
-      );
+      const { errors } = expectProblem(await api.ask(account.key, `GET /api-keys?${query}`), 400, 'validation_failed');
       expect(errors).toHaveLength(query.includes('&cursor') ? 2 : 1);
     },
   );
 
   describe('tells when a key was last used', () => {
     it('to the minute, and null before', async () => {
-      const { id, key } = await service.createKey(account.key);
+      const { id, key } = await api.createKey(account.key);
       expect(await lastUse(id)).toBeNull();
       const before = Date.now();
-      await service.ask(key, 'GET /messages');
+      await api.ask(key, 'GET /messages');
       const told = await lastUse(id);
 
       expect(told).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:00\.000Z$/);
@@ -113,27 +99,26 @@ describe('GET /api-keys', () => {
     });
 
     it('also when that was on another process', async () => {
-      const { id, key } = await service.createKey(account.key);
+      const { id, key } = await api.createKey(account.key);
       await other.ask(key, 'GET /messages');
       await until(async () => (await lastUse(id)) !== null, 8_000);
     });
 
     it('also when the use was refused for want of a scope', async () => {
-      const { id, key } = await service.createKey(account.key, { scopes: ['messages:read'] });
-      await service.ask(key, 'GET /account');
+      const { id, key } = await api.createKey(account.key, { scopes: ['messages:read'] });
+      await api.ask(key, 'GET /account');
       expect(await lastUse(id)).not.toBeNull();
     });
 
     it('without a write for each request', async () => {
-      account = await service.signUp({ perMinute: 1_000, perDay: 1_000 });
-      await service.sql(`
+      await api.sql(`
         CREATE TABLE writes (id text);
         CREATE FUNCTION note() RETURNS trigger LANGUAGE plpgsql AS
           $$ BEGIN INSERT INTO writes VALUES (NEW.id); RETURN NULL; END $$;
         CREATE TRIGGER note AFTER UPDATE ON sluice.api_keys FOR EACH ROW EXECUTE FUNCTION note()`);
       // A list writes what is pending.
       for (let request = 0; request < 30; request++) await list();
-      const writes = await service.sql('SELECT FROM writes WHERE id = $1', [account.keyId]);
+      const writes = await api.sql('SELECT FROM writes WHERE id = $1', [account.keyId]);
 
       expect(writes.length).toBeGreaterThanOrEqual(1);
       expect(writes.length).toBeLessThanOrEqual(2);

@@ -1,27 +1,14 @@
-import { pino } from 'pino';
-import { OPERATORS_KEY, Service, type SignedUp } from '../../support/accounts.js';
-import { expectProblem } from '../../support/api.js';
+import { accountOf, expectProblem, OPERATOR, ownApi } from '../../support/api.js';
 import { exchange, lines, type Answer } from '../../support/http.js';
 
 const PEPPER = 'the pepper of a service, kept to itself';
 
 describe('An API key in an odd place', () => {
-  const log: string[] = [];
-  let service: Service;
-  let account: SignedUp;
-
-  beforeAll(async () => {
-    const logger = pino({ level: 'trace' }, { write: (line: string) => log.push(line) });
-    service = await Service.start({ LOG_LEVEL: 'trace', API_KEY_PEPPER: PEPPER }, logger);
-    account = await service.signUp();
-  });
-  afterAll(() => service.stop());
+  const api = ownApi({ LOG_LEVEL: 'trace', API_KEY_PEPPER: PEPPER });
+  const account = accountOf(api);
 
   const ask = (key: string, path: string, ...headers: string[]) =>
-    exchange(
-      service.url,
-      lines(`GET ${path} HTTP/1.1`, 'Host: sluice', ...headers.map((it) => it.replace('KEY', key))),
-    );
+    exchange(api.url, lines(`GET ${path} HTTP/1.1`, 'Host: sluice', ...headers.map((it) => it.replace('KEY', key))));
 
   const PLACES: [string, string, string[]][] = [
     ['twice', '/account', ['Authorization: Bearer KEY', 'Authorization: Bearer KEY']],
@@ -61,36 +48,36 @@ describe('An API key in an odd place', () => {
     ['no key', () => 'nonsense'],
     ['very long', () => 'k'.repeat(10_000)],
   ])('that is %s is refused without a look into the database', async (_name, key) => {
-    await service.sql('ALTER TABLE sluice.api_keys RENAME TO gone');
+    await api.sql('ALTER TABLE sluice.api_keys RENAME TO gone');
     let answer: Answer;
     try {
-      answer = await service.ask(key(), 'GET /account');
+      answer = await api.ask(key(), 'GET /account');
     } finally {
-      await service.sql('ALTER TABLE sluice.gone RENAME TO api_keys');
+      await api.sql('ALTER TABLE sluice.gone RENAME TO api_keys');
     }
     expectProblem(answer, 401, 'unauthorized');
   });
 
   it('is nowhere: in no line of the log, in no metric, in no table and no job', async () => {
     for (const [, path, headers] of PLACES) await ask(account.key, path.replaceAll('KEY', account.key), ...headers);
-    const made = await service.createKey(account.key);
-    const rotated = await service.ask(account.key, `POST /api-keys/${made.id}/rotate`);
+    const made = await api.createKey(account.key);
+    const rotated = await api.ask(account.key, `POST /api-keys/${made.id}/rotate`);
     const { key: next } = JSON.parse(rotated.bytes.toString()) as { key: string };
-    expect((await service.ask(next, 'POST /messages', { message: 'x' })).status).toBe(202);
-    expect((await service.ask(OPERATORS_KEY, 'GET /admin/accounts')).status).toBe(200);
-    await service.ask(next, 'POST /messages', `{"message":1,"${next}":"${next}"}`);
-    const metrics = await (await fetch(`${service.managementUrl}/metrics`)).text();
-    const tables = await service.sql<{ name: string }>(
+    expect((await api.ask(next, 'POST /messages', { message: 'x' })).status).toBe(202);
+    expect((await api.ask(OPERATOR, 'GET /admin/accounts')).status).toBe(200);
+    await api.ask(next, 'POST /messages', `{"message":1,"${next}":"${next}"}`);
+    const metrics = await (await fetch(`${api.managementUrl}/metrics`)).text();
+    const tables = await api.sql<{ name: string }>(
       `SELECT format('%I.%I', table_schema, table_name) AS name FROM information_schema.tables
        WHERE table_schema IN ('sluice', 'bullmq') AND table_type = 'BASE TABLE'`,
     );
 
     expect(tables.length).toBeGreaterThan(10);
-    for (const secret of [account.key, made.key, next, OPERATORS_KEY, PEPPER]) {
-      expect(log.filter((line) => line.includes(secret))).toEqual([]);
+    for (const secret of [account.key, made.key, next, OPERATOR.key, PEPPER]) {
+      expect(api.log().filter((line) => line.includes(secret))).toEqual([]);
       expect(metrics).not.toContain(secret);
       for (const { name } of tables) {
-        const rows = await service.sql(`SELECT FROM ${name} AS t WHERE position($1 IN t::text) > 0`, [secret]);
+        const rows = await api.sql(`SELECT FROM ${name} AS t WHERE position($1 IN t::text) > 0`, [secret]);
         expect([name, rows.length]).toEqual([name, 0]);
       }
     }

@@ -1,23 +1,24 @@
-import { Service, statusesOf, type NewKey, type Process, type SignedUp } from '../../support/accounts.js';
-import { expectProblem } from '../../support/api.js';
+import {
+  expectProblem,
+  joinedApi,
+  sharedApi,
+  statusesOf,
+  type Account,
+  type TestApi,
+  type NewKey,
+} from '../../support/api.js';
 
 describe('DELETE /api-keys/:id', () => {
-  let service: Service;
-  let other: Process;
-  let account: SignedUp;
+  const api = sharedApi();
+  const other = joinedApi(api);
+  let account: Account;
   let made: NewKey;
-
-  beforeAll(async () => {
-    service = await Service.start();
-    other = await service.join();
-  });
-  afterAll(() => service.stop());
   beforeEach(async () => {
-    account = await service.signUp();
-    made = await service.createKey(account.key);
+    account = await api.signUp();
+    made = await api.createKey(account.key);
   });
 
-  const revoke = (id = made.id, key = account.key, process: Process = service) =>
+  const revoke = (id = made.id, key = account.key, process: TestApi = api) =>
     process.ask(key, `DELETE /api-keys/${id}`);
 
   it('answers 204 with nothing, and 404 api_key_not_found from then on', async () => {
@@ -30,7 +31,7 @@ describe('DELETE /api-keys/:id', () => {
   });
 
   it('ends the key with the next request on every process, also where it was just used', async () => {
-    const processes = [service, other];
+    const processes = [api, other];
     for (const process of processes) expect(await process.knows(made.key)).toBe(true);
     await revoke();
     for (const process of [...processes].reverse()) {
@@ -49,7 +50,7 @@ describe('DELETE /api-keys/:id', () => {
 
   it('leaves the other keys of the account alone', async () => {
     await revoke();
-    expect(await Promise.all([service.knows(account.key), other.knows(account.key)])).toEqual([true, true]);
+    expect(await Promise.all([api.knows(account.key), other.knows(account.key)])).toEqual([true, true]);
   });
 
   it('lets a key revoke itself', async () => {
@@ -59,13 +60,13 @@ describe('DELETE /api-keys/:id', () => {
 
   it('answers 204 once when many revoke it at once', async () => {
     const answers = await Promise.all(
-      Array.from({ length: 10 }, (_, n) => revoke(made.id, account.key, n % 2 ? service : other)),
+      Array.from({ length: 10 }, (_, n) => revoke(made.id, account.key, n % 2 ? api : other)),
     );
     expect(statusesOf(answers)).toEqual([204, ...Array<number>(9).fill(404)]);
   });
 
   it('revokes an expired key', async () => {
-    await service.sql("UPDATE sluice.api_keys SET expires_at = now() - interval '1 s' WHERE id = $1", [made.id]);
+    await api.sql("UPDATE sluice.api_keys SET expires_at = now() - interval '1 s' WHERE id = $1", [made.id]);
     expect((await revoke()).status).toBe(204);
   });
 
@@ -80,12 +81,12 @@ describe('DELETE /api-keys/:id', () => {
     ['a pattern', () => '%25'],
   ])('answers 404 api_key_not_found when the id is %s', async (_name, id) => {
     expectProblem(await revoke(id()), 404, 'api_key_not_found');
-    expect(await service.knows(made.key)).toBe(true);
+    expect(await api.knows(made.key)).toBe(true);
   });
 
   it("answers 404 api_key_not_found to another account's key, which goes on", async () => {
-    const stranger = await service.signUp();
+    const stranger = await api.signUp();
     expectProblem(await revoke(stranger.keyId), 404, 'api_key_not_found');
-    expect(await Promise.all([service.knows(stranger.key), other.knows(stranger.key)])).toEqual([true, true]);
+    expect(await Promise.all([api.knows(stranger.key), other.knows(stranger.key)])).toEqual([true, true]);
   });
 });

@@ -1,35 +1,30 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
+  expectProblem,
+  joinedApi,
   newKey,
   pageOf,
-  Service,
+  sharedApi,
   statusesOf,
+  type Account,
+  type TestApi,
   type NewKey,
-  type Process,
-  type SignedUp,
-} from '../../support/accounts.js';
-import { expectProblem } from '../../support/api.js';
+} from '../../support/api.js';
 
 describe('POST /api-keys/:id/rotate', () => {
-  let service: Service;
-  let other: Process;
-  let account: SignedUp;
+  const api = sharedApi();
+  const other = joinedApi(api);
+  let account: Account;
   let old: NewKey;
-
-  beforeAll(async () => {
-    service = await Service.start();
-    other = await service.join();
-  });
-  afterAll(() => service.stop());
   beforeEach(async () => {
-    account = await service.signUp();
-    old = await service.createKey(account.key);
+    account = await api.signUp();
+    old = await api.createKey(account.key);
   });
 
-  const rotate = (body?: object | string, id = old.id, process: Process = service) =>
+  const rotate = (body?: object | string, id = old.id, process: TestApi = api) =>
     process.ask(account.key, `POST /api-keys/${id}/rotate`, body);
-  const known = (key: string) => Promise.all([service, other].map((process) => process.knows(key)));
-  const keys = async () => pageOf(await service.ask(account.key, 'GET /api-keys')).data;
+  const known = (key: string) => Promise.all([api, other].map((process) => process.knows(key)));
+  const keys = async () => pageOf(await api.ask(account.key, 'GET /api-keys')).data;
 
   describe('answers 201', () => {
     it.each([
@@ -46,7 +41,7 @@ describe('POST /api-keys/:id/rotate', () => {
 
     it('with another id and key, and with the name, scopes and expiry of the old one', async () => {
       const expiresAt = new Date(Date.now() + 60_000).toISOString();
-      old = await service.createKey(account.key, { name: 'CI', scopes: ['messages:read'], expiresAt });
+      old = await api.createKey(account.key, { name: 'CI', scopes: ['messages:read'], expiresAt });
       const { id, key, createdAt, ...rest } = newKey(await rotate());
 
       expect(id).toMatch(/^key_[0-7][0-9a-hjkmnp-tv-z]{25}$/);
@@ -80,7 +75,7 @@ describe('POST /api-keys/:id/rotate', () => {
 
     it('and lengthens no life with a grace', async () => {
       const expiresAt = new Date(Date.now() + 60_000).toISOString();
-      old = await service.createKey(account.key, { expiresAt });
+      old = await api.createKey(account.key, { expiresAt });
       const { expiresAt: inherited } = newKey(await rotate({ graceSeconds: 2_592_000 }));
       expect(inherited).toBe(expiresAt);
       expect(await keys()).toMatchObject([{ expiresAt }, { id: old.id, expiresAt }, {}, {}]);
@@ -88,7 +83,7 @@ describe('POST /api-keys/:id/rotate', () => {
 
     it('to one of two at once', async () => {
       for (let round = 0; round < 5; round++) {
-        const answers = await Promise.all([service, other].map((process) => rotate({}, old.id, process)));
+        const answers = await Promise.all([api, other].map((process) => rotate({}, old.id, process)));
         expect(statusesOf(answers)).toEqual([201, 404]);
         expect(await keys()).toHaveLength(2);
         old = newKey(answers.find(({ status }) => status === 201) ?? (await rotate()));
@@ -96,13 +91,13 @@ describe('POST /api-keys/:id/rotate', () => {
     });
 
     it('or the old key is revoked, when both are wished for at once', async () => {
-      account = await service.signUp({ perMinute: 1_000, perDay: 1_000 });
-      const made = await Promise.all(Array.from({ length: 10 }, () => service.createKey(account.key)));
+      account = await api.signUp({ perMinute: 1_000, perDay: 1_000 });
+      const made = await Promise.all(Array.from({ length: 10 }, () => api.createKey(account.key)));
       const outcomes = await Promise.all(
         made.map(async ({ id, key }) => {
           const revoke = other.ask(account.key, `DELETE /api-keys/${id}`);
           const statuses = [(await rotate({}, id)).status, (await revoke).status];
-          return [...statuses, await service.knows(key)];
+          return [...statuses, await api.knows(key)];
         }),
       );
 
@@ -126,7 +121,7 @@ describe('POST /api-keys/:id/rotate', () => {
     const { errors } = expectProblem(await rotate({ graceSeconds }), 400, 'validation_failed');
     const detail = expect.stringMatching(/^graceSeconds must .*\.$/) as string;
     expect(errors).toEqual([{ pointer: '/graceSeconds', detail }]);
-    expect(await service.knows(old.key)).toBe(true);
+    expect(await api.knows(old.key)).toBe(true);
   });
 
   it.each(['null', '[]', '60'])('answers 400 validation_failed to %s instead of an object', async (body) => {
@@ -139,13 +134,13 @@ describe('POST /api-keys/:id/rotate', () => {
 
   it('answers 400 invalid_content_type to a body of another type', async () => {
     const headers = { authorization: `Bearer ${account.key}`, 'content-type': 'text/plain' };
-    const answer = await service.call({ method: 'POST', path: `/api-keys/${old.id}/rotate`, headers, body: '{}' });
+    const answer = await api.ask(null, `POST /api-keys/${old.id}/rotate`, '{}', headers);
     expectProblem(answer, 400, 'invalid_content_type');
   });
 
   it('answers 403 insufficient_scope to a key that would get more than it has, and the other goes on', async () => {
-    const { key } = await service.createKey(account.key, { scopes: ['account:manage', 'messages:read'] });
-    const answer = await service.ask(key, `POST /api-keys/${old.id}/rotate`);
+    const { key } = await api.createKey(account.key, { scopes: ['account:manage', 'messages:read'] });
+    const answer = await api.ask(key, `POST /api-keys/${old.id}/rotate`);
 
     expect(expectProblem(answer, 403, 'insufficient_scope').detail).toContain('messages:send');
     expect(await known(old.key)).toEqual([true, true]);
@@ -163,20 +158,20 @@ describe('POST /api-keys/:id/rotate', () => {
       ['a pattern', () => '%25'],
     ])('when the id is %s', async (_name, id) => {
       expectProblem(await rotate({}, id()), 404, 'api_key_not_found');
-      expect(await service.knows(old.key)).toBe(true);
+      expect(await api.knows(old.key)).toBe(true);
     });
 
     it('when the key is of another account', async () => {
-      const stranger = await service.signUp();
+      const stranger = await api.signUp();
       expectProblem(await rotate({}, stranger.keyId), 404, 'api_key_not_found');
       expect(await known(stranger.key)).toEqual([true, true]);
     });
 
     it('when it is revoked, rotated or expired', async () => {
-      const [rotated, expired] = [await service.createKey(account.key), await service.createKey(account.key)];
-      await service.ask(account.key, `DELETE /api-keys/${old.id}`);
+      const [rotated, expired] = [await api.createKey(account.key), await api.createKey(account.key)];
+      await api.ask(account.key, `DELETE /api-keys/${old.id}`);
       await rotate({}, rotated.id);
-      await service.sql("UPDATE sluice.api_keys SET expires_at = now() - interval '1 s' WHERE id = $1", [expired.id]);
+      await api.sql("UPDATE sluice.api_keys SET expires_at = now() - interval '1 s' WHERE id = $1", [expired.id]);
       for (const { id } of [old, rotated, expired]) expectProblem(await rotate({}, id), 404, 'api_key_not_found');
     });
   });

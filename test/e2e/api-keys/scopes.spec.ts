@@ -1,6 +1,4 @@
-import { Service, type SignedUp } from '../../support/accounts.js';
-import { expectProblem } from '../../support/api.js';
-import { jsonOf } from '../../support/http.js';
+import { accountOf, expectProblem, sharedApi } from '../../support/api.js';
 
 const SCOPES = ['messages:send', 'messages:read', 'account:manage'];
 
@@ -25,25 +23,21 @@ const routes = [
 ] as const;
 
 describe('A key without the scope of a route', () => {
-  let service: Service;
-  let account: SignedUp;
-  const keys = new Map<string, string>();
-
+  const api = sharedApi();
+  const account = accountOf(api, { perMinute: 1_000, perDay: 1_000 });
   beforeAll(async () => {
-    service = await Service.start();
-    account = await service.signUp({ perMinute: 1_000, perDay: 1_000 });
     for (const scope of SCOPES) {
       const [own, others] = [[scope], SCOPES.filter((other) => other !== scope)];
-      keys.set(`only ${scope}`, (await service.createKey(account.key, { scopes: own })).key);
-      keys.set(`all but ${scope}`, (await service.createKey(account.key, { scopes: others })).key);
+      keys.set(`only ${scope}`, (await api.createKey(account.key, { scopes: own })).key);
+      keys.set(`all but ${scope}`, (await api.createKey(account.key, { scopes: others })).key);
     }
-    const { id, key } = await service.createKey(account.key);
-    await service.sql("UPDATE sluice.api_keys SET scopes = '{}' WHERE id = $1", [id]);
+    const { id, key } = await api.createKey(account.key);
+    await api.sql("UPDATE sluice.api_keys SET scopes = '{}' WHERE id = $1", [id]);
     keys.set('none', key);
   });
-  afterAll(() => service.stop());
+  const keys = new Map<string, string>();
 
-  const ask = (which: string, route: string, body?: string) => service.ask(keys.get(which) ?? '', route, body);
+  const ask = (which: string, route: string, body?: string) => api.ask(keys.get(which) ?? '', route, body);
 
   it.each(routes)('answers 403 insufficient_scope to %s, which takes %s', async (route, scope) => {
     for (const which of [`all but ${scope}`, 'none']) {
@@ -62,14 +56,14 @@ describe('A key without the scope of a route', () => {
   });
 
   it('answers 403 before it looks for the thing', async () => {
-    const { id } = jsonOf(await ask('only messages:send', 'POST /messages', '{"message":"x"}')) as { id: string };
+    const { id } = (await ask('only messages:send', 'POST /messages', '{"message":"x"}')).body as { id: string };
     expectProblem(await ask('only messages:send', `GET /messages/${id}`), 403, 'insufficient_scope');
     expectProblem(await ask('only messages:read', `POST /messages/${id}/cancel`), 403, 'insufficient_scope');
-    expect(jsonOf(await ask('only messages:read', `GET /messages/${id}`))).toMatchObject({ status: 'queued' });
+    expect((await ask('only messages:read', `GET /messages/${id}`)).body).toMatchObject({ status: 'queued' });
   });
 
   it('answers 403 and does nothing', async () => {
-    const stored = () => service.sql('SELECT id, revoked_at, expires_at, name FROM sluice.api_keys ORDER BY id');
+    const stored = () => api.sql('SELECT id, revoked_at, expires_at, name FROM sluice.api_keys ORDER BY id');
     const before = await stored();
     const routes = ['POST /api-keys', `POST /api-keys/${account.keyId}/rotate`, `DELETE /api-keys/${account.keyId}`];
     for (const route of routes) {
@@ -77,11 +71,11 @@ describe('A key without the scope of a route', () => {
       expectProblem(await ask('all but account:manage', route, body), 403, 'insufficient_scope');
     }
     expect(await stored()).toEqual(before);
-    expect(await service.knows(account.key)).toBe(true);
+    expect(await api.knows(account.key)).toBe(true);
   });
 
   it('is counted all the same', async () => {
-    const used = async () => jsonOf(await service.ask(account.key, 'GET /account/usage')).minute as { used: number };
+    const used = async () => (await api.ask(account.key, 'GET /account/usage')).body.minute as { used: number };
     const before = (await used()).used;
     await ask('none', 'GET /messages');
     expect((await used()).used).toBe(before + 2);

@@ -1,49 +1,39 @@
-import { pino } from 'pino';
-import { OPERATORS_KEY, Service, type NewKey, type SignedUp } from '../../support/accounts.js';
-import { expectProblem } from '../../support/api.js';
+import { accountOf, expectProblem, OPERATOR, ownApi, type NewKey } from '../../support/api.js';
 import type { Answer } from '../../support/http.js';
 
 const PEPPER = 'the pepper of a service, kept to itself';
 
 describe('An API key', () => {
-  const log: string[] = [];
-  let service: Service;
-  let account: SignedUp;
+  const api = ownApi({ LOG_LEVEL: 'trace', API_KEY_PEPPER: PEPPER });
+  const account = accountOf(api);
   let made: NewKey;
-
   beforeAll(async () => {
-    const logger = pino({ level: 'trace' }, { write: (line: string) => log.push(line) });
-    service = await Service.start({ LOG_LEVEL: 'trace', API_KEY_PEPPER: PEPPER }, logger);
-    account = await service.signUp();
-    made = await service.createKey(account.key);
+    made = await api.createKey(account.key);
   });
-  afterAll(() => service.stop());
 
   const changed = (key: string, place: number) => {
     const other = key.at(place) === '0' ? '1' : '0';
     return key.slice(0, place) + other + key.slice(place + 1 || key.length);
   };
-  const secrets = () => [account.key, made.key, OPERATORS_KEY, PEPPER];
+  const secrets = () => [account.key, made.key, OPERATOR.key, PEPPER];
 
   it.each([4, 20, 39, 43])('is unknown when its character %d is changed', async (place) => {
-    expectProblem(await service.ask(changed(made.key, place), 'GET /messages'), 401, 'unauthorized');
-    expect(await service.knows(made.key)).toBe(true);
+    expectProblem(await api.ask(changed(made.key, place), 'GET /messages'), 401, 'unauthorized');
+    expect(await api.knows(made.key)).toBe(true);
   });
 
   it('is unknown in capitals, cut, lengthened or twice', async () => {
     const { key } = made;
     for (const other of [key.toUpperCase(), key.slice(0, -1), key.slice(4), `${key}0`, `${key},${key}`, key + key]) {
-      expectProblem(await service.ask(other, 'GET /messages'), 401, 'unauthorized');
+      expectProblem(await api.ask(other, 'GET /messages'), 401, 'unauthorized');
     }
   });
 
   it('is unknown under another pepper, and gets there what any key gets that was never issued', async () => {
-    const other = await service.join({ API_KEY_PEPPER: `${PEPPER}!`, LOG_LEVEL: 'silent' });
+    const other = await api.join({ API_KEY_PEPPER: `${PEPPER}!`, LOG_LEVEL: 'silent' });
     const headers = { 'x-request-id': 'same' };
     const answers = await Promise.all(
-      [made.key, changed(made.key, 43), 'nonsense'].map((key) =>
-        other.call({ path: '/messages', headers: { ...headers, authorization: `Bearer ${key}` } }),
-      ),
+      [made.key, changed(made.key, 43), 'nonsense'].map((key) => other.ask(key, 'GET /messages', undefined, headers)),
     );
     for (const answer of answers) {
       expectProblem(answer, 401, 'unauthorized');
@@ -54,31 +44,32 @@ describe('An API key', () => {
 
   it('is in no error and in no line of the log, whatever happens', async () => {
     const { key } = made;
-    const rotated = await service.createKey(account.key);
-    await service.ask(account.key, `POST /api-keys/${rotated.id}/rotate`);
-    await service.sql("ALTER TABLE sluice.api_keys ADD CHECK (name <> 'unstorable')");
+    const rotated = await api.createKey(account.key);
+    await api.ask(account.key, `POST /api-keys/${rotated.id}/rotate`);
+    await api.sql("ALTER TABLE sluice.api_keys ADD CHECK (name <> 'unstorable')");
     const errors: Answer[] = [
-      await service.ask(rotated.key, 'GET /account'),
-      await service.ask(changed(key, 30), 'GET /account'),
-      await service.ask(changed(OPERATORS_KEY, 9), 'GET /admin/accounts'),
-      await service.ask(key, `GET /messages/${key}`),
-      await service.ask(key, `DELETE /api-keys/${key}`),
-      await service.ask(key, `GET /nothing/${key}?key=${key}`),
-      await service.ask(key, `PUT /account?key=${key}`),
-      await service.ask(key, `GET /messages?cursor=${key}`),
-      await service.ask(key, 'POST /messages', `{"message":1,"${key}":"${key}"}`),
-      await service.ask(key, 'POST /messages', `{"message":"${key}`),
-      await service.ask(key, 'POST /api-keys', { name: 'x', expiresAt: key, scopes: [key] }),
-      await service.ask(key, 'POST /api-keys', { name: 'unstorable' }),
-      await service.ask(OPERATORS_KEY, `GET /admin/accounts/${key}`),
+      await api.ask(rotated.key, 'GET /account'),
+      await api.ask(changed(key, 30), 'GET /account'),
+      await api.ask(changed(OPERATOR.key, 9), 'GET /admin/accounts'),
+      await api.ask(key, `GET /messages/${key}`),
+      await api.ask(key, `DELETE /api-keys/${key}`),
+      await api.ask(key, `GET /nothing/${key}?key=${key}`),
+      await api.ask(key, `PUT /account?key=${key}`),
+      await api.ask(key, `GET /messages?cursor=${key}`),
+      await api.ask(key, 'POST /messages', `{"message":1,"${key}":"${key}"}`),
+      await api.ask(key, 'POST /messages', `{"message":"${key}`),
+      await api.ask(key, 'POST /api-keys', { name: 'x', expiresAt: key, scopes: [key] }),
+      await api.ask(key, 'POST /api-keys', { name: 'unstorable' }),
+      await api.ask(OPERATOR, `GET /admin/accounts/${key}`),
     ];
-    const stopped = await service.call({ path: `/%${key}`, headers: { authorization: `Bearer ${key}` } });
+    const stopped = await api.ask(null, `GET /%${key}`, undefined, { authorization: `Bearer ${key}` });
 
     const statuses = [401, 401, 401, 404, 404, 404, 405, 400, 400, 400, 400, 500, 404];
     expect(errors.map(({ status }) => status)).toEqual(statuses);
     const told = [...errors, stopped].map(({ headers, bytes }) => JSON.stringify(headers) + bytes.toString());
+    const log = api.log();
     expect(log.join('')).toContain('unexpected error');
-    for (const secret of [...secrets(), rotated.key, changed(key, 30), changed(OPERATORS_KEY, 9)]) {
+    for (const secret of [...secrets(), rotated.key, changed(key, 30), changed(OPERATOR.key, 9)]) {
       for (const text of [...told, ...log]) expect(text).not.toContain(secret);
     }
   });

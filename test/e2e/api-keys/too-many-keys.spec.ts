@@ -1,25 +1,15 @@
-import { Service, statusesOf, type Process, type SignedUp } from '../../support/accounts.js';
-import { expectProblem } from '../../support/api.js';
+import { accountForEach, expectProblem, joinedApi, sharedApi, statusesOf, type TestApi } from '../../support/api.js';
 
 const MAX_KEYS = 100;
 
 describe('An account has at most 100 live keys', () => {
-  let service: Service;
-  let other: Process;
-  let account: SignedUp;
-
-  beforeAll(async () => {
-    service = await Service.start();
-    other = await service.join();
-  });
-  afterAll(() => service.stop());
-  beforeEach(async () => {
-    account = await service.signUp();
-  });
+  const api = sharedApi();
+  const other = joinedApi(api);
+  const account = accountForEach(api);
 
   /** Gives the account further keys, without asking for each. */
   const fill = (count: number, expiresAt: Date | null = null, revokedAt: Date | null = null) =>
-    service.sql(
+    api.sql(
       `INSERT INTO sluice.api_keys (id, account_id, name, hash, scopes, created_at, expires_at, revoked_at)
        SELECT 'key_' || gen_random_uuid(), $1, 'filling', uuid_send(gen_random_uuid()) || uuid_send(gen_random_uuid()),
               '{}', now(), $3, $4
@@ -27,14 +17,14 @@ describe('An account has at most 100 live keys', () => {
       [account.id, count, expiresAt, revokedAt],
     );
   const live = async () => {
-    const rows = await service.sql(
+    const rows = await api.sql(
       `SELECT FROM sluice.api_keys
        WHERE account_id = $1 AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > now())`,
       [account.id],
     );
     return rows.length;
   };
-  const create = (process: Process = service) => process.ask(account.key, 'POST /api-keys', { name: 'one more' });
+  const create = (process: TestApi = api, by = account) => process.ask(by, 'POST /api-keys', { name: 'one more' });
   const past = new Date(Date.now() - 1_000);
   const future = new Date(Date.now() + 3_600_000);
 
@@ -47,7 +37,7 @@ describe('An account has at most 100 live keys', () => {
 
   it('however many are made at once on every process', async () => {
     await fill(MAX_KEYS - 5);
-    const answers = await Promise.all(Array.from({ length: 16 }, (_, n) => create(n % 2 ? service : other)));
+    const answers = await Promise.all(Array.from({ length: 16 }, (_, n) => create(n % 2 ? api : other)));
 
     expect(statusesOf(answers)).toEqual([...Array<number>(4).fill(201), ...Array<number>(12).fill(409)]);
     expect(await live()).toBe(MAX_KEYS);
@@ -66,25 +56,24 @@ describe('An account has at most 100 live keys', () => {
 
   it('so a revoked one makes room', async () => {
     await fill(MAX_KEYS - 2);
-    const { id } = await service.createKey(account.key);
-    await service.ask(account.key, `DELETE /api-keys/${id}`);
+    const { id } = await api.createKey(account.key);
+    await api.ask(account.key, `DELETE /api-keys/${id}`);
     expect((await create(other)).status).toBe(201);
     expectProblem(await create(), 409, 'too_many_keys');
   });
 
   it('each account by itself', async () => {
     await fill(MAX_KEYS - 1);
-    account = await service.signUp();
-    expect((await create()).status).toBe(201);
+    expect((await create(api, await api.signUp())).status).toBe(201);
   });
 
   it('so one of 100 can be rotated at once, but not with a grace', async () => {
     await fill(MAX_KEYS - 2);
-    const { id, key } = await service.createKey(account.key);
-    const rotate = (body: object) => service.ask(account.key, `POST /api-keys/${id}/rotate`, body);
+    const { id, key } = await api.createKey(account.key);
+    const rotate = (body: object) => api.ask(account.key, `POST /api-keys/${id}/rotate`, body);
 
     expectProblem(await rotate({ graceSeconds: 60 }), 409, 'too_many_keys');
-    expect(await service.knows(key)).toBe(true);
+    expect(await api.knows(key)).toBe(true);
     expect((await rotate({ graceSeconds: 0 })).status).toBe(201);
     expect(await live()).toBe(MAX_KEYS);
   });

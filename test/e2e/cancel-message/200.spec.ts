@@ -1,25 +1,18 @@
-import { startTestApi, type TestAccount, type TestApi } from '../../support/api.js';
-import { jsonOf } from '../../support/http.js';
+import { accountOf, sharedApi } from '../../support/api.js';
 
 describe('POST /messages/:id/cancel answers 200', () => {
-  let api: TestApi;
-  let account: TestAccount;
-
-  beforeAll(async () => {
-    api = await startTestApi();
-    account = await api.signUp();
-  });
-  afterAll(() => api.stop());
+  const api = sharedApi();
+  const account = accountOf(api);
 
   it('with the message, which is cancelled from then on', async () => {
     const sent = await api.sent(account);
-    const answer = await api.as(account, { method: 'POST', path: `/messages/${sent.id}/cancel` });
-    const { updatedAt, ...message } = jsonOf(answer);
+    const answer = await api.ask(account, `POST /messages/${sent.id}/cancel`);
+    const { updatedAt, ...message } = answer.body;
 
     expect(answer.status).toBe(200);
     expect(message).toEqual({ ...sent, status: 'cancelled', deliverAt: null, attempts: 0, failureReason: null });
     expect(Date.parse(updatedAt as string)).toBeGreaterThanOrEqual(Date.parse(sent.createdAt));
-    expect(jsonOf(await api.as(account, { path: `/messages/${sent.id}` }))).toEqual(jsonOf(answer));
+    expect((await api.ask(account, `GET /messages/${sent.id}`)).body).toEqual(answer.body);
   });
 
   it.each([
@@ -27,18 +20,16 @@ describe('POST /messages/:id/cancel answers 200', () => {
     ['something that is not JSON', { 'content-type': 'text/plain' }, 'please'],
   ])('whatever the body holds: %s', async (_name, headers, body) => {
     const { id } = await api.sent(account);
-    const answer = await api.as(account, { method: 'POST', path: `/messages/${id}/cancel`, headers, body });
+    const answer = await api.ask(account, `POST /messages/${id}/cancel`, body, headers);
 
-    expect(jsonOf(answer)).toMatchObject({ id, status: 'cancelled' });
+    expect(answer.body).toMatchObject({ id, status: 'cancelled' });
   });
 
   it('once, when many ask in parallel', async () => {
     const { id } = await api.sent(account);
     // Held up until several have seen it queued.
     const asked = await api.during('SELECT FROM sluice.messages WHERE id = $1 FOR UPDATE', [id], async () => {
-      const answers = Promise.all(
-        Array.from({ length: 10 }, () => api.as(account, { method: 'POST', path: `/messages/${id}/cancel` })),
-      );
+      const answers = Promise.all(Array.from({ length: 10 }, () => api.ask(account, `POST /messages/${id}/cancel`)));
       await api.waiting(2);
       return { answers };
     });

@@ -1,15 +1,9 @@
-import { expectProblem, startTestApi, type TestAccount, type TestApi } from '../../support/api.js';
+import { accountOf, expectProblem, sharedApi } from '../../support/api.js';
 import { exchange, lines, RawConnection } from '../../support/http.js';
 
 describe('the edge answers 400 malformed_request, whoever asks', () => {
-  let api: TestApi;
-  let account: TestAccount;
-
-  beforeAll(async () => {
-    api = await startTestApi();
-    account = await api.signUp();
-  });
-  afterAll(() => api.stop());
+  const api = sharedApi();
+  const account = accountOf(api);
 
   const bearer = () => `Authorization: Bearer ${account.key}`;
   const empty = (count: number) => Array.from({ length: count }, () => 'a:');
@@ -101,7 +95,7 @@ describe('the edge answers 400 malformed_request, whoever asks', () => {
     'a path that is not validly percent-encoded: %s',
     async (path) => {
       for (const method of ['GET', 'POST', 'DELETE', 'OPTIONS']) {
-        expectProblem(await api.as(account, { method, path }), 400, 'malformed_request');
+        expectProblem(await api.ask(account, `${method} ${path}`), 400, 'malformed_request');
       }
     },
   );

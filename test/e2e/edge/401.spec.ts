@@ -1,13 +1,8 @@
-import { expectProblem, startTestApi, type TestApi } from '../../support/api.js';
-import { exchange, jsonOf, lines, RawConnection } from '../../support/http.js';
+import { expectProblem, sharedApi } from '../../support/api.js';
+import { exchange, lines, RawConnection } from '../../support/http.js';
 
 describe('the edge answers 401 unauthorized before it looks at anything else', () => {
-  let api: TestApi;
-
-  beforeAll(async () => {
-    api = await startTestApi();
-  });
-  afterAll(() => api.stop());
+  const api = sharedApi();
 
   it.each([
     ['GET', '/messages'],
@@ -16,7 +11,7 @@ describe('the edge answers 401 unauthorized before it looks at anything else', (
     ['POST', '/messages/any/cancel'],
     ['POST', '/messages/any/retry'],
   ])('to %s %s without a key', async (method, path) => {
-    expectProblem(await api.call({ method, path }), 401, 'unauthorized');
+    expectProblem(await api.ask(null, `${method} ${path}`), 401, 'unauthorized');
   });
 
   it.each([
@@ -89,7 +84,7 @@ describe('the edge answers 401 unauthorized before it looks at anything else', (
 
     expect(interim.status).toBe(100);
     expect(answer.status).toBe(202);
-    expect(jsonOf(answer).message).toBe('x');
+    expect(answer.body.message).toBe('x');
     connection.close();
   });
 });

@@ -1,14 +1,8 @@
-import { expectProblem, startTestApi, type TestAccount, type TestApi } from '../../support/api.js';
+import { accountOf, expectProblem, sharedApi } from '../../support/api.js';
 
 describe('an unknown path is answered 404 not_found', () => {
-  let api: TestApi;
-  let account: TestAccount;
-
-  beforeAll(async () => {
-    api = await startTestApi();
-    account = await api.signUp();
-  });
-  afterAll(() => api.stop());
+  const api = sharedApi();
+  const account = accountOf(api);
 
   it.each([
     '/',
@@ -26,8 +20,8 @@ describe('an unknown path is answered 404 not_found', () => {
     `/${'a'.repeat(99)}`,
   ])('with a key and without: %s', async (path) => {
     for (const method of ['GET', 'POST', 'DELETE', 'OPTIONS', 'PROPFIND']) {
-      expectProblem(await api.call({ method, path }), 404, 'not_found');
-      expectProblem(await api.as(account, { method, path }), 404, 'not_found');
+      expectProblem(await api.ask(null, `${method} ${path}`), 404, 'not_found');
+      expectProblem(await api.ask(account, `${method} ${path}`), 404, 'not_found');
     }
   });
 });

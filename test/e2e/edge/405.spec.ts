@@ -1,14 +1,8 @@
-import { expectProblem, startTestApi, type TestAccount, type TestApi } from '../../support/api.js';
+import { accountOf, expectProblem, sharedApi } from '../../support/api.js';
 
 describe('a wrong method is answered 405 method_not_allowed', () => {
-  let api: TestApi;
-  let account: TestAccount;
-
-  beforeAll(async () => {
-    api = await startTestApi();
-    account = await api.signUp();
-  });
-  afterAll(() => api.stop());
+  const api = sharedApi();
+  const account = accountOf(api);
 
   it.each([
     ['/messages', ['PUT', 'PATCH', 'DELETE', 'TRACE', 'QUERY', 'PROPFIND', 'PURGE'], 'GET, HEAD, OPTIONS, POST'],
@@ -24,7 +18,7 @@ describe('a wrong method is answered 405 method_not_allowed', () => {
     ['http://sluice/messages', ['DELETE'], 'GET, HEAD, OPTIONS, POST'],
   ])('at %s with a key and without, and with the methods that are allowed', async (path, methods, allowed) => {
     for (const method of methods) {
-      for (const answer of [await api.call({ method, path }), await api.as(account, { method, path })]) {
+      for (const answer of [await api.ask(null, `${method} ${path}`), await api.ask(account, `${method} ${path}`)]) {
         expectProblem(answer, 405, 'method_not_allowed');
         expect(answer.headers.allow?.split(', ').toSorted().join(', ')).toBe(allowed);
       }
@@ -33,7 +27,7 @@ describe('a wrong method is answered 405 method_not_allowed', () => {
 
   it('to a body that nobody reads as well, and serves the same connection on', async () => {
     const headers = { 'content-type': 'application/json' };
-    const answer = await api.as(account, { method: 'PUT', path: '/messages', headers, body: '{"message":"x"}' });
+    const answer = await api.ask(account, 'PUT /messages', '{"message":"x"}', headers);
 
     expectProblem(answer, 405, 'method_not_allowed');
     expect(answer.headers.connection).toBe('keep-alive');

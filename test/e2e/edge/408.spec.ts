@@ -1,16 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { expectProblem, startTestApi, type TestAccount, type TestApi } from '../../support/api.js';
+import { accountOf, expectProblem, ownApi } from '../../support/api.js';
 import { lines, RawConnection } from '../../support/http.js';
 
 describe('a request that does not arrive within REQUEST_TIMEOUT_MS is answered 408 request_timeout', () => {
-  let api: TestApi;
-  let account: TestAccount;
-
-  beforeAll(async () => {
-    api = await startTestApi({ REQUEST_TIMEOUT_MS: '500' });
-    account = await api.signUp();
-  });
-  afterAll(() => api.stop());
+  const api = ownApi({ REQUEST_TIMEOUT_MS: '500' });
+  const account = accountOf(api);
 
   const head = () =>
     lines(

@@ -1,15 +1,9 @@
-import { expectProblem, startTestApi, type TestAccount, type TestApi } from '../../support/api.js';
+import { accountOf, expectProblem, sharedApi } from '../../support/api.js';
 import { exchange, lines } from '../../support/http.js';
 
 describe('headers or a path of more than 16 KiB are answered 431 headers_too_large', () => {
-  let api: TestApi;
-  let account: TestAccount;
-
-  beforeAll(async () => {
-    api = await startTestApi();
-    account = await api.signUp();
-  });
-  afterAll(() => api.stop());
+  const api = sharedApi();
+  const account = accountOf(api);
 
   const get = (path: string, ...more: string[]) =>
     exchange(api.url, lines(`GET ${path} HTTP/1.1`, 'Host: sluice', `Authorization: Bearer ${account.key}`, ...more));

@@ -1,4 +1,4 @@
-import { expectProblem, startTestApi, type TestAccount, type TestApi } from '../../support/api.js';
+import { accountOf, expectProblem, ownApi } from '../../support/api.js';
 import { call, type Answer } from '../../support/http.js';
 import { Link } from '../../support/link.js';
 
@@ -6,18 +6,11 @@ const MAX_WAIT_MS = 200;
 
 describe('while requests wait for longer than MAX_WAIT_MS for more than a second, every request is answered 503 unavailable at once', () => {
   const link = new Link();
-  let api: TestApi;
-  let account: TestAccount;
-
+  const api = ownApi({ MAX_WAIT_MS: String(MAX_WAIT_MS) }, link);
+  const account = accountOf(api);
   beforeAll(async () => {
-    api = await startTestApi({ MAX_WAIT_MS: String(MAX_WAIT_MS) }, (url) => link.open(url));
-    account = await api.signUp();
     // The account is known then, so that what follows waits to be counted.
     await api.sent(account);
-  });
-  afterAll(async () => {
-    await api.stop();
-    await link.cut();
   });
 
   const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));

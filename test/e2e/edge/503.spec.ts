@@ -1,23 +1,15 @@
-import { expectProblem, startTestApi, type TestAccount, type TestApi } from '../../support/api.js';
+import { accountOf, expectProblem, ownApi } from '../../support/api.js';
 import { Link } from '../../support/link.js';
 
 const ID = 'msg_01h455vb4pex5vsknk084sn02q';
 
 describe('while the database is away', () => {
   const link = new Link();
-  let api: TestApi;
-  let account: TestAccount;
-  let unseen: TestAccount;
-
+  const api = ownApi({}, link);
+  const account = accountOf(api);
+  const unseen = accountOf(api);
   beforeAll(async () => {
-    api = await startTestApi({}, (url) => link.open(url));
-    [account, unseen] = [await api.signUp(), await api.signUp()];
     await api.sent(account);
-    await link.cut();
-  });
-  afterAll(async () => {
-    await link.restore();
-    await api.stop();
     await link.cut();
   });
 
@@ -29,14 +21,8 @@ describe('while the database is away', () => {
     ['POST', '/messages'],
     ['POST', '/accounts'],
   ])('%s %s is answered 503 unavailable with Retry-After', async (method, path) => {
-    const request = {
-      method,
-      path,
-      headers: { 'content-type': 'application/json' },
-      body: '{"message":"x","name":"x"}',
-    };
     for (const caller of [account, unseen]) {
-      const answer = await api.as(caller, request);
+      const answer = await api.ask(caller, `${method} ${path}`, { message: 'x', name: 'x' });
       expectProblem(answer, 503, 'unavailable');
       expect(answer.headers['retry-after']).toMatch(/^[1-9]\d*$/);
     }
@@ -44,11 +30,11 @@ describe('while the database is away', () => {
 
   it('what needs no database is answered as ever', async () => {
     expectProblem(
-      await api.call({ path: '/messages', headers: { authorization: 'Bearer wrong' } }),
+      await api.ask(null, 'GET /messages', undefined, { authorization: 'Bearer wrong' }),
       401,
       'unauthorized',
     );
-    expectProblem(await api.call({ path: '/unknown' }), 404, 'not_found');
-    expectProblem(await api.call({ method: 'PUT', path: '/messages' }), 405, 'method_not_allowed');
+    expectProblem(await api.ask(null, 'GET /unknown'), 404, 'not_found');
+    expectProblem(await api.ask(null, 'PUT /messages'), 405, 'method_not_allowed');
   });
 });

@@ -1,4 +1,4 @@
-import { expectProblem, startTestApi, type TestAccount, type TestApi } from '../../support/api.js';
+import { accountOf, expectProblem, ownApi, sharedApi } from '../../support/api.js';
 import type { Answer } from '../../support/http.js';
 
 const ORIGIN = 'https://app.example.com';
@@ -8,24 +8,14 @@ const crossOrigin = (answer: Answer) =>
   Object.keys(answer.headers).filter((name) => name === 'vary' || name.startsWith('access-control-'));
 
 describe('scripts of other origins, with CORS_ORIGINS', () => {
-  let api: TestApi;
-  let account: TestAccount;
-
-  beforeAll(async () => {
-    api = await startTestApi({ CORS_ORIGINS: `http://localhost:5173,${ORIGIN}`, ANONYMOUS_PER_MINUTE: '100' });
-    account = await api.signUp();
-  });
-  afterAll(() => api.stop());
+  const api = ownApi({ CORS_ORIGINS: `http://localhost:5173,${ORIGIN}`, ANONYMOUS_PER_MINUTE: '100' });
+  const account = accountOf(api);
 
   const preflight = (origin: string, path = '/messages') =>
-    api.call({
-      method: 'OPTIONS',
-      path,
-      headers: {
-        origin,
-        'access-control-request-method': 'POST',
-        'access-control-request-headers': 'authorization,content-type,idempotency-key',
-      },
+    api.ask(null, `OPTIONS ${path}`, undefined, {
+      origin,
+      'access-control-request-method': 'POST',
+      'access-control-request-headers': 'authorization,content-type,idempotency-key',
     });
 
   it.each([ORIGIN, 'http://localhost:5173'])(
@@ -61,7 +51,9 @@ describe('scripts of other origins, with CORS_ORIGINS', () => {
     ['405', { method: 'DELETE', path: '/messages' }, true],
   ])('can read the answer and all that its headers tell: %s', async (status, request, withKey) => {
     const headers = { origin: ORIGIN, 'content-type': 'application/json' };
-    const answer = await (withKey ? api.as(account, { ...request, headers }) : api.call({ ...request, headers }));
+    const answer = await (withKey
+      ? api.call({ ...request, headers: { ...headers, authorization: `Bearer ${account.key}` } })
+      : api.call({ ...request, headers }));
 
     expect(answer.status).toBe(Number.parseInt(status));
     expect(answer.headers).toMatchObject({ 'access-control-allow-origin': ORIGIN, vary: 'Origin' });
@@ -83,7 +75,7 @@ describe('scripts of other origins, with CORS_ORIGINS', () => {
     ['of another port', `${ORIGIN}:8443`],
     ['of none', 'null'],
   ])('may nothing, though caches are told that it depends: %s', async (_name, origin) => {
-    for (const answer of [await preflight(origin), await api.as(account, { path: '/messages', headers: { origin } })]) {
+    for (const answer of [await preflight(origin), await api.ask(account, 'GET /messages', undefined, { origin })]) {
       expect(crossOrigin(answer)).toEqual(['vary']);
     }
   });
@@ -98,16 +90,13 @@ describe('scripts of other origins, with CORS_ORIGINS', () => {
 });
 
 describe('scripts of other origins, without CORS_ORIGINS', () => {
-  it('may nothing', async () => {
-    const api = await startTestApi();
-    try {
-      const headers = { origin: ORIGIN, 'access-control-request-method': 'POST' };
-      const answer = await api.call({ method: 'OPTIONS', path: '/messages', headers });
+  const api = sharedApi();
 
-      expect(answer.status).toBe(204);
-      expect(crossOrigin(answer)).toEqual([]);
-    } finally {
-      await api.stop();
-    }
+  it('may nothing', async () => {
+    const headers = { origin: ORIGIN, 'access-control-request-method': 'POST' };
+    const answer = await api.ask(null, 'OPTIONS /messages', undefined, headers);
+
+    expect(answer.status).toBe(204);
+    expect(crossOrigin(answer)).toEqual([]);
   });
 });

@@ -1,15 +1,9 @@
-import { startTestApi, type TestAccount, type TestApi } from '../../support/api.js';
+import { accountOf, sharedApi } from '../../support/api.js';
 import { lines, RawConnection, uncounted } from '../../support/http.js';
 
 describe('HEAD is answered like GET, without the body', () => {
-  let api: TestApi;
-  let account: TestAccount;
-
-  beforeAll(async () => {
-    api = await startTestApi();
-    account = await api.signUp();
-  });
-  afterAll(() => api.stop());
+  const api = sharedApi();
+  const account = accountOf(api);
 
   it.each([
     ['a list', '/messages', 200],
@@ -20,8 +14,8 @@ describe('HEAD is answered like GET, without the body', () => {
     ['a broken path', '/%', 400],
   ])('for %s: %s is %i', async (_name, path, status) => {
     const headers = { 'x-request-id': 'same' };
-    const get = await api.as(account, { path, headers });
-    const head = await api.as(account, { method: 'HEAD', path, headers });
+    const get = await api.ask(account, `GET ${path}`, undefined, headers);
+    const head = await api.ask(account, `HEAD ${path}`, undefined, headers);
 
     expect(head.status).toBe(status);
     expect(get.bytes.length).toBeGreaterThan(0);
@@ -31,7 +25,7 @@ describe('HEAD is answered like GET, without the body', () => {
 
   it('for a message', async () => {
     const { id } = await api.sent(account);
-    const head = await api.as(account, { method: 'HEAD', path: `/messages/${id}` });
+    const head = await api.ask(account, `HEAD /messages/${id}`);
 
     expect(head.status).toBe(200);
     expect(Number(head.headers['content-length'])).toBeGreaterThan(100);
@@ -39,7 +33,7 @@ describe('HEAD is answered like GET, without the body', () => {
   });
 
   it('for a caller without a key, which is 401', async () => {
-    const head = await api.call({ method: 'HEAD', path: '/messages' });
+    const head = await api.ask(null, 'HEAD /messages');
 
     expect(head.status).toBe(401);
     expect(head.headers['www-authenticate']).toBe('Bearer realm="sluice"');

@@ -1,6 +1,6 @@
 import { METHODS } from 'node:http';
-import { expectProblem, startTestApi, type TestAccount, type TestApi } from '../../support/api.js';
-import { exchange, jsonOf, lines, RawConnection } from '../../support/http.js';
+import { accountOf, expectProblem, sharedApi } from '../../support/api.js';
+import { exchange, lines, RawConnection } from '../../support/http.js';
 
 const TARGETS = [
   '/',
@@ -17,14 +17,8 @@ const TARGETS = [
 ];
 
 describe('what is odd but can be read in one way only', () => {
-  let api: TestApi;
-  let account: TestAccount;
-
-  beforeAll(async () => {
-    api = await startTestApi();
-    account = await api.signUp();
-  });
-  afterAll(() => api.stop());
+  const api = sharedApi();
+  const account = accountOf(api);
 
   const get = (target: string, ...more: string[]) =>
     lines(`GET ${target} HTTP/1.1`, ...more, `Authorization: Bearer ${account.key}`);
@@ -50,7 +44,7 @@ describe('what is odd but can be read in one way only', () => {
     ['a blank line before it', () => `\r\n${get('/messages', 'Host: sluice')}`],
   ])('is answered 200: %s', async (_name, text) => {
     const answer = await exchange(api.url, text());
-    expect([answer.status, jsonOf(answer).data]).toEqual([200, expect.any(Array)]);
+    expect([answer.status, answer.body.data]).toEqual([200, expect.any(Array)]);
   });
 
   it.each([
@@ -59,7 +53,7 @@ describe('what is odd but can be read in one way only', () => {
     ['a length with a zero before it', ['Content-Length: 015'], '{"message":"x"}'],
   ])('is answered 202: %s', async (_name, framing, body) => {
     const answer = await exchange(api.url, post(...framing) + body);
-    expect([answer.status, jsonOf(answer).message]).toEqual([202, 'x']);
+    expect([answer.status, answer.body.message]).toEqual([202, 'x']);
   });
 
   it('takes no key out of a trailer', async () => {

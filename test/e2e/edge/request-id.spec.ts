@@ -1,18 +1,11 @@
-import { startTestApi, type TestAccount, type TestApi } from '../../support/api.js';
-import { jsonOf } from '../../support/http.js';
+import { accountOf, sharedApi } from '../../support/api.js';
 
 describe('X-Request-Id', () => {
-  let api: TestApi;
-  let account: TestAccount;
-
-  beforeAll(async () => {
-    api = await startTestApi();
-    account = await api.signUp();
-  });
-  afterAll(() => api.stop());
+  const api = sharedApi();
+  const account = accountOf(api);
 
   const idFor = async (id: string | string[] | undefined) =>
-    (await api.as(account, { path: '/messages', headers: { 'x-request-id': id } })).headers['x-request-id'] ?? '';
+    (await api.ask(account, 'GET /messages', undefined, { 'x-request-id': id })).headers['x-request-id'] ?? '';
 
   it.each(['a', '0', '-._', 'Az09.-_', 'a'.repeat(128)])('is the own one of the caller: %s', async (id) => {
     expect(await idFor(id)).toBe(id);
@@ -45,10 +38,10 @@ describe('X-Request-Id', () => {
     ['400', 'GET', '/%', ''],
   ])('is that of the caller on a %s as well, and in its problem', async (status, method, path, body) => {
     const headers = { 'content-type': 'application/json', 'x-request-id': 'mine' };
-    const answer = await api.as(account, { method, path, headers, body });
+    const answer = await api.ask(account, `${method} ${path}`, body, headers);
 
     expect(answer.status).toBe(Number(status));
     expect(answer.headers['x-request-id']).toBe('mine');
-    if (answer.status >= 400) expect(jsonOf(answer).requestId).toBe('mine');
+    if (answer.status >= 400) expect(answer.body.requestId).toBe('mine');
   });
 });

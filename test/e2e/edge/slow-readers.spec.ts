@@ -1,6 +1,6 @@
 import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { startTestApi, type TestAccount, type TestApi } from '../../support/api.js';
+import { accountOf, ownApi } from '../../support/api.js';
 import { lines } from '../../support/http.js';
 import { until } from '../../support/processes.js';
 
@@ -9,15 +9,11 @@ const REQUESTS = 8;
 const ABOUT = 1_048_576;
 
 describe('answers that together are large', () => {
-  let api: TestApi;
-  let account: TestAccount;
-
+  const api = ownApi({ REQUEST_TIMEOUT_MS: '500' });
+  const account = accountOf(api);
   beforeAll(async () => {
-    api = await startTestApi({ REQUEST_TIMEOUT_MS: '500' });
-    account = await api.signUp();
     for (let count = 0; count < 5; count++) await api.sent(account, { message: 'x'.repeat(262_000) });
   });
-  afterAll(() => api.stop());
 
   const ask = () => {
     const { hostname, port } = new URL(api.url);

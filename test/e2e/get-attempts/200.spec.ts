@@ -1,20 +1,13 @@
-import { startTestApi, type TestAccount, type TestApi } from '../../support/api.js';
-import { jsonOf } from '../../support/http.js';
+import { accountOf, sharedApi } from '../../support/api.js';
 
 describe('GET /messages/:id/attempts answers 200', () => {
-  let api: TestApi;
-  let account: TestAccount;
-
-  beforeAll(async () => {
-    api = await startTestApi();
-    account = await api.signUp();
-  });
-  afterAll(() => api.stop());
+  const api = sharedApi();
+  const account = accountOf(api);
 
   const attempts = async (id: string) => {
-    const answer = await api.as(account, { path: `/messages/${id}/attempts` });
+    const answer = await api.ask(account, `GET /messages/${id}/attempts`);
     expect(answer.status).toBe(200);
-    return jsonOf(answer);
+    return answer.body;
   };
 
   it('with none of a message that no worker has begun', async () => {
@@ -31,7 +24,7 @@ describe('GET /messages/:id/attempts answers 200', () => {
     );
     await api.become(id, 'processing');
     await api.sql(`UPDATE sluice.messages SET attempts = 3 WHERE id = $1`, [id]);
-    const { updatedAt } = jsonOf(await api.as(account, { path: `/messages/${id}` }));
+    const { updatedAt } = (await api.ask(account, `GET /messages/${id}`)).body;
     const first = { number: 1, startedAt: '2026-11-21T09:30:00.000Z', durationMs: 1_500 };
     const second = { number: 2, startedAt: '2026-11-21T09:31:00.000Z', durationMs: null };
     const third = { number: 3, startedAt: updatedAt, durationMs: null };

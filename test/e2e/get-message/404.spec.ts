@@ -1,27 +1,22 @@
-import { expectProblem, startTestApi, type TestAccount, type TestApi } from '../../support/api.js';
-import { jsonOf } from '../../support/http.js';
+import { accountOf, expectProblem, sharedApi } from '../../support/api.js';
 
 describe('GET /messages/:id answers 404 message_not_found', () => {
-  let api: TestApi;
-  let account: TestAccount;
-  let other: TestAccount;
+  const api = sharedApi();
+  const account = accountOf(api);
+  const other = accountOf(api);
   let id: string;
-
   beforeAll(async () => {
-    api = await startTestApi();
-    [account, other] = [await api.signUp(), await api.signUp()];
     id = (await api.sent(account)).id;
   });
-  afterAll(() => api.stop());
 
   it("to another account's id, in the bytes that an unknown id gets", async () => {
     const headers = { 'x-request-id': 'same' };
-    const unknown = await api.as(other, { path: '/messages/msg_01h455vb4pex5vsknk084sn02q', headers });
-    const hidden = await api.as(other, { path: `/messages/${id}`, headers });
+    const unknown = await api.ask(other, 'GET /messages/msg_01h455vb4pex5vsknk084sn02q', undefined, headers);
+    const hidden = await api.ask(other, `GET /messages/${id}`, undefined, headers);
 
     expectProblem(hidden, 404, 'message_not_found');
     expect(hidden.bytes.equals(unknown.bytes)).toBe(true);
-    expect((await api.as(account, { path: `/messages/${id}` })).status).toBe(200);
+    expect((await api.ask(account, `GET /messages/${id}`)).status).toBe(200);
   });
 
   it.each([
@@ -36,7 +31,7 @@ describe('GET /messages/:id answers 404 message_not_found', () => {
     ['as a pattern', () => 'msg_%25'],
     ['and SQL', () => `${id}'%20OR%20'1'='1`],
   ])('to an id %s', async (_name, variant) => {
-    expectProblem(await api.as(account, { path: `/messages/${variant()}` }), 404, 'message_not_found');
+    expectProblem(await api.ask(account, `GET /messages/${variant()}`), 404, 'message_not_found');
   });
 
   it.each([
@@ -50,11 +45,11 @@ describe('GET /messages/:id answers 404 message_not_found', () => {
     ['a name of Object.prototype', '__proto__'],
     ['15,000 characters', 'a'.repeat(15_000)],
   ])('to %s as the id', async (_name, odd) => {
-    expectProblem(await api.as(account, { path: `/messages/${odd}` }), 404, 'message_not_found');
+    expectProblem(await api.ask(account, `GET /messages/${odd}`), 404, 'message_not_found');
   });
 
   it('and does not repeat the id', async () => {
-    const answer = await api.as(account, { path: '/messages/%3Cscript%3E' });
-    expect(JSON.stringify(jsonOf(answer))).not.toContain('script');
+    const answer = await api.ask(account, 'GET /messages/%3Cscript%3E');
+    expect(JSON.stringify(answer.body)).not.toContain('script');
   });
 });

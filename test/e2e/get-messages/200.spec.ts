@@ -1,28 +1,14 @@
-import { startTestApi, type TestAccount, type TestApi } from '../../support/api.js';
-import { jsonOf } from '../../support/http.js';
-
-interface Page {
-  readonly data: readonly { id: string; createdAt: string; status: string }[];
-  readonly nextCursor: string | null;
-}
+import { accountForEach, sharedApi, type Page, type SentMessage } from '../../support/api.js';
 
 describe('GET /messages answers 200', () => {
-  let api: TestApi;
-  let account: TestAccount;
+  const api = sharedApi();
+  const account = accountForEach(api);
 
-  beforeAll(async () => {
-    api = await startTestApi();
-  });
-  afterAll(() => api.stop());
-  beforeEach(async () => {
-    account = await api.signUp();
-  });
-
-  async function list(query = '', by = account): Promise<Page> {
-    const answer = await api.as(by, { path: `/messages${query}` });
+  async function list(query = '', by = account): Promise<Page<SentMessage>> {
+    const answer = await api.ask(by, `GET /messages${query}`);
     expect(answer.status).toBe(200);
     expect(answer.headers['content-type']).toBe('application/json; charset=utf-8');
-    return jsonOf(answer) as unknown as Page;
+    return answer.body as unknown as Page<SentMessage>;
   }
 
   /** Ids of all pages, in their order. */

@@ -1,15 +1,11 @@
-import { expectProblem, startTestApi, type TestAccount, type TestApi } from '../../support/api.js';
+import { accountOf, expectProblem, sharedApi } from '../../support/api.js';
 
 describe('GET /messages answers 400 validation_failed', () => {
-  let api: TestApi;
-  let account: TestAccount;
-
+  const api = sharedApi();
+  const account = accountOf(api);
   beforeAll(async () => {
-    api = await startTestApi();
-    account = await api.signUp();
     await api.sent(account);
   });
-  afterAll(() => api.stop());
 
   const encoded = (text: string) => Buffer.from(text).toString('base64url');
 
@@ -22,7 +18,7 @@ describe('GET /messages answers 400 validation_failed', () => {
     ['status', ['', 'sent', 'Queued', 'queued,failed', '%00', 'toString', "queued'--"]],
   ])('to a %s that it does not take', async (name, values) => {
     for (const value of values) {
-      const answer = await api.as(account, { path: `/messages?${name}=${value}` });
+      const answer = await api.ask(account, `GET /messages?${name}=${value}`);
       expect(expectProblem(answer, 400, 'validation_failed').errors).toEqual([
         { pointer: '', detail: expect.stringMatching(`^${name} must be`) as string },
       ]);
@@ -32,12 +28,12 @@ describe('GET /messages answers 400 validation_failed', () => {
   it.each(['limit=1&limit=1', 'status=queued&status=queued', 'limit[]=1&limit[]=2&limit=0'])(
     'to a parameter that is given twice: %s',
     async (query) => {
-      expectProblem(await api.as(account, { path: `/messages?${query}` }), 400, 'validation_failed');
+      expectProblem(await api.ask(account, `GET /messages?${query}`), 400, 'validation_failed');
     },
   );
 
   it('and names every parameter at fault', async () => {
-    const answer = await api.as(account, { path: '/messages?limit=0&cursor=x&status=x' });
+    const answer = await api.ask(account, 'GET /messages?limit=0&cursor=x&status=x');
     expect(expectProblem(answer, 400, 'validation_failed').errors).toHaveLength(3);
   });
 });

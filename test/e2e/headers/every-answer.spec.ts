@@ -1,4 +1,6 @@
-import { ADMIN_API_KEY, asText, LimitedApis, onTheWire, type Holder } from '../../support/limits.js';
+import { lines, onTheWire } from '../../support/http.js';
+import { anotherKey, offender, setWindows } from '../../support/limits.js';
+import { OPERATOR, ownApi, type Account } from '../../support/api.js';
 import { Link } from '../../support/link.js';
 import { expectEveryHeader, lastOf, valuesOf, windowsOf, type Said } from './said.js';
 
@@ -7,7 +9,7 @@ const ADDRESS = 'minute';
 
 // Each asks for the end of the connection after the answer.
 const request = (line: string, ...headers: string[]) =>
-  asText(`${line} HTTP/1.1`, 'Host: sluice', 'Connection: close', ...headers);
+  lines(`${line} HTTP/1.1`, 'Host: sluice', 'Connection: close', ...headers);
 const get = (path: string, ...headers: string[]) => request(`GET ${path}`, ...headers);
 const post = (path: string, body: string, ...headers: string[]) => {
   const framing = headers.some((header) => header.startsWith('Transfer')) ? [] : [`Content-Length: ${body.length}`];
@@ -16,25 +18,19 @@ const post = (path: string, body: string, ...headers: string[]) => {
 
 describe('every header that all answers have is, once and as it is spelled, in the answer', () => {
   const link = new Link();
-  let limited: LimitedApis;
-  let holder: Holder;
+  const settings = {
+    ...{ REQUEST_TIMEOUT_MS: '500', MAX_BODY_BYTES: '1024', SIGNUPS_PER_HOUR: '3' },
+    ...{ ANONYMOUS_PER_MINUTE: '40', TRUST_PROXY: '127.0.0.1' },
+  };
+  const api = ownApi(settings, link);
+  let holder: Account;
   let key: string;
-
   beforeAll(async () => {
-    const settings = {
-      ...{ REQUEST_TIMEOUT_MS: '500', MAX_BODY_BYTES: '1024', SIGNUPS_PER_HOUR: '3' },
-      ...{ ANONYMOUS_PER_MINUTE: '40', TRUST_PROXY: '127.0.0.1' },
-    };
-    limited = await LimitedApis.start(settings, { through: (url) => link.open(url) });
-    holder = await limited.signUp();
+    holder = await api.signUp('free');
     key = `Authorization: Bearer ${holder.key}`;
   });
-  afterAll(async () => {
-    await limited.stop();
-    await link.cut();
-  });
 
-  const send = async (text: string) => lastOf(await onTheWire(limited.url(), text));
+  const send = async (text: string) => lastOf(await onTheWire(api.url, text));
   /** Sends a text, and looks at what comes back. */
   const expectAnswer = async (status: number, windows: string, text: string): Promise<Said> => {
     const sentAt = Date.now();
@@ -47,7 +43,7 @@ describe('every header that all answers have is, once and as it is spelled, in t
   it.each([
     ['200', () => get('/account', key), ACCOUNT],
     ['200 to HEAD', () => request('HEAD /account', key), ACCOUNT],
-    ['200 to operators', () => get('/admin/accounts', `Authorization: Bearer ${ADMIN_API_KEY}`), ADDRESS],
+    ['200 to operators', () => get('/admin/accounts', `Authorization: Bearer ${OPERATOR.key}`), ADDRESS],
     ['201', () => post('/accounts', '{"name":"x"}'), ADDRESS],
     ['202', () => post('/messages', '{"message":"x"}', key), ACCOUNT],
     ['202 after 100', () => post('/messages', '{"message":"x"}', key, 'Expect: 100-continue'), ACCOUNT],
@@ -59,7 +55,7 @@ describe('every header that all answers have is, once and as it is spelled, in t
     ['400 for a path', () => get('/%', key), ADDRESS],
     ['400 for a method', () => request('FETCH /'), ADDRESS],
     ['400 for a header', () => get('/account', key, 'Accept'), ADDRESS],
-    ['400 for no Host', () => asText('GET / HTTP/1.1', 'Connection: close'), ADDRESS],
+    ['400 for no Host', () => lines('GET / HTTP/1.1', 'Connection: close'), ADDRESS],
     ['400 for an expectation', () => get('/account', key, 'Expect: miracles'), ADDRESS],
     ['400 for CONNECT', () => request('CONNECT example.com:443'), ADDRESS],
     ['400 for chunks', () => post('/messages', 'x', key, 'Transfer-Encoding: chunked'), ADDRESS],
@@ -85,17 +81,14 @@ describe('every header that all answers have is, once and as it is spelled, in t
   });
 
   it('403', async () => {
-    const { body } = await limited.ask(holder, {
-      ...{ method: 'POST', path: '/api-keys', body: '{"name":"x","scopes":["messages:read"]}' },
-    });
+    const { body } = await api.ask(holder, 'POST /api-keys', { name: 'x', scopes: ['messages:read'] });
     await expectAnswer(403, ACCOUNT, get('/account', `Authorization: Bearer ${String(body.key)}`));
   });
 
   it('409', async () => {
-    const message = { method: 'POST', path: '/messages', body: '{"message":"x"}' };
-    const { id } = (await limited.ask(holder, message)).body;
-    await limited.sql("UPDATE sluice.messages SET status = 'delivered' WHERE id = $1", [id]);
-    await expectAnswer(409, ACCOUNT, post(`/messages/${String(id)}/cancel`, '', key));
+    const { id } = await api.sent(holder);
+    await api.sql("UPDATE sluice.messages SET status = 'delivered' WHERE id = $1", [id]);
+    await expectAnswer(409, ACCOUNT, post(`/messages/${id}/cancel`, '', key));
   });
 
   it('422', async () => {
@@ -105,16 +98,16 @@ describe('every header that all answers have is, once and as it is spelled, in t
   });
 
   it('500', async () => {
-    await limited.sql('ALTER TABLE sluice.messages RENAME COLUMN body TO gone');
+    await api.sql('ALTER TABLE sluice.messages RENAME COLUMN body TO gone');
     await expectAnswer(500, ACCOUNT, get('/messages', key));
-    await limited.sql('ALTER TABLE sluice.messages RENAME COLUMN gone TO body');
+    await api.sql('ALTER TABLE sluice.messages RENAME COLUMN gone TO body');
   });
 
   it('429 of a plan, and of a ban', async () => {
     const said = async (strikes: number) => {
-      const offender = await limited.offender(strikes, await limited.anotherKey(holder));
-      const answer = await expectAnswer(429, ACCOUNT, get('/account', `Authorization: Bearer ${offender.key}`));
-      await limited.setWindows(holder, { minuteUsed: 0 });
+      const refused = await offender(api, strikes, await anotherKey(api, holder));
+      const answer = await expectAnswer(429, ACCOUNT, get('/account', `Authorization: Bearer ${refused.key}`));
+      await setWindows(api, holder, { minuteUsed: 0 });
       return valuesOf(answer, 'Retry-After').join();
     };
     expect([await said(0), await said(29)]).toEqual(['60', '60']);
@@ -129,7 +122,7 @@ describe('every header that all answers have is, once and as it is spelled, in t
   });
 
   it('503', async () => {
-    const { key: unseen } = await limited.signUp();
+    const { key: unseen } = await api.signUp('free');
     await link.cut();
     const known = await expectAnswer(503, ACCOUNT, get('/messages', key));
     const unknown = await expectAnswer(503, ADDRESS, get('/messages', `Authorization: Bearer ${unseen}`));

@@ -1,4 +1,5 @@
-import { LimitedApis, numberIn, REFUSED, remainingOf, shown, tally, type Holder } from '../../support/limits.js';
+import { anotherKey, burst, numberIn, REFUSED, remainingOf, setWindows, shown, tally } from '../../support/limits.js';
+import { joinedApi, OPERATOR, ownApi, type Account } from '../../support/api.js';
 
 const LIMIT = 60;
 const DOWN_TO_ZERO = Array.from({ length: LIMIT }, (_, index) => LIMIT - 1 - index);
@@ -6,16 +7,13 @@ const DOWN_TO_ZERO = Array.from({ length: LIMIT }, (_, index) => LIMIT - 1 - ind
 describe.each([
   ['one API', 1],
   ['two APIs', 2],
-])('of 240 parallel requests through %s', (_name, apis) => {
-  let limited: LimitedApis;
+])('of 240 parallel requests through %s', (_name, count) => {
+  const api = ownApi({ BAN_GRACE_SECONDS: '20' });
 
-  beforeAll(async () => {
-    limited = await LimitedApis.start({ BAN_GRACE_SECONDS: '20' }, { apis });
-  });
-  afterAll(() => limited.stop());
+  const apis = count === 1 ? [api] : [api, joinedApi(api)];
 
-  async function expectExactly(holder: Holder, limit: number): Promise<void> {
-    const answers = await limited.burst(holder, 240);
+  async function expectExactly(holder: Account, limit: number): Promise<void> {
+    const answers = await burst(apis, holder, 240);
 
     expect(tally(answers)).toEqual({ 200: LIMIT, [REFUSED]: 240 - LIMIT });
     expect(remainingOf(answers)).toEqual(DOWN_TO_ZERO);
@@ -27,41 +25,41 @@ describe.each([
   }
 
   it('exactly 60 pass on the plan free, and each remaining number is told once', async () => {
-    await expectExactly(await limited.signUp(), 60);
+    await expectExactly(await api.signUp('free'), 60);
   });
 
   it('exactly those pass that the day has left', async () => {
-    const holder = await limited.signUp();
-    await limited.change(holder.accountId, { plan: 'business' });
-    await limited.setWindows(holder, { minuteUsed: 1, dayUsed: 100_000 - LIMIT });
+    const holder = await api.signUp('free');
+    await api.ask(OPERATOR, `PATCH /admin/accounts/${holder.id}`, { plan: 'business' });
+    await setWindows(api, holder, { minuteUsed: 1, dayUsed: 100_000 - LIMIT });
 
     await expectExactly(holder, 100_000);
   });
 
   it('exactly those pass that were agreed individually', async () => {
-    await expectExactly(await limited.signUp({ perMinute: LIMIT, perDay: 500 }), LIMIT);
+    await expectExactly(await api.signUp({ perMinute: LIMIT, perDay: 500 }), LIMIT);
   });
 
   it('exactly 60 pass whichever key of the account they carry', async () => {
-    const first = await limited.signUp({ perMinute: LIMIT + 1, perDay: 500 });
-    const second = await limited.anotherKey(first);
-    const answers = await Promise.all([limited.burst(first, 120), limited.burst(second, 120)]);
+    const first = await api.signUp({ perMinute: LIMIT + 1, perDay: 500 });
+    const second = await anotherKey(api, first);
+    const answers = await Promise.all([burst(apis, first, 120), burst(apis, second, 120)]);
 
     expect(tally(answers.flat())).toEqual({ 200: LIMIT, [REFUSED]: 240 - LIMIT });
     expect(remainingOf(answers.flat())).toEqual(DOWN_TO_ZERO);
   });
 
   it('and of 500, none gets its key banned, nor what comes within BAN_GRACE_SECONDS', async () => {
-    const holder = await limited.signUp();
-    expect(tally(await limited.burst(holder, 500))).toEqual({ 200: LIMIT, [REFUSED]: 500 - LIMIT });
-    expect(tally(await limited.burst(holder, 100))).toEqual({ [REFUSED]: 100 });
-    const offences = await limited.sql('SELECT strikes, bans FROM sluice.offences WHERE key_id = $1', [holder.keyId]);
+    const holder = await api.signUp('free');
+    expect(tally(await burst(apis, holder, 500))).toEqual({ 200: LIMIT, [REFUSED]: 500 - LIMIT });
+    expect(tally(await burst(apis, holder, 100))).toEqual({ [REFUSED]: 100 });
+    const offences = await api.sql('SELECT strikes, bans FROM sluice.offences WHERE key_id = $1', [holder.keyId]);
     expect(offences).toEqual([{ strikes: 0, bans: 0 }]);
   });
 
   it('those of one account take nothing from another', async () => {
-    const [one, other] = [await limited.signUp(), await limited.signUp()];
-    const answers = await Promise.all([limited.burst(one, 120), limited.burst(other, 120)]);
+    const [one, other] = [await api.signUp('free'), await api.signUp('free')];
+    const answers = await Promise.all([burst(apis, one, 120), burst(apis, other, 120)]);
 
     const both = { 200: LIMIT, [REFUSED]: 120 - LIMIT };
     expect(answers.map(tally)).toEqual([both, both]);

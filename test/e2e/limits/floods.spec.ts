@@ -1,34 +1,34 @@
-import { BANNED, LimitedApis, REFUSED, tally, type Answer, type Holder } from '../../support/limits.js';
+import type { Answer } from '../../support/http.js';
+import { anotherKey, BANNED, offender, REFUSED, tally } from '../../support/limits.js';
+import { joinedApi, ownApi, type Account, type TestApi } from '../../support/api.js';
 
 const SECONDS = 2;
 
 /** Requests of two APIs, one after the other in each of so many places, for a while. */
-async function flood(limited: LimitedApis, holders: readonly Holder[], places = 16): Promise<Answer[]> {
+async function flood(apis: readonly TestApi[], holders: readonly Account[], places = 16): Promise<Answer[]> {
   const answers: Answer[] = [];
   const end = performance.now() + SECONDS * 1_000;
   const place = async (index: number) => {
-    const holder = holders[index % holders.length];
-    while (holder !== undefined && performance.now() < end) answers.push(await limited.ask(holder, { api: index % 2 }));
+    const [holder, api] = [holders[index % holders.length], apis[index % apis.length]];
+    while (holder !== undefined && api !== undefined && performance.now() < end) answers.push(await api.ask(holder));
   };
   await Promise.all(Array.from({ length: places }, (_, index) => place(index)));
   return answers;
 }
 
 describe('a flood of refusals through two APIs', () => {
-  let limited: LimitedApis;
+  const api = ownApi({ BAN_GRACE_SECONDS: '0', BAN_AFTER_REFUSALS: '1000000' });
 
+  const apis = [api, joinedApi(api)];
   beforeAll(async () => {
-    const forgiving = { BAN_GRACE_SECONDS: '0', BAN_AFTER_REFUSALS: '1000000' };
-    limited = await LimitedApis.start(forgiving, { apis: 2 });
-    await limited.sql('CREATE SEQUENCE sluice.calls');
-    const [row] = await limited.sql<{ text: string }>(`SELECT pg_get_functiondef('sluice.take_hits'::regproc) AS text`);
-    await limited.sql(row?.text.replace(/\bBEGIN\b/, "BEGIN PERFORM nextval('sluice.calls');") ?? '');
+    await api.sql('CREATE SEQUENCE sluice.calls');
+    const [row] = await api.sql<{ text: string }>(`SELECT pg_get_functiondef('sluice.take_hits'::regproc) AS text`);
+    await api.sql(row?.text.replace(/\bBEGIN\b/, "BEGIN PERFORM nextval('sluice.calls');") ?? '');
   });
-  afterAll(() => limited.stop());
 
   /** How often the database was asked while something happened. */
   const calls = async (work: () => Promise<unknown>) => {
-    const sofar = async () => Number((await limited.sql(`SELECT nextval('sluice.calls')`))[0]?.nextval);
+    const sofar = async () => Number((await api.sql(`SELECT nextval('sluice.calls')`))[0]?.nextval);
     const before = await sofar();
     await work();
     return (await sofar()) - before - 1;
@@ -39,14 +39,14 @@ describe('a flood of refusals through two APIs', () => {
     ['three keys of an account', 3, 0],
     ['a key that is banned', 1, 1_000_000],
   ])('of %s asks the database about once a second', async (_name, keys, strikes) => {
-    const first = await limited.signUp();
+    const first = await api.signUp('free');
     const holders = [first];
-    while (holders.length < keys) holders.push(await limited.anotherKey(first));
-    await limited.offender(strikes, first);
+    while (holders.length < keys) holders.push(await anotherKey(api, first));
+    await offender(api, strikes, first);
     let answers: Answer[] = [];
     const begin = performance.now();
     const asked = await calls(async () => {
-      answers = await flood(limited, holders);
+      answers = await flood(apis, holders);
     });
     // On a loaded machine the last answers come late, and so does what is asked for them.
     const seconds = (performance.now() - begin) / 1_000;
@@ -59,10 +59,10 @@ describe('a flood of refusals through two APIs', () => {
   });
 
   it('loses none of the strikes that it counts meanwhile', async () => {
-    const holder = await limited.offender(0);
-    const answers = await flood(limited, [holder]);
+    const holder = await offender(api, 0);
+    const answers = await flood(apis, [holder]);
     await new Promise((resolve) => setTimeout(resolve, 1_200));
-    const rows = await limited.sql('SELECT strikes FROM sluice.offences WHERE key_id = $1', [holder.keyId]);
+    const rows = await api.sql('SELECT strikes FROM sluice.offences WHERE key_id = $1', [holder.keyId]);
 
     expect(rows).toEqual([{ strikes: answers.length }]);
   });

@@ -1,22 +1,19 @@
-import { LimitedApis, onTheWire, REFUSED, kindOf, type Holder } from '../../support/limits.js';
+import { onTheWire } from '../../support/http.js';
+import { kindOf, REFUSED, series } from '../../support/limits.js';
+import { sharedApi, type Account } from '../../support/api.js';
 
 describe('what is refused at the gate is answered as it would be behind it', () => {
-  let limited: LimitedApis;
-
-  beforeAll(async () => {
-    limited = await LimitedApis.start();
-  });
-  afterAll(() => limited.stop());
+  const api = sharedApi();
 
   /** An answer byte for byte, but for the numbers, which are of the moment. */
   const said = async (key: string | null, path: string) => {
     const authorization = key === null ? '' : `Authorization: Bearer ${key}\r\n`;
     const head = `GET ${path} HTTP/1.1\r\nHost: sluice\r\n${authorization}X-Request-Id: same\r\nConnection: close\r\n\r\n`;
-    return (await onTheWire(limited.url(), head)).replace(/^Date: .*$/m, '').replace(/\d+/g, '0');
+    return (await onTheWire(api.url, head)).replace(/^Date: .*$/m, '').replace(/\d+/g, '0');
   };
-  const usedUp = async (): Promise<Holder> => {
-    const holder = await limited.signUp({ perMinute: 1, perDay: 10 });
-    await limited.ask(holder);
+  const usedUp = async (): Promise<Account> => {
+    const holder = await api.signUp({ perMinute: 1, perDay: 10 });
+    await api.ask(holder);
     return holder;
   };
 
@@ -39,9 +36,9 @@ describe('what is refused at the gate is answered as it would be behind it', () 
 
   it('and what could be read in two ways is refused for that first', async () => {
     const holder = await usedUp();
-    await limited.series(holder, 2);
+    await series(api, holder, 2);
 
-    expect(kindOf(await limited.ask(holder, { path: '/messages/%ff%' }))).toBe('400 malformed_request');
-    expect(kindOf(await limited.ask(holder, { path: '/messages/%41' }))).toBe(REFUSED);
+    expect(kindOf(await api.ask(holder, 'GET /messages/%ff%'))).toBe('400 malformed_request');
+    expect(kindOf(await api.ask(holder, 'GET /messages/%41'))).toBe(REFUSED);
   });
 });

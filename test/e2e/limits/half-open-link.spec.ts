@@ -1,34 +1,27 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { LimitedApis, tally, type Answer, type Holder } from '../../support/limits.js';
+import type { Answer } from '../../support/http.js';
+import { tally } from '../../support/limits.js';
+import { ownApi, type Account } from '../../support/api.js';
 import { until } from '../../support/processes.js';
 import { Link } from '../../support/link.js';
 
 describe('a key that is revoked while the link to the database hangs', () => {
   const link = new Link();
-  let limited: LimitedApis;
-  let holder: Holder;
-
-  beforeAll(async () => {
-    limited = await LimitedApis.start({}, { through: (url) => link.open(url) });
-  });
-  afterAll(async () => {
-    await limited.stop();
-    await link.cut();
-  });
+  const api = ownApi({}, link);
+  let holder: Account;
   beforeEach(async () => {
-    holder = await limited.signUp({ perMinute: 100_000, perDay: 1_000_000 });
+    holder = await api.signUp({ perMinute: 100_000, perDay: 1_000_000 });
   });
 
   /** As another process does it. */
-  const revoke = () => limited.sql('UPDATE sluice.api_keys SET revoked_at = now() WHERE id = $1', [holder.keyId]);
+  const revoke = () => api.sql('UPDATE sluice.api_keys SET revoked_at = now() WHERE id = $1', [holder.keyId]);
 
   it('gets no success from a second later on, not even when the link is back', async () => {
     const answers: { at: number; answer: Answer }[] = [];
     let ended = false;
     const caller = async (method: string) => {
-      const question = method === 'POST' ? { path: '/messages', method, body: '{"message":"x"}' } : { method };
       while (!ended) {
-        const answer = await limited.ask(holder, question);
+        const answer = await (method === 'POST' ? api.send(holder) : api.ask(holder, `${method} /account`));
         answers.push({ at: performance.now(), answer });
         if (answer.status >= 400) await sleep(20);
       }
@@ -50,15 +43,15 @@ describe('a key that is revoked while the link to the database hangs', () => {
   });
 
   it('is told that the outcome is unknown, of what passed before', async () => {
-    await limited.ask(holder);
-    const release = await limited.hold('LOCK TABLE sluice.messages');
-    const sending = limited.ask(holder, { path: '/messages', method: 'POST', body: '{"message":"x"}' });
+    await api.ask(holder);
+    const release = await api.hold('LOCK TABLE sluice.messages');
+    const sending = api.ask(holder, 'POST /messages', '{"message":"x"}');
     await sleep(200);
     await revoke();
     await sleep(1_000);
     await release();
     const { status, body, headers } = await sending;
 
-    expect([status, body.code, headers.get('retry-after')]).toEqual([503, 'unavailable', '1']);
+    expect([status, body.code, headers['retry-after']]).toEqual([503, 'unavailable', '1']);
   });
 });

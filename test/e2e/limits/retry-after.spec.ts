@@ -1,30 +1,18 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import {
-  DAY,
-  LimitedApis,
-  MINUTE,
-  numberIn,
-  shown,
-  type Answer,
-  type Holder,
-  type Windows,
-} from '../../support/limits.js';
+import { type Answer } from '../../support/http.js';
+import { burst, DAY, MINUTE, numberIn, setWindows, shown, type Windows } from '../../support/limits.js';
+import { sharedApi, type Account } from '../../support/api.js';
 
 describe('Retry-After of a refused request', () => {
-  let limited: LimitedApis;
-
-  beforeAll(async () => {
-    limited = await LimitedApis.start();
-  });
-  afterAll(() => limited.stop());
+  const api = sharedApi();
 
   const standing = async (windows: Windows) => {
-    const holder = await limited.signUp();
-    await limited.setWindows(holder, windows);
+    const holder = await api.signUp('free');
+    await setWindows(api, holder, windows);
     return holder;
   };
-  const refusal = async (holder: Holder) => {
-    const answer = await limited.ask(holder);
+  const refusal = async (holder: Account) => {
+    const answer = await api.ask(holder);
     expect([answer.status, answer.body.code]).toEqual([429, 'rate_limit_exceeded']);
     return answer;
   };
@@ -35,9 +23,9 @@ describe('Retry-After of a refused request', () => {
     expect(told).toBeGreaterThanOrEqual(atFirst - Math.ceil((performance.now() - began) / 1_000));
   };
   /** Waits as long as the answer says, to the millisecond, and asks again. */
-  const retried = async (holder: Holder, answer: Answer) => {
+  const retried = async (holder: Account, answer: Answer) => {
     await sleep(retryAfter(answer) * 1_000);
-    return (await limited.ask(holder)).status;
+    return (await api.ask(holder)).status;
   };
 
   it('is enough, and less than a second too much, whichever window refused it', async () => {
@@ -86,9 +74,9 @@ describe('Retry-After of a refused request', () => {
   });
 
   it('is 60 s when the whole limit was used at once', async () => {
-    const holder = await limited.signUp();
+    const holder = await api.signUp('free');
     const began = performance.now();
-    const answers = await limited.burst(holder, 80);
+    const answers = await burst([api], holder, 80);
     const told = answers.filter(({ status }) => status === 429).map(retryAfter);
     expect(told).toHaveLength(20);
     for (const seconds of told) expectSince(began, seconds, 60);
@@ -98,14 +86,14 @@ describe('Retry-After of a refused request', () => {
     const answer = await refusal(await standing({ minuteUsed: 60, minuteLeft: 30_000 }));
     const { body, headers } = answer;
 
-    expect(headers.get('content-type')).toBe('application/problem+json; charset=utf-8');
+    expect(headers['content-type']).toBe('application/problem+json; charset=utf-8');
     expect(body).toEqual({
       type: '/errors/rate_limit_exceeded',
       title: 'The rate limit is exceeded',
       status: 429,
       detail: `The requests of your plan are used up. Repeat after ${retryAfter(answer)} s.`,
       code: 'rate_limit_exceeded',
-      requestId: headers.get('x-request-id'),
+      requestId: headers['x-request-id'],
     });
   });
 });

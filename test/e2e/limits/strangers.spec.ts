@@ -1,34 +1,22 @@
-import {
-  asText,
-  bearer,
-  kindOf,
-  LimitedApis,
-  numberIn,
-  onTheWire,
-  REFUSED,
-  shown,
-  tally,
-} from '../../support/limits.js';
+import { lines, onTheWire } from '../../support/http.js';
+import { kindOf, numberIn, REFUSED, shown, tally } from '../../support/limits.js';
+import { ownApi, TestApi, type Key } from '../../support/api.js';
 
 const LIMIT = 5;
 
 describe('requests without a valid API key', () => {
-  let limited: LimitedApis;
+  const api = ownApi({ ANONYMOUS_PER_MINUTE: String(LIMIT), TRUST_PROXY: '127.0.0.1' });
   let addresses = 0;
   let address: string;
-
-  beforeAll(async () => {
-    limited = await LimitedApis.start({ ANONYMOUS_PER_MINUTE: String(LIMIT), TRUST_PROXY: '127.0.0.1' });
-  });
-  afterAll(() => limited.stop());
   beforeEach(() => {
     address = `192.0.2.${++addresses}`;
   });
 
-  const from = (forwardedFor: string, headers = {}) => ({ headers: { 'x-forwarded-for': forwardedFor, ...headers } });
-  const ask = (path: string, method = 'GET') => limited.ask(null, { path, method, ...from(address) });
+  const from = (forwardedFor: string, by: Key | null = null, route = 'GET /account') =>
+    api.ask(by, route, undefined, { 'x-forwarded-for': forwardedFor });
+  const ask = (path: string, method = 'GET') => from(address, null, `${method} ${path}`);
   const useUp = async (where = address) => {
-    for (let count = 0; count < LIMIT; count++) await limited.ask(null, { path: '/unknown', ...from(where) });
+    for (let count = 0; count < LIMIT; count++) await from(where, null, 'GET /unknown');
   };
 
   it('are counted by their address, in a window of a minute that begins with the first', async () => {
@@ -37,8 +25,8 @@ describe('requests without a valid API key', () => {
     expect(answers.map(kindOf)).toEqual(['404 not_found', '401 unauthorized', '204']);
     expect(answers.map((answer) => shown(answer).remaining)).toEqual([4, 3, 2]);
     for (const answer of answers) {
-      expect(answer.headers.get('ratelimit-policy')).toBe('"minute";q=5;w=60');
-      expect(answer.headers.get('ratelimit')).toMatch(/^"minute";r=[2-4];t=(60|59)$/);
+      expect(answer.headers['ratelimit-policy']).toBe('"minute";q=5;w=60');
+      expect(answer.headers.ratelimit).toMatch(/^"minute";r=[2-4];t=(60|59)$/);
       expect(shown(answer).limit).toBe(LIMIT);
       expect(shown(answer).resetsIn).toBeGreaterThan(57);
       expect(shown(answer).resetsIn).toBeLessThanOrEqual(61);
@@ -63,11 +51,11 @@ describe('requests without a valid API key', () => {
   });
 
   it('are refused as well with a key that is unknown, malformed or revoked', async () => {
-    const holder = await limited.signUp();
-    await limited.ask(holder, { method: 'DELETE', path: `/api-keys/${holder.keyId}` });
+    const holder = await api.signUp('free');
+    await api.ask(holder, `DELETE /api-keys/${holder.keyId}`);
     await useUp();
     for (const key of ['wrong', `slc_${'0'.repeat(40)}`, holder.key]) {
-      expect(kindOf(await limited.ask({ key }, from(address)))).toBe(REFUSED);
+      expect(kindOf(await from(address, key))).toBe(REFUSED);
     }
   });
 
@@ -78,33 +66,33 @@ describe('requests without a valid API key', () => {
 
   it('do not share the window of another address', async () => {
     await useUp();
-    expect(shown(await limited.ask(null, from(`198.51.100.${addresses}`))).remaining).toBe(LIMIT - 1);
+    expect(shown(await from(`198.51.100.${addresses}`)).remaining).toBe(LIMIT - 1);
   });
 
   it('share one window when their IPv6 addresses have the first 64 bits in common', async () => {
     const hosts = ['2001:db8:5:1::1', '2001:db8:5:1:ffff::2', '2001:db8:5:2::1', '2001:0DB8:5:1:0::3'];
     const remaining: number[] = [];
-    for (const host of hosts) remaining.push(shown(await limited.ask(null, from(host))).remaining);
+    for (const host of hosts) remaining.push(shown(await from(host)).remaining);
 
     expect(remaining).toEqual([4, 3, 4, 2]);
   });
 
   it('do not count for those with a valid key, nor the other way round', async () => {
-    const holder = await limited.signUp();
+    const holder = await api.signUp('free');
     for (let count = 0; count < 2 * LIMIT; count++) {
-      expect((await limited.ask(holder, from(address))).status).toBe(200);
+      expect((await from(address, holder)).status).toBe(200);
     }
     expect(shown(await ask('/unknown')).remaining).toBe(LIMIT - 1);
 
     await useUp();
-    const answer = await limited.ask(holder, from(address));
+    const answer = await from(address, holder);
     expect(shown(answer)).toMatchObject({ limit: 60, remaining: 49 });
   });
 
   it('count as well when they can not be read, and are told so', async () => {
-    const said = await onTheWire(limited.url(), asText('FETCH / HTTP/1.1', 'Host: sluice'));
+    const said = await onTheWire(api.url, lines('FETCH / HTTP/1.1', 'Host: sluice'));
     const [, remaining] = /X-RateLimit-Remaining: (\d)\r\n/.exec(said) ?? [];
-    const next = await onTheWire(limited.url(), asText('GET /unknown HTTP/1.1', 'Host: sluice', 'Connection: close'));
+    const next = await onTheWire(api.url, lines('GET /unknown HTTP/1.1', 'Host: sluice', 'Connection: close'));
 
     expect(said).toContain('RateLimit-Policy: "minute";q=5;w=60\r\n');
     expect(next).toContain(`X-RateLimit-Remaining: ${Number(remaining) - 1}\r\n`);
@@ -112,7 +100,7 @@ describe('requests without a valid API key', () => {
 
   it('are counted by what the proxy says, not by what the client says to the proxy', async () => {
     await useUp();
-    expect(kindOf(await limited.ask(null, from(`203.0.113.7, ${address}`)))).toBe(REFUSED);
+    expect(kindOf(await from(`203.0.113.7, ${address}`))).toBe(REFUSED);
   });
 });
 
@@ -121,13 +109,13 @@ describe('X-Forwarded-For', () => {
     ['without TRUST_PROXY', 'off'],
     ['of a peer that TRUST_PROXY does not name', '10.0.0.0/8,192.0.2.1'],
   ])('is not believed %s', async (_name, proxies) => {
-    const limited = await LimitedApis.start({ ANONYMOUS_PER_MINUTE: '1000', TRUST_PROXY: proxies });
+    const api = await new TestApi().start({ ANONYMOUS_PER_MINUTE: '1000', TRUST_PROXY: proxies });
     const remaining: number[] = [];
     for (const last of [1, 2, 3]) {
-      const headers = { 'x-forwarded-for': `198.51.100.${last}`, ...bearer({ key: 'wrong' }) };
-      remaining.push(shown(await limited.ask(null, { headers })).remaining);
+      const headers = { 'x-forwarded-for': `198.51.100.${last}` };
+      remaining.push(shown(await api.ask('wrong', 'GET /account', undefined, headers)).remaining);
     }
-    await limited.stop();
+    await api.stop();
 
     expect(remaining).toEqual([999, 998, 997]);
   });

@@ -2,12 +2,8 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client } from 'pg';
-import { createLogger } from '#platform/logging.js';
-import { readSettings, SettingsError } from '#platform/settings.js';
-import { startApi } from '../../../apps/api/api.js';
-import { startWorker } from '../../../apps/worker/worker.js';
-import { startTestApi, type TestApi } from '../../support/api.js';
-import { callUndocumented, jsonOf, lines, RawConnection } from '../../support/http.js';
+import { ownApi, TestApi } from '../../support/api.js';
+import { callUndocumented, lines, RawConnection } from '../../support/http.js';
 import { freePort, Program, ROOT, until } from '../../support/processes.js';
 import { Link } from '../../support/link.js';
 
@@ -15,21 +11,12 @@ const READY = { status: 'ready', checks: { process: 'serving', database: 'up' } 
 
 async function ready(url: string) {
   const answer = await callUndocumented(url, { path: '/health/ready' });
-  return { code: answer.status, ...jsonOf(answer) };
+  return { code: answer.status, ...answer.body };
 }
 
 describe('The management port', () => {
   const link = new Link();
-  let api: TestApi;
-
-  beforeAll(async () => {
-    api = await startTestApi({}, (url) => link.open(url));
-  });
-
-  afterAll(async () => {
-    await api.stop();
-    await link.cut();
-  });
+  const api = ownApi({}, link);
 
   it('tells that the process lives and is ready', async () => {
     const live = await callUndocumented(api.managementUrl, { path: '/health/live' });
@@ -38,7 +25,7 @@ describe('The management port', () => {
       'cache-control': 'no-store',
       'content-type': 'application/json; charset=utf-8',
     });
-    expect(jsonOf(live)).toEqual({ status: 'live' });
+    expect(live.body).toEqual({ status: 'live' });
     expect(await ready(api.managementUrl)).toEqual({ code: 200, ...READY });
   });
 
@@ -46,13 +33,13 @@ describe('The management port', () => {
     for (const path of ['/', '/health', '/messages', '/health/ready/x', '/%']) {
       const answer = await callUndocumented(api.managementUrl, { path });
       expect({ path, status: answer.status }).toEqual({ path, status: path === '/%' ? 400 : 404 });
-      expect(jsonOf(answer)).toHaveProperty('error');
+      expect(answer.body).toHaveProperty('error');
     }
   });
 
   it('is no part of the API port, nor the API of it', async () => {
-    expect((await api.call({ path: '/health/live' })).status).toBe(404);
-    expect((await api.call({ path: '/health/ready' })).status).toBe(404);
+    expect((await api.ask(null, 'GET /health/live')).status).toBe(404);
+    expect((await api.ask(null, 'GET /health/ready')).status).toBe(404);
   });
 
   it('is not ready while the database hangs or is away, and says so soon; it lives on', async () => {
@@ -71,7 +58,7 @@ describe('The management port', () => {
   });
 
   it('is not ready from the moment it is told to stop, and answers to the last', async () => {
-    const other = await startTestApi();
+    const other = await new TestApi().start();
     const { id, key } = await other.signUp();
     const held = await RawConnection.open(other.url);
     const body = '{"message":"late"}';
@@ -91,6 +78,7 @@ describe('The management port', () => {
       5_000,
     );
     const stopped = other.stop();
+    await until(async () => (await ready(other.managementUrl)).code === 503, 5_000);
     const draining = { process: 'draining', database: 'up' };
     expect(await ready(other.managementUrl)).toEqual({ code: 503, status: 'not ready', checks: draining });
     expect((await callUndocumented(other.managementUrl, { path: '/health/live' })).status).toBe(200);
@@ -102,11 +90,13 @@ describe('The management port', () => {
   });
 
   it('has one of its own in the worker', async () => {
-    const worker = await startWorker(readSettings(api.environment), createLogger('silent', 'worker'));
+    const worker = Program.run('dist/apps/worker/main.js', { ...api.environment, LOG_LEVEL: 'info' });
     try {
-      expect(await ready(worker.managementUrl)).toEqual({ code: 200, ...READY });
+      await worker.printed('consuming');
+      expect(await ready(worker.address('management'))).toEqual({ code: 200, ...READY });
     } finally {
-      await worker.stop();
+      worker.signal('SIGKILL');
+      await worker.ended();
     }
   });
 
@@ -120,7 +110,7 @@ describe('The management port', () => {
     });
     try {
       await worker.printed('consuming');
-      const url = /"management":"([^"]+)"/.exec(worker.output)?.[1] ?? '';
+      const url = worker.address('management');
       await writeFile(clock, '3600000');
       const paused = { process: 'paused', database: 'up' };
       await until(async () => (await ready(url)).code === 503, 20_000);
@@ -160,9 +150,7 @@ describe('The management port', () => {
   }, 60_000);
 
   it('keeps a process from starting when it is in use, with a sentence that names the setting', async () => {
-    const settings = readSettings({ ...api.environment, MANAGEMENT_PORT: new URL(api.managementUrl).port });
-    const start = startApi(settings, createLogger('silent', 'api'));
-    await expect(start).rejects.toThrow(SettingsError);
-    await expect(start).rejects.toThrow(/^Port \d+ is in use: .* MANAGEMENT_PORT /);
+    const start = api.join({ MANAGEMENT_PORT: new URL(api.managementUrl).port });
+    await expect(start).rejects.toThrow(/^SettingsError: Port \d+ is in use: .* MANAGEMENT_PORT /);
   });
 });

@@ -1,42 +1,18 @@
-import { createLogger } from '#platform/logging.js';
-import { MessageHandler } from '#messages/index.js';
-import { readSettings } from '#platform/settings.js';
-import { startApi } from '../../../apps/api/api.js';
-import { startWorker } from '../../../apps/worker/worker.js';
-import { startTestApi, type TestAccount, type TestApi } from '../../support/api.js';
+import { accountOf, OPERATOR, ownApi } from '../../support/api.js';
 import { callUndocumented, exchange, lines, RawConnection } from '../../support/http.js';
 import { metricsOf } from '../../support/metrics.js';
-import { until } from '../../support/processes.js';
+import { freePort, Program, until } from '../../support/processes.js';
 import { Link } from '../../support/link.js';
 
 const DURATION = 'sluice_http_request_duration_seconds_count';
 
-class OneOfEach extends MessageHandler {
-  async handle({ message }: { readonly message: string }): Promise<void> {
-    await Promise.resolve();
-    if (message === 'fail') throw new Error('as told');
-  }
-}
-
 describe('The metrics of an API process', () => {
   const link = new Link();
-  let api: TestApi;
-  let account: TestAccount;
+  const api = ownApi({}, link);
+  const account = accountOf(api);
 
   const metrics = () => metricsOf(api.managementUrl);
   const metric = async (name: string) => (await metrics()).get(name);
-
-  beforeAll(async () => {
-    api = await startTestApi({ ADMIN_API_KEY: 'an operators-key-of-32-characters'.replace(' ', '-') }, (url) =>
-      link.open(url),
-    );
-    account = await api.signUp();
-  });
-
-  afterAll(async () => {
-    await api.stop();
-    await link.cut();
-  });
 
   it('are told in the text format of Prometheus, each with its help and its type', async () => {
     const { headers, bytes } = await callUndocumented(api.managementUrl, { path: '/metrics' });
@@ -61,8 +37,8 @@ describe('The metrics of an API process', () => {
     const before = await metrics();
     const got = `${DURATION}{method="GET",route="/messages/:id",status="200"}`;
     const head = `${DURATION}{method="HEAD",route="/messages/:id",status="200"}`;
-    await api.as(account, { path: `/messages/${id}?limit=1` });
-    await api.as(account, { method: 'HEAD', path: `/messages/${id}` });
+    await api.ask(account, `GET /messages/${id}?limit=1`);
+    await api.ask(account, `HEAD /messages/${id}`);
     await until(async () => ((await metric(head)) ?? 0) > 0, 5_000);
     expect((await metric(got)) ?? 0).toBe((before.get(got) ?? 0) + 1);
     expect(await metric(head)).toBe(1);
@@ -72,8 +48,8 @@ describe('The metrics of an API process', () => {
   });
 
   it('put what no route takes, and what can\u2019t be read, under names of their own', async () => {
-    await api.call({ path: '/no/such/path/slc_secret' });
-    await api.call({ method: 'PROPFIND', path: '/messages' });
+    await api.ask(null, 'GET /no/such/path/slc_secret');
+    await api.ask(null, 'PROPFIND /messages');
     await exchange(api.url, lines('NONSENSE'));
     await exchange(api.url, lines('GET /%zz HTTP/1.1', 'Host: x'));
     const found = [...(await metrics()).keys()].filter((name) => name.startsWith(DURATION));
@@ -119,7 +95,7 @@ describe('The metrics of an API process', () => {
 
   it('never hold an id, a key or a path as it was sent', async () => {
     const { id } = await api.sent(account, { headers: { 'idempotency-key': 'very-own-key' } });
-    await api.as(account, { path: `/messages/${id}` });
+    await api.ask(account, `GET /messages/${id}`);
     const text = (await callUndocumented(api.managementUrl, { path: '/metrics' })).bytes.toString();
     for (const secret of [id, account.id, account.key, account.keyId, 'very-own-key', 'msg_', 'acct_', 'slc_']) {
       expect(text).not.toContain(secret);
@@ -130,13 +106,10 @@ describe('The metrics of an API process', () => {
     const other = await api.signUp();
     await api.sql('UPDATE sluice.accounts SET per_minute = 2, epoch = epoch + 1 WHERE id = $1', [other.id]);
     const before = await metrics();
-    for (let times = 0; times < 3; times++) await api.as(other, { path: '/account' });
-    await api.call({ path: '/account' });
-    await api.call({ path: '/account', headers: { authorization: 'Bearer nonsense' } });
-    await api.call({
-      path: '/admin/bans',
-      headers: { authorization: `Bearer ${api.environment.ADMIN_API_KEY ?? ''}` },
-    });
+    for (let times = 0; times < 3; times++) await api.ask(other, 'GET /account');
+    await api.ask(null, 'GET /account');
+    await api.ask(null, 'GET /account', undefined, { authorization: 'Bearer nonsense' });
+    await api.ask(OPERATOR, 'GET /admin/bans');
     const after = await metrics();
     const grown = (name: string) => (after.get(name) ?? NaN) - (before.get(name) ?? NaN);
     const decided = (decision: string) => grown(`sluice_limiter_decisions_total{decision="${decision}"}`);
@@ -169,16 +142,11 @@ describe('The metrics of an API process', () => {
   it('do without the store while it is away, and say so', async () => {
     const kept = ['sluice_limiter_decisions_total{decision="admitted"}', 'process_start_time_seconds'];
     const ofStore = ['sluice_outbox_entries', 'sluice_queue_jobs{state="waiting"}', 'sluice_census_violations'];
-    const fresh = await startApi(readSettings(api.environment), createLogger('silent', 'api'));
-    try {
-      const up = await metricsOf(fresh.managementUrl);
-      expect([...kept, ...ofStore].filter((name) => !up.has(name))).toEqual([]);
-      expect(up.get('sluice_database_up')).toBe(1);
-      expect(up.get('sluice_ready')).toBe(1);
-    } finally {
-      await fresh.stop();
-    }
-    const other = await startApi(readSettings(api.environment), createLogger('silent', 'api'));
+    const up = await metricsOf(api.managementUrl);
+    expect([...kept, ...ofStore].filter((name) => !up.has(name))).toEqual([]);
+    expect(up.get('sluice_database_up')).toBe(1);
+    expect(up.get('sluice_ready')).toBe(1);
+    const other = await api.join();
     try {
       link.stall();
       const asked = performance.now();
@@ -190,56 +158,56 @@ describe('The metrics of an API process', () => {
       expect((await metricsOf(other.managementUrl)).get('sluice_ready')).toBe(0);
     } finally {
       link.resume();
-      await other.stop();
     }
   }, 40_000);
 });
 
 describe('The metrics of the store', () => {
+  const api = ownApi({ RECONCILE_INTERVAL_MS: '86400000' });
+  const account = accountOf(api);
+
   it('tell what is in outbox and queue, how long it has waited, and what nothing would deliver', async () => {
-    const api = await startTestApi({ RECONCILE_INTERVAL_MS: '86400000' });
-    try {
-      const account = await api.signUp();
-      const { id } = await api.sent(account);
-      await api.relayed(id);
-      await api.sql(
-        // One that the queue has refused and that is postponed, and two for later, which are no backlog.
-        `INSERT INTO sluice.outbox (message_ids, bytes, created_at, due_at, for_sweeper)
+    const { id } = await api.sent(account);
+    await api.relayed(id);
+    await api.sql(
+      // One that the queue has refused and that is postponed, and two for later, which are no backlog.
+      `INSERT INTO sluice.outbox (message_ids, bytes, created_at, due_at, for_sweeper)
          VALUES ('{a,b}', 1, now() - interval '90 s', now() + interval '30 s', false),
                 ('{c}', 1, now() - interval '1 day', now() + interval '30 s', true),
                 ('{d}', 1, now() - interval '1 day', now() + interval '1 day', true)`,
-      );
-      await api.sql('UPDATE bullmq.job SET added_at_ms = added_at_ms - 60000');
-      await api.sql(
-        `INSERT INTO sluice.messages (id, account_id, body, status, created_at, updated_at)
+    );
+    await api.sql('UPDATE bullmq.job SET added_at_ms = added_at_ms - 60000');
+    await api.sql(
+      `INSERT INTO sluice.messages (id, account_id, body, status, created_at, updated_at)
          VALUES ('msg_stray', $1, 'x', 'queued', now(), now()), ('msg_done', $1, 'x', 'delivered', now(), now())`,
-        [account.id],
-      );
-      const found = await metricsOf(api.managementUrl);
-      expect(found.get('sluice_outbox_entries')).toBe(1);
-      expect(found.get('sluice_outbox_messages')).toBe(2);
-      expect(found.get('sluice_outbox_oldest_seconds')).toBeGreaterThanOrEqual(90);
-      expect(found.get('sluice_queue_jobs{state="waiting"}')).toBe(1);
-      expect(found.get('sluice_queue_jobs{state="failed"}')).toBe(0);
-      expect(found.get('sluice_queue_oldest_waiting_seconds')).toBeGreaterThanOrEqual(60);
-      expect(found.get('sluice_census_violations')).toBe(1);
-    } finally {
-      await api.stop();
-    }
+      [account.id],
+    );
+    const found = await metricsOf(api.managementUrl);
+    expect(found.get('sluice_outbox_entries')).toBe(1);
+    expect(found.get('sluice_outbox_messages')).toBe(2);
+    expect(found.get('sluice_outbox_oldest_seconds')).toBeGreaterThanOrEqual(90);
+    expect(found.get('sluice_queue_jobs{state="waiting"}')).toBe(1);
+    expect(found.get('sluice_queue_jobs{state="failed"}')).toBe(0);
+    expect(found.get('sluice_queue_oldest_waiting_seconds')).toBeGreaterThanOrEqual(60);
+    expect(found.get('sluice_census_violations')).toBe(1);
   });
 });
 
 describe('The metrics of a worker', () => {
+  const api = ownApi();
+  const account = accountOf(api);
+
   it('count deliveries by their end, and time the handler', async () => {
-    const api = await startTestApi();
-    const settings = readSettings({ ...api.environment, MAX_ATTEMPTS: '2', BACKOFF_MS: '1' });
-    const worker = await startWorker(settings, createLogger('silent', 'worker'), new OneOfEach());
+    const port = String(await freePort());
+    const worker = Program.run('test/support/worker-process.mjs', {
+      ...{ ...api.environment, MANAGEMENT_PORT: port, MAX_ATTEMPTS: '2', BACKOFF_MS: '1', HANDLED: '/dev/null' },
+    });
     try {
-      const account = await api.signUp();
+      await worker.printed('consuming');
       await api.sent(account, { message: 'deliver' });
-      await api.sent(account, { message: 'fail' });
+      await api.sent(account, { message: 'throw' });
       const ends = async () => {
-        const found = await metricsOf(worker.managementUrl);
+        const found = await metricsOf(`http://127.0.0.1:${port}`);
         return {
           delivered: found.get('sluice_deliveries_total{outcome="delivered"}'),
           retried: found.get('sluice_deliveries_total{outcome="retried"}'),
@@ -252,8 +220,8 @@ describe('The metrics of a worker', () => {
       await until(async () => JSON.stringify(await ends()) === JSON.stringify(expected), 15_000).catch(() => undefined);
       expect(await ends()).toEqual(expected);
     } finally {
-      await worker.stop();
-      await api.stop();
+      worker.signal('SIGKILL');
+      await worker.ended();
     }
   });
 });

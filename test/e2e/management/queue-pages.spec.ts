@@ -1,22 +1,15 @@
-import { startTestApi, type TestAccount, type TestApi } from '../../support/api.js';
+import { accountOf, OPERATOR, ownApi } from '../../support/api.js';
 import { CHROMIUM, startBrowser } from '../../support/browser.js';
-import { callUndocumented, jsonOf, type Answer } from '../../support/http.js';
+import { callUndocumented, type Answer } from '../../support/http.js';
 import { describeUnless } from '../../support/skipping.js';
 
-const KEY = 'an-operators-key-of-32-characters';
+const KEY = OPERATOR.key;
 const basic = (user: string, password: string) => `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`;
 const DEADLINE = 60_000;
 
 describe('The look into the queue', () => {
-  let api: TestApi;
-  let account: TestAccount;
-
-  beforeAll(async () => {
-    api = await startTestApi({ ADMIN_API_KEY: KEY });
-    account = await api.signUp();
-  });
-
-  afterAll(() => api.stop());
+  const api = ownApi();
+  const account = accountOf(api);
 
   function ask(path: string, authorization?: string, method = 'GET'): Promise<Answer> {
     return callUndocumented(api.managementUrl, { method, path, headers: { authorization } });
@@ -47,7 +40,7 @@ describe('The look into the queue', () => {
     const { id } = await api.sent(account, { message: 'to be looked at' });
     await api.relayed(id);
     const answer = await ask('/queues/api/queues?activeQueue=messages&status=waiting&page=1', `Bearer ${KEY}`);
-    const { queues } = jsonOf(answer) as { queues: { name: string; readOnlyMode: boolean; jobs: { id: string }[] }[] };
+    const { queues } = answer.body as { queues: { name: string; readOnlyMode: boolean; jobs: { id: string }[] }[] };
     expect(queues).toMatchObject([{ name: 'messages', readOnlyMode: true }]);
     expect(queues[0]?.jobs.map((job) => job.id)).toContain(id);
   });
@@ -81,13 +74,9 @@ describe('The look into the queue', () => {
   });
 
   it('does not exist without an operators\u2019 key', async () => {
-    const other = await startTestApi();
-    try {
-      for (const path of ['/queues', '/queues/', '/queues/api/queues']) {
-        expect((await callUndocumented(other.managementUrl, { path })).status).toBe(404);
-      }
-    } finally {
-      await other.stop();
+    const other = await api.join({ ADMIN_API_KEY: '' });
+    for (const path of ['/queues', '/queues/', '/queues/api/queues']) {
+      expect((await callUndocumented(other.managementUrl, { path })).status).toBe(404);
     }
   });
 });
@@ -95,13 +84,15 @@ describe('The look into the queue', () => {
 const missing = CHROMIUM === undefined ? 'no Chromium to open /queues with; CHROMIUM_PATH may name one.' : null;
 
 describeUnless(missing)('The look into the queue, in a browser', () => {
+  const api = ownApi();
+  const account = accountOf(api);
+
   it(
     'shows a job, and needs nothing that its policy forbids but a font from elsewhere',
     async () => {
-      const api = await startTestApi({ ADMIN_API_KEY: KEY });
       const browser = await startBrowser();
       try {
-        const { id } = await api.sent(await api.signUp(), { message: 'to be looked at' });
+        const { id } = await api.sent(account, { message: 'to be looked at' });
         await api.relayed(id);
         const page = await browser.newPage({ httpCredentials: { username: 'ops', password: KEY } });
         page.setDefaultTimeout(DEADLINE);
@@ -122,7 +113,6 @@ describeUnless(missing)('The look into the queue, in a browser', () => {
         expect(await page.evaluate('typeof smuggled')).toBe('undefined');
       } finally {
         await browser.close();
-        await api.stop();
       }
     },
     DEADLINE,

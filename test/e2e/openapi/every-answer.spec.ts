@@ -1,8 +1,13 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { lines, onTheWire } from '../../support/http.js';
+import { offender } from '../../support/limits.js';
+import { OPERATOR, ownApi, type Account } from '../../support/api.js';
 import { RouteTable } from '#platform/http/route-table.js';
+import { createLogger } from '#platform/logging.js';
+import { readSettings } from '#platform/settings.js';
+import { startApi } from '../../../apps/api/api.js';
 import { openApi, OPERATIONS, type Operation } from '../../support/documented.js';
-import { ADMIN_API_KEY, asText, LimitedApis, onTheWire, type Holder } from '../../support/limits.js';
 import { Link } from '../../support/link.js';
 
 /** Answers that take more than a request: the file of test/e2e/ that gets them. */
@@ -53,49 +58,32 @@ const sent = documented.filter(({ name }) => !(name in ELSEWHERE));
 
 describe('Every answer that is documented', () => {
   const link = new Link();
-  const routes = new Set<string>();
-  let limited: LimitedApis;
-  let holder: Holder;
-  let sender: Holder;
-  let reader: Holder;
-  let offender: Holder;
-
+  const api = ownApi({ REQUEST_TIMEOUT_MS: '3000', MAX_BODY_BYTES: '1024' }, link);
+  let holder: Account;
+  let sender: Account;
+  let reader: Account;
+  let refused: Account;
   beforeAll(async () => {
-    const learn = jest.spyOn(RouteTable.prototype, 'learnFrom');
-    const original = learn.getMockImplementation();
-    learn.mockImplementation(function (this: RouteTable, fastify) {
-      fastify.addHook('onRoute', ({ method, url }) => {
-        for (const name of [method].flat()) routes.add(`${name} ${url.replace(/:(\w+)/g, '{$1}')}`);
-      });
-      original?.call(this, fastify);
-    });
-    const settings = { REQUEST_TIMEOUT_MS: '3000', MAX_BODY_BYTES: '1024' };
-    limited = await LimitedApis.start(settings, { through: (url) => link.open(url) });
-    holder = await limited.signUp({ perMinute: 1_000_000, perDay: 1_000_000 });
+    holder = await api.signUp();
     sender = await withScope('messages:send');
     reader = await withScope('messages:read');
-    offender = await limited.offender(0, await limited.signUp());
-  });
-  afterAll(async () => {
-    await limited.stop();
-    await link.cut();
+    refused = await offender(api, 0, await api.signUp('free'));
   });
 
-  const withScope = async (scope: string): Promise<Holder> => {
-    const body = JSON.stringify({ name: scope, scopes: [scope] });
-    const answer = await limited.ask(holder, { method: 'POST', path: '/api-keys', body });
-    return { ...holder, key: String(answer.body.key) };
+  const withScope = async (scope: string): Promise<Account> => {
+    const { key } = await api.createKey(holder, { scopes: [scope] });
+    return { ...holder, key };
   };
 
   /** A request that would succeed but for the ids in its path, written out, with the key that it takes. */
   const request = ({ method, path, security, requestBody }: Operation, more: readonly string[] = [], key?: string) => {
-    const own = 'operatorsKey' in (security[0] ?? {}) ? ADMIN_API_KEY : holder.key;
+    const own = 'operatorsKey' in (security[0] ?? {}) ? OPERATOR.key : holder.key;
     const body = requestBody === undefined ? '' : JSON.stringify(requestBody.content['application/json'].example);
     const framing = body === '' ? [] : ['Content-Type: application/json', `Content-Length: ${body.length}`];
     const headers = [...framing, ...(key === '' ? [] : [`Authorization: Bearer ${key ?? own}`]), ...more];
     const target = path.replace(/\{\w+\}/g, 'unknown');
     const head = [`${method.toUpperCase()} ${target} HTTP/1.1`, 'Host: sluice', 'Connection: close', ...headers];
-    return asText(...head) + body;
+    return lines(...head) + body;
   };
 
   /** What leads to each status, whatever the operation. */
@@ -110,14 +98,13 @@ describe('Every answer that is documented', () => {
     408: (operation) => request(operation).replace(/\r\n\r\n[^]*/, '\r\n'),
     413: (operation) => request(operation).replace(/Content-Length: \d+/, 'Content-Length: 2000'),
     415: (operation) => request(operation, ['Content-Encoding: gzip']),
-    429: (operation) => request(operation, [], offender.key),
+    429: (operation) => request(operation, [], refused.key),
     431: (operation) => request(operation, [`X-Large: ${'x'.repeat(20_000)}`]),
     500: (operation) => request(operation, [], holder.key),
     503: (operation) => request(operation, [], holder.key),
   };
 
-  const statusOf = async (text: string) =>
-    /HTTP\/1\.1 (\d+)/.exec(await onTheWire(limited.url(), text))?.[1] ?? 'nothing';
+  const statusOf = async (text: string) => /HTTP\/1\.1 (\d+)/.exec(await onTheWire(api.url, text))?.[1] ?? 'nothing';
   /** Asks every operation for an answer with this status. */
   const expectStatus = async (wanted: string) => {
     const asked = sent.filter(({ status }) => status === wanted);
@@ -128,11 +115,11 @@ describe('Every answer that is documented', () => {
   it.each(['400', '401', '403', '404', '408', '413', '415', '429', '431'])('can be had: %s', expectStatus);
 
   it('can be had: 500', async () => {
-    await limited.sql('ALTER FUNCTION sluice.take_hits RENAME TO gone');
+    await api.sql('ALTER FUNCTION sluice.take_hits RENAME TO gone');
     try {
       await expectStatus('500');
     } finally {
-      await limited.sql('ALTER FUNCTION sluice.gone RENAME TO take_hits');
+      await api.sql('ALTER FUNCTION sluice.gone RENAME TO take_hits');
     }
   });
 
@@ -153,7 +140,16 @@ describe('Every answer that is documented', () => {
     expect(missing).toEqual([]);
   });
 
-  it('is of a route that there is, and no route is left out', () => {
+  it('is of a route that there is, and no route is left out', async () => {
+    const routes = new Set<string>();
+    const learn = jest.spyOn(RouteTable.prototype, 'learnFrom');
+    learn.mockImplementation((fastify) => {
+      fastify.addHook('onRoute', ({ method, url }) => {
+        for (const name of [method].flat()) routes.add(`${name} ${url.replace(/:(\w+)/g, '{$1}')}`);
+      });
+    });
+    const started = await startApi(readSettings(api.environment), createLogger('silent', 'api'));
+    await started.stop();
     const known = [...routes].filter((route) => !route.startsWith('HEAD ') && !route.includes('*'));
     const described = OPERATIONS.map(({ method, path }) => `${method.toUpperCase()} ${path}`);
     expect(known.toSorted()).toEqual(described.toSorted());

@@ -1,14 +1,12 @@
-import { startTestApi } from '../../support/api.js';
+import { sharedApi } from '../../support/api.js';
 import { expectDocumented, type Answered } from '../../support/documented.js';
 
 describe('An answer that the document does not tell of', () => {
   const asked = { method: 'POST', target: '/messages' };
+  const api = sharedApi();
   let answer: Answered;
-
   beforeAll(async () => {
-    const api = await startTestApi();
     answer = await api.send(await api.signUp());
-    await api.stop();
   });
 
   const body = (change: object) =>

@@ -1,5 +1,5 @@
 import type { Browser, Page } from 'playwright-core';
-import { startTestApi, type TestAccount, type TestApi } from '../../support/api.js';
+import { accountOf, ownApi } from '../../support/api.js';
 import { CHROMIUM, startBrowser } from '../../support/browser.js';
 import { describeUnless } from '../../support/skipping.js';
 
@@ -8,22 +8,17 @@ const DEADLINE = 60_000;
 const missing = CHROMIUM === undefined ? 'no Chromium to open /docs with; CHROMIUM_PATH may name one.' : null;
 
 describeUnless(missing)('The page /docs, in a browser', () => {
-  let api: TestApi;
-  let account: TestAccount;
+  const api = ownApi({ ADMIN_API_KEY: '' });
+  const account = accountOf(api);
   let browser: Browser;
   let page: Page;
   /** What the browser complains of, and what it asks of anybody else. */
   let complaints: string[];
 
   beforeAll(async () => {
-    api = await startTestApi();
-    account = await api.signUp();
     browser = await startBrowser();
   }, DEADLINE);
-  afterAll(async () => {
-    await browser.close();
-    await api.stop();
-  });
+  afterAll(() => browser.close());
   beforeEach(async () => {
     complaints = [];
     page = await browser.newPage();
@@ -77,7 +72,7 @@ describeUnless(missing)('The page /docs, in a browser', () => {
       const ids = (await Promise.all(blocks.map((block) => block.getAttribute('id')))).map((id) =>
         id?.split('-').at(-1),
       );
-      const { paths } = JSON.parse((await api.call({ path: '/openapi.json' })).bytes.toString()) as {
+      const { paths } = JSON.parse((await api.ask(null, 'GET /openapi.json')).bytes.toString()) as {
         paths: Record<string, Record<string, { operationId: string }>>;
       };
       const documented = Object.values(paths).flatMap((path) =>

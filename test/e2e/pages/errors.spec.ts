@@ -1,16 +1,11 @@
 import { PROBLEMS } from '#platform/http/problems.js';
-import { expectProblem, startTestApi, type TestApi } from '../../support/api.js';
+import { expectProblem, sharedApi } from '../../support/api.js';
 
 describe('The page of an error', () => {
-  let api: TestApi;
-
-  beforeAll(async () => {
-    api = await startTestApi();
-  });
-  afterAll(() => api.stop());
+  const api = sharedApi();
 
   const page = async (path: string) => {
-    const answer = await api.call({ path });
+    const answer = await api.ask(null, `GET ${path}`);
     expect([answer.status, answer.headers['content-type']]).toEqual([200, 'text/html; charset=utf-8']);
     return answer.bytes.toString();
   };
@@ -39,7 +34,7 @@ describe('The page of an error', () => {
   it.each(['/errors/unknown', '/errors/toString', '/errors/Unavailable', '/errors/<script>'])(
     'is 404 not_found for %s',
     async (path) => {
-      expectProblem(await api.call({ path }), 404, 'not_found');
+      expectProblem(await api.ask(null, `GET ${path}`), 404, 'not_found');
     },
   );
 });

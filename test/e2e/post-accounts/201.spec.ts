@@ -1,5 +1,4 @@
-import { startTestApi, type TestApi } from '../../support/api.js';
-import { jsonOf } from '../../support/http.js';
+import { sharedApi } from '../../support/api.js';
 
 interface NewAccount {
   readonly id: string;
@@ -9,18 +8,13 @@ interface NewAccount {
 }
 
 describe('POST /accounts answers 201', () => {
-  let api: TestApi;
-
-  beforeAll(async () => {
-    api = await startTestApi();
-  });
-  afterAll(() => api.stop());
+  const api = sharedApi();
 
   async function signUp(name: string): Promise<NewAccount> {
-    const answer = await api.requestAccount(JSON.stringify({ name }));
+    const answer = await api.ask(null, 'POST /accounts', JSON.stringify({ name }));
     expect(answer.status).toBe(201);
     expect(answer.headers['content-type']).toBe('application/json; charset=utf-8');
-    return jsonOf(answer) as unknown as NewAccount;
+    return answer.body as unknown as NewAccount;
   }
 
   it('with the account on the free plan, and its first key, which may do everything', async () => {
@@ -41,8 +35,8 @@ describe('POST /accounts answers 201', () => {
   });
 
   it('with a key that works at once', async () => {
-    const { id, apiKey } = await signUp('Acme');
-    expect((await api.send({ id, keyId: apiKey.id, key: apiKey.key })).status).toBe(202);
+    const { apiKey } = await signUp('Acme');
+    expect((await api.send(apiKey)).status).toBe(202);
   });
 
   it('with a key that the database does not hold', async () => {
@@ -74,14 +68,12 @@ describe('POST /accounts answers 201', () => {
   );
 
   it('whatever Authorization says, and however many unknown fields there are', async () => {
-    const answer = await api.call({
-      method: 'POST',
-      path: '/accounts',
-      headers: { authorization: 'Bearer wrong', 'content-type': 'application/json' },
-      body: '{"name":"Acme","plan":"enterprise","id":"mine"}',
+    const answer = await api.ask(null, 'POST /accounts', '{"name":"Acme","plan":"enterprise","id":"mine"}', {
+      authorization: 'Bearer wrong',
+      'content-type': 'application/json',
     });
 
     expect(answer.status).toBe(201);
-    expect(jsonOf(answer)).toMatchObject({ plan: 'free', id: expect.stringMatching(/^acct_/) as string });
+    expect(answer.body).toMatchObject({ plan: 'free', id: expect.stringMatching(/^acct_/) as string });
   });
 });

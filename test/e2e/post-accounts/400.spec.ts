@@ -1,12 +1,7 @@
-import { expectProblem, startTestApi, type TestApi } from '../../support/api.js';
+import { expectProblem, ownApi } from '../../support/api.js';
 
 describe('POST /accounts answers 400 and stores nothing', () => {
-  let api: TestApi;
-
-  beforeAll(async () => {
-    api = await startTestApi();
-  });
-  afterAll(() => api.stop());
+  const api = ownApi();
   afterEach(async () => {
     expect(await api.sql('SELECT id FROM sluice.accounts')).toEqual([]);
     expect(await api.sql('SELECT id FROM sluice.api_keys')).toEqual([]);
@@ -23,21 +18,25 @@ describe('POST /accounts answers 400 and stores nothing', () => {
     ['holds U+0000', { name: 'a\u0000' }],
     ['holds a lone surrogate', { name: 'a\ud800' }],
   ])('validation_failed when the name %s', async (_name, body) => {
-    const { errors } = expectProblem(await api.requestAccount(JSON.stringify(body)), 400, 'validation_failed');
+    const { errors } = expectProblem(
+      await api.ask(null, 'POST /accounts', JSON.stringify(body)),
+      400,
+      'validation_failed',
+    );
     expect(errors).toEqual([{ pointer: '/name', detail: expect.stringMatching(/^name /) as string }]);
   });
 
   it.each(['null', '[]', '"Acme"'])('validation_failed to %s instead of an object', async (body) => {
-    expectProblem(await api.requestAccount(body), 400, 'validation_failed');
+    expectProblem(await api.ask(null, 'POST /accounts', body), 400, 'validation_failed');
   });
 
   it.each(['', '{', '{"name":"Acme"'])('invalid_json to %p', async (body) => {
-    expectProblem(await api.requestAccount(body), 400, 'invalid_json');
+    expectProblem(await api.ask(null, 'POST /accounts', body), 400, 'invalid_json');
   });
 
   it.each([undefined, 'text/plain'])('invalid_content_type to the Content-Type %s', async (type) => {
     const headers = { 'content-type': type };
-    const answer = await api.call({ method: 'POST', path: '/accounts', headers, body: '{"name":"Acme"}' });
+    const answer = await api.ask(null, 'POST /accounts', '{"name":"Acme"}', headers);
     expectProblem(answer, 400, 'invalid_content_type');
   });
 });

@@ -1,23 +1,18 @@
-import { expectProblem, startTestApi, type TestApi } from '../../support/api.js';
+import { expectProblem, ownApi } from '../../support/api.js';
 import { exchange, lines } from '../../support/http.js';
 
 describe('POST /accounts with SIGNUP=closed answers 403 signup_closed', () => {
-  let api: TestApi;
-
-  beforeAll(async () => {
-    api = await startTestApi({ SIGNUP: 'closed' });
-  });
-  afterAll(() => api.stop());
+  const api = ownApi({ SIGNUP: 'closed' });
   afterEach(async () => {
     expect(await api.sql('SELECT id FROM sluice.accounts')).toEqual([]);
   });
 
   it('to a valid request', async () => {
-    expectProblem(await api.requestAccount('{"name":"Acme"}'), 403, 'signup_closed');
+    expectProblem(await api.ask(null, 'POST /accounts', '{"name":"Acme"}'), 403, 'signup_closed');
   });
 
   it.each(['', '{', '{"name":1}'])('before it looks at the body: %p', async (body) => {
-    expectProblem(await api.requestAccount(body), 403, 'signup_closed');
+    expectProblem(await api.ask(null, 'POST /accounts', body), 403, 'signup_closed');
   });
 
   it('before it lets a large body come', async () => {

@@ -1,17 +1,9 @@
-import { startTestApi, type TestAccount, type TestApi } from '../../support/api.js';
+import { accountForEach, sharedApi } from '../../support/api.js';
 import type { Answer } from '../../support/http.js';
 
 describe('POST /messages/batch with an Idempotency-Key answers 202', () => {
-  let api: TestApi;
-  let account: TestAccount;
-
-  beforeAll(async () => {
-    api = await startTestApi();
-  });
-  afterAll(() => api.stop());
-  beforeEach(async () => {
-    account = await api.signUp();
-  });
+  const api = sharedApi();
+  const account = accountForEach(api);
 
   const sendWithKey = (messages = ['a', 'b', 'c'], key = 'key') =>
     api.sendBatch(account, { messages, headers: { 'idempotency-key': key } });

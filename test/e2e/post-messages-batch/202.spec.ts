@@ -1,20 +1,12 @@
-import { startTestApi, type SentMessage, type TestAccount, type TestApi } from '../../support/api.js';
-import { jsonOf, type Answer } from '../../support/http.js';
+import { accountForEach, sharedApi, type SentMessage } from '../../support/api.js';
+import { type Answer } from '../../support/http.js';
 import { TRACEPARENT } from '../../support/messages.js';
 
-const dataOf = (answer: Answer) => jsonOf(answer).data as SentMessage[];
+const dataOf = (answer: Answer) => answer.body.data as SentMessage[];
 
 describe('POST /messages/batch answers 202', () => {
-  let api: TestApi;
-  let account: TestAccount;
-
-  beforeAll(async () => {
-    api = await startTestApi();
-  });
-  afterAll(() => api.stop());
-  beforeEach(async () => {
-    account = await api.signUp();
-  });
+  const api = sharedApi();
+  const account = accountForEach(api);
 
   const numbered = (count: number) => Array.from({ length: count }, (_, index) => `message ${index}`);
 
@@ -23,7 +15,7 @@ describe('POST /messages/batch answers 202', () => {
     const data = dataOf(answer);
 
     expect(answer.status).toBe(202);
-    expect(Object.keys(jsonOf(answer))).toEqual(['data']);
+    expect(Object.keys(answer.body)).toEqual(['data']);
     expect(data.map(({ message, status }) => [message, status])).toEqual(
       [' é 😀 ', 'b', 'b'].map((message) => [message, 'queued']),
     );
@@ -66,7 +58,7 @@ describe('POST /messages/batch answers 202', () => {
 
   it('and lists the messages in the order sent, newest first', async () => {
     const ids = dataOf(await api.sendBatch(account, { messages: numbered(50) })).map(({ id }) => id);
-    const listed = dataOf(await api.as(account, { path: '/messages?limit=50' })).map(({ id }) => id);
+    const listed = dataOf(await api.ask(account, 'GET /messages?limit=50')).map(({ id }) => id);
     expect(listed).toEqual(ids.toReversed());
   });
 

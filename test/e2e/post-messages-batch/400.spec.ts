@@ -1,14 +1,8 @@
-import { expectProblem, startTestApi, type BatchSending, type TestAccount, type TestApi } from '../../support/api.js';
+import { accountOf, expectProblem, sharedApi, type BatchSending } from '../../support/api.js';
 
 describe('POST /messages/batch answers 400 and stores nothing', () => {
-  let api: TestApi;
-  let account: TestAccount;
-
-  beforeAll(async () => {
-    api = await startTestApi();
-    account = await api.signUp();
-  });
-  afterAll(() => api.stop());
+  const api = sharedApi();
+  const account = accountOf(api);
 
   async function expectRefused(code: string, { headers, ...sending }: BatchSending) {
     const answer = await api.sendBatch(account, { ...sending, headers: { 'idempotency-key': 'key', ...headers } });
@@ -81,12 +75,7 @@ describe('POST /messages/batch answers 400 and stores nothing', () => {
 });
 
 describe('POST /messages/batch answers 400 batch_exceeds_limit', () => {
-  let api: TestApi;
-
-  beforeAll(async () => {
-    api = await startTestApi();
-  });
-  afterAll(() => api.stop());
+  const api = sharedApi();
 
   it.each([
     [10, 1_000],

@@ -1,14 +1,8 @@
-import { expectProblem, startTestApi, type TestAccount, type TestApi } from '../../support/api.js';
+import { accountOf, expectProblem, sharedApi } from '../../support/api.js';
 
 describe('POST /messages/batch answers 415 unsupported_encoding and stores nothing', () => {
-  let api: TestApi;
-  let account: TestAccount;
-
-  beforeAll(async () => {
-    api = await startTestApi();
-    account = await api.signUp();
-  });
-  afterAll(() => api.stop());
+  const api = sharedApi();
+  const account = accountOf(api);
   afterEach(async () => {
     expect(await api.stored(account)).toEqual({ messages: 0, keys: 0 });
   });

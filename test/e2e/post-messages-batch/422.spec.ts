@@ -1,18 +1,10 @@
-import { expectProblem, startTestApi, type TestAccount, type TestApi } from '../../support/api.js';
+import { accountForEach, expectProblem, sharedApi } from '../../support/api.js';
 
 describe('POST /messages/batch answers 422 idempotency_key_reused and stores nothing', () => {
-  let api: TestApi;
-  let account: TestAccount;
+  const api = sharedApi();
+  const account = accountForEach(api);
+
   const headers = { 'idempotency-key': 'key' };
-
-  beforeAll(async () => {
-    api = await startTestApi();
-  });
-  afterAll(() => api.stop());
-  beforeEach(async () => {
-    account = await api.signUp();
-  });
-
   it.each([
     ['in another order', ['b', 'a']],
     ['with one more', ['a', 'b', 'b']],

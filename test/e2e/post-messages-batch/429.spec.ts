@@ -1,30 +1,27 @@
-import { DAY, LimitedApis, REFUSED, shown, tally, type Holder } from '../../support/limits.js';
+import { DAY, REFUSED, setWindows, shown, tally } from '../../support/limits.js';
+import { joinedApi, sharedApi, type Account } from '../../support/api.js';
 
 describe('POST /messages/batch counts each of its messages', () => {
-  let limited: LimitedApis;
-  let holder: Holder;
-
-  beforeAll(async () => {
-    limited = await LimitedApis.start({}, { apis: 2 });
-  });
-  afterAll(() => limited.stop());
+  const api = sharedApi();
+  const other = joinedApi(api);
+  let holder: Account;
   beforeEach(async () => {
-    holder = await limited.signUp();
+    holder = await api.signUp('free');
   });
 
-  const send = (count: number, headers = {}, api = 0) => {
-    const body = JSON.stringify({ messages: Array(count).fill({ message: 'x' }) });
-    return limited.ask(holder, { api, method: 'POST', path: '/messages/batch', headers, body });
+  const send = (count: number, headers = {}, to = api) => {
+    const body = { messages: Array(count).fill({ message: 'x' }) as object[] };
+    return to.ask(holder, 'POST /messages/batch', body, headers);
   };
   const used = async () => {
-    const rows = await limited.sql<{ minute: number; day: number }>(
+    const rows = await api.sql<{ minute: number; day: number }>(
       'SELECT minute_used AS minute, day_used AS day FROM sluice.rate_limits WHERE account_id = $1',
-      [holder.accountId],
+      [holder.id],
     );
     return rows[0];
   };
   const stored = async () => {
-    const rows = await limited.sql('SELECT FROM sluice.messages WHERE account_id = $1', [holder.accountId]);
+    const rows = await api.sql('SELECT FROM sluice.messages WHERE account_id = $1', [holder.id]);
     return rows.length;
   };
 
@@ -32,17 +29,17 @@ describe('POST /messages/batch counts each of its messages', () => {
     const answer = await send(count);
     expect(answer.status).toBe(202);
     expect(shown(answer)).toMatchObject({ limit: 60, remaining: 60 - count });
-    expect(answer.headers.get('ratelimit')).toBe(`"minute";r=${60 - count};t=60, "day";r=${1_000 - count};t=86400`);
+    expect(answer.headers.ratelimit).toBe(`"minute";r=${60 - count};t=60, "day";r=${1_000 - count};t=86400`);
     expect(await used()).toEqual({ minute: count, day: count });
   });
 
   it('and answers 429 when they do not all fit: only the one at the door stays counted', async () => {
-    await limited.setWindows(holder, { minuteUsed: 55 });
+    await setWindows(api, holder, { minuteUsed: 55 });
     const refused = await send(6);
 
     expect(tally([refused])).toEqual({ [REFUSED]: 1 });
     expect(shown(refused)).toMatchObject({ limit: 60, remaining: 0 });
-    const retryAfter = Number(refused.headers.get('retry-after'));
+    const retryAfter = Number(refused.headers['retry-after']);
     expect(retryAfter).toBeGreaterThan(50);
     expect(retryAfter).toBeLessThanOrEqual(60);
     expect(await used()).toEqual({ minute: 56, day: 1 });
@@ -52,22 +49,22 @@ describe('POST /messages/batch counts each of its messages', () => {
   });
 
   it('and tells the end of the day when that is what refuses', async () => {
-    await limited.setWindows(holder, { dayUsed: 990, dayLeft: DAY / 2 });
+    await setWindows(api, holder, { dayUsed: 990, dayLeft: DAY / 2 });
     const refused = await send(20);
     expect(shown(refused)).toMatchObject({ limit: 1_000, remaining: 0 });
-    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(DAY / 2_000 - 60);
+    expect(Number(refused.headers['retry-after'])).toBeGreaterThan(DAY / 2_000 - 60);
   });
 
   it('and is admitted after Retry-After', async () => {
-    await limited.setWindows(holder, { minuteUsed: 1, minuteLeft: 1_500 });
+    await setWindows(api, holder, { minuteUsed: 1, minuteLeft: 1_500 });
     const refused = await send(60);
     expect(tally([refused])).toEqual({ [REFUSED]: 1 });
-    await new Promise((resolve) => setTimeout(resolve, 1_000 * Number(refused.headers.get('retry-after'))));
+    await new Promise((resolve) => setTimeout(resolve, 1_000 * Number(refused.headers['retry-after'])));
     expect((await send(60)).status).toBe(202);
   });
 
   it('and exactly the limit passes, of parallel batches through two APIs', async () => {
-    const answers = await Promise.all(Array.from({ length: 20 }, (_, index) => send(7, {}, index % 2)));
+    const answers = await Promise.all(Array.from({ length: 20 }, (_, index) => send(7, {}, index % 2 ? api : other)));
     const accepted = answers.filter(({ status }) => status === 202).length;
     expect(await stored()).toBe(accepted * 7);
     // Each counts one at the door, if there is room; the other six all or none.
@@ -78,7 +75,7 @@ describe('POST /messages/batch counts each of its messages', () => {
   });
 
   it('but only one for a body that is refused', async () => {
-    expect((await limited.ask(holder, { method: 'POST', path: '/messages/batch', body: '{' })).status).toBe(400);
+    expect((await api.ask(holder, 'POST /messages/batch', '{')).status).toBe(400);
     expect((await send(0)).status).toBe(400);
     expect((await send(1, { 'idempotency-key': 'a b' })).status).toBe(400);
     expect(await used()).toEqual({ minute: 3, day: 3 });
@@ -88,13 +85,13 @@ describe('POST /messages/batch counts each of its messages', () => {
     const key = { 'idempotency-key': 'key' };
     await send(10, key);
     const replay = await send(10, key);
-    expect(replay.headers.get('idempotent-replayed')).toBe('true');
+    expect(replay.headers['idempotent-replayed']).toBe('true');
     expect(shown(replay)).toMatchObject({ remaining: 40 });
     expect(await stored()).toBe(10);
   });
 
   it('and answers 429 at the door when nothing remains', async () => {
-    await limited.setWindows(holder, { minuteUsed: 60 });
+    await setWindows(api, holder, { minuteUsed: 60 });
     expect(tally([await send(1), await send(5)])).toEqual({ [REFUSED]: 2 });
     expect(await used()).toEqual({ minute: 60, day: 0 });
   });

@@ -1,23 +1,12 @@
-import { expectProblem, startTestApi, type TestAccount, type TestApi } from '../../support/api.js';
+import { accountForEach, expectProblem, ownApi } from '../../support/api.js';
 import { Link } from '../../support/link.js';
 
 const TEXTS = Array.from({ length: 300 }, (_, index) => `of a batch ${index}`);
 
 describe('POST /messages/batch answers 503 unavailable', () => {
   const link = new Link();
-  let api: TestApi;
-  let account: TestAccount;
-
-  beforeAll(async () => {
-    api = await startTestApi({}, (url) => link.open(url));
-  });
-  afterAll(async () => {
-    await api.stop();
-    await link.cut();
-  });
-  beforeEach(async () => {
-    account = await api.signUp();
-  });
+  const api = ownApi({}, link);
+  const account = accountForEach(api);
 
   const send = () => api.sendBatch(account, { messages: TEXTS, headers: { 'idempotency-key': 'key' } });
 

@@ -1,17 +1,11 @@
-import { expectProblem, startTestApi, type TestAccount, type TestApi } from '../../support/api.js';
+import { accountOf, expectProblem, ownApi } from '../../support/api.js';
 import { until } from '../../support/processes.js';
 
 const LARGE = 'x'.repeat(262_144);
 
 describe('POST /messages/batch answers 507 storage_full and stores nothing', () => {
-  let api: TestApi;
-  let account: TestAccount;
-
-  beforeAll(async () => {
-    api = await startTestApi({ MAX_STORED_MB_PER_ACCOUNT: '1', MAX_BODY_BYTES: '2097152' });
-    account = await api.signUp();
-  });
-  afterAll(() => api.stop());
+  const api = ownApi({ MAX_STORED_MB_PER_ACCOUNT: '1', MAX_BODY_BYTES: '2097152' });
+  const account = accountOf(api);
 
   it('when an earlier batch has filled the account, and counts one request', async () => {
     const taken = await api.sendBatch(account, { messages: [LARGE, LARGE, LARGE, LARGE] });
@@ -29,7 +23,7 @@ describe('POST /messages/batch answers 507 storage_full and stores nothing', () 
   it('but goes on to take retries of what is stored', async () => {
     const body = JSON.stringify({ since: new Date(0).toISOString(), until: new Date().toISOString() });
     const headers = { 'content-type': 'application/json' };
-    const answer = await api.as(account, { method: 'POST', path: '/messages/retry', headers, body });
+    const answer = await api.ask(account, 'POST /messages/retry', body, headers);
     expect(answer.status).toBe(202);
   });
 });

@@ -1,29 +1,22 @@
-import { startTestApi, type TestAccount, type TestApi } from '../../support/api.js';
-import { jsonOf } from '../../support/http.js';
+import { accountOf, sharedApi } from '../../support/api.js';
 
 describe('POST /messages with deliverAt answers 202', () => {
-  let api: TestApi;
-  let account: TestAccount;
-
-  beforeAll(async () => {
-    api = await startTestApi();
-    account = await api.signUp();
-  });
-  afterAll(() => api.stop());
+  const api = sharedApi();
+  const account = accountOf(api);
 
   const inMs = (ms: number) => new Date(Date.now() + ms).toISOString();
   const send = (deliverAt: string | null, message = 'hello', headers = {}) =>
     api.send(account, { body: JSON.stringify({ message, deliverAt }), headers });
-  const read = async (id: unknown) => jsonOf(await api.as(account, { path: `/messages/${String(id)}` }));
+  const read = async (id: unknown) => (await api.ask(account, `GET /messages/${String(id)}`)).body;
   const hasJob = async (id: unknown) => (await api.sql('SELECT FROM bullmq.job WHERE id = $1', [id])).length > 0;
 
   it('with exactly the four fields; the message says when it is for, and waits without a job', async () => {
     const deliverAt = inMs(3_600_000);
     const answer = await send(deliverAt);
-    const { id } = jsonOf(answer);
+    const { id } = answer.body;
 
     expect(answer.status).toBe(202);
-    expect(Object.keys(jsonOf(answer))).toEqual(['id', 'message', 'status', 'createdAt']);
+    expect(Object.keys(answer.body)).toEqual(['id', 'message', 'status', 'createdAt']);
     expect(await read(id)).toMatchObject({ status: 'queued', deliverAt, attempts: 0 });
     expect(await hasJob(id)).toBe(false);
     expect(await api.isQueued(String(id))).toBe(true);
@@ -34,18 +27,18 @@ describe('POST /messages with deliverAt answers 202', () => {
     ['2026-11-21T09:30:00Z', '2026-11-21T09:30:00.000Z'],
     ['2026-11-21T09:30:00-00:30', '2026-11-21T10:00:00.000Z'],
   ])('and reads %s as %s', async (deliverAt, expected) => {
-    expect(await read(jsonOf(await send(deliverAt)).id)).toMatchObject({ deliverAt: expected });
+    expect(await read((await send(deliverAt)).body.id)).toMatchObject({ deliverAt: expected });
   });
 
   it('and queues a message at once whose time has passed, or that has none', async () => {
     for (const deliverAt of [inMs(-1_000), '1999-12-31T23:59:59Z', null]) {
-      await api.relayed(String(jsonOf(await send(deliverAt)).id));
+      await api.relayed(String((await send(deliverAt)).body.id));
     }
   });
 
   it('and queues the message when its time has come', async () => {
     const deliverAt = inMs(1_500);
-    const { id } = jsonOf(await send(deliverAt));
+    const { id } = (await send(deliverAt)).body;
     expect(await hasJob(id)).toBe(false);
     await api.relayed(String(id));
     const [job] = await api.sql<{ added: number }>(
@@ -58,10 +51,10 @@ describe('POST /messages with deliverAt answers 202', () => {
   });
 
   it('and can be cancelled until then: it gets no job', async () => {
-    const { id } = jsonOf(await send(inMs(1_000)));
-    const answer = await api.as(account, { method: 'POST', path: `/messages/${String(id)}/cancel` });
-    expect(jsonOf(answer)).toMatchObject({ status: 'cancelled' });
-    const { id: next } = jsonOf(await send(inMs(1_200)));
+    const { id } = (await send(inMs(1_000))).body;
+    const answer = await api.ask(account, `POST /messages/${String(id)}/cancel`);
+    expect(answer.body).toMatchObject({ status: 'cancelled' });
+    const { id: next } = (await send(inMs(1_200))).body;
     await api.relayed(String(next));
     expect(await hasJob(id)).toBe(false);
   });
@@ -77,10 +70,10 @@ describe('POST /messages with deliverAt answers 202', () => {
   });
 
   it('and a retry of a failed message does not wait for a time that has passed', async () => {
-    const { id } = jsonOf(await send(inMs(-1_000)));
+    const { id } = (await send(inMs(-1_000))).body;
     await api.relayed(String(id));
     await api.become(String(id), 'failed');
-    await api.as(account, { method: 'POST', path: `/messages/${String(id)}/retry` });
+    await api.ask(account, `POST /messages/${String(id)}/retry`);
     await api.relayed(String(id), `${String(id)}.1`);
   });
 
@@ -88,7 +81,7 @@ describe('POST /messages with deliverAt answers 202', () => {
     const later = inMs(3_600_000);
     const messages = [{ message: 'now' }, { message: 'later', deliverAt: later }, { message: 'null', deliverAt: null }];
     const answer = await api.sendBatch(account, { body: JSON.stringify({ messages }) });
-    const [now, delayed, none] = jsonOf(answer).data as { id: string }[];
+    const [now, delayed, none] = answer.body.data as { id: string }[];
     await api.relayed(now?.id ?? '');
     await api.relayed(none?.id ?? '');
     expect(await hasJob(delayed?.id)).toBe(false);

@@ -1,17 +1,9 @@
-import { startTestApi, type TestAccount, type TestApi } from '../../support/api.js';
+import { accountForEach, sharedApi } from '../../support/api.js';
 import type { Answer } from '../../support/http.js';
 
 describe('POST /messages with an Idempotency-Key answers 202', () => {
-  let api: TestApi;
-  let account: TestAccount;
-
-  beforeAll(async () => {
-    api = await startTestApi();
-  });
-  afterAll(() => api.stop());
-  beforeEach(async () => {
-    account = await api.signUp();
-  });
+  const api = sharedApi();
+  const account = accountForEach(api);
 
   const sendWithKey = (key: string, sending = {}) =>
     api.send(account, { headers: { 'idempotency-key': key }, ...sending });
@@ -49,7 +41,7 @@ describe('POST /messages with an Idempotency-Key answers 202', () => {
 
   it('with the first answer when the message is cancelled by now', async () => {
     const first = await sendWithKey('key');
-    await api.as(account, { method: 'POST', path: `${first.headers.location ?? ''}/cancel` });
+    await api.ask(account, `POST ${first.headers.location ?? ''}/cancel`);
 
     expectReplay(await sendWithKey('key'), first);
   });

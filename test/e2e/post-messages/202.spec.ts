@@ -1,20 +1,14 @@
-import { startTestApi, type TestAccount, type TestApi } from '../../support/api.js';
-import { exchange, jsonOf, lines } from '../../support/http.js';
+import { accountOf, sharedApi } from '../../support/api.js';
+import { exchange, lines } from '../../support/http.js';
 
 describe('POST /messages answers 202', () => {
-  let api: TestApi;
-  let account: TestAccount;
-
-  beforeAll(async () => {
-    api = await startTestApi();
-    account = await api.signUp();
-  });
-  afterAll(() => api.stop());
+  const api = sharedApi();
+  const account = accountOf(api);
 
   it('with exactly the four fields of the message, and its place', async () => {
     const before = Date.now();
     const answer = await api.send(account, { message: 'hello' });
-    const { id, createdAt, ...rest } = jsonOf(answer) as { id: string; createdAt: string };
+    const { id, createdAt, ...rest } = answer.body as { id: string; createdAt: string };
 
     expect(answer.status).toBe(202);
     expect(id).toMatch(/^msg_[0-7][0-9a-hjkmnp-tv-z]{25}$/);
@@ -66,10 +60,10 @@ describe('POST /messages answers 202', () => {
     ['262,144 bytes, four each', '😀'.repeat(65_536)],
   ])('and returns a message byte for byte: %s', async (_name, message) => {
     const sent = await api.sent(account, { message });
-    const read = await api.as(account, { path: `/messages/${sent.id}` });
+    const read = await api.ask(account, `GET /messages/${sent.id}`);
 
     expect(sent.message === message).toBe(true);
-    expect(jsonOf(read).message === message).toBe(true);
+    expect(read.body.message === message).toBe(true);
   });
 
   it.each([
@@ -125,7 +119,7 @@ describe('POST /messages answers 202', () => {
     );
 
     expect(answer.status).toBe(202);
-    expect(jsonOf(answer).message).toBe('😀');
+    expect(answer.body.message).toBe('😀');
   });
 });
 

@@ -1,15 +1,9 @@
-import { expectProblem, startTestApi, type Sending, type TestAccount, type TestApi } from '../../support/api.js';
+import { accountOf, expectProblem, sharedApi, type Sending } from '../../support/api.js';
 import { exchange, lines } from '../../support/http.js';
 
 describe('POST /messages answers 400 and stores nothing', () => {
-  let api: TestApi;
-  let account: TestAccount;
-
-  beforeAll(async () => {
-    api = await startTestApi();
-    account = await api.signUp();
-  });
-  afterAll(() => api.stop());
+  const api = sharedApi();
+  const account = accountOf(api);
 
   async function expectRefused(code: string, { headers, ...sending }: Sending): Promise<Record<string, unknown>> {
     const answer = await api.send(account, { ...sending, headers: { 'idempotency-key': 'key', ...headers } });

@@ -1,30 +1,23 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { expectProblem, startTestApi, type TestAccount, type TestApi } from '../../support/api.js';
+import { accountOf, expectProblem, sharedApi } from '../../support/api.js';
 import { uncounted, type Answer } from '../../support/http.js';
 
 const INVALID_TOKEN = 'Bearer realm="sluice", error="invalid_token"';
 const NO_TOKEN = 'Bearer realm="sluice"';
 
 describe('POST /messages answers 401 unauthorized and stores nothing', () => {
-  let api: TestApi;
-  let account: TestAccount;
-
-  beforeAll(async () => {
-    api = await startTestApi();
-    account = await api.signUp();
-  });
-  afterAll(() => api.stop());
+  const api = sharedApi();
+  const account = accountOf(api);
 
   async function expectRefused(
     authorization: string | string[] | undefined,
     challenge: string,
     path = '/messages',
   ): Promise<Answer> {
-    const answer = await api.call({
-      method: 'POST',
-      path,
-      headers: { authorization, 'content-type': 'application/json', 'x-request-id': 'same' },
-      body: '{"message":"x"}',
+    const answer = await api.ask(null, `POST ${path}`, '{"message":"x"}', {
+      authorization,
+      'content-type': 'application/json',
+      'x-request-id': 'same',
     });
     expectProblem(answer, 401, 'unauthorized');
     expect(answer.headers['www-authenticate']).toBe(challenge);

@@ -1,28 +1,18 @@
-import { expectProblem, startTestApi, type TestAccount, type TestApi } from '../../support/api.js';
+import { accountForEach, expectProblem, sharedApi } from '../../support/api.js';
 
 const HOLD_KEY = `
   INSERT INTO sluice.idempotency_keys (account_id, key, fingerprint, message_id, created_at)
   VALUES ($1, $2, sha256(''), 'msg_under_way', now())`;
 
 describe('POST /messages and its batch answer 409 idempotency_key_in_use', () => {
-  let api: TestApi;
-  let account: TestAccount;
-
-  beforeAll(async () => {
-    api = await startTestApi();
-  });
-  afterAll(() => api.stop());
-  beforeEach(async () => {
-    account = await api.signUp();
-  });
+  const api = sharedApi();
+  const account = accountForEach(api);
 
   const sendWithKey = (key: string) => api.send(account, { headers: { 'idempotency-key': key } });
   const sendBatchWithKey = (key: string) =>
-    api.as(account, {
-      method: 'POST',
-      path: '/messages/batch',
-      headers: { 'content-type': 'application/json', 'idempotency-key': key },
-      body: '{"messages":[{"message":"one"},{"message":"two"}]}',
+    api.ask(account, 'POST /messages/batch', '{"messages":[{"message":"one"},{"message":"two"}]}', {
+      'content-type': 'application/json',
+      'idempotency-key': key,
     });
 
   it('to those that wait too long for the first request with the key, and to nobody else', async () => {

@@ -1,15 +1,9 @@
-import { expectProblem, startTestApi, type TestAccount, type TestApi } from '../../support/api.js';
+import { accountOf, expectProblem, ownApi, sharedApi } from '../../support/api.js';
 import { exchange, lines, RawConnection } from '../../support/http.js';
 
 describe('POST /messages answers 413 body_too_large and stores nothing', () => {
-  let api: TestApi;
-  let account: TestAccount;
-
-  beforeAll(async () => {
-    api = await startTestApi();
-    account = await api.signUp();
-  });
-  afterAll(() => api.stop());
+  const api = sharedApi();
+  const account = accountOf(api);
   afterEach(async () => {
     expect(await api.stored(account)).toEqual({ messages: 0, keys: 0 });
   });
@@ -69,14 +63,11 @@ describe('POST /messages answers 413 body_too_large and stores nothing', () => {
 });
 
 describe('POST /messages with MAX_BODY_BYTES', () => {
+  const api = ownApi({ MAX_BODY_BYTES: '2000' });
+  const account = accountOf(api);
+
   it('answers 413 to more and 202 to as much', async () => {
-    const api = await startTestApi({ MAX_BODY_BYTES: '2000' });
-    try {
-      const account = await api.signUp();
-      expectProblem(await api.send(account, { body: '{"message":"x"}'.padEnd(2_001) }), 413, 'body_too_large');
-      expect((await api.send(account, { body: '{"message":"x"}'.padEnd(2_000) })).status).toBe(202);
-    } finally {
-      await api.stop();
-    }
+    expectProblem(await api.send(account, { body: '{"message":"x"}'.padEnd(2_001) }), 413, 'body_too_large');
+    expect((await api.send(account, { body: '{"message":"x"}'.padEnd(2_000) })).status).toBe(202);
   });
 });

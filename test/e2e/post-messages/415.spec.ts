@@ -1,15 +1,9 @@
 import { gzipSync } from 'node:zlib';
-import { expectProblem, startTestApi, type TestAccount, type TestApi } from '../../support/api.js';
+import { accountOf, expectProblem, sharedApi } from '../../support/api.js';
 
 describe('POST /messages answers 415 unsupported_encoding and stores nothing', () => {
-  let api: TestApi;
-  let account: TestAccount;
-
-  beforeAll(async () => {
-    api = await startTestApi();
-    account = await api.signUp();
-  });
-  afterAll(() => api.stop());
+  const api = sharedApi();
+  const account = accountOf(api);
 
   it.each(['', 'gzip', 'GZIP', 'deflate', 'br', 'unheard-of', 'identity, gzip'])(
     'to the encoding %s',

@@ -1,16 +1,8 @@
-import { expectProblem, startTestApi, type TestAccount, type TestApi } from '../../support/api.js';
+import { accountForEach, expectProblem, sharedApi } from '../../support/api.js';
 
 describe('POST /messages answers 422 idempotency_key_reused', () => {
-  let api: TestApi;
-  let account: TestAccount;
-
-  beforeAll(async () => {
-    api = await startTestApi();
-  });
-  afterAll(() => api.stop());
-  beforeEach(async () => {
-    account = await api.signUp();
-  });
+  const api = sharedApi();
+  const account = accountForEach(api);
 
   const sendWithKey = (message: string) => api.send(account, { message, headers: { 'idempotency-key': 'key' } });
 

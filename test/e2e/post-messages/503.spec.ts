@@ -1,21 +1,10 @@
-import { expectProblem, startTestApi, type TestAccount, type TestApi } from '../../support/api.js';
+import { accountForEach, expectProblem, ownApi } from '../../support/api.js';
 import { Link } from '../../support/link.js';
 
 describe('POST /messages answers 503 unavailable', () => {
   const link = new Link();
-  let api: TestApi;
-  let account: TestAccount;
-
-  beforeAll(async () => {
-    api = await startTestApi({}, (url) => link.open(url));
-  });
-  afterAll(async () => {
-    await api.stop();
-    await link.cut();
-  });
-  beforeEach(async () => {
-    account = await api.signUp();
-  });
+  const api = ownApi({}, link);
+  const account = accountForEach(api);
 
   const sendWithKey = (message = 'hello') => api.send(account, { message, headers: { 'idempotency-key': 'key' } });
 

@@ -1,6 +1,5 @@
-import { monitorEventLoopDelay } from 'node:perf_hooks';
-import { startTestApi, type TestAccount, type TestApi } from '../../support/api.js';
-import { jsonOf } from '../../support/http.js';
+import { accountOf, sharedApi } from '../../support/api.js';
+import { eventLoopLagMs } from '../../support/metrics.js';
 
 const LOOSE_CEILING_MS = 10_000;
 const MIB = 1_048_576;
@@ -11,18 +10,13 @@ const manyFields = (count: number) => Array.from({ length: count }, (_, index) =
 const sameHash = () => Array.from({ length: 60_000 }, (_, index) => `"${2 ** 32 + index * 4_096}":0`).join();
 
 describe('a hostile body of POST /messages', () => {
-  let api: TestApi;
-  let account: TestAccount;
+  const api = sharedApi();
+  const account = accountOf(api);
   let accepted = 0;
   const worst = { ms: 0, body: '' };
 
-  beforeAll(async () => {
-    api = await startTestApi();
-    account = await api.signUp();
-  });
-  afterAll(async () => {
+  afterAll(() => {
     process.stdout.write(`the longest that a hostile body held the event loop: ${worst.ms} ms, ${worst.body}\n`);
-    await api.stop();
   });
 
   it.each<[string, number, string]>([
@@ -58,15 +52,13 @@ describe('a hostile body of POST /messages', () => {
     ['of surrogates in the wrong order', 400, `{"message":"${filled('\\udc00\\ud800')}"}`],
   ])('%s is %i, and holds up nobody for long', async (name, status, body) => {
     expect(Buffer.byteLength(body)).toBeLessThanOrEqual(MIB);
-    const lag = monitorEventLoopDelay({ resolution: 1 });
-    lag.enable();
+    await eventLoopLagMs(api.managementUrl);
     const answer = await api.send(account, { body });
-    lag.disable();
-    const ms = Math.round(lag.max / 1e6);
+    const ms = await eventLoopLagMs(api.managementUrl);
     if (ms > worst.ms) Object.assign(worst, { ms, body: name });
 
     expect(answer.status).toBe(status);
-    if (status === 202) expect([++accepted, jsonOf(answer).message]).toEqual([accepted, 'x']);
+    if (status === 202) expect([++accepted, answer.body.message]).toEqual([accepted, 'x']);
     expect(await api.stored(account)).toEqual({ messages: accepted, keys: 0 });
     expect(ms).toBeLessThan(LOOSE_CEILING_MS);
   });

@@ -1,15 +1,9 @@
-import { startTestApi, type TestAccount, type TestApi } from '../../support/api.js';
+import { accountOf, sharedApi } from '../../support/api.js';
 import { TRACEPARENT } from '../../support/messages.js';
 
 describe('POST /messages, sent in a trace', () => {
-  let api: TestApi;
-  let account: TestAccount;
-
-  beforeAll(async () => {
-    api = await startTestApi();
-    account = await api.signUp();
-  });
-  afterAll(() => api.stop());
+  const api = sharedApi();
+  const account = accountOf(api);
 
   /** What is kept with a message, and what its job carries. */
   async function carried(traceparent: string | readonly string[] | undefined) {
@@ -39,7 +33,7 @@ describe('POST /messages, sent in a trace', () => {
     const { id } = await api.sent(account, { headers: { traceparent: TRACEPARENT } });
     await api.relayed(id);
     await api.become(id, 'failed');
-    await api.as(account, { method: 'POST', path: `/messages/${id}/retry` });
+    await api.ask(account, `POST /messages/${id}/retry`);
     await api.relayed(id, `${id}.1`);
     const [job] = await api.sql(`SELECT opts->'telemetry'->>'metadata' AS metadata FROM bullmq.job WHERE id = $1`, [
       `${id}.1`,

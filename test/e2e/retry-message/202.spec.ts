@@ -1,28 +1,21 @@
-import { startTestApi, type TestAccount, type TestApi } from '../../support/api.js';
-import { jsonOf } from '../../support/http.js';
+import { accountOf, sharedApi } from '../../support/api.js';
 
 describe('POST /messages/:id/retry answers 202', () => {
-  let api: TestApi;
-  let account: TestAccount;
+  const api = sharedApi();
+  const account = accountOf(api);
 
-  beforeAll(async () => {
-    api = await startTestApi();
-    account = await api.signUp();
-  });
-  afterAll(() => api.stop());
-
-  const retry = (id: string) => api.as(account, { method: 'POST', path: `/messages/${id}/retry` });
+  const retry = (id: string) => api.ask(account, `POST /messages/${id}/retry`);
 
   it('with the message, which is queued again and keeps its count of attempts', async () => {
     const sent = await api.sent(account);
     await api.become(sent.id, 'failed');
     const answer = await retry(sent.id);
-    const { updatedAt, ...message } = jsonOf(answer);
+    const { updatedAt, ...message } = answer.body;
 
     expect(answer.status).toBe(202);
     expect(message).toEqual({ ...sent, status: 'queued', deliverAt: null, attempts: 1, failureReason: null });
     expect(Date.parse(updatedAt as string)).toBeGreaterThanOrEqual(Date.parse(sent.createdAt));
-    expect(jsonOf(await api.as(account, { path: `/messages/${sent.id}` }))).toEqual(jsonOf(answer));
+    expect((await api.ask(account, `GET /messages/${sent.id}`)).body).toEqual(answer.body);
   });
 
   it('when a job of its own for this retry is queued or on its way', async () => {

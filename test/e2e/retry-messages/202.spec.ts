@@ -1,25 +1,10 @@
-import { startTestApi, type TestAccount, type TestApi } from '../../support/api.js';
-import { jsonOf } from '../../support/http.js';
+import { accountForEach, sharedApi } from '../../support/api.js';
 
 describe('POST /messages/retry answers 202', () => {
-  let api: TestApi;
-  let account: TestAccount;
+  const api = sharedApi();
+  const account = accountForEach(api);
 
-  beforeAll(async () => {
-    api = await startTestApi();
-  });
-  afterAll(() => api.stop());
-  beforeEach(async () => {
-    account = await api.signUp();
-  });
-
-  const retry = (since: string, until: string) =>
-    api.as(account, {
-      method: 'POST',
-      path: '/messages/retry',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ since, until }),
-    });
+  const retry = (since: string, until: string, by = account) => api.ask(by, 'POST /messages/retry', { since, until });
   const minutes = (count: number) => new Date(Date.now() + count * 60_000).toISOString();
 
   it('with how many messages are sent off again, each under its id with a new job', async () => {
@@ -31,29 +16,28 @@ describe('POST /messages/retry answers 202', () => {
     const answer = await retry(minutes(-1), minutes(1));
 
     expect(answer.status).toBe(202);
-    expect(jsonOf(answer)).toEqual({ count: 2 });
+    expect(answer.body).toEqual({ count: 2 });
     for (const id of [one, two]) {
       await api.relayed(id, `${id}.1`);
-      const message = jsonOf(await api.as(account, { path: `/messages/${id}` }));
+      const message = (await api.ask(account, `GET /messages/${id}`)).body;
       expect(message).toMatchObject({ id, status: 'queued', attempts: 1, failureReason: null });
     }
-    expect(jsonOf(await retry(minutes(-1), minutes(1)))).toEqual({ count: 0 });
+    expect((await retry(minutes(-1), minutes(1))).body).toEqual({ count: 0 });
   });
 
   it('with none of another time, or of another account', async () => {
     const { id } = await api.sent(account);
     await api.become(id, 'failed');
-    expect(jsonOf(await retry(minutes(1), minutes(2)))).toEqual({ count: 0 });
-    expect(jsonOf(await retry('1960-01-01T00:00:00Z', minutes(-1)))).toEqual({ count: 0 });
-    account = await api.signUp();
-    expect(jsonOf(await retry(minutes(-1), minutes(1)))).toEqual({ count: 0 });
+    expect((await retry(minutes(1), minutes(2))).body).toEqual({ count: 0 });
+    expect((await retry('1960-01-01T00:00:00Z', minutes(-1))).body).toEqual({ count: 0 });
+    expect((await retry(minutes(-1), minutes(1), await api.signUp())).body).toEqual({ count: 0 });
   });
 
   it('with offsets as they are meant', async () => {
     const { id, createdAt } = await api.sent(account);
     await api.become(id, 'failed');
     const local = (ms: number) => new Date(Date.parse(createdAt) + ms + 3_600_000).toISOString().replace('Z', '+01:00');
-    expect(jsonOf(await retry(local(1), local(2)))).toEqual({ count: 0 });
-    expect(jsonOf(await retry(local(0), local(1)))).toEqual({ count: 1 });
+    expect((await retry(local(1), local(2))).body).toEqual({ count: 0 });
+    expect((await retry(local(0), local(1))).body).toEqual({ count: 1 });
   });
 });

@@ -1,16 +1,10 @@
-import { expectProblem, startTestApi, type TestAccount, type TestApi } from '../../support/api.js';
+import { accountOf, expectProblem, sharedApi } from '../../support/api.js';
 
 const [EARLY, LATE] = ['2026-11-21T09:00:00Z', '2026-11-21T10:00:00Z'];
 
 describe('POST /messages/retry answers 400 validation_failed', () => {
-  let api: TestApi;
-  let account: TestAccount;
-
-  beforeAll(async () => {
-    api = await startTestApi();
-    account = await api.signUp();
-  });
-  afterAll(() => api.stop());
+  const api = sharedApi();
+  const account = accountOf(api);
 
   it.each([
     [{}, ['/since', '/until']],
@@ -22,12 +16,7 @@ describe('POST /messages/retry answers 400 validation_failed', () => {
     [{ since: LATE, until: EARLY }, ['/until']],
     [{ since: EARLY, until: EARLY }, ['/until']],
   ])('to %j, pointing at what is wrong', async (body, pointers) => {
-    const answer = await api.as(account, {
-      method: 'POST',
-      path: '/messages/retry',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify(body),
-    });
+    const answer = await api.ask(account, 'POST /messages/retry', body);
     const { errors } = expectProblem(answer, 400, 'validation_failed') as { errors?: { pointer: string }[] };
     expect(errors?.map(({ pointer }) => pointer)).toEqual(pointers);
   });
