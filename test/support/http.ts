@@ -1,6 +1,6 @@
 import { request, type Agent, type OutgoingHttpHeaders } from 'node:http';
 import { connect, type Socket } from 'node:net';
-import { expectDocumented, type Asked } from './documented.js';
+import { expectDocumented, type RequestLine } from './documented.js';
 
 /** What a server responded, byte for byte. */
 export class Answer {
@@ -194,8 +194,8 @@ function answerIn(received: Buffer, method = 'GET'): { answer: Answer; rest: Buf
 }
 
 /** The requests in what was said to a server, as far as they can be told. */
-function requestsIn(text: string): Asked[] {
-  const requests: Asked[] = [];
+function requestsIn(text: string): RequestLine[] {
+  const requests: RequestLine[] = [];
   const head = /(?:\r\n)*([A-Z-]+) (\S+) HTTP\/1\.[01]\r\n(?:([^]*?\r\n)?\r\n)?/y;
   for (let found = head.exec(text); found !== null; found = head.exec(text)) {
     const [, method = '', target = '', headers = ''] = found;

@@ -1,40 +1,37 @@
 import { expectProblem, ownApi } from '../../support/api.js';
 import { OPERATIONS } from '../../support/documented.js';
 
-const [asset] = OPERATIONS.filter(({ operationId }) => operationId === 'getAsset');
+const asset = OPERATIONS.find(({ operationId }) => operationId === 'getAsset');
 
-describe('The files of the pages', () => {
+describe('The static files', () => {
   const api = ownApi({ ANONYMOUS_PER_MINUTE: '100' });
+  const get = (path: string) => api.ask(null, `GET ${path}`);
 
-  it('are all that the document names, and all that the pages load', async () => {
-    const names = (asset?.parameters?.[0]?.schema.enum ?? []).map((name) => `/assets/${String(name)}`);
-    for (const path of names) {
-      const answer = await api.ask(null, `GET ${path}`);
-      expect([path, answer.status]).toEqual([path, 200]);
-      expect(answer.bytes.length).toBeGreaterThan(100);
+  it('are those in the document, and those that the pages load', async () => {
+    const paths = (asset?.parameters?.[0]?.schema.enum ?? []).map((name) => `/assets/${String(name)}`);
+    for (const path of paths) {
+      const { status, bytes } = await get(path);
+      expect([path, status, bytes.length > 100]).toEqual([path, 200, true]);
     }
-    const pages = await Promise.all(
-      ['/docs', '/errors'].map(async (path) => (await api.ask(null, `GET ${path}`)).bytes.toString()),
+    const pages = await Promise.all(['/docs', '/errors'].map(get));
+    const loaded = pages.flatMap(({ bytes }) =>
+      [...bytes.toString().matchAll(/(?:src|rel="\w+" href)="([^"]+)"/g)].map(([, url]) => url),
     );
-    const loaded = pages.flatMap((page) =>
-      [...page.matchAll(/(?:src|rel="\w+" href)="([^"]+)"/g)].map(([, url]) => url),
-    );
-    expect([...new Set(loaded)].toSorted()).toEqual(names.toSorted());
+    expect([...new Set(loaded)].toSorted()).toEqual(paths.toSorted());
   });
 
-  it('count, like the pages, against the address of a stranger', async () => {
-    const remaining = async (path: string) =>
-      Number((await api.ask(null, `GET ${path}`)).headers['x-ratelimit-remaining']);
+  it('count against the anonymous budget, like the pages', async () => {
+    const remaining = async (path: string) => Number((await get(path)).headers['x-ratelimit-remaining']);
     const before = await remaining('/docs');
     expect(await remaining('/assets/pages.css')).toBe(before - 1);
     expect(await remaining('/errors/not_found')).toBe(before - 2);
     expect(await remaining('/openapi.json')).toBe(before - 3);
   });
 
-  it.each(['/assets/unknown', '/assets/..%2Fpackage.json', '/assets/swagger-ui-bundle.js.map', '/assets/constructor'])(
-    'are no others: %s',
-    async (path) => {
-      expectProblem(await api.ask(null, `GET ${path}`), 404, 'not_found');
+  it.each(['unknown', '..%2Fpackage.json', 'swagger-ui-bundle.js.map', 'constructor'])(
+    'do not include %s',
+    async (name) => {
+      expectProblem(await get(`/assets/${name}`), 404, 'not_found');
     },
   );
 });

@@ -1,93 +1,79 @@
 import type { Browser, Page } from 'playwright-core';
-import { accountOf, ownApi } from '../../support/api.js';
+import { accountOf, sharedApi } from '../../support/api.js';
 import { CHROMIUM, startBrowser } from '../../support/browser.js';
+import { OPERATIONS } from '../../support/documented.js';
 import { describeUnless } from '../../support/skipping.js';
 
-const DEADLINE = 60_000;
+jest.setTimeout(60_000);
 
 const missing = CHROMIUM === undefined ? 'no Chromium to open /docs with; CHROMIUM_PATH may name one.' : null;
 
-describeUnless(missing)('The page /docs, in a browser', () => {
-  const api = ownApi({ ADMIN_API_KEY: '' });
+describeUnless(missing)('In a browser', () => {
+  const api = sharedApi();
   const account = accountOf(api);
   let browser: Browser;
   let page: Page;
-  /** What the browser complains of, and what it asks of anybody else. */
+  /** Errors and warnings of the browser, and requests to other servers. */
   let complaints: string[];
 
   beforeAll(async () => {
     browser = await startBrowser();
-  }, DEADLINE);
+  });
   afterAll(() => browser.close());
   beforeEach(async () => {
     complaints = [];
     page = await browser.newPage();
-    page.setDefaultTimeout(DEADLINE);
+    page.setDefaultTimeout(60_000);
     page.on('console', (line) => {
       if (['error', 'warning'].includes(line.type())) complaints.push(`${line.type()}: ${line.text()}`);
     });
     page.on('pageerror', (error) => complaints.push(`thrown: ${error.message}`));
     page.on('request', (request) => {
-      if (!/^(data|blob):/.test(request.url()) && new URL(request.url()).origin !== api.url) {
-        complaints.push(`request to ${request.url()}`);
-      }
+      const { protocol, origin } = new URL(request.url());
+      if (!['data:', 'blob:'].includes(protocol) && origin !== api.url) complaints.push(`request to ${request.url()}`);
     });
-    // In the browser's words, because the tests are compiled without its types.
+    // As text, because the tests are compiled without the types of browsers.
     await page.addInitScript(`document.addEventListener('securitypolicyviolation', (violation) => {
       console.error('violates', violation.violatedDirective, violation.blockedURI, violation.sourceFile);
     });`);
   });
-  afterEach(() => page.close());
+  afterEach(async () => {
+    await page.close();
+    expect(complaints).toEqual([]);
+  });
 
-  it(
-    'sends a message with the key that is typed in',
-    async () => {
-      await page.goto(`${api.url}/docs`);
-      await page.getByRole('button', { name: 'Authorize' }).first().click();
-      await page.getByLabel('auth-bearer-value').first().fill(account.key);
-      await page.getByRole('button', { name: 'Apply credentials' }).first().click();
-      await page.getByRole('button', { name: 'Close', exact: true }).click();
+  it('/docs sends a message with the API key that the user enters', async () => {
+    await page.goto(`${api.url}/docs`);
+    await page.getByRole('button', { name: 'Authorize' }).first().click();
+    await page.getByLabel('auth-bearer-value').first().fill(account.key);
+    await page.getByRole('button', { name: 'Apply credentials' }).first().click();
+    await page.getByRole('button', { name: 'Close', exact: true }).first().click();
 
-      const send = page.locator('#operations-Messages-sendMessage');
-      await send.locator('.opblock-summary-control').click();
-      const answered = page.waitForResponse((response) => new URL(response.url()).pathname === '/messages');
-      await send.getByRole('button', { name: 'Execute' }).click();
-      expect((await answered).status()).toBe(202);
+    const send = page.locator('#operations-Messages-sendMessage');
+    await send.locator('.opblock-summary-control').click();
+    const response = page.waitForResponse((sent) => new URL(sent.url()).pathname === '/messages');
+    await send.getByRole('button', { name: 'Execute' }).click();
+    expect((await response).status()).toBe(202);
 
-      const shown = send.locator('.live-responses-table .response .response-col_status').first();
-      await shown.getByText('202').waitFor();
-      expect(await send.locator('.live-responses-table').innerText()).toContain('"status": "queued"');
-      expect(await api.stored(account)).toEqual({ messages: 1, keys: 0 });
-      expect(complaints).toEqual([]);
-    },
-    DEADLINE,
-  );
+    const shown = send.locator('.live-responses-table');
+    await shown.locator('.response .response-col_status').first().getByText('202').waitFor();
+    expect(await shown.innerText()).toContain('"status": "queued"');
+    expect(await api.stored(account)).toEqual({ messages: 1, keys: 0 });
+  });
 
-  it(
-    'shows every operation',
-    async () => {
-      await page.goto(`${api.url}/docs`);
-      await page.locator('.opblock').first().waitFor();
-      const blocks = await page.locator('.opblock').all();
-      const ids = (await Promise.all(blocks.map((block) => block.getAttribute('id')))).map((id) =>
-        id?.split('-').at(-1),
-      );
-      const { paths } = JSON.parse((await api.ask(null, 'GET /openapi.json')).bytes.toString()) as {
-        paths: Record<string, Record<string, { operationId: string }>>;
-      };
-      const documented = Object.values(paths).flatMap((path) =>
-        Object.values(path).map(({ operationId }) => operationId),
-      );
-      expect(ids.toSorted()).toEqual(documented.toSorted());
-      expect(complaints).toEqual([]);
-    },
-    DEADLINE,
-  );
+  it('/docs shows every operation', async () => {
+    await page.goto(`${api.url}/docs`);
+    await page.locator('.opblock').first().waitFor();
+    const blocks = await page.locator('.opblock').all();
+    const ids = await Promise.all(blocks.map((block) => block.getAttribute('id')));
+    expect(ids.map((id) => id?.split('-').at(-1)).toSorted()).toEqual(
+      OPERATIONS.map(({ operationId }) => operationId).toSorted(),
+    );
+  });
 
-  it.each(['/errors', '/errors/validation_failed'])('like %s, loads all it needs from here', async (path) => {
+  it.each(['/errors', '/errors/validation_failed'])('%s is shown with its styles', async (path) => {
     await page.goto(api.url + path);
     expect(await page.locator('h1').count()).toBe(1);
     expect(await page.evaluate('getComputedStyle(document.body).fontFamily')).toContain('system-ui');
-    expect(complaints).toEqual([]);
   });
 });

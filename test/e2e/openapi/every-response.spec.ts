@@ -1,0 +1,140 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { RouteTable } from '#platform/http/route-table.js';
+import { createLogger } from '#platform/logging.js';
+import { readSettings } from '#platform/settings.js';
+import { startApi } from '../../../apps/api/api.js';
+import { OPERATOR, ownApi } from '../../support/api.js';
+import { OPERATIONS, type Operation } from '../../support/documented.js';
+import { lines, onTheWire } from '../../support/http.js';
+import { offender } from '../../support/limits.js';
+import { Link } from '../../support/link.js';
+
+/** Documented responses that take more than one request, by the file in test/e2e/ that receives them. */
+const ELSEWHERE: Readonly<Record<string, readonly string[]>> = {
+  'accounts/get-account': ['getAccount 200'],
+  'accounts/get-usage': ['getUsage 200'],
+  'accounts/simulate': ['simulateLimits 200'],
+  'post-accounts/201': ['signUp 201'],
+  'post-accounts/403': ['signUp 403'],
+  'api-keys/list': ['listApiKeys 200'],
+  'api-keys/create': ['createApiKey 201'],
+  'api-keys/rotate': ['rotateApiKey 201'],
+  'api-keys/revoke': ['revokeApiKey 204'],
+  'api-keys/too-many-keys': ['createApiKey 409', 'rotateApiKey 409'],
+  'post-messages/202': ['sendMessage 202'],
+  'post-messages/409': ['sendMessage 409', 'sendBatch 409'],
+  'post-messages/422': ['sendMessage 422'],
+  'post-messages/507': ['sendMessage 507'],
+  'post-messages-batch/202': ['sendBatch 202'],
+  'post-messages-batch/422': ['sendBatch 422'],
+  'post-messages-batch/507': ['sendBatch 507'],
+  'get-messages/200': ['listMessages 200'],
+  'get-message/200': ['getMessage 200'],
+  'get-attempts/200': ['listAttempts 200'],
+  'cancel-message/200': ['cancelMessage 200'],
+  'cancel-message/409': ['cancelMessage 409'],
+  'retry-message/202': ['retryMessage 202'],
+  'retry-message/409': ['retryMessage 409'],
+  'retry-messages/202': ['retryFailedMessages 202'],
+  'admin/accounts': ['listAccounts 200', 'getAnyAccount 200'],
+  'admin/change-plan': ['changePlan 200'],
+  'admin/bans': ['listBans 200', 'liftBan 204'],
+  'openapi/document': ['getOpenApiDocument 200'],
+  'pages/docs': ['readDocs 200'],
+  'pages/assets': ['getAsset 200'],
+  'pages/errors': ['listErrors 200', 'explainError 200'],
+};
+
+const documented = OPERATIONS.flatMap((operation) =>
+  Object.keys(operation.responses).map((status) => ({ operation, status, name: `${operation.operationId} ${status}` })),
+);
+const testedElsewhere = Object.values(ELSEWHERE).flat();
+const testedHere = documented.filter(({ name }) => !testedElsewhere.includes(name));
+
+describe('Every documented response', () => {
+  const link = new Link();
+  const api = ownApi({ REQUEST_TIMEOUT_MS: '3000', MAX_BODY_BYTES: '1024' }, link);
+  const keys = { holder: '', sender: '', reader: '', limited: '' };
+  beforeAll(async () => {
+    const holder = await api.signUp();
+    keys.holder = holder.key;
+    keys.sender = (await api.createKey(holder, { scopes: ['messages:send'] })).key;
+    keys.reader = (await api.createKey(holder, { scopes: ['messages:read'] })).key;
+    keys.limited = (await offender(api, 0)).key;
+  });
+
+  /** A request that would succeed except for the ids in its path. @param key empty for none */
+  const request = (
+    { method, path, security, requestBody }: Operation,
+    { key = 'operatorsKey' in (security[0] ?? {}) ? OPERATOR.key : keys.holder, headers = [] as string[] } = {},
+  ) => {
+    const body = requestBody === undefined ? '' : JSON.stringify(requestBody.content['application/json'].example);
+    const framing = body === '' ? [] : ['Content-Type: application/json', `Content-Length: ${body.length}`];
+    const authorization = key === '' ? [] : [`Authorization: Bearer ${key}`];
+    const line = `${method.toUpperCase()} ${path.replace(/\{\w+\}/g, 'unknown')} HTTP/1.1`;
+    return lines(line, 'Host: sluice', 'Connection: close', ...framing, ...authorization, ...headers) + body;
+  };
+
+  /** Requests that lead to a status, whatever the operation. */
+  const requests: Readonly<Record<string, (operation: Operation) => string>> = {
+    400: (operation) => request(operation, { headers: ['Not a header'] }),
+    401: (operation) => request(operation, { key: '' }),
+    403: (operation) => {
+      const [scope] = operation.security[0]?.apiKey ?? [];
+      return request(operation, { key: scope === 'messages:send' ? keys.reader : keys.sender });
+    },
+    404: (operation) => request(operation),
+    408: (operation) => request(operation).replace(/\r\n\r\n[^]*/, '\r\n'),
+    413: (operation) => request(operation).replace(/Content-Length: \d+/, 'Content-Length: 2000'),
+    415: (operation) => request(operation, { headers: ['Content-Encoding: gzip'] }),
+    429: (operation) => request(operation, { key: keys.limited }),
+    431: (operation) => request(operation, { headers: [`X-Large: ${'x'.repeat(20_000)}`] }),
+    500: (operation) => request(operation, { key: keys.holder }),
+    503: (operation) => request(operation, { key: keys.holder }),
+  };
+
+  /** Sends to each operation that documents this status a request that leads to it. */
+  const expectStatus = async (expected: string) => {
+    const operations = testedHere.filter(({ status }) => status === expected);
+    const received = operations.map(async ({ name, operation }) => {
+      const text = await onTheWire(api.url, requests[expected]?.(operation) ?? '');
+      return `${name}: ${/HTTP\/1\.1 (\d+)/.exec(text)?.[1]}`;
+    });
+    expect(await Promise.all(received)).toEqual(operations.map(({ name }) => `${name}: ${expected}`));
+  };
+
+  it.each(['400', '401', '403', '404', '408', '413', '415', '429', '431'])('is received: %s', expectStatus);
+
+  it('is received: 500', async () => {
+    await api.sql('ALTER FUNCTION sluice.take_hits RENAME TO gone');
+    await expectStatus('500').finally(() => api.sql('ALTER FUNCTION sluice.gone RENAME TO take_hits'));
+  });
+
+  it('is received: 503', async () => {
+    await link.cut();
+    await expectStatus('503').finally(() => link.restore());
+  });
+
+  it('is tested here or in another file', () => {
+    expect(testedHere.filter(({ status }) => !(status in requests)).map(({ name }) => name)).toEqual([]);
+    expect(documented.map(({ name }) => name)).toEqual(expect.arrayContaining(testedElsewhere));
+    const missing = Object.keys(ELSEWHERE).filter((file) => !existsSync(join(__dirname, '..', `${file}.spec.ts`)));
+    expect(missing).toEqual([]);
+  });
+
+  it('belongs to a route, and every route is documented', async () => {
+    const routes = new Set<string>();
+    const learnFrom = jest.spyOn(RouteTable.prototype, 'learnFrom').mockImplementation((fastify) => {
+      fastify.addHook('onRoute', ({ method, url }) => {
+        for (const name of [method].flat()) routes.add(`${name} ${url.replace(/:(\w+)/g, '{$1}')}`);
+      });
+    });
+    await (await startApi(readSettings(api.environment), createLogger('silent', 'api'))).stop();
+    learnFrom.mockRestore();
+    const known = [...routes].filter((route) => !route.startsWith('HEAD ') && !route.includes('*'));
+    const described = OPERATIONS.map(({ method, path }) => `${method.toUpperCase()} ${path}`);
+    expect(known.toSorted()).toEqual(described.toSorted());
+    expect(described.length).toBeGreaterThan(10);
+  });
+});
