@@ -15,8 +15,8 @@ export interface FoundKey {
 }
 
 /**
- * Where accounts and their keys are kept. Whatever changes what a key may do also moves its account's epoch, in the
- * same transaction, so that nobody can act on what was known before.
+ * The store of accounts and their keys. Every change of what a key may do also moves the epoch of its account, in the
+ * same transaction, so that no process acts on what it read before.
  */
 export abstract class Accounts {
   /** Stores an account with its first key, both or neither. `hash` is the keyed hash of that key. */
@@ -28,31 +28,31 @@ export abstract class Accounts {
   abstract list(page: Page): Promise<Account[]>;
 
   /**
-   * Changes an account's plan and limits, one change after the other: none is made from what another is just replacing.
-   * @param change makes the new state from the old one; nothing changes when it throws
-   * @returns the account as it now is; null when there is none
+   * Changes the plan and limits of an account. Concurrent changes run one after the other, each on the latest state.
+   * @param change returns the new state; nothing changes when it throws
+   * @returns the new state; null when there is no such account
    */
   abstract update(id: string, change: (account: Account) => Account): Promise<Account | null>;
 
-  /** The key with this hash, unless it is unknown or revoked. Expiry is for the caller to check, at its own time. */
+  /** The key with this hash, unless it is unknown or revoked. The caller must check its expiry. */
   abstract findKey(hash: Buffer): Promise<FoundKey | null>;
 
   /** Keys that are not revoked, newest first. */
   abstract listKeys(accountId: string, page: Page): Promise<ApiKey[]>;
 
   /**
-   * Adds a key, unless the account has as many live ones as it may: neither revoked nor expired.
-   * @returns false when it has
+   * Adds a key, unless the account already has MAX_KEYS live ones: neither revoked nor expired.
+   * @returns whether it was added
    */
   abstract addKey(key: ApiKey, hash: Buffer): Promise<boolean>;
 
-  /** @returns false when the account has no such key, or it is revoked already */
+  /** @returns false when the account has no such key, or it is already revoked */
   abstract revokeKey(accountId: string, keyId: string, at: Date): Promise<boolean>;
 
   /**
-   * Puts a new key in the place of an old one, which ends at `endsAt`, or earlier if it would have expired.
-   * @param successor makes the new key from the old one; nothing changes when it throws
-   * @returns null when the account has no such live key; false when it has too many for both to live
+   * Replaces a key by a new one. The old one ends at `endsAt`, or earlier if it would have expired.
+   * @param successor returns the new key; nothing changes when it throws
+   * @returns null when the account has no such live key; false when it has MAX_KEYS and both would be live
    */
   abstract replaceKey(
     accountId: string,
@@ -63,6 +63,6 @@ export abstract class Accounts {
     successor: (old: ApiKey) => ApiKey,
   ): Promise<ApiKey | false | null>;
 
-  /** Notes when keys were last used; earlier times than those known are ignored. */
+  /** Stores when keys were last used; times earlier than the stored ones are ignored. */
   abstract saveLastUses(uses: ReadonlyMap<string, Date>): Promise<void>;
 }

@@ -6,7 +6,7 @@ import { Account } from '../domain/account.js';
 import type { ApiKey } from '../domain/api-key.js';
 import { AuthenticateCaller } from './authenticate-caller.js';
 import { KeySecrets } from './key-secrets.js';
-import { LastUse } from './last-use.js';
+import { LastUsedTracker } from './last-used-tracker.js';
 import { SignUp } from './sign-up.js';
 
 const secrets = new KeySecrets('p'.repeat(32));
@@ -24,9 +24,9 @@ async function process(key: Partial<ApiKey> = {}) {
   };
   await accounts.add(Account.open('acct_1', 'Acme', SENT_AT), apiKey, hash);
   const findKey = jest.spyOn(accounts, 'findKey');
-  const lastUse = new LastUse(accounts);
-  const authenticate = new AuthenticateCaller(accounts, secrets, clock, lastUse);
-  return { accounts, clock, presented, findKey, lastUse, authenticate };
+  const lastUsed = new LastUsedTracker(accounts);
+  const authenticate = new AuthenticateCaller(accounts, secrets, clock, lastUsed);
+  return { accounts, clock, presented, findKey, lastUsed, authenticate };
 }
 
 const unknownKey = () => secrets.issue().key;
@@ -170,12 +170,12 @@ describe('AuthenticateCaller', () => {
   });
 
   it('notes when a key was used, unless it has expired', async () => {
-    const { accounts, authenticate, presented, clock, lastUse } = await process({ expiresAt: after(60_000) });
+    const { accounts, authenticate, presented, clock, lastUsed } = await process({ expiresAt: after(60_000) });
     await authenticate.execute(presented);
     clock.advance(60_000);
     await authenticate.execute(presented);
     await authenticate.execute(unknownKey());
-    await lastUse.flush();
+    await lastUsed.flush();
     expect(accounts.uses).toEqual([new Map([['key_1', new Date('2026-11-21T09:30:00.000Z')]])]);
   });
 

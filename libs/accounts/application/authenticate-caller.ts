@@ -5,25 +5,24 @@ import { DomainError } from '#kernel/domain-error.js';
 import type { Scope } from '../domain/api-key.js';
 import type { Accounts, FoundKey } from './accounts.js';
 import type { KeySecrets } from './key-secrets.js';
-import type { LastUse } from './last-use.js';
+import type { LastUsedTracker } from './last-used-tracker.js';
 
-/** Milliseconds that "there is no such key" may be trusted: a key that was just issued must work at once elsewhere. */
-const UNKNOWN_FRESH_MS = 900;
-/** A key that was found is confirmed, by its epoch, with every hit of the limiter; this only bounds what is kept. */
-const KNOWN_FRESH_MS = 600_000;
-/** A question that was asked this many milliseconds ago may still be answered with what a refresh is meant to replace. */
+/** Milliseconds that an unknown key is cached: a key that was just issued must work at once on every process. */
+const UNKNOWN_TTL_MS = 900;
+/** The limiter confirms a known key with every hit, by its epoch, so this only bounds what the cache holds. */
+const KNOWN_TTL_MS = 600_000;
+/** A refresh does not join a lookup older than this, which may return what the refresh is meant to replace. */
 const JOIN_MS = 50;
 const MAX_CACHED = 50_000;
 
-/** What may come of looking at who is calling. */
 export const AUTHENTICATION_OUTCOMES = ['valid', 'invalid', 'missing', 'operator', 'unavailable'] as const;
 export type AuthenticationOutcome = (typeof AUTHENTICATION_OUTCOMES)[number];
 
-/** Must be told once for each request. */
+/** Must be called once for each request. */
 export type Authenticated = (outcome: AuthenticationOutcome) => void;
 export const AUTHENTICATED = Symbol('authenticated');
 
-/** Who is calling, as far as a request needs to know. */
+/** The sender of a request. */
 export interface Caller {
   readonly accountId: string;
   readonly keyId: string;
@@ -31,91 +30,91 @@ export interface Caller {
   readonly epoch: number;
 }
 
-interface Looked {
+/** Wrapped, since the cache cannot hold null. */
+interface CacheEntry {
   readonly found: FoundKey | null;
 }
 
-interface Question {
+interface Lookup {
   /** In milliseconds of `performance.now()`. */
-  readonly askedAt: number;
-  readonly answer: Promise<Looked>;
+  readonly startedAt: number;
+  readonly result: Promise<CacheEntry>;
 }
 
 /**
- * Tells who presents an API key, from memory where it can. What it remembers may be out of date: whoever acts on it
- * confirms the epoch with the limiter, and asks for a refresh when that has moved on.
+ * Resolves API keys to callers, from a cache where possible. A cached caller may be outdated: the limiter checks its
+ * epoch, and asks for a refresh when that has moved.
  */
 export class AuthenticateCaller {
-  private readonly cache = new LRUCache<string, Looked>({ max: MAX_CACHED });
-  private readonly questions = new Map<string, Question>();
+  private readonly cache = new LRUCache<string, CacheEntry>({ max: MAX_CACHED });
+  private readonly lookups = new Map<string, Lookup>();
 
   constructor(
     private readonly accounts: Accounts,
     private readonly secrets: KeySecrets,
     private readonly clock: Clock,
-    private readonly lastUse: LastUse,
+    private readonly lastUsed: LastUsedTracker,
   ) {}
 
   /**
    * @returns null for a malformed, unknown, expired or revoked key
-   * @throws DomainError `unavailable` when the store can't be asked
+   * @throws DomainError `unavailable` when the database cannot be reached
    */
-  async execute(presented: string): Promise<Caller | null> {
-    const name = nameOf(presented);
-    const cached = this.cache.get(name);
-    if (cached !== undefined) return this.caller(cached);
-    const hash = this.secrets.hash(presented);
-    return hash === null ? null : this.caller(await this.lookUp(name, hash));
+  async execute(key: string): Promise<Caller | null> {
+    const cacheKey = cacheKeyOf(key);
+    const cached = this.cache.get(cacheKey);
+    if (cached !== undefined) return this.toCaller(cached);
+    const hash = this.secrets.hash(key);
+    return hash === null ? null : this.toCaller(await this.lookUp(cacheKey, hash));
   }
 
-  /** The same, but undefined instead of asking the store. */
-  remembered(presented: string): Caller | null | undefined {
-    const cached = this.cache.get(nameOf(presented));
-    if (cached !== undefined) return this.caller(cached);
-    return this.secrets.isOurs(presented) ? undefined : null;
+  /** The same without the database; undefined where that would be needed. */
+  cached(key: string): Caller | null | undefined {
+    const cached = this.cache.get(cacheKeyOf(key));
+    if (cached !== undefined) return this.toCaller(cached);
+    return this.secrets.isOurs(key) ? undefined : null;
   }
 
-  /** The same, but asks the store in any case. */
-  async refresh(presented: string): Promise<Caller | null> {
-    const hash = this.secrets.hash(presented);
-    return hash === null ? null : this.caller(await this.lookUp(nameOf(presented), hash, JOIN_MS));
+  /** The same, always from the database. */
+  async refresh(key: string): Promise<Caller | null> {
+    const hash = this.secrets.hash(key);
+    return hash === null ? null : this.toCaller(await this.lookUp(cacheKeyOf(key), hash, JOIN_MS));
   }
 
-  private caller({ found }: Looked): Caller | null {
+  private toCaller({ found }: CacheEntry): Caller | null {
     if (found === null) return null;
     const { key, epoch } = found;
     const now = this.clock.now();
     if (key.expiresAt !== null && key.expiresAt <= now) return null;
-    this.lastUse.note(key.id, now);
+    this.lastUsed.record(key.id, now);
     return { accountId: key.accountId, keyId: key.id, scopes: key.scopes, epoch };
   }
 
-  // Requests that arrive while a key is being looked up wait for the same answer, unless it was asked for too long ago.
-  private lookUp(name: string, hash: Buffer, joinMs = Infinity): Promise<Looked> {
-    const askedAt = performance.now();
-    const underway = this.questions.get(name);
-    if (underway !== undefined && askedAt - underway.askedAt <= joinMs) return underway.answer;
-    const answer = this.accounts
+  // Concurrent requests with the same key share one lookup, unless it started more than `joinMs` ago.
+  private lookUp(cacheKey: string, hash: Buffer, joinMs = Infinity): Promise<CacheEntry> {
+    const startedAt = performance.now();
+    const inProgress = this.lookups.get(cacheKey);
+    if (inProgress !== undefined && startedAt - inProgress.startedAt <= joinMs) return inProgress.result;
+    const result = this.accounts
       .findKey(hash)
       .then((found) => {
-        const looked = { found };
-        // The age counts from the question: what changed while the answer was on its way is not in it.
-        const ttl = found === null ? UNKNOWN_FRESH_MS : KNOWN_FRESH_MS;
-        this.cache.set(name, looked, { start: askedAt, ttl });
-        return looked;
+        const entry = { found };
+        // The age counts from the start of the lookup: changes since then may be missing from its result.
+        const ttl = found === null ? UNKNOWN_TTL_MS : KNOWN_TTL_MS;
+        this.cache.set(cacheKey, entry, { start: startedAt, ttl });
+        return entry;
       })
       .finally(() => {
-        if (this.questions.get(name)?.answer === answer) this.questions.delete(name);
+        if (this.lookups.get(cacheKey)?.result === result) this.lookups.delete(cacheKey);
       });
-    this.questions.set(name, { askedAt, answer });
-    return answer;
+    this.lookups.set(cacheKey, { startedAt, result });
+    return result;
   }
 }
 
-// What is remembered must not hold keys. Whether one was issued here, and under which hash it is kept, takes two HMACs:
-// this takes a twentieth of their time, and is asked with each request.
-function nameOf(presented: string): string {
-  return digest('sha256', presented, 'base64');
+// The cache must not contain keys. A plain hash takes a twentieth of the time of the keyed hash and the MAC.
+function cacheKeyOf(key: string): string {
+  return digest('sha256', key, 'base64');
 }
 
 export function unauthorized(): DomainError {

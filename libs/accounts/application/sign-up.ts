@@ -3,16 +3,14 @@ import type { Ids } from '#kernel/ids.js';
 import { Account } from '../domain/account.js';
 import { SCOPES, type ApiKey } from '../domain/api-key.js';
 import type { Accounts } from './accounts.js';
+import type { IssuedKey } from './create-api-key.js';
 import type { KeySecrets } from './key-secrets.js';
 
-export interface SignedUp {
+export interface SignedUp extends IssuedKey {
   readonly account: Account;
-  readonly apiKey: ApiKey;
-  /** The key itself: its only appearance. */
-  readonly key: string;
 }
 
-/** Opens an account and issues its first key, which may do everything. */
+/** Creates an account with its first key, which has all scopes. */
 export class SignUp {
   constructor(
     private readonly accounts: Accounts,
@@ -21,7 +19,7 @@ export class SignUp {
     private readonly clock: Clock,
   ) {}
 
-  /** @throws ValidationError when the name can't be one */
+  /** @throws ValidationError when the name is invalid */
   async execute(name: string): Promise<SignedUp> {
     const at = this.clock.now();
     const account = Account.open(this.ids.next('acct', at), name, at);

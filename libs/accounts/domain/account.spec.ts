@@ -1,6 +1,6 @@
 import { thrownBy } from '../../../test/support/messages.js';
-import { Account, nameFault } from './account.js';
-import { limitsFault, MAX_LIMIT } from './limits.js';
+import { Account, nameError } from './account.js';
+import { limitsError, MAX_LIMIT } from './limits.js';
 import { PLAN_LIMITS } from './plan.js';
 
 const account = Account.open('acct_1', 'Acme', new Date('2026-11-21T09:30:00.123Z'));
@@ -37,14 +37,14 @@ describe('Account', () => {
   });
 
   it.each(['x', 'Ä & Co. 💌', 'n'.repeat(100), '💌'.repeat(100)])('may be named %j', (name) => {
-    expect(nameFault(name)).toBeNull();
+    expect(nameError(name)).toBeNull();
   });
 
   it.each(['', ' \t\n', 'n'.repeat(101), '💌'.repeat(101), 'n'.repeat(1_000_000), 'a\u0000b', 'a\ud83d'])(
     'may not be named %j',
     (name) => {
-      expect(nameFault(name)).toMatch(/^name must /);
-      expect(() => Account.open('acct_1', name, new Date(0))).toThrow(nameFault(name) ?? '');
+      expect(nameError(name)).toMatch(/^name must /);
+      expect(() => Account.open('acct_1', name, new Date(0))).toThrow(nameError(name) ?? '');
     },
   );
 });
@@ -54,7 +54,7 @@ describe('Limits', () => {
     { perMinute: 1, perDay: 1 },
     { perMinute: MAX_LIMIT, perDay: MAX_LIMIT },
   ])('may be %j', (limits) => {
-    expect(limitsFault(limits)).toBeNull();
+    expect(limitsError(limits)).toBeNull();
   });
 
   it.each([
@@ -64,6 +64,6 @@ describe('Limits', () => {
       { perMinute: 1, perDay: odd },
     ]),
   ])('may not be %p', (limits) => {
-    expect(limitsFault(limits)).toMatch(/^limits must hold perMinute and perDay/);
+    expect(limitsError(limits)).toMatch(/^limits must contain perMinute and perDay/);
   });
 });

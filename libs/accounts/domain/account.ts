@@ -1,11 +1,11 @@
-import { ValidationError } from '#kernel/domain-error.js';
+import { DomainError, ValidationError } from '#kernel/domain-error.js';
 import type { Limits } from './limits.js';
 import { PLAN_LIMITS, type Plan } from './plan.js';
 
-/** Characters: what Unicode calls code points. */
+/** Unicode code points. */
 export const MAX_NAME_LENGTH = 100;
 
-/** Who sends messages, is held to a plan and owns keys. */
+/** Sends messages, has a plan and owns keys. */
 export class Account {
   constructor(
     readonly id: string,
@@ -15,16 +15,16 @@ export class Account {
     readonly createdAt: Date,
   ) {}
 
-  /** @throws ValidationError when the name is empty, too long or can't be stored */
+  /** @throws ValidationError when the name is invalid */
   static open(id: string, name: string, at: Date): Account {
-    const fault = nameFault(name);
-    if (fault !== null) throw new ValidationError([{ pointer: '/name', detail: fault }]);
+    const error = nameError(name);
+    if (error !== null) throw new ValidationError([{ pointer: '/name', detail: error }]);
     return new Account(id, name, 'free', PLAN_LIMITS.free, at);
   }
 
   /**
    * @param plan null keeps the plan
-   * @param limits what was agreed individually; null keeps what holds, or takes what the new plan includes
+   * @param limits individual limits; null keeps those in force, or applies those of a new plan
    * @throws ValidationError when limits are given for another plan than enterprise
    */
   changePlan(plan: Plan | null, limits: Limits | null): Account {
@@ -32,18 +32,22 @@ export class Account {
     if (limits !== null && next !== 'enterprise') {
       throw new ValidationError([{ pointer: '/limits', detail: 'limits can be set only with the plan enterprise.' }]);
     }
-    const kept = next === this.plan ? this.limits : PLAN_LIMITS[next];
-    return new Account(this.id, this.name, next, limits ?? kept, this.createdAt);
+    const unchanged = next === this.plan ? this.limits : PLAN_LIMITS[next];
+    return new Account(this.id, this.name, next, limits ?? unchanged, this.createdAt);
   }
 }
 
-/** What keeps a text from being a name, as a sentence; null when nothing does. */
-export function nameFault(name: string): string | null {
-  // A character is one or two units of UTF-16, so a text of very many need not be counted.
+/** Why a text is not a valid name, as a sentence; null when it is. */
+export function nameError(name: string): string | null {
+  // A code point is one or two UTF-16 units, so the code points of a very long text need not be counted.
   const tooLong = name.length > 2 * MAX_NAME_LENGTH || Array.from(name).length > MAX_NAME_LENGTH;
   if (tooLong || name.trim() === '') {
     return `name must be 1 to ${MAX_NAME_LENGTH} characters that are not all blank.`;
   }
   if (name.includes('\u0000') || !name.isWellFormed()) return 'name must not contain U+0000 or lone surrogates.';
   return null;
+}
+
+export function accountNotFound(): DomainError {
+  return new DomainError('account_not_found', 'There is no account with this id.');
 }

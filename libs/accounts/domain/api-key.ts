@@ -1,10 +1,12 @@
+import { DomainError } from '#kernel/domain-error.js';
+
 export const SCOPES = ['messages:send', 'messages:read', 'account:manage'] as const;
 export type Scope = (typeof SCOPES)[number];
 
 /** Live keys of one account. */
 export const MAX_KEYS = 100;
 
-/** What is kept of an API key. The key itself is shown once and never stored. */
+/** The stored part of an API key. The key itself is shown once and never stored. */
 export interface ApiKey {
   readonly id: string;
   readonly accountId: string;
@@ -14,4 +16,23 @@ export interface ApiKey {
   readonly expiresAt: Date | null;
   /** To the minute; null when it was never used. */
   readonly lastUsedAt: Date | null;
+}
+
+/**
+ * A key can create and rotate only keys with scopes that it has itself.
+ * @throws DomainError `insufficient_scope`
+ */
+export function assertCanGrant(own: readonly string[], granted: readonly Scope[]): void {
+  const missing = granted.filter((scope) => !own.includes(scope));
+  if (missing.length > 0) {
+    throw new DomainError('insufficient_scope', `Your API key does not have ${missing.join(', ')} itself.`);
+  }
+}
+
+export function apiKeyNotFound(): DomainError {
+  return new DomainError('api_key_not_found', 'The account has no live key with this id.');
+}
+
+export function tooManyKeys(): DomainError {
+  return new DomainError('too_many_keys', `An account has at most ${MAX_KEYS} live keys. Revoke one first.`);
 }

@@ -1,12 +1,11 @@
 import type { Limits } from './limits.js';
 
-/** What an account has bought. */
 export const PLANS = ['free', 'pro', 'business', 'enterprise'] as const;
 export type Plan = (typeof PLANS)[number];
 
 /**
- * Requests that a plan includes. Each account keeps its own copy, so a change here takes a migration for those that
- * there are. Enterprise limits are agreed individually; until they are, those of business hold.
+ * Requests that a plan includes. Each account stores its own copy, so a change here needs a migration of the existing
+ * accounts. Enterprise limits are agreed individually; until then those of business apply.
  */
 export const PLAN_LIMITS: Readonly<Record<Plan, Limits>> = {
   free: { perMinute: 60, perDay: 1_000 },

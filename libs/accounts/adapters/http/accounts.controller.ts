@@ -5,10 +5,10 @@ import { Public, Scoped } from '#platform/http/access.js';
 import { CurrentCaller, type Caller } from '#platform/http/caller.js';
 import { JsonBody } from '#platform/http/json-body.js';
 import { Field, Operation, Section } from '#platform/http/openapi/operation.js';
-import { GetAccount } from '../../application/plans.js';
+import { GetAccount } from '../../application/get-account.js';
 import { SignUp } from '../../application/sign-up.js';
 import { MAX_NAME_LENGTH } from '../../domain/account.js';
-import { SignupDoor, SignupPolicy } from './signup-policy.js';
+import { SignupGuard, SignupLimit } from './signup.guard.js';
 import { ACCOUNT, accountView, issuedKeyView, NEW_ACCOUNT } from './views.js';
 
 class SignUpBody {
@@ -26,12 +26,12 @@ class SignUpBody {
 export class AccountsController {
   constructor(
     private readonly signUp: SignUp,
-    private readonly policy: SignupPolicy,
+    private readonly limit: SignupLimit,
     private readonly getAccount: GetAccount,
   ) {}
 
   @Public()
-  @UseGuards(SignupDoor)
+  @UseGuards(SignupGuard)
   @Post('accounts')
   @HttpCode(201)
   @Operation({
@@ -42,7 +42,7 @@ export class AccountsController {
     errors: ['signup_closed'],
   })
   async create(@Req() request: FastifyRequest, @JsonBody(SignUpBody) { name }: SignUpBody): Promise<object> {
-    const signedUp = await this.policy.count(request, () => this.signUp.execute(name));
+    const signedUp = await this.limit.count(request, () => this.signUp.execute(name));
     const { id, plan, createdAt } = signedUp.account;
     return { id, name, plan, createdAt, apiKey: issuedKeyView(signedUp) };
   }

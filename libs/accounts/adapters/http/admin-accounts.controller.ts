@@ -4,9 +4,11 @@ import { ForOperators } from '#platform/http/access.js';
 import { JsonBody } from '#platform/http/json-body.js';
 import { Field, Operation, Section } from '#platform/http/openapi/operation.js';
 import { pageModel, pageOf, PAGING, readPage, type PageView } from '#platform/http/paging.js';
-import { ChangePlan, GetAccount, ListAccounts } from '../../application/plans.js';
+import { ChangePlan } from '../../application/change-plan.js';
+import { GetAccount } from '../../application/get-account.js';
+import { ListAccounts } from '../../application/list-accounts.js';
 import type { Account } from '../../domain/account.js';
-import { limitsFault, type Limits } from '../../domain/limits.js';
+import { limitsError, type Limits } from '../../domain/limits.js';
 import { PLANS, type Plan } from '../../domain/plan.js';
 import { ACCOUNT, ACCOUNT_ID, accountView, LIMITS } from './views.js';
 
@@ -16,11 +18,11 @@ class ValidLimits implements ValidatorConstraintInterface {
   static readonly schema = LIMITS.schema;
 
   validate(value: unknown): boolean {
-    return limitsFault(value) === null;
+    return limitsError(value) === null;
   }
 
   defaultMessage(): string {
-    return limitsFault(undefined) ?? '';
+    return limitsError(undefined) ?? '';
   }
 }
 

@@ -6,7 +6,10 @@ import { JsonBody, OptionalJsonBody } from '#platform/http/json-body.js';
 import { Field, Operation, Section } from '#platform/http/openapi/operation.js';
 import { pageModel, pageOf, PAGING, readPage, type PageView } from '#platform/http/paging.js';
 import { Time } from '#platform/http/time.js';
-import { CreateApiKey, ListApiKeys, RevokeApiKey, RotateApiKey } from '../../application/api-keys.js';
+import { CreateApiKey } from '../../application/create-api-key.js';
+import { ListApiKeys } from '../../application/list-api-keys.js';
+import { RevokeApiKey } from '../../application/revoke-api-key.js';
+import { RotateApiKey } from '../../application/rotate-api-key.js';
 import { MAX_NAME_LENGTH } from '../../domain/account.js';
 import { MAX_KEYS, SCOPES, type ApiKey, type Scope } from '../../domain/api-key.js';
 import { API_KEY, apiKeyView, ISSUED_KEY, issuedKeyView, KEY_ID } from './views.js';
@@ -89,12 +92,12 @@ export class ApiKeysController {
   })
   async create(@CurrentCaller() caller: Caller, @JsonBody(CreateApiKeyBody) body: CreateApiKeyBody): Promise<object> {
     const { name, scopes = null, expiresAt = null } = body;
-    const wish = {
+    const input = {
       name,
       scopes: scopes === null ? null : [...new Set(scopes)],
       expiresAt: expiresAt === null ? null : new Date(expiresAt),
     };
-    return issuedKeyView(await this.createKey.execute(caller, wish));
+    return issuedKeyView(await this.createKey.execute(caller, input));
   }
 
   @Post(':id/rotate')

@@ -3,7 +3,7 @@ import type { Account } from '../../domain/account.js';
 import { SCOPES, type ApiKey } from '../../domain/api-key.js';
 import { MAX_LIMIT, type Limits } from '../../domain/limits.js';
 import { PLANS } from '../../domain/plan.js';
-import type { IssuedKey } from '../../application/api-keys.js';
+import type { IssuedKey } from '../../application/create-api-key.js';
 
 export function accountView({ id, name, plan, limits, createdAt }: Account) {
   return { id, name, plan, limits, createdAt };

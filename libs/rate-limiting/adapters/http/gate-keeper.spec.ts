@@ -24,7 +24,7 @@ describe('GateKeeper', () => {
     remembered = null;
     verdict = null;
     keeper = new GateKeeper({
-      authenticate: { remembered: () => remembered },
+      authenticate: { cached: () => remembered },
       operatorsKey: new Secret(OPERATORS_KEY),
       storage: { recall: () => verdict },
       strangers: new AddressBudget('minute', 2, 60),

@@ -13,7 +13,7 @@ import { refusedBy } from './plan-throttler.guard.js';
 const UNAUTHORIZED = unauthorized();
 
 export interface GateKeeperParts {
-  readonly authenticate: Pick<AuthenticateCaller, 'remembered'>;
+  readonly authenticate: Pick<AuthenticateCaller, 'cached'>;
   readonly operatorsKey: Secret | null;
   readonly storage: Pick<PlanThrottlerStorage, 'recall'>;
   readonly strangers: AddressBudget;
@@ -35,7 +35,7 @@ export class GateKeeper {
     const { url = '', headers } = request;
     if (requestFault(request, url) !== undefined || !isDecodable(url)) return null;
     const presented = bearerToken(headers.authorization);
-    const caller = presented === undefined ? null : this.parts.authenticate.remembered(presented);
+    const caller = presented === undefined ? null : this.parts.authenticate.cached(presented);
     if (caller === undefined) return null;
     if (caller !== null) return this.refusedCaller(caller);
     if (presented !== undefined && this.parts.operatorsKey?.matches(presented) === true) return null;

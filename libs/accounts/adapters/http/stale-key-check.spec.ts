@@ -2,7 +2,7 @@ import type { HttpAdapterHost } from '@nestjs/core';
 import { fastify } from 'fastify';
 import { unavailable } from '../../../../test/support/messages.js';
 import type { AuthenticateCaller, Caller } from '../../application/authenticate-caller.js';
-import { LateAnswers } from './late-answers.js';
+import { StaleKeyCheck } from './stale-key-check.js';
 
 const CALLER: Caller = { accountId: 'acct_1', keyId: 'key_1', scopes: [], epoch: 1 };
 
@@ -14,7 +14,7 @@ async function answer(passedMsAgo: number, refresh: () => Promise<Caller | null>
   const server = fastify();
   const refreshed = jest.fn(refresh);
   const host = { httpAdapter: { getInstance: () => server } } as unknown as HttpAdapterHost;
-  new LateAnswers(host, { refresh: refreshed } as unknown as AuthenticateCaller).onModuleInit();
+  new StaleKeyCheck(host, { refresh: refreshed } as unknown as AuthenticateCaller).onModuleInit();
   server.post('/messages', (request, reply) => {
     request.presentedKey = 'slc_key';
     request.passedAt = performance.now() - passedMsAgo;
@@ -28,7 +28,7 @@ async function answer(passedMsAgo: number, refresh: () => Promise<Caller | null>
 const entitled = () => Promise.resolve(CALLER);
 const revoked = () => Promise.resolve(null);
 
-describe('LateAnswers', () => {
+describe('StaleKeyCheck', () => {
   let now = 0;
 
   beforeEach(() => {

@@ -5,14 +5,14 @@ import { DomainError } from '#kernel/domain-error.js';
 import { PROBLEM_TYPE, PROBLEMS, toProblem, UNAVAILABLE_RETRY_AFTER } from '#platform/http/problems.js';
 import type { AuthenticateCaller } from '../../application/authenticate-caller.js';
 
-/** A success that was entitled longer ago than this many milliseconds is checked once more before it is told. */
+/** Milliseconds after which the key of a successful request is verified again before the response. */
 const FRESH_MS = 900;
 
 /**
- * Keeps a promise when the link to the database hangs: a key that was revoked a second ago gets no success, although
- * it was let pass before. It gets 503, which says that the outcome is unknown: what it asked for may have been done.
+ * A key that was revoked a second ago gets no successful response, even when its request was admitted before and the
+ * link to the database hangs. It gets 503: the outcome is unknown, and the request may have been carried out.
  */
-export class LateAnswers implements OnModuleInit {
+export class StaleKeyCheck implements OnModuleInit {
   constructor(
     private readonly host: HttpAdapterHost,
     private readonly authenticate: AuthenticateCaller,
@@ -20,22 +20,23 @@ export class LateAnswers implements OnModuleInit {
 
   onModuleInit(): void {
     const fastify = this.host.httpAdapter.getInstance<FastifyInstance>();
+    // With a callback: most responses need no check, and should not wait for a promise.
     fastify.addHook('onSend', (request, reply, payload, done) => {
       const { passedAt, presentedKey } = request;
       if (passedAt === undefined || presentedKey === undefined || reply.statusCode >= 300 || isFresh(passedAt)) {
         done(null, payload);
         return;
       }
-      const asked = performance.now();
-      this.authenticate.refresh(presentedKey).then(
-        (caller) => {
-          done(null, caller !== null && isFresh(asked) ? payload : unknownOutcome(request, reply));
-        },
-        () => {
-          done(null, unknownOutcome(request, reply));
-        },
-      );
+      void this.isValid(presentedKey).then((valid) => {
+        done(null, valid ? payload : unknownOutcome(request, reply));
+      });
     });
+  }
+
+  private async isValid(key: string): Promise<boolean> {
+    const startedAt = performance.now();
+    const caller = await this.authenticate.refresh(key).catch(() => null);
+    return caller !== null && isFresh(startedAt);
   }
 }
 
@@ -44,7 +45,7 @@ function isFresh(since: number): boolean {
 }
 
 function unknownOutcome(request: FastifyRequest, reply: FastifyReply): string {
-  const error = new DomainError('unavailable', 'It took too long to tell whether your API key still holds. Repeat.');
+  const error = new DomainError('unavailable', 'Could not verify the API key in time. The outcome is unknown; retry.');
   const body = JSON.stringify(toProblem(error, request.id));
   void reply
     .code(PROBLEMS.unavailable.status)

@@ -3,22 +3,22 @@ import type { FastifyRequest } from 'fastify';
 import { DomainError } from '#kernel/domain-error.js';
 import { rateLimitExceeded, type AddressBudget } from '#platform/http/address-budget.js';
 
-/** Whether strangers may open accounts, and how many from one address. */
-export class SignupPolicy {
+/** Whether anonymous clients may sign up, and how often from one address. */
+export class SignupLimit {
   constructor(
     private readonly open: boolean,
     private readonly budget: AddressBudget,
   ) {}
 
-  /** @throws DomainError when there is no use in reading the request's body */
+  /** @throws DomainError when the sign-up cannot succeed, whatever its body */
   check(request: FastifyRequest): void {
     if (!this.open) throw new DomainError('signup_closed', 'Ask the operator of this service for an account.');
     if (this.budget.peek(request.ip).remaining === 0) this.refuse(request);
   }
 
   /**
-   * Does the work of a sign-up, which counts unless it fails.
-   * @throws RetryLaterError `rate_limit_exceeded` when the address has had its share
+   * Runs a sign-up, which counts unless it fails.
+   * @throws RetryLaterError `rate_limit_exceeded`
    */
   async count<T>(request: FastifyRequest, signUp: () => Promise<T>): Promise<T> {
     if (!this.budget.take(request.ip).passes) this.refuse(request);
@@ -37,13 +37,13 @@ export class SignupPolicy {
   }
 }
 
-/** Holds sign-ups to the policy at the door. */
+/** Refuses a sign-up before its body is read. */
 @Injectable()
-export class SignupDoor implements CanActivate {
-  constructor(private readonly policy: SignupPolicy) {}
+export class SignupGuard implements CanActivate {
+  constructor(private readonly limit: SignupLimit) {}
 
   canActivate(context: ExecutionContext): boolean {
-    this.policy.check(context.switchToHttp().getRequest<FastifyRequest>());
+    this.limit.check(context.switchToHttp().getRequest<FastifyRequest>());
     return true;
   }
 }

@@ -1,0 +1,16 @@
+import type { ApiKey } from '../domain/api-key.js';
+import type { Accounts, Page } from './accounts.js';
+import type { LastUsedTracker } from './last-used-tracker.js';
+
+export class ListApiKeys {
+  constructor(
+    private readonly accounts: Accounts,
+    private readonly lastUsed: LastUsedTracker,
+  ) {}
+
+  /** Newest first. */
+  async execute(accountId: string, page: Page): Promise<ApiKey[]> {
+    await this.lastUsed.flush();
+    return this.accounts.listKeys(accountId, page);
+  }
+}
