@@ -2,11 +2,12 @@
 const CONTEXT = '^libs/(?!kernel/|platform/)[^/]+/';
 const SPEC = '\\.spec\\.ts$';
 
-/** Where something starts without being imported: a process, a command, and what a context publishes. */
+/** What is used without being imported: processes, commands, static files, and what a context publishes. */
 const ENTRY_POINTS = [
   '^apps/[^/]+/main\\.ts$',
   '^apps/cli/[^/]+\\.ts$',
   '^apps/dev/start\\.mjs$',
+  '^libs/platform/http/pages/assets/',
   '^examples/bare-worker/',
   `${CONTEXT}index\\.ts$`,
 ];

@@ -8,7 +8,9 @@ import { PlatformModule, type ProcessParts } from '#platform/platform.module.js'
 import type { Settings } from '#platform/settings.js';
 import { openTracing } from '#platform/tracing/open-tracing.js';
 
-/** The parts that every process of Sluice has. */
+type Imports = NonNullable<ModuleMetadata['imports']>;
+
+/** Opens what every process shares among its contexts. */
 export async function openParts(
   settings: Settings,
   logger: Logger,
@@ -28,27 +30,25 @@ export async function openParts(
 
 @Module({})
 class ContextModule {
-  static of(parts: ProcessParts, imports: NonNullable<ModuleMetadata['imports']>): DynamicModule {
+  static of(parts: ProcessParts, imports: Imports): DynamicModule {
     return { module: ContextModule, imports: [PlatformModule.of(parts), ...imports] };
   }
 }
 
-/** A process without HTTP, made of these modules. */
-export function startContext(
-  parts: ProcessParts,
-  ...imports: NonNullable<ModuleMetadata['imports']>
-): Promise<INestApplicationContext> {
+/** Starts a process without HTTP. */
+export function startContext(parts: ProcessParts, ...imports: Imports): Promise<INestApplicationContext> {
   return NestFactory.createApplicationContext(ContextModule.of(parts, imports), {
     logger: new NestLogger(parts.logger),
     abortOnError: false,
   });
 }
 
-/** A command that looks at the store and that nobody watches. */
+/** Starts the contexts for a command, without tracing or metrics. */
 export async function startTools(
   settings: Settings,
   logger: Logger,
-  ...imports: NonNullable<ModuleMetadata['imports']>
+  ...imports: Imports
 ): Promise<INestApplicationContext> {
-  return startContext(await openParts(settings, logger, 'tools', new Metrics()), ...imports);
+  const parts = await openParts({ ...settings, tracing: false }, logger, 'tools', new Metrics());
+  return startContext(parts, ...imports);
 }

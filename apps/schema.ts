@@ -3,6 +3,7 @@ import { runMigrations } from 'bullmq';
 import type pg from 'pg';
 import { ReliableClient, STARTING_TIMEOUT_MS } from '#platform/database/connection.js';
 import { asUnavailable } from '#platform/database/errors.js';
+import { UsageError } from '#platform/usage-error.js';
 
 /** SQL files of the contexts, in the order in which they run. */
 const MIGRATIONS = [
@@ -18,14 +19,11 @@ const LOCK = 0x736c75696365;
 /** Milliseconds. */
 const LONG_WAIT = 1_000;
 
-/** A schema that cannot be migrated, explained to operators in one sentence. */
-export class SchemaError extends Error {}
-
 /**
  * Brings the schema of a database up to date: ours, then BullMQ's. Processes that start together migrate one by one.
  * @param waits called once when another process has been migrating for a second
  * @throws DomainError `unavailable` when the database can't be reached
- * @throws SchemaError when the tables of a version before the first release are there
+ * @throws UsageError when the tables of a version before the first release are there
  */
 export async function migrateSchema(url: string, waits?: () => void): Promise<void> {
   const client = new ReliableClient({ connectionString: url, connectionTimeoutMillis: STARTING_TIMEOUT_MS });
@@ -58,7 +56,7 @@ async function migrate(client: pg.Client): Promise<void> {
   const { rows } = await client.query<{ name: string }>('SELECT name FROM sluice.migrations');
   const applied = new Set(rows.map(({ name }) => name));
   if (applied.size > 0 && !applied.has(MIGRATIONS[0])) {
-    throw new SchemaError(
+    throw new UsageError(
       'The database was made by a version of Sluice before the first release. Remove it and start again: the folder ' +
         '.data of npm start, or the schemas sluice and bullmq of DATABASE_URL.',
     );

@@ -1,11 +1,23 @@
 import { fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
+import { withTimeout } from '#kernel/timeout.js';
 import { NODE_FLAGS } from '#platform/process/node-flags.js';
-import type { Running } from './kept.js';
+import { UsageError } from '#platform/usage-error.js';
+import type { Running } from './auto-restart.js';
+
+export class EndedTooSoon extends UsageError {
+  constructor(
+    message: string,
+    /** A process that exits has printed why; one that is killed has not. */
+    readonly hasPrintedWhy: boolean,
+  ) {
+    super(message);
+  }
+}
 
 /**
- * Runs dist/apps/<app>/main.js, which says 'ready' when it serves, and ends by itself when we are gone. It has a
- * process group of its own: a Ctrl-C is for us, and we tell the children in their order.
+ * Runs dist/apps/<app>/main.js, which sends `ready` when it serves and ends when this process is gone. It gets its own
+ * process group, so that Ctrl-C reaches only this process, which stops its children in order.
  */
 export function runApp(app: 'api' | 'worker', env: NodeJS.ProcessEnv, graceMs: number): Running {
   const child = fork(fileURLToPath(new URL(`../${app}/main.js`, import.meta.url)), {
@@ -26,8 +38,8 @@ export function runApp(app: 'api' | 'worker', env: NodeJS.ProcessEnv, graceMs: n
     child.on('message', (message) => {
       if (message === 'ready') resolve();
     });
-    void ended.then((how) => {
-      reject(new EndedTooSoon(`The ${app} process ended before it was ready (${how}).`, child.exitCode !== null));
+    void ended.then((reason) => {
+      reject(new EndedTooSoon(`The ${app} process ended before it was ready (${reason}).`, child.exitCode !== null));
     });
   });
   ready.catch(() => undefined);
@@ -38,20 +50,9 @@ export function runApp(app: 'api' | 'worker', env: NodeJS.ProcessEnv, graceMs: n
       const kill = () => child.kill('SIGKILL');
       child.kill(hurry.aborted ? 'SIGKILL' : 'SIGTERM');
       hurry.addEventListener('abort', kill);
-      const patience = setTimeout(kill, graceMs);
+      await withTimeout(ended, graceMs, kill);
       await ended;
-      clearTimeout(patience);
       hurry.removeEventListener('abort', kill);
     },
   };
-}
-
-export class EndedTooSoon extends Error {
-  constructor(
-    message: string,
-    /** A process that ends by itself says why, one that is killed does not. */
-    readonly hasSaidWhy: boolean,
-  ) {
-    super(message);
-  }
 }

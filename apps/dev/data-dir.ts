@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { link, mkdir, open, readFile, rename, rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { StartError } from './start-error.js';
+import { UsageError } from '#platform/usage-error.js';
 
-/** The folder that holds all that a start makes and the next one finds again. */
+/** The folder of everything that is kept from one start to the next. */
 export class DataDir {
   private constructor(readonly path: string) {}
 
@@ -15,7 +15,7 @@ export class DataDir {
       await (await open(probe, 'w')).close();
       await rm(probe);
     } catch (error) {
-      throw new StartError(
+      throw new UsageError(
         `${absolute} can't be written (${String((error as NodeJS.ErrnoException).code)}): set DATA_DIR to a folder that can.`,
       );
     }
@@ -26,25 +26,27 @@ export class DataDir {
     return join(this.path, name);
   }
 
-  /** A secret of 256 bits, made on the first call. It is never replaced: what was made with it would be lost. */
+  /** A secret of 256 bits, generated on the first call and never replaced: what depends on it would be lost. */
   async secret(name: string): Promise<string> {
     const found = await this.read(name);
     if (found === undefined) await this.writeNew(name, randomBytes(32).toString('hex'), link);
     const secret = found ?? (await this.read(name)) ?? '';
     if (!/^[0-9a-f]{64}$/.test(secret)) {
-      throw new StartError(`${this.file(name)} holds no secret of 64 hexadecimal digits: restore it or set DATA_DIR.`);
+      throw new UsageError(
+        `${this.file(name)} does not contain a secret of 64 hexadecimal digits: restore it or set DATA_DIR.`,
+      );
     }
     return secret;
   }
 
-  /** Undefined if there is no such file. */
+  /** Undefined if the file does not exist. */
   async read(name: string): Promise<string | undefined> {
     try {
       return (await readFile(this.file(name), 'utf8')).trim();
     } catch (error) {
       const { code } = error as NodeJS.ErrnoException;
       if (code === 'ENOENT') return undefined;
-      throw new StartError(`${this.file(name)} can't be read (${String(code)}).`);
+      throw new UsageError(`${this.file(name)} can't be read (${String(code)}).`);
     }
   }
 
@@ -52,7 +54,7 @@ export class DataDir {
     await this.writeNew(name, text, rename);
   }
 
-  /** Complete or not at all, and readable by nobody else. `link` leaves what another start has made meanwhile. */
+  /** Writes the file completely or not at all, readable by its owner only. `link` does not replace an existing file. */
   private async writeNew(name: string, text: string, put: typeof link): Promise<void> {
     const temporary = this.file(`.${name}-${process.pid}`);
     const file = await open(temporary, 'w', 0o600);

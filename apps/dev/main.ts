@@ -1,15 +1,14 @@
 import 'reflect-metadata';
-import { EmbeddedPostgresError } from './embedded-postgres/index.js';
-import { SettingsError } from '#platform/settings.js';
-import { sentence } from '#platform/process/process.js';
-import { SchemaError } from '../schema.js';
+import { once } from 'node:events';
+import { startErrorMessage } from '#platform/process/process.js';
+import { UsageError } from '#platform/usage-error.js';
 import { EndedTooSoon } from './child-process.js';
-import { StartError } from './start-error.js';
 import { Supervisor } from './supervisor.js';
+import { watchSources } from './watch-sources.js';
 import { welcome } from './welcome.js';
 
-/** Signals within this time, in milliseconds, are one: npm passes on the Ctrl-C that the terminal has sent us as well. */
-const sameSignal = 1_000;
+/** Signals within this time are one: a Ctrl-C comes from the terminal and once more from npm. */
+const SAME_SIGNAL_MS = 1_000;
 
 const stopping = new AbortController();
 const hurry = new AbortController();
@@ -20,45 +19,41 @@ function stop(): void {
     stopSince = Date.now();
     stopping.abort();
     console.log('Stopping …');
-  } else if (Date.now() - stopSince > sameSignal) {
+  } else if (Date.now() - stopSince > SAME_SIGNAL_MS) {
     hurry.abort();
   }
 }
 
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, stop);
-// The terminal may be gone before we are.
+// The terminal may close before this process ends.
 for (const output of [process.stdout, process.stderr]) output.on('error', () => undefined);
 
 const supervisor = new Supervisor(process.env);
-const aborted = new Promise<void>((resolve) => {
-  stopping.signal.addEventListener('abort', () => {
-    resolve();
-  });
-});
+const stopped = once(stopping.signal, 'abort');
 let failed = false;
 try {
-  const started = await Promise.race([supervisor.start(stopping.signal), aborted]);
-  if (started) console.log(welcome(started));
-  await aborted;
+  await Promise.race([start(), stopped]);
+  await stopped;
 } catch (error) {
   failed = !stopping.signal.aborted;
-  if (failed) tell(error);
+  if (failed) report(error);
   stopping.abort();
 }
 await supervisor.stop(hurry.signal);
 process.exit(failed ? 1 : 0);
 
-function tell(error: unknown): void {
-  if (error instanceof EndedTooSoon && error.hasSaidWhy) return;
-  console.error(isForPeople(error) ? sentence(error) : error);
+async function start(): Promise<void> {
+  const restart = () => {
+    void supervisor.restartApps(hurry.signal);
+  };
+  if (process.argv.includes('--watch')) await watchSources(restart);
+  const started = await supervisor.start(stopping.signal);
+  if (!stopping.signal.aborted) console.log(welcome(started));
 }
 
-function isForPeople(error: unknown): error is Error {
-  if (!(error instanceof Error)) return false;
-  // PostgreSQL and the operating system give their errors a code; what has none is a mistake of ours.
-  return (
-    [StartError, SettingsError, SchemaError, EmbeddedPostgresError, EndedTooSoon].some(
-      (kind) => error instanceof kind,
-    ) || 'code' in error
-  );
+function report(error: unknown): void {
+  if (error instanceof EndedTooSoon && error.hasPrintedWhy) return;
+  // Errors of PostgreSQL and of the operating system have a code. Any other error is a bug and needs its stack trace.
+  const isExpected = error instanceof UsageError || (error instanceof Error && 'code' in error);
+  console.error(isExpected ? startErrorMessage(error) : error);
 }

@@ -1,12 +1,12 @@
 import { type AddressInfo, createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** The API of a start that was killed may need this long to finish its last requests, in milliseconds. */
-const patience = 3_000;
+/** After npm start was killed, its API may need this long to finish its last requests. */
+const WAIT_MS = 3_000;
 
-/** Resolves with a port that can be bound: the wanted one, or any if that is 0; undefined if it stays in use. */
+/** The port if it can be bound, or any free one for 0; undefined if it stays in use. */
 export async function usablePort(port: number, host: string): Promise<number | undefined> {
-  const deadline = Date.now() + patience;
+  const deadline = Date.now() + WAIT_MS;
   for (;;) {
     const found = await bind(port, host);
     if (found !== undefined || Date.now() > deadline) return found;
@@ -15,12 +15,12 @@ export async function usablePort(port: number, host: string): Promise<number | u
 }
 
 /**
- * Resolves with the first port from this one on that nobody uses; any if those up to the last are all taken.
- * @param kept one that is free so far, and meant for something else
+ * The first free port from `port` on; any if all of them are in use.
+ * @param reserved a port that is not to be used, though it may be free
  */
-export async function nextFreePort(port: number, host: string, kept: number): Promise<number> {
+export async function nextFreePort(port: number, host: string, reserved: number): Promise<number> {
   for (let next = port; next < 65_536; next++) {
-    if (next !== kept && (await bind(next, host)) !== undefined) return next;
+    if (next !== reserved && (await bind(next, host)) !== undefined) return next;
   }
   return (await bind(0, host)) ?? 0;
 }
@@ -29,7 +29,7 @@ async function bind(port: number, host: string): Promise<number | undefined> {
   const server = createServer();
   return new Promise((resolve) => {
     server.once('error', (error: NodeJS.ErrnoException) => {
-      // What else may be wrong with the address is for the API to say, which really needs it.
+      // The API reports any other error.
       resolve(error.code === 'EADDRINUSE' ? undefined : port);
     });
     server.listen(port, host, () => {

@@ -1,134 +1,128 @@
 import { requireDirectConnection } from '#platform/database/direct-connection.js';
+import { Environment } from '#platform/environment.js';
 import { readSettings, type Settings } from '#platform/settings.js';
+import { UsageError } from '#platform/usage-error.js';
 import { migrateSchema } from '../schema.js';
+import { AutoRestart } from './auto-restart.js';
 import { runApp } from './child-process.js';
 import { DataDir } from './data-dir.js';
-import { DevDatabase } from './database.js';
 import { ensureDevKey } from './dev-key.js';
-import { Kept } from './kept.js';
+import { EmbeddedPostgres } from './embedded-postgres/embedded-postgres.js';
 import { nextFreePort, usablePort } from './port.js';
-import { StartError } from './start-error.js';
 
-/** What a person needs to know to use what was started. */
+/** What users need to know about the started processes. */
 export interface Started {
   readonly host: string;
   readonly port: number;
-  /** Of health and metrics: the API's, and the worker's if there is one. */
+  /** For health and metrics: the API's port, and the worker's if there is one. */
   readonly management: { readonly host: string; readonly ports: readonly number[] };
-  /** Where the password of the pages on the queue is kept; null without such a page. */
+  /** Where the password of the queue's pages is kept; null if there are none. */
   readonly queue: string | null;
   readonly apiKey: string;
   readonly dataDir: DataDir;
 }
 
-/** How much longer than its own grace a child may take to stop, in milliseconds. */
-const extraGrace = 2_000;
+/** How much longer than its own grace period a child may take to stop. */
+const EXTRA_GRACE_MS = 2_000;
 
-/** Everything under one roof: database, API and worker. */
+/** Runs PostgreSQL, the API and the worker. */
 export class Supervisor {
-  private readonly apps: Kept[] = [];
-  private database: Kept | undefined;
+  private readonly env: Environment;
+  private readonly apps: AutoRestart[] = [];
+  private database: AutoRestart | undefined;
+  private postgres: EmbeddedPostgres | undefined;
 
-  constructor(private readonly env: NodeJS.ProcessEnv) {}
+  constructor(private readonly variables: NodeJS.ProcessEnv) {
+    this.env = new Environment(variables);
+  }
 
-  /**
-   * Rejects with a sentence for people (StartError, EmbeddedPostgresError, SettingsError, EndedTooSoon, DomainError) when
-   * something cannot be started. What has been started by then is still to be stopped.
-   */
+  /** Rejects if something cannot be started. What has been started by then must still be stopped. */
   async start(stopping: AbortSignal): Promise<Started> {
-    const dataDir = await DataDir.open(given(this.env.DATA_DIR) ?? '.data');
-    const env = await this.completed(dataDir);
-    const { http, management, ...settings } = readSettings(env);
-    const names = appNames(env);
+    const dataDir = await DataDir.open(this.env.optional('DATA_DIR') ?? '.data');
+    const variables = await this.withSecrets(dataDir);
+    const settings = readSettings(variables);
+    const { http, management } = settings;
+    const names =
+      this.env.oneOf('WORKER', 'on', ['on', 'off']) === 'on' ? (['api', 'worker'] as const) : ['api' as const];
     const port = await usablePort(http.port, http.host);
     if (port === undefined) {
-      throw new StartError(`Port ${http.port} is in use: stop what uses it or set PORT to another one.`);
+      throw new UsageError(`Port ${http.port} is in use: stop what uses it or set PORT to another one.`);
     }
     const ports = await this.managementPorts(names.length, management, port);
-    const url = given(this.env.DATABASE_URL) ?? (await this.startDatabase(dataDir, stopping));
+    const url = this.env.optional('DATABASE_URL') ?? (await this.startDatabase(dataDir, stopping));
     stopping.throwIfAborted();
     await requireDirectConnection(url);
     await migrateSchema(url);
     stopping.throwIfAborted();
-    // Who tries things out wants to see each request.
-    const ACCESS_LOG_SAMPLE = given(env.ACCESS_LOG_SAMPLE) ?? '1';
-    const appEnv = { ...env, DATABASE_URL: url, PORT: String(port), ACCESS_LOG_SAMPLE };
-    const made = given(this.env.ADMIN_API_KEY) === undefined && settings.adminApiKey !== null;
-    const queue = made ? dataDir.file('admin-api-key') : settings.adminApiKey === null ? null : 'ADMIN_API_KEY';
+    for (const [index, name] of names.entries()) {
+      const own = { DATABASE_URL: url, PORT: String(port), MANAGEMENT_PORT: String(ports[index]) };
+      const launch = () => runApp(name, { ...variables, ...own }, settings.shutdownGraceMs + EXTRA_GRACE_MS);
+      this.apps.push(new AutoRestart(`The ${name} process`, () => Promise.resolve(launch())));
+    }
     const [apiKey] = await Promise.all([
-      ensureDevKey(dataDir, { ...settings, http, management, database: { ...settings.database, url } }),
-      ...this.startApps(names, ports, appEnv, settings),
+      ensureDevKey(dataDir, { ...settings, database: { ...settings.database, url } }),
+      ...this.apps.map((app) => app.start()),
     ]);
+    const isGenerated = this.env.optional('ADMIN_API_KEY') === undefined;
+    const queue = settings.adminApiKey === null ? null : isGenerated ? dataDir.file('admin-api-key') : 'ADMIN_API_KEY';
     return { host: http.host, port, management: { host: management.host, ports }, queue, apiKey, dataDir };
   }
 
-  /** In the reverse order, so that whoever has work in hand can still store its outcome. */
+  async restartApps(hurry: AbortSignal): Promise<void> {
+    await Promise.all(this.apps.map((app) => app.restart(hurry)));
+  }
+
+  /** The database last: the others still store the outcome of work in progress. */
   async stop(hurry: AbortSignal): Promise<void> {
     await Promise.all(this.apps.map((app) => app.stop(hurry)));
     await this.database?.stop(hurry);
   }
 
-  /** Without a database of the user's own, the secrets that belong to its data are ours to keep, too. */
-  private async completed(dataDir: DataDir): Promise<NodeJS.ProcessEnv> {
-    if (given(this.env.DATABASE_URL) !== undefined) return this.env;
+  /** The embedded database keeps the secrets that belong to its data. */
+  private async withSecrets(dataDir: DataDir): Promise<NodeJS.ProcessEnv> {
+    // Log every request by default.
+    const variables = { ...this.variables, ACCESS_LOG_SAMPLE: this.env.optional('ACCESS_LOG_SAMPLE') ?? '1' };
+    if (this.env.optional('DATABASE_URL') !== undefined) return variables;
     return {
-      ...this.env,
+      ...variables,
       DATABASE_URL: 'postgres://127.0.0.1',
-      API_KEY_PEPPER: given(this.env.API_KEY_PEPPER) ?? (await dataDir.secret('api-key-pepper')),
-      ADMIN_API_KEY: given(this.env.ADMIN_API_KEY) ?? (await dataDir.secret('admin-api-key')),
+      API_KEY_PEPPER: this.env.optional('API_KEY_PEPPER') ?? (await dataDir.secret('api-key-pepper')),
+      ADMIN_API_KEY: this.env.optional('ADMIN_API_KEY') ?? (await dataDir.secret('admin-api-key')),
     };
   }
 
   private async startDatabase(dataDir: DataDir, stopping: AbortSignal): Promise<string> {
     stopping.throwIfAborted();
-    console.log(`Starting PostgreSQL in ${dataDir.file('postgres')} …`);
-    const database = new DevDatabase(dataDir);
-    this.database = database.kept;
-    await database.kept.start();
-    return database.url;
+    const path = dataDir.file('postgres');
+    console.log(`Starting PostgreSQL in ${path} …`);
+    this.database = new AutoRestart('PostgreSQL', async () => {
+      // On the same port again, so that its URL stays valid.
+      const port = this.postgres?.port;
+      const server = await EmbeddedPostgres.start({ dataDir: path, database: 'sluice', port });
+      this.postgres = server;
+      return {
+        ended: server.exited.then(() => 'see server.log in its data'),
+        ready: Promise.resolve(),
+        stop: () => server.stop(),
+      };
+    });
+    await this.database.start();
+    return this.postgres?.url ?? '';
   }
 
-  /** A port for each process. One that nobody has asked for gives way to whatever uses it, and to the API. */
+  /** A port for each process. The default port is replaced by a free one if it is in use or the API's. */
   private async managementPorts(
     count: number,
     { host, port }: Settings['management'],
     apiPort: number,
   ): Promise<number[]> {
-    const asked = given(this.env.MANAGEMENT_PORT) !== undefined;
-    const first = asked ? await usablePort(port, host) : await nextFreePort(port, host, apiPort);
+    const isChosen = this.env.optional('MANAGEMENT_PORT') !== undefined;
+    const first = isChosen ? await usablePort(port, host) : await nextFreePort(port, host, apiPort);
     if (first === undefined) {
-      throw new StartError(`Port ${port} is in use: stop what uses it or set MANAGEMENT_PORT to another one.`);
+      throw new UsageError(`Port ${port} is in use: stop what uses it or set MANAGEMENT_PORT to another one.`);
     }
     const ports = [first];
     while (ports.length < count) ports.push(await nextFreePort((ports.at(-1) ?? 0) + 1, host, apiPort));
     return ports;
   }
-
-  private startApps(
-    names: AppName[],
-    ports: number[],
-    env: NodeJS.ProcessEnv,
-    { shutdownGraceMs }: Pick<Settings, 'shutdownGraceMs'>,
-  ): Promise<void>[] {
-    for (const [index, name] of names.entries()) {
-      const appEnv = { ...env, MANAGEMENT_PORT: String(ports[index]) };
-      this.apps.push(
-        new Kept(`The ${name} process`, () => Promise.resolve(runApp(name, appEnv, shutdownGraceMs + extraGrace))),
-      );
-    }
-    return this.apps.map((app) => app.start());
-  }
-}
-
-type AppName = 'api' | 'worker';
-
-function appNames({ WORKER }: NodeJS.ProcessEnv): AppName[] {
-  const text = given(WORKER) ?? 'on';
-  if (text !== 'on' && text !== 'off') throw new StartError(`WORKER must be one of on, off; it is "${text}".`);
-  return text === 'on' ? ['api', 'worker'] : ['api'];
-}
-
-/** An empty variable counts as none, as it does for all settings. */
-function given(text: string | undefined): string | undefined {
-  return text === '' ? undefined : text;
 }

@@ -1,6 +1,6 @@
 import type { Started } from './supervisor.js';
 
-/** What to do now, ready to be pasted. */
+/** What to do next, with commands to paste. */
 export function welcome({ host, port, management, queue, apiKey, dataDir }: Started): string {
   const url = `http://${reachable(host)}:${port}`;
   const managed = management.ports.map((own) => `http://${reachable(management.host)}:${own}`);

@@ -10,7 +10,7 @@ const HANDLERS: Readonly<Record<string, () => Promise<HandlerModule | null>>> = 
 
 /**
  * @returns null for the one that only logs
- * @throws SettingsError with the names there are
+ * @throws UsageError with the names there are
  */
 export async function chosenHandler(environment: Environment): Promise<HandlerModule | null> {
   const name = environment.oneOf('HANDLER', 'log', Object.keys(HANDLERS));

@@ -1,29 +1,36 @@
-import { readSettings, SettingsError } from './settings.js';
+import { Environment } from './environment.js';
+import { readSettings, type Settings } from './settings.js';
+import { UsageError } from './usage-error.js';
+
+type Variables = Record<string, string | undefined>;
 
 const required = {
   DATABASE_URL: 'postgres://sluice:hunter2@localhost:5432/sluice',
   API_KEY_PEPPER: 'p'.repeat(32),
 };
+const settings = (variables: Variables = {}) => readSettings({ ...required, ...variables });
 
-function fault(env: Record<string, string | undefined>): string {
+/** The message of the error; fails if there is none. */
+function errorOf(read: () => unknown): string {
   try {
-    readSettings({ ...required, ...env });
+    read();
   } catch (error) {
-    if (error instanceof SettingsError) return error.message;
+    if (error instanceof UsageError) return error.message;
     throw error;
   }
-  throw new Error('The settings were taken.');
+  throw new Error('The value was accepted.');
 }
 
-type Settings = ReturnType<typeof readSettings>;
+const settingsError = (variables: Variables) => errorOf(() => settings(variables));
 
-/** Of each number: its variable, where it is found, its default, and the bounds of what it takes. */
+/** Of each number: its variable, where it is found, its default, and its bounds. */
 const numbers: [string, (settings: Settings) => number, number, number, number][] = [
   ['PORT', ({ http }) => http.port, 3_000, 0, 65_535],
   ['MANAGEMENT_PORT', ({ management }) => management.port, 9_464, 0, 65_535],
   ['MAX_BODY_BYTES', ({ http }) => http.maxBodyBytes, 1_048_576, 1_024, 67_108_864],
   ['REQUEST_TIMEOUT_MS', ({ http }) => http.requestTimeoutMs, 30_000, 100, 600_000],
   ['MAX_CONNECTIONS', ({ http }) => http.maxConnections, 10_000, 10, 1_000_000],
+  ['MAX_WAIT_MS', ({ http }) => http.maxWaitMs, 500, 10, 600_000],
   ['SHUTDOWN_GRACE_MS', ({ shutdownGraceMs }) => shutdownGraceMs, 10_000, 0, 600_000],
   ['DATABASE_POOL_SIZE', ({ database }) => database.poolSize, 10, 2, 1_000],
   ['WORKER_CONCURRENCY', ({ worker }) => worker.concurrency, 50, 1, 1_000],
@@ -34,6 +41,7 @@ const numbers: [string, (settings: Settings) => number, number, number, number][
   ['MAX_BACKOFF_MS', ({ worker }) => worker.maxBackoffMs, 3_600_000, 1, 86_400_000],
   ['ATTEMPT_TIMEOUT_MS', ({ worker }) => worker.attemptTimeoutMs, 30_000, 10, 3_600_000],
   ['SIGNUPS_PER_HOUR', ({ signup }) => signup.perHour, 20, 0, 1_000_000],
+  ['MAX_STORED_MB_PER_ACCOUNT', (all) => all.maxStoredBytesPerAccount / 1_048_576, 10_240, 0, 1_000_000_000],
   ['ANONYMOUS_PER_MINUTE', ({ anonymousPerMinute }) => anonymousPerMinute, 300, 1, 1_000_000],
   ['BAN_GRACE_SECONDS', ({ bans }) => bans.graceMs / 1_000, 2, 0, 3_600],
   ['BAN_AFTER_REFUSALS', ({ bans }) => bans.afterRefusals, 30, 1, 1_000_000],
@@ -43,178 +51,151 @@ const numbers: [string, (settings: Settings) => number, number, number, number][
   ['RECONCILE_INTERVAL_MS', ({ reconcileIntervalMs }) => reconcileIntervalMs, 30_000, 100, 86_400_000],
 ];
 
-/** The same of each text, with a value that it takes and one that it doesn't. */
-const texts: [string, (settings: Settings) => string, string, string, string][] = [
-  ['SIGNUP', ({ signup }) => (signup.open ? 'open' : 'closed'), 'open', 'closed', 'Open'],
-  ['LOG_LEVEL', ({ logLevel }) => logLevel, 'info', 'trace', 'verbose'],
-  ['QUEUE_NAME', ({ queueName }) => queueName, 'messages', 'a.b_c-D9', 'two words'],
+const KEY = 'k'.repeat(32);
+
+/** Of each other setting: its variable, where it is found, its default, texts with their values, and invalid texts. */
+const others: [string, (settings: Settings) => unknown, unknown, [string, unknown][], string[]][] = [
+  ['HOST', ({ http }) => http.host, '0.0.0.0', [['127.0.0.1', '127.0.0.1']], []],
+  ['MANAGEMENT_HOST', ({ management }) => management.host, '127.0.0.1', [['::', '::']], []],
+  ['SIGNUP', ({ signup }) => signup.open, true, [['closed', false]], ['Open']],
+  ['LOG_LEVEL', ({ logLevel }) => logLevel, 'info', [['trace', 'trace']], ['verbose']],
+  ['QUEUE_NAME', ({ queueName }) => queueName, 'messages', [['a.b_c-D9', 'a.b_c-D9']], ['two words', 'a'.repeat(41)]],
+  [
+    ...(['ACCESS_LOG_SAMPLE', ({ accessLogSample }: Settings) => accessLogSample, 0.01] as const),
+    ['0', '1', '.5', '0.001', '1.0'].map((text): [string, number] => [text, Number(text)]),
+    ['1.1', '2', '-1', '1e-3', '1%', '0,5', ' 1', '.', 'all'],
+  ],
+  [
+    ...(['TRUST_PROXY', ({ http }: Settings) => http.trustProxy, []] as const),
+    [
+      ['off', []],
+      ['10.0.0.0/8, ::1,fd00::/8', ['10.0.0.0/8', '::1', 'fd00::/8']],
+      ...['127.0.0.1', '0.0.0.0/0', '1.2.3.4/32', '::/0', '::1/128'].map((text): [string, string[]] => [text, [text]]),
+    ],
+    [
+      ...[
+        'on',
+        'true',
+        '1',
+        'loopback',
+        'proxy.local',
+        '10.0.0.0/33',
+        '10.0.0/8',
+        '::1/129',
+        '::1/',
+        '::1/x',
+        ',',
+        '*',
+      ],
+      '10.0.0.1,on',
+    ],
+  ],
+  [
+    ...(['CORS_ORIGINS', ({ http }: Settings) => http.corsOrigins, []] as const),
+    [
+      ['off', []],
+      ['https://a.example, http://localhost:5173', ['https://a.example', 'http://localhost:5173']],
+    ],
+    [
+      ...['*', 'null', 'on', 'a.example', '//a.example', 'https://*.a.example', 'https://A.example'],
+      ...['https://a.example/', 'https://a.example:443', 'https://a.example/app', 'https://u:p@a.example'],
+      ...['file:///', 'ws://a.example', ',', 'https://b.example,*'],
+    ],
+  ],
+  ['ADMIN_API_KEY', ({ adminApiKey }) => adminApiKey, null, [[KEY, KEY]], []],
+];
+
+/** Of each secret: texts that are not accepted. */
+const secrets: [string, string[]][] = [
+  ['API_KEY_PEPPER', ['tooshort']],
+  ['ADMIN_API_KEY', ['tooshort', 'a secret of several words, long enough', 'schlüssel-schlüssel-schlüssel-schlüssel']],
+  ['DATABASE_URL', ['mysql://sluice:hunter2@localhost/sluice', 'hunter2', 'postgres://u:hunter2@local host/x']],
+  ['OTEL_EXPORTER_OTLP_ENDPOINT', ['hunter2:4318', 'grpc://hunter2', 'http://a:hunter2@local host']],
+  ['OTEL_EXPORTER_OTLP_TRACES_ENDPOINT', ['hunter2:4318', 'grpc://hunter2', 'http://a:hunter2@local host']],
 ];
 
 describe('readSettings', () => {
-  it.each(numbers)('%s has its default, also when it is empty', (name, read, fallback) => {
-    expect(read(readSettings(required))).toBe(fallback);
-    expect(read(readSettings({ ...required, [name]: '' }))).toBe(fallback);
-  });
-
-  it.each(numbers)('%s takes whole numbers within its bounds', (name, read, _, min, max) => {
-    for (const value of [min, max]) expect(read(readSettings({ ...required, [name]: String(value) }))).toBe(value);
-  });
-
-  it.each(numbers)('%s takes nothing else, and says so by name', (name, _read, _, min, max) => {
-    for (const bad of [min - 1, max + 1, 'many', '1.5', '1e3', ' 7', '0x10', '9'.repeat(400)].map(String)) {
-      expect(fault({ [name]: bad })).toBe(`${name} must be a whole number from ${min} to ${max}; it is "${bad}".`);
+  it.each(numbers)('%s is a whole number within its bounds', (name, read, fallback, min, max) => {
+    for (const text of [undefined, '']) expect(read(settings({ [name]: text }))).toBe(fallback);
+    for (const value of [min, max]) expect(read(settings({ [name]: String(value) }))).toBe(value);
+    for (const text of [min - 1, max + 1, 'many', '1.5', '1e3', ' 7', '0x10', '9'.repeat(400)].map(String)) {
+      const message = `${name} must be a whole number from ${min} to ${max}; it is "${text}".`;
+      expect(settingsError({ [name]: text })).toBe(message);
     }
   });
 
-  it.each(texts)('%s has its default, takes what it may and names itself when it refuses', (name, read, ...values) => {
-    const [fallback, good, bad] = values;
-    for (const nothing of [undefined, '']) {
-      expect(read(readSettings({ ...required, [name]: nothing }))).toBe(fallback);
-    }
-    expect(read(readSettings({ ...required, [name]: good }))).toBe(good);
-    expect(fault({ [name]: bad })).toMatch(new RegExp(`^${name} must be .*"${bad}"\\.$`));
-  });
-
-  it('logs of every hundredth request unless ACCESS_LOG_SAMPLE says how many', () => {
-    const sample = (text?: string) => readSettings({ ...required, ACCESS_LOG_SAMPLE: text }).accessLogSample;
-    for (const nothing of [undefined, '']) expect(sample(nothing)).toBe(0.01);
-    for (const good of ['0', '1', '.5', '0.001', '1.0']) expect(sample(good)).toBe(Number(good));
-    for (const bad of ['1.1', '2', '-1', '1e-3', '1%', '0,5', ' 1', '.', 'all']) {
-      expect(fault({ ACCESS_LOG_SAMPLE: bad })).toBe(`ACCESS_LOG_SAMPLE must be a number from 0 to 1; it is "${bad}".`);
+  it.each(others)('%s has a default, and names itself when it is not accepted', (name, read, fallback, good, bad) => {
+    for (const text of [undefined, '']) expect(read(settings({ [name]: text }))).toEqual(fallback);
+    for (const [text, value] of good) expect(read(settings({ [name]: text }))).toEqual(value);
+    for (const text of bad) {
+      const message = settingsError({ [name]: text });
+      expect(message).toMatch(new RegExp(`^${name} must be `));
+      expect(message.endsWith(`; it is "${text}".`)).toBe(true);
     }
   });
 
-  it('listens everywhere unless HOST says where', () => {
-    expect(readSettings(required).http.host).toBe('0.0.0.0');
-    expect(readSettings({ ...required, HOST: '127.0.0.1' }).http.host).toBe('127.0.0.1');
+  it.each(secrets)('%s does not appear in the error', (name, bad) => {
+    for (const text of bad) {
+      const message = settingsError({ [name]: text });
+      expect(message).toMatch(new RegExp(`^${name} must be .*\\.$`));
+      expect(message).not.toMatch(new RegExp(`${text}|hunter2`));
+    }
   });
 
-  it('shows its health and metrics to this machine only, unless MANAGEMENT_HOST says where', () => {
-    expect(readSettings(required).management.host).toBe('127.0.0.1');
-    expect(readSettings({ ...required, MANAGEMENT_HOST: '::' }).management.host).toBe('::');
-  });
-
-  it('believes no proxy unless TRUST_PROXY names it', () => {
-    const trusted = (text?: string) => readSettings({ ...required, TRUST_PROXY: text }).http.trustProxy;
-    for (const nothing of [undefined, '', 'off']) expect(trusted(nothing)).toEqual([]);
-    expect(trusted('127.0.0.1')).toEqual(['127.0.0.1']);
-    expect(trusted('10.0.0.0/8, ::1,fd00::/8')).toEqual(['10.0.0.0/8', '::1', 'fd00::/8']);
-    for (const edge of ['0.0.0.0/0', '1.2.3.4/32', '::/0', '::1/128']) expect(trusted(edge)).toEqual([edge]);
-  });
-
-  it.each([
-    'on',
-    'true',
-    '1',
-    'loopback',
-    'proxy.local',
-    '10.0.0.0/33',
-    '10.0.0/8',
-    '::1/129',
-    '::1/',
-    '::1/x',
-    ',',
-    '*',
-  ])('TRUST_PROXY takes addresses and networks only: %s', (text) => {
-    expect(fault({ TRUST_PROXY: text })).toMatch(/^TRUST_PROXY must be "off", or addresses and networks like /);
-    expect(fault({ TRUST_PROXY: `10.0.0.1,${text}` })).toMatch(/^TRUST_PROXY /);
-  });
-
-  it('lets no script of another origin call unless CORS_ORIGINS names it', () => {
-    const allowed = (text?: string) => readSettings({ ...required, CORS_ORIGINS: text }).http.corsOrigins;
-    for (const nothing of [undefined, '', 'off']) expect(allowed(nothing)).toEqual([]);
-    expect(allowed('https://a.example, http://localhost:5173')).toEqual(['https://a.example', 'http://localhost:5173']);
-  });
-
-  it.each([
-    ...[
-      '*',
-      'null',
-      'on',
-      'a.example',
-      '//a.example',
-      'https://*.a.example',
-      'https://A.example',
-      'https://a.example/',
-    ],
-    ...['https://a.example:443', 'https://a.example/app', 'https://u:p@a.example', 'file:///', 'ws://a.example', ','],
-  ])('CORS_ORIGINS takes origins as browsers name them only: %s', (text) => {
-    expect(fault({ CORS_ORIGINS: text })).toMatch(/^CORS_ORIGINS must be "off", or origins like /);
-    expect(fault({ CORS_ORIGINS: `https://b.example,${text}` })).toMatch(/^CORS_ORIGINS /);
-  });
-
-  it('has no operators and hence no operators\u2019 key at first', () => {
-    expect(readSettings(required).adminApiKey).toBeNull();
-    const key = 'k'.repeat(32);
-    expect(readSettings({ ...required, ADMIN_API_KEY: key }).adminApiKey).toBe(key);
-  });
-
-  it.each(['DATABASE_URL', 'API_KEY_PEPPER'])('%s must be set', (name) => {
-    for (const nothing of [undefined, ''])
-      expect(fault({ [name]: nothing })).toMatch(new RegExp(`^${name} is required: `));
-  });
-
-  it.each(['a secret of several words, long enough', 'schlüssel-schlüssel-schlüssel-schlüssel'])(
-    'ADMIN_API_KEY can be sent as a bearer token, so not %p',
-    (key) => {
-      expect(() => readSettings({ ...required, ADMIN_API_KEY: key })).toThrow(/^ADMIN_API_KEY must be visible ASCII/);
-    },
-  );
-
-  it.each(['API_KEY_PEPPER', 'ADMIN_API_KEY'])('%s must be a long secret, which is never repeated', (name) => {
-    expect(fault({ [name]: 'tooshort' })).toBe(`${name} must be a secret of at least 32 characters.`);
-  });
-
-  it.each([
-    'mysql://sluice:hunter2@localhost/sluice',
-    'hunter2',
-    'postgres://',
-    'postgres://sluice:hunter2@local host/x',
-  ])('DATABASE_URL must be one of PostgreSQL, and its password is never repeated: %s', (url) => {
-    expect(fault({ DATABASE_URL: url })).toMatch(/^DATABASE_URL must be a URL like /);
-    expect(fault({ DATABASE_URL: url })).not.toContain('hunter2');
+  it.each(['DATABASE_URL', 'API_KEY_PEPPER'])('%s is required', (name) => {
+    for (const text of [undefined, '']) expect(settingsError({ [name]: text })).toMatch(`${name} is required: `);
   });
 
   it.each(['postgres://localhost/sluice', 'postgresql://user@[::1]:6432/sluice?sslmode=require'])(
-    'DATABASE_URL takes %s as it is',
+    'DATABASE_URL is not changed: %s',
     (url) => {
-      expect(readSettings({ ...required, DATABASE_URL: url }).database.url).toBe(url);
+      expect(settings({ DATABASE_URL: url }).database.url).toBe(url);
     },
   );
 
-  it('exports traces when there is a collector', () => {
-    const tracing = (env: Record<string, string>) => readSettings({ ...required, ...env }).tracing;
-    expect(tracing({})).toBe(false);
-    expect(tracing({ OTEL_EXPORTER_OTLP_ENDPOINT: '', OTEL_TRACES_SAMPLER: 'whatever' })).toBe(false);
-    expect(tracing({ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:4318' })).toBe(true);
-    expect(tracing({ OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: 'https://collector/v1/traces' })).toBe(true);
+  it('exports traces if there is a collector, unless OTEL_SDK_DISABLED is true', () => {
+    const endpoint = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:4318' };
+    expect(settings().tracing).toBe(false);
+    expect(settings({ OTEL_EXPORTER_OTLP_ENDPOINT: '', OTEL_TRACES_SAMPLER: 'ignored' }).tracing).toBe(false);
+    expect(settings({ OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: 'https://collector/v1/traces' }).tracing).toBe(true);
+    const disabled = ['true', 'TRUE', 'false', '', '1', 'yes'];
+    expect(disabled.map((text) => settings({ ...endpoint, OTEL_SDK_DISABLED: text }).tracing)).toEqual([
+      ...[false, false, true, true, true, true],
+    ]);
   });
 
-  it('exports none when OTEL_SDK_DISABLED is true, and only then', () => {
+  it.each([
+    ['OTEL_EXPORTER_OTLP_PROTOCOL', 'http/json', 'grpc'],
+    ['OTEL_TRACES_SAMPLER', 'parentbased_traceidratio', 'jaeger_remote'],
+    ['OTEL_TRACES_SAMPLER_ARG', '0.25', '1.5'],
+    ['OTEL_TRACES_SAMPLER_ARG', '1', 'half'],
+  ])('%s must not fall back to a default of the SDK', (name, good, bad) => {
     const endpoint = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:4318' };
-    const tracing = (text: string) => readSettings({ ...required, ...endpoint, OTEL_SDK_DISABLED: text }).tracing;
-    expect(['true', 'TRUE', 'false', '', '1', 'yes'].map(tracing)).toEqual([false, false, true, true, true, true]);
+    expect(settings({ ...endpoint, [name]: good }).tracing).toBe(true);
+    expect(settingsError({ ...endpoint, [name]: bad })).toMatch(new RegExp(`^${name} must be .*"${bad}"\\.$`));
+  });
+});
+
+describe('A message handler reads from the Environment', () => {
+  const URLS = ['http:', 'https:'];
+  const environmentError = (read: (environment: Environment) => unknown, variables: Variables = {}) =>
+    errorOf(() => read(new Environment(variables)));
+
+  it('texts, URLs, numbers and choices', () => {
+    const environment = new Environment({ A: 'a text', B: 'https://a.example/b', C: '7', D: 'two' });
+    expect(environment.text('A', 'what it is')).toBe('a text');
+    expect(environment.url('B', 'where', URLS).href).toBe('https://a.example/b');
+    expect([environment.integer('C', 1, 0, 10), environment.integer('X', 1, 0, 10)]).toEqual([7, 1]);
+    expect(environment.oneOf('D', 'one', ['one', 'two'])).toBe('two');
   });
 
-  it.each(['OTEL_EXPORTER_OTLP_ENDPOINT', 'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT'])(
-    '%s must be a URL, which is never repeated',
-    (name) => {
-      for (const bad of ['hunter2:4318', 'grpc://hunter2', 'http://', 'http://a:hunter2@local host']) {
-        expect(fault({ [name]: bad })).toBe(`${name} must be a URL like http://127.0.0.1:4318.`);
-      }
-    },
-  );
+  it('what is required', () => {
+    expect(environmentError((env) => env.text('A', 'what it is'))).toBe('A is required: what it is.');
+    expect(environmentError((env) => env.url('A', 'where', URLS), { A: '' })).toBe('A is required: where.');
+  });
 
-  it('refuses what OpenTelemetry would take for its default', () => {
-    const endpoint = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:4318' };
-    for (const [name, good, bad] of [
-      ['OTEL_EXPORTER_OTLP_PROTOCOL', 'http/json', 'grpc'],
-      ['OTEL_TRACES_SAMPLER', 'parentbased_traceidratio', 'jaeger_remote'],
-      ['OTEL_TRACES_SAMPLER_ARG', '0.25', '1.5'],
-      ['OTEL_TRACES_SAMPLER_ARG', '1', 'half'],
-    ] as const) {
-      expect(readSettings({ ...required, ...endpoint, [name]: good }).tracing).toBe(true);
-      expect(fault({ ...endpoint, [name]: bad })).toMatch(new RegExp(`^${name} must be .*"${bad}"\\.$`));
-    }
+  it.each(['ftp://a.example', 'a.example', 'http://', 'https:'])('no URL like %s', (text) => {
+    const message = environmentError((env) => env.url('A', 'where', URLS), { A: text });
+    expect(message).toBe('A must be a URL that begins with http:// or https://.');
   });
 });

@@ -1,206 +1,131 @@
 import { isIP } from 'node:net';
-
-export type Variables = Readonly<Record<string, string | undefined>>;
-
-/** A setting that can't be used. The message names the variable and says what it takes. */
-export class SettingsError extends Error {}
-
-/** A variable that is empty is as good as one that is not set. */
-export function given(env: Variables, name: string): string | undefined {
-  return env[name] === '' ? undefined : env[name];
-}
-
-export function integer(env: Variables, name: string, fallback: number, min: number, max: number): number {
-  const text = given(env, name);
-  if (text === undefined) return fallback;
-  const value = /^\d{1,15}$/.test(text) ? Number(text) : NaN;
-  if (!(value >= min && value <= max)) {
-    throw new SettingsError(`${name} must be a whole number from ${min} to ${max}; it is "${text}".`);
-  }
-  return value;
-}
-
-function fraction(env: Variables, name: string, fallback: number): number {
-  const text = given(env, name);
-  if (text === undefined) return fallback;
-  const value = /^(\d|\d?\.\d{1,9})$/.test(text) ? Number(text) : NaN;
-  if (!(value >= 0 && value <= 1)) throw new SettingsError(`${name} must be a number from 0 to 1; it is "${text}".`);
-  return value;
-}
-
-export function oneOf<T extends string>(env: Variables, name: string, fallback: T, values: readonly T[]): T {
-  const text = given(env, name);
-  if (text === undefined) return fallback;
-  const value = values.find((candidate) => candidate === text);
-  if (value === undefined) throw new SettingsError(`${name} must be one of ${values.join(', ')}; it is "${text}".`);
-  return value;
-}
-
-// A secret's value must not appear in the sentence: it ends up in logs.
-function secret(env: Variables, name: string): string | null {
-  const text = given(env, name);
-  if (text === undefined) return null;
-  if (text.length < 32) throw new SettingsError(`${name} must be a secret of at least 32 characters.`);
-  return text;
-}
-
-// What is sent as a bearer token can have no blank in it, nor anything that a header can't carry.
-function bearerSecret(env: Variables, name: string): string | null {
-  const text = secret(env, name);
-  if (text !== null && !/^[!-~]+$/.test(text)) throw new SettingsError(`${name} must be visible ASCII without blanks.`);
-  return text;
-}
-
-function required<T>(value: T | null, name: string, what: string): T {
-  if (value === null) throw new SettingsError(`${name} is required: ${what}.`);
-  return value;
-}
-
-function databaseUrl(env: Variables): string | null {
-  const text = given(env, 'DATABASE_URL');
-  if (text === undefined) return null;
-  // The value may hold a password, so the sentence does not repeat it.
-  if (!/^postgres(ql)?:\/\/./.test(text) || !URL.canParse(text)) {
-    throw new SettingsError('DATABASE_URL must be a URL like postgres://user:password@host:5432/database.');
-  }
-  return text;
-}
-
-/** Addresses and networks (CIDR), separated by commas. Names are not taken: they would trust more than one thinks. */
-function networks(env: Variables, name: string): string[] {
-  const text = given(env, name) ?? 'off';
-  if (text === 'off') return [];
-  const list = text.split(',').map((part) => part.trim());
-  for (const network of list) {
-    const [address = '', prefix] = network.split('/');
-    const bits = isIP(address) === 4 ? 32 : 128;
-    if (isIP(address) === 0 || (prefix !== undefined && !(/^\d{1,3}$/.test(prefix) && Number(prefix) <= bits))) {
-      throw new SettingsError(
-        `${name} must be "off", or addresses and networks like 10.0.0.0/8 separated by commas; "${network}" is none.`,
-      );
-    }
-  }
-  return list;
-}
-
-/** Origins as a browser names them: nothing else would ever be equal to one. */
-function origins(env: Variables, name: string): string[] {
-  const text = given(env, name) ?? 'off';
-  if (text === 'off') return [];
-  const list = text.split(',').map((part) => part.trim());
-  for (const origin of list) {
-    if (!/^https?:[^*]+$/.test(origin) || !URL.canParse(origin) || new URL(origin).origin !== origin) {
-      throw new SettingsError(
-        `${name} must be "off", or origins like https://app.example.com separated by commas; "${origin}" is none.`,
-      );
-    }
-  }
-  return list;
-}
-
-const SAMPLERS = [
-  ...['always_on', 'always_off', 'traceidratio'],
-  ...['parentbased_always_on', 'parentbased_always_off', 'parentbased_traceidratio'],
-];
-
-/**
- * Whether spans are exported. OpenTelemetry's SDK reads its variables by itself, and takes what it can't use for its
- * default: this says so instead.
- */
-function tracing(env: Variables): boolean {
-  if (given(env, 'OTEL_SDK_DISABLED')?.toLowerCase() === 'true') return false;
-  const endpoints = ['OTEL_EXPORTER_OTLP_ENDPOINT', 'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT'];
-  const set = endpoints.filter((name) => given(env, name) !== undefined);
-  for (const name of set) {
-    const text = given(env, name) ?? '';
-    // The value may hold a password, so the sentence does not repeat it.
-    if (!/^https?:\/\/./.test(text) || !URL.canParse(text)) {
-      throw new SettingsError(`${name} must be a URL like http://127.0.0.1:4318.`);
-    }
-  }
-  if (set.length === 0) return false;
-  oneOf(env, 'OTEL_EXPORTER_OTLP_PROTOCOL', 'http/json', ['http/json']);
-  oneOf(env, 'OTEL_TRACES_SAMPLER', 'parentbased_always_on', SAMPLERS);
-  const ratio = given(env, 'OTEL_TRACES_SAMPLER_ARG');
-  if (ratio !== undefined && !(/^\d*\.?\d+$/.test(ratio) && Number(ratio) <= 1)) {
-    throw new SettingsError(`OTEL_TRACES_SAMPLER_ARG must be a number from 0 to 1, like 0.1; it is "${ratio}".`);
-  }
-  return true;
-}
+import { Environment, type Format } from './environment.js';
 
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
+const SAMPLERS = ['always_on', 'always_off', 'traceidratio'].flatMap((name) => [name, `parentbased_${name}`]);
+
+const QUEUE_NAME = matching('1 to 40 of A-Z, a-z, 0-9, "_", "." and "-"', (name) => /^[\w.-]{1,40}$/.test(name));
+const SECRET = matching('a secret of at least 32 characters', ({ length }) => length >= 32, true);
+const BEARER_TOKEN = matching(
+  'a secret of at least 32 characters, all of them visible ASCII',
+  (token) => /^[!-~]{32,}$/.test(token),
+  true,
+);
+const DATABASE_URL = url('postgres://user:password@host:5432/database', /^postgres(ql)?:\/\/./);
+const COLLECTOR_URL = url('http://127.0.0.1:4318', /^https?:\/\/./);
+const NETWORKS = listOf('addresses and networks like 10.0.0.0/8', isNetwork);
+const ORIGINS = listOf('origins like https://app.example.com', isOrigin);
+const FRACTION: Format<number> = {
+  expected: 'a number from 0 to 1, like 0.1',
+  parse: (number) => (/^\d*\.?\d+$/.test(number) && Number(number) <= 1 ? Number(number) : undefined),
+};
 
 /**
- * All settings, from environment variables. Times are milliseconds, sizes bytes.
- * @throws SettingsError with one sentence for people
+ * All settings, from environment variables. Times are in milliseconds, sizes in bytes.
+ * @throws UsageError for a value that is missing or not accepted
  */
-export function readSettings(env: Variables) {
+export function readSettings(variables: Readonly<Record<string, string | undefined>>) {
+  const env = new Environment(variables);
   return {
     http: {
-      port: integer(env, 'PORT', 3000, 0, 65_535),
-      host: given(env, 'HOST') ?? '0.0.0.0',
-      maxBodyBytes: integer(env, 'MAX_BODY_BYTES', 1_048_576, 1_024, 64 * 1_048_576),
-      trustProxy: networks(env, 'TRUST_PROXY'),
-      corsOrigins: origins(env, 'CORS_ORIGINS'),
-      maxConnections: integer(env, 'MAX_CONNECTIONS', 10_000, 10, 1_000_000),
-      requestTimeoutMs: integer(env, 'REQUEST_TIMEOUT_MS', 30_000, 100, 600_000),
-      maxWaitMs: integer(env, 'MAX_WAIT_MS', 500, 10, 600_000),
+      port: env.integer('PORT', 3000, 0, 65_535),
+      host: env.optional('HOST') ?? '0.0.0.0',
+      maxBodyBytes: env.integer('MAX_BODY_BYTES', 1_048_576, 1_024, 64 * 1_048_576),
+      trustProxy: env.read('TRUST_PROXY', [], NETWORKS),
+      corsOrigins: env.read('CORS_ORIGINS', [], ORIGINS),
+      maxConnections: env.integer('MAX_CONNECTIONS', 10_000, 10, 1_000_000),
+      requestTimeoutMs: env.integer('REQUEST_TIMEOUT_MS', 30_000, 100, 600_000),
+      maxWaitMs: env.integer('MAX_WAIT_MS', 500, 10, 600_000),
     },
     management: {
-      port: integer(env, 'MANAGEMENT_PORT', 9464, 0, 65_535),
-      host: given(env, 'MANAGEMENT_HOST') ?? '127.0.0.1',
+      port: env.integer('MANAGEMENT_PORT', 9464, 0, 65_535),
+      host: env.optional('MANAGEMENT_HOST') ?? '127.0.0.1',
     },
-    shutdownGraceMs: integer(env, 'SHUTDOWN_GRACE_MS', 10_000, 0, 600_000),
+    shutdownGraceMs: env.integer('SHUTDOWN_GRACE_MS', 10_000, 0, 600_000),
     database: {
-      url: required(
-        databaseUrl(env),
+      url: env.required(
         'DATABASE_URL',
         'the URL of a PostgreSQL 14 or newer; `npm start` brings a database of its own',
+        DATABASE_URL,
       ),
-      poolSize: integer(env, 'DATABASE_POOL_SIZE', 10, 2, 1_000),
+      poolSize: env.integer('DATABASE_POOL_SIZE', 10, 2, 1_000),
     },
-    apiKeyPepper: required(
-      secret(env, 'API_KEY_PEPPER'),
+    apiKeyPepper: env.required(
       'API_KEY_PEPPER',
       'a secret of at least 32 characters under which API keys are hashed, the same for every process',
+      SECRET,
     ),
-    adminApiKey: bearerSecret(env, 'ADMIN_API_KEY'),
+    adminApiKey: env.read('ADMIN_API_KEY', null, BEARER_TOKEN),
     signup: {
-      open: oneOf(env, 'SIGNUP', 'open', ['open', 'closed']) === 'open',
-      perHour: integer(env, 'SIGNUPS_PER_HOUR', 20, 0, 1_000_000),
+      open: env.oneOf('SIGNUP', 'open', ['open', 'closed']) === 'open',
+      perHour: env.integer('SIGNUPS_PER_HOUR', 20, 0, 1_000_000),
     },
-    maxStoredBytesPerAccount: 1_048_576 * integer(env, 'MAX_STORED_MB_PER_ACCOUNT', 10_240, 0, 1_000_000_000),
-    anonymousPerMinute: integer(env, 'ANONYMOUS_PER_MINUTE', 300, 1, 1_000_000),
+    maxStoredBytesPerAccount: 1_048_576 * env.integer('MAX_STORED_MB_PER_ACCOUNT', 10_240, 0, 1_000_000_000),
+    anonymousPerMinute: env.integer('ANONYMOUS_PER_MINUTE', 300, 1, 1_000_000),
     bans: {
-      graceMs: 1_000 * integer(env, 'BAN_GRACE_SECONDS', 2, 0, 3_600),
-      afterRefusals: integer(env, 'BAN_AFTER_REFUSALS', 30, 1, 1_000_000),
-      banMs: 1_000 * integer(env, 'BAN_SECONDS', 60, 1, 86_400),
-      maxBanMs: 1_000 * integer(env, 'BAN_MAX_SECONDS', 3_600, 1, 604_800),
+      graceMs: 1_000 * env.integer('BAN_GRACE_SECONDS', 2, 0, 3_600),
+      afterRefusals: env.integer('BAN_AFTER_REFUSALS', 30, 1, 1_000_000),
+      banMs: 1_000 * env.integer('BAN_SECONDS', 60, 1, 86_400),
+      maxBanMs: 1_000 * env.integer('BAN_MAX_SECONDS', 3_600, 1, 604_800),
     },
-    queueName: queueName(env),
+    queueName: env.read('QUEUE_NAME', 'messages', QUEUE_NAME),
     worker: {
-      concurrency: integer(env, 'WORKER_CONCURRENCY', 50, 1, 1_000),
-      rate: integer(env, 'WORKER_RATE', 0, 0, 1_000_000),
-      lockMs: integer(env, 'WORKER_LOCK_MS', 5_000, 1_000, 600_000),
-      maxAttempts: integer(env, 'MAX_ATTEMPTS', 5, 1, 100),
-      backoffMs: integer(env, 'BACKOFF_MS', 1_000, 1, 86_400_000),
-      maxBackoffMs: integer(env, 'MAX_BACKOFF_MS', 3_600_000, 1, 86_400_000),
-      attemptTimeoutMs: integer(env, 'ATTEMPT_TIMEOUT_MS', 30_000, 10, 3_600_000),
+      concurrency: env.integer('WORKER_CONCURRENCY', 50, 1, 1_000),
+      rate: env.integer('WORKER_RATE', 0, 0, 1_000_000),
+      lockMs: env.integer('WORKER_LOCK_MS', 5_000, 1_000, 600_000),
+      maxAttempts: env.integer('MAX_ATTEMPTS', 5, 1, 100),
+      backoffMs: env.integer('BACKOFF_MS', 1_000, 1, 86_400_000),
+      maxBackoffMs: env.integer('MAX_BACKOFF_MS', 3_600_000, 1, 86_400_000),
+      attemptTimeoutMs: env.integer('ATTEMPT_TIMEOUT_MS', 30_000, 10, 3_600_000),
     },
-    reconcileIntervalMs: integer(env, 'RECONCILE_INTERVAL_MS', 30_000, 100, 86_400_000),
-    retentionDays: integer(env, 'RETENTION_DAYS', 30, 1, 3_650),
-    tracing: tracing(env),
-    accessLogSample: fraction(env, 'ACCESS_LOG_SAMPLE', 0.01),
-    logLevel: oneOf(env, 'LOG_LEVEL', 'info', LOG_LEVELS),
+    reconcileIntervalMs: env.integer('RECONCILE_INTERVAL_MS', 30_000, 100, 86_400_000),
+    retentionDays: env.integer('RETENTION_DAYS', 30, 1, 3_650),
+    tracing: isTracing(env),
+    accessLogSample: env.read('ACCESS_LOG_SAMPLE', 0.01, FRACTION),
+    logLevel: env.oneOf('LOG_LEVEL', 'info', LOG_LEVELS),
   };
 }
 
 export type Settings = ReturnType<typeof readSettings>;
 
-function queueName(env: Variables): string {
-  const text = given(env, 'QUEUE_NAME') ?? 'messages';
-  if (!/^[A-Za-z0-9_.-]{1,40}$/.test(text)) {
-    throw new SettingsError(`QUEUE_NAME must be 1 to 40 of A-Z, a-z, 0-9, "_", "." and "-"; it is "${text}".`);
-  }
-  return text;
+/** Whether spans are exported. OpenTelemetry's SDK reads these variables itself, but falls back silently to defaults. */
+function isTracing(env: Environment): boolean {
+  if (env.optional('OTEL_SDK_DISABLED')?.toLowerCase() === 'true') return false;
+  const endpoints = ['OTEL_EXPORTER_OTLP_ENDPOINT', 'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT'];
+  if (endpoints.map((name) => env.read(name, null, COLLECTOR_URL)).every((set) => set === null)) return false;
+  env.oneOf('OTEL_EXPORTER_OTLP_PROTOCOL', 'http/json', ['http/json']);
+  env.oneOf('OTEL_TRACES_SAMPLER', 'parentbased_always_on', SAMPLERS);
+  env.read('OTEL_TRACES_SAMPLER_ARG', 1, FRACTION);
+  return true;
+}
+
+function matching(expected: string, isAccepted: (text: string) => boolean, secret = false): Format<string> {
+  return { expected, parse: (text) => (isAccepted(text) ? text : undefined), secret };
+}
+
+/** A URL may contain a password. */
+function url(example: string, form: RegExp): Format<string> {
+  return matching(`a URL like ${example}`, (text) => form.test(text) && URL.canParse(text), true);
+}
+
+function listOf(items: string, isItem: (text: string) => boolean): Format<string[]> {
+  return {
+    expected: `"off", or ${items} separated by commas`,
+    parse: (text) => {
+      const list = text === 'off' ? [] : text.split(',').map((part) => part.trim());
+      return list.every(isItem) ? list : undefined;
+    },
+  };
+}
+
+/** An address or a network in CIDR notation; not a name, which could resolve to any address. */
+function isNetwork(text: string): boolean {
+  const [address = '', prefix] = text.split('/');
+  const bits = isIP(address) === 4 ? 32 : 128;
+  return isIP(address) !== 0 && (prefix === undefined || (/^\d{1,3}$/.test(prefix) && Number(prefix) <= bits));
+}
+
+/** An origin in the form in which browsers send it. */
+function isOrigin(text: string): boolean {
+  return /^https?:[^*]+$/.test(text) && URL.canParse(text) && new URL(text).origin === text;
 }

@@ -3,7 +3,7 @@ import { chmodSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client } from 'pg';
-import { EmbeddedPostgres } from '../../apps/dev/embedded-postgres/index.js';
+import { EmbeddedPostgres } from '../../apps/dev/embedded-postgres/embedded-postgres.js';
 import { isAlive, killAll, Program, until } from '../support/processes.js';
 
 const settings = { fsync: 'off' };
@@ -94,7 +94,7 @@ describe('the PostgreSQL brought along', () => {
     const { url } = await serving(hold());
     const second = hold();
     expect(await second.ended()).toBe(1);
-    expect(second.output).toMatch(/EmbeddedPostgresError .* is in use by another running sluice/);
+    expect(second.output).toMatch(/UsageError .* is in use by another running sluice/);
     const backends = await query(url, `SELECT pid FROM pg_stat_activity WHERE backend_type = 'client backend'`);
     killAll([backends.flat().map(Number)[0] ?? 0]);
     await new Promise((resolve) => setTimeout(resolve, 500));
@@ -128,7 +128,7 @@ describe('the PostgreSQL brought along', () => {
     const impossible = { dataDir, database: 'sluice', settings: { shared_buffers: '1kB' } };
     await expect(EmbeddedPostgres.start(impossible)).rejects.toThrow(/^PostgreSQL did not start: .*shared_buffers.*$/);
     await expect(EmbeddedPostgres.start({ ...impossible, dataDir: __dirname })).rejects.toThrow(
-      /holds something else than PostgreSQL's data/,
+      /contains other files than PostgreSQL's data/,
     );
   });
 });

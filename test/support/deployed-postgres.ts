@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { EmbeddedPostgres } from '../../apps/dev/embedded-postgres/index.js';
+import { EmbeddedPostgres } from '../../apps/dev/embedded-postgres/embedded-postgres.js';
 import { descendants, killAll } from './processes.js';
 
 /** A PostgreSQL that may be killed, stopped and started again, with all its data, under the same URL. */

@@ -9,7 +9,7 @@ import { chmod, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
-import { EmbeddedPostgres } from '../../dist/apps/dev/embedded-postgres/index.js';
+import { EmbeddedPostgres } from '../../dist/apps/dev/embedded-postgres/embedded-postgres.js';
 import { migrateSchema } from '../../dist/apps/schema.js';
 
 const prefix = 'sluice-test-';

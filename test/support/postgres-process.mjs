@@ -1,4 +1,4 @@
-import { EmbeddedPostgres } from '../../dist/apps/dev/embedded-postgres/index.js';
+import { EmbeddedPostgres } from '../../dist/apps/dev/embedded-postgres/embedded-postgres.js';
 
 /* A process that holds the PostgreSQL of DATA_DIR until it is told to stop, or killed. */
 try {

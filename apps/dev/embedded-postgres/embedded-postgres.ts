@@ -3,29 +3,31 @@ import { basename, dirname, join, resolve } from 'node:path';
 import { type ClientConfig, escapeIdentifier } from 'pg';
 import { locateBinaries } from './binaries.js';
 import { ensureCluster, readPassword } from './cluster.js';
-import { EmbeddedPostgresError } from './error.js';
+import { withTimeout } from '#kernel/timeout.js';
+import { UsageError } from '#platform/usage-error.js';
 import { clearLeftovers } from './leftovers.js';
 import type { Ownership } from './ownership.js';
+import { findPostmaster } from './postmaster.js';
 import { chooseRunAs } from './run-as.js';
 import { type Server, startServer } from './server.js';
 
 type Settings = Readonly<Record<string, string>>;
 
 export interface EmbeddedPostgresOptions {
-  /** Made if it does not exist. Not on a file system that another machine or container uses at the same time. */
+  /** Created if needed. It must not be on a file system that another machine or container uses at the same time. */
   readonly dataDir: string;
-  /** Made if it does not exist. */
+  /** Created if needed. */
   readonly database: string;
-  /** Any free one if left out. */
+  /** Any free one by default. */
   readonly port?: number | undefined;
-  /** Settings of postgresql.conf, on top of the defaults here. */
+  /** Settings of postgresql.conf, in addition to the defaults below. */
   readonly settings?: Settings;
 }
 
-/** How long a shutdown may take before connections are cut off, in milliseconds; no commit is lost by that. */
-const patience = 20_000;
+/** After this time a shutdown cuts connections. No commit is lost. */
+const SHUTDOWN_TIMEOUT_MS = 20_000;
 
-const defaults = {
+const DEFAULTS = {
   listen_addresses: '127.0.0.1',
   unix_socket_directories: '',
   cluster_name: 'sluice',
@@ -33,7 +35,7 @@ const defaults = {
   timezone: 'UTC',
   log_timezone: 'UTC',
   log_checkpoints: 'off',
-  // Small statements on a small machine: planning for many cores or compiling them only costs.
+  // For small statements, parallel plans and compilation only add cost.
   max_parallel_workers_per_gather: '0',
   jit: 'off',
 };
@@ -43,18 +45,18 @@ const defaults = {
  * EmbeddedPostgresErrors wherever a person can do something about them.
  */
 export class EmbeddedPostgres {
-  /** Resolves when the server has ended, by `stop` or by itself. */
+  /** Resolves when the server has ended, for whatever reason. */
   readonly exited: Promise<void>;
 
   private constructor(
     readonly url: string,
     private readonly server: Server,
   ) {
-    this.exited = server.keeper.exited.then(() => this.letGo());
+    this.exited = server.keeper.exited.then(() => this.release());
   }
 
   static async start(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
-    const settings: Settings = { ...defaults, ...options.settings };
+    const settings: Settings = { ...DEFAULTS, ...options.settings };
     const binaries = await locateBinaries();
     const dataDir = await canonical(options.dataDir);
     const runAs = await chooseRunAs(dataDir, binaries);
@@ -66,8 +68,7 @@ export class EmbeddedPostgres {
     });
     await clearLeftovers(dataDir, connection);
     const server = await startServer({ dataDir, binaries, runAs, settings, connection, port: options.port });
-    const url = `postgres://sluice:${password}@127.0.0.1:${server.port}/${options.database}`;
-    const started = new EmbeddedPostgres(url, server);
+    const started = new EmbeddedPostgres(urlOf(server.port, password, options.database), server);
     try {
       await ensureDatabase(server.ownership, options.database);
       return started;
@@ -87,26 +88,37 @@ export class EmbeddedPostgres {
 
   /** Ends all connections; resolves when everything is on disk and the server has ended. */
   async stop(): Promise<void> {
-    await this.letGo();
-    const hurry = setTimeout(() => process.kill(this.pid, 'SIGQUIT'), patience);
+    await this.release();
+    await withTimeout(this.exited, SHUTDOWN_TIMEOUT_MS, () => process.kill(this.pid, 'SIGQUIT'));
     await this.exited;
-    clearTimeout(hurry);
   }
 
-  private async letGo(): Promise<void> {
+  private async release(): Promise<void> {
     this.server.keeper.release();
     await this.server.ownership.release();
   }
 }
 
-/** The form under which PostgreSQL itself knows the folder. */
+/** The URL of the server that another process runs on this data directory; null when there is none. */
+export async function runningUrl(dataDir: string, database: string): Promise<string | null> {
+  const postmaster = await findPostmaster(dataDir);
+  return postmaster === undefined || postmaster.port === 0
+    ? null
+    : urlOf(postmaster.port, await readPassword(dataDir), database);
+}
+
+function urlOf(port: number, password: string, database: string): string {
+  return `postgres://sluice:${password}@127.0.0.1:${port}/${database}`;
+}
+
+/** The absolute path without symbolic links, as PostgreSQL reports it. */
 async function canonical(dataDir: string): Promise<string> {
   const path = resolve(dataDir);
   try {
     await mkdir(dirname(path), { recursive: true });
     return await realpath(path).catch(async () => join(await realpath(dirname(path)), basename(path)));
   } catch (error) {
-    throw new EmbeddedPostgresError(
+    throw new UsageError(
       `${dirname(path)} cannot be used (${String((error as NodeJS.ErrnoException).code)}): set DATA_DIR to a folder that can be written.`,
     );
   }

@@ -2,11 +2,11 @@ import type { ChildProcess } from 'node:child_process';
 import { type RunAs, spawnAs } from './run-as.js';
 
 /**
- * Runs the server, and shuts it down (SIGINT: fast) when its input ends: because we closed it, or because we are gone,
- * however we went. POSIX gives background jobs no input, hence the copy of it as 3. It outlives a Ctrl-C or SIGTERM to
- * the whole group, so that the server is still there for those who have work to finish.
+ * Runs the server, and shuts it down (SIGINT: fast) when standard input ends, which also happens when this process is
+ * killed. POSIX gives background jobs no standard input, hence its copy as descriptor 3. Signals to the whole group are
+ * ignored, so that processes which finish their work still have a database.
  */
-const script = `
+const SCRIPT = `
 trap '' INT TERM HUP
 exec 3<&0 </dev/null
 "$@" 3<&- &
@@ -22,7 +22,7 @@ exit "$status"
 
 /** The shell that keeps one server process. */
 export class Keeper {
-  /** Resolves when the shell has ended, and with it, unless the shell was killed, the server. */
+  /** Resolves when the shell has ended, and with it the server, unless the shell was killed. */
   readonly exited: Promise<void>;
   private running = true;
 
@@ -39,7 +39,7 @@ export class Keeper {
 
   static start(runAs: RunAs, command: readonly string[], log: number): Keeper {
     return new Keeper(
-      spawnAs(runAs, '/bin/sh', ['-c', script, 'sluice-postgres', ...command], {
+      spawnAs(runAs, '/bin/sh', ['-c', SCRIPT, 'sluice-postgres', ...command], {
         stdio: ['pipe', log, log],
         detached: true,
       }),
@@ -50,7 +50,7 @@ export class Keeper {
     return this.running;
   }
 
-  /** Lets go of the server, which makes it shut down. */
+  /** Makes the server shut down. */
   release(): void {
     this.shell.stdin?.destroy();
   }

@@ -1,28 +1,25 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ClientConfig } from 'pg';
-import { EmbeddedPostgresError, inUse } from './error.js';
-import { Ownership } from './ownership.js';
+import { UsageError } from '#platform/usage-error.js';
+import { inUse, Ownership } from './ownership.js';
 import { findPostmaster, isAlive, type Postmaster, removeStalePidFile } from './postmaster.js';
 
-/** Waited this long for a server that neither answers nor ends, in milliseconds. */
-const patience = 30_000;
+/** How long to wait for a server that neither responds nor ends. */
+const TIMEOUT_MS = 30_000;
 
-/**
- * Makes way for a new server: stops one that nobody uses any more, because its parent and its keeper were killed.
- * Rejects if another process uses it.
- */
+/** Stops a server that was left behind because its parent and its keeper were killed. Rejects if it is in use. */
 export async function clearLeftovers(dataDir: string, connection: (port: number) => ClientConfig): Promise<void> {
-  const deadline = Date.now() + patience;
+  const deadline = Date.now() + TIMEOUT_MS;
   for (let found = await findPostmaster(dataDir); found; found = await findPostmaster(dataDir)) {
-    // Not connectable means starting or shutting down, mostly because its parent has just been killed.
+    // A server that refuses connections is starting or shutting down.
     const ownership = found.port > 0 ? await Ownership.claim(connection(found.port)).catch(() => null) : null;
     if (ownership === undefined) throw inUse(dataDir);
     if (ownership) {
       await stopOrphan(found, dataDir);
       await ownership.release();
     } else if (Date.now() > deadline) {
-      throw new EmbeddedPostgresError(
-        `A PostgreSQL that does not answer runs on ${dataDir} (process ${found.pid}): stop that process.`,
+      throw new UsageError(
+        `A PostgreSQL that does not respond runs on ${dataDir} (process ${found.pid}): stop that process.`,
       );
     } else {
       await sleep(100);
@@ -40,9 +37,7 @@ async function stopOrphan({ pid }: Postmaster, dataDir: string): Promise<void> {
       process.kill(pid, signal);
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'EPERM') return;
-      throw new EmbeddedPostgresError(
-        `A PostgreSQL of another user runs on ${dataDir} (process ${pid}): stop that process.`,
-      );
+      throw new UsageError(`A PostgreSQL of another user runs on ${dataDir} (process ${pid}): stop that process.`);
     }
     const end = Date.now() + wait;
     while (Date.now() < end) {

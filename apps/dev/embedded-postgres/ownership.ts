@@ -1,13 +1,17 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client, type ClientConfig } from 'pg';
+import { UsageError } from '#platform/usage-error.js';
 
-/** Any number will do, as long as every version of this program uses the same. */
-const lockNumber = 7_885_301_204;
+/** Arbitrary, but the same in every version of this program. */
+const LOCK = 7_885_301_204;
 
-/**
- * The sign that a living process uses this server: an advisory lock, which PostgreSQL frees by itself when the
- * connection of its holder ends, however the holder ended.
- */
+export function inUse(dataDir: string): UsageError {
+  return new UsageError(
+    `${dataDir} is in use by another running sluice: stop that one, or set DATA_DIR to another folder.`,
+  );
+}
+
+/** Marks a server as used by this process: an advisory lock, which PostgreSQL releases when its connection ends. */
 export class Ownership {
   private released = false;
 
@@ -18,7 +22,7 @@ export class Ownership {
     this.watch(client);
   }
 
-  /** Undefined if another process has it. Rejects if the server cannot be asked. */
+  /** Undefined if another process owns it. Rejects if the server does not respond. */
   static async claim(config: ClientConfig): Promise<Ownership | undefined> {
     const client = await connectAndLock(config);
     return client && new Ownership(config, client);
@@ -37,7 +41,7 @@ export class Ownership {
     return this.released;
   }
 
-  /** A crash of any backend makes PostgreSQL drop all connections while the server lives on. */
+  /** When one backend crashes, PostgreSQL drops all connections and goes on. */
   private watch(client: Client): void {
     client.once('end', () => void this.claimAgain());
   }
@@ -60,7 +64,7 @@ async function connectAndLock(config: ClientConfig): Promise<Client | undefined>
   const client = new Client(config);
   client.on('error', () => undefined);
   await client.connect();
-  const { rows } = await client.query<{ mine: boolean }>('SELECT pg_try_advisory_lock($1) AS mine', [lockNumber]);
+  const { rows } = await client.query<{ mine: boolean }>('SELECT pg_try_advisory_lock($1) AS mine', [LOCK]);
   if (rows[0]?.mine) return client;
   await client.end();
   return undefined;

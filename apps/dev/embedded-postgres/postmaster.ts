@@ -9,17 +9,17 @@ export interface Postmaster {
   readonly port: number;
 }
 
-/** The server that runs on this data directory, according to its postmaster.pid and the process table. */
+/** The server that runs on this data directory, by its postmaster.pid and the process table. */
 export async function findPostmaster(dataDir: string): Promise<Postmaster | undefined> {
   const lines = (await readFile(join(dataDir, 'postmaster.pid'), 'utf8').catch(() => '')).split('\n');
-  // A server that only starts has not written its port yet.
+  // A starting server has not written its port yet.
   const postmaster = { pid: Number(lines[0]), port: Number(lines[3] ?? 0) };
   return (await isPostmasterOf(postmaster.pid, dataDir)) ? postmaster : undefined;
 }
 
 /**
- * PostgreSQL itself takes over the file of a dead server, but not one whose number has since been given to another
- * process, or whose process is dead and was never waited for by its parent.
+ * PostgreSQL replaces the file of a dead server, but not if its process id was reused by another process or belongs to
+ * a zombie.
  */
 export async function removeStalePidFile(dataDir: string): Promise<void> {
   const file = join(dataDir, 'postmaster.pid');
@@ -40,11 +40,11 @@ async function isPostmasterOf(pid: number, dataDir: string): Promise<boolean> {
   if (!isAlive(pid)) return false;
   const command = `${await commandOf(pid)} `;
   if (command.includes(`postgres -D ${dataDir} `)) return true;
-  // The folder may have been renamed while the server was running.
+  // The folder may have been renamed while the server ran.
   return command.includes('postgres -D ') && (await readlink(`/proc/${pid}/cwd`).catch(() => '')) === dataDir;
 }
 
-/** Empty for a process that is dead but was not waited for. */
+/** Empty for a zombie. */
 async function commandOf(pid: number): Promise<string> {
   if (platform() === 'linux') {
     return (await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')).replaceAll('\0', ' ');

@@ -3,7 +3,7 @@ import { readFile, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { promisify } from 'node:util';
 import type { Binaries } from './binaries.js';
-import { EmbeddedPostgresError } from './error.js';
+import { UsageError } from '#platform/usage-error.js';
 
 const run = promisify(execFile);
 
@@ -12,11 +12,11 @@ export interface User {
   readonly gid: number;
 }
 
-/** How PostgreSQL's programs are started, because they refuse to run as root. */
+/** How PostgreSQL's programs, which refuse to run as root, are started. */
 export interface RunAs {
   /** The user that must own the data, if it is not the current one. */
   readonly user?: User;
-  /** A command that changes the user itself; without it, spawn does. */
+  /** A command that changes the user; without it, spawn does. */
   readonly prefix: readonly string[];
 }
 
@@ -27,7 +27,7 @@ export async function chooseRunAs(dataDir: string, binaries: Binaries): Promise<
   if (process.getuid?.() !== 0) return { prefix: [] };
   const user = (await ownerOf(dataDir)) ?? (await userNamed('postgres')) ?? (await userNamed('nobody'));
   if (!user) {
-    throw new EmbeddedPostgresError(
+    throw new UsageError(
       'PostgreSQL refuses to run as root and there is no user postgres or nobody to run it as: start as a normal user.',
     );
   }
@@ -43,13 +43,13 @@ export function spawnAs(runAs: RunAs, file: string, args: readonly string[], opt
   const { user } = runAs;
   // spawn takes signed ids; macOS knows nobody as 4294967294.
   const ids = user && runAs.prefix.length === 0 ? { uid: user.uid | 0, gid: user.gid | 0 } : {};
-  // Variables such as PGDATA, PGOPTIONS or LC_ALL of the caller are not meant for this server.
+  // The caller's PGDATA, PGOPTIONS or LC_ALL must not affect this server.
   return spawn(command, rest, { cwd: '/', env: { PATH: process.env.PATH }, ...options, ...ids });
 }
 
 /**
- * The clone may lie in a folder that only root can enter, such as /root or one made by mktemp -d. Then the user gets
- * one capability to pass through; no_setuid_fixup, because access(2) disregards it otherwise.
+ * The clone may be in a folder that only root can enter, such as /root or one made by mktemp -d. The user then gets one
+ * capability to pass through it; access(2) ignores it without no_setuid_fixup.
  */
 async function setpriv({ uid, gid }: User, mayExecute: boolean, dataDir: string): Promise<readonly string[]> {
   const capability = await usableCapability(mayExecute ? [dacReadSearch, dacOverride] : [dacOverride]);
@@ -64,7 +64,7 @@ async function setpriv({ uid, gid }: User, mayExecute: boolean, dataDir: string)
       () => false,
     ));
   if (works) return prefix;
-  throw new EmbeddedPostgresError(
+  throw new UsageError(
     `PostgreSQL refuses to run as root, and the user it would run as (uid ${uid}) cannot reach this folder or ${dataDir}: ` +
       'start as a normal user, or put the clone and DATA_DIR into folders that everybody may enter.',
   );

@@ -2,9 +2,9 @@ import { chown, open, rename, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { User } from './run-as.js';
 
-const rotateAt = 1_000_000;
+const ROTATE_AT_BYTES = 1_000_000;
 
-/** The file that a server writes to, and what the last start added to it. */
+/** The log file of a server, and what the last start added to it. */
 export class ServerLog {
   private constructor(
     readonly path: string,
@@ -17,12 +17,12 @@ export class ServerLog {
       (found) => found.size,
       () => 0,
     );
-    if (size < rotateAt) return new ServerLog(path, size);
+    if (size < ROTATE_AT_BYTES) return new ServerLog(path, size);
     await rename(path, `${path}.1`);
     return new ServerLog(path, 0);
   }
 
-  /** Calls back with a descriptor that is open meanwhile. */
+  /** Calls `use` with a descriptor, which is closed afterwards. */
   async opened<T>(user: User | undefined, use: (descriptor: number) => T): Promise<T> {
     const file = await open(this.path, 'a', 0o600);
     try {

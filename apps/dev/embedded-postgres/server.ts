@@ -2,9 +2,9 @@ import { type AddressInfo, createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ClientConfig } from 'pg';
 import type { Binaries } from './binaries.js';
-import { EmbeddedPostgresError, inUse } from './error.js';
+import { UsageError } from '#platform/usage-error.js';
 import { Keeper } from './keeper.js';
-import { Ownership } from './ownership.js';
+import { inUse, Ownership } from './ownership.js';
 import { findPostmaster } from './postmaster.js';
 import type { RunAs } from './run-as.js';
 import { ServerLog } from './server-log.js';
@@ -26,15 +26,15 @@ export interface Server {
   readonly ownership: Ownership;
 }
 
-/** How long a start is tried again after what passes by itself, in milliseconds. */
-const retryFor = 10_000;
-/** Backends of a killed server that have not noticed yet; a port that was taken since we looked. */
-const passing = /pre-existing shared memory block|lock file ".*" already exists|Address already in use/;
+/** How long a start is retried after a temporary failure. */
+const RETRY_MS = 10_000;
+/** Backends of a killed server that still end, or a port that was taken after it was chosen. */
+const TEMPORARY = /pre-existing shared memory block|lock file ".*" already exists|Address already in use/;
 
 /** Resolves when the server accepts connections. */
 export async function startServer(launch: Launch): Promise<Server> {
   const { dataDir, runAs, connection } = launch;
-  const deadline = Date.now() + retryFor;
+  const deadline = Date.now() + RETRY_MS;
   for (;;) {
     const port = launch.port ?? (await freePort());
     const log = await ServerLog.in(dataDir);
@@ -48,8 +48,8 @@ export async function startServer(launch: Launch): Promise<Server> {
       throw inUse(dataDir);
     }
     const text = await log.text();
-    if (!passing.test(text) || Date.now() > deadline) {
-      throw new EmbeddedPostgresError(`PostgreSQL did not start: ${reasonIn(text)} (log: ${log.path}).`);
+    if (!TEMPORARY.test(text) || Date.now() > deadline) {
+      throw new UsageError(`PostgreSQL did not start: ${reasonIn(text)} (log: ${log.path}).`);
     }
     await sleep(200);
   }
@@ -69,7 +69,7 @@ async function claimWhenReady(keeper: Keeper, config: ClientConfig): Promise<Own
     try {
       return await Ownership.claim(config);
     } catch {
-      // Recovery after a crash may take any time; as long as the process is there, it is getting on.
+      // Recovery after a crash may take any time.
       await sleep(30);
     }
   }

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
-import { SettingsError } from '../settings.js';
+import { UsageError } from '../usage-error.js';
 import { ASYNCHRONOUS_COMMIT, ReliableClient, STARTING_TIMEOUT_MS } from './connection.js';
 import { asUnavailable } from './errors.js';
 
@@ -12,7 +12,7 @@ const PATIENCE_MS = 3_000;
  * Makes sure that what one connection sets and listens to is its own: a proxy in front of PostgreSQL may hand each
  * transaction to another connection, and may drop what is asked for when one is opened. Counts would then be slow,
  * and workers would never hear of jobs, without any error.
- * @throws SettingsError when it is so, DomainError `unavailable` when the database can't be reached
+ * @throws UsageError when it is so, DomainError `unavailable` when the database can't be reached
  */
 export async function requireDirectConnection(url: string): Promise<void> {
   const config = {
@@ -56,9 +56,9 @@ function explain(error: Error): never {
   throw /startup parameter/i.test(error.message) ? isProxied('options') : error;
 }
 
-function isProxied(what: 'options' | 'LISTEN'): SettingsError {
+function isProxied(what: 'options' | 'LISTEN'): UsageError {
   const lost = what === 'options' ? 'does not pass on the options of a connection' : 'pools transactions';
-  return new SettingsError(
+  return new UsageError(
     `DATABASE_URL leads to a proxy that ${lost}, as PgBouncer does: connect to PostgreSQL directly.`,
   );
 }

@@ -1,7 +1,7 @@
 import type { AddressInfo } from 'node:net';
 import { fastify, type FastifyInstance } from 'fastify';
 import type { Logger } from '../logging.js';
-import { SettingsError } from '../settings.js';
+import { UsageError } from '../usage-error.js';
 import type { Health } from './health.js';
 import type { Metrics } from './metrics.js';
 import type { OperatorsPages } from './operators-pages.js';
@@ -30,7 +30,7 @@ export class ManagementServer {
     readonly url: string,
   ) {}
 
-  /** @throws SettingsError when the port can't be had */
+  /** @throws UsageError when the port can't be had */
   static async open({ host, port }: ManagementOptions, shown: Shown): Promise<ManagementServer> {
     const { health, metrics, logger, queue } = shown;
     const server = fastify({ forceCloseConnections: true, requestTimeout: REQUEST_TIMEOUT_MS });
@@ -69,15 +69,15 @@ export class ManagementServer {
 function asSettingsError(error: unknown, { host, port }: ManagementOptions): unknown {
   switch ((error as NodeJS.ErrnoException).code) {
     case 'EADDRINUSE':
-      return new SettingsError(
+      return new UsageError(
         `Port ${port} is in use: stop what uses it or set MANAGEMENT_PORT to another one (0 takes any).`,
       );
     case 'EACCES':
-      return new SettingsError(`Port ${port} may not be used by this user: set MANAGEMENT_PORT to another one.`);
+      return new UsageError(`Port ${port} may not be used by this user: set MANAGEMENT_PORT to another one.`);
     case 'EADDRNOTAVAIL':
     case 'ENOTFOUND':
     case 'EAI_AGAIN':
-      return new SettingsError(`MANAGEMENT_HOST must be an address of this machine; it is "${host}".`);
+      return new UsageError(`MANAGEMENT_HOST must be an address of this machine; it is "${host}".`);
     case undefined:
     default:
       return error;

@@ -31,7 +31,7 @@ export interface Managed {
  * Starts a process behind a management port, which opens before all else and closes after it: as long as there is
  * anything to see, it can be seen. Readiness is off until the process has started, and again before it is stopped.
  * @param migrate brings the schema up to date where that is not done already; whoever looks can see that it runs
- * @throws SettingsError when the port can't be had
+ * @throws UsageError when the port can't be had
  */
 export async function managed<Process extends Running>(
   settings: Settings,

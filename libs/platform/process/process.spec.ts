@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { createServer } from 'node:net';
-import { sentence } from './process.js';
+import { startErrorMessage } from './process.js';
 
 describe('What keeps a process from starting', () => {
   it.each([
@@ -10,6 +10,6 @@ describe('What keeps a process from starting', () => {
     const [error] = (await once(createServer().listen(0, host), 'error').catch((thrown: unknown) => [thrown])) as [
       Error,
     ];
-    expect(sentence(error)).toBe(`HOST must be an address of this machine; it is "${host}".`);
+    expect(startErrorMessage(error)).toBe(`HOST must be an address of this machine; it is "${host}".`);
   });
 });

@@ -1,7 +1,8 @@
 import { DomainError } from '#kernel/domain-error.js';
 import { requireDirectConnection } from '../database/direct-connection.js';
 import { createLogger, type Logger } from '../logging.js';
-import { readSettings, SettingsError, type Settings } from '../settings.js';
+import { readSettings, type Settings } from '../settings.js';
+import { UsageError } from '../usage-error.js';
 
 /** Signals within this time, in milliseconds, are one: a terminal and npm both pass a Ctrl-C on. */
 const SAME_SIGNAL_MS = 1_000;
@@ -39,7 +40,7 @@ export async function runProcess(
     stopOnSignal(running, logger);
     if (process.connected) process.send?.('ready');
   } catch (error) {
-    process.stderr.write(`${name}: ${sentence(error)}\n`);
+    process.stderr.write(`${name}: ${startErrorMessage(error)}\n`);
     process.exit(1);
   }
 }
@@ -82,8 +83,8 @@ interface ListenError {
 }
 
 /** What kept a process from its work, for people. */
-export function sentence(error: unknown): string {
-  if (error instanceof SettingsError) return error.message;
+export function startErrorMessage(error: unknown): string {
+  if (error instanceof UsageError) return error.message;
   if (error instanceof DomainError && error.code === 'unavailable') {
     const cause = error.cause instanceof Error ? error.cause.message : '';
     return `The database of DATABASE_URL cannot be reached: ${cause || 'no answer'}.`;

@@ -151,6 +151,6 @@ describe('The management port', () => {
 
   it('keeps a process from starting when it is in use, with a sentence that names the setting', async () => {
     const start = api.join({ MANAGEMENT_PORT: new URL(api.managementUrl).port });
-    await expect(start).rejects.toThrow(/^SettingsError: Port \d+ is in use: .* MANAGEMENT_PORT /);
+    await expect(start).rejects.toThrow(/^UsageError: Port \d+ is in use: .* MANAGEMENT_PORT /);
   });
 });

@@ -1,6 +1,6 @@
 import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import { requireDirectConnection } from '#platform/database/direct-connection.js';
-import { SettingsError } from '#platform/settings.js';
+import { UsageError } from '#platform/usage-error.js';
 import { createTestDatabase, type TestDatabase } from '../../support/database.js';
 import { Program } from '../../support/processes.js';
 
@@ -91,7 +91,7 @@ describe('A connection to the database', () => {
     ['does not let it listen', (said: string) => said.replace('LISTEN ', '--LSTN '), undefined],
   ])('must lead through no proxy that %s', async (_what, change, answer) => {
     const error = await through(change, answer);
-    expect(error).toBeInstanceOf(SettingsError);
+    expect(error).toBeInstanceOf(UsageError);
     expect(String(error)).toMatch(/^Error: DATABASE_URL leads to a proxy that .*: connect to PostgreSQL directly\.$/);
   });
 

@@ -1,3 +1,0 @@
-export { EmbeddedPostgres, type EmbeddedPostgresOptions } from './embedded-postgres.js';
-export { EmbeddedPostgresError } from './error.js';
-export { runningUrl } from './running-url.js';
