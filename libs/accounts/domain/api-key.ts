@@ -30,9 +30,9 @@ export function assertCanGrant(own: readonly string[], granted: readonly Scope[]
 }
 
 export function apiKeyNotFound(): DomainError {
-  return new DomainError('api_key_not_found', 'The account has no live key with this id.');
+  return new DomainError('api_key_not_found', 'The account has no active key with this id.');
 }
 
 export function tooManyKeys(): DomainError {
-  return new DomainError('too_many_keys', `An account has at most ${MAX_KEYS} live keys. Revoke one first.`);
+  return new DomainError('too_many_keys', `An account can have at most ${MAX_KEYS} active keys. Revoke one first.`);
 }

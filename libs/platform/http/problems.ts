@@ -48,7 +48,7 @@ export const PROBLEMS: Readonly<Record<ErrorCode, ProblemKind>> = {
     cause:
       'Each message of a batch counts as one request, and this batch has more messages than the plan allows per minute or per day. It can never be accepted. Nothing was stored.',
     cure: 'Send smaller batches, or move to a plan with higher limits. X-RateLimit-Limit contains the limit.',
-    example: 'Your plan admits 60 messages at once. Send smaller batches.',
+    example: 'Your plan allows at most 60 messages per batch. Send smaller batches.',
   },
   malformed_request: {
     status: 400,
@@ -56,7 +56,7 @@ export const PROBLEMS: Readonly<Record<ErrorCode, ProblemKind>> = {
     cause:
       'The request is not valid HTTP/1.1: for example, it has an unknown method, an invalid header line, two Host headers, or a path with invalid percent-encoding.',
     cure: 'Use an HTTP library, percent-encode each path segment, and check for a proxy that modifies requests.',
-    example: 'The path is not validly percent-encoded.',
+    example: 'The path has invalid percent-encoding.',
   },
   unauthorized: {
     status: 401,
@@ -78,14 +78,14 @@ export const PROBLEMS: Readonly<Record<ErrorCode, ProblemKind>> = {
     title: 'Sign-up is disabled',
     cause: 'The operator of this service has disabled sign-up.',
     cure: 'Ask the operator for an account.',
-    example: 'Ask the operator of this service for an account.',
+    example: 'Sign-up is disabled. Ask the operator of this service for an account.',
   },
   not_found: {
     status: 404,
     title: 'The path does not exist',
     cause: 'There is no resource at this path. Paths are case-sensitive and have no trailing slash.',
     cure: 'Compare the path with the documentation at /docs.',
-    example: 'No resource has this path.',
+    example: 'There is no resource at this path.',
   },
   message_not_found: {
     status: 404,
@@ -106,7 +106,7 @@ export const PROBLEMS: Readonly<Record<ErrorCode, ProblemKind>> = {
     title: 'The request took too long to arrive',
     cause: 'The headers or the body of the request did not arrive in full within the time limit. Nothing was stored.',
     cure: 'Send the request again on a new connection, without pauses.',
-    example: 'Send the whole request without delay.',
+    example: 'The request did not arrive in time. Send it without pauses.',
   },
   body_too_large: {
     status: 413,
@@ -127,7 +127,7 @@ export const PROBLEMS: Readonly<Record<ErrorCode, ProblemKind>> = {
     title: 'The path and headers are too large',
     cause: 'The path and headers of the request exceed 16 KiB in total.',
     cure: 'Remove unnecessary headers, such as cookies, and shorten the query.',
-    example: 'Headers and path together must be at most 16384 bytes.',
+    example: 'The path and headers must be at most 16384 bytes in total.',
   },
   invalid_transition: {
     status: 409,
@@ -135,28 +135,28 @@ export const PROBLEMS: Readonly<Record<ErrorCode, ProblemKind>> = {
     cause:
       'Only queued messages can be cancelled, and only failed messages can be retried. The message has another status, which may have changed a moment ago.',
     cure: 'Get the message and decide by its current status, which is also in detail. Do not repeat the request unchanged.',
-    example: 'The message is delivered; only a message that is queued allows this.',
+    example: 'The message is delivered. This operation requires it to be queued.',
   },
   idempotency_key_in_use: {
     status: 409,
     title: 'A request with this Idempotency-Key is in progress',
     cause: 'Another request with the same Idempotency-Key has been in progress for several seconds.',
     cure: 'Wait a few seconds, then repeat the request with the same key to get the response to the first one.',
-    example: 'The first request with this key is still under way. Repeat it.',
+    example: 'The first request with this key is still in progress. Retry later.',
   },
   idempotency_key_reused: {
     status: 422,
     title: 'The Idempotency-Key was used for a different request',
     cause: 'In the last 24 hours, the account sent a different body with the same Idempotency-Key. Nothing was stored.',
     cure: 'Use a new key for each new request, and reuse a key only to repeat an identical request.',
-    example: 'Use a new Idempotency-Key for another request.',
+    example: 'The Idempotency-Key was used for a different request. Use a new one.',
   },
   too_many_keys: {
     status: 409,
     title: 'The account has too many API keys',
     cause: 'The account has reached its maximum number of active API keys.',
     cure: 'Revoke unused keys with DELETE /api-keys/{id}. GET /api-keys returns when each was last used (lastUsedAt).',
-    example: 'An account has at most 100 live keys. Revoke one first.',
+    example: 'An account can have at most 100 active keys. Revoke one first.',
   },
   account_not_found: {
     status: 404,
@@ -171,7 +171,7 @@ export const PROBLEMS: Readonly<Record<ErrorCode, ProblemKind>> = {
     cause:
       'The account has no active key with this id. The id may be unknown or belong to another account, or the key has expired or was revoked.',
     cure: 'Use an id from GET /api-keys. It starts with key_ and is not the secret key.',
-    example: 'The account has no live key with this id.',
+    example: 'The account has no active key with this id.',
   },
   ban_not_found: {
     status: 404,
@@ -186,21 +186,21 @@ export const PROBLEMS: Readonly<Record<ErrorCode, ProblemKind>> = {
     cause:
       'The account has used all requests of its plan for this minute or day. Requests without a valid API key count against a limit of their IP address, and sign-ups against an hourly one. The request was not processed.',
     cure: 'Wait for the number of seconds in Retry-After, then repeat the request. Watch X-RateLimit-Remaining and slow down before it reaches 0. A key that keeps sending is banned temporarily. Plans with higher limits are available.',
-    example: 'The requests of your plan are used up. Repeat after 42 s.',
+    example: 'The requests of your plan are used up. Retry after 42 s.',
   },
   api_key_banned: {
     status: 429,
     title: 'The API key is temporarily banned',
     cause: 'After the rate limit was exceeded, too many further requests were sent with this key.',
     cure: 'Stop sending requests with this key for the number of seconds in Retry-After, and make your client respect Retry-After. Each further ban within 24 hours lasts twice as long.',
-    example: 'This key went on after its limit was exceeded. Stop, wait 60 s, and honour Retry-After.',
+    example: 'This key continued after its limit was exceeded. Stop, wait 60 s, and respect Retry-After.',
   },
   internal_error: {
     status: 500,
     title: 'An internal error occurred',
     cause: 'An unexpected error occurred and was logged. The outcome of the request is unknown.',
     cure: 'Repeat the request, with the same Idempotency-Key if it sends messages. If the error persists, report the requestId.',
-    example: 'The fault is ours and was logged. Quote the requestId if it stays.',
+    example: 'An internal error occurred and was logged. Report the requestId if it persists.',
   },
   unavailable: {
     status: 503,
@@ -208,7 +208,7 @@ export const PROBLEMS: Readonly<Record<ErrorCode, ProblemKind>> = {
     cause:
       'The service is overloaded, or something it depends on cannot be reached or did not respond in time. The outcome of the request is unknown.',
     cure: 'Retry after the number of seconds in Retry-After, with exponential backoff. Send messages with an Idempotency-Key, so that a retry cannot create duplicates.',
-    example: 'The service cannot reach its store. Repeat the request later.',
+    example: 'The service cannot reach its database. Retry later.',
   },
   storage_full: {
     status: 507,
@@ -216,7 +216,7 @@ export const PROBLEMS: Readonly<Record<ErrorCode, ProblemKind>> = {
     cause:
       'The messages of the account use all the storage that the operator of this service allows. Nothing was stored. For any other 5xx the outcome is unknown.',
     cure: 'Do not retry: requests are rejected until older messages have been removed. GET /account/usage returns the storage used and its limit. Ask the operator when messages are removed, or for a higher limit.',
-    example: 'The account stores 10240 MiB, which is all it may. Older messages must be removed first.',
+    example: 'The account has reached its limit of 10240 MiB. Older messages must be removed first.',
   },
 };
 
