@@ -1,7 +1,7 @@
 import { NestFactory } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { FastifyInstance } from 'fastify';
-import { MessagesModule } from '#messages/messages.module.js';
+import { QueuePages } from '#messages/messages.module.js';
 import { AccessLog } from '#platform/http/access-log.js';
 import { AddressBudget } from '#platform/http/address-budget.js';
 import { AnsweredRequests } from '#platform/http/answered-requests.js';
@@ -73,7 +73,7 @@ async function listen(settings: Settings, logger: Logger, metrics: Metrics) {
   }
   return {
     url: (await app.getUrl()).replace('[::]', '127.0.0.1').replace('0.0.0.0', '127.0.0.1'),
-    queuePages: (basePath: string) => MessagesModule.queuePages(app, basePath),
+    queuePages: (basePath: string) => app.get(QueuePages).open(basePath),
     stop: async () => {
       await stopHttp();
       await app.close();

@@ -1,7 +1,7 @@
 import 'reflect-metadata';
 import { realpath } from 'node:fs/promises';
 import { join } from 'node:path';
-import { MessagesModule } from '#messages/messages.module.js';
+import { MessagesModule, StrayMessages } from '#messages/messages.module.js';
 import { Environment } from '#platform/environment.js';
 import { createLogger } from '#platform/logging.js';
 import { startErrorMessage } from '#platform/process/process.js';
@@ -18,7 +18,7 @@ try {
   // It authenticates no caller, so any pepper will do.
   const env = { API_KEY_PEPPER: '-'.repeat(32), ...process.env, DATABASE_URL: await databaseUrl() };
   const tools = await startTools(readSettings(env), createLogger('silent', 'census'), MessagesModule.forTools());
-  const count = await MessagesModule.census(tools);
+  const count = await tools.get(StrayMessages).count();
   await tools.close();
   console.log(`${count} messages are queued or processing without an outbox entry, a live job or an unexpired claim.`);
   process.exitCode = count === 0 ? 0 : 1;

@@ -1,4 +1,4 @@
-import { Environment } from '#messages/index.js';
+import { Environment } from '#platform/environment.js';
 import type { HandlerModule } from '#messages/messages.module.js';
 
 /** Handlers by the name that HANDLER gives: modules that export a `MessageHandler`, loaded when they are chosen. */

@@ -1,5 +1,5 @@
 import type { MessageHandler } from '#messages/index.js';
-import { MessagesModule, type HandlerModule } from '#messages/messages.module.js';
+import { Consumer, MessagesModule, QueuePages, type HandlerModule } from '#messages/messages.module.js';
 import type { Logger } from '#platform/logging.js';
 import type { Metrics } from '#platform/management/metrics.js';
 import type { Settings } from '#platform/settings.js';
@@ -26,8 +26,8 @@ export function startWorker(
     const parts = await openParts(settings, logger, 'worker', metrics);
     const app = await startContext(parts, MessagesModule.forWorker(handler));
     return {
-      queuePages: (basePath: string) => MessagesModule.queuePages(app, basePath),
-      takesWork: () => MessagesModule.takesJobs(app),
+      queuePages: (basePath: string) => app.get(QueuePages).open(basePath),
+      takesWork: () => app.get(Consumer).takesJobs,
       stop: () => app.close(),
     };
   };

@@ -1,16 +1,5 @@
+/** The settings of a process, published for the modules of handlers, which may import nothing else of Sluice. */
 export { Environment } from '#platform/environment.js';
-export { CancelMessage } from './application/cancel-message.js';
 export type { Backlog } from './application/backlogs.js';
-export { GetMessage } from './application/get-message.js';
 export { GetMessageUsage, type MessageUsage, type Storage } from './application/get-message-usage.js';
-export { ListAttempts } from './application/list-attempts.js';
-export { ListMessages } from './application/list-messages.js';
 export { GiveUp, MessageHandler, RetryDelivery, type Delivery } from './application/message-handler.js';
-export type { Accepted, AcceptedBatch, Page } from './application/messages.js';
-export { RetryFailed } from './application/retry-failed.js';
-export { RetryMessage } from './application/retry-message.js';
-export { SendBatch } from './application/send-batch.js';
-export { SendMessage } from './application/send-message.js';
-export type { Attempt, AttemptOutcome } from './domain/attempt.js';
-export { Message } from './domain/message.js';
-export { MESSAGE_STATUSES, type MessageStatus } from './domain/message-status.js';

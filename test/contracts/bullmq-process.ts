@@ -1,8 +1,7 @@
-import type { Job, Queue } from 'bullmq';
+import type { Job } from 'bullmq';
 import { BullMqDeliveryQueue } from '#messages/adapters/bullmq/bullmq-delivery-queue.js';
 import { fromJob, type DeliveryJobData } from '#messages/adapters/bullmq/delivery-job.js';
-import { nextPriority } from '#messages/adapters/bullmq/postgres-queue-depth.js';
-import { openQueueConnection } from '#messages/adapters/bullmq/queue-connection.js';
+import { QueueConnection } from '#messages/adapters/bullmq/queue-connection.js';
 import type { Job as DeliveryJob } from '#messages/application/deliveries.js';
 
 export const QUEUE_NAME = 'contract';
@@ -21,11 +20,11 @@ export interface WorkerOptions {
 
 /** What one process of Sluice has of BullMQ. */
 export function openBullMq(url: string) {
-  const connection = openQueueConnection({ url, poolSize: 10, asynchronousCommit: true, onError: ignore });
-  const onPostgres = new connection.classes.Queue<DeliveryJobData>(QUEUE_NAME, { connection: connection.pool });
-  onPostgres.on('error', ignore);
-  // Which backend it has is of no interest to those that use it.
-  const bullmq = onPostgres as unknown as Queue<DeliveryJobData>;
+  const connection = new QueueConnection({
+    ...{ url, poolSize: 10, queueName: QUEUE_NAME, asynchronousCommit: true },
+    onError: ignore,
+  });
+  const bullmq = connection.queue;
   const workers: { close(): Promise<void> }[] = [];
   const takers = new Map<string, ReturnType<typeof open>>();
   const open = (processor: (() => Promise<void>) | undefined, options: WorkerOptions) => {
@@ -38,8 +37,9 @@ export function openBullMq(url: string) {
     return worker;
   };
   return {
+    connection,
     bullmq,
-    queue: new BullMqDeliveryQueue(bullmq, POLICY, () => nextPriority(connection.pool, QUEUE_NAME)),
+    queue: new BullMqDeliveryQueue(connection, POLICY),
 
     /** What workers get to see, by the ids of the jobs. */
     jobs: async () => {
@@ -48,7 +48,7 @@ export function openBullMq(url: string) {
       for (let start = 0; ; start += 100) {
         const page = await bullmq.getJobs(undefined, start, start + 99);
         if (page.length === 0) return jobs;
-        for (const { id = '', data } of page) jobs.set(id, fromJob(id, data));
+        for (const { id = '', data } of page) jobs.set(id, fromJob(id, data as DeliveryJobData));
       }
     },
 
@@ -79,8 +79,7 @@ export function openBullMq(url: string) {
 
     close: async () => {
       for (const worker of workers) await worker.close();
-      await bullmq.close();
-      await connection.close();
+      await connection.onApplicationShutdown();
     },
   };
 }

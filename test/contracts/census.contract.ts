@@ -1,9 +1,10 @@
-import type { Census, Stray } from '#messages/application/census.js';
+import type { JobEvents } from '#messages/application/job-events.js';
 import type { JobFollower } from '#messages/application/job-follower.js';
 import type { Reconciler } from '#messages/application/reconciler.js';
+import type { StrayMessage, StrayMessages } from '#messages/application/stray-messages.js';
 import type { Attempt } from '#messages/domain/attempt.js';
 import type { Message } from '#messages/domain/message.js';
-import { aClaim, after, aMessage, jobOf } from '../support/messages.js';
+import { aClaim, after, aMessage } from '../support/messages.js';
 
 /** A worker's hold on a job, and how it can let go. */
 export interface Held {
@@ -14,7 +15,8 @@ export interface Held {
 }
 
 export interface CensusSubject {
-  readonly census: Census;
+  readonly strays: StrayMessages;
+  readonly events: JobEvents;
   readonly reconciler: Reconciler;
   readonly follower: JobFollower;
   /** Has a message stored as it is; with an outbox entry; with a job that waits. */
@@ -117,8 +119,8 @@ export function describeCensus(name: string, open: () => Promise<CensusSubject>)
     afterAll(() => subject.close());
 
     const expectNothing = async () => {
-      expect(await subject.census.count()).toBe(0);
-      expect(await subject.census.strays(10)).toEqual([]);
+      expect(await subject.strays.count()).toBe(0);
+      expect(await subject.strays.find(10)).toEqual([]);
       expect(await subject.reconciler.run()).toEqual({ requeued: 0, followed: 0 });
     };
 
@@ -158,14 +160,14 @@ export function describeCensus(name: string, open: () => Promise<CensusSubject>)
       });
 
       it('counts one, which is put on its way again', async () => {
-        expect(await subject.census.count()).toBe(1);
-        const { id, accountId, message: text, createdAt, retries } = jobOf(message);
-        const stray: Stray = { id, accountId, text, createdAt, retries, jobId: message.jobId, endedElsewhere: null };
-        expect(await subject.census.strays(10)).toEqual([stray]);
+        expect(await subject.strays.count()).toBe(1);
+        const { id, jobId, state } = message;
+        const stray: StrayMessage = { id, retries: state.retries, jobId, endedElsewhere: null };
+        expect(await subject.strays.find(10)).toEqual([stray]);
         expect(await subject.reconciler.run()).toEqual({ requeued: 1, followed: 0 });
-        expect(await subject.census.count()).toBe(0);
+        expect(await subject.strays.count()).toBe(0);
         expect(await subject.relay()).toContain(message.jobId);
-        expect(await subject.census.count()).toBe(0);
+        expect(await subject.strays.count()).toBe(0);
         expect(await subject.find(message)).toEqual(message);
       });
     });
@@ -175,7 +177,7 @@ export function describeCensus(name: string, open: () => Promise<CensusSubject>)
         const message = await enqueued(subject);
         const takenAt = Date.now();
         await end(subject);
-        expect(await subject.census.count()).toBe(1);
+        expect(await subject.strays.count()).toBe(1);
         expect(await subject.reconciler.run()).toEqual({ requeued: 0, followed: 1 });
         expect((await subject.find(message))?.state).toMatchObject({ ...expected, claim: null });
         const { status: outcome, failureReason: error } = expected;
@@ -191,17 +193,17 @@ export function describeCensus(name: string, open: () => Promise<CensusSubject>)
 
       it('is told as news, unless its job is gone after it failed', async () => {
         const { id, state } = await enqueued(subject);
-        const { position } = await subject.census.news(null);
+        const { position } = await subject.events.read(null);
         await end(subject);
         const { attempts, failureReason: failedReason } = expected;
         const run = tidy ? null : { startedAt: expect.any(Date) as Date, endedAt: expect.any(Date) as Date };
         const told = tidy && failedReason !== null ? [] : [{ id, retries: state.retries, attempts, failedReason, run }];
-        const news = await subject.census.news(position);
+        const news = await subject.events.read(position);
         expect(news.ends).toEqual(told);
         // A little is told again, until somebody has followed.
-        expect((await subject.census.news(news.position)).ends).toEqual(told);
+        expect((await subject.events.read(news.position)).ends).toEqual(told);
         expect(await subject.follower.run()).toBe(told.length);
-        expect((await subject.census.news(position)).ends).toEqual([]);
+        expect((await subject.events.read(position)).ends).toEqual([]);
       });
     });
 
@@ -218,7 +220,7 @@ export function describeCensus(name: string, open: () => Promise<CensusSubject>)
 
     it.each(Object.keys(losses))('tells no news of a message that is %s', async (loss) => {
       const message = await losses[loss]?.(subject);
-      expect((await subject.census.news(null)).ends).toEqual([]);
+      expect((await subject.events.read(null)).ends).toEqual([]);
       expect(await subject.follower.run()).toBe(0);
       await subject.reconciler.run();
       expect(await subject.follower.run()).toBe(0);
@@ -232,25 +234,25 @@ export function describeCensus(name: string, open: () => Promise<CensusSubject>)
         await subject.put(message);
         all.push(message.id);
       }
-      expect(await subject.census.count()).toBe(3);
-      expect((await subject.census.strays(2)).map(({ id }) => id)).toEqual([...all].sort().slice(0, 2));
+      expect(await subject.strays.count()).toBe(3);
+      expect((await subject.strays.find(2)).map(({ id }) => id)).toEqual([...all].sort().slice(0, 2));
     });
 
     it('has all of them healed at once, however many', async () => {
       const all = Array.from({ length: 1_100 }, () => aMessage());
       for (const message of all) await subject.put(message);
       expect(await subject.reconciler.run()).toEqual({ requeued: 1_100, followed: 0 });
-      expect(await subject.census.count()).toBe(0);
+      expect(await subject.strays.count()).toBe(0);
     });
 
     it('does no harm when what it requeues is no stray any more', async () => {
       const message = aMessage();
       await subject.put(message);
-      const [stray] = await subject.census.strays(1);
+      const [stray] = await subject.strays.find(1);
       if (stray === undefined) throw new Error('There must be one.');
       await subject.enqueue(message);
       const job = await subject.take('ours');
-      await subject.census.requeue(stray);
+      await subject.strays.requeue(stray);
       // The worker that has the job keeps it.
       expect(await subject.relay()).toEqual([]);
       await job?.complete();

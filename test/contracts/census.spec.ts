@@ -1,9 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { WORKER_NAME } from '#messages/adapters/bullmq/consumer.js';
-import { PostgresCensus } from '#messages/adapters/bullmq/postgres-census.js';
+import { WORKER_NAME } from '#messages/adapters/bullmq/delivery-job.js';
+import { PostgresJobEvents } from '#messages/adapters/bullmq/tables/postgres-job-events.js';
+import { PostgresQueueMaintenance } from '#messages/adapters/bullmq/tables/postgres-queue-maintenance.js';
+import { PostgresStrayMessages } from '#messages/adapters/bullmq/tables/postgres-stray-messages.js';
 import { JobFollower } from '#messages/application/job-follower.js';
 import { Reconciler } from '#messages/application/reconciler.js';
-import { SystemClock } from '#kernel/clock.js';
+import { SystemClock, type Clock } from '#kernel/clock.js';
 import { aMessage, idempotency, SENT_AT, TestClock } from '../support/messages.js';
 import { openBullMq, QUEUE_NAME } from './bullmq-process.js';
 import { describeCensus, type CensusSubject } from './census.contract.js';
@@ -23,17 +25,23 @@ async function open() {
   const store = await PostgresStore.open();
   const bullmq = openBullMq(store.url);
   const process = await store.process(bullmq.queue);
-  const census = new PostgresCensus(process.database, bullmq.bullmq, LOCK_MS);
-  const reconcilerAt = (clock = new SystemClock()) =>
-    new Reconciler(census, process.deliveries, process.messages, clock, () => undefined);
-  const follower = new JobFollower(census, process.deliveries, () => undefined);
-  return { store, bullmq, census, ...process, reconcilerAt, reconciler: reconcilerAt(), follower };
+  const { database, deliveries, messages } = process;
+  const strays = new PostgresStrayMessages(database, bullmq.connection);
+  const events = new PostgresJobEvents(database, bullmq.connection);
+  const maintenance = new PostgresQueueMaintenance(database, bullmq.connection, { lockMs: LOCK_MS });
+  const reports: unknown[] = [];
+  const reconcilerAt = (clock: Clock = new SystemClock()) =>
+    new Reconciler(strays, maintenance, deliveries, messages, clock, { ran: (result) => reports.push(result) });
+  const follower = new JobFollower(events, deliveries, { followingFailed: (error) => reports.push(error) });
+  const reconciler = reconcilerAt();
+  return { ...process, store, bullmq, strays, events, maintenance, reports, reconcilerAt, reconciler, follower };
 }
 
 async function openOnPostgres(): Promise<CensusSubject> {
-  const { store, bullmq, census, relay, messages, reconciler, follower } = await open();
+  const { store, bullmq, strays, events, relay, messages, reconciler, follower } = await open();
   return {
-    census,
+    strays,
+    events,
     reconciler,
     follower,
     put: (message) => store.put(message),
@@ -64,7 +72,7 @@ async function openOnPostgres(): Promise<CensusSubject> {
   };
 }
 
-describeCensus('PostgresCensus', openOnPostgres);
+describeCensus('The census on PostgreSQL', openOnPostgres);
 
 describe('the reconciler, once in a while', () => {
   let parts: Awaited<ReturnType<typeof open>>;
@@ -90,7 +98,7 @@ describe('the reconciler, once in a while', () => {
   });
 
   it('heals many strays also when the queue has told of many jobs', async () => {
-    const { store, census, reconciler } = parts;
+    const { store, strays, reconciler } = parts;
     await store.sql(
       `INSERT INTO sluice.messages (id, account_id, body, status, created_at, updated_at)
        SELECT 'msg_' || n, 'acct', 'hello', 'queued', now(), now() FROM generate_series(1, 500) AS n`,
@@ -101,7 +109,7 @@ describe('the reconciler, once in a while', () => {
       [QUEUE_NAME],
     );
     expect(await reconciler.run()).toEqual({ requeued: 500, followed: 0 });
-    expect(await census.count()).toBe(0);
+    expect(await strays.count()).toBe(0);
   });
 
   it('removes jobs from the queue a day after they ended, and only those', async () => {
@@ -141,7 +149,7 @@ describe('the reconciler, once in a while', () => {
   });
 
   it('lets a job be repeated when it is due, also when the clock of the worker that failed it was an hour ahead', async () => {
-    const { store, bullmq, census } = parts;
+    const { store, bullmq, maintenance } = parts;
     const [wrong, right] = [aMessage(), aMessage()];
     await bullmq.queue.add([wrong, right]);
     const dueIn = (id: string, ms: number) =>
@@ -151,7 +159,7 @@ describe('the reconciler, once in a while', () => {
       );
     await dueIn(wrong.id, 60_000 + HOUR_MS);
     await dueIn(right.id, 30_000);
-    await census.mendClock();
+    await maintenance.repairFutureTimestamps();
     const due = await store.sql<{ id: string; seconds: number }>(
       `SELECT id, (process_at_ms - extract(epoch FROM clock_timestamp()) * 1000)::int / 10000 AS seconds
        FROM bullmq.job ORDER BY id`,
@@ -166,7 +174,7 @@ describe('the reconciler, once in a while', () => {
   });
 
   it('leaves clocks alone that are right, and locks that others have taken for longer', async () => {
-    const { store, bullmq, census } = parts;
+    const { store, bullmq, maintenance } = parts;
     const locks = () => store.sql('SELECT id, locked_until_ms FROM bullmq.job ORDER BY id');
     for (const options of [{ lockDuration: HOUR_MS }, { name: WORKER_NAME, lockDuration: LOCK_MS }]) {
       await bullmq.queue.add([aMessage()]);
@@ -176,7 +184,7 @@ describe('the reconciler, once in a while', () => {
       ...[QUEUE_NAME, Date.now()],
     ]);
     const before = [await locks(), await store.sql('SELECT * FROM bullmq.meta ORDER BY field')];
-    await census.mendClock();
+    await maintenance.repairFutureTimestamps();
     expect([await locks(), await store.sql('SELECT * FROM bullmq.meta ORDER BY field')]).toEqual(before);
   });
 
@@ -198,12 +206,8 @@ describe('the reconciler, once in a while', () => {
   });
 
   it('runs by itself, and no more when it is closed', async () => {
-    const { store, census } = parts;
-    const reports: unknown[] = [];
-    const { deliveries, messages } = parts;
-    const reconciler = new Reconciler(census, deliveries, messages, new TestClock(SENT_AT), (report) =>
-      reports.push(report),
-    );
+    const { store, reports, reconcilerAt } = parts;
+    const reconciler = reconcilerAt(new TestClock(SENT_AT));
     await store.put(aMessage());
     reconciler.start(10);
     await store.until(() => reports.length > 0);

@@ -1,4 +1,3 @@
-import { BullMqDeliveryQueue } from '#messages/adapters/bullmq/bullmq-delivery-queue.js';
 import { aMessage, jobOf, messages, TRACEPARENT } from '../support/messages.js';
 import { openBullMq, POLICY } from './bullmq-process.js';
 import { describeDeliveryQueue, type DeliveryQueueSubject } from './delivery-queue.contract.js';
@@ -68,9 +67,11 @@ describe('BullMqDeliveryQueue', () => {
   });
 
   it('adds jobs also when it can not be told whose turn it is', async () => {
-    const { bullmq, close } = openBullMq(store.url);
+    const { bullmq, connection, queue, close } = openBullMq(store.url);
     const message = aMessage();
-    await new BullMqDeliveryQueue(bullmq, POLICY, () => Promise.reject(new Error('no such column'))).add([message]);
+    const asking = jest.spyOn(connection.pool, 'query').mockRejectedValueOnce(new Error('no such column') as never);
+    await queue.add([message]);
+    expect(asking.mock.calls[0]?.[0]).toContain('priority');
     expect(await bullmq.getJob(message.id)).toBeDefined();
     await close();
   });

@@ -41,7 +41,7 @@ describe('Messages that are old', () => {
 
   /** What a run removes and leaves at a time, for messages that are kept for 30 days. */
   const retainedAt = (now: Date) =>
-    new ApplyRetention(new PartitionsAt(partitions, now), 30, () => undefined).execute();
+    new ApplyRetention(new PartitionsAt(partitions, now), 30, { ran: () => undefined }).execute();
 
   const periods = async () => (await partitions.list()).periods;
   const places = async () =>

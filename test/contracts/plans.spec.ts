@@ -1,13 +1,18 @@
 import { randomUUID } from 'node:crypto';
 import type { PoolClient } from 'pg';
-import { ACCEPT, CHANGE } from '#messages/adapters/postgres/accept.sql.js';
-import { ATTEMPTS, CLAIM, SETTLE } from '#messages/adapters/postgres/attempts.sql.js';
+import { ADD_MESSAGES } from '#messages/adapters/postgres/add-messages.sql.js';
+import { CHANGE_MESSAGE } from '#messages/adapters/postgres/change-messages.sql.js';
+import { CLAIM } from '#messages/adapters/postgres/claim.sql.js';
+import { LIST_ATTEMPTS } from '#messages/adapters/postgres/read-messages.sql.js';
+import { SETTLE } from '#messages/adapters/postgres/settle.sql.js';
 import type { Database } from '#platform/database/database.js';
 import type { Message } from '#messages/domain/message.js';
 import { after, aMessage, messages, SENT_AT } from '../support/messages.js';
 import { PostgresStore } from './postgres-store.js';
 
-const statements = { accept: ACCEPT, claim: CLAIM, settle: SETTLE, change: CHANGE, attempts: ATTEMPTS };
+const statements = {
+  ...{ accept: ADD_MESSAGES, claim: CLAIM, settle: SETTLE, change: CHANGE_MESSAGE, attempts: LIST_ATTEMPTS },
+};
 
 type Scalar = string | number | boolean | Date | null;
 type Value = Exclude<Scalar, Date> | Scalar[];

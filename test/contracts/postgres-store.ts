@@ -1,16 +1,17 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client, Pool, type QueryResultRow } from 'pg';
-import { toMessage, type MessageRow } from '#messages/adapters/postgres/message.schema.js';
+import { toMessage, type MessageRow } from '#messages/adapters/postgres/message-row.js';
 import { PostgresDeliveries } from '#messages/adapters/postgres/postgres-deliveries.js';
 import { PostgresMessages } from '#messages/adapters/postgres/postgres-messages.js';
 import { PostgresOutbox } from '#messages/adapters/postgres/postgres-outbox.js';
 import type { Message } from '#messages/domain/message.js';
 import type { DeliveryQueue } from '#messages/application/delivery-queue.js';
-import { OutboxRelay, type RelayReport } from '#messages/application/outbox-relay.js';
+import { OutboxRelay, type RelayFault } from '#messages/application/outbox-relay.js';
 import { Database } from '#platform/database/database.js';
 import { sqlState } from '#platform/database/errors.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { InMemoryDeliveryQueue } from './fakes/in-memory-delivery-queue.js';
+import { observing } from './fakes/relay-observer.js';
 
 /** What one process of Sluice has of the store, with nothing running in the background. */
 export interface StoreProcess {
@@ -21,7 +22,7 @@ export interface StoreProcess {
   readonly relay: OutboxRelay;
   /** The SQLSTATE of each statement that failed, and what the relay had to say. */
   readonly faults: string[];
-  readonly reports: RelayReport[];
+  readonly reports: RelayFault[];
 }
 
 /** A database of its own, with as many processes on it as a test wants. */
@@ -62,8 +63,8 @@ export class PostgresStore {
       }),
     );
     const outbox = new PostgresOutbox(database);
-    const reports: RelayReport[] = [];
-    const relay = new OutboxRelay(outbox, queue, (report) => reports.push(report));
+    const reports: RelayFault[] = [];
+    const relay = new OutboxRelay(outbox, queue, observing(reports));
     const messages = new PostgresMessages(database, relay);
     this.whenClosing(async () => {
       await messages.idle();

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createLogger } from '#platform/logging.js';
 import { readSettings } from '#platform/settings.js';
-import { MessagesModule } from '#messages/messages.module.js';
+import { MessagesModule, StrayMessages } from '#messages/messages.module.js';
 import { startTools } from '../../apps/context.js';
 import { migrateSchema } from '../../apps/schema.js';
 import { Ledger } from '../../apps/cli/verify/ledger.js';
@@ -180,7 +180,7 @@ export class Deployment {
     const logger = createLogger('silent', 'tools');
     const tools = await startTools(readSettings(env), logger, MessagesModule.forTools());
     try {
-      return await MessagesModule.census(tools);
+      return await tools.get(StrayMessages).count();
     } finally {
       await tools.close();
     }

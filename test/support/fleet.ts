@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import pg from 'pg';
 import { startApi, type Api } from '../../apps/api/api.js';
 import { startTools } from '../../apps/context.js';
-import { MessagesModule } from '#messages/messages.module.js';
+import { MessagesModule, StrayMessages } from '#messages/messages.module.js';
 import { createLogger } from '#platform/logging.js';
 import { readSettings } from '#platform/settings.js';
 import { AMPLE, createTestDatabase, LIFT_LIMITS } from './database.js';
@@ -131,7 +131,7 @@ export class Fleet {
     const logger = createLogger('silent', 'tools');
     const tools = await startTools(readSettings(this.env), logger, MessagesModule.forTools());
     try {
-      return await MessagesModule.census(tools);
+      return await tools.get(StrayMessages).count();
     } finally {
       await tools.close();
     }

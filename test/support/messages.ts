@@ -73,7 +73,7 @@ export function claimTerms(terms: Partial<ClaimTerms> = {}): ClaimTerms {
 /** The job that the queue carries for a message as it is. */
 export function jobOf({ state }: Message): Job {
   const { id, accountId, text, createdAt, retries } = state;
-  return { id, accountId, message: text, createdAt, retries };
+  return { id, accountId, text, createdAt, retries };
 }
 
 /** What a handler is given in the first of five attempts, but for what is given here. */

@@ -2,7 +2,7 @@ import type { Logger } from '#platform/logging.js';
 import { traceIdOf } from '#platform/tracing/traceparent.js';
 import { MessageHandler, type Delivery } from '../application/message-handler.js';
 
-/** What a worker does until somebody gives it something better to do: it logs the delivery, not the message. */
+/** The default handler: it logs the delivery, but not the message. */
 export class LoggingHandler extends MessageHandler {
   constructor(private readonly logger: Logger) {
     super();

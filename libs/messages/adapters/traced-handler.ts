@@ -1,7 +1,7 @@
 import type { Tracing } from '#platform/tracing/tracing.js';
 import { MessageHandler, type Delivery } from '../application/message-handler.js';
 
-/** Gives each attempt its span, inside which the handler runs. The span tells how the attempt ended, but no text. */
+/** Runs the handler in a span for each attempt, with its outcome but without the text of the message. */
 export class TracedHandler extends MessageHandler {
   constructor(
     private readonly handler: MessageHandler,

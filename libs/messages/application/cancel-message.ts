@@ -4,7 +4,7 @@ import type { DeliveryQueue } from './delivery-queue.js';
 import { messageNotFound } from './get-message.js';
 import type { Messages } from './messages.js';
 
-/** Calls a message back that no worker has begun. */
+/** Cancels a message that no worker has started to process. */
 export class CancelMessage {
   constructor(
     private readonly messages: Messages,
@@ -16,7 +16,7 @@ export class CancelMessage {
   async execute(accountId: string, id: string): Promise<Message> {
     const message = await this.messages.change(accountId, id, (current) => current.cancel(this.clock.now()));
     if (message === null) throw messageNotFound();
-    // Only spares work: a worker that gets the job all the same finds the message cancelled and leaves it.
+    // Only saves work: a worker that takes the job anyway finds the message cancelled and skips it.
     await this.queue.remove(message.jobId).catch(() => undefined);
     return message;
   }

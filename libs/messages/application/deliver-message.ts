@@ -1,12 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { DomainError } from '#kernel/domain-error.js';
 import type { Clock } from '#kernel/clock.js';
+import { DomainError } from '#kernel/domain-error.js';
+import { withTimeout } from '#kernel/timeout.js';
 import type { Message } from '../domain/message.js';
 import { backoff, type RetryPolicy } from '../domain/retry-policy.js';
 import type { Deliveries, Job } from './deliveries.js';
 import { GiveUp, RetryDelivery, type MessageHandler } from './message-handler.js';
-import { Solitude } from './solitude.js';
+import { ReadWriteLock } from './read-write-lock.js';
 
 /** What becomes of the job. */
 export type Outcome =
@@ -17,7 +18,7 @@ export type Outcome =
 /** How an attempt failed. */
 interface Failure {
   readonly reason: string;
-  /** What the handler wants: to be called again after so many milliseconds, or never; null leaves it to the policy. */
+  /** The handler's choice: milliseconds until the next attempt, or none; null leaves it to the policy. */
   readonly next: number | 'never' | null;
 }
 
@@ -26,89 +27,89 @@ export interface DeliveryTerms extends RetryPolicy {
   readonly attemptTimeoutMs: number;
 }
 
-/** A message that was taken over so often is suspected of killing its workers, and runs alone. */
+/** A message that was taken over so often may be killing its workers, and runs alone. */
 const SUSPECT_AFTER_CRASHES = 2;
-/** One that kills its worker alone so often is failed. Its neighbours never are. */
-const CONVICTED_AFTER_LONE_CRASHES = 3;
-/** Milliseconds that a claim outlives its attempt, for the store to hear how it ended. */
+/** A message that kills its worker alone so often is poison and fails. Its neighbours never do. */
+const POISON_AFTER_LONE_CRASHES = 3;
+/** Milliseconds that a claim outlives its attempt, to store how it ended. */
 const SETTLING_MS = 15_000;
-/** Milliseconds for which a claim is told again when its answer is lost: left alone, it would pass for a crash. */
+/** Milliseconds for which a claim is retried when its response is lost: left alone, it would pass for a crash. */
 const CLAIMING_MS = 5_000;
 const MAX_REASON_LENGTH = 1_000;
 const DONE: Outcome = { kind: 'done' };
 
-/** How a delivery ended; `lost_claim` when another worker has taken the message over meanwhile. */
+/** How a delivery ended; `lost_claim` when another worker has taken the message over. */
 export type DeliveryEnd = 'delivered' | 'retried' | 'failed' | 'lost_claim';
 
-/** Is told of deliveries, for whoever runs the process. */
 export interface DeliveryObserver {
   ended(how: DeliveryEnd): void;
-  /** The handler has taken so many milliseconds, or its time was up. */
+  /** The handler has taken so many milliseconds, or timed out. */
   handled(ms: number): void;
 }
 
 /** Runs one job: claims its message, calls the handler, stores how it ended. */
 export class DeliverMessage {
-  private readonly solitude = new Solitude();
+  private readonly lock = new ReadWriteLock();
 
   constructor(
     private readonly deliveries: Deliveries,
     private readonly handler: MessageHandler,
     private readonly terms: DeliveryTerms,
     private readonly clock: Clock,
-    private readonly random: () => number = Math.random,
     private readonly observer: DeliveryObserver | null = null,
+    private readonly random: () => number = Math.random,
   ) {}
 
   /**
-   * @param stopping aborts when the process ends: what the store could not be told by then is left to whoever takes
+   * @param stopping aborts when the process ends: what could not be stored by then is left to the worker that takes
    *   the job over
-   * @throws DomainError `unavailable` when the store could not be asked or told
+   * @throws DomainError `unavailable` when the store could not be reached
    */
   async execute(job: Job, stopping: AbortSignal): Promise<Outcome> {
     const terms = { token: randomUUID(), leaseMs: this.terms.attemptTimeoutMs + SETTLING_MS };
-    const first = await this.solitude.amongOthers(async () => {
-      const claimed = await this.told(() => this.deliveries.claim(job, terms), CLAIMING_MS, stopping);
+    const first = await this.lock.shared(async () => {
+      const claim = () => this.deliveries.claim(job, terms);
+      const claimed = await retryWhileUnavailable(claim, CLAIMING_MS, stopping);
       if (claimed === null) return DONE;
-      if (claimed.state.loneCrashes >= CONVICTED_AFTER_LONE_CRASHES) return this.convict(claimed, stopping);
+      if (claimed.state.loneCrashes >= POISON_AFTER_LONE_CRASHES) return this.failPoisonMessage(claimed, stopping);
       if (claimed.state.crashes >= SUSPECT_AFTER_CRASHES) return claimed;
       return this.attempt(claimed, stopping);
     });
     if ('kind' in first) return first;
-    return this.solitude.alone(async () => {
-      const isAlone = () => this.deliveries.runsAlone(first, terms.leaseMs);
-      if (await this.told(isAlone, CLAIMING_MS, stopping)) return this.attempt(first, stopping);
+    return this.lock.exclusive(async () => {
+      const renew = () => this.deliveries.runsAlone(first, terms.leaseMs);
+      if (await retryWhileUnavailable(renew, CLAIMING_MS, stopping)) return this.attempt(first, stopping);
       this.observer?.ended('lost_claim');
       return DONE;
     });
   }
 
-  private async convict(claimed: Message, stopping: AbortSignal): Promise<Outcome> {
+  private async failPoisonMessage(claimed: Message, stopping: AbortSignal): Promise<Outcome> {
     const failed = claimed.fail('worker_lost', this.clock.now());
-    return (await this.end('failed', claimed, failed, stopping)) ? { kind: 'failed', reason: 'worker_lost' } : DONE;
+    return (await this.settle('failed', claimed, failed, stopping)) ? { kind: 'failed', reason: 'worker_lost' } : DONE;
   }
 
   private async attempt(claimed: Message, stopping: AbortSignal): Promise<Outcome> {
-    const begun = performance.now();
+    const startedAt = performance.now();
     const failure = await this.handle(claimed);
-    this.observer?.handled(performance.now() - begun);
+    this.observer?.handled(performance.now() - startedAt);
     const at = this.clock.now();
     if (failure === null) {
-      await this.end('delivered', claimed, claimed.deliver(at), stopping);
+      await this.settle('delivered', claimed, claimed.deliver(at), stopping);
       return DONE;
     }
     const { reason, next } = failure;
     const failures = claimed.state.failures + 1;
     if (next === 'never' || failures >= this.terms.maxAttempts) {
-      const failed = await this.end('failed', claimed, claimed.fail(reason, at), stopping);
+      const failed = await this.settle('failed', claimed, claimed.fail(reason, at), stopping);
       return failed ? { kind: 'failed', reason } : DONE;
     }
     const afterMs = next === null ? backoff(this.terms, failures, this.random()) : this.bounded(next);
-    const retried = await this.end('retried', claimed, claimed.requeue(reason, at), stopping);
+    const retried = await this.settle('retried', claimed, claimed.requeue(reason, at), stopping);
     return retried ? { kind: 'again', afterMs } : DONE;
   }
 
-  // A handler may have computed it from what somebody else sent, so anything can come.
+  // A handler may have computed it from a remote response, so it can be any number.
   private bounded(afterMs: number): number {
     const { maxBackoffMs } = this.terms;
     return Number.isNaN(afterMs) ? maxBackoffMs : Math.round(Math.min(Math.max(afterMs, 0), maxBackoffMs));
@@ -116,57 +117,48 @@ export class DeliverMessage {
 
   /** @returns null when the message was delivered */
   private async handle({ state }: Message): Promise<Failure | null> {
-    const deadline = new AbortController();
-    let timer: NodeJS.Timeout | undefined;
-    const timedOut = new Promise<never>((_, reject) => {
-      timer = setTimeout(() => {
-        const error = new Error(`The attempt took longer than ${this.terms.attemptTimeoutMs} ms.`);
-        deadline.abort(error);
-        reject(error);
-      }, this.terms.attemptTimeoutMs);
-    });
+    const { attemptTimeoutMs, maxAttempts } = this.terms;
     const { id, accountId, text, createdAt, attempts: attempt, failures, traceparent } = state;
     const delivery = {
       ...{ id, accountId, message: text, createdAt, attempt, traceparent },
-      attemptsLeft: Math.max(0, this.terms.maxAttempts - failures - 1),
-      deadline: new Date(this.clock.now().getTime() + this.terms.attemptTimeoutMs),
+      attemptsLeft: Math.max(0, maxAttempts - failures - 1),
+      deadline: new Date(this.clock.now().getTime() + attemptTimeoutMs),
     };
+    const timeout = new AbortController();
     try {
-      // In a function of its own, so that a handler that throws before its first await fails only this attempt.
-      const handled = (async () => this.handler.handle(delivery, deadline.signal))();
-      await Promise.race([handled, timedOut]);
+      // An async function, so that a handler that throws synchronously fails only this attempt.
+      const handled = (async () => this.handler.handle(delivery, timeout.signal))();
+      await withTimeout(handled, attemptTimeoutMs, () => {
+        const error = new Error(`The attempt took longer than ${attemptTimeoutMs} ms.`);
+        timeout.abort(error);
+        throw error;
+      });
       return null;
     } catch (error) {
       const next = error instanceof GiveUp ? 'never' : error instanceof RetryDelivery ? error.afterMs : null;
       return { reason: reasonOf(error), next };
-    } finally {
-      clearTimeout(timer);
     }
   }
 
   /** @returns false when another worker has taken the message over */
-  private async end(how: DeliveryEnd, claimed: Message, ended: Message, stopping: AbortSignal): Promise<boolean> {
-    const settled = await this.settle(claimed, ended, stopping);
+  private async settle(how: DeliveryEnd, claimed: Message, ended: Message, stopping: AbortSignal): Promise<boolean> {
+    // Retried without limit: the handler has run, and dropping its result would make it run again.
+    const settled = await retryWhileUnavailable(() => this.deliveries.settle(claimed, ended), Infinity, stopping);
     this.observer?.ended(settled ? how : 'lost_claim');
     return settled;
   }
+}
 
-  // The handler has done its work: to forget that because the store is away would do the work twice.
-  private settle(claimed: Message, ended: Message, stopping: AbortSignal): Promise<boolean> {
-    return this.told(() => this.deliveries.settle(claimed, ended), Infinity, stopping);
-  }
-
-  /** Tells the store again while it is away, for at most so many milliseconds. */
-  private async told<T>(tell: () => Promise<T>, patienceMs: number, stopping: AbortSignal): Promise<T> {
-    let waited = 0;
-    for (let waitMs = 50; ; waitMs = Math.min(waitMs * 2, 1_000)) {
-      try {
-        return await tell();
-      } catch (error) {
-        if (!(error instanceof DomainError) || stopping.aborted || waited >= patienceMs) throw error;
-        await sleep(waitMs);
-        waited += waitMs;
-      }
+/** Repeats a call of the store while that is unavailable, for at most so many milliseconds. */
+async function retryWhileUnavailable<T>(call: () => Promise<T>, maxMs: number, stopping: AbortSignal): Promise<T> {
+  let waited = 0;
+  for (let waitMs = 50; ; waitMs = Math.min(waitMs * 2, 1_000)) {
+    try {
+      return await call();
+    } catch (error) {
+      if (!(error instanceof DomainError) || stopping.aborted || waited >= maxMs) throw error;
+      await sleep(waitMs);
+      waited += waitMs;
     }
   }
 }
@@ -176,11 +168,11 @@ function reasonOf(error: unknown): string {
   return text || 'The handler failed without a reason.';
 }
 
-// Anything can be thrown, also what throws when it is looked at: that fails this attempt like all else.
+// Anything can be thrown, even an object whose `message` or `toString` throws.
 function textOf(error: unknown): string {
   try {
-    const said: unknown = error instanceof Error ? error.message : error;
-    return String(said);
+    const message: unknown = error instanceof Error ? error.message : error;
+    return String(message);
   } catch {
     return '';
   }

@@ -1,32 +1,40 @@
-import type { Census } from './census.js';
-import type { Deliveries } from './deliveries.js';
 import { PeriodicTask } from '#kernel/periodic-task.js';
+import type { Deliveries } from './deliveries.js';
+import type { JobEvents } from './job-events.js';
+
+export interface FollowerObserver {
+  followingFailed(error: unknown): void;
+}
 
 /**
- * Lets a message's status follow its job soon after a worker other than ours has ended it. Several processes may do so
- * at once. What it misses, the reconciler finds.
+ * Updates messages soon after workers of other programs have ended their jobs. Several processes may do so at once.
+ * The reconciler finds what it misses.
  */
 export class JobFollower {
   private position: string | null = null;
-  private readonly rounds = new PeriodicTask(() => this.run().catch(this.report));
+  private readonly rounds = new PeriodicTask(() =>
+    this.run().catch((error: unknown) => {
+      this.observer.followingFailed(error);
+    }),
+  );
 
   constructor(
-    private readonly census: Census,
+    private readonly events: JobEvents,
     private readonly deliveries: Deliveries,
-    private readonly report: (error: unknown) => void,
+    private readonly observer: FollowerObserver,
   ) {}
 
-  start(intervalMs: number): void {
-    this.rounds.start(intervalMs);
+  start(everyMs: number): void {
+    this.rounds.start(everyMs);
   }
 
   close(): Promise<void> {
     return this.rounds.close();
   }
 
-  /** @returns how many messages followed */
+  /** @returns the number of messages updated */
   async run(): Promise<number> {
-    const { ends, position } = await this.census.news(this.position);
+    const { ends, position } = await this.events.read(this.position);
     const followed = await this.deliveries.follow(ends);
     this.position = position;
     return followed;

@@ -9,27 +9,27 @@ export interface Delivery {
   readonly attempt: number;
   /** What to pass on as the `traceparent` header (W3C Trace Context); null when the message was sent in no trace. */
   readonly traceparent: string | null;
-  /** Attempts that remain if this one fails; 0 when it is the last. */
+  /** Attempts that remain if this one fails; 0 for the last one. */
   readonly attemptsLeft: number;
-  /** When the attempt's time is up, by the clock of this process. */
+  /** When the attempt times out, by the clock of this process. */
   readonly deadline: Date;
 }
 
 /**
  * What a worker does with a message: the port that engineers implement.
  *
- * Delivery is at least once and in no promised order. To resolve is to have delivered. To throw is to have failed this
- * attempt: `RetryDelivery` says when the next one begins, `GiveUp` that there is none, and anything else waits as the
- * settings say. The error's message becomes the failure reason that the sender sees.
+ * Delivery is at least once and in no guaranteed order. Resolving means delivered; throwing fails the attempt:
+ * `RetryDelivery` sets the time of the next one, `GiveUp` prevents it, and after any other error it follows the
+ * settings. The error's message becomes the failure reason that the sender sees.
  */
 export abstract class MessageHandler {
-  /** @param signal aborts when the attempt's time is up; whatever the handler does afterwards no longer counts */
+  /** @param signal aborts when the attempt times out; what the handler does afterwards no longer counts */
   abstract handle(delivery: Delivery, signal: AbortSignal): Promise<void>;
 }
 
-/** Thrown by a handler that knows when it is worth trying again. The attempt has failed like any other. */
+/** Thrown by a handler that knows when to try again. The attempt has failed like any other. */
 export class RetryDelivery extends Error {
-  /** @param afterMs milliseconds until the next attempt; MAX_BACKOFF_MS if that is less */
+  /** @param afterMs milliseconds until the next attempt; at most MAX_BACKOFF_MS */
   constructor(
     reason: string,
     readonly afterMs: number,
@@ -38,5 +38,5 @@ export class RetryDelivery extends Error {
   }
 }
 
-/** Thrown by a handler that knows that no further attempt can succeed: the message is `failed` at once. */
+/** Thrown by a handler that knows that no further attempt can succeed: the message fails at once. */
 export class GiveUp extends Error {}

@@ -2,7 +2,7 @@ import type { Attempt } from '../domain/attempt.js';
 import type { Message } from '../domain/message.js';
 import type { MessageStatus } from '../domain/message-status.js';
 
-/** What lets a caller repeat a request without repeating its effect. */
+/** Lets a caller repeat a request without repeating its effect. */
 export interface Idempotency {
   /** The caller's key, unique within the account for 24 hours. */
   readonly key: string;
@@ -14,7 +14,7 @@ export interface Idempotency {
 export const KEY_LIFETIME_MS = 24 * 3_600_000;
 
 export interface Accepted {
-  /** The message stored for this request, now or when its key was first used; as it was when it was accepted. */
+  /** The message stored for this request, now or when its key was first used; in the state of its acceptance. */
   readonly message: Message;
   readonly replayed: boolean;
 }
@@ -34,14 +34,13 @@ export interface Page {
 }
 
 /**
- * Where messages are kept.
- *
- * Every method throws DomainError `unavailable` when the store can't be reached; whether a write took place is then
+ * Every method throws DomainError `unavailable` when the store can't be reached; whether a write took effect is then
  * unknown.
  */
 export abstract class Messages {
   /**
-   * Stores a message, its outbox entry (due at `deliverAt` by the store's clock, if that has not passed) and its idempotency record: all or nothing, and durably, before it resolves.
+   * Stores a message, its outbox entry (due at `deliverAt` by the store's clock, or now) and its idempotency record:
+   * all or nothing, and durably, before it resolves.
    * Of parallel calls with one key exactly one stores; the others get what it stored.
    * @throws DomainError `idempotency_key_reused` when the key was used with another fingerprint
    * @throws DomainError `idempotency_key_in_use` when the first request with the key takes too long
@@ -61,27 +60,27 @@ export abstract class Messages {
   abstract list(accountId: string, page: Page): Promise<Message[]>;
 
   /**
-   * The attempts to deliver a message, as far as they are known, at most the newest 1,000, the newest last.
+   * The known attempts to deliver a message, at most the newest 1,000, the newest last.
    * @returns null when the account has no such message
    */
   abstract attempts(accountId: string, id: string): Promise<readonly Attempt[] | null>;
 
   /**
-   * Moves a message by one of its own methods, as a compare-and-set: of two that meet, one sees the other's result.
-   * If the change gives it a new job (a retry), the outbox entry for it commits with the change. The time of the change
-   * is the store's.
-   * @returns the message as it now is; null when the account has no such message
-   * @throws whatever `transition` throws; nothing is changed then
+   * Changes a message by one of its own methods, as a compare-and-set: of two concurrent changes, one sees the result
+   * of the other. If the change gives the message a new job (a retry), the outbox entry for it commits with the
+   * change. The time of the change is the store's.
+   * @returns the changed message; null when the account has no such message
+   * @throws what `transition` throws; nothing is changed then
    */
   abstract change(accountId: string, id: string, transition: (message: Message) => Message): Promise<Message | null>;
 
   /**
-   * Sends failed messages off again, as `Message.retry` does, that were created in a time: from `since`, before `until`,
-   * the oldest first. In small steps that are each durable with their outbox entries: a fault leaves the rest as it was.
+   * Retries, as `Message.retry` does, failed messages that were created from `since` on and before `until`, the oldest
+   * first. In small steps that are each durable with their outbox entries: an error leaves the rest unchanged.
    * @returns how many, at most `max`
    */
   abstract retryFailed(accountId: string, since: Date, until: Date, max: number): Promise<number>;
 
-  /** Forgets idempotency keys that were first used before a time. */
-  abstract forgetKeys(before: Date): Promise<void>;
+  /** Deletes idempotency keys that were first used before a time. */
+  abstract deleteExpiredKeys(before: Date): Promise<void>;
 }

@@ -2,9 +2,10 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { InMemoryDeliveryQueue } from '../../../test/contracts/fakes/in-memory-delivery-queue.js';
 import { InMemoryOutbox } from '../../../test/contracts/fakes/in-memory-outbox.js';
 import { InMemoryStore } from '../../../test/contracts/fakes/in-memory-store.js';
+import { observing } from '../../../test/contracts/fakes/relay-observer.js';
 import { aMessage, anUnstorable, messages, textOf, unavailable } from '../../../test/support/messages.js';
 import type { Message } from '../domain/message.js';
-import { OutboxRelay, type RelayReport } from './outbox-relay.js';
+import { OutboxRelay, type RelayFault } from './outbox-relay.js';
 
 const MEBIBYTE = 1_048_576;
 
@@ -16,12 +17,12 @@ function relaying() {
   const store = new InMemoryStore();
   const outbox = new InMemoryOutbox(store);
   const queue = new InMemoryDeliveryQueue();
-  const reports: RelayReport['event'][] = [];
-  const relay = new OutboxRelay(outbox, queue, ({ event }) => reports.push(event));
+  const reports: RelayFault[] = [];
+  const relay = new OutboxRelay(outbox, queue, observing(reports));
   /** Stores messages in one commit and hands the entry to the relay. */
   const send = (...sent: Message[]) => {
     const entry = store.commit(sent);
-    relay.offer(entry);
+    relay.enqueue(entry);
     return entry.id;
   };
   return { store, outbox, queue, reports, relay, send };
@@ -31,7 +32,7 @@ describe('OutboxRelay', () => {
   beforeEach(() => jest.useFakeTimers({ doNotFake: ['setImmediate', 'nextTick'] }));
   afterEach(() => jest.useRealTimers());
 
-  it('relays what is offered at once, and all that comes meanwhile in one call', async () => {
+  it('relays an entry at once, and all that comes meanwhile in one call', async () => {
     const { queue, send } = relaying();
     const release = queue.hold();
     send(...messages(1));

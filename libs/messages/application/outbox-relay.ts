@@ -1,37 +1,43 @@
 import { DomainError } from '#kernel/domain-error.js';
+import { PeriodicTask } from '#kernel/periodic-task.js';
 import { bytesOf, type Message } from '../domain/message.js';
 import type { DeliveryQueue } from './delivery-queue.js';
-import type { Outbox, OutboxEntry } from './outbox.js';
-import { PeriodicTask } from '#kernel/periodic-task.js';
+import type { OnCommitted, Outbox, OutboxEntry } from './outbox.js';
 
-export interface RelayReport {
-  readonly event: 'relay_failed' | 'job_refused' | 'cleanup_failed' | 'sweep_failed';
-  readonly error: unknown;
+/** What can fail; outbox entries stay where they are then. */
+export type RelayFault = 'relay_failed' | 'job_refused' | 'cleanup_failed' | 'sweep_failed';
+
+export interface RelayObserver {
+  /** Passes a function that returns what waits in memory to be relayed. */
+  watch(backlog: () => { readonly entries: number; readonly bytes: number }): void;
+  /** So many messages were added to the queue in one call. */
+  relayed(messages: number): void;
+  failed(fault: RelayFault, error: unknown): void;
 }
 
 const LIMITS = {
   /** Messages and bytes in one call of the queue. */
   batchMessages: 1_000,
   batchBytes: 4 * 1_048_576,
-  /** Bytes that may wait in memory; beyond, entries stay in the outbox for the sweeper. */
+  /** Bytes that may wait in memory; further entries stay in the outbox for the sweeper. */
   waitingBytes: 32 * 1_048_576,
-  /** A call costs the queue some milliseconds however few messages it has: between two, more of them are waited for. */
+  /** A call costs the queue some milliseconds however few messages it has: between two calls, more are gathered. */
   gatherMs: { least: 20, most: 100 },
   /** Milliseconds that relayed entries wait for others to be removed with. */
   removeAfterMs: 200,
-  /** Entries younger than this belong to the process that stored them. */
+  /** Younger entries belong to the process that stored them. */
   sweepAgeMs: 2_000,
-  /** A message for later is late by no more than this, and the time that relaying it takes. */
+  /** Bounds how late a scheduled message is, plus the time to relay it. */
   sweepEveryMs: 250,
-  /** A job that the queue refuses is tried again so much later. */
+  /** Milliseconds until a job that the queue refused is tried again. */
   refusedDelayMs: 60_000,
 };
 
 /**
- * Carries jobs from the outbox to the queue, outside of the request: one call of the queue is under way, taking all
- * that waits. What fails here stays in the outbox, and the sweeper of any process comes for it.
+ * Carries jobs from the outbox to the queue, outside of the request: one call of the queue at a time, with everything
+ * that waits. What fails here stays in the outbox until the sweeper of any process relays it.
  */
-export class OutboxRelay {
+export class OutboxRelay implements OnCommitted {
   private waiting: OutboxEntry[] = [];
   private waitingBytes = 0;
   private relayed: string[] = [];
@@ -40,7 +46,7 @@ export class OutboxRelay {
   private removeTimer: NodeJS.Timeout | null = null;
   private readonly sweeps = new PeriodicTask(() =>
     this.sweep(LIMITS.sweepAgeMs).catch((error: unknown) => {
-      this.report({ event: 'sweep_failed', error });
+      this.observer.failed('sweep_failed', error);
     }),
   );
   private endGathering: () => void = () => undefined;
@@ -49,17 +55,12 @@ export class OutboxRelay {
   constructor(
     private readonly outbox: Outbox,
     private readonly queue: DeliveryQueue,
-    private readonly report: (report: RelayReport) => void,
-    private readonly onRelayed: (messages: number) => void = () => undefined,
-  ) {}
-
-  /** What waits in memory to be relayed. */
-  get backlog(): { readonly entries: number; readonly bytes: number } {
-    return { entries: this.waiting.length, bytes: this.waitingBytes };
+    private readonly observer: RelayObserver,
+  ) {
+    observer.watch(() => ({ entries: this.waiting.length, bytes: this.waitingBytes }));
   }
 
-  /** Takes over an entry that has just been committed. Never throws, never waits. */
-  offer(entry: OutboxEntry): void {
+  enqueue(entry: OutboxEntry): void {
     const bytes = bytesOf(entry.messages);
     if (this.waitingBytes + bytes > LIMITS.waitingBytes) return;
     this.waiting.push(entry);
@@ -67,7 +68,7 @@ export class OutboxRelay {
     this.running ??= this.run().finally(() => (this.running = null));
   }
 
-  /** Begins to look for what others left behind. */
+  /** Starts to relay what crashed processes have left, and scheduled messages. */
   startSweeping(): void {
     this.sweeps.start(LIMITS.sweepEveryMs);
   }
@@ -90,23 +91,23 @@ export class OutboxRelay {
 
   private async run(): Promise<void> {
     while (this.waiting.length > 0) {
-      const begunAt = performance.now();
+      const startedAt = performance.now();
       const entries = this.takeBatch();
       const messages = entries.flatMap((entry) => entry.messages);
       try {
         const refused = await this.addInBatches(messages);
         for (const entry of entries) await this.settle(entry, refused);
       } catch (error) {
-        this.report({ event: 'relay_failed', error });
+        this.observer.failed('relay_failed', error);
       }
-      await this.gather(messages.length, begunAt);
+      await this.gather(messages.length, startedAt);
     }
   }
 
-  // The more came of late, the longer it pays to wait: a millisecond for each.
-  private async gather(relayed: number, begunAt: number): Promise<void> {
+  // The more messages the last call had, the longer it pays to wait for more: a millisecond for each.
+  private async gather(relayed: number, startedAt: number): Promise<void> {
     const { gatherMs } = LIMITS;
-    const restMs = Math.min(gatherMs.least + relayed, gatherMs.most) - (performance.now() - begunAt);
+    const restMs = Math.min(gatherMs.least + relayed, gatherMs.most) - (performance.now() - startedAt);
     const waiting = this.waiting.reduce((sum, { messages }) => sum + messages.length, 0);
     const isFull = waiting >= LIMITS.batchMessages || this.waitingBytes >= LIMITS.batchBytes;
     if (restMs <= 0 || isFull || this.closed) return;
@@ -152,17 +153,17 @@ export class OutboxRelay {
     return refused;
   }
 
-  // A batch that is refused is halved until the job at fault is alone, so that it doesn't hold up the rest.
+  // A refused batch is bisected until the refused job is alone, so that it doesn't hold up the rest.
   private async add(messages: readonly Message[]): Promise<Set<string>> {
     try {
       await this.queue.add(messages);
-      if (messages.length > 0) this.onRelayed(messages.length);
+      if (messages.length > 0) this.observer.relayed(messages.length);
       return new Set();
     } catch (error) {
       if (error instanceof DomainError && error.code === 'unavailable') throw error;
       const [first] = messages;
       if (messages.length === 1 && first !== undefined) {
-        this.report({ event: 'job_refused', error });
+        this.observer.failed('job_refused', error);
         return new Set([first.id]);
       }
       const middle = messages.length >> 1;
@@ -171,16 +172,16 @@ export class OutboxRelay {
     }
   }
 
-  /** One removal after the other; resolves when none is under way. */
+  /** One removal after the other; resolves when the last one has ended. */
   private removeRelayed(): Promise<void> {
     if (this.removeTimer !== null) clearTimeout(this.removeTimer);
     this.removeTimer = null;
     const ids = this.relayed.splice(0);
     if (ids.length > 0) {
-      // Entries that stay because of a fault are relayed once more by a sweeper, which does no harm.
+      // Entries that an error leaves are relayed again by a sweeper, which is harmless.
       const remove = () => this.outbox.remove(ids);
       this.removing = this.removing.then(remove).catch((error: unknown) => {
-        this.report({ event: 'cleanup_failed', error });
+        this.observer.failed('cleanup_failed', error);
       });
     }
     return this.removing;

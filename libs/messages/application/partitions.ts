@@ -1,27 +1,27 @@
-/** The messages whose ids are of a time; it begins and ends at midnight in UTC. */
+/** The messages that were created in a time span; it starts and ends at midnight UTC. */
 export interface Period {
   readonly from: Date;
-  /** Not of it any more. */
+  /** Exclusive. */
   readonly until: Date;
 }
 
 /**
- * Messages are stored by time, with their attempts, so that old ones can be removed all at once. Periods follow each
- * other without a gap; what is of none is stored as well, as it may come of a clock that is wrong.
+ * Messages and their attempts are stored by period, so that old ones can be removed at once. Periods are contiguous;
+ * messages outside of all periods, which a wrong clock may cause, are stored as well.
  *
- * Each change is one transaction, whole or not at all. It never has others wait for longer than some tenths of a
- * second: it rather does not take place. Then, and when another process is at it or was first, the answer is false.
+ * Each change is one transaction. It never blocks others for longer than some tenths of a second: if it can't get its
+ * locks in time, or another process makes the change, it returns false.
  */
 export abstract class Partitions {
-  /** The oldest first, and the time by the store's clock. */
+  /** The oldest first, and the current time of the store's clock. */
   abstract list(): Promise<{ readonly now: Date; readonly periods: readonly Period[] }>;
 
-  /** Adds a period after the last one, with the messages of it that are stored already. */
+  /** Adds a period after the last one, with its messages that are stored already. */
   abstract add(period: Period): Promise<boolean>;
 
   /**
-   * Removes all messages of a period, with their attempts and what they count as stored; none at all while one of them
-   * is open. What is retried meanwhile is open, or gone: never between.
+   * Removes all messages of a period, their attempts and their share of the stored bytes; none if one of them is open.
+   * A message that is retried at the same time is kept as open or removed, never half of each.
    * @returns whether there were any
    */
   abstract empty(period: Period): Promise<boolean>;
@@ -30,7 +30,7 @@ export abstract class Partitions {
   abstract remove(oldest: Period): Promise<boolean>;
 
   /**
-   * Removes messages of no period that are final and have not changed since a time.
+   * Removes messages outside of all periods that are final and unchanged since a time.
    * @returns how many
    */
   abstract removeStragglers(before: Date): Promise<number>;

@@ -1,64 +1,71 @@
 import type { Clock } from '#kernel/clock.js';
-import type { Census, Stray } from './census.js';
+import { PeriodicTask } from '#kernel/periodic-task.js';
 import type { Deliveries } from './deliveries.js';
 import { KEY_LIFETIME_MS, type Messages } from './messages.js';
-import { PeriodicTask } from '#kernel/periodic-task.js';
+import type { QueueMaintenance } from './queue-maintenance.js';
+import type { StrayMessage, StrayMessages } from './stray-messages.js';
 
-const STRAYS_AT_ONCE = 500;
-/** Jobs that others have ended are kept so long for people to look at; ours go at once. */
-const FINISHED_JOB_LIFETIME_MS = 24 * 3_600_000;
+const STRAYS_PER_STEP = 500;
+/** Jobs that other programs ended are kept this long for inspection; our workers remove theirs at once. */
+const ENDED_JOB_LIFETIME_MS = 24 * 3_600_000;
 
 export interface Reconciled {
-  /** Strays that were put on their way again: each one is a fault somewhere. */
+  /** Strays that were requeued: each one is evidence of a fault. */
   readonly requeued: number;
-  /** Messages whose job a worker other than ours has ended. */
+  /** Messages whose job a worker of another program has ended. */
   readonly followed: number;
 }
 
-/** Slowly and periodically puts right what no other part did. */
+export interface ReconcilerObserver {
+  ran(result: Reconciled | Error): void;
+}
+
+/** Periodically repairs what crashes, other programs and wrong clocks have left behind. */
 export class Reconciler {
-  private readonly rounds = new PeriodicTask(() => this.run().then(this.report, this.report));
+  private readonly rounds = new PeriodicTask(async () => {
+    this.observer.ran(await this.run().catch((error: unknown) => error as Error));
+  });
   private closed = false;
 
   constructor(
-    private readonly census: Census,
+    private readonly strays: StrayMessages,
+    private readonly queue: QueueMaintenance,
     private readonly deliveries: Deliveries,
     private readonly messages: Messages,
     private readonly clock: Clock,
-    private readonly report: (result: Reconciled | Error) => void,
+    private readonly observer: ReconcilerObserver,
   ) {}
 
-  start(intervalMs: number): void {
-    this.rounds.start(intervalMs);
+  start(everyMs: number): void {
+    this.rounds.start(everyMs);
   }
 
-  /** Ends after what is under way: what is left waits for the next round, of whatever process. */
+  /** Ends after the current step: the rest is left to the next round, of any process. */
   async close(): Promise<void> {
     this.closed = true;
     await this.rounds.close();
   }
 
   async run(): Promise<Reconciled> {
-    await this.census.mendClock();
-    // First what needs no strays: a store in which these take too long must not fill up as well.
-    await this.census.forgetJobs(FINISHED_JOB_LIFETIME_MS);
-    await this.messages.forgetKeys(new Date(this.clock.now().getTime() - KEY_LIFETIME_MS));
+    await this.queue.repairFutureTimestamps();
+    // Before the strays: a store in which finding them takes too long must not fill up as well.
+    await this.queue.removeOldJobs(ENDED_JOB_LIFETIME_MS);
+    await this.messages.deleteExpiredKeys(new Date(this.clock.now().getTime() - KEY_LIFETIME_MS));
     let requeued = 0;
     let followed = 0;
-    let strays: Stray[];
+    let found: StrayMessage[];
     do {
-      strays = await this.census.strays(STRAYS_AT_ONCE);
-      // A job that was ended elsewhere was a delivery like any other; only nobody told the store.
-      const ends = strays.flatMap(({ id, retries, endedElsewhere }) =>
+      found = await this.strays.find(STRAYS_PER_STEP);
+      const ends = found.flatMap(({ id, retries, endedElsewhere }) =>
         endedElsewhere === null ? [] : [{ id, retries, ...endedElsewhere }],
       );
       followed += await this.deliveries.follow(ends);
-      for (const stray of strays) {
+      for (const stray of found) {
         if (stray.endedElsewhere !== null || this.closed) continue;
-        await this.census.requeue(stray);
+        await this.strays.requeue(stray);
         requeued++;
       }
-    } while (strays.length === STRAYS_AT_ONCE && !this.closed);
+    } while (found.length === STRAYS_PER_STEP && !this.closed);
     return { requeued, followed };
   }
 }

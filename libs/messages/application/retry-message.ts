@@ -3,7 +3,7 @@ import type { Message } from '../domain/message.js';
 import { messageNotFound } from './get-message.js';
 import type { Messages } from './messages.js';
 
-/** Sends a message on its way again that had failed for good. */
+/** Queues a failed message again, with fresh attempts. */
 export class RetryMessage {
   constructor(
     private readonly messages: Messages,

@@ -5,7 +5,7 @@ import { Message, type NewMessage } from '../domain/message.js';
 import type { AcceptedBatch, Messages } from './messages.js';
 import type { StorageCap } from './storage-cap.js';
 
-/** Takes several messages in, all or none. When it resolves, they are stored and will be queued, whatever happens. */
+/** Accepts several messages, all or none. When it resolves, they are stored and will be queued, whatever happens. */
 export class SendBatch {
   constructor(
     private readonly messages: Messages,
@@ -15,28 +15,27 @@ export class SendBatch {
   ) {}
 
   /**
-   * @param wishes at least one
-   * @throws ValidationError when one of them can't be a message
+   * @param inputs at least one
    * @throws DomainError `idempotency_key_reused`, `idempotency_key_in_use` or `unavailable`
    */
   async execute(
     accountId: string,
-    wishes: readonly NewMessage[],
+    inputs: readonly NewMessage[],
     idempotencyKey: string | null,
   ): Promise<AcceptedBatch> {
     const at = this.clock.now();
-    // Sorted, so that lists by id have the messages in the order in which they were sent.
-    const ids = wishes.map(() => this.ids.next('msg', at)).sort();
-    const batch = wishes.map((wish, index) => Message.queue(ids[index] ?? '', accountId, wish, at));
-    const idempotency = idempotencyKey === null ? null : { key: idempotencyKey, fingerprint: fingerprintOf(wishes) };
+    // Sorted, so that lists, which are ordered by id, keep the order of the batch.
+    const ids = inputs.map(() => this.ids.next('msg', at)).sort();
+    const batch = inputs.map((input, index) => Message.queue(ids[index] ?? '', accountId, input, at));
+    const idempotency = idempotencyKey === null ? null : { key: idempotencyKey, fingerprint: fingerprintOf(inputs) };
     const accepted = await this.messages.addBatch(batch, idempotency);
     if (!accepted.replayed) this.storage.count(batch);
     return accepted;
   }
 }
 
-function fingerprintOf(wishes: readonly NewMessage[]): Buffer {
-  const meaning = wishes.map(({ text, deliverAt = null }) => [text, deliverAt]);
+function fingerprintOf(inputs: readonly NewMessage[]): Buffer {
+  const meaning = inputs.map(({ text, deliverAt = null }) => [text, deliverAt]);
   return createHash('sha256')
     .update(`batch:${JSON.stringify(meaning)}`)
     .digest();

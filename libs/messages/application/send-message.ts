@@ -5,7 +5,7 @@ import { Message, type NewMessage } from '../domain/message.js';
 import type { Accepted, Messages } from './messages.js';
 import type { StorageCap } from './storage-cap.js';
 
-/** Takes a message in. When it resolves, the message is stored and will be queued, whatever happens. */
+/** Accepts a message. When it resolves, the message is stored and will be queued, whatever happens. */
 export class SendMessage {
   constructor(
     private readonly messages: Messages,
@@ -14,22 +14,19 @@ export class SendMessage {
     private readonly storage: StorageCap,
   ) {}
 
-  /**
-   * @throws ValidationError when it can't be a message
-   * @throws DomainError `idempotency_key_reused`, `idempotency_key_in_use` or `unavailable`
-   */
-  async execute(accountId: string, wish: NewMessage, idempotencyKey: string | null): Promise<Accepted> {
+  /** @throws DomainError `idempotency_key_reused`, `idempotency_key_in_use` or `unavailable` */
+  async execute(accountId: string, input: NewMessage, idempotencyKey: string | null): Promise<Accepted> {
     const at = this.clock.now();
-    const message = Message.queue(this.ids.next('msg', at), accountId, wish, at);
-    const idempotency = idempotencyKey === null ? null : { key: idempotencyKey, fingerprint: of(wish) };
+    const message = Message.queue(this.ids.next('msg', at), accountId, input, at);
+    const idempotency = idempotencyKey === null ? null : { key: idempotencyKey, fingerprint: fingerprintOf(input) };
     const accepted = await this.messages.add(message, idempotency);
     if (!accepted.replayed) this.storage.count([message]);
     return accepted;
   }
 }
 
-// What counts as the same request is what it means, not how its JSON is laid out.
-function of({ text, deliverAt = null }: NewMessage): Buffer {
+// Requests are equal if they mean the same, however their JSON is formatted.
+function fingerprintOf({ text, deliverAt = null }: NewMessage): Buffer {
   const meaning = deliverAt === null ? `send:${text}` : `send-at:${deliverAt.toISOString()}:${text}`;
   return createHash('sha256').update(meaning).digest();
 }

@@ -1,4 +1,4 @@
-/** What the messages of an account take up that were created on one day. */
+/** The stored messages of an account that were created on one day. */
 export interface AccountDay {
   readonly accountId: string;
   /** In UTC: days since 1970-01-01. */
@@ -8,19 +8,19 @@ export interface AccountDay {
 }
 
 /**
- * How much is stored for each account, by day, so that a day's count goes with its messages.
+ * How much is stored for each account, by day, so that a day's count is removed with its messages.
  *
  * Both methods throw DomainError `unavailable` when the store can't be reached; whether something was added is then
  * unknown.
  */
 export abstract class StorageLedger {
   /**
-   * Adds to days, in one step: all of it or nothing. Any number of processes may do so at once.
+   * Adds to days, all or nothing; any number of processes may do so at once.
    * @param days each at most once
-   * @returns the same days as they now are, in any order
+   * @returns the same days with their new totals, in any order
    */
   abstract add(days: readonly AccountDay[]): Promise<readonly Omit<AccountDay, 'messages'>[]>;
 
-  /** The bytes of accounts over all their days. Of one that stores nothing there may be no entry. */
+  /** The bytes of accounts over all their days. An account that stores nothing may be missing. */
   abstract totals(accountIds: readonly string[]): Promise<ReadonlyMap<string, number>>;
 }

@@ -1,6 +1,6 @@
 /**
- * How an attempt to deliver a message ended, or `running`. After one that was `retried` another is due; after one that
- * `failed`, none. One that is `lost` had a worker that was silent for too long, and another took the message over.
+ * How an attempt to deliver a message ended, or `running`. A `retried` attempt is followed by another one, a `failed`
+ * one is not. A `lost` attempt had a worker that was silent for too long, and another worker took the message over.
  */
 export const ATTEMPT_OUTCOMES = ['running', 'delivered', 'retried', 'failed', 'lost'] as const;
 export type AttemptOutcome = (typeof ATTEMPT_OUTCOMES)[number];
@@ -9,7 +9,7 @@ export interface Attempt {
   /** From 1, over the whole life of the message. */
   readonly number: number;
   readonly startedAt: Date;
-  /** Null while it runs, and when nobody knows because its worker was lost. */
+  /** Null while it runs, and when its worker was lost. */
   readonly durationMs: number | null;
   readonly outcome: AttemptOutcome;
   /** Why it was retried or failed; null otherwise. */

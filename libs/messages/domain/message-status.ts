@@ -1,10 +1,10 @@
 /**
  * The life of a message, in one table. The aggregate, the compare-and-set of the store, the database constraint,
- * the API description and the property test all follow from it.
+ * the API description and the property test are derived from it or compared with it.
  */
 export const TRANSITIONS = {
   startProcessing: { from: 'queued', to: 'processing' },
-  /** A worker takes over what a dead one had begun. */
+  /** A worker takes over from one that was lost. */
   takeOver: { from: 'processing', to: 'processing' },
   deliver: { from: 'processing', to: 'delivered' },
   /** An attempt failed, and another one is due. */
@@ -23,5 +23,5 @@ export const MESSAGE_STATUSES: readonly MessageStatus[] = [
   ...new Set<MessageStatus>([INITIAL_STATUS, ...Object.values(TRANSITIONS).map(({ to }) => to)]),
 ];
 
-/** Statuses in which the queue still owes something: the census counts on them. */
+/** Statuses of messages that are still to be delivered: the ones that the census checks. */
 export const OPEN_STATUSES: readonly MessageStatus[] = ['queued', 'processing'];

@@ -1,17 +1,15 @@
-import { DomainError, ValidationError } from '#kernel/domain-error.js';
-import { deliverAtFault } from './delivery-time.js';
+import { DomainError } from '#kernel/domain-error.js';
 import { INITIAL_STATUS, TRANSITIONS, type MessageStatus, type Transition } from './message-status.js';
-import { textFault } from './message-text.js';
 
-/** A worker's right to run a message. Whoever finishes it must present the same token. */
+/** A worker's right to process a message. To store how an attempt ended, it must present the token. */
 export interface Claim {
   readonly token: string;
   readonly expiresAt: Date;
-  /** The worker runs nothing else meanwhile, so that a crash has one suspect. */
+  /** The worker processes nothing else at the time, so that a crash has one suspect. */
   readonly alone: boolean;
 }
 
-/** What a sender says of a message. */
+/** A sender's input, checked by `textError` and `deliverAtError`. */
 export interface NewMessage {
   readonly text: string;
   readonly deliverAt?: Date | null;
@@ -21,45 +19,41 @@ export interface NewMessage {
 export interface MessageState {
   readonly id: string;
   readonly accountId: string;
+  /** The HTTP field and the field of the job are named `message`; everywhere else it is the text. */
   readonly text: string;
-  /** Not to be delivered earlier; null when that is at once. */
+  /** Not to be delivered earlier; null for at once. */
   readonly deliverAt: Date | null;
-  /** The trace that it was sent in: a W3C `traceparent`, null when there was none. */
+  /** The trace in which it was sent, as a W3C `traceparent`; null without one. */
   readonly traceparent: string | null;
   readonly status: MessageStatus;
   readonly createdAt: Date;
   readonly updatedAt: Date;
-  /** Deliveries begun so far, over all retries. */
+  /** Deliveries started so far, over all retries. */
   readonly attempts: number;
-  /** Attempts in this round that the handler failed: what the limit of attempts counts. */
+  /** Attempts that the handler failed since the last retry: what the limit of attempts counts. */
   readonly failures: number;
-  /** Workers that died while they had it, and how many of those had nothing else at hand. */
+  /** Workers that died while they processed it, and how many of them processed nothing else. */
   readonly crashes: number;
   readonly loneCrashes: number;
   readonly failureReason: string | null;
-  /** How often a failed message was sent on its way again. */
+  /** How often the message was retried after it had failed. */
   readonly retries: number;
   readonly claim: Claim | null;
 }
 
-/** The aggregate: immutable, each change of state a method that returns the next one or throws `invalid_transition`. */
+/**
+ * The aggregate: immutable, each change of state a method that returns the next one or throws `invalid_transition`.
+ * Only `Deliveries.claim` starts processing, inside the store, because of the race between workers.
+ */
 export class Message {
   private constructor(readonly state: MessageState) {}
 
-  /**
-   * A new message.
-   * @throws ValidationError when the text is empty, too long or can't be stored as it is, or `deliverAt` is too far ahead
-   */
   static queue(
     id: string,
     accountId: string,
     { text, deliverAt = null, traceparent = null }: NewMessage,
     at: Date,
   ): Message {
-    const textWrong = textFault(text);
-    if (textWrong !== null) throw new ValidationError([{ pointer: '/message', detail: textWrong }]);
-    const timeWrong = deliverAt === null ? null : deliverAtFault(deliverAt, at);
-    if (timeWrong !== null) throw new ValidationError([{ pointer: '/deliverAt', detail: timeWrong }]);
     return new Message({
       id,
       accountId,
@@ -79,7 +73,7 @@ export class Message {
     });
   }
 
-  /** What a store kept. */
+  /** A message from a store. */
   static restore(state: MessageState): Message {
     return new Message(state);
   }
@@ -88,24 +82,9 @@ export class Message {
     return this.state.id;
   }
 
-  /** The job's id in the queue. Each retry has a new one, because a queue ignores an id it still knows. */
+  /** The job's id in the queue. Each retry has a new one, because a queue ignores an id that it still has. */
   get jobId(): string {
     return this.state.retries === 0 ? this.id : `${this.id}.${this.state.retries}`;
-  }
-
-  startProcessing(claim: Claim, at: Date): Message {
-    return this.move('startProcessing', at, { claim, attempts: this.state.attempts + 1 });
-  }
-
-  /** Begins a delivery whose worker was lost. */
-  takeOver(claim: Claim, at: Date): Message {
-    const { attempts, crashes, loneCrashes } = this.state;
-    return this.move('takeOver', at, {
-      claim,
-      attempts: attempts + 1,
-      crashes: crashes + 1,
-      loneCrashes: loneCrashes + (this.state.claim?.alone === true ? 1 : 0),
-    });
   }
 
   deliver(at: Date): Message {
@@ -146,10 +125,10 @@ export class Message {
   }
 }
 
-/** What a message takes up besides its text, in bytes: about as much as its row has beside it. */
+/** What a message is counted with besides its text, in bytes: about the size of the rest of its row. */
 export const OVERHEAD_BYTES = 256;
 
-/** What messages take up, in bytes. */
+/** The size of messages, in bytes. */
 export function bytesOf(messages: readonly Message[]): number {
   let bytes = 0;
   for (const { state } of messages) bytes += Buffer.byteLength(state.text) + OVERHEAD_BYTES;

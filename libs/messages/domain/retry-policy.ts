@@ -1,15 +1,15 @@
-/** When an attempt that failed is repeated, and when no more. */
+/** When a failed attempt is repeated, and when no longer. */
 export interface RetryPolicy {
   /** Attempts that may fail before the message is failed for good, at least 1. */
   readonly maxAttempts: number;
-  /** Milliseconds before the second attempt; each further one waits twice as long. */
+  /** Milliseconds before the second attempt; the wait doubles with each further one. */
   readonly backoffMs: number;
   readonly maxBackoffMs: number;
 }
 
 /**
- * Milliseconds to wait after the n-th failure (n from 1): exponential, with "equal jitter", so that what failed
- * together doesn't come back together, yet never at once.
+ * Milliseconds to wait after the n-th failure (n from 1): exponential with "equal jitter", so that messages that
+ * failed together are not retried together.
  * @param random a number in [0, 1)
  */
 export function backoff(policy: RetryPolicy, failures: number, random: number): number {

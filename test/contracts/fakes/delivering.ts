@@ -29,7 +29,14 @@ export class Worker {
         return handle(delivery, signal);
       },
     };
-    this.deliver = new DeliverMessage(this.deliveries, handler, { ...TERMS, ...terms }, this.store.clock, () => 0.5);
+    this.deliver = new DeliverMessage(
+      this.deliveries,
+      handler,
+      { ...TERMS, ...terms },
+      this.store.clock,
+      null,
+      () => 0.5,
+    );
   }
 
   /** A message in the store. */

@@ -1,27 +1,23 @@
 import { Deliveries, type ClaimTerms, type Job, type JobEnd } from '#messages/application/deliveries.js';
 import type { Attempt } from '#messages/domain/attempt.js';
-import { Message } from '#messages/domain/message.js';
+import { Message, type Claim } from '#messages/domain/message.js';
+import { TRANSITIONS } from '#messages/domain/message-status.js';
 import { after } from '../../support/messages.js';
 import type { InMemoryStore } from './in-memory-store.js';
 
-/** What the unit tests of DeliverMessage use: the aggregate itself decides what a claim does. */
+/** The rules of the port in TypeScript: `agreement.spec.ts` compares the SQL with them. */
 export class InMemoryDeliveries extends Deliveries {
   constructor(private readonly store: InMemoryStore) {
     super();
   }
 
-  claim(job: Job, { token, leaseMs }: ClaimTerms): Promise<Message | null> {
+  claim({ id, retries }: Job, { token, leaseMs }: ClaimTerms): Promise<Message | null> {
     const at = this.store.clock.now();
-    const claim = { token, expiresAt: after(leaseMs, at), alone: false };
-    const found = this.store.messages.get(job.id);
-    if (found?.state.retries !== job.retries) return Promise.resolve(null);
-    if (found.state.status === 'queued') return Promise.resolve(this.put(found.startProcessing(claim, at)));
+    const found = this.store.messages.get(id);
+    if (found?.state.retries !== retries) return Promise.resolve(null);
     if (found.state.claim?.token === token) return Promise.resolve(found);
-    if (found.state.status === 'processing') {
-      this.noteLost(found);
-      return Promise.resolve(this.put(found.takeOver(claim, at)));
-    }
-    return Promise.resolve(null);
+    const started = this.start(found, { token, expiresAt: after(leaseMs, at), alone: false });
+    return Promise.resolve(started && this.put(started));
   }
 
   runsAlone({ id, state }: Message, leaseMs: number): Promise<boolean> {
@@ -35,20 +31,16 @@ export class InMemoryDeliveries extends Deliveries {
 
   settle({ id, state }: Message, ended: Message): Promise<boolean> {
     const found = this.store.messages.get(id)?.state;
-    // Each claim counts an attempt, so the count tells whose end is already stored.
+    // Each claim counts an attempt, so the count shows whose end is already stored.
     const isRepeated =
       found?.status === ended.state.status && found.attempts === state.attempts && found.retries === state.retries;
-    if (found === undefined || (found.claim?.token !== state.claim?.token && !isRepeated))
+    if (found === undefined || (found.claim?.token !== state.claim?.token && !isRepeated)) {
       return Promise.resolve(false);
+    }
     const outcome = ended.state.status === 'queued' ? 'retried' : (ended.state.status as 'delivered' | 'failed');
-    const durationMs = this.store.clock.now().getTime() - state.updatedAt.getTime();
-    this.note(id, {
-      number: state.attempts,
-      startedAt: state.updatedAt,
-      durationMs,
-      outcome,
-      error: ended.state.failureReason,
-    });
+    const { attempts: number, updatedAt: startedAt } = state;
+    const durationMs = this.store.clock.now().getTime() - startedAt.getTime();
+    this.note(id, { number, startedAt, durationMs, outcome, error: ended.state.failureReason });
     this.put(Message.restore({ ...ended.state, updatedAt: this.store.clock.now() }));
     return Promise.resolve(true);
   }
@@ -58,18 +50,14 @@ export class InMemoryDeliveries extends Deliveries {
     let followed = 0;
     for (const { id, retries, attempts, failedReason, run } of ends) {
       const found = this.store.messages.get(id);
-      if (found?.state.retries !== retries) continue;
-      const claim = { token: 'elsewhere', expiresAt: at, alone: false };
-      const { status, claim: held } = found.state;
-      const lapsed = held !== null && held.expiresAt < at;
-      if (status !== 'queued' && !(status === 'processing' && lapsed)) continue;
-      if (status === 'processing') this.noteLost(found);
-      const begun = status === 'queued' ? found.startProcessing(claim, at) : found.takeOver(claim, at);
-      const { state } = failedReason === null ? begun.deliver(at) : begun.fail(failedReason, at);
-      const before = attempts - 1;
-      this.put(Message.restore({ ...state, attempts: state.attempts + before, failures: state.failures + before }));
+      const held = found?.state.claim ?? null;
+      if (found?.state.retries !== retries || (held !== null && held.expiresAt >= at)) continue;
+      const started = this.start(found, { token: 'elsewhere', expiresAt: at, alone: false });
+      if (started === null) continue;
+      const { state } = failedReason === null ? started.deliver(at) : started.fail(failedReason, at);
+      const number = state.attempts + attempts - 1;
+      this.put(Message.restore({ ...state, attempts: number, failures: state.failures + attempts - 1 }));
       const { startedAt, endedAt } = run ?? { startedAt: at, endedAt: at };
-      const number = state.attempts + before;
       const outcome = failedReason === null ? 'delivered' : 'failed';
       const durationMs = endedAt.getTime() - startedAt.getTime();
       this.note(id, { number, startedAt, durationMs, outcome, error: failedReason });
@@ -78,8 +66,20 @@ export class InMemoryDeliveries extends Deliveries {
     return Promise.resolve(followed);
   }
 
-  private noteLost({ id, state: { attempts: number, updatedAt: startedAt } }: Message): void {
-    this.note(id, { number, startedAt, durationMs: null, outcome: 'lost', error: null });
+  /** @returns the message as a worker starts it, or takes it over; null when it is final */
+  private start({ id, state }: Message, claim: Claim): Message | null {
+    const { startProcessing, takeOver } = TRANSITIONS;
+    const started = { claim, attempts: state.attempts + 1, updatedAt: this.store.clock.now() };
+    if (state.status === startProcessing.from) {
+      return Message.restore({ ...state, ...started, status: startProcessing.to });
+    }
+    if (state.status !== takeOver.from) return null;
+    this.note(id, {
+      ...{ number: state.attempts, startedAt: state.updatedAt, durationMs: null, outcome: 'lost', error: null },
+    });
+    const crashes = state.crashes + 1;
+    const loneCrashes = state.loneCrashes + (state.claim?.alone === true ? 1 : 0);
+    return Message.restore({ ...state, ...started, status: takeOver.to, crashes, loneCrashes });
   }
 
   private note(id: string, attempt: Attempt): void {

@@ -1,4 +1,4 @@
-import { FairTurns } from '#messages/application/fair-turns.js';
+import { FairScheduler } from '#messages/application/fair-scheduler.js';
 import { DeliveryQueue } from '#messages/application/delivery-queue.js';
 import type { Message } from '#messages/domain/message.js';
 import { unavailable } from '../../support/messages.js';
@@ -6,7 +6,7 @@ import { unavailable } from '../../support/messages.js';
 /** What the unit tests of the relay use; it keeps the contract that BullMqDeliveryQueue keeps. */
 export class InMemoryDeliveryQueue extends DeliveryQueue {
   readonly jobs = new Map<string, Message>();
-  private readonly turns = new FairTurns();
+  private readonly scheduler = new FairScheduler();
   private readonly turnOf = new Map<string, number>();
   /** Ids of jobs that a worker has. */
   readonly taken = new Set<string>();
@@ -22,8 +22,8 @@ export class InMemoryDeliveryQueue extends DeliveryQueue {
     for (const { state } of messages) {
       if (state.text.includes('\u0000')) throw new Error('U+0000 can not be kept.');
     }
-    this.turns.see(this.turnOf.get(this.next() ?? '') ?? null);
-    const { turns, added } = this.turns.of(messages.map(({ state }) => state.accountId));
+    this.scheduler.setCurrentTurn(this.turnOf.get(this.next() ?? '') ?? null);
+    const { turns, added } = this.scheduler.assign(messages.map(({ state }) => state.accountId));
     for (const [index, message] of messages.entries()) {
       if (this.jobs.has(message.jobId)) continue;
       this.jobs.set(message.jobId, message);

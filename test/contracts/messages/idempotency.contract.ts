@@ -172,7 +172,7 @@ export function describeIdempotency(current: () => MessagesSubject): void {
       const [old, young] = [aMessage({ createdAt: after(-1) }), aMessage()];
       await add(old, 'old');
       await add(young, 'young');
-      await subject.messages.forgetKeys(SENT_AT);
+      await subject.messages.deleteExpiredKeys(SENT_AT);
       const both = [old.id, young.id].sort();
       expect(await subject.stored()).toEqual({
         ...NOTHING,

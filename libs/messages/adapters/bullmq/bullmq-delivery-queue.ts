@@ -1,27 +1,26 @@
-import type { Queue } from 'bullmq';
 import { asUnavailable, isContention } from '#platform/database/errors.js';
-import { FairTurns } from '../../application/fair-turns.js';
 import { DeliveryQueue } from '../../application/delivery-queue.js';
+import { FairScheduler } from '../../application/fair-scheduler.js';
 import type { Message } from '../../domain/message.js';
 import type { RetryPolicy } from '../../domain/retry-policy.js';
 import { JOB_NAME, toJobData, toTelemetry } from './delivery-job.js';
+import type { QueueConnection } from './queue-connection.js';
+import { nextPriority } from './tables/queue-depth.js';
 
-/** Milliseconds for which it is known which turn is being served. */
-const LOOK_AFTER_MS = 250;
+/** Milliseconds for which the current turn is cached. */
+const TURN_CACHED_MS = 250;
 
-/** Publishes through BullMQ's public API only. The turns of accounts are priorities of jobs, of which 0 is the first. */
+/** Uses BullMQ's public API only. The turns of accounts are priorities of jobs, of which 0 is the first. */
 export class BullMqDeliveryQueue extends DeliveryQueue {
-  private readonly turns = new FairTurns();
-  private lookedAt = -Infinity;
+  private readonly scheduler = new FairScheduler();
+  private turnReadAt = -Infinity;
 
   /**
-   * @param policy for workers other than our own, which take it from the job
-   * @param nextTurn resolves to the priority of the job that is next; null when none waits
+   * @param policy for workers of other programs, which take it from the job
    */
   constructor(
-    private readonly queue: Queue,
+    private readonly connection: QueueConnection,
     private readonly policy: RetryPolicy,
-    private readonly nextTurn: () => Promise<number | null>,
   ) {
     super();
   }
@@ -30,39 +29,35 @@ export class BullMqDeliveryQueue extends DeliveryQueue {
     if (messages.length === 0) return;
     const { maxAttempts: attempts, backoffMs } = this.policy;
     const backoff = { type: 'exponential', delay: backoffMs, jitter: 0.5 };
-    await this.look();
-    const { turns, added } = this.turns.of(messages.map(({ state }) => state.accountId));
+    await this.refreshTurn();
+    const { turns, added } = this.scheduler.assign(messages.map(({ state }) => state.accountId));
     const jobs = messages.map((message, index) => ({
       name: JOB_NAME,
       data: toJobData(message),
       opts: { jobId: message.jobId, attempts, backoff, ...toPriority(turns[index]), ...toTelemetry(message) },
     }));
-    // In one order everywhere, so that a relay and a sweeper with the same jobs can't lock each other out.
+    // Always in the same order, so that a relay and a sweeper with the same jobs can't deadlock.
     jobs.sort((one, other) => (one.opts.jobId < other.opts.jobId ? -1 : 1));
     try {
-      await this.queue.addBulk(jobs);
+      await this.connection.queue.addBulk(jobs);
       added();
     } catch (error) {
-      // A lock that was not to be had says nothing against the jobs.
+      // A lock timeout is not the fault of a job.
       throw asUnavailable(asUnavailable(error), isContention);
     }
   }
 
-  private async look(): Promise<void> {
-    if (performance.now() - this.lookedAt < LOOK_AFTER_MS) return;
-    this.lookedAt = performance.now();
-    // A hint: without it turns are those of the last look, and what ails the queue is said by the call that adds.
-    await this.nextTurn().then(
-      (turn) => {
-        this.turns.see(turn);
-      },
-      () => undefined,
-    );
+  private async refreshTurn(): Promise<void> {
+    if (performance.now() - this.turnReadAt < TURN_CACHED_MS) return;
+    this.turnReadAt = performance.now();
+    // Only a hint: without it, the last known turn is used, and `addBulk` reports what is wrong with the queue.
+    const turn = await nextPriority(this.connection).catch(() => undefined);
+    if (turn !== undefined) this.scheduler.setCurrentTurn(turn);
   }
 
   async remove(jobId: string): Promise<void> {
     try {
-      await this.queue.remove(jobId);
+      await this.connection.queue.remove(jobId);
     } catch (error) {
       throw asUnavailable(error);
     }

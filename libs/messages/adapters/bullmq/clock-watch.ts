@@ -1,4 +1,5 @@
 import type { Pool } from 'pg';
+import { PeriodicTask } from '#kernel/periodic-task.js';
 
 interface ClockWatchOptions {
   readonly everyMs: number;
@@ -7,51 +8,47 @@ interface ClockWatchOptions {
 }
 
 /**
- * Compares this process's clock with the database's. BullMQ tells by the worker's clock whose lock has expired, so one
- * that runs ahead would take the jobs of all others away while they run them.
+ * Compares this process's clock with the database's. BullMQ decides by the worker's clock whose lock has expired, so a
+ * worker whose clock is ahead would take over jobs that others are running.
  */
 export class ClockWatch {
-  private timer: NodeJS.Timeout | null = null;
-  private looking = false;
-  private wrong = false;
+  private readonly checks = new PeriodicTask(() => this.check());
+  private isWrong = false;
 
   constructor(
     private readonly pool: Pool,
     private readonly options: ClockWatchOptions,
-    /** Called with how far the clock is ahead, in milliseconds, when it goes wrong; with null when it is right again. */
-    private readonly report: (aheadMs: number | null) => void,
+    /** Called with how far the clock is ahead, in milliseconds, when it becomes wrong; with null when it is right again. */
+    private readonly onChange: (aheadMs: number | null) => void,
   ) {}
 
-  /** Resolves when it has looked for the first time. */
+  /** Resolves after the first check. */
   async start(): Promise<void> {
-    this.timer = setInterval(() => void this.look(), this.options.everyMs);
-    await this.look();
+    await this.check();
+    this.checks.start(this.options.everyMs);
   }
 
-  stop(): void {
-    if (this.timer !== null) clearInterval(this.timer);
+  close(): Promise<void> {
+    return this.checks.close();
   }
 
-  private async look(): Promise<void> {
-    if (this.looking) return;
-    this.looking = true;
+  private async check(): Promise<void> {
     const aheadMs = await this.aheadMs().catch(() => null);
-    this.looking = false;
-    // A database that doesn't answer lets nobody take a job either.
+    // While the database is away, no worker can take a job anyway.
     if (aheadMs === null) return;
-    const wrong = Math.abs(aheadMs) > this.options.toleranceMs;
-    if (wrong !== this.wrong) this.report(wrong ? aheadMs : null);
-    this.wrong = wrong;
+    const isWrong = Math.abs(aheadMs) > this.options.toleranceMs;
+    if (isWrong !== this.isWrong) this.onChange(isWrong ? aheadMs : null);
+    this.isWrong = isWrong;
   }
 
   private async aheadMs(): Promise<number> {
-    const asked = Date.now();
+    const before = Date.now();
     const { rows } = await this.pool.query<{ now: number }>(
       'SELECT (extract(epoch FROM clock_timestamp()) * 1000)::float8 AS now',
     );
-    const told = rows[0]?.now ?? asked;
-    // It was told somewhere between these two, however long that took.
-    if (told < asked) return asked - told;
-    return Math.min(0, Date.now() - told);
+    const now = rows[0]?.now ?? before;
+    // It was read at some time between `before` and the response, however long that took.
+    if (now < before) return before - now;
+    return Math.min(0, Date.now() - now);
   }
 }

@@ -1,33 +1,31 @@
 import { DelayedError, UnrecoverableError, type Job } from 'bullmq';
+import { withTimeout } from '#kernel/timeout.js';
 import type { Logger } from '#platform/logging.js';
 import type { DeliverMessage } from '../../application/deliver-message.js';
 import { ClockWatch } from './clock-watch.js';
-import { fromJob, type DeliveryJobData } from './delivery-job.js';
+import { fromJob, WORKER_NAME, type DeliveryJobData } from './delivery-job.js';
 import type { QueueConnection } from './queue-connection.js';
 
-/** BullMQ stores it with a job; the reconciler tells by it our own workers from others'. */
-export const WORKER_NAME = 'sluice';
-
-/** Crashes alone never fail a message, so no count of them may fail its job. The largest integer of PostgreSQL. */
+/** Crashes alone never fail a message, so no number of them may fail its job. The largest integer of PostgreSQL. */
 const NEVER = 2_147_483_647;
 
 export interface ConsumerOptions {
   readonly queueName: string;
   readonly concurrency: number;
-  /** Jobs that all workers of the queue with such a limit begin in a second; 0 for no limit. */
+  /** Jobs that all workers of the queue with such a limit start in a second; 0 for no limit. */
   readonly rate: number;
-  /** Milliseconds after which a worker that is silent has lost its jobs. */
+  /** Milliseconds after which a silent worker has lost its jobs. */
   readonly lockMs: number;
 }
 
-/** Takes jobs from BullMQ and lets `DeliverMessage` run them. */
+/** Takes jobs from BullMQ and passes them to `DeliverMessage`. */
 export class Consumer {
   private readonly worker: InstanceType<QueueConnection['classes']['Worker']>;
   private readonly clockWatch: ClockWatch;
   private readonly stopping = new AbortController();
 
   constructor(
-    connection: QueueConnection,
+    private readonly connection: QueueConnection,
     private readonly deliver: DeliverMessage,
     { queueName, concurrency, rate, lockMs }: ConsumerOptions,
     private readonly logger: Logger,
@@ -46,20 +44,21 @@ export class Consumer {
         stalledInterval,
         maxStalledCount: NEVER,
         runRetryDelay: 1_000,
-        // A failed job is kept for a day to be looked at. The record is the message's own row.
+        // Kept for inspection; what counts is the message's row.
         removeOnFail: { age: 86_400 },
       },
     );
     this.worker.on('error', (error) => {
-      this.logger.warn({ err: error }, 'queue');
+      this.logger.warn({ err: error }, 'queue error');
     });
-    // A job is taken away in two checks: a wrong clock is noticed between them.
+    // A job is taken over in two stalled checks: a wrong clock is noticed between them.
     const watch = { everyMs: Math.round(stalledInterval / 2), toleranceMs: Math.round(lockMs / 4) };
     this.clockWatch = new ClockWatch(connection.pool, watch, (aheadMs) => {
-      this.clockIsWrong(aheadMs);
+      this.onClockChange(aheadMs);
     });
   }
 
+  /** False while the clock of this process is wrong. */
   get takesJobs(): boolean {
     return !this.worker.isPaused();
   }
@@ -69,49 +68,38 @@ export class Consumer {
     if (!this.worker.isPaused()) void this.worker.run();
   }
 
-  /**
-   * Takes no more jobs and waits for those that run, at most `graceMs`.
-   * @returns false when some still run: they are taken over by another worker once this process has ended
-   */
-  async close(graceMs: number): Promise<boolean> {
-    this.clockWatch.stop();
-    let timer: NodeJS.Timeout | undefined;
-    const grace = new Promise<false>((resolve) => {
-      timer = setTimeout(() => {
-        resolve(false);
-      }, graceMs);
+  /** Takes no more jobs and waits for the running ones, at most `graceMs`. Another worker takes over what is left. */
+  async close(graceMs: number): Promise<void> {
+    void this.clockWatch.close();
+    await withTimeout(this.worker.close(), graceMs, () => {
+      this.connection.abandon();
     });
-    const ended = await Promise.race([this.worker.close().then(() => true), grace]);
-    clearTimeout(timer);
     this.stopping.abort();
-    return ended;
   }
 
-  private clockIsWrong(aheadMs: number | null): void {
+  private onClockChange(aheadMs: number | null): void {
     if (aheadMs === null) {
-      this.logger.warn('the clock is right again: jobs are taken');
+      this.logger.warn('the clock is right again: taking jobs');
       void this.worker.resume();
     } else {
-      this.logger.error(
-        { aheadMs },
-        "this process's clock differs from the database's: no job is taken until it is right",
-      );
+      this.logger.error({ aheadMs }, "the clock differs from the database's: taking no jobs until it is right");
       void this.worker.pause(true);
     }
   }
 
   private async process(job: Job<DeliveryJobData>, token: string | undefined): Promise<string> {
-    // Said of this job alone: the worker's option would also drop what others completed and nobody has followed yet.
+    // For this job only: the worker's option would also remove jobs that other programs completed and that are not
+    // followed yet.
     job.opts.removeOnComplete = true;
     const outcome = await this.deliver.execute(fromJob(job.id ?? '', job.data), this.stopping.signal);
     switch (outcome.kind) {
       case 'done':
-        // Its event then tells that nobody else has completed it.
+        // Marks the job's event as ours.
         return WORKER_NAME;
       case 'failed':
         throw new UnrecoverableError(outcome.reason);
       case 'again':
-        // Its turn has come once: another account's backlog is not to come before it when it is due again.
+        // It has had its fair scheduling turn: once due, it goes before the backlogs of other accounts.
         if (job.priority > 0) await job.changePriority({ priority: 0 });
         await job.moveToDelayed(Date.now() + outcome.afterMs, token);
         throw new DelayedError();

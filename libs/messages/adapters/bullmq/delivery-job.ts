@@ -1,9 +1,15 @@
-import type { Message } from '../../domain/message.js';
 import type { Job } from '../../application/deliveries.js';
+import type { Message } from '../../domain/message.js';
 
 export const JOB_NAME = 'message';
 
-/** What every job carries: all that a worker needs, and nothing that grants it anything. */
+/** BullMQ stores it with a job: it distinguishes our workers from those of other programs. */
+export const WORKER_NAME = 'sluice';
+
+/** The reason that BullMQ stores when it fails a job because its workers were silent too often. */
+export const STALLED_REASON = 'job stalled more than allowable limit';
+
+/** What a job carries: everything that a worker needs, and nothing that authorizes it. */
 export interface DeliveryJobData {
   readonly v: 1;
   readonly id: string;
@@ -19,8 +25,8 @@ export function toJobData({ state }: Message): DeliveryJobData {
 }
 
 /**
- * Where BullMQ and its instrumentations keep the trace that a job belongs to, and in their form, so that workers of
- * other programs can continue it.
+ * The trace of a job in the place and format of BullMQ and its instrumentations, so that workers of other programs can
+ * continue it.
  */
 export function toTelemetry({ state: { traceparent } }: Message): { telemetry?: { metadata: string } } {
   return traceparent === null ? {} : { telemetry: { metadata: JSON.stringify({ traceparent }) } };
@@ -28,12 +34,12 @@ export function toTelemetry({ state: { traceparent } }: Message): { telemetry?: 
 
 /**
  * @param jobId the message's id, for its n-th retry followed by `.n`
- * @throws Error when the data is of a version that this worker doesn't know
+ * @throws Error when the data has a version that this worker doesn't support
  */
 export function fromJob(jobId: string, data: DeliveryJobData): Job {
-  // Typed as 1, but written by whatever version of the API is running.
-  if ((data.v as number) !== 1) throw new Error(`Jobs of version ${data.v} are not known to this worker.`);
+  // Typed as 1, but written by any version of the API.
+  if ((data.v as number) !== 1) throw new Error(`This worker does not support jobs of version ${data.v}.`);
   const { id, accountId, message, createdAt } = data;
   const retries = jobId.length > id.length ? Number(jobId.slice(id.length + 1)) : 0;
-  return { id, accountId, message, createdAt: new Date(createdAt), retries };
+  return { id, accountId, text: message, createdAt: new Date(createdAt), retries };
 }

@@ -1,8 +1,8 @@
 import { createTestDatabase } from '../../../../test/support/database.js';
-import { openQueueConnection } from './queue-connection.js';
+import { QueueConnection } from './queue-connection.js';
 
 function open(url: string, asynchronousCommit: boolean) {
-  return openQueueConnection({ url, poolSize: 2, asynchronousCommit, onError: () => undefined });
+  return new QueueConnection({ url, poolSize: 2, queueName: 'spec', asynchronousCommit, onError: () => undefined });
 }
 
 it('A connection of the queue ends no process when it is lost before BullMQ listens', async () => {
@@ -12,7 +12,7 @@ it('A connection of the queue ends no process when it is lost before BullMQ list
 
   expect(client.emit('error', new Error('lost'))).toBe(true);
   client.release();
-  await connection.close();
+  await connection.onApplicationShutdown();
   await database.drop();
 });
 
@@ -27,7 +27,7 @@ it.each([
 
     const { rows } = await connection.pool.query<{ synchronous_commit: string }>('SHOW synchronous_commit');
     expect(rows).toEqual([{ synchronous_commit: expected }]);
-    await connection.close();
+    await connection.onApplicationShutdown();
     await database.drop();
   },
 );

@@ -1,11 +1,12 @@
-import { createPostgresBackend, withBackend, type BackendClasses, type PostgresQueueBackend } from 'bullmq';
+import type { OnApplicationShutdown } from '@nestjs/common';
+import { createPostgresBackend, withBackend, type BackendClasses, type PostgresQueueBackend, type Queue } from 'bullmq';
 import pg from 'pg';
 import { ASYNCHRONOUS_COMMIT, CONNECTION_LIMITS } from '#platform/database/connection.js';
 import { isUnavailable } from '#platform/database/errors.js';
 
 /**
- * A pool that tells BullMQ about a database that is away in the one way it knows: BullMQ waits and repeats what fails
- * with ECONNREFUSED, but spins on, or gives up, anything else (starting up, shutting down, connection lost).
+ * Reports an unavailable database to BullMQ in the only way that it handles: it waits and retries on ECONNREFUSED, but
+ * busy-loops or stops on other errors (starting up, shutting down, connection lost).
  */
 class QueuePool extends pg.Pool {
   override query(...args: unknown[]): never {
@@ -21,40 +22,53 @@ class QueuePool extends pg.Pool {
 
 function rethrow(error: unknown): never {
   if (!isUnavailable(error)) throw error;
-  throw Object.assign(new Error('ECONNREFUSED: the database is away', { cause: error }), { code: 'ECONNREFUSED' });
-}
-
-export interface QueueConnection {
-  readonly pool: pg.Pool;
-  readonly classes: BackendClasses<PostgresQueueBackend, pg.Pool>;
-  close(): Promise<void>;
+  throw Object.assign(new Error('ECONNREFUSED: the database is unavailable', { cause: error }), {
+    code: 'ECONNREFUSED',
+  });
 }
 
 export interface QueueConnectionOptions {
   readonly url: string;
   readonly poolSize: number;
+  readonly queueName: string;
   /**
-   * Lets a crash of the database take a job back to where it was a moment ago. What was committed synchronously
-   * afterwards, such as that its outbox entry is gone, is never kept without it: they share one log.
+   * Lets a crash of the database reset a job to an earlier state. It can't lose a job whose outbox entry is gone: the
+   * later, synchronous commit of that removal flushes the same log.
    */
   readonly asynchronousCommit: boolean;
   readonly onError: (error: Error) => void;
 }
 
-/** BullMQ on PostgreSQL. It wants connections of its own, whose search path is its schema. */
-export function openQueueConnection(options: QueueConnectionOptions): QueueConnection {
-  const searchPath = '-c search_path=bullmq';
-  const pool = new QueuePool({
-    ...CONNECTION_LIMITS,
-    connectionString: options.url,
-    max: options.poolSize,
-    options: options.asynchronousCommit ? `${searchPath} ${ASYNCHRONOUS_COMMIT}` : searchPath,
-    application_name: 'sluice-queue',
-  });
-  pool.on('error', options.onError);
-  return {
-    pool,
-    classes: withBackend(createPostgresBackend) as unknown as BackendClasses<PostgresQueueBackend, pg.Pool>,
-    close: () => pool.end(),
-  };
+/** BullMQ on PostgreSQL. It needs connections of its own, whose search path is its schema. */
+export class QueueConnection implements OnApplicationShutdown {
+  readonly pool: pg.Pool;
+  readonly classes = withBackend(createPostgresBackend) as unknown as BackendClasses<PostgresQueueBackend, pg.Pool>;
+  readonly queue: Queue;
+  private abandoned = false;
+
+  constructor({ url, poolSize, queueName, asynchronousCommit, onError }: QueueConnectionOptions) {
+    const searchPath = '-c search_path=bullmq';
+    this.pool = new QueuePool({
+      ...CONNECTION_LIMITS,
+      connectionString: url,
+      max: poolSize,
+      options: asynchronousCommit ? `${searchPath} ${ASYNCHRONOUS_COMMIT}` : searchPath,
+      application_name: 'sluice-queue',
+    });
+    this.pool.on('error', onError);
+    // Typed by its backend, which is irrelevant to its users.
+    this.queue = new this.classes.Queue(queueName, { connection: this.pool }) as unknown as Queue;
+    this.queue.on('error', onError);
+  }
+
+  /** Leaves the connections to the end of the process: BullMQ does not release them while jobs run. */
+  abandon(): void {
+    this.abandoned = true;
+  }
+
+  async onApplicationShutdown(): Promise<void> {
+    if (this.abandoned) return;
+    await this.queue.close();
+    await this.pool.end();
+  }
 }

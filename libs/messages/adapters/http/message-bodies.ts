@@ -12,50 +12,52 @@ import { ValidationError, type FieldError } from '#kernel/domain-error.js';
 import { bodyModel } from '#platform/http/openapi/body-model.js';
 import { Field } from '#platform/http/openapi/operation.js';
 import { notATime, readTime, Time, TIME_SCHEMA } from '#platform/http/time.js';
-import { deliverAtFault } from '../../domain/delivery-time.js';
+import { deliverAtError } from '../../domain/delivery-time.js';
 import type { NewMessage } from '../../domain/message.js';
-import { MAX_TEXT_BYTES, textFault } from '../../domain/message-text.js';
+import { MAX_TEXT_BYTES, textError } from '../../domain/message-text.js';
+
+/*
+ * The only place where input for messages is validated, before a batch is counted against the account's limits.
+ */
 
 const MAX_BATCH = 1_000;
-/** Faults of a batch that are named; who has more of them has one in all messages. */
-const MAX_FAULTS = 100;
+/** Errors of a batch that are reported, at most. */
+const MAX_ERRORS = 100;
 
-function messageFault(value: unknown): string | null {
+function messageError(value: unknown): string | null {
   if (value === undefined) return 'message is required.';
-  return typeof value === 'string' ? textFault(value) : 'message must be a string.';
+  return typeof value === 'string' ? textError(value) : 'message must be a string.';
 }
 
-/** The domain's rule for a message's text, as a rule of a body. */
 @ValidatorConstraint()
 class MessageText implements ValidatorConstraintInterface {
-  // A character is one byte at least, and JSON Schema can't count bytes.
+  // A character is at least one byte, and JSON Schema can't count bytes.
   static readonly schema = { type: 'string', minLength: 1, maxLength: MAX_TEXT_BYTES, pattern: '^[^\\u0000]*$' };
 
   validate(value: unknown): boolean {
-    return messageFault(value) === null;
+    return messageError(value) === null;
   }
 
   defaultMessage({ value }: ValidationArguments): string {
-    return messageFault(value) ?? '';
+    return messageError(value) ?? '';
   }
 }
 
-function timeFault(value: unknown): string | null {
+function timeError(value: unknown): string | null {
   const time = readTime(value);
-  return time === null ? notATime('deliverAt') : deliverAtFault(time, new Date());
+  return time === null ? notATime('deliverAt') : deliverAtError(time, new Date());
 }
 
-/** The domain's rule for the time of delivery, as a rule of a body. */
 @ValidatorConstraint()
 class DeliveryTime implements ValidatorConstraintInterface {
   static readonly schema = TIME_SCHEMA;
 
   validate(value: unknown): boolean {
-    return timeFault(value) === null;
+    return timeError(value) === null;
   }
 
   defaultMessage({ value }: ValidationArguments): string {
-    return timeFault(value) ?? '';
+    return timeError(value) ?? '';
   }
 }
 
@@ -103,8 +105,9 @@ export function readMessage({ message, deliverAt = null }: SendMessageBody): New
 }
 
 /**
- * The messages of a batch. Checked by hand: a thousand instances of a class would cost more than all the rest.
- * @throws ValidationError that names each fault
+ * The messages of a batch, validated without class-validator: a thousand instances would cost more than the rest of the
+ * request.
+ * @throws ValidationError with the first 100 errors
  */
 export function readBatch({ messages }: SendBatchBody): NewMessage[] {
   const errors: FieldError[] = [];
@@ -116,12 +119,12 @@ export function readBatch({ messages }: SendBatchBody): NewMessage[] {
       note(`${index}`, 'A message must be an object.');
       return null;
     }
-    // Without a prototype, so that only its own fields are seen.
+    // Without a prototype, so that inherited fields are not read.
     const { message, deliverAt = null } = Object.assign(Object.create(null), item) as Record<string, unknown>;
-    note(`${index}/message`, messageFault(message));
-    note(`${index}/deliverAt`, deliverAt === null ? null : timeFault(deliverAt));
+    note(`${index}/message`, messageError(message));
+    note(`${index}/deliverAt`, deliverAt === null ? null : timeError(deliverAt));
     return { message, deliverAt } as SendMessageBody;
   });
-  if (errors.length > 0) throw new ValidationError(errors.slice(0, MAX_FAULTS));
+  if (errors.length > 0) throw new ValidationError(errors.slice(0, MAX_ERRORS));
   return bodies.filter((body) => body !== null).map(readMessage);
 }

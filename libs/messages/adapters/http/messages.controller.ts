@@ -37,7 +37,7 @@ import {
   type RetriedView,
 } from './message-views.js';
 
-/** Of all messages of a page together, in units of UTF-16. */
+/** The text of all messages of a page, in UTF-16 code units. */
 const MAX_PAGE_CHARACTERS = 1_048_576;
 
 const STATUS = { type: 'string', enum: MESSAGE_STATUSES, description: 'Returns only messages with this status.' };
@@ -85,8 +85,8 @@ export class MessagesController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<AcceptedView> {
     const key = readIdempotencyKey(idempotencyKey);
-    const wish = { ...readMessage(body), traceparent };
-    const { message, replayed } = await this.sendMessage.execute(caller.accountId, wish, key);
+    const input = { ...readMessage(body), traceparent };
+    const { message, replayed } = await this.sendMessage.execute(caller.accountId, input, key);
     void reply.header('location', `/messages/${message.id}`);
     if (replayed) void reply.header('idempotent-replayed', 'true');
     return acceptedView(message);
@@ -120,9 +120,9 @@ export class MessagesController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<BatchView> {
     const key = readIdempotencyKey(idempotencyKey);
-    const wishes = readBatch(body).map((wish) => ({ ...wish, traceparent }));
-    await countMore(wishes.length - 1);
-    const { messages, replayed } = await this.sendBatch.execute(caller.accountId, wishes, key);
+    const inputs = readBatch(body).map((input) => ({ ...input, traceparent }));
+    await countMore(inputs.length - 1);
+    const { messages, replayed } = await this.sendBatch.execute(caller.accountId, inputs, key);
     if (replayed) void reply.header('idempotent-replayed', 'true');
     return { data: messages.map(acceptedView) };
   }
@@ -218,7 +218,7 @@ export class MessagesController {
   }
 }
 
-/** How many messages, at least one, make a page: a hundred large ones would be an answer of 26 MB for each request. */
+/** How many messages fit a page, at least one: a hundred large ones would be a response of 26 MB. */
 function fitting(messages: readonly Message[]): number {
   let characters = 0;
   const tooMany = messages.findIndex(({ state }) => (characters += state.text.length) > MAX_PAGE_CHARACTERS);

@@ -2,7 +2,7 @@ import { Injectable, type CanActivate, type ExecutionContext } from '@nestjs/com
 import type { FastifyRequest } from 'fastify';
 import { StorageCap } from '../../application/storage-cap.js';
 
-/** Refuses what would be stored for an account that is full, before its body is read. */
+/** Refuses requests that would store something for an account at its storage limit, before the body is read. */
 @Injectable()
 export class StorageGuard implements CanActivate {
   constructor(private readonly cap: StorageCap) {}

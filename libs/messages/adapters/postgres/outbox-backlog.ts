@@ -1,8 +1,8 @@
 import type { Database } from '#platform/database/database.js';
 
 /**
- * What is due in the outbox, or was refused by the queue and is postponed: counted so far that no backlog makes it
- * costly. What is for later is no backlog.
+ * Outbox entries that are due, or were refused by the queue and are postponed; not those of scheduled messages. Counted
+ * up to a limit, so that the cost is bounded.
  */
 export async function outboxBacklog(database: Database) {
   const [row] = await database.query<{ entries: number; messages: number; oldest: number }>(

@@ -2,21 +2,21 @@ import type { Database } from '#platform/database/database.js';
 import { Backlogs, type Backlog } from '../../application/backlogs.js';
 import { INITIAL_STATUS } from '../../domain/message-status.js';
 
-const COUNTED = 10_000;
-/** Deliveries that a rate is reckoned from. */
+const MAX_COUNT = 10_000;
+/** Deliveries that the rate is computed from, at most. */
 const RECENT = 1_000;
 const RECENT_MINUTES = 5;
 
-// What waits is read in the order in which it is due, by an index that has nothing else.
+// Queued messages are read in the order in which they are due, by a partial index.
 const DUE = 'coalesce(deliver_at, created_at)';
 const QUEUED = `FROM sluice.messages WHERE account_id = $1 AND status = '${INITIAL_STATUS}'`;
 const BACKLOG = `
   SELECT
-    (SELECT count(*) FROM (SELECT ${QUEUED} AND ${DUE} <= now() LIMIT ${COUNTED}) due)::int AS queued,
+    (SELECT count(*) FROM (SELECT ${QUEUED} AND ${DUE} <= now() LIMIT ${MAX_COUNT}) due)::int AS queued,
     (SELECT ${DUE} ${QUEUED} AND ${DUE} <= now() ORDER BY ${DUE} LIMIT 1) AS oldest,
-    (SELECT count(*) FROM (SELECT ${QUEUED} AND ${DUE} > now() LIMIT ${COUNTED}) later)::int AS scheduled,
+    (SELECT count(*) FROM (SELECT ${QUEUED} AND ${DUE} > now() LIMIT ${MAX_COUNT}) later)::int AS scheduled,
     recent.count::int AS delivered,
-    -- Fewer than are looked at are all of these minutes.
+    -- Fewer rows than the limit are all of these minutes.
     CASE WHEN recent.count < ${RECENT} THEN ${RECENT_MINUTES}
          ELSE extract(epoch FROM now() - recent.first) / 60 END::float8 AS minutes
   FROM (

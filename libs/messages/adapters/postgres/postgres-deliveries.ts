@@ -1,15 +1,13 @@
-import { Batcher, type BatchObserver } from '#platform/batcher.js';
+import { Batcher } from '#platform/batcher.js';
 import type { Database } from '#platform/database/database.js';
 import { asUnavailable, isContention } from '#platform/database/errors.js';
+import type { BatchMetrics } from '#platform/management/batch-metrics.js';
 import { Deliveries, type ClaimTerms, type Job, type JobEnd } from '../../application/deliveries.js';
 import type { Message } from '../../domain/message.js';
-import { CLAIM, FOLLOW, SETTLE } from './attempts.sql.js';
-import { toMessage, type MessageRow } from './message.schema.js';
-
-const RUNS_ALONE = `
-  UPDATE sluice.messages
-  SET claim_alone = true, claim_expires_at = clock_timestamp() + $3 * interval '1 millisecond'
-  WHERE id = $1 AND claim = $2 RETURNING id`;
+import { CLAIM, RENEW_CLAIM_ALONE } from './claim.sql.js';
+import { FOLLOW } from './follow.sql.js';
+import { toMessage, type MessageRow } from './message-row.js';
+import { SETTLE } from './settle.sql.js';
 
 interface Claiming {
   readonly job: Job;
@@ -21,24 +19,24 @@ interface Settling {
   readonly ended: Message;
 }
 
-/** Said to a job whose message another one of the same batch has claimed: it takes over from that one. */
+/** The result for a job whose message another job of the same batch has claimed: it claims again, to take over. */
 const OVERTAKEN = Symbol('overtaken');
 
-// One at a time: two of one process that overlap could only wait for each other's rows.
+// One at a time: concurrent batches of one process could only wait for each other's rows.
 const LIMITS = { maxItems: 500, maxWaiting: 100_000 };
 
-/** Claims and ends travel in batches, like what is accepted: one commit serves all that wait. */
+/** Claims and ends are stored in batches: one commit for all that wait. */
 export class PostgresDeliveries extends Deliveries {
   private readonly claims: Batcher<Claiming, Message | null | typeof OVERTAKEN>;
   private readonly ends: Batcher<Settling, boolean>;
 
   constructor(
     private readonly database: Database,
-    observer?: (batches: 'claim' | 'settle') => BatchObserver,
+    metrics?: BatchMetrics,
   ) {
     super();
-    this.claims = new Batcher((claims) => this.claimAll(claims), { ...LIMITS, observer: observer?.('claim') });
-    this.ends = new Batcher((ends) => this.settleAll(ends), { ...LIMITS, observer: observer?.('settle') });
+    this.claims = new Batcher((claims) => this.claimAll(claims), { ...LIMITS, observer: metrics?.observer('claim') });
+    this.ends = new Batcher((ends) => this.settleAll(ends), { ...LIMITS, observer: metrics?.observer('settle') });
   }
 
   async claim(job: Job, terms: ClaimTerms): Promise<Message | null> {
@@ -47,7 +45,7 @@ export class PostgresDeliveries extends Deliveries {
   }
 
   async runsAlone({ state }: Message, leaseMs: number): Promise<boolean> {
-    const rows = await this.database.query(RUNS_ALONE, [state.id, state.claim?.token, leaseMs]);
+    const rows = await this.database.query(RENEW_CLAIM_ALONE, [state.id, state.claim?.token, leaseMs]);
     return rows.length > 0;
   }
 
@@ -75,12 +73,12 @@ export class PostgresDeliveries extends Deliveries {
       claims.map(({ terms }) => terms.token),
       claims.map(({ terms }) => terms.leaseMs),
     ]);
-    // By token, not by id: an UPDATE changes a row once, so of two jobs for one message in a batch only one has it.
+    // By token, not by id: an UPDATE changes a row once, so only one of two jobs of a message in a batch gets it.
     const byToken = new Map(rows.map((row) => [row.claim, row]));
     const claimed = new Set(rows.map(({ id, retries }) => `${id}.${retries}`));
     return claims.map(({ job, terms }) => {
       const row = byToken.get(terms.token);
-      if (row !== undefined) return toMessage({ ...row, body: job.message });
+      if (row !== undefined) return toMessage({ ...row, body: job.text });
       return claimed.has(`${job.id}.${job.retries}`) ? OVERTAKEN : null;
     });
   }
@@ -98,7 +96,7 @@ export class PostgresDeliveries extends Deliveries {
         ends.map(({ claimed }) => claimed.state.updatedAt),
       ])
       .catch((error: unknown) => {
-        // Alone and still locked out: the worker is to tell it again, not to forget it.
+        // A single end whose row stays locked is retried by the worker, not dropped.
         throw ends.length === 1 ? asUnavailable(error, isContention) : error;
       });
     const settled = new Set<string | undefined>(rows.map(({ token }) => token));

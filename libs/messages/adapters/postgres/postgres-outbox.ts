@@ -2,14 +2,14 @@ import type { Database } from '#platform/database/database.js';
 import { Outbox } from '../../application/outbox.js';
 import type { Message } from '../../domain/message.js';
 import { OPEN_STATUSES } from '../../domain/message-status.js';
-import { toMessage, type MessageRow } from './message.schema.js';
+import { toMessage, type MessageRow } from './message-row.js';
 
 const SWEEP_ENTRIES = 200;
 const SWEEP_BYTES = 4 * 1_048_576;
 const REFUSED_DELAY_MS = 60_000;
 
-// Entries that a process has stored for itself to relay are a sweeper's only when they have waited for too long.
-// By a clock that stands still meanwhile, or no index could be used.
+// Entries that a process relays itself are left to a sweeper only when they have waited for too long.
+// `statement_timestamp()` is stable, so that an index can be used.
 const DUE = `due_at <= statement_timestamp()
   AND (for_sweeper OR due_at <= statement_timestamp() - $1 * interval '1 millisecond')`;
 
@@ -30,7 +30,7 @@ export class PostgresOutbox extends Outbox {
   }
 
   async sweep(minAgeMs: number, relay: (messages: readonly Message[]) => Promise<Set<string>>): Promise<number> {
-    // Asked often, and mostly in vain: one statement instead of a transaction, ordered so that the index is used.
+    // Mostly nothing is due: one statement instead of a transaction, ordered so that the index is used.
     const due = await this.database.query(`SELECT FROM sluice.outbox WHERE ${DUE} ORDER BY due_at LIMIT 1`, [minAgeMs]);
     if (due.length === 0) return 0;
     return this.database.transaction(async (client) => {

@@ -4,10 +4,10 @@ import type { Database } from '#platform/database/database.js';
 import { sqlState } from '#platform/database/errors.js';
 import { Partitions, type Period } from '../../application/partitions.js';
 import { OPEN_STATUSES } from '../../domain/message-status.js';
-import { BYTES } from './message.schema.js';
+import { BYTES } from './message-row.js';
 
-/** Milliseconds that others may have to wait behind a lock which is waited for here; and between two tries. */
-const PATIENCE_MS = 200;
+/** Milliseconds that others may have to wait behind a lock request, and between two tries. */
+const LOCK_TIMEOUT_MS = 200;
 const PAUSE_MS = 500;
 const TRIES = 5;
 
@@ -17,22 +17,22 @@ const REMOVED_AT_ONCE = 1_000;
 const OPEN = `status IN (${OPEN_STATUSES.map((status) => `'${status}'`).join(', ')})`;
 const LOCK_BOTH = 'LOCK TABLE ONLY sluice.messages, ONLY sluice.attempts IN ACCESS EXCLUSIVE MODE;';
 
-/** A partition tells its period by its name: `messages_20261121_20261124`. */
+/** The name of a partition contains its period: `messages_20261121_20261124`. */
 const PERIODS = `
   SELECT substring(relname, 10, 8) AS from, substring(relname, 19, 8) AS until
   FROM pg_inherits JOIN pg_class c ON c.oid = inhrelid
   WHERE inhparent = 'sluice.messages'::regclass AND relname ~ '^messages_\\d{8}_\\d{8}$' ORDER BY relname`;
 
-/** Messages and attempts, each with the column that partitions it. */
+/** The partitioned tables, each with its partition key. */
 const TABLES = [
   ['messages', 'id'],
   ['attempts', 'message_id'],
 ] as const;
 
-/** The two partitions of what belongs to no period. */
+/** The two partitions outside of all periods. */
 const ENDS = ['before', 'after'] as const;
 
-// What was retried meanwhile is not final any more: it is looked at again once it is locked.
+// A message may be retried in the meantime: its status is checked again once the row is locked.
 const stragglersOf = (end: (typeof ENDS)[number]) => `
   WITH gone AS (
     DELETE FROM sluice.messages_${end} WHERE id IN (
@@ -48,7 +48,7 @@ const stragglersOf = (end: (typeof ENDS)[number]) => `
   )
   SELECT count(*)::int AS count FROM gone`;
 
-/** The tables of messages and attempts are partitioned by range of the message's id, whose beginning is its time. */
+/** Messages and attempts are partitioned by range of the message's id, which starts with its time. */
 export class PostgresPartitions extends Partitions {
   constructor(private readonly database: Database) {
     super();
@@ -85,7 +85,7 @@ export class PostgresPartitions extends Partitions {
     const isFilled = async () => (await this.database.query(`SELECT FROM sluice.messages_${name} LIMIT 1`)).length > 0;
     const isOpen = `EXISTS (SELECT FROM sluice.messages_${name} WHERE ${OPEN})`;
     if (!(await this.has(period)) || !(await isFilled())) return false;
-    // Asked once without a lock, since what is open may be so for long.
+    // First without a lock: a message may stay open for long.
     await this.alone(`
       IF to_regclass('sluice.messages_${name}') IS NULL THEN RETURN; END IF;
       IF ${isOpen} THEN RETURN; END IF;
@@ -134,15 +134,15 @@ export class PostgresPartitions extends Partitions {
   }
 
   /**
-   * One process at a time, and with locks that are to be had soon or not at all. All in one statement, so that no lock
-   * is held while the database waits for a process, which may never go on.
+   * One process at a time, with locks that are available soon or not at all. All in one statement, so that no lock is
+   * held while the database waits for a process, which may never continue.
    */
   private async alone(steps: string): Promise<void> {
     for (let tries = 1; ; tries++) {
       try {
         await this.database.query(`
           DO $$ BEGIN
-            PERFORM set_config('lock_timeout', '${PATIENCE_MS}', true);
+            PERFORM set_config('lock_timeout', '${LOCK_TIMEOUT_MS}', true);
             IF NOT pg_try_advisory_xact_lock(hashtext('sluice.partitions')) THEN RETURN; END IF;
             ${steps}
           END $$`);

@@ -1,7 +1,7 @@
 import type { Database } from '#platform/database/database.js';
 import { StorageLedger, type AccountDay } from '../../application/storage-ledger.js';
 
-// In one order, so that processes with the same accounts can't lock each other out.
+// Always in the same order, so that processes with the same accounts can't deadlock.
 const ADD = `
   WITH added AS (
     INSERT INTO sluice.storage AS s (account_id, day, bytes, messages)
@@ -14,7 +14,7 @@ const ADD = `
   )
   SELECT account_id AS "accountId", day - DATE '1970-01-01' AS day, bytes::float8 FROM added`;
 
-// What was never counted, since its process died, may have been taken off again when it was removed.
+// Removing messages that were never counted, because their process died, makes a day negative.
 const TOTALS = `
   SELECT account_id AS "accountId", greatest(sum(bytes), 0)::float8 AS bytes FROM sluice.storage
   WHERE account_id = ANY ($1) GROUP BY account_id`;

@@ -1,6 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import fc from 'fast-check';
-import { Solitude } from './solitude.js';
+import { ReadWriteLock } from './read-write-lock.js';
 
 /** A piece of work that the test ends when it wants to. */
 class Work {
@@ -10,8 +10,8 @@ class Work {
   readonly outcome: Promise<string>;
 
   constructor(
-    solitude: Solitude,
-    readonly alone: boolean,
+    lock: ReadWriteLock,
+    readonly exclusive: boolean,
   ) {
     const work = () =>
       new Promise<string>((resolve, reject) => {
@@ -22,13 +22,13 @@ class Work {
           else reject(new Error('failed'));
         };
       });
-    const ran = alone ? solitude.alone(work) : solitude.amongOthers(work);
+    const ran = exclusive ? lock.exclusive(work) : lock.shared(work);
     this.outcome = ran.catch((error: unknown) => (error as Error).message);
   }
 }
 
 function conflict(one: Work, other: Work): boolean {
-  return one !== other && (one.alone || other.alone);
+  return one !== other && (one.exclusive || other.exclusive);
 }
 
 /** @param all in the order in which they came */
@@ -44,19 +44,19 @@ function expectOrder(all: readonly Work[]): void {
   expect(first === undefined || running.some((work) => conflict(first, work))).toBe(true);
 }
 
-const begin = fc.record({ alone: fc.boolean() });
+const begin = fc.record({ exclusive: fc.boolean() });
 const end = fc.record({ nth: fc.nat(20), succeeds: fc.boolean() });
 
-describe('Solitude', () => {
-  it('runs nothing beside what is alone, lets nobody overtake those that wait, and forgets nobody', async () => {
+describe('ReadWriteLock', () => {
+  it('runs nothing beside what is exclusive, lets nobody overtake those that wait, and forgets nobody', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(fc.oneof(begin, end), { maxLength: 40, size: 'max' }), async (commands) => {
-        const solitude = new Solitude();
+        const lock = new ReadWriteLock();
         const all: Work[] = [];
         const running = () => all.filter((work) => work.running);
         for (const command of commands) {
-          if ('alone' in command) {
-            all.push(new Work(solitude, command.alone));
+          if ('exclusive' in command) {
+            all.push(new Work(lock, command.exclusive));
           } else {
             running()[command.nth % running().length]?.end(command.succeeds);
           }
@@ -74,8 +74,8 @@ describe('Solitude', () => {
   });
 
   it('lets those who want company run side by side', async () => {
-    const solitude = new Solitude();
-    const all = [new Work(solitude, false), new Work(solitude, false)];
+    const lock = new ReadWriteLock();
+    const all = [new Work(lock, false), new Work(lock, false)];
     await turn();
     expect(all.map((work) => work.running)).toEqual([true, true]);
     for (const work of all) work.end(true);
@@ -83,10 +83,10 @@ describe('Solitude', () => {
   });
 
   it('hands on what the work resolves or rejects to, and goes on after a failure', async () => {
-    const solitude = new Solitude();
-    await expect(solitude.alone(() => Promise.reject(new Error('alone')))).rejects.toThrow('alone');
-    await expect(solitude.amongOthers(() => Promise.reject(new Error('together')))).rejects.toThrow('together');
-    expect(await solitude.alone(() => Promise.resolve(1))).toBe(1);
-    expect(await solitude.amongOthers(() => Promise.resolve(2))).toBe(2);
+    const lock = new ReadWriteLock();
+    await expect(lock.exclusive(() => Promise.reject(new Error('exclusive')))).rejects.toThrow('exclusive');
+    await expect(lock.shared(() => Promise.reject(new Error('together')))).rejects.toThrow('together');
+    expect(await lock.exclusive(() => Promise.resolve(1))).toBe(1);
+    expect(await lock.shared(() => Promise.resolve(2))).toBe(2);
   });
 });

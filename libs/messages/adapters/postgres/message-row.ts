@@ -1,7 +1,7 @@
 import { Message, OVERHEAD_BYTES } from '../../domain/message.js';
 import type { MessageStatus } from '../../domain/message-status.js';
 
-/** A row of `sluice.messages`. The table itself is made by migrations. */
+/** A row of `sluice.messages`. */
 export interface MessageRow {
   id: string;
   account_id: string;
@@ -26,7 +26,7 @@ export interface MessageRow {
 export const COLUMNS = `id, account_id, body, status, created_at, updated_at, attempts, failures, crashes, lone_crashes,
   retries, failure_reason, claim, claim_expires_at, claim_alone, traceparent, deliver_at`;
 
-/** What a message takes up, as `bytesOf` says it of one that is at hand. */
+/** The size of a message, as `bytesOf` computes it. */
 export const BYTES = `octet_length(body) + ${OVERHEAD_BYTES}`;
 
 export function toMessage(row: MessageRow): Message {

@@ -4,7 +4,6 @@ import type { DeliveryEnd, DeliveryObserver } from '../../application/deliver-me
 const SECONDS = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
 const ENDS: readonly DeliveryEnd[] = ['delivered', 'retried', 'failed', 'lost_claim'];
 
-/** What becomes of the messages that a worker takes. */
 export class DeliveryMetrics implements DeliveryObserver {
   private readonly ends;
   private readonly durations;
@@ -12,11 +11,11 @@ export class DeliveryMetrics implements DeliveryObserver {
   constructor(metrics: Metrics) {
     this.ends = metrics.counters(
       'sluice_deliveries_total',
-      'Attempts to deliver a message, by their end',
+      'Attempts to deliver a message, by outcome',
       'outcome',
       ENDS,
     );
-    this.durations = metrics.histogram('sluice_handler_duration_seconds', 'How long the handler took', SECONDS);
+    this.durations = metrics.histogram('sluice_handler_duration_seconds', 'Duration of the handler', SECONDS);
   }
 
   ended(how: DeliveryEnd): void {

@@ -1,20 +1,16 @@
-import type { Pool } from 'pg';
 import type { Database } from '#platform/database/database.js';
-
-/*
- * Beside the census the only file that knows BullMQ's tables: its own counts read every job that it has.
- */
+import type { QueueConnection } from '../queue-connection.js';
 
 /** Each has an index of its own in BullMQ's schema. */
 const STATES = ['waiting', 'active', 'delayed', 'failed', 'completed'] as const;
-const COUNTED = 100_000;
+const MAX_COUNT = 100_000;
 
-// A job that was tried before has not waited since it came.
-const DEPTH = `
+// A job that was tried before has waited only since then.
+const READ_DEPTH = `
   SELECT ${STATES.map(
     (state) => `
     (SELECT count(*) FROM (
-       SELECT FROM bullmq.job WHERE queue = $1 AND state = '${state}' LIMIT ${COUNTED}
+       SELECT FROM bullmq.job WHERE queue = $1 AND state = '${state}' LIMIT ${MAX_COUNT}
      ) jobs)::int AS ${state}`,
   ).join(',')},
     (SELECT coalesce(max(greatest(0, extract(epoch FROM clock_timestamp()) - since / 1000.0)), 0)::float8 FROM (
@@ -23,17 +19,20 @@ const DEPTH = `
      ) first) AS oldest`;
 
 /** The priority of the job that a worker takes next; null when none waits. */
-export async function nextPriority(pool: Pool, queueName: string): Promise<number | null> {
+export async function nextPriority({ pool, queue }: QueueConnection): Promise<number | null> {
   const { rows } = await pool.query<{ priority: number }>(
     `SELECT priority FROM bullmq.job WHERE queue = $1 AND state = 'waiting' ORDER BY priority, seq LIMIT 1`,
-    [queueName],
+    [queue.name],
   );
   return rows[0]?.priority ?? null;
 }
 
-/** Jobs of a queue by their state, each counted as far as that is cheap, and how long the first in line has waited. */
+/**
+ * Jobs of a queue by their state, each counted up to a limit (BullMQ's own counts read every job), and how long the
+ * next job has waited.
+ */
 export async function queueDepth(database: Database, queueName: string) {
-  const [row] = await database.query<Record<string, number>>(DEPTH, [queueName]);
+  const [row] = await database.query<Record<string, number>>(READ_DEPTH, [queueName]);
   const { oldest = 0, ...jobs } = row ?? {};
   return { jobs, oldest };
 }

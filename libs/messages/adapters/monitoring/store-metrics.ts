@@ -14,8 +14,8 @@ export interface Depth {
   readonly oldest: number;
 }
 
-/** How the store is asked. */
-export interface StoreQuestions {
+/** The queries of the store. */
+export interface StoreQueries {
   backlog(database: Database): Promise<Backlog>;
   depth(database: Database): Promise<Depth>;
   strays(database: Database): Promise<number>;
@@ -25,20 +25,20 @@ export interface StoreQuestions {
 const DEPTH_EVERY = 5_000;
 const CENSUS_EVERY = 30_000;
 
-/** What is stored but not delivered. All processes of an installation tell the same of it. */
-export function watchStore(metrics: Metrics, ask: StoreQuestions): void {
+/** Gauges of what is stored but not delivered: the same in all processes of an installation. */
+export function watchStore(metrics: Metrics, queries: StoreQueries): void {
   metrics.storeGauges(
     DEPTH_EVERY,
     [
       {
         name: 'sluice_outbox_entries',
-        help: 'Outbox entries that are due and not yet in the queue, counted up to 10,000',
+        help: 'Outbox entries that are due and not yet in the queue, up to 10,000',
       },
       { name: 'sluice_outbox_messages', help: 'Messages in those entries' },
       { name: 'sluice_outbox_oldest_seconds', help: 'How long the oldest of them has been due' },
     ],
     async (database) => {
-      const { entries, messages, oldest } = await ask.backlog(database);
+      const { entries, messages, oldest } = await queries.backlog(database);
       return { sluice_outbox_entries: entries, sluice_outbox_messages: messages, sluice_outbox_oldest_seconds: oldest };
     },
   );
@@ -47,16 +47,16 @@ export function watchStore(metrics: Metrics, ask: StoreQuestions): void {
     [
       {
         name: 'sluice_queue_jobs',
-        help: 'Jobs in the queue by their state, each counted up to 100,000',
+        help: 'Jobs in the queue by state, each up to 100,000',
         label: 'state',
       },
       {
         name: 'sluice_queue_oldest_waiting_seconds',
-        help: 'How long the oldest job that could run at once has waited, since it came or was last tried',
+        help: 'How long the next job has waited since it was added or last tried',
       },
     ],
     async (database) => {
-      const { jobs, oldest } = await ask.depth(database);
+      const { jobs, oldest } = await queries.depth(database);
       return { sluice_queue_jobs: jobs, sluice_queue_oldest_waiting_seconds: oldest };
     },
   );
@@ -65,9 +65,9 @@ export function watchStore(metrics: Metrics, ask: StoreQuestions): void {
     [
       {
         name: 'sluice_census_violations',
-        help: 'Open messages that nothing would deliver, among the 100,000 oldest: anything but 0 is a fault',
+        help: 'Stray messages among the 100,000 oldest open ones: not 0 means that something is broken',
       },
     ],
-    async (database) => ({ sluice_census_violations: await ask.strays(database) }),
+    async (database) => ({ sluice_census_violations: await queries.strays(database) }),
   );
 }

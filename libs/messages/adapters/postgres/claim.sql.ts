@@ -1,0 +1,42 @@
+import { TRANSITIONS } from '../../domain/message-status.js';
+
+const { startProcessing, takeOver } = TRANSITIONS;
+
+/*
+ * While a message is processing, `updated_at` is the start of its attempt: a take-over records the lost attempt with
+ * it. A claim with the token that a message already has is repeated after a lost response: it counts nothing again.
+ * Rows are locked first, and always in the same order, so that the recorded attempt is the one that is taken over.
+ * They are found by id alone: otherwise a planner that expects few open messages would read all of them.
+ */
+export const CLAIM = `
+  WITH wanted AS (
+    SELECT * FROM unnest($1::text[], $2::int[], $3::uuid[], $4::int[]) AS t (id, retries, token, lease_ms)
+  ), held AS (
+    SELECT id, status, claim, updated_at, retries FROM sluice.messages
+    WHERE id IN (SELECT id FROM wanted) ORDER BY id FOR UPDATE
+  ), claimed AS (
+    UPDATE sluice.messages m
+    SET status = '${startProcessing.to}', claim = t.token, claim_alone = false,
+        claim_expires_at = clock_timestamp() + t.lease_ms * interval '1 millisecond',
+        attempts = m.attempts + (h.claim IS DISTINCT FROM t.token)::int,
+        crashes = m.crashes + (m.status = '${takeOver.from}' AND h.claim <> t.token)::int,
+        lone_crashes = m.lone_crashes + (m.status = '${takeOver.from}' AND h.claim <> t.token AND m.claim_alone)::int,
+        updated_at = clock_timestamp()
+    FROM wanted t JOIN held h USING (id, retries)
+    WHERE m.id = h.id AND h.status IN ('${startProcessing.from}', '${takeOver.from}')
+    RETURNING m.id, m.account_id, m.status, m.created_at, m.updated_at, m.attempts, m.failures, m.crashes,
+              m.lone_crashes, m.retries, m.failure_reason, m.claim, m.claim_expires_at, m.claim_alone,
+              m.traceparent, m.deliver_at, h.status AS held_status, h.claim AS held_claim, h.updated_at AS held_since
+  ), lost AS (
+    INSERT INTO sluice.attempts (message_id, number, account_id, started_at, outcome)
+    SELECT id, attempts - 1, account_id, held_since, 'lost' FROM claimed
+    WHERE held_status = '${takeOver.from}' AND held_claim <> claim
+    ON CONFLICT DO NOTHING
+  )
+  SELECT * FROM claimed`;
+
+/** Records that a claimed message runs alone, and renews its claim. */
+export const RENEW_CLAIM_ALONE = `
+  UPDATE sluice.messages
+  SET claim_alone = true, claim_expires_at = clock_timestamp() + $3 * interval '1 millisecond'
+  WHERE id = $1 AND claim = $2 RETURNING id`;

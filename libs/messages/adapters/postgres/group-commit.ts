@@ -1,0 +1,198 @@
+import { DomainError } from '#kernel/domain-error.js';
+import { withTimeout } from '#kernel/timeout.js';
+import { Batcher, observers } from '#platform/batcher.js';
+import type { Backpressure } from '#platform/backpressure.js';
+import type { Database } from '#platform/database/database.js';
+import { sqlState } from '#platform/database/errors.js';
+import type { BatchMetrics } from '#platform/management/batch-metrics.js';
+import { KEY_LIFETIME_MS, type AcceptedBatch, type Idempotency } from '../../application/messages.js';
+import type { OnCommitted } from '../../application/outbox.js';
+import { bytesOf, Message } from '../../domain/message.js';
+import { INITIAL_STATUS } from '../../domain/message-status.js';
+import { ADD_MESSAGES } from './add-messages.sql.js';
+import { DELETE_KEY, FIND_FIRST_USES } from './idempotency-keys.sql.js';
+
+/** Milliseconds that a request waits, at least, for the first one with its key. */
+const KEY_WAIT_MS = 5_000;
+
+const LIMITS = {
+  maxItems: 256,
+  maxBytes: 4 * 1_048_576,
+  maxWaiting: 10_000,
+  maxWaitingBytes: 64 * 1_048_576,
+  concurrency: 2,
+  sizeOf: ({ messages }: Request) => bytesOf(messages),
+};
+
+/** Messages that are stored together, identified by the first. */
+interface Request {
+  readonly first: Message;
+  readonly messages: readonly Message[];
+  readonly idempotency: Idempotency | null;
+}
+
+interface FirstUse {
+  index: number;
+  fingerprint: Buffer;
+  message_id: string;
+  /** All messages of a batch; null when the key was used for a single one. */
+  message_ids: string[] | null;
+  created_at: Date;
+}
+
+interface Entry {
+  id: string;
+  message_ids: string[];
+  for_sweeper: boolean;
+}
+
+/** The result of one request; null when its key has expired in the meantime and the request must be repeated. */
+type Result = AcceptedBatch | DomainError | null;
+
+/** Stores the messages of concurrent requests in common transactions. */
+export class GroupCommit {
+  // Requests with a key may have to wait for another process's transaction. The others must not wait with them.
+  private readonly plain: Batcher<Request, AcceptedBatch>;
+  private readonly keyed: Batcher<Request, Result>;
+
+  /** The first request in progress with each key: further ones wait here, not in the store. */
+  private readonly firsts = new Map<string, Promise<AcceptedBatch>>();
+
+  constructor(
+    private readonly database: Database,
+    private readonly onCommitted: OnCommitted,
+    batches?: BatchMetrics,
+    backpressure?: Backpressure,
+  ) {
+    // Waiting with a key is no sign of overload.
+    const plain = batches && backpressure && observers(batches.observer('accept'), backpressure.observer());
+    const keyed = batches?.observer('accept_keyed');
+    this.plain = new Batcher((requests) => this.acceptPlain(requests), { ...LIMITS, observer: plain });
+    this.keyed = new Batcher((requests) => this.acceptKeyed(requests), { ...LIMITS, observer: keyed });
+  }
+
+  async add(messages: readonly Message[], idempotency: Idempotency | null): Promise<AcceptedBatch> {
+    const [first] = messages;
+    if (first === undefined) throw new Error('A batch has at least one message.');
+    const request = { first, messages, idempotency };
+    if (idempotency === null) return this.plain.submit(request);
+    const name = `${first.state.accountId}/${idempotency.key}`;
+    const deadline = performance.now() + KEY_WAIT_MS;
+    const earlier = this.firsts.get(name);
+    if (earlier !== undefined) {
+      const ended = earlier.then(isTrue, isTrue);
+      if (!(await withTimeout(ended, deadline - performance.now(), () => false))) throw keyInUse();
+      return this.addKeyed(request, deadline);
+    }
+    const accepted = this.addKeyed(request, deadline);
+    this.firsts.set(name, accepted);
+    return accepted.finally(() => this.firsts.delete(name));
+  }
+
+  /** Resolves when no request waits or runs. */
+  async idle(): Promise<void> {
+    await Promise.all([this.plain.idle(), this.keyed.idle()]);
+  }
+
+  private async addKeyed(request: Request, deadline: number): Promise<AcceptedBatch> {
+    for (;;) {
+      try {
+        const result = await this.keyed.submit(request);
+        if (result instanceof DomainError) throw result;
+        if (result !== null) return result;
+      } catch (error) {
+        // 55P03: the transaction that holds the key has not ended within lock_timeout.
+        if (sqlState(error) !== '55P03') throw error;
+        if (performance.now() > deadline) throw keyInUse();
+      }
+    }
+  }
+
+  private async acceptPlain(requests: Request[]): Promise<AcceptedBatch[]> {
+    await this.store(requests);
+    return requests.map(({ messages }) => ({ messages, replayed: false }));
+  }
+
+  private async acceptKeyed(requests: Request[]): Promise<Result[]> {
+    const stored = await this.store(requests);
+    const others = requests.filter(({ first }) => !stored.has(first.id));
+    const results = await this.resultsOfUsedKeys(others);
+    return requests.map(({ first, messages }) =>
+      stored.has(first.id) ? { messages, replayed: false } : (results.get(first.id) ?? null),
+    );
+  }
+
+  /** @returns the ids of the messages that were stored: all but those whose key was used before */
+  private async store(requests: Request[]): Promise<Set<string>> {
+    const rows = requests.flatMap(rowsOf);
+    const values = [
+      rows.map(({ state }) => state.id),
+      rows.map(({ state }) => state.accountId),
+      rows.map(({ state }) => state.text),
+      rows.map(({ state }) => state.createdAt),
+      rows.map(({ state }) => state.traceparent),
+      rows.map(({ head }) => head),
+      rows.map(({ record }) => record?.key ?? null),
+      rows.map(({ record }) => record?.fingerprint ?? null),
+      rows.map(({ batch }) => batch),
+      rows.map(({ state }) => state.deliverAt),
+      INITIAL_STATUS,
+    ];
+    const entries = await this.database.prepared<Entry>('accept', ADD_MESSAGES, values);
+    const all = requests.flatMap(({ messages }) => messages);
+    for (const { id, message_ids, for_sweeper } of entries) {
+      if (for_sweeper) continue;
+      const own = new Set(message_ids);
+      this.onCommitted.enqueue({ id, messages: all.filter((message) => own.has(message.id)) });
+    }
+    return new Set(entries.flatMap(({ message_ids }) => message_ids));
+  }
+
+  /** The results of requests whose key was used before, by the id of their first message. */
+  private async resultsOfUsedKeys(requests: Request[]): Promise<Map<string, Result>> {
+    const results = new Map<string, Result>();
+    if (requests.length === 0) return results;
+    const uses = await this.database.query<FirstUse>(FIND_FIRST_USES, [
+      requests.map(({ first }) => first.state.accountId),
+      requests.map(({ idempotency }) => idempotency?.key),
+    ]);
+    for (const use of uses) {
+      const request = requests[use.index];
+      if (request !== undefined) results.set(request.first.id, await this.resultOfUsedKey(request, use));
+    }
+    return results;
+  }
+
+  private async resultOfUsedKey({ first, messages, idempotency }: Request, use: FirstUse): Promise<Result> {
+    const { accountId, createdAt } = first.state;
+    if (use.created_at.getTime() <= createdAt.getTime() - KEY_LIFETIME_MS) {
+      await this.database.query(DELETE_KEY, [accountId, idempotency?.key, use.message_id]);
+      return null;
+    }
+    if (idempotency?.fingerprint.equals(use.fingerprint) !== true) {
+      return new DomainError('idempotency_key_reused', 'Use a new Idempotency-Key for another request.');
+    }
+    // Stored, and then repeated because something else in the same run failed after the commit.
+    if (use.message_id === first.id) return { messages, replayed: false };
+    const ids = use.message_ids ?? [use.message_id];
+    const stored = messages.map(({ state }, index) =>
+      Message.queue(ids[index] ?? '', accountId, { text: state.text }, use.created_at),
+    );
+    return { messages: stored, replayed: true };
+  }
+}
+
+/** A request's messages as rows; its idempotency record is in the first. */
+function rowsOf({ first, messages, idempotency }: Request) {
+  const head = idempotency === null ? null : first.id;
+  const batch = idempotency === null || messages.length === 1 ? null : `{${messages.map(({ id }) => id).join(',')}}`;
+  return messages.map(({ state }) =>
+    state.id === first.id ? { state, head, record: idempotency, batch } : { state, head, record: null, batch: null },
+  );
+}
+
+const isTrue = () => true;
+
+function keyInUse(): DomainError {
+  return new DomainError('idempotency_key_in_use', 'The first request with this key is still in progress. Repeat it.');
+}

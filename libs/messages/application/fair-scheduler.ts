@@ -1,0 +1,50 @@
+/** Messages of one account in one turn: what a message of another account waits for, at most. */
+const SHARE = 50;
+
+/** The largest priority of BullMQ. */
+const LAST_TURN = 2_097_151;
+
+/**
+ * Assigns messages to turns in the queue, so that the backlog of one account does not starve another: each turn has a
+ * share of every account with a backlog, and an account without one starts in the current turn (start-time fair
+ * queueing). Each process schedules for itself: after a restart, an account's newer messages may pass its older ones.
+ */
+export class FairScheduler {
+  private currentTurn = 0;
+  /** How many messages, counted from the first turn, each account has in turns that are still to come. */
+  private readonly scheduled = new Map<string, number>();
+
+  /** @param turn of the next message in the queue; null when it is empty */
+  setCurrentTurn(turn: number | null): void {
+    this.currentTurn = turn ?? 0;
+    const passed = turn === null ? Infinity : turn * SHARE;
+    for (const [accountId, count] of this.scheduled) if (count <= passed) this.scheduled.delete(accountId);
+  }
+
+  /**
+   * The turns of messages that are added together, from 0.
+   * @param accountIds of the messages
+   * @returns the turns, and a function to call once the messages have been added
+   */
+  assign(accountIds: readonly string[]): { readonly turns: readonly number[]; readonly added: () => void } {
+    const assigned = new Map<string, { readonly start: number; count: number }>();
+    const turns = accountIds.map((accountId) => {
+      const own = assigned.get(accountId) ?? { start: this.startOf(accountId), count: 0 };
+      assigned.set(accountId, own);
+      return Math.min(Math.floor((own.start + own.count++) / SHARE), LAST_TURN);
+    });
+    return {
+      turns,
+      added: () => {
+        // Counted on top of what was added concurrently.
+        for (const [accountId, { start, count }] of assigned) {
+          this.scheduled.set(accountId, Math.max(this.scheduled.get(accountId) ?? 0, start) + count);
+        }
+      },
+    };
+  }
+
+  private startOf(accountId: string): number {
+    return Math.max(this.scheduled.get(accountId) ?? 0, this.currentTurn * SHARE);
+  }
+}

@@ -1,0 +1,44 @@
+import type { BeforeApplicationShutdown, OnApplicationBootstrap } from '@nestjs/common';
+import type { Settings } from '#platform/settings.js';
+import type { Consumer } from './adapters/bullmq/consumer.js';
+import type { PostgresMessages } from './adapters/postgres/postgres-messages.js';
+import type { ApplyRetention } from './application/apply-retention.js';
+import type { JobFollower } from './application/job-follower.js';
+import type { OutboxRelay } from './application/outbox-relay.js';
+import type { Reconciler } from './application/reconciler.js';
+import type { StorageCap } from './application/storage-cap.js';
+
+const FOLLOW_EVERY_MS = 500;
+
+/** Starts what runs in the background, and stops it in an order in which nothing is lost. */
+export class Lifecycle implements OnApplicationBootstrap, BeforeApplicationShutdown {
+  constructor(
+    private readonly settings: Settings,
+    private readonly messages: PostgresMessages,
+    private readonly cap: StorageCap,
+    private readonly relay: OutboxRelay,
+    private readonly reconciler: Reconciler,
+    private readonly retention: ApplyRetention,
+    private readonly follower: JobFollower,
+    private readonly consumer: Consumer | null = null,
+  ) {}
+
+  async onApplicationBootstrap(): Promise<void> {
+    this.relay.startSweeping();
+    this.cap.start();
+    this.reconciler.start(this.settings.reconcileIntervalMs);
+    this.retention.start();
+    this.follower.start(FOLLOW_EVERY_MS);
+    await this.consumer?.start();
+  }
+
+  async beforeApplicationShutdown(): Promise<void> {
+    await this.consumer?.close(this.settings.shutdownGraceMs);
+    await this.reconciler.close();
+    await this.retention.close();
+    await this.follower.close();
+    await this.messages.idle();
+    await this.cap.close();
+    await this.relay.close();
+  }
+}

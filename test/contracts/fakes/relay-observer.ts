@@ -1,0 +1,6 @@
+import type { RelayFault, RelayObserver } from '#messages/application/outbox-relay.js';
+
+/** Takes note of what failed. */
+export function observing(faults: RelayFault[]): RelayObserver {
+  return { watch: () => undefined, relayed: () => undefined, failed: (fault) => faults.push(fault) };
+}
