@@ -82,7 +82,7 @@ describe('BullMqDeliveryQueue', () => {
     await queue.add([traced, untraced]);
     const job = await bullmq.getJob(traced.id);
     expect(job?.opts.telemetry).toEqual({ metadata: `{"traceparent":"${TRACEPARENT}"}` });
-    expect(Object.keys(job?.data ?? {}).sort()).toEqual(['accountId', 'createdAt', 'id', 'message', 'v']);
+    expect(Object.keys((job?.data ?? {}) as object).sort()).toEqual(['accountId', 'createdAt', 'id', 'message', 'v']);
     expect((await bullmq.getJob(untraced.id))?.opts).not.toHaveProperty('telemetry');
     await close();
   });
