@@ -1,7 +1,7 @@
 /**
- * Completes package-lock.json after it was written behind a registry that mirrors only some platforms: npm leaves out
- * the optional packages it cannot see, and `npm ci` then fails wherever they can be seen. Each gets the entry npm
- * itself would write, as far as it is known: version and platform. Addresses are left out, so that any registry serves.
+ * Completes package-lock.json after npm has written it with a registry that mirrors only some platforms: npm omits
+ * optional packages that it cannot find, and `npm ci` fails with registries that have them. Adds the entries that npm
+ * would write, with version and platform, and removes registry URLs.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 
@@ -35,6 +35,6 @@ function platformOf(name) {
   const words = name.split(/[/-]/);
   const os = systems.filter((system) => words.includes(system));
   const cpu = processors.filter((processor) => words.includes(processor));
-  if (os.length !== 1 || cpu.length !== 1) throw new Error(`The platform of ${name} is not to be told from its name.`);
+  if (os.length !== 1 || cpu.length !== 1) throw new Error(`The name ${name} does not contain its platform.`);
   return { cpu, os };
 }

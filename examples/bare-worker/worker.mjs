@@ -11,8 +11,8 @@ const worker = new Worker(QUEUE_NAME, deliver, {
 });
 
 async function deliver({ data: { v, id, message } }) {
-  if (v !== 1) throw new Error(`Jobs of version ${v} are not known to this worker.`);
-  console.log(id, message); // This is where the work is done, once or more often for an id.
+  if (v !== 1) throw new Error(`Unknown job version ${v}.`);
+  console.log(id, message); // Your work, at least once per id.
 }
 
 for (const part of [worker, connection]) part.on('error', (error) => console.error(error.message));

@@ -9,8 +9,8 @@ from bullmq import Worker
 
 async def deliver(job, token):
     if job.data["v"] != 1:
-        raise ValueError(f"Jobs of version {job.data['v']} are not known to this worker.")
-    print(job.data["id"], job.data["message"], flush=True)  # This is where the work is done.
+        raise ValueError(f"Unknown job version {job.data['v']}.")
+    print(job.data["id"], job.data["message"], flush=True)  # Your work, at least once per id.
 
 
 async def main():

@@ -9,8 +9,8 @@ import { EmailHandler } from './email-handler.js';
       useFactory: (environment: Environment) =>
         new EmailHandler({
           server: environment.url('EMAIL_HANDLER_SERVER', 'the URL of a mail server', ['smtp:', 'smtps:']),
-          from: environment.text('EMAIL_HANDLER_FROM', 'the address that e-mails come from'),
-          to: environment.text('EMAIL_HANDLER_TO', 'the address that e-mails go to'),
+          from: environment.text('EMAIL_HANDLER_FROM', 'the sender address of e-mails'),
+          to: environment.text('EMAIL_HANDLER_TO', 'the recipient of e-mails'),
         }),
       inject: [Environment],
     },

@@ -26,7 +26,7 @@ describe('EmailHandler', () => {
       (error: unknown) => error as Error,
     );
 
-  it('sends the message to the address, under an id that stays the same', async () => {
+  it('sends the message with the same id in each attempt', async () => {
     await handle();
     await handle();
     expect(mailbox.received).toHaveLength(2);
@@ -39,27 +39,27 @@ describe('EmailHandler', () => {
     }
   });
 
-  it('gives up when the server refuses the e-mail for good', async () => {
+  it('fails the message if the server rejects the e-mail permanently', async () => {
     mailbox.refuse(550);
     const error = await failure();
     expect(error).toBeInstanceOf(GiveUp);
-    expect(error?.message).toBe('The mail server answered 550.');
+    expect(error?.message).toBe('The mail server returned 550.');
   });
 
-  it('fails the attempt when the server refuses it for now', async () => {
+  it('fails the attempt if the server rejects it temporarily', async () => {
     mailbox.refuse(451);
     const error = await failure();
     expect(error).not.toBeInstanceOf(GiveUp);
-    expect(error?.message).toBe('The mail server answered 451.');
+    expect(error?.message).toBe('The mail server returned 451.');
   });
 
-  it('fails the attempt when the server takes its login for wrong', async () => {
-    const error = await failure(mailbox.url.replace('//', '//somebody:secret@'));
+  it('fails the attempt if the server rejects the login', async () => {
+    const error = await failure(mailbox.url.replace('//', '//user:secret@'));
     expect(error).not.toBeInstanceOf(GiveUp);
-    expect(error?.message).toBe('The mail server answered 535.');
+    expect(error?.message).toBe('The mail server returned 535.');
   });
 
-  it('says no more than that when it can not reach the server, or when that is silent', async () => {
+  it('fails the attempt if the server is unreachable or does not respond', async () => {
     expect((await failure('smtp://127.0.0.1:1'))?.message).toBe('The mail server cannot be reached.');
     mailbox.fallSilent();
     expect((await failure(mailbox.url, 200))?.message).toBe('The mail server cannot be reached.');

@@ -2,7 +2,7 @@ import { createTransport } from 'nodemailer';
 import { GiveUp, MessageHandler, type Delivery } from '#messages/index.js';
 
 export interface EmailSettings {
-  /** `smtp://` or `smtps://`, with user and password if the server wants them. */
+  /** `smtp://` or `smtps://`, with user and password if required. */
   readonly server: URL;
   readonly from: string;
   readonly to: string;
@@ -16,7 +16,7 @@ export class EmailHandler extends MessageHandler {
 
   async handle({ id, message, createdAt, deadline }: Delivery): Promise<void> {
     const { server, from, to } = this.settings;
-    // nodemailer knows no AbortSignal; a server that is silent until the attempt's time is up is not waited for.
+    // nodemailer does not support AbortSignal, so its timeouts enforce the deadline.
     const timeoutMs = Math.max(1, deadline.getTime() - Date.now());
     const transport = createTransport({
       url: server.href,
@@ -25,7 +25,7 @@ export class EmailHandler extends MessageHandler {
       socketTimeout: timeoutMs,
     });
     try {
-      // The same Message-ID in each attempt: a mailbox that has the e-mail already can tell.
+      // The same Message-ID in each attempt lets mailboxes detect duplicates.
       const messageId = `<${id}@${server.hostname}>`;
       await transport.sendMail({ from, to, subject: `Message ${id}`, text: message, date: createdAt, messageId });
     } catch (error) {
@@ -36,12 +36,12 @@ export class EmailHandler extends MessageHandler {
   }
 }
 
-/** What the sender is told: no address, no host, and nothing else that the server has said. */
+/** The sender can read the reason, so it must not contain addresses, hosts or texts of the server. */
 function failure(error: unknown): Error {
   const { code, responseCode = 0 } = error as { code?: string; responseCode?: number };
   if (responseCode === 0) return new Error('The mail server cannot be reached.', { cause: error });
-  const reason = `The mail server answered ${responseCode}.`;
-  // A 5xx is final where it is said of this e-mail; one to a login is a mistake of ours, to be put right and retried.
+  const reason = `The mail server returned ${responseCode}.`;
+  // A 5xx is final if it concerns this e-mail; one to a login is a configuration error that operators can fix.
   const isFinal = responseCode >= 500 && (code === 'EENVELOPE' || code === 'EMESSAGE');
   return isFinal ? new GiveUp(reason, { cause: error }) : new Error(reason, { cause: error });
 }

@@ -9,7 +9,7 @@ const delivery = aDelivery({ id: 'msg_1', message: 'Grüße', attempt: 2 });
 describe('HttpHandler', () => {
   let server: Server;
   let url: URL;
-  let answer: (request: IncomingMessage, response: ServerResponse) => void;
+  let respond: (request: IncomingMessage, response: ServerResponse) => void;
   const received: { method?: string; headers: IncomingMessage['headers']; body: string }[] = [];
 
   beforeAll(async () => {
@@ -18,7 +18,7 @@ describe('HttpHandler', () => {
       request.setEncoding('utf8').on('data', (chunk: string) => (body += chunk));
       request.on('end', () => {
         received.push({ method: request.method ?? '', headers: request.headers, body });
-        answer(request, response);
+        respond(request, response);
       });
     });
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -32,8 +32,8 @@ describe('HttpHandler', () => {
     server.close();
   });
 
-  const answers = (status: number, headers: Record<string, string> = {}) => {
-    answer = (_, response) => response.writeHead(status, headers).end('whatever');
+  const respondWith = (status: number, headers: Record<string, string> = {}) => {
+    respond = (_, response) => response.writeHead(status, headers).end('whatever');
   };
   const handle = (signal = AbortSignal.timeout(10_000), what = delivery) => new HttpHandler(url).handle(what, signal);
   const failure = async (signal?: AbortSignal) =>
@@ -42,8 +42,8 @@ describe('HttpHandler', () => {
       (error: unknown) => error as Error,
     );
 
-  it.each([200, 202, 204])('has delivered when the receiver answers %s', async (status) => {
-    answers(status);
+  it.each([200, 202, 204])('succeeds if the receiver returns %s', async (status) => {
+    respondWith(status);
     await handle();
     expect(received).toMatchObject([
       { method: 'POST', body: 'Grüße', headers: { 'idempotency-key': 'msg_1', 'x-attempt': '2' } },
@@ -51,46 +51,46 @@ describe('HttpHandler', () => {
     expect(received[0]?.headers).not.toHaveProperty('traceparent');
   });
 
-  it('passes the trace on', async () => {
+  it('passes on the trace', async () => {
     const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
-    answers(204);
+    respondWith(204);
     await handle(undefined, { ...delivery, traceparent });
     expect(received[0]?.headers.traceparent).toBe(traceparent);
   });
 
-  it.each([400, 401, 404, 410, 413, 422])('gives up when the receiver answers %s', async (status) => {
-    answers(status, { 'retry-after': '1' });
-    expect(await failure()).toEqual(new GiveUp(`The receiver answered ${status}.`));
+  it.each([400, 401, 404, 410, 413, 422])('fails the message if the receiver returns %s', async (status) => {
+    respondWith(status, { 'retry-after': '1' });
+    expect(await failure()).toEqual(new GiveUp(`The receiver returned ${status}.`));
     expect(await failure()).toBeInstanceOf(GiveUp);
   });
 
-  it('follows no redirect', async () => {
-    answers(307, { location: url.href });
+  it('does not follow redirects', async () => {
+    respondWith(307, { location: url.href });
     expect(await failure()).toBeInstanceOf(GiveUp);
     expect(received).toHaveLength(1);
   });
 
-  it.each([429, 503])('comes again when a receiver that answers %s wants it to', async (status) => {
-    answers(status, { 'retry-after': '7' });
+  it.each([429, 503])('retries after the time in Retry-After of a %s', async (status) => {
+    respondWith(status, { 'retry-after': '7' });
     const error = await failure();
     expect(error).toBeInstanceOf(RetryDelivery);
-    expect(error).toMatchObject({ message: `The receiver answered ${status}.`, afterMs: 7_000 });
+    expect(error).toMatchObject({ message: `The receiver returned ${status}.`, afterMs: 7_000 });
   });
 
-  it.each([408, 425, 429, 500, 502, 503])('fails the attempt when the receiver answers %s', async (status) => {
-    answers(status);
+  it.each([408, 425, 429, 500, 502, 503])('fails the attempt if the receiver returns %s', async (status) => {
+    respondWith(status);
     const error = await failure();
-    expect(error).toEqual(new Error(`The receiver answered ${status}.`));
+    expect(error).toEqual(new Error(`The receiver returned ${status}.`));
     expect([GiveUp, RetryDelivery].some((kind) => error instanceof kind)).toBe(false);
   });
 
-  it('says no more than that when it can not reach the receiver', async () => {
-    answer = (request) => request.socket.destroy();
+  it('reveals no details if the receiver is unreachable', async () => {
+    respond = (request) => request.socket.destroy();
     expect((await failure())?.message).toBe('The receiver cannot be reached.');
   });
 
-  it('lets go when its time is up', async () => {
-    answer = () => undefined;
+  it('stops when its signal aborts', async () => {
+    respond = () => undefined;
     expect((await failure(AbortSignal.timeout(50)))?.name).toBe('TimeoutError');
   });
 

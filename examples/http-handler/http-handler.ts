@@ -1,7 +1,7 @@
 import { GiveUp, MessageHandler, RetryDelivery, type Delivery } from '#messages/index.js';
 
-/** Answers that are no fault of the message, so that it is worth being sent again. */
-const WORTH_RETRYING = [408, 425, 429];
+/** 4xx statuses that may succeed later. */
+const TRANSIENT = [408, 425, 429];
 
 /** Posts each message to a URL. Any 2xx is a delivery; redirects are not followed. */
 export class HttpHandler extends MessageHandler {
@@ -18,15 +18,14 @@ export class HttpHandler extends MessageHandler {
     };
     const request = { method: 'POST', headers, body: message, redirect: 'manual', signal } as const;
     const response = await fetch(this.url, request).catch((error: unknown) => {
-      // The sender reads the reason: what is wrong with the network behind us is not for them.
+      // The sender can read the reason, so it must not contain details of the network.
       throw signal.aborted ? error : new Error('The receiver cannot be reached.', { cause: error });
     });
-    // Nobody reads the body. The connection is free for the next message if all of it is there already, as a short one
-    // mostly is; it closes under a long one, which nobody waits for.
+    // The body is not used. The connection can be reused if a short body has already arrived; otherwise it closes.
     await response.body?.cancel();
     if (response.ok) return;
-    const reason = `The receiver answered ${response.status}.`;
-    if (response.status < 500 && !WORTH_RETRYING.includes(response.status)) throw new GiveUp(reason);
+    const reason = `The receiver returned ${response.status}.`;
+    if (response.status < 500 && !TRANSIENT.includes(response.status)) throw new GiveUp(reason);
     const afterMs = retryAfterMs(response.headers.get('retry-after'));
     throw afterMs === null ? new Error(reason) : new RetryDelivery(reason, afterMs);
   }

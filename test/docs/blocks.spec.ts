@@ -16,6 +16,8 @@ interface Versions {
 const pages = pagePaths().map(readPage);
 
 const blocks = pages.flatMap((page) => page.blocks);
+const NODE_CHECK = ['--input-type=module', '--check'];
+
 const isRun = ({ marks }: Block) => marks['not run'] === undefined;
 
 function blocksIn(...languages: string[]): Block[] {
@@ -36,42 +38,25 @@ function errorOf(work: () => unknown): string[] {
   }
 }
 
+function parseYaml(text: string): void {
+  for (const error of parseAllDocuments(text).flatMap(({ errors }) => errors)) throw error;
+}
+
 describe('Code blocks', () => {
   it('name their language', () => {
     expect(errorsIn(blocks, ({ language }) => (language === '' ? ['no language'] : []))).toEqual([]);
   });
 
-  it('of JSON and YAML are valid', () => {
-    expect(errorsIn(blocksIn('json'), ({ text }) => errorOf(() => parseExample(text)))).toEqual([]);
-    const yaml = errorsIn(blocksIn('yaml'), ({ text }) =>
-      parseAllDocuments(text).flatMap(({ errors }) => errors.map(String)),
-    );
-    expect(yaml).toEqual([]);
-  });
-
-  it('of shell commands are valid', () => {
+  it.each<[string, (text: string) => unknown]>([
+    ['json', parseExample],
+    ['yaml', parseYaml],
+    ['sh', (text) => execFileSync('bash', ['-n'], { input: text, stdio: 'pipe' })],
+    ['js', (text) => execFileSync(process.execPath, NODE_CHECK, { input: text, stdio: 'pipe' })],
+  ])('of %s are valid', (language, check) => {
     // Including those that are not run.
-    const scripts = blocks.filter(({ language }) => language === 'sh');
-    expect(
-      errorsIn(scripts, ({ text }) =>
-        errorOf(() => {
-          check('bash', ['-n'], text);
-        }),
-      ),
-    ).toEqual([]);
-  });
-
-  it('of JavaScript are valid', () => {
-    const node = (text: string) => {
-      check(process.execPath, ['--input-type=module', '--check'], text);
-    };
-    expect(
-      errorsIn(blocksIn('js'), ({ text }) =>
-        errorOf(() => {
-          node(text);
-        }),
-      ),
-    ).toEqual([]);
+    const checked = blocks.filter((block) => block.language === language);
+    expect(checked).not.toEqual([]);
+    expect(errorsIn(checked, ({ text }) => errorOf(() => check(text)))).toEqual([]);
   });
 
   it('of TypeScript compile against the sources', () => {
@@ -122,10 +107,6 @@ describe('Links', () => {
     expect(broken).toEqual([]);
   });
 });
-
-function check(program: string, args: readonly string[], input: string): void {
-  execFileSync(program, args, { input, stdio: 'pipe' });
-}
 
 /** Compiles blocks as files of the repository: under the name in their mark, or one of their own. */
 function typeErrors(sources: readonly Block[]): string[] {

@@ -6,21 +6,21 @@ import addFormats from 'ajv-formats';
 import { Fleet } from '../support/fleet.js';
 import { Program, ROOT, until } from '../support/processes.js';
 
-/** The interpreter to run the Python worker with, and why there is none. */
+/** The Python interpreter, and why it cannot run the worker. */
 function python(): { readonly command: string; readonly missing: string | null } {
   const command = process.env.PYTHON ?? 'python3';
   try {
     execFileSync(command, ['-c', 'import bullmq.backends.postgres_backend, psycopg'], { stdio: 'pipe' });
     return { command, missing: null };
   } catch {
-    return { command, missing: `${command} has no bullmq[postgres]: pip install 'bullmq[postgres]==3.4.4'` };
+    return { command, missing: `${command} lacks bullmq[postgres]: pip install 'bullmq[postgres]==3.4.4'` };
   }
 }
 
 describe('a worker of another program', () => {
   let fleet: Fleet;
   beforeAll(async () => {
-    // The reconciler must not be what lets statuses follow.
+    // Statuses must be updated by events, not by the reconciler.
     fleet = await Fleet.start({ RECONCILE_INTERVAL_MS: '3600000', MAX_ATTEMPTS: '2' });
   });
   afterAll(() => fleet.stop());
@@ -47,7 +47,7 @@ describe('a worker of another program', () => {
     const id = await fleet.send('of a later version');
     await until(hasStatus(id, 'failed'), 15_000);
     await fleet.sql('DROP FUNCTION bullmq.unknown CASCADE');
-    const failureReason = 'Jobs of version 2 are not known to this worker.';
+    const failureReason = 'Unknown job version 2.';
     expect(await fleet.message(id)).toMatchObject({ attempts: 2, failureReason });
   };
 
@@ -56,7 +56,7 @@ describe('a worker of another program', () => {
     expect(await worker.ended()).toBe(0);
   };
 
-  it('finds in its jobs what the schema says', async () => {
+  it('gets jobs that match the schema', async () => {
     const id = await fleet.send('💌');
     await until(async () => (await fleet.sql('SELECT FROM bullmq.job')).length === 1, 10_000);
     const [job] = await fleet.sql<{ id: string; name: string; data: Record<string, unknown> }>(
@@ -76,17 +76,17 @@ describe('a worker of another program', () => {
     await fleet.sql('DELETE FROM sluice.messages');
   });
 
-  it('in JavaScript delivers, and the status follows at once', async () => {
+  it('in JavaScript delivers, and the status is updated at once', async () => {
     const worker = fleet.start('examples/bare-worker/worker.mjs');
     await deliver(worker);
     await refuse();
     await stop(worker);
   }, 60_000);
 
-  it('in Python delivers, and the status follows at once', async () => {
+  it('in Python delivers, and the status is updated at once', async () => {
     const { command, missing } = python();
     if (missing !== null) {
-      process.stdout.write(`Not run: ${missing}\n`);
+      process.stdout.write(`Skipped: ${missing}\n`);
       return;
     }
     const worker = fleet.start('examples/bare-worker/worker.py', {}, command);

@@ -7,7 +7,7 @@ import { Program, until } from '../support/processes.js';
 /** The worker as `npm run start:worker` runs it. */
 const WORKER = 'dist/apps/worker/main.js';
 
-describe('a worker with a handler chosen by HANDLER', () => {
+describe('a worker with a handler selected by HANDLER', () => {
   let fleet: Fleet;
   beforeAll(async () => {
     fleet = await Fleet.start({ MANAGEMENT_PORT: '0' });
@@ -47,7 +47,7 @@ describe('a worker with a handler chosen by HANDLER', () => {
       receiver.close();
     });
 
-    it('posts each message, comes again when it is told to, and gives up what is refused', async () => {
+    it('posts each message, retries after Retry-After, and fails what is rejected', async () => {
       const url = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/`;
       const worker = await start({ HANDLER: 'http', HTTP_HANDLER_URL: url });
       const [now, later, never] = [await fleet.send('now'), await fleet.send('later'), await fleet.send('never')];
@@ -55,7 +55,7 @@ describe('a worker with a handler chosen by HANDLER', () => {
       await until(hasStatus(never, 'failed'), 5_000);
       expect(await fleet.message(now)).toMatchObject({ status: 'delivered', attempts: 1 });
       expect(await fleet.message(later)).toMatchObject({ attempts: 2, failureReason: null });
-      expect(await fleet.message(never)).toMatchObject({ attempts: 1, failureReason: 'The receiver answered 422.' });
+      expect(await fleet.message(never)).toMatchObject({ attempts: 1, failureReason: 'The receiver returned 422.' });
       const expected = [
         [now, 'now'],
         [later, 'later'],
@@ -67,7 +67,7 @@ describe('a worker with a handler chosen by HANDLER', () => {
     }, 40_000);
   });
 
-  it('email sends each message, and gives up what the server refuses for good', async () => {
+  it('email sends each message, and fails what the server rejects permanently', async () => {
     const mailbox = await Mailbox.open();
     const worker = await start({
       ...{ HANDLER: 'email', EMAIL_HANDLER_SERVER: mailbox.url },
@@ -79,7 +79,7 @@ describe('a worker with a handler chosen by HANDLER', () => {
     mailbox.refuse(550);
     const refused = await fleet.send('Hello?');
     await until(hasStatus(refused, 'failed'), 10_000);
-    const failed = { attempts: 1, failureReason: 'The mail server answered 550.' };
+    const failed = { attempts: 1, failureReason: 'The mail server returned 550.' };
     expect(await fleet.message(refused)).toMatchObject(failed);
     await stop(worker);
     await mailbox.close();
@@ -94,15 +94,15 @@ describe('a worker with a handler chosen by HANDLER', () => {
     ],
     [
       { HANDLER: 'email', EMAIL_HANDLER_SERVER: 'smtp://127.0.0.1' },
-      'worker: EMAIL_HANDLER_FROM is required: the address that e-mails come from.',
+      'worker: EMAIL_HANDLER_FROM is required: the sender address of e-mails.',
     ],
-  ])('does not start with %j, and says why', async (settings, sentence) => {
+  ])('does not start with %j and reports the error', async (settings, error) => {
     const worker = fleet.start(WORKER, settings);
     expect(await worker.ended()).toBe(1);
-    expect(worker.output.trim()).toBe(sentence);
+    expect(worker.output.trim()).toBe(error);
   });
 
-  it('begins no more than WORKER_RATE deliveries a second, through all processes together', async () => {
+  it('starts at most WORKER_RATE deliveries a second in all processes together', async () => {
     const rate = { WORKER_RATE: '5' };
     const workers = [await fleet.worker(rate), await fleet.worker(rate)];
     const before = fleet.handled().length;

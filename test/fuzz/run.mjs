@@ -1,4 +1,4 @@
-/** Holds the API to its document with inputs that nobody thought of: `npm run fuzz:api -- --minutes 5`. */
+/** Checks the API against its OpenAPI document with generated requests: `npm run fuzz:api -- --minutes 5`. */
 import { spawn } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -7,14 +7,14 @@ import { parseArgs } from 'node:util';
 import { prepare } from '../../apps/dev/prepare.mjs';
 
 const SCHEMATHESIS = 'schemathesis==4.32.5';
-/** What ends the key that asks is asked with one of its own. */
+/** Operations that may revoke the key in use: they get a separate key. */
 const ENDS_KEYS = ['revokeApiKey', 'rotateApiKey'];
-/** Schemas can't say what depends on the time, on other fields or on what was sent before. */
-const LEFT_OUT = 'positive_data_acceptance';
+/** Schemas cannot express rules that depend on the time, on other fields or on earlier requests. */
+const EXCLUDED_CHECK = 'positive_data_acceptance';
 
 const { minutes } = parseArgs({ options: { minutes: { type: 'string', default: '5' } } }).values;
 if (!/^[1-9]\d{0,2}$/.test(minutes)) {
-  console.error('--minutes must be a whole number from 1 to 999.');
+  console.error('--minutes must be an integer from 1 to 999.');
   process.exit(1);
 }
 await prepare();
@@ -29,17 +29,17 @@ try {
 async function install() {
   console.log(`Installing ${SCHEMATHESIS} …`);
   if ((await run('python3', ['-m', 'venv', folder])) !== 0) {
-    console.error('It takes python3 with its module venv (Debian: apt-get install python3-venv).');
+    console.error('This requires python3 with the module venv (Debian: apt-get install python3-venv).');
     return false;
   }
   const pip = ['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check', SCHEMATHESIS];
   if ((await run(join(folder, 'bin', 'python'), pip)) === 0) return true;
-  console.error(`${SCHEMATHESIS} could not be installed: pip says why.`);
+  console.error(`${SCHEMATHESIS} could not be installed; see the output of pip.`);
   return false;
 }
 
 async function fuzz() {
-  // Only now, because it is built by now.
+  // Imported here because it needs the build.
   const { startServer } = await import('./server.mjs');
   const server = await startServer();
   try {
@@ -50,7 +50,7 @@ async function fuzz() {
         filters: ['--exclude-tag', 'Operators', ...operations('--exclude', ENDS_KEYS)],
       },
       { key: server.anotherKey, share: 0.1, filters: operations('--include', ENDS_KEYS) },
-      { key: server.operatorsKey, share: 0.2, filters: ['--include-tag', 'Operators'] },
+      { key: server.adminKey, share: 0.2, filters: ['--include-tag', 'Operators'] },
     ];
     const codes = [];
     for (const { key, share, filters } of parts) {
@@ -73,7 +73,7 @@ function schemathesis(url, key, seconds, filters) {
       '--checks',
       'all',
       '--exclude-checks',
-      LEFT_OUT,
+      EXCLUDED_CHECK,
       '--max-time',
       String(Math.round(seconds)),
       '--continue-on-failure',
@@ -83,7 +83,7 @@ function schemathesis(url, key, seconds, filters) {
   ]);
 }
 
-/** @returns its exit code; 1 when it can't be started or is killed */
+/** @returns the exit code; 1 if the program cannot be started or is killed */
 function run(command, args) {
   return new Promise((resolve) => {
     const child = spawn(command, args, { cwd: folder, stdio: 'inherit' });

@@ -9,9 +9,9 @@ import { readSettings } from '#platform/settings.js';
 import { startApi } from '../../dist/apps/api/api.js';
 import { migrateSchema } from '../../dist/apps/schema.js';
 
-const OPERATORS_KEY = 'operators-key-of-32-characters-or-more';
+const ADMIN_KEY = 'operators-key-of-32-characters-or-more';
 
-/** An API on a PostgreSQL of its own, with keys of two accounts that meet no limits, and that of the operators. */
+/** An API with its own PostgreSQL, the keys of two accounts without effective limits, and the admin key. */
 export async function startServer() {
   const folder = await mkdtemp(join(tmpdir(), 'sluice-fuzz-'));
   const postgres = await EmbeddedPostgres.start({
@@ -20,7 +20,7 @@ export async function startServer() {
   await migrateSchema(postgres.url);
   const settings = readSettings({
     ...{ DATABASE_URL: postgres.url, HOST: '127.0.0.1', PORT: '0', MANAGEMENT_PORT: '0' },
-    ...{ API_KEY_PEPPER: 'a pepper of 32 characters or more', ADMIN_API_KEY: OPERATORS_KEY },
+    ...{ API_KEY_PEPPER: 'a pepper of 32 characters or more', ADMIN_API_KEY: ADMIN_KEY },
     ...{ SIGNUPS_PER_HOUR: '1000000', ANONYMOUS_PER_MINUTE: '1000000' },
   });
   const api = await startApi(settings, createLogger('error', 'api'));
@@ -30,7 +30,7 @@ export async function startServer() {
     url: api.url,
     apiKey,
     anotherKey,
-    operatorsKey: OPERATORS_KEY,
+    adminKey: ADMIN_KEY,
     stop: async () => {
       await api.stop();
       await postgres.stop();

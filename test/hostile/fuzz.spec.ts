@@ -9,9 +9,9 @@ import { eventLoopLagMs } from '../support/metrics.js';
 const RUNS = Number(process.env.FUZZ_RUNS ?? 150);
 const { FUZZ_SEED = '' } = process.env;
 const SEED = FUZZ_SEED === '' ? randomInt(2 ** 31) : Number(FUZZ_SEED);
-const LOOSE_CEILING_MS = 5_000;
-/** Whoever stops in the middle of a request is told so after REQUEST_TIMEOUT_MS; most of these do not wait for it. */
-const PATIENCE_MS = 150;
+const MAX_LAG_MS = 5_000;
+/** Shorter than REQUEST_TIMEOUT_MS: most incomplete requests do not wait for their 408. */
+const SILENCE_MS = 150;
 const SUCCESSES = [200, 202, 204];
 
 const TARGETS = ['/messages', '/messages/any', '/account', '/messages?limit=1', '/api-keys', '*', 'http://a/messages'];
@@ -61,7 +61,7 @@ const requests = fc
     ),
   );
 
-/** What is done to its bytes: cut out, put in, changed, or said twice. */
+/** Changes of the bytes of a request: removals and insertions. */
 const mutations = fc.oneof(
   fc.constant([]),
   fc.array(
@@ -100,32 +100,32 @@ describe(`${RUNS} random requests from seed ${SEED}`, () => {
     process.stdout.write(`fuzzing with seed ${SEED}\n`);
   });
 
-  /** All that the server says until it closes, or falls silent. */
-  const say = (text: Buffer) =>
+  /** Sends bytes. @returns everything received until the connection closes or is silent */
+  const exchange = (text: Buffer) =>
     new Promise<string>((resolve) => {
       const { hostname, port } = new URL(api.url);
       const socket = connect({ host: hostname, port: Number(port) });
-      let said = '';
-      let timer = setTimeout(() => socket.destroy(), 10 * PATIENCE_MS);
+      let received = '';
+      let timer = setTimeout(() => socket.destroy(), 10 * SILENCE_MS);
       socket.setEncoding('latin1').on('data', (piece) => {
-        said += String(piece);
+        received += String(piece);
         clearTimeout(timer);
-        timer = setTimeout(() => socket.destroy(), PATIENCE_MS);
+        timer = setTimeout(() => socket.destroy(), SILENCE_MS);
       });
-      // A reset is an end like any other; what was said before is judged.
+      // After a reset, what was received before is checked.
       socket.on('error', () => undefined);
       socket.on('close', () => {
         clearTimeout(timer);
-        resolve(said);
+        resolve(received);
       });
       socket.write(text);
     });
 
-  /** Judges each answer in what was said, and returns how many of them say that a message was stored. */
-  const judge = (said: string, sentAt: number): number => {
-    const answers = said.split(/(?=HTTP\/1\.1 \d{3} )/).filter((answer) => answer !== '');
-    for (const answer of answers) {
-      const [head = '', body = ''] = answer.split('\r\n\r\n', 2);
+  /** Checks each response. @returns the number of 202s */
+  const check = (received: string, sentAt: number): number => {
+    const responses = received.split(/(?=HTTP\/1\.1 \d{3} )/).filter((response) => response !== '');
+    for (const response of responses) {
+      const [head = '', body = ''] = response.split('\r\n\r\n', 2);
       const { status, headers } = lastOf(head);
       seen[status] = (seen[status] ?? 0) + 1;
       if (status === 100) continue;
@@ -136,18 +136,18 @@ describe(`${RUNS} random requests from seed ${SEED}`, () => {
       expect(problem).toMatchObject({ title: PROBLEMS[problem.code].title, status });
       expect([500, 503]).not.toContain(status);
     }
-    return answers.filter((answer) => answer.startsWith('HTTP/1.1 202')).length;
+    return responses.filter((response) => response.startsWith('HTTP/1.1 202')).length;
   };
 
   it(
-    'are each answered as the contract says, and stored only when they are accepted',
+    'get valid responses and are stored only if accepted',
     async () => {
       let accepted = 0;
       let keyed = 0;
       await fc.assert(
         fc.asyncProperty(requests, mutations, async (text, changes) => {
           const sentAt = Date.now();
-          accepted += judge(await say(mutate(text.replace('KEY', account.key), changes)), sentAt);
+          accepted += check(await exchange(mutate(text.replace('KEY', account.key), changes)), sentAt);
           const stored = await api.stored(account);
           // A replay is accepted and stores nothing.
           keyed = stored?.keys ?? 0;
@@ -159,13 +159,13 @@ describe(`${RUNS} random requests from seed ${SEED}`, () => {
       expect((await api.ask(null, 'GET /unknown')).status).toBe(404);
       const lagMs = await eventLoopLagMs(api.managementUrl);
       process.stdout.write(`responses: ${JSON.stringify(seen)}, event loop blocked for ${lagMs} ms\n`);
-      expect(lagMs).toBeLessThan(LOOSE_CEILING_MS);
+      expect(lagMs).toBeLessThan(MAX_LAG_MS);
     },
     60_000 + RUNS * 500,
   );
 
   it(
-    'with any JSON as their body are 202 or 400, and never stored when refused',
+    'with any JSON body get 202 or 400 and are stored only if accepted',
     async () => {
       const json = fc.oneof(
         fc.record({ message: fc.oneof(fc.string({ unit: 'binary' }), fc.jsonValue()) }),
@@ -175,12 +175,12 @@ describe(`${RUNS} random requests from seed ${SEED}`, () => {
       await fc.assert(
         fc.asyncProperty(json, async (value) => {
           const before = (await api.stored(account))?.messages ?? 0;
-          const answer = await api.send(account, { body: JSON.stringify(value) });
-          expect([202, 400]).toContain(answer.status);
+          const response = await api.send(account, { body: JSON.stringify(value) });
+          expect([202, 400]).toContain(response.status);
           const after = (await api.stored(account))?.messages ?? 0;
-          expect(after - before).toBe(answer.status === 202 ? 1 : 0);
-          if (answer.status === 202) {
-            const { message } = JSON.parse(answer.bytes.toString()) as { message: unknown };
+          expect(after - before).toBe(response.status === 202 ? 1 : 0);
+          if (response.status === 202) {
+            const { message } = JSON.parse(response.bytes.toString()) as { message: unknown };
             expect(message).toBe((value as { message: unknown }).message);
           }
         }),

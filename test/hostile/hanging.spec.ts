@@ -8,12 +8,12 @@ import { freePort, Program } from '../support/processes.js';
 const CONNECTIONS = Number(process.env.HANGING_CONNECTIONS ?? 200);
 const CALLERS = 8;
 const REQUESTS = Math.max(200, CONNECTIONS / 2);
-/** Connections that are opened at once: the listening socket's backlog is bounded. */
+/** Connections opened concurrently: the backlog of the listening socket is limited. */
 const AT_ONCE = 200;
-const LOOSE_CEILING_MS = 10_000;
+const MAX_P99_MS = 10_000;
 
 describe(`${CONNECTIONS} connections that hang`, () => {
-  it('leave other callers their answers', async () => {
+  it('do not delay other clients', async () => {
     const database = await createTestDatabase();
     const port = await freePort();
     const url = `http://127.0.0.1:${port}`;
@@ -34,10 +34,10 @@ describe(`${CONNECTIONS} connections that hang`, () => {
       }
       await sleep(2_000);
       const during = await latencies(url, key, REQUESTS);
-      tell('without them', before);
-      tell(`with ${CONNECTIONS}`, during);
+      print('without them', before);
+      print(`with ${CONNECTIONS}`, during);
 
-      expect(percentile(during, 99)).toBeLessThan(LOOSE_CEILING_MS);
+      expect(percentile(during, 99)).toBeLessThan(MAX_P99_MS);
     } finally {
       for (const connection of hanging) connection.close();
       program.signal('SIGTERM');
@@ -48,7 +48,7 @@ describe(`${CONNECTIONS} connections that hang`, () => {
   }, 300_000);
 });
 
-/** One that never says anything, or stops within its head or body, or says a little now and then, or does not read. */
+/** A connection that sends nothing, stops within its head or body, sends a byte now and then, or does not read. */
 async function hang(url: string, key: string, kind: number): Promise<RawConnection> {
   const connection = await RawConnection.open(url);
   const head = ['POST /messages HTTP/1.1', 'Host: sluice', 'Content-Type: application/json'];
@@ -65,7 +65,7 @@ async function hang(url: string, key: string, kind: number): Promise<RawConnecti
   return connection;
 }
 
-/** Milliseconds of each of so many requests by a few callers with connections that last. */
+/** Response times in milliseconds of requests from a few clients with persistent connections. */
 async function latencies(url: string, key: string, count: number): Promise<number[]> {
   const agent = new Agent({ keepAlive: true, maxSockets: CALLERS });
   const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
@@ -73,8 +73,14 @@ async function latencies(url: string, key: string, count: number): Promise<numbe
   const caller = async () => {
     for (let sent = 0; sent < count / CALLERS; sent++) {
       const start = performance.now();
-      const answer = await call(url, { method: 'POST', path: '/messages', headers, body: '{"message":"x"}', agent });
-      if (answer.status !== 202) throw new Error(`answered ${answer.status}`);
+      const { status } = await call(url, {
+        method: 'POST',
+        path: '/messages',
+        headers,
+        body: '{"message":"x"}',
+        agent,
+      });
+      if (status !== 202) throw new Error(`The status is ${status}.`);
       took.push(performance.now() - start);
     }
   };
@@ -87,7 +93,7 @@ function percentile(sorted: readonly number[], percent: number): number {
   return sorted[Math.ceil((sorted.length * percent) / 100) - 1] ?? NaN;
 }
 
-function tell(what: string, sorted: readonly number[]): void {
+function print(what: string, sorted: readonly number[]): void {
   const figures = [50, 99].map((percent) => `p${percent} ${percentile(sorted, percent).toFixed(1)} ms`);
   process.stdout.write(`${what}: ${figures.join(', ')}\n`);
 }

@@ -1,4 +1,4 @@
-/** Hostile clients in their long form: `npm run test:hostile -- --connections 5000 --runs 20000 --seed 1`. */
+/** The long form of the tests with hostile clients: `npm run test:hostile -- --connections 5000 --runs 20000 --seed 1`. */
 import { parseArgs } from 'node:util';
 import { prepare, runJest } from '../../apps/dev/prepare.mjs';
 
@@ -6,7 +6,7 @@ const number = (fallback) => ({ type: 'string', default: fallback });
 const { values } = parseArgs({ options: { connections: number('5000'), runs: number('5000'), seed: number('') } });
 for (const [name, value] of Object.entries(values)) {
   if (!/^\d{1,9}$/.test(value) && !(name === 'seed' && value === '')) {
-    console.error(`--${name} must be a whole number.`);
+    console.error(`--${name} must be an integer.`);
     process.exit(1);
   }
 }
