@@ -134,8 +134,8 @@ export class MessagesController {
     id: 'retryFailedMessages',
     summary: 'Retry failed messages',
     description:
-      'Queues all `failed` messages that were created in a period again, with all their attempts. Their ids do not ' +
-      'change. One request handles the oldest 100,000 messages at most: repeat it until `count` is less.',
+      'Queues all `failed` messages that were created in a period again and gives them a new set of attempts. Their ids ' +
+      'do not change. One request handles at most the 100,000 oldest messages: repeat it until `count` is less.',
     response: { description: 'The messages were queued again.', body: RETRIED },
   })
   async retryAll(
@@ -208,7 +208,7 @@ export class MessagesController {
   @Operation({
     id: 'retryMessage',
     summary: 'Retry a failed message',
-    description: 'Queues a `failed` message again, with all its attempts.',
+    description: 'Queues a `failed` message again and gives it a new set of attempts.',
     path: { id: MESSAGE_ID },
     response: { description: 'The message, `queued` again.', body: MESSAGE },
     errors: ['message_not_found', 'invalid_transition'],

@@ -29,7 +29,7 @@ export class BansController {
   @Operation({
     id: 'listBans',
     summary: 'List bans',
-    description: 'Returns the active bans, newest first.',
+    description: 'Returns the active bans.',
     query: PAGING,
     response: { description: 'A page of bans.', body: pageModel(BAN) },
   })

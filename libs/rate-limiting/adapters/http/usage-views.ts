@@ -38,7 +38,7 @@ const BACKLOG = viewModel<Backlog>('Backlog', 'The progress of the messages of t
     description: 'Messages that are due and wait for a worker. 10,000 means 10,000 or more.',
     examples: [3],
   },
-  oldestQueuedAt: nullable(time('Since when the longest waiting of them has been due. Null if there is none.')),
+  oldestQueuedAt: nullable(time('When the oldest of them became due. Null if there is none.')),
   scheduled: { ...COUNT, description: 'Messages to be delivered later. 10,000 means 10,000 or more.', examples: [0] },
   deliveredPerMinute: {
     ...COUNT,
