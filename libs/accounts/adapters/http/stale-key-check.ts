@@ -45,7 +45,7 @@ function isFresh(since: number): boolean {
 }
 
 function unknownOutcome(request: FastifyRequest, reply: FastifyReply): string {
-  const error = new DomainError('unavailable', 'Could not verify the API key in time. The outcome is unknown; retry.');
+  const error = new DomainError('unavailable', 'Could not verify the API key in time. Retry later.');
   const body = JSON.stringify(toProblem(error, request.id));
   void reply
     .code(PROBLEMS.unavailable.status)

@@ -34,6 +34,6 @@ export function readIdempotencyKey(header: string | undefined): string | null {
   if (header === undefined) return null;
   if (HEADER_VALUE.test(header)) return header;
   throw new ValidationError([
-    { pointer: '', detail: 'Idempotency-Key must be 1 to 255 visible ASCII characters, without blanks.' },
+    { pointer: '', detail: 'Idempotency-Key must be 1 to 255 visible ASCII characters without spaces.' },
   ]);
 }
