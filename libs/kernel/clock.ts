@@ -1,4 +1,4 @@
-/** Where the time comes from. The domain never asks the system itself. */
+/** The current time. The domain never reads the system clock itself. */
 export abstract class Clock {
   abstract now(): Date;
 }

@@ -1,22 +1,22 @@
 import { randomFillSync } from 'node:crypto';
 import { encodeTypeId } from './typeid.js';
 
-/** What every TypeID made at this millisecond, or later, is not less than. Before 1970 there is none. */
+/** A lower bound of the TypeIDs created at this millisecond or later. */
 export function lowestId(prefix: string, at: Date): string {
   const uuid = Buffer.alloc(16);
   uuid.writeUIntBE(Math.max(0, at.getTime()), 0, 6);
   return encodeTypeId(prefix, uuid);
 }
 
-/** Where identifiers come from. */
+/** Creates identifiers. */
 export abstract class Ids {
-  /** A new TypeID. Those made at a later millisecond sort after it, as text and as UUID. */
+  /** A new TypeID. Those of a later millisecond sort after it, as text and as UUID. */
   abstract next(prefix: string, at: Date): string;
 }
 
 /** UUID version 7 (RFC 9562): 48 bits of Unix milliseconds, then 74 random bits. */
 export class UuidV7Ids extends Ids {
-  // One call to the kernel for 256 identifiers: asking for 10 bytes each time costs more than all the rest.
+  // One system call for 256 identifiers: 10 random bytes at a time would cost more than everything else.
   private readonly pool = Buffer.alloc(10 * 256);
   private offset = this.pool.length;
 

@@ -20,19 +20,19 @@ describe('TypeID', () => {
     'prefix_01h455vb4pex5vsknk084sn02u',
     'other_01h455vb4pex5vsknk084sn02q',
     '',
-  ])('refuses %p', (id) => {
+  ])('%p is none', (id) => {
     expect(isTypeId('prefix', id)).toBe(false);
   });
 });
 
 describe('UuidV7Ids', () => {
-  it('makes identifiers that sort by their millisecond and never repeat', () => {
+  it('creates identifiers that sort by their millisecond and never repeat', () => {
     const ids = new UuidV7Ids();
-    const made = Array.from({ length: 1000 }, () => ids.next('msg', new Date('2026-11-21T09:30:00.123Z')));
-    expect(new Set(made).size).toBe(1000);
-    expect(made.every((id) => isTypeId('msg', id))).toBe(true);
+    const created = Array.from({ length: 1000 }, () => ids.next('msg', new Date('2026-11-21T09:30:00.123Z')));
+    expect(new Set(created).size).toBe(1000);
+    expect(created.every((id) => isTypeId('msg', id))).toBe(true);
     const later = ids.next('msg', new Date('2026-11-21T09:30:00.124Z'));
-    expect(made.every((id) => id < later)).toBe(true);
+    expect(created.every((id) => id < later)).toBe(true);
   });
 
   it('carries version, variant and time where RFC 9562 puts them', () => {

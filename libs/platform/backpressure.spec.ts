@@ -1,5 +1,8 @@
 import { Backpressure } from './backpressure.js';
 
+const MAX_WAIT_MS = 500;
+const STEP_MS = 250;
+
 describe('Backpressure', () => {
   let now: number;
   let backpressure: Backpressure;
@@ -8,7 +11,7 @@ describe('Backpressure', () => {
   beforeEach(() => {
     now = 1_000_000;
     jest.spyOn(performance, 'now').mockImplementation(() => now);
-    backpressure = new Backpressure(500);
+    backpressure = new Backpressure(MAX_WAIT_MS);
     queues = [0, 1].map(() => {
       const observer = backpressure.observer();
       const queue = { items: 0, oldestMs: 0, ran: observer.ran.bind(observer) };
@@ -20,69 +23,65 @@ describe('Backpressure', () => {
     jest.restoreAllMocks();
   });
 
-  const queue = (index = 0) => queues[index] ?? { items: 0, oldestMs: 0, ran: () => undefined };
+  const fill = (waiting: { items: number; oldestMs: number }, index = 0) => Object.assign(queues[index] ?? {}, waiting);
 
-  /** What is told while something comes every 250 ms and so much waits; meanwhile so many leave both queues. */
-  const told = (waiting: { items: number; oldestMs: number }, { times = 8, left = 1_000, index = 0 } = {}) =>
+  /** What a check every 250 ms returns with these items waiting, while `left` items leave both queues between checks. */
+  const checks = (waiting: { items: number; oldestMs: number }, { times = 8, left = 1_000, index = 0 } = {}) =>
     Array.from({ length: times }, () => {
-      Object.assign(queue(index), waiting);
-      now += 250;
-      for (const one of queues) one.ran(left);
+      fill(waiting, index);
+      now += STEP_MS;
+      for (const queue of queues) queue.ran(left);
       return backpressure.isTooHigh;
     });
-  const lasting = [...Array<boolean>(5).fill(false), true, true, true];
-  /** The rate is known when something has left twice. */
-  const lastingOnceKnown = [false, ...lasting.slice(0, -1)];
+  /** Too high from the first check on, and reported after the grace of a second. */
+  const persistent = [...Array<boolean>(5).fill(false), true, true, true];
+  /** The same by the rate, which is known after two runs. */
+  const persistentByRate = [false, ...persistent.slice(0, -1)];
+  const overdue = { items: 1, oldestMs: MAX_WAIT_MS + 1 };
 
-  it('is too high when the oldest of any queue has waited for too long, for more than a second', () => {
-    expect(told({ items: 1, oldestMs: 501 }, { index: 1 })).toEqual(lasting);
+  it('is too high when the oldest item of any queue has waited too long, for more than a second', () => {
+    expect(checks(overdue, { index: 1 })).toEqual(persistent);
   });
 
-  it('is too high when what is ahead takes too long at the rate of late', () => {
-    // 1,000 leave in 250 ms, so that 2,001 take 500.25 ms.
-    expect(told({ items: 2_001, oldestMs: 10 })).toEqual(lastingOnceKnown);
+  it('is too high when the items ahead take too long at the current rate', () => {
+    // 1,000 items leave in 250 ms, so 2,001 take 500.25 ms.
+    expect(checks({ items: 2_001, oldestMs: 10 })).toEqual(persistentByRate);
   });
 
-  it('adds up what one has to wait in both', () => {
-    Object.assign(queue(1), { items: 1_000, oldestMs: 10 });
-    expect(told({ items: 1_001, oldestMs: 10 })).toEqual(lastingOnceKnown);
+  it('adds the waits of the queues', () => {
+    fill({ items: 1_000, oldestMs: 10 }, 1);
+    expect(checks({ items: 1_001, oldestMs: 10 })).toEqual(persistentByRate);
   });
 
-  it('goes by how fast they leave now, not by how fast they once did', () => {
-    told({ items: 1, oldestMs: 0 }, { left: 1_000_000 });
-    expect(told({ items: 2_001, oldestMs: 10 }, { times: 16 }).slice(-2)).toEqual([true, true]);
+  it('measures the current rate, not an earlier one', () => {
+    checks({ items: 1, oldestMs: 0 }, { left: 1_000_000 });
+    expect(checks({ items: 2_001, oldestMs: 10 }, { times: 16 }).slice(-2)).toEqual([true, true]);
   });
 
-  it('goes by how fast they leave while more waits, not by how few there are to leave', () => {
-    told({ items: 0, oldestMs: 0 }, { left: 1 });
-    expect(told({ items: 1_000, oldestMs: 10 }, { left: 1_000 })).toEqual(Array(8).fill(false));
-    told({ items: 0, oldestMs: 0 }, { left: 1, times: 12 });
-    expect(told({ items: 1, oldestMs: 10 }, { left: 1 })).toEqual(Array(8).fill(false));
+  it('measures the rate only while items remain', () => {
+    checks({ items: 0, oldestMs: 0 }, { left: 1 });
+    expect(checks({ items: 1_000, oldestMs: 10 })).toEqual(Array(8).fill(false));
+    checks({ items: 0, oldestMs: 0 }, { left: 1, times: 12 });
+    expect(checks({ items: 1, oldestMs: 10 }, { left: 1 })).toEqual(Array(8).fill(false));
   });
 
-  it('is never too high while what comes is in time, or nothing waits at all', () => {
+  it('is not too high while items leave in time, or none wait', () => {
     expect([
-      ...told({ items: 2_000, oldestMs: 500 }),
-      ...told({ items: 0, oldestMs: 0 }),
-      ...told({ items: 0, oldestMs: 0 }, { left: 0, times: 12 }),
+      ...checks({ items: 2_000, oldestMs: MAX_WAIT_MS }),
+      ...checks({ items: 0, oldestMs: 0 }),
+      ...checks({ items: 0, oldestMs: 0 }, { left: 0, times: 12 }),
     ]).toEqual(Array(28).fill(false));
   });
 
-  it('is not too high in between, as soon as what comes is in time', () => {
-    const long = { items: 1, oldestMs: 501 };
-    told(long);
-    expect([...told({ items: 0, oldestMs: 0 }, { times: 1 }), ...told(long, { times: 1 })]).toEqual([false, true]);
-  });
-
-  it('begins anew after a second in which nothing would have waited for too long', () => {
-    told({ items: 1, oldestMs: 501 });
+  it('follows each check during an overload, and starts a new grace after a second without one', () => {
+    checks(overdue);
+    expect([...checks({ items: 0, oldestMs: 0 }, { times: 1 }), ...checks(overdue, { times: 1 })]).toEqual([
+      false,
+      true,
+    ]);
     now += 1_001;
-    expect(told({ items: 1, oldestMs: 501 }, { times: 2 })).toEqual([false, false]);
-  });
-
-  it('does not take two hiccups for one that lasts', () => {
-    told({ items: 1, oldestMs: 501 }, { times: 1 });
+    expect(checks(overdue, { times: 2 })).toEqual([false, false]);
     now += 1_500;
-    expect(told({ items: 1, oldestMs: 501 }, { times: 1 })).toEqual([false]);
+    expect(checks(overdue, { times: 1 })).toEqual([false]);
   });
 });

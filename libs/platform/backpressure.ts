@@ -1,30 +1,29 @@
 import type { BatchObserver, Waiting } from './batcher.js';
 
-/** Waiting that ends sooner is a burst or a hiccup of the store: whoever waits is answered, late. In milliseconds. */
+/** A shorter overload is a burst or a hiccup of the database, and its requests are served late. */
 const GRACE_MS = 1_000;
-/** After so many milliseconds without anything that had to wait for too long, it is over. */
+/** An overload ends when no request had to wait too long for this time. */
 const CALM_MS = 1_000;
-/** The rate of a queue is that of the last one to two times so many milliseconds. */
+/** The rate of a queue is measured over the last one to two spans of this length. */
 const SPAN_MS = 1_000;
 
-/** Tells when more comes than can be done: when what comes must wait for too long, and goes on to. */
+/** Detects overload: when new requests would have to wait too long, persistently. */
 export class Backpressure {
   private readonly queues: Queue[] = [];
-  /** In milliseconds of `performance.now()`: when something that would wait for too long was first and last seen. */
+  /** The first and the last check of the current overload, in milliseconds of `performance.now()`. */
   private since = -Infinity;
   private seenAt = -Infinity;
 
-  /** @param maxWaitMs milliseconds that is too long */
   constructor(private readonly maxWaitMs: number) {}
 
-  /** For batches for which every request has to wait, one after the other. */
+  /** For a batcher that every request has to pass. A request passes all of them in sequence. */
   observer(): BatchObserver {
     const queue = new Queue(performance.now());
     this.queues.push(queue);
     return queue;
   }
 
-  /** Whether what comes now is better refused. To be asked for everything that comes. */
+  /** Whether a new request should be rejected. Must be read for every request. */
   get isTooHigh(): boolean {
     const now = performance.now();
     let waitMs = 0;
@@ -37,15 +36,15 @@ export class Backpressure {
 }
 
 /**
- * How long one must wait in a queue: as long as its oldest has, or as what is ahead takes at the rate of late. The rate
- * is that at which it leaves while more is left: a queue that is empty most of the time could be faster than it is.
+ * Estimates the wait in a queue: the time that its oldest item has waited, or that the items ahead take at the current
+ * rate, if that is longer. The rate is measured only while items remain, since a queue that runs empty could be faster.
  */
 class Queue implements BatchObserver {
   private waiting: Waiting | null = null;
-  /** Items that left while more waited, and the milliseconds of that, in this span and in the one before. */
+  /** Items that left while others remained, and the time that took, in this span and in the one before. */
   private span = { items: 0, ms: 0 };
   private spanBefore = this.span;
-  /** When something last left, if more was left then. */
+  /** When the last run started, if items remained. */
   private backlogSince: number | null = null;
 
   /** @param spanSince milliseconds of `performance.now()` */

@@ -3,100 +3,90 @@ import fc from 'fast-check';
 import { DomainError } from '#kernel/domain-error.js';
 import { Batcher, type BatcherOptions } from './batcher.js';
 
-const unavailable = new DomainError('unavailable', 'The store is away.');
+const unavailable = new DomainError('unavailable', 'The database is unavailable.');
 
-/** A batcher whose runs double their numbers when the test lets them go on. */
+/** A batcher whose runs double their numbers, once the test releases them if they are held. */
 function doubling(
   options: Partial<BatcherOptions<number>> = {},
-  fault: (items: number[]) => unknown = () => undefined,
+  failure: (items: number[]) => Error | undefined = () => undefined,
 ) {
   const runs: number[][] = [];
-  const waiting: (() => void)[] = [];
-  let open = true;
+  const held: (() => void)[] = [];
+  let holding = false;
   const batcher = new Batcher<number, number>(
     async (items) => {
       runs.push(items);
-      if (!open) await new Promise<void>((go) => waiting.push(go));
-      const error = fault(items);
-      if (error !== undefined) throw error as Error;
+      if (holding) await new Promise<void>((release) => held.push(release));
+      const error = failure(items);
+      if (error !== undefined) throw error;
       return items.map((item) => 2 * item);
     },
     { maxItems: 100, maxWaiting: 1_000, ...options },
   );
-  const submitAll = (items: number[]) => Promise.allSettled(items.map((item) => batcher.submit(item)));
   return {
     batcher,
     runs,
-    submitAll,
-    hold: () => (open = false),
-    /** Lets the oldest run that waits go on, and what follows from it happen. */
-    next: async () => {
-      waiting.shift()?.();
+    submitAll: (items: number[]) => Promise.allSettled(items.map((item) => batcher.submit(item))),
+    hold: () => (holding = true),
+    /** Releases the oldest held run. */
+    release: async () => {
+      held.shift()?.();
       await turn();
       await turn();
     },
   };
 }
 
-const settledWith = (values: unknown[]) => values.map((value) => ({ status: 'fulfilled', value }));
+const fulfilled = (values: unknown[]) => values.map((value) => ({ status: 'fulfilled', value }));
 
 describe('Batcher', () => {
-  it('takes all that was submitted in one turn in one run, and gives each its own result', async () => {
-    const { runs, submitAll } = doubling();
-    expect(await submitAll([3, 1, 2])).toEqual(settledWith([6, 2, 4]));
-    expect(runs).toEqual([[3, 1, 2]]);
-  });
-
-  it('lets a lone caller wait for nobody', async () => {
-    const { batcher, runs } = doubling();
-    expect(await batcher.submit(1)).toBe(2);
-    expect(await batcher.submit(2)).toBe(4);
-    expect(runs).toEqual([[1], [2]]);
-  });
-
-  it('takes what comes during a run in the next one', async () => {
-    const { batcher, runs, hold, next } = doubling();
+  it('runs items of one turn together, those of a run later together, and a single one at once', async () => {
+    const { batcher, runs, submitAll, hold, release } = doubling();
+    expect(await submitAll([3, 1, 2])).toEqual(fulfilled([6, 2, 4]));
+    expect(await batcher.submit(4)).toBe(8);
+    await batcher.idle();
     hold();
-    const results = [batcher.submit(1)];
-    await turn();
-    for (const item of [2, 3]) {
+    const results = [];
+    for (const item of [5, 6, 7]) {
       results.push(batcher.submit(item));
       await turn();
     }
-    expect(runs).toEqual([[1]]);
-    await next();
-    expect(runs).toEqual([[1], [2, 3]]);
-    await next();
-    expect(await Promise.all(results)).toEqual([2, 4, 6]);
+    expect(runs.slice(2)).toEqual([[5]]);
+    await release();
+    await release();
+    expect(await Promise.all(results)).toEqual([10, 12, 14]);
+    expect(runs).toEqual([[3, 1, 2], [4], [5], [6, 7]]);
   });
 
-  it('has as many runs under way as it may, and no more', async () => {
-    const { runs, submitAll, hold, next } = doubling({ maxItems: 2, concurrency: 2 });
+  it('has at most `concurrency` runs, and is idle once all have ended', async () => {
+    const { batcher, runs, submitAll, hold, release } = doubling({ maxItems: 2, concurrency: 2 });
+    await batcher.idle();
     hold();
     const results = submitAll([1, 2, 3, 4, 5]);
+    let idle = false;
+    const waited = batcher.idle().then(() => (idle = true));
     for (let round = 0; round < 5; round++) await turn();
-    expect(runs).toEqual([
-      [1, 2],
-      [3, 4],
-    ]);
-    await next();
-    expect(runs.at(-1)).toEqual([5]);
-    await next();
-    await next();
-    expect(await results).toEqual(settledWith([2, 4, 6, 8, 10]));
+    expect(runs).toHaveLength(2);
+    for (let run = 0; run < 3; run++) {
+      expect(idle).toBe(false);
+      await release();
+    }
+    await waited;
+    expect(runs).toEqual([[1, 2], [3, 4], [5]]);
+    expect(await results).toEqual(fulfilled([2, 4, 6, 8, 10]));
   });
 
-  it('keeps order, results and limits whatever is submitted', async () => {
-    const limits = fc.record({
+  it('keeps order, results and limits for any input', async () => {
+    const inputs = fc.record({
       items: fc.array(fc.integer({ min: 1, max: 50 }), { maxLength: 60, size: 'max' }),
       maxItems: fc.integer({ min: 1, max: 10 }),
       maxBytes: fc.integer({ min: 1, max: 100 }),
       concurrency: fc.integer({ min: 1, max: 3 }),
     });
     await fc.assert(
-      fc.asyncProperty(limits, async ({ items, ...options }) => {
+      fc.asyncProperty(inputs, async ({ items, ...options }) => {
         const { batcher, runs, submitAll } = doubling({ ...options, sizeOf: (item) => item });
-        expect(await submitAll(items)).toEqual(settledWith(items.map((item) => 2 * item)));
+        expect(await submitAll(items)).toEqual(fulfilled(items.map((item) => 2 * item)));
         await batcher.idle();
         expect(runs.flat()).toEqual(items);
         const bytes = (run: number[]) => run.reduce((sum, item) => sum + item, 0);
@@ -106,61 +96,41 @@ describe('Batcher', () => {
     );
   });
 
-  it('refuses more items, and more bytes, than may wait, and takes new ones when there is room', async () => {
-    const { batcher, submitAll, hold, next } = doubling({ maxWaiting: 3, maxWaitingBytes: 10, sizeOf: (item) => item });
+  it('rejects items and bytes beyond those that may wait, and accepts new ones afterwards', async () => {
+    const { batcher, submitAll, hold, release } = doubling({
+      ...{ maxWaiting: 3, maxWaitingBytes: 10, sizeOf: (item: number) => item },
+    });
     hold();
     const first = batcher.submit(9);
     await turn();
     const results = submitAll([1, 9, 1, 0, 0]);
     await turn();
-    await next();
-    await next();
-    const refused = { status: 'rejected', reason: expect.objectContaining({ code: 'unavailable' }) as unknown };
-    expect(await results).toEqual([...settledWith([2, 18]), refused, ...settledWith([0]), refused]);
+    await release();
+    await release();
+    const rejected = { status: 'rejected', reason: expect.objectContaining({ code: 'unavailable' }) as unknown };
+    expect(await results).toEqual([...fulfilled([2, 18]), rejected, ...fulfilled([0]), rejected]);
     expect(await first).toBe(18);
-    const again = batcher.submit(10);
+    const next = batcher.submit(10);
     await turn();
-    await next();
-    expect(await again).toBe(20);
+    await release();
+    expect(await next).toBe(20);
   });
 
-  it('fails one bad item alone', async () => {
+  it('fails only the item that makes a run fail', async () => {
     const bad = new Error('13 is bad');
     const { runs, submitAll } = doubling({}, (items) => (items.includes(13) ? bad : undefined));
     const [first, second, third] = await submitAll([1, 13, 2]);
-    expect([first, third]).toEqual(settledWith([2, 4]));
+    expect([first, third]).toEqual(fulfilled([2, 4]));
     expect(second).toEqual({ status: 'rejected', reason: bad });
     expect(runs).toEqual([[1, 13, 2], [1], [13], [2]]);
   });
 
-  it('does not ask a store that is away once for each item', async () => {
-    const { runs, submitAll } = doubling({}, () => unavailable);
-    const results = await submitAll([1, 2, 3]);
-    expect(results).toEqual(Array(3).fill({ status: 'rejected', reason: unavailable }));
-    expect(runs).toHaveLength(1);
-  });
-
-  it('goes on after a failure', async () => {
+  it('does not retry the items of an unavailable store one by one, and recovers', async () => {
     let away = true;
-    const { batcher } = doubling({}, () => (away ? unavailable : undefined));
-    await expect(batcher.submit(1)).rejects.toBe(unavailable);
+    const { batcher, runs, submitAll } = doubling({}, () => (away ? unavailable : undefined));
+    expect(await submitAll([1, 2, 3])).toEqual(Array(3).fill({ status: 'rejected', reason: unavailable }));
+    expect(runs).toHaveLength(1);
     away = false;
     expect(await batcher.submit(1)).toBe(2);
-  });
-
-  it('is idle when nothing waits and nothing runs', async () => {
-    const { batcher, submitAll, hold, next } = doubling({ maxItems: 1, concurrency: 2 });
-    await batcher.idle();
-    hold();
-    const results = submitAll([1, 2, 3]);
-    let idle = false;
-    const waited = batcher.idle().then(() => (idle = true));
-    for (let run = 0; run < 3; run++) {
-      await turn();
-      expect(idle).toBe(false);
-      await next();
-    }
-    await waited;
-    expect(await results).toHaveLength(3);
   });
 });

@@ -1,36 +1,36 @@
 import { DomainError } from '#kernel/domain-error.js';
 
 export interface BatcherOptions<Item> {
-  /** Most items in one run. */
+  /** Maximum number of items in one run. */
   readonly maxItems: number;
-  /** Most bytes in one run, by `sizeOf`; a larger single item runs alone. */
+  /** Maximum bytes in one run, by `sizeOf`. A larger item runs alone. */
   readonly maxBytes?: number;
   readonly sizeOf?: (item: Item) => number;
-  /** Runs under way at once, 1 by default. */
+  /** Maximum number of concurrent runs, 1 by default. */
   readonly concurrency?: number;
-  /** Items, and bytes, that may wait; more are refused with `unavailable`. */
+  /** Maximum waiting items, and bytes; more are rejected with `unavailable`. */
   readonly maxWaiting: number;
   readonly maxWaitingBytes?: number;
   readonly observer?: BatchObserver | undefined;
 }
 
-/** What waits for the next run. */
+/** The items that wait for the next run. */
 export interface Waiting {
   readonly items: () => number;
   readonly bytes: () => number;
-  /** Milliseconds that the oldest has waited, 0 when nothing waits. */
+  /** Milliseconds that the oldest has waited; 0 when none waits. */
   readonly oldestMs: () => number;
 }
 
-/** Looks on, for whoever runs the process. */
+/** Measures a batcher. */
 export interface BatchObserver {
-  /** How much waits is asked for whenever somebody looks. */
+  /** Called once. `waiting` can be read at any time. */
   watch(waiting: Waiting): void;
-  /** A run has begun with so many items. */
+  /** A run of this many items has started. */
   ran(items: number): void;
 }
 
-/** Several that look on as one. */
+/** Combines several observers. */
 export function observers(...all: readonly BatchObserver[]): BatchObserver {
   return {
     watch: (waiting) => {
@@ -42,7 +42,7 @@ export function observers(...all: readonly BatchObserver[]): BatchObserver {
   };
 }
 
-/** Items of a failed run that are repeated at the same time. */
+/** Concurrent single-item runs after a failed run. */
 const SINGLES_AT_ONCE = 2;
 
 interface Submission<Item, Result> {
@@ -55,9 +55,9 @@ interface Submission<Item, Result> {
 }
 
 /**
- * Group commit: what is submitted while a run is under way joins the next one, so that one round trip (and one
- * fsync) serves many callers, and a lone caller waits for nobody. Each caller gets its own outcome: a run that
- * fails for another reason than an unavailable store is repeated item by item, so that one can't fail its neighbours.
+ * Group commit: items that are submitted during a run join the next one, so that one round trip and one fsync serve many
+ * callers, while a single caller does not wait for others. When a run fails, its items are run one by one, so that each
+ * caller gets its own result; not so when the store is unavailable.
  */
 export class Batcher<Item, Result> {
   private waiting: Submission<Item, Result>[] = [];
@@ -66,7 +66,7 @@ export class Batcher<Item, Result> {
   private scheduled = false;
   private idleCallbacks: (() => void)[] = [];
 
-  /** @param run resolves to one result for each item, in their order */
+  /** @param run resolves to one result per item, in the same order */
   constructor(
     private readonly run: (items: Item[]) => Promise<Result[]>,
     private readonly options: BatcherOptions<Item>,
@@ -82,7 +82,7 @@ export class Batcher<Item, Result> {
     const { sizeOf, maxWaiting, maxWaitingBytes = Infinity } = this.options;
     const bytes = sizeOf?.(item) ?? 0;
     if (this.waiting.length >= maxWaiting || this.waitingBytes + bytes > maxWaitingBytes) {
-      return Promise.reject(new DomainError('unavailable', 'The service is at its limit. Repeat the request later.'));
+      return Promise.reject(new DomainError('unavailable', 'The service is overloaded. Retry later.'));
     }
     return new Promise((resolve, reject) => {
       this.waiting.push({ item, since: performance.now(), bytes, resolve, reject });
@@ -91,13 +91,13 @@ export class Batcher<Item, Result> {
     });
   }
 
-  /** Resolves when nothing waits and nothing runs. */
+  /** Resolves when no item waits or runs. */
   async idle(): Promise<void> {
     if (this.waiting.length === 0 && this.running === 0) return;
     await new Promise<void>((resolve) => this.idleCallbacks.push(resolve));
   }
 
-  // Items of the same turn of the event loop travel together: without this the first would always go alone.
+  // Starts after the current turn of the event loop, so that all items submitted in it share a run.
   private schedule(): void {
     if (this.scheduled || this.running >= (this.options.concurrency ?? 1)) return;
     this.scheduled = true;
@@ -138,20 +138,17 @@ export class Batcher<Item, Result> {
       const results = await this.run(batch.map(({ item }) => item));
       for (const [index, { resolve }] of batch.entries()) resolve(results[index] as Result);
     } catch (error) {
-      const storeIsAway = error instanceof DomainError && error.code === 'unavailable';
-      if (batch.length > 1 && !storeIsAway) {
-        await this.oneByOne(batch);
-      } else {
-        for (const { reject } of batch) reject(error);
-      }
+      const storeUnavailable = error instanceof DomainError && error.code === 'unavailable';
+      if (batch.length > 1 && !storeUnavailable) await this.attemptEach(batch);
+      else for (const { reject } of batch) reject(error);
     }
   }
 
-  // A few at a time: an item that has to wait must not take the store's connections with it, nor hold up all the rest.
-  private async oneByOne(batch: Submission<Item, Result>[]): Promise<void> {
+  // A few at a time: a blocked item must neither occupy all connections nor delay all others.
+  private async attemptEach(batch: Submission<Item, Result>[]): Promise<void> {
     const rest = batch.values();
     const next = async () => {
-      for (const one of rest) await this.attempt([one]);
+      for (const submission of rest) await this.attempt([submission]);
     };
     await Promise.all(Array.from({ length: SINGLES_AT_ONCE }, next));
   }

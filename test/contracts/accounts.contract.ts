@@ -24,7 +24,7 @@ export function anAccount(name = 'Acme'): Account {
   return Account.open(ids.next('acct', SENT_AT), name, SENT_AT);
 }
 
-/** What every store of accounts guarantees. */
+/** The guarantees of every store of accounts. */
 export function describeAccounts(name: string, open: () => Promise<AccountsSubject>): void {
   describe(name, () => {
     let subject: AccountsSubject;
@@ -32,7 +32,7 @@ export function describeAccounts(name: string, open: () => Promise<AccountsSubje
     let account: Account;
     let key: ApiKey;
     let hash: Buffer;
-    /** Of a key that nobody changes. */
+    /** Of a key that no test changes. */
     let watched: Buffer;
 
     beforeAll(async () => {
@@ -52,44 +52,39 @@ export function describeAccounts(name: string, open: () => Promise<AccountsSubje
     const replace = (endsAt: Date, newHash = aHash()) =>
       accounts.replaceKey(account.id, key.id, SENT_AT, endsAt, newHash, (old) => ({ ...old, id: aKey(account.id).id }));
 
-    it('gives an account and a key back as they were added', async () => {
+    it('returns accounts and keys as they were added, also to concurrent lookups', async () => {
       expect(await accounts.find(account.id)).toEqual(account);
-      expect(await accounts.findKey(hash)).toEqual({ key, epoch: 0 });
-      expect(await accounts.findKey(aHash())).toBeNull();
-    });
-
-    it('finds keys that are asked for at the same time, each for who asks for it', async () => {
       const found = await Promise.all([watched, aHash(), hash, watched, hash].map((of) => accounts.findKey(of)));
       const second = found[0]?.key.id;
       expect(second).not.toBe(key.id);
       expect(found.map((one) => one?.key.id)).toEqual([second, undefined, key.id, second, key.id]);
+      expect(found[2]).toEqual({ key, epoch: 0 });
+      expect(found[1]).toBeNull();
     });
 
     it('adds an account and its key, or neither', async () => {
-      const second = Account.open(ids.next('acct', SENT_AT), 'Second', SENT_AT);
+      const second = anAccount('Second');
       await expect(accounts.add(second, aKey(second.id), hash)).rejects.toThrow('duplicate key');
       expect(await accounts.find(second.id)).toBeNull();
     });
 
-    describe('moves the epoch of the account, and of no other', () => {
-      const changes: [string, () => Promise<unknown>][] = [
-        ['the plan changes', () => accounts.update(account.id, (it) => it.changePlan('pro', null))],
-        ['a key is revoked', () => accounts.revokeKey(account.id, key.id, SENT_AT)],
-        ['a key is replaced', () => replace(SENT_AT)],
-        ['a key is replaced with a grace', () => replace(after(60_000))],
-      ];
+    const changes: [string, () => Promise<unknown>][] = [
+      ['the plan changes', () => accounts.update(account.id, (it) => it.changePlan('pro', null))],
+      ['a key is revoked', () => accounts.revokeKey(account.id, key.id, SENT_AT)],
+      ['a key is replaced', () => replace(SENT_AT)],
+      ['a key is replaced with a grace', () => replace(after(60_000))],
+    ];
 
-      it.each(changes)('when %s', async (_name, change) => {
-        const other = Account.open(ids.next('acct', SENT_AT), 'Other', SENT_AT);
-        const otherHash = aHash();
-        await accounts.add(other, aKey(other.id), otherHash);
-        await change();
-        expect(await epoch()).toBeGreaterThan(0);
-        expect(await epoch(otherHash)).toBe(0);
-      });
+    it.each(changes)('moves the epoch of the account, and of no other, when %s', async (_name, change) => {
+      const other = anAccount('Other');
+      const otherHash = aHash();
+      await accounts.add(other, aKey(other.id), otherHash);
+      await change();
+      expect(await epoch()).toBeGreaterThan(0);
+      expect(await epoch(otherHash)).toBe(0);
     });
 
-    it('leaves the epoch alone when nothing changes for a key that there is', async () => {
+    it('keeps the epoch when no existing key changes', async () => {
       await accounts.addKey(aKey(account.id), aHash());
       await accounts.saveLastUses(new Map([[key.id, SENT_AT]]));
       await accounts.revokeKey(account.id, aKey(account.id).id, SENT_AT);
@@ -103,22 +98,22 @@ export function describeAccounts(name: string, open: () => Promise<AccountsSubje
       expect(await accounts.findKey(hash)).toMatchObject({ key: { id: key.id, expiresAt: null } });
     });
 
-    it('changes an account one change after the other, each made from what the one before has left', async () => {
+    it('applies concurrent changes of an account one after the other', async () => {
       const enterprise = account.changePlan('enterprise', { perMinute: 1, perDay: 1 });
       await accounts.update(account.id, () => enterprise);
       const addOne = () =>
         accounts.update(account.id, (it) =>
           it.changePlan(null, { perMinute: it.limits.perMinute + 1, perDay: it.limits.perDay + 1 }),
         );
-      const told = await Promise.all(Array.from({ length: 10 }, addOne));
+      const results = await Promise.all(Array.from({ length: 10 }, addOne));
 
-      expect(told.map((it) => it?.limits.perMinute).sort((one, other) => Number(one) - Number(other))).toEqual(
+      expect(results.map((it) => it?.limits.perMinute).sort((one, other) => Number(one) - Number(other))).toEqual(
         Array.from({ length: 10 }, (_, index) => index + 2),
       );
       expect((await accounts.find(account.id))?.limits).toEqual({ perMinute: 11, perDay: 11 });
     });
 
-    it('leaves an account as it was when its change is refused, and makes none up', async () => {
+    it('keeps an account whose change throws, and finds none to change otherwise', async () => {
       const limits = { perMinute: 1, perDay: 1 };
       await expect(accounts.update(account.id, (it) => it.changePlan(null, limits))).rejects.toThrow('only with');
       expect(await accounts.find(account.id)).toEqual(account);
@@ -126,7 +121,7 @@ export function describeAccounts(name: string, open: () => Promise<AccountsSubje
       expect(await accounts.update('nonsense', (it) => it)).toBeNull();
     });
 
-    it('notes the latest use of each key', async () => {
+    it('stores the latest use of each key', async () => {
       expect(await lastUse()).toBeNull();
       await accounts.saveLastUses(
         new Map([
@@ -150,17 +145,12 @@ export function describeAccounts(name: string, open: () => Promise<AccountsSubje
       const page = await accounts.list({ limit: 2, before: all[0] ?? '' });
       expect(page.map(({ id }) => id)).toEqual(all.slice(1, 3));
       const keys = await accounts.listKeys(account.id, { limit: 10, before: null });
-      expect(keys.map(({ id }) => id)).toEqual(
-        keys
-          .map(({ id }) => id)
-          .sort()
-          .reverse(),
-      );
+      expect(keys).toEqual(keys.toSorted((one, other) => (one.id < other.id ? 1 : -1)));
       expect(keys).toContainEqual(key);
       expect(await accounts.listKeys(account.id, { limit: 10, before: keys[0]?.id ?? '' })).toEqual(keys.slice(1));
     });
 
-    it('has so many live keys of an account and no more', async () => {
+    it('stores at most MAX_KEYS live keys of an account', async () => {
       const added = [];
       for (let count = 2; count < MAX_KEYS; count++) added.push(await accounts.addKey(aKey(account.id), aHash()));
       expect(new Set(added)).toEqual(new Set([true]));
@@ -171,12 +161,12 @@ export function describeAccounts(name: string, open: () => Promise<AccountsSubje
       expect(await accounts.addKey(aKey(account.id), aHash())).toBe(true);
     });
 
-    it('puts a new key in the place of an old one, at once or after a grace', async () => {
+    it('replaces a key, at once or after a grace', async () => {
       const successor = aHash();
       const next = await replace(after(60_000), successor);
       expect((await accounts.findKey(hash))?.key).toEqual({ ...key, expiresAt: after(60_000) });
       expect((await accounts.findKey(successor))?.key).toEqual(next);
-      // A later end than the one it has is none.
+      // A later end does not replace an earlier one.
       await replace(after(120_000));
       expect((await accounts.findKey(hash))?.key.expiresAt).toEqual(after(60_000));
       await replace(SENT_AT);

@@ -44,11 +44,11 @@ describe('PostgresAccounts', () => {
   });
 
   const changes: [string, () => Promise<unknown>][] = [
-    ['somebody revokes a key by hand', () => byHand('UPDATE sluice.api_keys SET revoked_at = now() WHERE id = $1')],
-    ['somebody takes its scopes by hand', () => byHand("UPDATE sluice.api_keys SET scopes = '{}' WHERE id = $1")],
-    ['somebody deletes a key by hand', () => byHand('DELETE FROM sluice.api_keys WHERE id = $1')],
+    ['a key is revoked by hand', () => byHand('UPDATE sluice.api_keys SET revoked_at = now() WHERE id = $1')],
+    ['its scopes are changed by hand', () => byHand("UPDATE sluice.api_keys SET scopes = '{}' WHERE id = $1")],
+    ['a key is deleted by hand', () => byHand('DELETE FROM sluice.api_keys WHERE id = $1')],
     [
-      'somebody changes its limits by hand',
+      'limits are changed by hand',
       () => database.query('UPDATE sluice.accounts SET per_minute = 1 WHERE id = $1', [account.id]),
     ],
   ];
@@ -62,11 +62,11 @@ describe('PostgresAccounts', () => {
     expect(Number(row?.epoch)).toBeGreaterThan(0);
   });
 
-  it('locks keys in one order, so that no two processes wait for each other', async () => {
+  it('locks keys in one order, so that two processes cannot deadlock', async () => {
     const keys = [aKey(account.id), aKey(account.id)].sort((one, other) => (one.id < other.id ? 1 : -1));
     const [high = '', low = ''] = keys.map(({ id }) => id);
     for (const one of keys) await accounts.addKey(one, aHash());
-    const noting = await database.transaction(async (client) => {
+    const saving = await database.transaction(async (client) => {
       await client.query('SELECT FROM sluice.api_keys WHERE id = $1 FOR UPDATE', [low]);
       const write = accounts.saveLastUses(new Map([high, low].map((id) => [id, SENT_AT])));
       const waiting = "SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
@@ -74,10 +74,10 @@ describe('PostgresAccounts', () => {
       const free = await database.query('SELECT FROM sluice.api_keys WHERE id = $1 FOR UPDATE SKIP LOCKED', [high]);
       return { write, free: free.length };
     });
-    await noting.write;
+    await saving.write;
 
-    expect(noting.free).toBe(1);
-    const noted = await accounts.listKeys(account.id, { limit: 3, before: null });
-    expect(noted.filter(({ lastUsedAt }) => lastUsedAt !== null)).toHaveLength(2);
+    expect(saving.free).toBe(1);
+    const stored = await accounts.listKeys(account.id, { limit: 3, before: null });
+    expect(stored.filter(({ lastUsedAt }) => lastUsedAt !== null)).toHaveLength(2);
   });
 });

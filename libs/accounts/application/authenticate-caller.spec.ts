@@ -1,18 +1,16 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { InMemoryAccounts } from '../../../test/contracts/fakes/in-memory-accounts.js';
 import { after, SENT_AT, TestClock, unavailable } from '../../../test/support/messages.js';
-import { UuidV7Ids } from '#kernel/ids.js';
 import { Account } from '../domain/account.js';
 import type { ApiKey } from '../domain/api-key.js';
 import { AuthenticateCaller } from './authenticate-caller.js';
 import { KeySecrets } from './key-secrets.js';
 import { LastUsedTracker } from './last-used-tracker.js';
-import { SignUp } from './sign-up.js';
 
 const secrets = new KeySecrets('p'.repeat(32));
 const TEN_MINUTES_MS = 600_000;
 
-/** An API process with one caller; a second process, if there were one, would share only the accounts. */
+/** An API process with one account and one key. */
 async function process(key: Partial<ApiKey> = {}) {
   const accounts = new InMemoryAccounts();
   const clock = new TestClock();
@@ -33,7 +31,7 @@ const unknownKey = () => secrets.issue().key;
 
 describe('AuthenticateCaller', () => {
   let milliseconds = 0;
-  /** Lets time pass for the cache, which looks at the clock at most once a real millisecond. */
+  /** Advances the clock of the cache, which reads it at most once a real millisecond. */
   const pass = async (ms: number) => {
     milliseconds += ms;
     await sleep(5);
@@ -47,24 +45,14 @@ describe('AuthenticateCaller', () => {
     jest.restoreAllMocks();
   });
 
-  it('tells who calls, and as of which epoch', async () => {
+  it('returns the caller with the epoch of the account', async () => {
     const { accounts, authenticate, presented } = await process();
     accounts.change('acct_1');
     const caller = await authenticate.execute(presented);
     expect(caller).toEqual({ accountId: 'acct_1', keyId: 'key_1', scopes: ['messages:send'], epoch: 1 });
   });
 
-  it('knows the key that a sign-up has just shown', async () => {
-    const { accounts, authenticate, clock } = await process();
-    const { account, key } = await new SignUp(accounts, secrets, new UuidV7Ids(), clock).execute('Acme');
-    const caller = await authenticate.execute(key);
-    expect(caller).toMatchObject({
-      accountId: account.id,
-      scopes: ['messages:send', 'messages:read', 'account:manage'],
-    });
-  });
-
-  it('refuses what was never issued without asking the store', async () => {
+  it('rejects a key that was never issued without a query', async () => {
     const { authenticate, presented, findKey } = await process();
     const wrong = presented.endsWith('0') ? '1' : '0';
     for (const other of ['', 'slc_', presented.slice(0, -1) + wrong, new KeySecrets('q'.repeat(32)).issue().key]) {
@@ -74,25 +62,19 @@ describe('AuthenticateCaller', () => {
     expect(findKey).not.toHaveBeenCalled();
   });
 
-  it('asks the store once for requests that come together', async () => {
+  it('sends one query for concurrent requests with the same key', async () => {
     const { authenticate, presented, findKey } = await process();
+    const unknown = authenticate.execute(unknownKey());
     const callers = await Promise.all([
       ...Array.from({ length: 50 }, () => authenticate.execute(presented)),
       ...Array.from({ length: 50 }, () => authenticate.refresh(presented)),
     ]);
     expect(new Set(callers.map((caller) => caller?.keyId))).toEqual(new Set(['key_1']));
-    expect(findKey).toHaveBeenCalledTimes(1);
-  });
-
-  it('asks for each key by itself', async () => {
-    const { authenticate, presented, findKey } = await process();
-    const [known, unknown] = await Promise.all([presented, unknownKey()].map((key) => authenticate.execute(key)));
-    expect(known).toMatchObject({ keyId: 'key_1' });
-    expect(unknown).toBeNull();
+    expect(await unknown).toBeNull();
     expect(findKey).toHaveBeenCalledTimes(2);
   });
 
-  it('remembers a key for minutes, with the epoch by which others confirm it', async () => {
+  it('caches a known key for minutes, with its epoch', async () => {
     const { accounts, authenticate, presented, findKey } = await process();
     await authenticate.execute(presented);
     await accounts.revokeKey('acct_1', 'key_1');
@@ -103,7 +85,7 @@ describe('AuthenticateCaller', () => {
     expect(await authenticate.execute(presented)).toBeNull();
   });
 
-  it('asks the store for a refresh, and remembers what it says', async () => {
+  it('refreshes from the store, and caches the result', async () => {
     const { accounts, authenticate, presented, findKey } = await process();
     await authenticate.execute(presented);
     accounts.change('acct_1');
@@ -115,7 +97,7 @@ describe('AuthenticateCaller', () => {
     expect(findKey).toHaveBeenCalledTimes(3);
   });
 
-  it('refreshes by a question of its own when the one under way is old', async () => {
+  it('refreshes with a query of its own when the one in progress is old', async () => {
     const { accounts, authenticate, presented, findKey } = await process();
     let restore: () => void = () => undefined;
     const link = new Promise<void>((resolve) => (restore = resolve));
@@ -135,19 +117,7 @@ describe('AuthenticateCaller', () => {
     expect(findKey).toHaveBeenCalledTimes(2);
   });
 
-  it('remembers for less than a second that a key is unknown', async () => {
-    const { authenticate, findKey } = await process();
-    const unknown = unknownKey();
-    for (let request = 0; request < 5; request++) expect(await authenticate.execute(unknown)).toBeNull();
-    await pass(500);
-    expect(await authenticate.execute(unknown)).toBeNull();
-    expect(findKey).toHaveBeenCalledTimes(1);
-    await pass(499);
-    expect(await authenticate.execute(unknown)).toBeNull();
-    expect(findKey).toHaveBeenCalledTimes(2);
-  });
-
-  it('counts the age of an answer from the question', async () => {
+  it('caches for less than a second that a key is unknown, counted from the start of the query', async () => {
     const { authenticate, findKey } = await process();
     const unknown = unknownKey();
     findKey.mockImplementationOnce(async () => {
@@ -155,12 +125,15 @@ describe('AuthenticateCaller', () => {
       return null;
     });
     await authenticate.execute(unknown);
-    await pass(199);
-    await authenticate.execute(unknown);
+    await pass(99);
+    expect(await authenticate.execute(unknown)).toBeNull();
+    expect(findKey).toHaveBeenCalledTimes(1);
+    await pass(100);
+    expect(await authenticate.execute(unknown)).toBeNull();
     expect(findKey).toHaveBeenCalledTimes(2);
   });
 
-  it('refuses an expired key from its last moment on, also one that it remembers', async () => {
+  it('rejects an expired key from its last moment on, also one in the cache', async () => {
     const { authenticate, presented, clock } = await process({ expiresAt: after(100) });
     clock.advance(99);
     expect(await authenticate.execute(presented)).toMatchObject({ keyId: 'key_1' });
@@ -169,7 +142,7 @@ describe('AuthenticateCaller', () => {
     expect(await authenticate.refresh(presented)).toBeNull();
   });
 
-  it('notes when a key was used, unless it has expired', async () => {
+  it('records the use of a valid key', async () => {
     const { accounts, authenticate, presented, clock, lastUsed } = await process({ expiresAt: after(60_000) });
     await authenticate.execute(presented);
     clock.advance(60_000);
@@ -179,7 +152,7 @@ describe('AuthenticateCaller', () => {
     expect(accounts.uses).toEqual([new Map([['key_1', new Date('2026-11-21T09:30:00.000Z')]])]);
   });
 
-  it('says that the store is away, and remembers nothing of it', async () => {
+  it('is unavailable with the store, and caches nothing of it', async () => {
     const { authenticate, presented, findKey } = await process();
     findKey.mockRejectedValueOnce(unavailable());
     await expect(authenticate.execute(presented)).rejects.toMatchObject({ code: 'unavailable' });

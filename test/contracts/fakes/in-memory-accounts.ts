@@ -8,10 +8,10 @@ interface StoredKey {
   revoked: boolean;
 }
 
-/** What unit tests of the use cases use; it keeps the contract that PostgresAccounts keeps. */
+/** For unit tests of the use cases. It passes the same contract tests as PostgresAccounts. */
 export class InMemoryAccounts extends Accounts {
   readonly accounts = new Map<string, Account>();
-  /** What `saveLastUses` was told, call by call. */
+  /** The arguments of `saveLastUses`, call by call. */
   readonly uses: ReadonlyMap<string, Date>[] = [];
   private readonly keys: StoredKey[] = [];
   private readonly epochs = new Map<string, number>();
@@ -98,7 +98,7 @@ export class InMemoryAccounts extends Accounts {
     return Promise.resolve();
   }
 
-  /** Something about an account changes, as another process might do it. */
+  /** Moves the epoch of an account, as a change by another process would. */
   change(accountId: string): void {
     this.epochs.set(accountId, (this.epochs.get(accountId) ?? 0) + 1);
   }

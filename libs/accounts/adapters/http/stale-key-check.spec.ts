@@ -7,10 +7,10 @@ import { StaleKeyCheck } from './stale-key-check.js';
 const CALLER: Caller = { accountId: 'acct_1', keyId: 'key_1', scopes: [], epoch: 1 };
 
 /**
- * What is answered to a request that was let pass some time ago.
- * @param refresh what is known of its key by now
+ * The response to a request that was admitted some time ago.
+ * @param refresh verifies its key
  */
-async function answer(passedMsAgo: number, refresh: () => Promise<Caller | null>, status = 202) {
+async function respond(passedMsAgo: number, refresh: () => Promise<Caller | null>, status = 202) {
   const server = fastify();
   const refreshed = jest.fn(refresh);
   const host = { httpAdapter: { getInstance: () => server } } as unknown as HttpAdapterHost;
@@ -21,11 +21,11 @@ async function answer(passedMsAgo: number, refresh: () => Promise<Caller | null>
     return reply.code(status).header('location', '/messages/1').send({ id: '1' });
   });
   server.post('/accounts', (_request, reply) => reply.code(status).send({ id: '1' }));
-  const told = await server.inject({ method: 'POST', path: '/messages' });
-  return { ...told, body: told.json<Record<string, unknown>>(), asked: refreshed.mock.calls.length, server };
+  const response = await server.inject({ method: 'POST', path: '/messages' });
+  return { ...response, body: response.json<Record<string, unknown>>(), checks: refreshed.mock.calls.length, server };
 }
 
-const entitled = () => Promise.resolve(CALLER);
+const valid = () => Promise.resolve(CALLER);
 const revoked = () => Promise.resolve(null);
 
 describe('StaleKeyCheck', () => {
@@ -39,30 +39,30 @@ describe('StaleKeyCheck', () => {
     jest.restoreAllMocks();
   });
 
-  it('lets a success pass that is in time, and asks nobody', async () => {
-    const { statusCode, asked } = await answer(900, revoked);
-    expect([statusCode, asked]).toEqual([202, 0]);
+  it('passes a success that is in time, without a check', async () => {
+    const { statusCode, checks } = await respond(900, revoked);
+    expect([statusCode, checks]).toEqual([202, 0]);
   });
 
-  it('lets a late success pass when the key still holds', async () => {
-    const { statusCode, headers, body, asked } = await answer(901, entitled);
-    expect([statusCode, asked]).toEqual([202, 1]);
+  it('passes a late success when the key is still valid', async () => {
+    const { statusCode, headers, body, checks } = await respond(901, valid);
+    expect([statusCode, checks]).toEqual([202, 1]);
     expect(headers.location).toBe('/messages/1');
     expect(body).toEqual({ id: '1' });
   });
 
   it.each([
-    ['the key does not hold', revoked],
-    ['nobody can tell', () => Promise.reject(unavailable())],
+    ['the key is revoked', revoked],
+    ['the key cannot be verified', () => Promise.reject(unavailable())],
     [
-      'it takes too long to tell',
+      'verifying takes too long',
       () => {
         now += 901;
-        return entitled();
+        return valid();
       },
     ],
   ])('turns a late success into 503 unavailable when %s', async (_name, refresh) => {
-    const { statusCode, headers, body } = await answer(901, refresh);
+    const { statusCode, headers, body } = await respond(901, refresh);
     expect(statusCode).toBe(503);
     expect(body).toMatchObject({ status: 503, code: 'unavailable', type: '/errors/unavailable' });
     expect(headers).toMatchObject({ 'content-type': 'application/problem+json; charset=utf-8', 'retry-after': '1' });
@@ -70,13 +70,13 @@ describe('StaleKeyCheck', () => {
     expect(headers).not.toHaveProperty('location');
   });
 
-  it('leaves errors alone, however late', async () => {
-    const { statusCode, asked } = await answer(5_000, revoked, 404);
-    expect([statusCode, asked]).toEqual([404, 0]);
+  it('does not check errors', async () => {
+    const { statusCode, checks } = await respond(5_000, revoked, 404);
+    expect([statusCode, checks]).toEqual([404, 0]);
   });
 
-  it('leaves alone what no key was needed for', async () => {
-    const { server } = await answer(0, revoked);
+  it('does not check requests without a key', async () => {
+    const { server } = await respond(0, revoked);
     expect((await server.inject({ method: 'POST', path: '/accounts' })).statusCode).toBe(202);
   });
 });
