@@ -1,4 +1,14 @@
+/** `npm test`: what is named, or all tests but the long ones. `SLUICE_TEST=all` adds those. */
 import { prepare, runJest } from '../apps/dev/prepare.mjs';
 
+const LONG = [
+  'test/bench/',
+  'test/container/',
+  'test/faults/(clocks|database-away|foreign-worker|program-killed|retention|verify)\\.',
+];
+
+const args = process.argv.slice(2);
+const isChosen = process.env.SLUICE_TEST === 'all' || args.some((arg) => !arg.startsWith('-'));
 await prepare();
-await runJest(...process.argv.slice(2));
+if (!isChosen) console.log('Without the long tests, which SLUICE_TEST=all npm test adds.');
+await runJest(...args, ...(isChosen ? [] : ['--testPathIgnorePatterns', '/node_modules/', ...LONG]));

@@ -18,10 +18,10 @@ function run(script: string, args: readonly string[], cwd: string): Promise<Outc
   });
 }
 
-/** @returns what a tool has to say about the repository, nothing if it passes */
-export async function complaints(script: string, ...args: string[]): Promise<string> {
+/** @returns what a tool prints about the repository when it fails; nothing if it passes */
+export async function outputOf(script: string, args: readonly string[]): Promise<string> {
   const { passed, stdout, stderr } = await run(script, args, ROOT);
-  return passed ? '' : `${stdout}\n${stderr}`.trim() || 'It failed without a word.';
+  return passed ? '' : `${stdout}\n${stderr}`.trim() || 'It failed without any output.';
 }
 
 interface Rule {
@@ -41,7 +41,7 @@ export interface Cruise {
   };
 }
 
-/** Holds the apps, libs, examples and benchmarks of a folder to the rules of this repository. */
+/** Checks the apps, libs, examples and benchmarks of a folder against the rules of this repository. */
 export async function cruise(folder: string): Promise<Cruise> {
   const folders = ['apps', 'libs', 'examples', 'bench'];
   const args = ['--config', join(ROOT, '.dependency-cruiser.cjs'), '--output-type', 'json', ...folders];

@@ -40,10 +40,7 @@ const DEFAULTS = {
   jit: 'off',
 };
 
-/**
- * A PostgreSQL of our own on 127.0.0.1 that ends when this process ends, in whatever way. Rejections are
- * EmbeddedPostgresErrors wherever a person can do something about them.
- */
+/** A PostgreSQL server on 127.0.0.1 that ends with this process, even if that is killed. */
 export class EmbeddedPostgres {
   /** Resolves when the server has ended, for whatever reason. */
   readonly exited: Promise<void>;
