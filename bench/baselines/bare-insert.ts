@@ -4,7 +4,7 @@ import pg from 'pg';
 import { acceptedAt, BODY, serve } from './same-response.js';
 
 const INSERT = `
-  INSERT INTO sluice.messages (id, account_id, body, status, created_at, updated_at)
+  INSERT INTO sluice.messages (id, account_id, text, status, created_at, updated_at)
   VALUES ($1, $2, $3, 'queued', $4, $4)`;
 
 const pool = new pg.Pool({ connectionString: process.env.DATABASE_URL, max: 10 });

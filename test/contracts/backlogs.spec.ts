@@ -63,7 +63,7 @@ describe('PostgresBacklogs', () => {
 
   it('reads no more of a large table than it tells', async () => {
     await store.sql(
-      `INSERT INTO sluice.messages (id, account_id, body, status, created_at, updated_at)
+      `INSERT INTO sluice.messages (id, account_id, text, status, created_at, updated_at)
        SELECT 'msg_' || n, CASE WHEN n % 2 = 0 THEN $1 ELSE 'other' END, 'x',
               CASE WHEN n % 50 = 0 THEN 'queued' ELSE 'delivered' END, now() - interval '1 hour', now()
        FROM generate_series(1, 50000) AS n`,

@@ -100,7 +100,7 @@ describe('the reconciler, once in a while', () => {
   it('heals many strays also when the queue has told of many jobs', async () => {
     const { store, strays, reconciler } = parts;
     await store.sql(
-      `INSERT INTO sluice.messages (id, account_id, body, status, created_at, updated_at)
+      `INSERT INTO sluice.messages (id, account_id, text, status, created_at, updated_at)
        SELECT 'msg_' || n, 'acct', 'hello', 'queued', now(), now() FROM generate_series(1, 500) AS n`,
     );
     await store.sql(

@@ -93,7 +93,7 @@ describe('Plans of what is done for every message', () => {
   const fill = (from: number, to: number) =>
     store.sql(
       `WITH filled AS (
-         INSERT INTO sluice.messages (id, account_id, body, status, created_at, updated_at)
+         INSERT INTO sluice.messages (id, account_id, text, status, created_at, updated_at)
          SELECT 'msg_01m7' || lpad(n::text, 22, '0'), 'acct_' || n % 20, 'hello', 'delivered', now(), now()
          FROM generate_series($1::int, $2::int) n RETURNING id
        )

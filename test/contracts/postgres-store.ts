@@ -82,7 +82,7 @@ export class PostgresStore {
   async put({ state }: Message): Promise<void> {
     const { claim } = state;
     await this.sql(
-      `INSERT INTO sluice.messages (id, account_id, body, status, created_at, updated_at, attempts, failures, crashes,
+      `INSERT INTO sluice.messages (id, account_id, text, status, created_at, updated_at, attempts, failures, crashes,
          lone_crashes, retries, failure_reason, claim, claim_expires_at, claim_alone, traceparent, deliver_at)
        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)`,
       [
@@ -104,7 +104,7 @@ export class PostgresStore {
     for (const message of messages) await this.put(message);
     const [entry] = await this.sql<{ id: string }>(
       `INSERT INTO sluice.outbox (message_ids, bytes)
-       SELECT array_agg(id), sum(octet_length(body) + 256) FROM sluice.messages WHERE id = ANY ($1) RETURNING id`,
+       SELECT array_agg(id), sum(octet_length(text) + 256) FROM sluice.messages WHERE id = ANY ($1) RETURNING id`,
       [messages.map(({ id }) => id)],
     );
     return entry?.id ?? '';

@@ -59,7 +59,7 @@ describe('Handlers that do badly, under load from 32 callers', () => {
       await deployment.going();
       await until(async () => {
         const [row] = await deployment.database.sql<{ count: number }>(
-          `SELECT count(*)::int AS count FROM sluice.messages WHERE body = 'throw' AND status = 'failed' AND attempts = 3`,
+          `SELECT count(*)::int AS count FROM sluice.messages WHERE text = 'throw' AND status = 'failed' AND attempts = 3`,
         );
         return row?.count === FAILING;
       }, PATIENCE_MS);

@@ -35,7 +35,7 @@ async function failedAt({ database }: Deployment, createdAt: Date): Promise<stri
   const made = Array.from({ length: OLD }, () => ids.next('msg', createdAt));
   await database.sql(
     `WITH added AS (
-       INSERT INTO sluice.messages (id, account_id, body, status, created_at, updated_at, attempts, failure_reason)
+       INSERT INTO sluice.messages (id, account_id, text, status, created_at, updated_at, attempts, failure_reason)
        SELECT id, (SELECT id FROM sluice.accounts LIMIT 1), 'wait 2000', 'failed', $2, $2, 1, 'refused' FROM unnest($1::text[]) id
        RETURNING *
      )

@@ -77,9 +77,9 @@ describe('an API process that is told to stop', () => {
     expect(tookMs).toBeLessThan(GRACE_MS);
     expect(new Set(outcomes.map(({ status }) => status))).toEqual(new Set([202, null]));
     expect(outcomes.some(({ status, closes }) => status === 202 && closes)).toBe(true);
-    const rows = await client.sql<{ body: string }>('SELECT body FROM sluice.messages');
+    const rows = await client.sql<{ text: string }>('SELECT text FROM sluice.messages');
     const acknowledged = outcomes.filter(({ status }) => status === 202).map(({ text }) => text);
-    expect(rows.map(({ body }) => body).toSorted()).toEqual(acknowledged.toSorted());
+    expect(rows.map(({ text }) => text).toSorted()).toEqual(acknowledged.toSorted());
   });
 
   const held = async () => {

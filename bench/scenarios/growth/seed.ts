@@ -50,7 +50,7 @@ const MESSAGES = `
            CASE WHEN n % 10 = 0 THEN 0 ELSE 1 + (n * 2654435761 % ($1::bigint - 1)) END AS account
     FROM generate_series($2::bigint, $3::bigint) n
   ), stored AS (
-    INSERT INTO sluice.messages (id, account_id, body, status, created_at, updated_at, attempts)
+    INSERT INTO sluice.messages (id, account_id, text, status, created_at, updated_at, attempts)
     SELECT 'msg_' || ${suffixOf('ms', 'substr(md5(n::text), 1, 12)')}, ${ACCOUNT_ID('account')}, repeat('stored ', 26),
            'delivered', to_timestamp(ms / 1000.0), to_timestamp(ms / 1000.0) + interval '200 milliseconds', 1
     FROM numbered

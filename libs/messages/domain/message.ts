@@ -19,7 +19,7 @@ export interface NewMessage {
 export interface MessageState {
   readonly id: string;
   readonly accountId: string;
-  /** The HTTP field and the field of the job are named `message`; everywhere else it is the text. */
+  /** Named `message` in HTTP, in jobs and in `Delivery`. */
   readonly text: string;
   /** Not to be delivered earlier; null for at once. */
   readonly deliverAt: Date | null;

@@ -4,7 +4,7 @@ describe('a fault that nobody foresaw is answered 500 internal_error', () => {
   const api = ownApi();
   const account = accountOf(api);
   beforeAll(async () => {
-    await api.sql('ALTER TABLE sluice.messages RENAME COLUMN body TO gone');
+    await api.sql('ALTER TABLE sluice.messages RENAME COLUMN text TO gone');
   });
 
   it.each([

@@ -44,7 +44,7 @@ describe('while requests wait for longer than MAX_WAIT_MS for more than a second
       'cache-control': 'no-store',
     });
     expect(answer.headers.connection).not.toBe('close');
-    const refused = await api.sql("SELECT 1 FROM sluice.messages WHERE body LIKE 'refused%'");
+    const refused = await api.sql("SELECT 1 FROM sluice.messages WHERE text LIKE 'refused%'");
     expect(refused).toEqual([]);
   });
 

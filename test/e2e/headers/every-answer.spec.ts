@@ -98,9 +98,9 @@ describe('every header that all answers have is, once and as it is spelled, in t
   });
 
   it('500', async () => {
-    await api.sql('ALTER TABLE sluice.messages RENAME COLUMN body TO gone');
+    await api.sql('ALTER TABLE sluice.messages RENAME COLUMN text TO gone');
     await expectAnswer(500, ACCOUNT, get('/messages', key));
-    await api.sql('ALTER TABLE sluice.messages RENAME COLUMN gone TO body');
+    await api.sql('ALTER TABLE sluice.messages RENAME COLUMN gone TO text');
   });
 
   it('429 of a plan, and of a ban', async () => {

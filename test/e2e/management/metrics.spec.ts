@@ -178,7 +178,7 @@ describe('The metrics of the store', () => {
     );
     await api.sql('UPDATE bullmq.job SET added_at_ms = added_at_ms - 60000');
     await api.sql(
-      `INSERT INTO sluice.messages (id, account_id, body, status, created_at, updated_at)
+      `INSERT INTO sluice.messages (id, account_id, text, status, created_at, updated_at)
          VALUES ('msg_stray', $1, 'x', 'queued', now(), now()), ('msg_done', $1, 'x', 'delivered', now(), now())`,
       [account.id],
     );

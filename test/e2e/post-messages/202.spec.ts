@@ -26,10 +26,10 @@ describe('POST /messages answers 202', () => {
   it('when the message is stored and its job is queued or on its way', async () => {
     const { id } = await api.sent(account);
     const queued = await api.isQueued(id);
-    const rows = await api.sql('SELECT account_id, body, status FROM sluice.messages WHERE id = $1', [id]);
+    const rows = await api.sql('SELECT account_id, text, status FROM sluice.messages WHERE id = $1', [id]);
 
     expect(queued).toBe(true);
-    expect(rows).toEqual([{ account_id: account.id, body: 'hello', status: 'queued' }]);
+    expect(rows).toEqual([{ account_id: account.id, text: 'hello', status: 'queued' }]);
   });
 
   it('while the queue takes no jobs, and queues the message afterwards', async () => {

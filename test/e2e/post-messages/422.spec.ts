@@ -36,12 +36,12 @@ describe('POST /messages answers 422 idempotency_key_reused', () => {
   it('to all but those with the message that came first, of parallel requests', async () => {
     const messages = Array.from({ length: 30 }, (_, index) => ['a', 'b', 'c'][index % 3] ?? '');
     const answers = await Promise.all(messages.map(sendWithKey));
-    const [stored] = await api.sql<{ body: string }>('SELECT body FROM sluice.messages WHERE account_id = $1', [
+    const [stored] = await api.sql<{ text: string }>('SELECT text FROM sluice.messages WHERE account_id = $1', [
       account.id,
     ]);
 
     expect(answers.map(({ status }) => status)).toEqual(
-      messages.map((message) => (message === stored?.body ? 202 : 422)),
+      messages.map((message) => (message === stored?.text ? 202 : 422)),
     );
     expect(await api.stored(account)).toEqual({ messages: 1, keys: 1 });
   });

@@ -12,7 +12,7 @@ export const ADD_MESSAGES = `
   WITH input AS (
     SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::timestamptz[], $5::text[], $6::text[], $7::text[],
                          $8::bytea[], $9::text[], $10::timestamptz[])
-      AS t (id, account_id, body, created_at, traceparent, head, key, fingerprint, batch, deliver_at)
+      AS t (id, account_id, text, created_at, traceparent, head, key, fingerprint, batch, deliver_at)
   ), first_uses AS (
     INSERT INTO sluice.idempotency_keys (account_id, key, fingerprint, message_id, message_ids, created_at)
     SELECT account_id, key, fingerprint, id, batch::text[], created_at FROM input WHERE key IS NOT NULL
@@ -20,8 +20,8 @@ export const ADD_MESSAGES = `
     ON CONFLICT DO NOTHING
     RETURNING message_id
   ), accepted AS (
-    INSERT INTO sluice.messages (id, account_id, body, status, created_at, updated_at, traceparent, deliver_at)
-    SELECT id, account_id, body, $11, created_at, created_at, traceparent, deliver_at FROM input
+    INSERT INTO sluice.messages (id, account_id, text, status, created_at, updated_at, traceparent, deliver_at)
+    SELECT id, account_id, text, $11, created_at, created_at, traceparent, deliver_at FROM input
     WHERE head IS NULL OR head IN (SELECT message_id FROM first_uses)
     RETURNING id, ${BYTES} AS bytes, CASE WHEN deliver_at > now() THEN deliver_at END AS due_at
   ), entries AS (

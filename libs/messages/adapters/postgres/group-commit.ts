@@ -194,5 +194,8 @@ function rowsOf({ first, messages, idempotency }: Request) {
 const isTrue = () => true;
 
 function keyInUse(): DomainError {
-  return new DomainError('idempotency_key_in_use', 'The first request with this key is still in progress. Retry later.');
+  return new DomainError(
+    'idempotency_key_in_use',
+    'The first request with this key is still in progress. Retry later.',
+  );
 }

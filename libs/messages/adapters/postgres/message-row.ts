@@ -5,7 +5,7 @@ import type { MessageStatus } from '../../domain/message-status.js';
 export interface MessageRow {
   id: string;
   account_id: string;
-  body: string;
+  text: string;
   status: MessageStatus;
   created_at: Date;
   updated_at: Date;
@@ -23,17 +23,17 @@ export interface MessageRow {
 }
 
 /** The columns of a MessageRow. */
-export const COLUMNS = `id, account_id, body, status, created_at, updated_at, attempts, failures, crashes, lone_crashes,
+export const COLUMNS = `id, account_id, text, status, created_at, updated_at, attempts, failures, crashes, lone_crashes,
   retries, failure_reason, claim, claim_expires_at, claim_alone, traceparent, deliver_at`;
 
 /** The size of a message, as `bytesOf` computes it. */
-export const BYTES = `octet_length(body) + ${OVERHEAD_BYTES}`;
+export const BYTES = `octet_length(text) + ${OVERHEAD_BYTES}`;
 
 export function toMessage(row: MessageRow): Message {
   return Message.restore({
     id: row.id,
     accountId: row.account_id,
-    text: row.body,
+    text: row.text,
     deliverAt: row.deliver_at,
     traceparent: row.traceparent,
     status: row.status,

@@ -67,7 +67,7 @@ export class PostgresDeliveries extends Deliveries {
   }
 
   private async claimAll(claims: Claiming[]): Promise<(Message | null | typeof OVERTAKEN)[]> {
-    const rows = await this.database.prepared<Omit<MessageRow, 'body'>>('claim', CLAIM, [
+    const rows = await this.database.prepared<Omit<MessageRow, 'text'>>('claim', CLAIM, [
       claims.map(({ job }) => job.id),
       claims.map(({ job }) => job.retries),
       claims.map(({ terms }) => terms.token),
@@ -78,7 +78,7 @@ export class PostgresDeliveries extends Deliveries {
     const claimed = new Set(rows.map(({ id, retries }) => `${id}.${retries}`));
     return claims.map(({ job, terms }) => {
       const row = byToken.get(terms.token);
-      if (row !== undefined) return toMessage({ ...row, body: job.text });
+      if (row !== undefined) return toMessage({ ...row, text: job.text });
       return claimed.has(`${job.id}.${job.retries}`) ? OVERTAKEN : null;
     });
   }

@@ -33,7 +33,7 @@ const FIND = `
 
 const ADD_OUTBOX_ENTRY = `
   INSERT INTO sluice.outbox (message_ids, bytes, due_at, for_sweeper)
-  SELECT ARRAY[id], octet_length(body) + ${OVERHEAD_BYTES}, greatest(deliver_at, clock_timestamp()), true
+  SELECT ARRAY[id], octet_length(text) + ${OVERHEAD_BYTES}, greatest(deliver_at, clock_timestamp()), true
   FROM sluice.messages WHERE id = $1`;
 
 interface StrayRow extends JobEndRow {

@@ -1,7 +1,7 @@
 CREATE TABLE sluice.messages (
   id text COLLATE "C" PRIMARY KEY,
   account_id text COLLATE "C" NOT NULL,
-  body text NOT NULL CHECK (octet_length(body) BETWEEN 1 AND 262144),
+  text text NOT NULL CHECK (octet_length(text) BETWEEN 1 AND 262144),
   status text NOT NULL CHECK (status IN ('queued', 'processing', 'delivered', 'failed', 'cancelled')),
   created_at timestamptz NOT NULL,
   updated_at timestamptz NOT NULL,
