@@ -7,7 +7,8 @@ describe('messages for later', () => {
     try {
       const first = await fleet.worker();
       const due = [1_000, 2_500, 4_000].map((ms) => new Date(Date.now() + ms));
-      const ids = await Promise.all(due.map((deliverAt, index) => fleet.send(`message ${index}`, deliverAt)));
+      const sent = due.map((deliverAt) => fleet.client.sent(fleet.account, { body: { message: 'later', deliverAt } }));
+      const ids = (await Promise.all(sent)).map(({ id }) => id);
       expect(await fleet.census()).toBe(0);
       await until(async () => (await fleet.message(ids[0] ?? '')).status === 'delivered', 10_000);
       first.signal('SIGKILL');

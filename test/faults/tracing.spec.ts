@@ -1,15 +1,15 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { Collector } from '../support/collector.js';
+import { aTrace, Collector } from '../support/collector.js';
 import { freePort, until } from '../support/processes.js';
-import { aTrace, TracedProcesses } from '../support/traced-processes.js';
+import { Fleet } from '../support/fleet.js';
 
 const MINUTE = 60_000;
 
 describe('A trace', () => {
   let collector: Collector;
-  let sluice: TracedProcesses;
+  let sluice: Fleet;
 
   beforeEach(async () => {
     collector = await Collector.start();
@@ -20,7 +20,7 @@ describe('A trace', () => {
   }, MINUTE);
 
   const start = async (settings: Record<string, string> = {}) => {
-    sluice = await TracedProcesses.start({ OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, ...settings });
+    sluice = await Fleet.startProcesses({ OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, ...settings });
     return sluice;
   };
 
@@ -67,15 +67,13 @@ describe('A trace', () => {
     'goes on when the API was killed before it had relayed the message',
     async () => {
       await start();
-      const lock = await sluice.connection();
-      await lock.query('BEGIN; LOCK TABLE bullmq.job');
+      const release = await sluice.client.hold('LOCK TABLE bullmq.job');
       const { traceId, traceparent } = aTrace();
       const id = await sluice.send('hello', { traceparent });
       const [request] = await collector.arrived(traceId, 'server');
       sluice.api.signal('SIGKILL');
       await sluice.api.ended();
-      await lock.query('ROLLBACK');
-      lock.release();
+      await release();
       expect(await sluice.sql('SELECT FROM bullmq.job')).toEqual([]);
       await sluice.worker();
       const [delivery] = await collector.arrived(traceId, 'consumer');

@@ -147,11 +147,18 @@ export class TestApi {
   }
 
   async start(settings: Settings = {}, link?: Link): Promise<this> {
+    await this.open(link);
+    await this.run({ ...this.environment, ...settings });
+    return this;
+  }
+
+  /** Creates a database, without an API on it. */
+  async open(link?: Link): Promise<this> {
     const database = await createTestDatabase();
     this.closing.push(() => database.drop());
     if (link !== undefined) this.closing.push(() => link.cut());
     this.connect(database.url);
-    await this.run({ ...SETTINGS, DATABASE_URL: (await link?.open(database.url)) ?? database.url, ...settings });
+    this.environment = { ...SETTINGS, DATABASE_URL: (await link?.open(database.url)) ?? database.url };
     return this;
   }
 

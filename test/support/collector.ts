@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { gunzipSync } from 'node:zlib';
@@ -34,6 +35,12 @@ interface ExportedSpan {
   parentSpanId?: string;
   attributes: Attribute[];
   status: { code: number };
+}
+
+/** A trace of its own for each test. */
+export function aTrace(flags = '01') {
+  const [traceId, spanId] = [randomBytes(16).toString('hex'), randomBytes(8).toString('hex')];
+  return { traceId, spanId, traceparent: `00-${traceId}-${spanId}-${flags}` };
 }
 
 const KINDS = ['unspecified', 'internal', 'server', 'client', 'producer', 'consumer'];

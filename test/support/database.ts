@@ -7,19 +7,6 @@ export interface TestDatabase {
   drop(): Promise<void>;
 }
 
-/** Settings under which no test meets a limit that it isn't about. */
-export const AMPLE = {
-  SIGNUPS_PER_HOUR: '1000000',
-  ANONYMOUS_PER_MINUTE: '1000000',
-  // Tests keep a machine busy: what would be overload elsewhere is only slow there.
-  MAX_WAIT_MS: '60000',
-};
-
-/** Lets every account send as much as a test may want to; a key that is known already is looked up again. */
-export const LIFT_LIMITS = `
-  UPDATE sluice.accounts
-  SET plan = 'enterprise', per_minute = 100000000, per_day = 100000000`;
-
 const template = 'sluice_template';
 const objectInUse = '55006';
 

@@ -3,16 +3,13 @@ import { writeFileSync } from 'node:fs';
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createLogger } from '#platform/logging.js';
-import { readSettings } from '#platform/settings.js';
-import { MessagesModule, StrayMessages } from '#messages/messages.module.js';
-import { startTools } from '../../apps/context.js';
 import { migrateSchema } from '../../apps/schema.js';
 import { Ledger } from '../../apps/cli/verify/ledger.js';
 import { printed } from '../../apps/cli/verify/report.js';
 import { Verification } from '../../apps/cli/verify/verification.js';
-import { AMPLE, LIFT_LIMITS } from './database.js';
+import { SETTINGS, TestApi } from './api.js';
 import { Link } from './link.js';
+import { census } from './fleet.js';
 import { DeployedPostgres } from './deployed-postgres.js';
 import { freePort, Program, ROOT, until } from './processes.js';
 import { smallDisk, type SmallDisk } from './small-disk.js';
@@ -27,8 +24,6 @@ export interface DeploymentOptions {
   /** Whether the processes' clocks can be set. */
   readonly clocks?: boolean;
 }
-
-const PEPPER = 'a pepper for tests, long enough to pass';
 
 /**
  * A whole installation that may be broken in any way: a PostgreSQL of its own, which is reached by a link, and
@@ -54,9 +49,9 @@ export class Deployment {
     const deployment = new Deployment(database, folder);
     const url = await deployment.link.open(database.url);
     const env = {
-      ...{ DATABASE_URL: url, DATABASE_POOL_SIZE: '5', API_KEY_PEPPER: PEPPER, HOST: '127.0.0.1', LOG_LEVEL: 'warn' },
+      ...{ ...SETTINGS, DATABASE_URL: url, LOG_LEVEL: 'warn' },
       ...{ WORKER_LOCK_MS: '1000', BACKOFF_MS: '50', RECONCILE_INTERVAL_MS: '500', HANDLER_MS: '5' },
-      ...{ HANDLED: join(folder, 'handled'), ...AMPLE, ...settings },
+      ...{ HANDLED: join(folder, 'handled'), ...settings },
     };
     await migrateSchema(database.url);
     const clock = (name: string) =>
@@ -71,7 +66,9 @@ export class Deployment {
       deployment.workers.push(new Role('test/support/worker-process.mjs', { ...env, ...clock(`worker-${n}`) }));
     }
     await Promise.all(deployment.roles.map((role) => role.start()));
-    deployment.keyOf = await deployment.signUp();
+    const client = TestApi.at(deployment.api.url, database.url);
+    deployment.keyOf = (await client.signUp()).key;
+    await client.stop();
     return deployment;
   }
 
@@ -175,15 +172,8 @@ export class Deployment {
     return [...broken, ...this.died(), ...(await this.strays())];
   }
 
-  async census(): Promise<number> {
-    const env = { DATABASE_URL: this.database.url, API_KEY_PEPPER: PEPPER };
-    const logger = createLogger('silent', 'tools');
-    const tools = await startTools(readSettings(env), logger, MessagesModule.forTools());
-    try {
-      return await tools.get(StrayMessages).count();
-    } finally {
-      await tools.close();
-    }
+  census(): Promise<number> {
+    return census(this.database.url);
   }
 
   async stop(): Promise<void> {
@@ -207,15 +197,6 @@ export class Deployment {
 
   private told(): string {
     return this.roles.map((role) => role.output.slice(-2_000)).join('\n');
-  }
-
-  private async signUp(): Promise<string> {
-    const response = await fetch(`${this.api.url}/accounts`, {
-      ...{ method: 'POST', headers: { 'content-type': 'application/json' }, body: '{"name":"tests"}' },
-    });
-    const { apiKey } = (await response.json()) as { apiKey: { key: string } };
-    await this.database.sql(LIFT_LIMITS);
-    return apiKey.key;
   }
 }
 

@@ -2,13 +2,8 @@ import { readFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import pg from 'pg';
-import { startApi, type Api } from '../../apps/api/api.js';
-import { startTools } from '../../apps/context.js';
-import { MessagesModule, StrayMessages } from '#messages/messages.module.js';
-import { createLogger } from '#platform/logging.js';
-import { readSettings } from '#platform/settings.js';
-import { AMPLE, createTestDatabase, LIFT_LIMITS } from './database.js';
+import type pg from 'pg';
+import { TestApi, type Account, type Settings } from './api.js';
 import { Program } from './processes.js';
 
 export interface StoredMessage {
@@ -25,80 +20,76 @@ interface Call {
   readonly message: string;
 }
 
-const SECRETS = { API_KEY_PEPPER: 'a pepper for tests, long enough to pass' };
+/** Defaults that make take-overs quick. */
+const QUICK = {
+  LOG_LEVEL: 'info',
+  WORKER_LOCK_MS: '1000',
+  BACKOFF_MS: '50',
+  RECONCILE_INTERVAL_MS: '500',
+  OTEL_BSP_SCHEDULE_DELAY: '50',
+};
 
-/** An API in this process and workers in processes of their own, on a database of their own. */
+/** An API and workers, which are processes of their own, on a database of their own, with an account. */
 export class Fleet {
   private readonly programs: Program[] = [];
-  private readonly sqlPool: pg.Pool;
+  account!: Account;
+  /** The process of the API, where it has one of its own. */
+  api!: Program;
 
   private constructor(
-    private readonly env: Record<string, string>,
-    readonly api: Api,
-    readonly apiKey: string,
+    readonly client: TestApi,
+    private readonly env: Settings,
     private readonly folder: string,
-    private readonly drop: () => Promise<void>,
-  ) {
-    this.sqlPool = new pg.Pool({ connectionString: env.DATABASE_URL });
-  }
+  ) {}
 
-  /** @param settings on top of defaults that make take-overs quick */
-  static async start(settings: Record<string, string> = {}): Promise<Fleet> {
-    const database = await createTestDatabase();
-    const env = {
-      ...SECRETS,
-      ...AMPLE,
-      ...{ DATABASE_URL: database.url, PORT: '0', HOST: '127.0.0.1', LOG_LEVEL: 'silent' },
-      ...{ MANAGEMENT_PORT: '0' },
-      ...{ WORKER_LOCK_MS: '1000', BACKOFF_MS: '50', RECONCILE_INTERVAL_MS: '500' },
-      ...settings,
-    };
-    const api = await startApi(readSettings(env), createLogger('silent', 'api'));
-    const key = await signUpAt(api);
-    const fleet = new Fleet(env, api, key, await mkdtemp(join(tmpdir(), 'sluice-fleet-')), () => database.drop());
-    await fleet.sql(LIFT_LIMITS);
+  static async start(settings: Settings = {}): Promise<Fleet> {
+    const client = await new TestApi().start({ ...QUICK, ...settings });
+    const fleet = await Fleet.of(client, { ...client.environment, ...settings });
+    fleet.account = await client.signUp();
     return fleet;
   }
 
-  /** A worker that does what messages say (see worker-process.mjs); resolves when it consumes. */
-  async worker(settings: Record<string, string> = {}): Promise<Program> {
-    const program = this.startWorker(settings);
+  /** The same with an API in a process of its own, as the built program runs it. */
+  static async startProcesses(settings: Settings = {}): Promise<Fleet> {
+    const client = await new TestApi().open();
+    const fleet = await Fleet.of(client, { ...client.environment, ...QUICK, ...settings });
+    fleet.api = fleet.start('dist/apps/api/main.js');
+    await fleet.api.printed(/"url":"[^"]+"/);
+    client.url = fleet.api.address('url');
+    fleet.account = await client.signUp();
+    return fleet;
+  }
+
+  private static async of(client: TestApi, env: Settings): Promise<Fleet> {
+    const folder = await mkdtemp(join(tmpdir(), 'sluice-fleet-'));
+    return new Fleet(client, { ...env, LOG_LEVEL: 'info', HANDLED: join(folder, 'handled') }, folder);
+  }
+
+  /** A worker that does what messages contain (see worker-process.mjs); resolves when it consumes. */
+  async worker(settings: Settings = {}, script?: string): Promise<Program> {
+    const program = this.startWorker(settings, script);
     await program.printed('consuming');
     return program;
   }
 
-  startWorker(settings: Record<string, string> = {}): Program {
-    return this.start('test/support/worker-process.mjs', settings);
+  startWorker(settings: Settings = {}, script = 'test/support/worker-process.mjs'): Program {
+    return this.start(script, settings);
   }
 
   /** Any program, with the settings of this fleet. */
-  start(script: string, settings: Record<string, string> = {}, interpreter?: string): Program {
-    const env = { ...this.env, HANDLED: join(this.folder, 'handled'), LOG_LEVEL: 'warn', ...settings };
-    const program = Program.run(script, env, interpreter);
+  start(script: string, settings: Settings = {}, interpreter?: string): Program {
+    const program = Program.run(script, { ...this.env, ...settings }, interpreter);
     this.programs.push(program);
     return program;
   }
 
-  /** Another account without limits; resolves to its key. */
-  async signUp(): Promise<string> {
-    const key = await signUpAt(this.api);
-    await this.sql(LIFT_LIMITS);
-    return key;
-  }
-
-  async send(message: string, deliverAt?: Date, apiKey = this.apiKey): Promise<string> {
-    const response = await fetch(`${this.api.url}/messages`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' },
-      body: JSON.stringify({ message, deliverAt }),
-    });
-    if (response.status !== 202) throw new Error(`answered ${response.status}`);
-    return ((await response.json()) as { id: string }).id;
+  /** Sends a message; resolves to its id. */
+  async send(message: string, headers: Settings = {}): Promise<string> {
+    return (await this.client.sent(this.account, { message, headers })).id;
   }
 
   async message(id: string): Promise<StoredMessage> {
-    const headers = { authorization: `Bearer ${this.apiKey}` };
-    return (await (await fetch(`${this.api.url}/messages/${id}`, { headers })).json()) as StoredMessage;
+    return (await this.client.ask(this.account, `GET /messages/${id}`)).body as unknown as StoredMessage;
   }
 
   /** Every call of a handler, in their order. */
@@ -118,40 +109,36 @@ export class Fleet {
       });
   }
 
-  async sql<Row extends pg.QueryResultRow>(text: string, values: unknown[] = []): Promise<Row[]> {
-    return (await this.sqlPool.query<Row>(text, values)).rows;
+  /** Whether a handler has begun this attempt. */
+  began(id: string, attempt: number): boolean {
+    return this.handled().some((call) => call.id === id && call.attempt === attempt);
   }
 
-  /** A connection that a test may lock or leave open. */
-  connection(): Promise<pg.PoolClient> {
-    return this.sqlPool.connect();
+  async traceparent(id: string): Promise<string | null | undefined> {
+    const text = 'SELECT traceparent FROM sluice.messages WHERE id = $1';
+    return (await this.sql<{ traceparent: string | null }>(text, [id]))[0]?.traceparent;
   }
 
-  async census(): Promise<number> {
-    const logger = createLogger('silent', 'tools');
-    const tools = await startTools(readSettings(this.env), logger, MessagesModule.forTools());
-    try {
-      return await tools.get(StrayMessages).count();
-    } finally {
-      await tools.close();
-    }
+  sql<Row extends pg.QueryResultRow>(text: string, values: unknown[] = []): Promise<Row[]> {
+    return this.client.sql<Row>(text, values);
+  }
+
+  census(): Promise<number> {
+    return census(this.env.DATABASE_URL ?? '');
   }
 
   async stop(): Promise<void> {
     for (const program of this.programs) program.signal('SIGKILL');
     await Promise.all(this.programs.map((program) => program.ended()));
-    await this.api.stop();
-    await this.sqlPool.end();
-    await this.drop();
+    await this.client.stop();
     await rm(this.folder, { recursive: true });
   }
 }
 
-async function signUpAt({ url }: Api): Promise<string> {
-  const response = await fetch(`${url}/accounts`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: '{"name":"tests"}',
-  });
-  return ((await response.json()) as { apiKey: { key: string } }).apiKey.key;
+/** How many messages are open that nothing will deliver, as `npm run census` counts them. */
+export async function census(databaseUrl: string): Promise<number> {
+  const program = Program.run('dist/apps/cli/census.js', { DATABASE_URL: databaseUrl });
+  await program.printed(/^\d+ /m);
+  await program.ended();
+  return Number.parseInt(program.output, 10);
 }

@@ -1,14 +1,14 @@
-import { Collector } from '../../support/collector.js';
+import { aTrace, Collector } from '../../support/collector.js';
 import { until } from '../../support/processes.js';
-import { aTrace, TracedProcesses } from '../../support/traced-processes.js';
+import { Fleet } from '../../support/fleet.js';
 
 describe('With a collector', () => {
   let collector: Collector;
-  let sluice: TracedProcesses;
+  let sluice: Fleet;
 
   beforeAll(async () => {
     collector = await Collector.start();
-    sluice = await TracedProcesses.start({
+    sluice = await Fleet.startProcesses({
       OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
       MAX_ATTEMPTS: '2',
       ATTEMPT_TIMEOUT_MS: '2000',
@@ -97,7 +97,7 @@ describe('With a collector', () => {
     const kept = await sluice.traceparent(id);
     expect(kept).toMatch(new RegExp(`^00-${unsampled.traceId}-[0-9a-f]{16}-00$`));
     expect(kept).not.toBe(unsampled.traceparent);
-    await until(async () => sluice.began(id, 1), 20_000);
+    await until(() => sluice.began(id, 1), 20_000);
     // What is exported arrives in its order, so by now the unsampled would have arrived.
     const sampled = aTrace();
     await sluice.send('hello', { traceparent: sampled.traceparent });
@@ -111,7 +111,7 @@ describe('With a collector', () => {
     ['has no such thing', '/messages/msg_01m7z2rwrxewear45een1bwhvn', 'GET /messages/:id', 401],
   ])('a request that %s is a span without its path', async (_what, path, name, status) => {
     const { traceId, spanId, traceparent } = aTrace();
-    await sluice.call({ path, headers: { traceparent } });
+    await sluice.client.call({ path, headers: { traceparent } });
     const [request] = await collector.arrived(traceId, 'server');
     expect(request).toMatchObject({ name, parentSpanId: spanId, failed: false });
     expect(request?.attributes).toMatchObject({ 'http.response.status_code': status });
@@ -121,7 +121,11 @@ describe('With a collector', () => {
 
   it('what may be asked of a path is told without it: nobody has looked for what it names', async () => {
     const { traceId, traceparent } = aTrace();
-    const { status } = await sluice.call({ method: 'OPTIONS', path: '/messages/slc_a-key', headers: { traceparent } });
+    const { status } = await sluice.client.call({
+      method: 'OPTIONS',
+      path: '/messages/slc_a-key',
+      headers: { traceparent },
+    });
     expect(status).toBe(204);
     const [request] = await collector.arrived(traceId, 'server');
     expect(request).toMatchObject({ name: 'OPTIONS' });
@@ -132,9 +136,9 @@ describe('With a collector', () => {
   it('a request whose caller has gone ends its span without a status', async () => {
     const { traceId, traceparent } = aTrace();
     const gone = new AbortController();
-    const request = fetch(`${sluice.url}/messages`, {
+    const request = fetch(`${sluice.client.url}/messages`, {
       ...{ method: 'POST', signal: gone.signal, duplex: 'half' },
-      headers: { authorization: `Bearer ${sluice.apiKey}`, 'content-type': 'application/json', traceparent },
+      headers: { authorization: `Bearer ${sluice.account.key}`, 'content-type': 'application/json', traceparent },
       body: new ReadableStream({
         start: (controller) => {
           controller.enqueue(Buffer.from('{"mess'));
@@ -166,20 +170,20 @@ describe('With a collector', () => {
     await collector.arrived(traceId, 'consumer', 2);
     for (const path of [`/messages/${secret}`, `/${secret}?${secret}`, `/messages?cursor=${secret}&status=${secret}`]) {
       const another = aTrace();
-      await sluice.call({
+      await sluice.client.call({
         path,
-        headers: { ...headers, authorization: `Bearer ${sluice.apiKey}`, traceparent: another.traceparent },
+        headers: { ...headers, authorization: `Bearer ${sluice.account.key}`, traceparent: another.traceparent },
       });
       await collector.arrived(another.traceId, 'server');
     }
     const listed = aTrace();
-    await sluice.call({
+    await sluice.client.call({
       path: `/messages?unknown=${secret}`,
-      headers: { authorization: `Bearer ${sluice.apiKey}`, traceparent: listed.traceparent },
+      headers: { authorization: `Bearer ${sluice.account.key}`, traceparent: listed.traceparent },
     });
     expect((await collector.arrived(listed.traceId, 'server'))[0]?.attributes['url.path']).toBe('/messages');
     expect(collector.received).not.toContain(secret);
-    expect(collector.received).not.toContain(sluice.apiKey);
+    expect(collector.received).not.toContain(sluice.account.key);
     expect(collector.received).not.toContain('as told');
   });
 });
@@ -187,7 +191,7 @@ describe('With a collector', () => {
 describe('The variables of OpenTelemetry', () => {
   it('name the service, sample, and bring headers for the collector', async () => {
     const collector = await Collector.start();
-    const sluice = await TracedProcesses.start({
+    const sluice = await Fleet.startProcesses({
       OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
       OTEL_EXPORTER_OTLP_HEADERS: 'authorization=Bearer%20collector',
       OTEL_EXPORTER_OTLP_COMPRESSION: 'gzip',

@@ -1,15 +1,15 @@
 import { join } from 'node:path';
-import { Collector } from '../../support/collector.js';
+import { aTrace, Collector } from '../../support/collector.js';
 import { ROOT } from '../../support/processes.js';
-import { aTrace, TracedProcesses } from '../../support/traced-processes.js';
+import { Fleet } from '../../support/fleet.js';
 
 const NODE_OPTIONS = `--import ${join(ROOT, 'test/support/print-modules.mjs')}`;
 
 /** What the API and the program's own worker print in the course of one message. */
 async function courseOfAMessage(settings: Record<string, string>, traceparent: string) {
-  const sluice = await TracedProcesses.start({ NODE_OPTIONS, ...settings });
+  const sluice = await Fleet.startProcesses({ NODE_OPTIONS, ...settings });
   try {
-    const worker = await sluice.worker('dist/apps/worker/main.js');
+    const worker = await sluice.worker({}, 'dist/apps/worker/main.js');
     const id = await sluice.send('hello', { traceparent });
     await worker.printed('"delivered"');
     const kept = await sluice.traceparent(id);
@@ -51,16 +51,16 @@ describe('Without a collector', () => {
   }, 60_000);
 
   it('a request that fails says in the log to which trace it belongs', async () => {
-    const sluice = await TracedProcesses.start({});
+    const sluice = await Fleet.startProcesses({});
     try {
       const { traceId, traceparent } = aTrace();
-      const lock = await sluice.connection();
-      await lock.query('BEGIN; LOCK TABLE sluice.messages');
-      expect((await sluice.post('hello', { traceparent, 'x-request-id': 'mine' })).status).toBe(503);
+      const release = await sluice.client.hold('LOCK TABLE sluice.messages');
+      const headers = { traceparent, 'x-request-id': 'mine' };
+      expect((await sluice.client.send(sluice.account, { headers })).status).toBe(503);
       for (const line of ['unavailable', 'request']) {
         await sluice.api.printed(new RegExp(`"requestId":"mine","traceId":"${traceId}".*"${line}"`));
       }
-      lock.release(true);
+      await release();
     } finally {
       await sluice.stop();
     }
