@@ -118,7 +118,7 @@ export class Message {
     if (this.state.status !== from) {
       throw new DomainError(
         'invalid_transition',
-        `The message is ${this.state.status}; only a message that is ${from} allows this.`,
+        `The message is ${this.state.status}. This operation requires it to be ${from}.`,
       );
     }
     return new Message({ ...this.state, ...change, status: to, updatedAt: at });

@@ -81,7 +81,12 @@ export const ACCEPTED_BATCH = viewModel<BatchView>(
 );
 
 const ATTEMPT = viewModel<Attempt>('Attempt', 'A delivery attempt.', {
-  number: { type: 'integer', minimum: 1, description: 'Starts at 1 and continues after a retry of the message.', examples: [1] },
+  number: {
+    type: 'integer',
+    minimum: 1,
+    description: 'Starts at 1 and continues after a retry of the message.',
+    examples: [1],
+  },
   startedAt: time('When the attempt started.'),
   durationMs: nullable({
     type: 'number',

@@ -170,7 +170,10 @@ export class GroupCommit {
       return null;
     }
     if (idempotency?.fingerprint.equals(use.fingerprint) !== true) {
-      return new DomainError('idempotency_key_reused', 'Use a new Idempotency-Key for another request.');
+      return new DomainError(
+        'idempotency_key_reused',
+        'The Idempotency-Key was used for a different request. Use a new one.',
+      );
     }
     // Stored, and then repeated because something else in the same run failed after the commit.
     if (use.message_id === first.id) return { messages, replayed: false };
