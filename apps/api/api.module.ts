@@ -5,15 +5,14 @@ import { AccessGuard } from '#accounts/adapters/http/access.guard.js';
 import { ApiKeyGuard } from '#accounts/adapters/http/api-key.guard.js';
 import { MessagesModule } from '#messages/messages.module.js';
 import { FallbackController } from '#platform/http/fallback.controller.js';
-import type { Gate } from '#platform/http/gate.js';
 import { OpenApiDocument } from '#platform/http/openapi/document.js';
 import { OpenApiController } from '#platform/http/openapi/openapi.controller.js';
 import { DocsController } from '#platform/http/pages/docs.controller.js';
 import { ErrorPagesController } from '#platform/http/pages/error-pages.controller.js';
 import { ProblemFilter } from '#platform/http/problem.filter.js';
 import { RouteTable } from '#platform/http/route-table.js';
-import type { Logger } from '#platform/logging.js';
 import { LOGGER, PlatformModule, type ProcessParts } from '#platform/platform.module.js';
+import { provideAs } from '#platform/provide.js';
 import { PlanThrottlerGuard, type Budgets } from '#rate-limiting/adapters/http/plan-throttler.guard.js';
 import { RateLimitingModule } from '#rate-limiting/rate-limiting.module.js';
 
@@ -29,7 +28,7 @@ const SECTIONS = {
 /** The HTTP process. It mounts contexts and holds no rules. */
 @Module({})
 export class ApiModule {
-  static of(parts: ProcessParts, routes: RouteTable, budgets: Budgets, gate: Gate): DynamicModule {
+  static of(parts: ProcessParts, routes: RouteTable, budgets: Budgets): DynamicModule {
     const { maxBodyBytes } = parts.settings.http;
     const messages = MessagesModule.forApi();
     const operators = parts.settings.adminApiKey !== null;
@@ -39,7 +38,7 @@ export class ApiModule {
         PlatformModule.of(parts),
         DiscoveryModule,
         AccountsModule.forApi(operators),
-        RateLimitingModule.forApi(operators, budgets, gate, messages),
+        RateLimitingModule.forApi(operators, budgets, messages),
         messages,
       ],
       controllers: [OpenApiController, DocsController, ErrorPagesController, FallbackController],
@@ -51,11 +50,11 @@ export class ApiModule {
             new OpenApiDocument(discovery, { maxBodyBytes, sections: SECTIONS }),
           inject: [DiscoveryService],
         },
-        // In this order: who is it, may they send any more, may they do this.
+        // In this order: authenticate, count, authorize.
         { provide: APP_GUARD, useExisting: ApiKeyGuard },
         { provide: APP_GUARD, useExisting: PlanThrottlerGuard },
         { provide: APP_GUARD, useExisting: AccessGuard },
-        { provide: APP_FILTER, useFactory: (logger: Logger) => new ProblemFilter(logger), inject: [LOGGER] },
+        provideAs(APP_FILTER, ProblemFilter, [LOGGER]),
       ],
     };
   }

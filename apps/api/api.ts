@@ -4,10 +4,10 @@ import type { FastifyInstance } from 'fastify';
 import { QueuePages } from '#messages/messages.module.js';
 import { AccessLog } from '#platform/http/access-log.js';
 import { AddressBudget } from '#platform/http/address-budget.js';
-import { AnsweredRequests } from '#platform/http/answered-requests.js';
+import { corsHeaders } from '#platform/http/cors.js';
 import { createEdge } from '#platform/http/edge.js';
-import { Gate } from '#platform/http/gate.js';
-import { refuseUnderLoad } from '#platform/http/overload.js';
+import { addRequestHooks, EarlyCheck } from '#platform/http/request-hooks.js';
+import { RequestMetrics } from '#platform/http/request-metrics.js';
 import { RouteTable } from '#platform/http/route-table.js';
 import { gracefulShutdown } from '#platform/http/shutdown.js';
 import { NestLogger, type Logger } from '#platform/logging.js';
@@ -19,13 +19,13 @@ import { ApiModule } from './api.module.js';
 
 const MINUTE_SECONDS = 60;
 const OPERATORS_PER_MINUTE = 6_000;
-/** Connections that may come at the same moment. Of more, clients would notice some only by their own repetitions. */
+/** Connections that may wait to be accepted. The system drops more without a notice, and clients retry after a second. */
 const BACKLOG = 4_096;
 
 export interface Api extends Managed {
   /** Where it listens, e.g. `http://127.0.0.1:3000`. */
   readonly url: string;
-  /** Answers what runs, stores what was accepted, closes. */
+  /** Finishes running requests, stores what was accepted, closes. */
   stop(): Promise<void>;
 }
 
@@ -39,30 +39,29 @@ export function startApi(settings: Settings, logger: Logger, migrate?: () => Pro
 
 async function listen(settings: Settings, logger: Logger, metrics: Metrics) {
   const budgets = {
-    strangers: new AddressBudget('minute', settings.anonymousPerMinute, MINUTE_SECONDS),
+    anonymous: new AddressBudget('minute', settings.anonymousPerMinute, MINUTE_SECONDS),
     operators: new AddressBudget('minute', OPERATORS_PER_MINUTE, MINUTE_SECONDS),
   };
   const parts = await openParts(settings, logger, 'api', metrics);
   const routes = new RouteTable();
-  const answered = new AnsweredRequests(metrics, new AccessLog(logger, settings.accessLogSample), routes);
-  const gate = new Gate();
-  gate.add(refuseUnderLoad(budgets.strangers, () => parts.backpressure.isTooHigh));
-  const edge = createEdge({
-    ...settings.http,
-    strangers: budgets.strangers,
-    routes,
-    tracing: parts.tracing,
-    watch: answered.watch,
-    unreadable: answered.unreadable,
-    gate,
-    refused: answered.refused,
-  });
+  const shared = {
+    anonymous: budgets.anonymous,
+    metrics: new RequestMetrics(metrics, new AccessLog(logger, settings.accessLogSample)),
+    cors: corsHeaders(settings.http.corsOrigins),
+  };
+  const edge = createEdge({ ...settings.http, ...shared, routes });
   const fastify = edge.getInstance<FastifyInstance>();
   const stopHttp = gracefulShutdown(fastify, settings.shutdownGraceMs);
-  const app = await NestFactory.create<NestFastifyApplication>(ApiModule.of(parts, routes, budgets, gate), edge, {
+  const app = await NestFactory.create<NestFastifyApplication>(ApiModule.of(parts, routes, budgets), edge, {
     logger: new NestLogger(logger),
     bodyParser: false,
     abortOnError: false,
+  });
+  addRequestHooks(fastify, {
+    ...shared,
+    tracing: parts.tracing,
+    isOverloaded: () => parts.backpressure.isTooHigh,
+    earlyCheck: app.get(EarlyCheck),
   });
   try {
     const { port, host } = settings.http;

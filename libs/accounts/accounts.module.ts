@@ -10,7 +10,6 @@ import { Clock } from '#kernel/clock.js';
 import { Ids } from '#kernel/ids.js';
 import { Database } from '#platform/database/database.js';
 import { AddressBudget } from '#platform/http/address-budget.js';
-import { Secret } from '#platform/http/secret.js';
 import { Metrics } from '#platform/management/metrics.js';
 import { SETTINGS } from '#platform/platform.module.js';
 import { provide } from '#platform/provide.js';
@@ -25,7 +24,7 @@ import { StaleKeyCheck } from './adapters/http/stale-key-check.js';
 import { countAuthentications } from './adapters/metrics/authentication-metrics.js';
 import { PostgresAccounts } from './adapters/postgres/postgres-accounts.js';
 import { Accounts } from './application/accounts.js';
-import { AUTHENTICATED, AuthenticateCaller, type Authenticated } from './application/authenticate-caller.js';
+import { AUTHENTICATED, AuthenticateCaller } from './application/authenticate-caller.js';
 import { ChangePlan } from './application/change-plan.js';
 import { CreateApiKey } from './application/create-api-key.js';
 import { GetAccount } from './application/get-account.js';
@@ -56,12 +55,7 @@ const core: FactoryProvider[] = [
 
 const http: FactoryProvider[] = [
   { provide: AUTHENTICATED, useFactory: countAuthentications, inject: [Metrics] },
-  {
-    provide: ApiKeyGuard,
-    useFactory: (authenticate: AuthenticateCaller, { adminApiKey }: Settings, authenticated: Authenticated) =>
-      new ApiKeyGuard(authenticate, adminApiKey === null ? null : new Secret(adminApiKey), authenticated),
-    inject: [AuthenticateCaller, SETTINGS, AUTHENTICATED],
-  },
+  provide(ApiKeyGuard, [AuthenticateCaller, AUTHENTICATED]),
   provide(AccessGuard, [Reflector]),
   provide(StaleKeyCheck, [HttpAdapterHost, AuthenticateCaller]),
   {

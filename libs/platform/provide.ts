@@ -1,9 +1,9 @@
 import type { Abstract, FactoryProvider } from '@nestjs/common';
 
-type Token<T> = Abstract<T> | symbol;
+type Token<T> = Abstract<T> | symbol | string;
 type Tokens<Args extends readonly unknown[]> = { readonly [Index in keyof Args]: Token<Args[Index]> };
 
-/** A provider for `type`, constructed from one token for each parameter. Classes are type-checked; a symbol fits any type. */
+/** A provider for `type`, constructed from one token for each parameter. Classes are type-checked; a symbol or string fits any type. */
 export function provide<T, Args extends unknown[]>(
   type: Abstract<T> & (new (...args: Args) => T),
   deps: Tokens<Args>,

@@ -1,43 +1,39 @@
-import {
-  Module,
-  type BeforeApplicationShutdown,
-  type DynamicModule,
-  type FactoryProvider,
-  type OnApplicationShutdown,
-} from '@nestjs/common';
+import { Module, type DynamicModule } from '@nestjs/common';
 import { DiscoveryModule, DiscoveryService, Reflector } from '@nestjs/core';
+import { getOptionsToken, getStorageToken, ThrottlerModule, type ThrottlerModuleOptions } from '@nestjs/throttler';
 import { AUTHENTICATED, AuthenticateCaller, type Authenticated } from '#accounts/index.js';
 import { Backpressure } from '#platform/backpressure.js';
 import { observers } from '#platform/batcher.js';
 import { Database } from '#platform/database/database.js';
-import { clientAddressBehind } from '#platform/http/client-address.js';
-import type { Gate } from '#platform/http/gate.js';
 import { allRoutes, keyedRoutes } from '#platform/http/openapi/routes.js';
+import { EarlyCheck } from '#platform/http/request-hooks.js';
 import { Secret } from '#platform/http/secret.js';
 import type { Logger } from '#platform/logging.js';
 import { BatchMetrics } from '#platform/management/batch-metrics.js';
 import { Metrics } from '#platform/management/metrics.js';
 import { LOGGER, SETTINGS } from '#platform/platform.module.js';
+import { provide, provideAs } from '#platform/provide.js';
 import type { Settings } from '#platform/settings.js';
-import { countDecisions } from './adapters/metrics/limiter-metrics.js';
-import type { Decision } from './decisions.js';
 import { BansController } from './adapters/http/bans.controller.js';
-import { GateKeeper } from './adapters/http/gate-keeper.js';
-import { PostgresBans } from './adapters/postgres/postgres-bans.js';
+import { EarlyPlanCheck } from './adapters/http/early-plan-check.js';
 import { PlanThrottlerGuard, type Budgets } from './adapters/http/plan-throttler.guard.js';
-import { Bans } from './bans.js';
-import { PlanThrottlerStorage } from './plan-throttler-storage.js';
-import { PostgresPlanThrottlerStorage } from './adapters/postgres/postgres-plan-throttler-storage.js';
 import { UsageController } from './adapters/http/usage.controller.js';
+import { countDecisions } from './adapters/metrics/limiter-metrics.js';
+import { LimiterMaintenance } from './adapters/postgres/limiter-maintenance.js';
+import { PostgresBans } from './adapters/postgres/postgres-bans.js';
+import { PostgresPlanThrottlerStorage } from './adapters/postgres/postgres-plan-throttler-storage.js';
+import { Bans } from './bans.js';
+import type { Decision } from './decisions.js';
+import { PlanThrottlerStorage } from './plan-throttler-storage.js';
+import { WINDOW_MS } from './windows.js';
 
 const COUNTERS = Symbol('database of the counters');
-const DECIDED = Symbol('told of each decision');
-/** Two calls are under way at most, and now and then somebody asks for usage. */
+const BUDGETS = Symbol('budgets of requests without an account');
+const DECIDED = Symbol('counts decisions');
+/** Two calls run at the same time at most; the third connection is for queries of the usage. */
 const POOL_SIZE = 3;
-const FORGET_EVERY_MS = 600_000;
 
 @Module({
-  controllers: [UsageController],
   providers: [
     {
       provide: COUNTERS,
@@ -54,90 +50,77 @@ const FORGET_EVERY_MS = 600_000;
       inject: [SETTINGS, LOGGER],
     },
     {
-      provide: PlanThrottlerStorage,
+      provide: PostgresPlanThrottlerStorage,
       useFactory: (counters: Database, { bans }: Settings, batches: BatchMetrics, backpressure: Backpressure) =>
         new PostgresPlanThrottlerStorage(counters, bans, observers(batches.observer('hits'), backpressure.observer())),
       inject: [COUNTERS, SETTINGS, BatchMetrics, Backpressure],
     },
-    { provide: Bans, useFactory: (database: Database) => new PostgresBans(database), inject: [Database] },
-    {
-      provide: 'upkeep',
-      useFactory: (bans: Bans, storage: PostgresPlanThrottlerStorage, counters: Database) =>
-        new Upkeep(bans, storage, counters),
-      inject: [Bans, PlanThrottlerStorage, COUNTERS],
-    },
+    { provide: PlanThrottlerStorage, useExisting: PostgresPlanThrottlerStorage },
+    provideAs(Bans, PostgresBans, [Database]),
+    provide(LimiterMaintenance, [Bans, PostgresPlanThrottlerStorage, COUNTERS]),
   ],
-  exports: [PlanThrottlerStorage],
+  exports: [PlanThrottlerStorage, Bans],
 })
+class CountersModule {}
+
+@Module({})
 export class RateLimitingModule {
   /**
    * @param operators whether there is an operators' key, without which their routes do not exist
-   * @param gate where requests are refused that need no further look
    * @param messages the module that exports `GetMessageUsage`
    */
-  static forApi(operators: boolean, budgets: Budgets, gate: Gate, messages: DynamicModule): DynamicModule {
-    const decided: FactoryProvider = { provide: DECIDED, useFactory: countDecisions, inject: [Metrics] };
-    const guard: FactoryProvider = {
-      provide: PlanThrottlerGuard,
-      useFactory: (
-        storage: PlanThrottlerStorage,
-        authenticate: AuthenticateCaller,
-        decide: (decision: Decision) => void,
-        reflector: Reflector,
-      ) => new PlanThrottlerGuard(storage, authenticate, budgets, decide, reflector),
-      inject: [PlanThrottlerStorage, AuthenticateCaller, DECIDED, Reflector],
-    };
-    const gateKeeper: FactoryProvider = {
-      provide: GateKeeper,
-      useFactory: (
-        storage: PlanThrottlerStorage,
-        authenticate: AuthenticateCaller,
-        { adminApiKey, http }: Settings,
-        authenticated: Authenticated,
-        decide: (decision: Decision) => void,
-        discovery: DiscoveryService,
-      ) => {
-        const keeper = new GateKeeper({
-          ...{ storage, authenticate, authenticated, decided: decide },
-          operatorsKey: adminApiKey === null ? null : new Secret(adminApiKey),
-          strangers: budgets.strangers,
-          addressOf: clientAddressBehind(http.trustProxy),
-          needsKey: keyedRoutes(allRoutes(discovery)),
-        });
-        gate.add(keeper.check);
-        return keeper;
-      },
-      inject: [PlanThrottlerStorage, AuthenticateCaller, SETTINGS, AUTHENTICATED, DECIDED, DiscoveryService],
-    };
+  static forApi(operators: boolean, budgets: Budgets, messages: DynamicModule): DynamicModule {
     return {
       module: RateLimitingModule,
-      imports: [DiscoveryModule, messages],
-      controllers: operators ? [BansController] : [],
-      providers: [decided, guard, gateKeeper],
-      exports: [guard],
+      imports: [
+        DiscoveryModule,
+        CountersModule,
+        ThrottlerModule.forRootAsync({
+          imports: [CountersModule],
+          inject: [PlanThrottlerStorage],
+          // The limits are those of each account, which the storage knows.
+          useFactory: (storage: PlanThrottlerStorage): ThrottlerModuleOptions => ({
+            throttlers: [{ name: 'plan', ttl: WINDOW_MS.minute, limit: Infinity }],
+            storage,
+          }),
+        }),
+        messages,
+      ],
+      controllers: [UsageController, ...(operators ? [BansController] : [])],
+      providers: [
+        { provide: BUDGETS, useValue: budgets },
+        { provide: DECIDED, useFactory: countDecisions, inject: [Metrics] },
+        provide(PlanThrottlerGuard, [
+          getOptionsToken(),
+          getStorageToken(),
+          Reflector,
+          AuthenticateCaller,
+          BUDGETS,
+          DECIDED,
+        ]),
+        {
+          provide: EarlyCheck,
+          useFactory: (
+            authenticate: AuthenticateCaller,
+            storage: PlanThrottlerStorage,
+            { adminApiKey }: Settings,
+            discovery: DiscoveryService,
+            authenticated: Authenticated,
+            decided: (decision: Decision) => void,
+          ) =>
+            new EarlyPlanCheck(
+              authenticate,
+              storage,
+              adminApiKey === null ? null : new Secret(adminApiKey),
+              budgets.anonymous,
+              keyedRoutes(allRoutes(discovery)),
+              authenticated,
+              decided,
+            ),
+          inject: [AuthenticateCaller, PlanThrottlerStorage, SETTINGS, DiscoveryService, AUTHENTICATED, DECIDED],
+        },
+      ],
+      exports: [PlanThrottlerGuard],
     };
-  }
-}
-
-/** Forgets old windows and offences, and hands over the last strikes before the counters' connections close. */
-class Upkeep implements BeforeApplicationShutdown, OnApplicationShutdown {
-  private readonly timer: NodeJS.Timeout;
-
-  constructor(
-    bans: Bans,
-    private readonly storage: PostgresPlanThrottlerStorage,
-    private readonly counters: Database,
-  ) {
-    // What could not be forgotten is forgotten next time.
-    this.timer = setInterval(() => void Promise.allSettled([bans.forget(), storage.deleteExpired()]), FORGET_EVERY_MS);
-  }
-
-  async beforeApplicationShutdown(): Promise<void> {
-    clearInterval(this.timer);
-    await this.storage.close();
-  }
-
-  async onApplicationShutdown(): Promise<void> {
-    await this.counters.close();
   }
 }

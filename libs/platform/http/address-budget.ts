@@ -16,7 +16,7 @@ interface Counter {
 /** @param what is used up, to begin a sentence */
 export function rateLimitExceeded(what: string, retryInMs: number): RetryLaterError {
   const retryAfter = seconds(retryInMs);
-  return new RetryLaterError('rate_limit_exceeded', `${what} are used up. Repeat after ${retryAfter} s.`, retryAfter);
+  return new RetryLaterError('rate_limit_exceeded', `${what} are used up. Retry after ${retryAfter} s.`, retryAfter);
 }
 
 /** Fixed windows by IP address, kept by this process for itself. */

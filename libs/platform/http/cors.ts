@@ -1,30 +1,32 @@
-import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 
 const METHODS = 'GET, HEAD, POST, PATCH, DELETE';
 const REQUEST_HEADERS = 'Authorization, Content-Type, Idempotency-Key, X-Request-Id, traceparent';
-const ANSWER_HEADERS = [
+const RESPONSE_HEADERS = [
   ...['X-RateLimit-Limit', 'X-RateLimit-Remaining', 'X-RateLimit-Reset', 'RateLimit-Policy', 'RateLimit'],
   ...['Retry-After', 'X-Request-Id', 'Location', 'Idempotent-Replayed', 'WWW-Authenticate', 'Allow'],
 ].join(', ');
-/** Seconds for which a browser may remember what a preflight allowed. None remembers it for longer. */
+/** Seconds for which a browser may cache a preflight response. No browser caches it for longer. */
 const MAX_AGE = '7200';
+
+/** Sets the CORS headers of one response. */
+export type CorsHeaders = (request: IncomingMessage, response: ServerResponse) => void;
 
 /**
  * Lets scripts of these origins call the API from a browser (CORS). Credentials are not allowed: there are no cookies,
- * a script sends its API key itself. What a preflight asks for is answered like any OPTIONS, and counted like it.
+ * a script sends its API key. A preflight request is handled and counted like any OPTIONS request.
  */
-export function allowOrigins(server: Server, origins: readonly string[]): void {
-  if (origins.length === 0) return;
+export function corsHeaders(origins: readonly string[]): CorsHeaders {
+  if (origins.length === 0) return () => undefined;
   const allowed = new Set(origins);
-  // Not a hook of Fastify: answers to paths that it can't decode pass none.
-  server.prependListener('request', ({ method, headers }: IncomingMessage, response: ServerResponse) => {
+  return ({ method, headers }, response) => {
     response.setHeader('Vary', 'Origin');
     if (headers.origin === undefined || !allowed.has(headers.origin)) return;
     response.setHeader('Access-Control-Allow-Origin', headers.origin);
-    response.setHeader('Access-Control-Expose-Headers', ANSWER_HEADERS);
+    response.setHeader('Access-Control-Expose-Headers', RESPONSE_HEADERS);
     if (method !== 'OPTIONS' || headers['access-control-request-method'] === undefined) return;
     response.setHeader('Access-Control-Allow-Methods', METHODS);
     response.setHeader('Access-Control-Allow-Headers', REQUEST_HEADERS);
     response.setHeader('Access-Control-Max-Age', MAX_AGE);
-  });
+  };
 }

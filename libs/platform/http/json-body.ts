@@ -3,7 +3,7 @@ import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import { getMetadataStorage, validateSync } from 'class-validator';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { DomainError, ValidationError } from '#kernel/domain-error.js';
-import { expectingContinue, givenUp } from './edge.js';
+import { abandonedSockets, expectingContinue } from './connections.js';
 
 type BodyClass = new () => object;
 
@@ -88,7 +88,7 @@ function collect(request: IncomingMessage, limit: number): Promise<Buffer> {
     });
     let complete = false;
     request.on('end', () => {
-      if (givenUp.has(request.socket)) return;
+      if (abandonedSockets.has(request.socket)) return;
       complete = true;
       resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks));
     });

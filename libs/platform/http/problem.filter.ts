@@ -3,8 +3,8 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { DomainError } from '#kernel/domain-error.js';
 import type { Logger } from '../logging.js';
 import { asUnavailable, isContention, isUnavailable } from '../database/errors.js';
-import { sendProblem } from './edge.js';
 import { problemHeaders } from './problems.js';
+import { sendProblem } from './response.js';
 import { traceparentOf } from './traceparent.js';
 import { traceIdOf } from '../tracing/traceparent.js';
 
@@ -29,7 +29,10 @@ export class ProblemFilter implements ExceptionFilter {
       return new DomainError('not_found', 'No resource has this path.');
     }
     this.logger.error({ ...aboutRequest(request), err: error }, 'unexpected error');
-    return new DomainError('internal_error', 'The fault is ours and was logged. Quote the requestId if it stays.');
+    return new DomainError(
+      'internal_error',
+      'An internal error occurred and was logged. Report the requestId if it persists.',
+    );
   }
 }
 

@@ -3,14 +3,14 @@ import { DomainError } from '#kernel/domain-error.js';
 
 /** The beginning of a target that names the host, without user and password (RFC 9112, 3.2.2; RFC 9110, 4.2.4). */
 const ORIGIN = /^https?:\/\/[^/?#@]+(?=[/?]|$)/i;
-/** A name, an address or nothing, and maybe a port (RFC 3986, 3.2.2). Two Host headers arrive as "a, b". */
+/** A name, an address or nothing, and an optional port (RFC 3986, 3.2.2). Two Host headers arrive as "a, b". */
 const HOST = /^(\[[0-9a-f:.]+\]|[\w.~!$&'()*+;=%-]*)(:\d*)?$/i;
 /** A path that no route has. */
 export const NO_PATH = '/*';
 
 /**
- * The path and query under which a request is routed. What isn't a path must become one, here one that no route has:
- * the router finds nothing at all under any other target, and runs no hook for it.
+ * The path and query under which a request is routed. A target that is not a path is replaced by a path that no route
+ * has, because the router runs no hook for any other target.
  */
 export function routedTarget({ url = '' }: Pick<IncomingMessage, 'url'>): string {
   if (url.startsWith('/')) return url;
@@ -20,25 +20,25 @@ export function routedTarget({ url = '' }: Pick<IncomingMessage, 'url'>): string
 }
 
 /**
- * What the HTTP parser lets pass although the standard forbids it, and a proxy in front of us may have understood in
- * another way: undefined for a request that can be read in one way only.
+ * The error of a request that the HTTP parser accepts although the standard forbids it, so that a proxy in front may
+ * have understood it differently; undefined for an unambiguous request.
  * @param target as it was sent, before it was routed
  */
-export function requestFault(request: IncomingMessage, target: string): DomainError | undefined {
+export function requestError(request: IncomingMessage, target: string): DomainError | undefined {
   const { headers, httpVersion } = request;
   if (httpVersion !== '1.1' && httpVersion !== '1.0') return malformed('The request must be HTTP/1.1 or HTTP/1.0.');
   const { host, 'transfer-encoding': encoding } = headers;
   if (host === undefined ? httpVersion === '1.1' : !HOST.test(host)) {
-    return malformed('The request must have exactly one Host header, with a host and maybe a port.');
+    return malformed('The request must have exactly one Host header, with a host and an optional port.');
   }
   if (encoding !== undefined && (httpVersion === '1.0' || encoding.toLowerCase() !== 'chunked')) {
-    return malformed('The only Transfer-Encoding is chunked, of HTTP/1.1.');
+    return malformed('The only supported Transfer-Encoding is chunked, in HTTP/1.1.');
   }
   const isPath = target.startsWith('/') || ORIGIN.test(target) || isForServer(request.method, target);
   return isPath && !target.includes('#') ? undefined : malformed('The target must be a path, without a fragment.');
 }
 
-/** Whether a request asks what the server as a whole allows (RFC 9110, 9.3.7). */
+/** Whether a request asks for the methods of the server as a whole (RFC 9110, 9.3.7). */
 export function isForServer(method: string | undefined, target: string): boolean {
   return method === 'OPTIONS' && target === '*';
 }

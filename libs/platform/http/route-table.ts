@@ -30,12 +30,6 @@ export class RouteTable {
     return methods !== undefined && !methods.has(method);
   }
 
-  /** The one path that a target asks for, without its query; undefined when no route has it with this method. */
-  exactPath(target: string, method: string): string | undefined {
-    const path = pathOf(target);
-    return this.exact.get(path)?.has(method) === true ? path : undefined;
-  }
-
   /**
    * Methods of a path, in the order of their registration; none for one that doesn't exist.
    * @param target the path as the router has accepted it, percent-encoded, and maybe a query

@@ -71,8 +71,8 @@ describe('a key that goes on after it was told', () => {
 
     expect(headers['content-type']).toBe('application/problem+json; charset=utf-8');
     expect(body).toEqual({
-      ...{ type: '/errors/api_key_banned', title: 'The API key is banned for a while', status: 429 },
-      detail: 'This key went on after its limit was exceeded. Stop, wait 60 s, and honour Retry-After.',
+      ...{ type: '/errors/api_key_banned', title: 'The API key is temporarily banned', status: 429 },
+      detail: 'This key continued after its limit was exceeded. Stop, wait 60 s, and respect Retry-After.',
       ...{ code: 'api_key_banned', requestId: headers['x-request-id'] },
     });
   });

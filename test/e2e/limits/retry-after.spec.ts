@@ -91,7 +91,7 @@ describe('Retry-After of a refused request', () => {
       type: '/errors/rate_limit_exceeded',
       title: 'The rate limit is exceeded',
       status: 429,
-      detail: `The requests of your plan are used up. Repeat after ${retryAfter(answer)} s.`,
+      detail: `The requests of your plan are used up. Retry after ${retryAfter(answer)} s.`,
       code: 'rate_limit_exceeded',
       requestId: headers['x-request-id'],
     });

@@ -45,7 +45,7 @@ describe('requests without a valid API key', () => {
     const answer = await ask(path, method);
 
     expect(kindOf(answer)).toBe(REFUSED);
-    expect(answer.body.detail).toMatch(/^The requests of your address are used up\. Repeat after (60|59) s\.$/);
+    expect(answer.body.detail).toMatch(/^The requests of your address are used up\. Retry after (60|59) s\.$/);
     expect(shown(answer)).toMatchObject({ limit: LIMIT, remaining: 0 });
     expect(Math.abs(shown(answer).resetsIn - numberIn(answer, 'retry-after'))).toBeLessThan(1.5);
   });

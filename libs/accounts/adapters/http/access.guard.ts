@@ -5,7 +5,7 @@ import { DomainError } from '#kernel/domain-error.js';
 import { ACCESS, type Access } from '#platform/http/access.js';
 import { unauthorized } from '../../application/authenticate-caller.js';
 
-/** Holds a route to whom it is meant for. A route that says nothing is meant for any caller with an API key. */
+/** Enforces the access of a route. A route without an access decorator is for any caller with an API key. */
 export class AccessGuard implements CanActivate {
   constructor(private readonly reflector: Reflector) {}
 

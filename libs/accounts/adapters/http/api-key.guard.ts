@@ -1,7 +1,5 @@
 import type { CanActivate, ExecutionContext } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
-import { bearerToken } from '#platform/http/caller.js';
-import type { Secret } from '#platform/http/secret.js';
 import type {
   AuthenticateCaller,
   Authenticated,
@@ -9,38 +7,33 @@ import type {
 } from '../../application/authenticate-caller.js';
 
 /**
- * Settles who is calling, before anything else of a request is looked at. It refuses nobody: what strangers may do is
- * counted next, and decided by the access guard.
+ * Verifies the API key, with what the request hook has read and found in the cache. It refuses no request: the throttler
+ * guard counts those without a valid key, and the access guard decides about them.
  */
 export class ApiKeyGuard implements CanActivate {
   constructor(
     private readonly authenticate: AuthenticateCaller,
-    private readonly operatorsKey: Secret | null,
-    private readonly settled: Authenticated,
+    private readonly authenticated: Authenticated,
   ) {}
 
   async canActivate(context: ExecutionContext): Promise<boolean> {
     const request = context.switchToHttp().getRequest<FastifyRequest>();
     try {
-      this.settled(await this.settle(request));
+      this.authenticated(await this.verify(request));
     } catch (error) {
-      this.settled('unavailable');
+      this.authenticated('unavailable');
       throw error;
     }
     return true;
   }
 
-  private async settle(request: FastifyRequest): Promise<AuthenticationOutcome> {
-    const presented = bearerToken(request.headers.authorization);
-    if (presented === undefined) return request.headers.authorization === undefined ? 'missing' : 'invalid';
-    const caller = await this.authenticate.execute(presented);
-    if (caller !== null) {
-      request.caller = caller;
-      request.presentedKey = presented;
-      return 'valid';
-    }
-    if (this.operatorsKey === null) return 'invalid';
-    request.operator = this.operatorsKey.matches(presented);
-    return request.operator ? 'operator' : 'invalid';
+  private async verify(request: FastifyRequest): Promise<AuthenticationOutcome> {
+    const { presentedKey, cachedCaller, operator, headers } = request;
+    if (operator === true) return 'operator';
+    if (presentedKey === undefined) return headers.authorization === undefined ? 'missing' : 'invalid';
+    const caller = cachedCaller === undefined ? await this.authenticate.execute(presentedKey) : cachedCaller;
+    if (caller === null) return 'invalid';
+    request.caller = caller;
+    return 'valid';
   }
 }

@@ -1,6 +1,6 @@
 import type { ExecutionContext } from '@nestjs/common';
 import type { Reflector } from '@nestjs/core';
-import { ThrottlerGuard } from '@nestjs/throttler';
+import { ThrottlerGuard, type ThrottlerModuleOptions, type ThrottlerRequest } from '@nestjs/throttler';
 import type { FastifyRequest } from 'fastify';
 import type { AuthenticateCaller } from '#accounts/index.js';
 import { DomainError, RetryLaterError } from '#kernel/domain-error.js';
@@ -10,47 +10,36 @@ import type { Counter } from '#platform/http/counter.js';
 import { UNAVAILABLE_RETRY_AFTER } from '#platform/http/problems.js';
 import { exhausted, seconds } from '#platform/http/rate-limit-headers.js';
 import type { Decision } from '../../decisions.js';
-import type { PlanThrottlerStorage, RefusingVerdict, Verdict } from '../../plan-throttler-storage.js';
+import { PlanThrottlerStorage, type RefusingVerdict, type Verdict } from '../../plan-throttler-storage.js';
 
-/** The budgets of those who have no account. */
+/** The budgets of requests without an account. */
 export interface Budgets {
-  readonly strangers: AddressBudget;
+  readonly anonymous: AddressBudget;
   readonly operators: AddressBudget;
 }
 
-/** Operators share one window, wherever they are. */
+/** Operators share one window, whatever their address. */
 const OPERATORS = 'operators';
 
-/** A key that changes with every look at it can't be told from a store that is out of order. */
-const MAX_LOOKS = 5;
+/** A key that has changed after this many lookups in a row is as good as one that can't be verified. */
+const MAX_LOOKUPS = 5;
 
 /**
- * Holds each caller to their plan, and whoever is none to the budget of their address.
+ * Enforces the plan of each caller, and the budget of the address for requests without a valid key.
  *
- * It is a ThrottlerGuard by place and purpose. The package's own way of counting is replaced: it counts one window
- * after the other, by limits that are known beforehand, and tells of them in headers of its own names and units.
+ * The windows of an account are shared by all routes, so the throttler key names no route. Both windows are counted in
+ * one step, and a response shows them in the headers of this API.
  */
 export class PlanThrottlerGuard extends ThrottlerGuard implements Counter {
   constructor(
-    private readonly storage: PlanThrottlerStorage,
+    options: ThrottlerModuleOptions,
+    protected override readonly storageService: PlanThrottlerStorage,
+    reflector: Reflector,
     private readonly authenticate: AuthenticateCaller,
     private readonly budgets: Budgets,
     private readonly decided: (decision: Decision) => void,
-    reflector: Reflector,
   ) {
-    super([], { increment: () => Promise.reject(new Error('PlanThrottlerStorage counts.')) }, reflector);
-  }
-
-  /** The base class would prepare its list of throttlers, of which there are none. */
-  override async onModuleInit(): Promise<void> {
-    await Promise.resolve();
-  }
-
-  override async canActivate(context: ExecutionContext): Promise<boolean> {
-    const request = context.switchToHttp().getRequest<FastifyRequest>();
-    if (request.operator === true) return this.count(request, this.budgets.operators, OPERATORS);
-    request.counter = this;
-    return (await this.admit(request, 1)) || this.count(request, this.budgets.strangers, request.ip);
+    super(options, storageService, reflector);
   }
 
   async countMore(request: FastifyRequest, more: number): Promise<void> {
@@ -58,38 +47,61 @@ export class PlanThrottlerGuard extends ThrottlerGuard implements Counter {
     if (more >= limit) {
       throw new DomainError('batch_exceeds_limit', `Your plan admits ${limit} messages at once. Send smaller batches.`);
     }
-    if (more === 0 || (await this.admit(request, more))) return;
-    this.count(request, this.budgets.strangers, request.ip);
-    throw new DomainError('unauthorized', 'The API key no longer holds.');
+    const count = (caller: Caller) => this.storageService.hit({ ...caller, count: more });
+    if (more === 0 || (await this.admit(request, count))) return;
+    this.take(request, this.budgets.anonymous, request.ip);
+    throw new DomainError('unauthorized', 'The API key is no longer valid.');
   }
 
-  /** @returns false when the key turns out to be nobody's any more: nothing was counted then */
-  private async admit(request: FastifyRequest, count: number): Promise<boolean> {
-    for (let looks = 0; request.caller !== undefined; looks++) {
-      if (looks === MAX_LOOKS) throw new DomainError('unavailable', 'The API key could not be settled. Repeat.');
+  protected override getTracker(request: FastifyRequest): Promise<string> {
+    return Promise.resolve(request.caller === undefined ? request.ip : PlanThrottlerStorage.keyOf(request.caller));
+  }
+
+  protected override generateKey(_context: ExecutionContext, tracker: string): string {
+    return tracker;
+  }
+
+  protected override async handleRequest(props: ThrottlerRequest): Promise<boolean> {
+    const { context, throttler, getTracker, generateKey } = props;
+    const request = context.switchToHttp().getRequest<FastifyRequest>();
+    if (request.operator === true) return this.take(request, this.budgets.operators, OPERATORS);
+    request.counter = this;
+    const increment = async () => {
+      const key = generateKey(context, await getTracker(request, context), throttler.name ?? '');
+      return (await this.storageService.increment(key)).verdict;
+    };
+    return (await this.admit(request, increment)) || this.take(request, this.budgets.anonymous, request.ip);
+  }
+
+  /** @returns false when the key turns out to be invalid: nothing was counted then */
+  private async admit(request: FastifyRequest, count: (caller: Caller) => Promise<Verdict>): Promise<boolean> {
+    for (let lookups = 0; request.caller !== undefined; lookups++) {
+      if (lookups === MAX_LOOKUPS) throw new DomainError('unavailable', 'Could not verify the API key. Retry later.');
       request.passedAt = performance.now();
-      const verdict = await this.hit(request, request.caller, count);
+      const verdict = await this.count(request, count(request.caller));
       if (verdict.kind !== 'stale') {
         this.decided(verdict.kind);
-        return settle(request, verdict);
+        request.rateLimit = verdict.windows;
+        if (verdict.kind === 'admitted') return true;
+        throw refusalError(verdict);
       }
       request.caller = (await this.authenticate.refresh(request.presentedKey ?? '')) ?? undefined;
     }
     return false;
   }
 
-  private async hit(request: FastifyRequest, { accountId, keyId, epoch }: Caller, count: number): Promise<Verdict> {
+  private async count(request: FastifyRequest, verdict: Promise<Verdict>): Promise<Verdict> {
     try {
-      return await this.storage.hit({ accountId, keyId, epoch, count });
+      return await verdict;
     } catch (error) {
       this.decided('unavailable');
-      const known = this.storage.lastKnownWindows(accountId) ?? [this.budgets.strangers.peek(request.ip)];
-      request.rateLimit = exhausted(known, UNAVAILABLE_RETRY_AFTER);
+      const known = this.storageService.lastKnownWindows(request.caller?.accountId ?? '');
+      request.rateLimit = exhausted(known ?? [this.budgets.anonymous.peek(request.ip)], UNAVAILABLE_RETRY_AFTER);
       throw error;
     }
   }
 
-  private count(request: FastifyRequest, budget: AddressBudget, address: string): boolean {
+  private take(request: FastifyRequest, budget: AddressBudget, address: string): boolean {
     const { passes, window } = budget.take(address);
     const isOperator = address === OPERATORS;
     request.rateLimit = [window];
@@ -99,19 +111,13 @@ export class PlanThrottlerGuard extends ThrottlerGuard implements Counter {
   }
 }
 
-function settle(request: FastifyRequest, verdict: Exclude<Verdict, { kind: 'stale' }>): boolean {
-  request.rateLimit = verdict.windows;
-  if (verdict.kind === 'admitted') return true;
-  throw refusedBy(verdict);
-}
-
-/** What a caller is told whose plan is used up, or whose key is banned. */
-export function refusedBy({ kind, retryInMs }: RefusingVerdict): RetryLaterError {
+/** The error of a request whose plan is used up or whose key is banned. */
+export function refusalError({ kind, retryInMs }: RefusingVerdict): RetryLaterError {
   if (kind === 'refused') return rateLimitExceeded('The requests of your plan', retryInMs);
   const retryAfter = seconds(retryInMs);
   return new RetryLaterError(
     'api_key_banned',
-    `This key went on after its limit was exceeded. Stop, wait ${retryAfter} s, and honour Retry-After.`,
+    `This key continued after its limit was exceeded. Stop, wait ${retryAfter} s, and respect Retry-After.`,
     retryAfter,
   );
 }

@@ -1,23 +1,21 @@
-import type { IncomingMessage } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Distribution } from '../management/distribution.js';
 import type { Metrics } from '../management/metrics.js';
 import type { AccessLog, Status } from './access-log.js';
-import { givenUp } from './edge.js';
-import type { Refusal } from './gate.js';
+import { abandonedSockets } from './connections.js';
 import { PROBLEMS } from './problems.js';
-import type { RouteTable } from './route-table.js';
+import type { Refusal } from './response.js';
 import { traceparentOf } from './traceparent.js';
 import { traceIdOf } from '../tracing/traceparent.js';
 
 const SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
-/** What could not be read has neither a method nor a route. */
+/** The route and method of a request that could not be read or was not considered. */
 const NONE = 'none';
-/** Where no route takes a request, any method may come. */
+/** Clients can send any other method to a path that no route has. */
 const USUAL_METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
 
-/** Counts, times and logs each request once: when its answer has been written, or its connection is lost. */
-export class AnsweredRequests {
+/** Counts, times and logs each request once: when its response is written or its connection is lost. */
+export class RequestMetrics {
   private readonly addSeries;
   /** By route, method and status. */
   private readonly series = new Map<string, Map<string, Map<Status, Distribution>>>();
@@ -25,61 +23,59 @@ export class AnsweredRequests {
   constructor(
     metrics: Metrics,
     private readonly log: AccessLog,
-    private readonly routes: RouteTable,
   ) {
     this.addSeries = metrics.histograms(
       'sluice_http_request_duration_seconds',
-      'Requests by route and status, from the end of their headers until their answer was written or their connection lost',
+      'Requests by route and status, from the end of their headers until the response was written or the connection lost',
       SECONDS,
     );
   }
 
-  /** Must be told of each request at the end of its headers. */
-  readonly watch = (request: FastifyRequest, reply: FastifyReply): void => {
-    const arrivedAt = performance.now();
+  /** Call it at the end of a request's headers. */
+  watch(request: FastifyRequest, reply: FastifyReply): void {
+    const startedAt = performance.now();
     let finished = false;
     reply.raw.on('finish', () => {
       finished = true;
     });
-    // Unlike Fastify's hooks, this comes also when the caller has gone.
+    // Unlike Fastify's hooks, this event also fires when the client has disconnected.
     reply.raw.on('close', () => {
-      // What was refused at its connection has been told of as unreadable.
-      if (!finished && givenUp.has(request.raw.socket)) return;
-      this.over(request, finished ? reply.statusCode : 'aborted', performance.now() - arrivedAt);
+      // A request that was refused on its connection has been counted as unreadable.
+      if (!finished && abandonedSockets.has(request.raw.socket)) return;
+      this.record(request, finished ? reply.statusCode : 'aborted', performance.now() - startedAt);
     });
-  };
+  }
 
-  /** An answer that was made before there was a request to speak of. */
-  readonly unreadable = (status: number, requestId: string): void => {
+  /** A response to something that could not be read as a request. */
+  unreadable(status: number, requestId: string): void {
     this.observe(NONE, NONE, status, 0);
     if (this.log.wants(status)) {
       this.log.write({ requestId, method: NONE, route: NONE, status, durationMs: 0 });
     }
-  };
+  }
 
-  /** An answer that was made before the request was routed. */
-  readonly refused = (request: IncomingMessage, { error, caller }: Refusal, requestId: string): void => {
+  /** A request that was refused before it was served. */
+  refused(request: FastifyRequest, { error, caller }: Refusal): void {
     const { status } = PROBLEMS[error.code];
     if (error.code === 'unavailable') {
       this.observe(NONE, NONE, status, 0);
       this.log.overloaded();
-      return;
+    } else {
+      this.record(request, status, 0, caller);
     }
-    const { method: verb = '', url = '' } = request;
-    const method = USUAL_METHODS.has(verb) ? verb : 'other';
-    const route = this.routes.exactPath(url, verb) ?? NONE;
-    this.observe(route, method, status, 0);
-    if (!this.log.wants(status)) return;
-    const { accountId, keyId } = caller ?? {};
-    this.log.write({ requestId, method, route, status, durationMs: 0, accountId, keyId });
-  };
+  }
 
-  private over(request: FastifyRequest, status: Status, durationMs: number): void {
+  private record(
+    request: FastifyRequest,
+    status: Status,
+    durationMs: number,
+    caller: Refusal['caller'] = request.caller,
+  ): void {
     const { url: route = NONE } = request.routeOptions;
     const method = USUAL_METHODS.has(request.method) ? request.method : 'other';
     this.observe(route, method, status, durationMs);
     if (!this.log.wants(status)) return;
-    const { accountId, keyId } = request.caller ?? {};
+    const { accountId, keyId } = caller ?? {};
     const traceId = traceIdOf(traceparentOf(request));
     this.log.write({ requestId: request.id, traceId, method, route, status, durationMs, accountId, keyId });
   }

@@ -1,35 +1,35 @@
-import { Turns } from './turns.js';
+import { RefusalQueue } from './refusal-queue.js';
 
-describe('Turns', () => {
-  const nextTurn = () => new Promise((resolve) => setImmediate(resolve));
+describe('RefusalQueue', () => {
+  const nextIteration = () => new Promise((resolve) => setImmediate(resolve));
   const busy = (ms: number) => {
     const until = performance.now() + ms;
     while (performance.now() < until);
   };
 
-  it('does what comes at once, while there is not too much of it', async () => {
-    const turns = new Turns();
+  it('runs refusals at once while there are few', async () => {
+    const queue = new RefusalQueue();
     const done: number[] = [];
-    for (let n = 0; n < 3; n++) turns.do(() => done.push(n));
+    for (let n = 0; n < 3; n++) queue.run(() => done.push(n));
     expect(done).toEqual([0, 1, 2]);
-    await nextTurn();
-    turns.do(() => done.push(3));
+    await nextIteration();
+    queue.run(() => done.push(3));
     expect(done).toEqual([0, 1, 2, 3]);
   });
 
-  it('does the rest in turns, in its order, and takes its share of the time', async () => {
-    const turns = new Turns();
+  it('runs the rest in later iterations, in order, within its share of the time', async () => {
+    const queue = new RefusalQueue();
     const order: number[] = [];
     const runs: number[] = [];
     for (let n = 0; n < 40; n++) {
-      turns.do(() => {
+      queue.run(() => {
         order.push(n);
         busy(1);
       });
     }
     while (order.length < 40) {
       runs.push(order.length);
-      await nextTurn();
+      await nextIteration();
       busy(4);
     }
     expect(order).toEqual(Array.from({ length: 40 }, (_, n) => n));

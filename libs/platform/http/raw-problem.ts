@@ -3,19 +3,19 @@ import type { DomainError } from '#kernel/domain-error.js';
 import { PROBLEM_TYPE, problemHeaders, toProblem } from './problems.js';
 import { rateLimitHeaders, type RateLimitWindow } from './rate-limit-headers.js';
 
-/** An unread body of up to this many bytes is cheaper to swallow than a connection is to open anew. */
-const SWALLOWED_BODY_BYTES = 64 * 1024;
+/** An unread body of up to this many bytes is cheaper to read and discard than a connection is to reopen. */
+const DISCARDED_BODY_BYTES = 64 * 1024;
 
-export interface RawAnswer {
+export interface RawProblem {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
 }
 
 /**
- * A problem document for what never comes to Fastify, and so passes none of its hooks: byte for byte as if it had, so
- * that nobody can tell by the order or spelling of a header why they were refused.
- * @param closes whether it is the last answer of its connection
+ * A problem document that is sent without Fastify: byte for byte as Fastify would send it, so that the order or
+ * spelling of a header does not reveal where a request was refused.
+ * @param closes whether it is the last response of its connection
  * @param authorization the header of the request
  */
 export function rawProblem(
@@ -24,7 +24,7 @@ export function rawProblem(
   id: string,
   closes: boolean,
   authorization?: string,
-): RawAnswer {
+): RawProblem {
   const problem = toProblem(error, id);
   const body = JSON.stringify(problem);
   return {
@@ -43,9 +43,9 @@ export function rawProblem(
   };
 }
 
-/** Whether an answer now must close the connection, since the rest of the request would take too long to swallow. */
+/** Whether a response now must close the connection, because reading the rest of the request would take too long. */
 export function leavesBodyUnread(request: IncomingMessage): boolean {
   if (request.complete || request.readableEnded) return false;
   if (request.headers['transfer-encoding'] !== undefined) return true;
-  return Number(request.headers['content-length'] ?? 0) > SWALLOWED_BODY_BYTES;
+  return Number(request.headers['content-length'] ?? 0) > DISCARDED_BODY_BYTES;
 }

@@ -1,0 +1,80 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { DomainError } from '#kernel/domain-error.js';
+import type { AddressBudget } from './address-budget.js';
+import type { CorsHeaders } from './cors.js';
+import { PROBLEMS, UNAVAILABLE_RETRY_AFTER } from './problems.js';
+import { exhausted, type RateLimitWindow } from './rate-limit-headers.js';
+import { leavesBodyUnread } from './raw-problem.js';
+import { RefusalQueue } from './refusal-queue.js';
+import { requestError } from './request-form.js';
+import type { RequestMetrics } from './request-metrics.js';
+import { sendRefusal, setRateLimitHeaders, setStandardHeaders, type Refusal } from './response.js';
+import { traceRequest } from './traceparent.js';
+import type { Tracing } from '../tracing/tracing.js';
+
+/** Refuses from memory what the guards would refuse, in the same words. */
+export abstract class EarlyCheck {
+  /** @returns null when the guards must decide */
+  abstract refusal(request: FastifyRequest): Refusal | null;
+}
+
+export interface RequestHookOptions {
+  /** Counts requests that have no valid API key. */
+  readonly anonymous: AddressBudget;
+  readonly metrics: RequestMetrics;
+  /** Makes a span of each request; null makes none. */
+  readonly tracing: Tracing | null;
+  readonly cors: CorsHeaders;
+  /** Whether requests wait for too long, so that new ones must be refused. */
+  readonly isOverloaded: () => boolean;
+  readonly earlyCheck: EarlyCheck;
+}
+
+const OVERLOADED = new DomainError('unavailable', 'The service is overloaded. Retry later.');
+
+/**
+ * What happens to every request before NestJS sees it: requests that are refused from memory end here, at a fraction of
+ * the cost of a request that is served.
+ */
+export function addRequestHooks(fastify: FastifyInstance, options: RequestHookOptions): void {
+  const { anonymous, metrics, tracing, cors, isOverloaded, earlyCheck } = options;
+  const refusals = new RefusalQueue();
+  fastify.addHook('onRequest', (request, reply, done) => {
+    cors(request.raw, reply.raw);
+    const overloaded = isOverloaded() ? overload(anonymous, request) : null;
+    const error = overloaded === null ? requestError(request.raw, request.originalUrl) : undefined;
+    const refusal = overloaded ?? (error === undefined ? earlyCheck.refusal(request) : null);
+    if (refusal !== null) {
+      reply.hijack();
+      request.rateLimit = refusal.windows;
+      refusals.run(() => {
+        // The client may have disconnected, or sent what can't be read, in the meantime.
+        if (!request.raw.socket.writable) return;
+        sendRefusal(request, reply, refusal);
+        metrics.refused(request, refusal);
+      });
+      return;
+    }
+    metrics.watch(request, reply);
+    if (tracing !== null) traceRequest(tracing, request, reply);
+    setStandardHeaders(request, reply);
+    if (error !== undefined) request.rateLimit = [anonymous.take(request.ip).window];
+    done(error);
+  });
+  fastify.addHook('onSend', (request, reply, _payload, done) => {
+    if (leavesBodyUnread(request.raw)) void reply.header('connection', 'close');
+    setRateLimitHeaders(reply, windowsOf(request, reply, anonymous));
+    done();
+  });
+}
+
+function overload(anonymous: AddressBudget, { ip }: FastifyRequest): Refusal {
+  return { error: OVERLOADED, windows: exhausted([anonymous.peek(ip)], UNAVAILABLE_RETRY_AFTER) };
+}
+
+function windowsOf(request: FastifyRequest, reply: FastifyReply, anonymous: AddressBudget): readonly RateLimitWindow[] {
+  if (request.rateLimit !== undefined) return request.rateLimit;
+  const window = anonymous.peek(request.ip);
+  // The key could not be looked up, so nothing was counted.
+  return reply.statusCode === PROBLEMS.unavailable.status ? exhausted([window], UNAVAILABLE_RETRY_AFTER) : [window];
+}

@@ -1,0 +1,41 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { DomainError } from '#kernel/domain-error.js';
+import type { Caller } from './caller.js';
+import { PROBLEM_TYPE, toProblem } from './problems.js';
+import { rateLimitHeaders, type RateLimitWindow } from './rate-limit-headers.js';
+import { leavesBodyUnread, rawProblem } from './raw-problem.js';
+
+/** Why a request is refused before it reaches NestJS. */
+export interface Refusal {
+  readonly error: DomainError;
+  /** The windows that its response shows. */
+  readonly windows: readonly RateLimitWindow[];
+  readonly caller?: Pick<Caller, 'accountId' | 'keyId'>;
+}
+
+/** Responds to a refused request at the least cost. The reply must be hijacked: no further hook of Fastify runs for it. */
+export function sendRefusal(request: FastifyRequest, reply: FastifyReply, { error, windows }: Refusal): void {
+  const { raw, headers, server } = request;
+  // A client that expects `100 Continue` may or may not send its body after a refusal: the next bytes are ambiguous.
+  const closes = leavesBodyUnread(raw) || headers.expect !== undefined || !server.server.listening;
+  if (closes) void reply.header('connection', 'close');
+  const problem = rawProblem(error, windows, request.id, closes, headers.authorization);
+  reply.raw.writeHead(problem.status, problem.headers);
+  reply.raw.end(problem.body);
+}
+
+export function sendProblem(request: FastifyRequest, reply: FastifyReply, error: DomainError): void {
+  const problem = toProblem(error, request.id);
+  void reply.status(problem.status).header('content-type', PROBLEM_TYPE).send(JSON.stringify(problem));
+}
+
+// Set on the raw response, because Fastify would send the names in lower case.
+export function setStandardHeaders(request: FastifyRequest, reply: FastifyReply): void {
+  reply.raw.setHeader('X-Request-Id', request.id);
+  reply.raw.setHeader('Cache-Control', 'no-store');
+  reply.raw.setHeader('X-Content-Type-Options', 'nosniff');
+}
+
+export function setRateLimitHeaders(reply: FastifyReply, windows: readonly RateLimitWindow[]): void {
+  for (const [name, value] of rateLimitHeaders(windows, Date.now())) reply.raw.setHeader(name, value);
+}

@@ -1,0 +1,59 @@
+import type { FastifyRequest } from 'fastify';
+import { unauthorized, type Authenticated, type AuthenticateCaller, type Caller } from '#accounts/index.js';
+import { rateLimitExceeded, type AddressBudget } from '#platform/http/address-budget.js';
+import { bearerToken } from '#platform/http/caller.js';
+import { EarlyCheck } from '#platform/http/request-hooks.js';
+import type { Refusal } from '#platform/http/response.js';
+import type { Secret } from '#platform/http/secret.js';
+import type { Decision } from '../../decisions.js';
+import type { PlanThrottlerStorage } from '../../plan-throttler-storage.js';
+import { refusalError } from './plan-throttler.guard.js';
+
+/** Created once, because an error captures its stack. */
+const UNAUTHORIZED = unauthorized();
+
+/**
+ * Refuses a key whose plan is used up or that is banned, an address whose budget is used up, and requests without a
+ * valid key on routes that need one. What it reads and remembers is on the request, for the guards to continue with.
+ */
+export class EarlyPlanCheck extends EarlyCheck {
+  constructor(
+    private readonly authenticate: Pick<AuthenticateCaller, 'cached'>,
+    private readonly storage: Pick<PlanThrottlerStorage, 'recall'>,
+    private readonly operatorsKey: Secret | null,
+    private readonly anonymous: AddressBudget,
+    private readonly needsKey: (target: string, method: string) => boolean,
+    private readonly authenticated: Authenticated,
+    private readonly decided: (decision: Decision) => void,
+  ) {
+    super();
+  }
+
+  refusal(request: FastifyRequest): Refusal | null {
+    const presented = bearerToken(request.headers.authorization);
+    const caller = presented === undefined ? null : this.authenticate.cached(presented);
+    request.presentedKey = presented;
+    request.cachedCaller = caller;
+    if (caller) return this.callerRefusal(caller);
+    request.operator = presented !== undefined && this.operatorsKey?.matches(presented) === true;
+    return request.operator || caller === undefined ? null : this.anonymousRefusal(request);
+  }
+
+  private callerRefusal(caller: Caller): Refusal | null {
+    const { accountId, keyId, epoch } = caller;
+    const verdict = this.storage.recall({ accountId, keyId, epoch, count: 1 });
+    if (verdict === null) return null;
+    this.authenticated('valid');
+    this.decided(verdict.kind);
+    return { error: refusalError(verdict), windows: verdict.windows, caller };
+  }
+
+  private anonymousRefusal({ ip, method, originalUrl, headers }: FastifyRequest): Refusal | null {
+    if (!this.needsKey(originalUrl, method) && this.anonymous.peek(ip).remaining > 0) return null;
+    const { passes, window } = this.anonymous.take(ip);
+    this.authenticated(headers.authorization === undefined ? 'missing' : 'invalid');
+    this.decided(passes ? 'stranger_admitted' : 'stranger_refused');
+    const error = passes ? UNAUTHORIZED : rateLimitExceeded('The requests of your address', window.resetsInMs);
+    return { error, windows: [window] };
+  }
+}
