@@ -32,24 +32,9 @@ const swc = (parser) => [
   },
 ];
 
-/** What takes longest. It is left out unless SLUICE_TEST is `all` or a path is named, as in `npm test -- test/faults`. */
-const LONG = [
-  'test/bench/smoke',
-  'test/container/image',
-  'test/faults/clocks',
-  'test/faults/database-away',
-  'test/faults/killed',
-  'test/faults/rolling-restart',
-  'test/faults/tracing',
-];
-const namesPath = process.argv.slice(2).some((argument) => /^(\.\/)?(apps|libs|examples|test)\//.test(argument));
-const leftOut = process.env.SLUICE_TEST === 'all' || namesPath ? [] : LONG;
-if (leftOut.length > 0) console.log(`Left out unless SLUICE_TEST=all: ${leftOut.join(', ')}`);
-
 export default {
   roots: ['<rootDir>/apps', '<rootDir>/libs', '<rootDir>/examples', '<rootDir>/test'],
   testMatch: ['**/*.spec.ts'],
-  testPathIgnorePatterns: ['/node_modules/', ...leftOut.map((path) => `<rootDir>/${path}`)],
   testEnvironment: 'node',
   transform: {
     '\\.ts$': swc({ syntax: 'typescript', decorators: true }),

@@ -4,7 +4,7 @@ import { prepare, runJest } from '../apps/dev/prepare.mjs';
 const LONG = [
   'test/bench/',
   'test/container/',
-  'test/faults/(clocks|database-away|foreign-worker|program-killed|retention|verify)\\.',
+  'test/faults/(clocks|database-away|foreign-worker|killed|program-killed|retention|rolling-restart|tracing|verify)\\.',
 ];
 
 const args = process.argv.slice(2);

@@ -1,7 +1,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { complaints } from '../../architecture/tools.js';
+import { outputOf } from '../../architecture/tools.js';
 import { openApi, OPERATIONS, validator } from '../../support/documented.js';
 
 describe('The OpenAPI document', () => {
@@ -9,7 +9,7 @@ describe('The OpenAPI document', () => {
     const folder = await mkdtemp(join(tmpdir(), 'sluice-openapi-'));
     const file = join(folder, 'openapi.json');
     await writeFile(file, JSON.stringify(openApi));
-    const errors = await complaints('@seriousme/openapi-schema-validator/bin/validate-api-cli.js', file);
+    const errors = await outputOf('@seriousme/openapi-schema-validator/bin/validate-api-cli.js', [file]);
     await rm(folder, { recursive: true });
     expect(errors).toBe('');
   });
