@@ -6,20 +6,20 @@ export interface Ban {
   readonly bannedUntil: Date;
 }
 
-/** Keys that are banned for a while, for operators to see and to lift. */
+/** Keys that are banned for a limited time. Operators list and lift bans. */
 export abstract class Bans {
   /**
-   * Those in force, in the descending order of their keys' ids.
+   * Those in force, in descending order of the keys' ids.
    * @param before only those after this one
    */
   abstract list(page: { readonly limit: number; readonly before: string | null }): Promise<Ban[]>;
 
   /**
-   * Ends a ban and forgets those before it, so that the next one does not double.
+   * Ends a ban and deletes those before it, so that the next one is a first one.
    * @throws DomainError `ban_not_found`
    */
   abstract lift(keyId: string): Promise<void>;
 
-  /** Forgets what no longer matters: no ban within a day, no strikes within a minute. */
-  abstract forget(): Promise<void>;
+  /** Deletes what has no effect any more: no ban within a day, no strikes within a minute, no window that refuses. */
+  abstract deleteExpired(): Promise<void>;
 }

@@ -25,7 +25,7 @@ import { PostgresPlanThrottlerStorage } from './adapters/postgres/postgres-plan-
 import { Bans } from './bans.js';
 import type { Decision } from './decisions.js';
 import { PlanThrottlerStorage } from './plan-throttler-storage.js';
-import { WINDOW_MS } from './windows.js';
+import { WINDOW_MS } from './domain/windows.js';
 
 const COUNTERS = Symbol('database of the counters');
 const BUDGETS = Symbol('budgets of requests without an account');

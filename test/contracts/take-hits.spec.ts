@@ -1,26 +1,49 @@
 import fc from 'fast-check';
-import { TAKE_HITS, type HitResult } from '#rate-limiting/adapters/postgres/take-hits.js';
-import { take, UNUSED, WINDOW_MS, type Window, type WindowName } from '#rate-limiting/windows.js';
+import { TAKE_HITS, type HitRow } from '#rate-limiting/adapters/postgres/take-hits.js';
+import type { BanPolicy } from '#rate-limiting/domain/strikes.js';
 import { Limiter } from '../support/limiter.js';
+import { InMemoryLimits } from './fakes/in-memory-plan-throttler-storage.js';
 
 const START = 1_800_000_000_000;
+const DAY_MS = 86_400_000;
 
-/** What happens to an account: its limits change, the clock moves, by accident even back, and it wants to pass. */
+const limits = fc.record({
+  perMinute: fc.oneof(fc.integer({ min: 1, max: 20 }), fc.integer({ min: 50, max: 200 })),
+  perDay: fc.oneof(fc.integer({ min: 1, max: 60 }), fc.integer({ min: 100, max: 1_000 })),
+});
+
+const policy: fc.Arbitrary<BanPolicy> = fc.record({
+  graceMs: fc.constantFrom(0, 2_000),
+  afterRefusals: fc.integer({ min: 1, max: 15 }),
+  banMs: fc.integer({ min: 1, max: 20_000 }),
+  maxBanMs: fc.integer({ min: 1, max: 100_000 }),
+});
+
+/** A row of a call: requests of one of two keys of one of two accounts, and strikes that are reported late. */
+const row = fc.record({
+  account: fc.nat(1),
+  key: fc.nat(1),
+  /** Of the key, compared with the account's; null for strikes, which count in any epoch. */
+  ahead: fc.constantFrom(0, 0, 0, null, 1),
+  count: fc.oneof({ weight: 4, arbitrary: fc.nat(25) }, { weight: 1, arbitrary: fc.nat(250) }),
+  whole: fc.boolean(),
+  strikes: fc.oneof({ weight: 3, arbitrary: fc.constant(0) }, { weight: 1, arbitrary: fc.nat(20) }),
+});
+
+/** The clock moves, even back; limits change or bans are lifted; and all hits that wait are decided in one call. */
 const step = fc.record({
-  limits: fc.option(
-    fc.record({ perMinute: fc.integer({ min: 1, max: 20 }), perDay: fc.integer({ min: 1, max: 60 }) }),
-    {
-      freq: 5,
-    },
-  ),
   move: fc.oneof(
-    { weight: 6, arbitrary: fc.integer({ min: 0, max: 70_000 }) },
-    { weight: 2, arbitrary: fc.constantFrom(0, 59_999, 60_000, 60_001, 86_399_999, 86_400_000) },
+    { weight: 5, arbitrary: fc.integer({ min: 0, max: 5_000 }) },
+    { weight: 3, arbitrary: fc.integer({ min: 0, max: 70_000 }) },
+    { weight: 2, arbitrary: fc.constantFrom(0, 59_999, 60_000, 60_001, DAY_MS - 1, DAY_MS) },
     { weight: 1, arbitrary: fc.integer({ min: -200_000_000, max: 200_000_000 }) },
   ),
-  count: fc.integer({ min: 0, max: 25 }),
-  whole: fc.boolean(),
+  changed: fc.option(fc.record({ account: fc.nat(1), limits }), { freq: 5 }),
+  lifted: fc.option(fc.record({ account: fc.nat(1), key: fc.nat(1) }), { freq: 10 }),
+  rows: fc.array(row, { minLength: 1, maxLength: 5 }),
 });
+
+type Step = typeof step extends fc.Arbitrary<infer T> ? T : never;
 
 describe('sluice.take_hits', () => {
   let limiter: Limiter;
@@ -34,51 +57,70 @@ describe('sluice.take_hits', () => {
   });
   afterAll(() => limiter.close());
 
-  /** What the function says at a moment. */
-  const ask = async (accountId: string, now: number, count: number, whole: boolean) => {
-    await limiter.sql("SELECT set_config('test.now', $1, false)", [String(now)]);
-    const ban = [0, 1_000_000_000, 1_000, 1_000];
-    // Whatever the epoch: limits change here.
-    const values = [[accountId], ['key'], [-1], [count], [whole], [0], ...ban];
-    const [result] = await limiter.sql<HitResult & Record<string, unknown>>(TAKE_HITS, values);
-    if (result === undefined) throw new Error('There is no result.');
-    const told = (used: number, leftMs: number): Window => ({ used, endsAt: now + leftMs });
-    return {
-      admitted: result.admitted,
-      minute: told(result.minute_used, result.minute_left_ms),
-      day: told(result.day_used, result.day_left_ms),
-    };
-  };
+  /** Two accounts, in PostgreSQL and in memory alike. */
+  async function open() {
+    const limits = new InMemoryLimits();
+    const ids: string[] = [];
+    for (let count = 0; count < 2; count++) {
+      const { accountId } = await limiter.account(10, 30);
+      limits.add(accountId, { perMinute: 10, perDay: 30 });
+      ids.push(accountId);
+    }
+    return { limits, ids };
+  }
 
-  it('decides as the rules do, whatever happens', async () => {
-    const schedules = fc.array(step, { minLength: 1, maxLength: 25 });
-    await fc.assert(
-      fc.asyncProperty(schedules, async (steps) => {
-        let limits = { perMinute: 10, perDay: 30 };
-        const { accountId } = await limiter.account(limits.perMinute, limits.perDay);
-        let windows = UNUSED;
-        let now = START;
-        for (const { move, count, whole, ...change } of steps) {
-          now += move;
-          if (change.limits !== null) {
-            limits = change.limits;
-            await limiter.sql('UPDATE sluice.accounts SET per_minute = $2, per_day = $3 WHERE id = $1', [
-              ...[accountId, limits.perMinute, limits.perDay],
-            ]);
-          }
-          const taken = take(windows, limits, count, now, whole);
-          windows = taken.windows;
-          // One that has not begun would end a whole length from now.
-          const told = (name: WindowName) => {
-            const { used, endsAt } = windows[name];
-            return { used, endsAt: endsAt === 0 ? now + WINDOW_MS[name] : endsAt };
-          };
-          expect(await ask(accountId, now, count, whole)).toEqual({
-            ...{ admitted: taken.admitted, minute: told('minute'), day: told('day') },
-          });
-        }
-      }),
-      { numRuns: 80 },
+  async function walk(policy: BanPolicy, steps: readonly Step[]): Promise<void> {
+    const { limits, ids } = await open();
+    const accountOf = (index: number) => {
+      const accountId = ids[index] ?? '';
+      const account = limits.accounts.get(accountId);
+      if (account === undefined) throw new Error('There is no such account.');
+      return { accountId, account };
+    };
+    const keyOf = (one: { account: number; key: number }) => `${ids[one.account] ?? ''}_key_${one.key}`;
+    let now = START;
+    for (const { move, changed, lifted, rows } of steps) {
+      now += move;
+      if (changed !== null) {
+        const { accountId, account } = accountOf(changed.account);
+        await limiter.change({ accountId }, changed.limits);
+        account.limits = changed.limits;
+        account.epoch++;
+      }
+      if (lifted !== null) {
+        await limiter.sql('DELETE FROM sluice.offences WHERE key_id = $1', [keyOf(lifted)]);
+        limits.offences.delete(keyOf(lifted));
+      }
+      const hits = rows.map((one) => {
+        const { accountId, account } = accountOf(one.account);
+        return { accountId, keyId: keyOf(one), epoch: one.ahead === null ? -1 : account.epoch + one.ahead };
+      });
+      const expected = hits.map((hit, index) => {
+        const outcome = limits.decide(hit, rows[index] ?? { count: 0, whole: false, strikes: 0 }, policy, now);
+        return outcome ?? 'stale';
+      });
+      const values = [
+        ...(['accountId', 'keyId', 'epoch'] as const).map((name) => hits.map((hit) => hit[name])),
+        ...(['count', 'whole', 'strikes'] as const).map((name) => rows.map((one) => one[name])),
+        ...[policy.graceMs, policy.afterRefusals, policy.banMs, policy.maxBanMs],
+      ];
+      await limiter.sql("SELECT set_config('test.now', $1, false)", [String(now)]);
+      const decided = await limiter.sql<HitRow & Record<string, unknown>>(`${TAKE_HITS} ORDER BY ordinal`, values);
+      expect(decided.map(({ ordinal: _, stale, ...outcome }) => (stale ? 'stale' : outcome))).toEqual(expected);
+    }
+    const offences = await limiter.sql<{ keyId: string }>(
+      `SELECT key_id AS "keyId", refusing_window_ends_ms::float8 AS "refusingWindowEndsAt",
+              strikes_from_ms::float8 AS "strikesFrom", strikes, strikes_end_ms::float8 AS "strikesEndAt",
+              bans, banned_at_ms::float8 AS "bannedAt", banned_until_ms::float8 AS "bannedUntil", reason
+       FROM sluice.offences WHERE account_id = ANY ($1)`,
+      [ids],
     );
+    expect(new Map(offences.map(({ keyId, ...stored }) => [keyId, stored]))).toEqual(limits.offences);
+  }
+
+  it('decides as the rules in TypeScript do, whatever happens', async () => {
+    await fc.assert(fc.asyncProperty(policy, fc.array(step, { minLength: 1, maxLength: 25, size: 'max' }), walk), {
+      numRuns: 100,
+    });
   });
 });

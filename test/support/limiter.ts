@@ -1,19 +1,21 @@
 import pg from 'pg';
 import { Database } from '#platform/database/database.js';
 import { PostgresPlanThrottlerStorage } from '#rate-limiting/adapters/postgres/postgres-plan-throttler-storage.js';
+import type { BanPolicy } from '#rate-limiting/domain/strikes.js';
+import type { Limits } from '#rate-limiting/domain/windows.js';
 import type { Hit } from '#rate-limiting/plan-throttler-storage.js';
 import { createTestDatabase, type TestDatabase } from './database.js';
 
-const POLICY = { graceMs: 0, afterRefusals: 30, banMs: 60_000, maxBanMs: 3_600_000 };
+export const POLICY: BanPolicy = { graceMs: 0, afterRefusals: 30, banMs: 60_000, maxBanMs: 3_600_000 };
 
-/** Accounts in a database of their own, and what processes have of the limiter on it. */
+/** Accounts in a database of their own, and the limiters of several processes on it. */
 export class Limiter {
   private readonly closing: (() => Promise<void>)[] = [];
   private accounts = 0;
 
   private constructor(
     private readonly database: TestDatabase,
-    readonly client: pg.Client,
+    private readonly client: pg.Client,
   ) {}
 
   static async open(): Promise<Limiter> {
@@ -23,21 +25,24 @@ export class Limiter {
     return new Limiter(database, client);
   }
 
-  /** The storage of a further process, which remembers nothing yet. */
-  async process(policy: Partial<typeof POLICY> = {}): Promise<PostgresPlanThrottlerStorage> {
+  /** Connections of a further process. */
+  async connect(): Promise<Database> {
     const database = await Database.connect({
       ...{ url: this.database.url, poolSize: 3, applicationName: 'contract', asynchronousCommit: true },
       onError: () => undefined,
     });
-    const storage = new PostgresPlanThrottlerStorage(database, { ...POLICY, ...policy });
-    this.closing.push(async () => {
-      await storage.close();
-      await database.close();
-    });
+    this.closing.push(() => database.close());
+    return database;
+  }
+
+  /** The storage of a further process, which has cached nothing. */
+  async process(policy: Partial<BanPolicy> = {}): Promise<PostgresPlanThrottlerStorage> {
+    const storage = new PostgresPlanThrottlerStorage(await this.connect(), { ...POLICY, ...policy });
+    this.closing.push(() => storage.close());
     return storage;
   }
 
-  /** An account that has used nothing, as a single hit of a key of its. */
+  /** An account that has used nothing, as a single hit of one of its keys. */
   async account(perMinute: number, perDay = perMinute): Promise<Hit> {
     const number = ++this.accounts;
     const accountId = `acct_${number}`;
@@ -49,17 +54,39 @@ export class Limiter {
     return { accountId, keyId: `key_${number}`, epoch: 0, count: 1 };
   }
 
-  async sql<Row extends pg.QueryResultRow>(text: string, values: unknown[] = []): Promise<Row[]> {
-    return (await this.client.query<Row>(text, values)).rows;
+  /** Changes an account, or its limits; a trigger increments the epoch when limits change. */
+  async change({ accountId }: Pick<Hit, 'accountId'>, limits?: Limits): Promise<void> {
+    const [set, values] = limits
+      ? ['per_minute = $2, per_day = $3', [limits.perMinute, limits.perDay]]
+      : ['epoch = epoch + 1', []];
+    await this.sql(`UPDATE sluice.accounts SET ${set} WHERE id = $1`, [accountId, ...values]);
   }
 
   async used({ accountId }: Hit): Promise<unknown> {
     const text = 'SELECT minute_used AS minute, day_used AS day FROM sluice.rate_limits WHERE account_id = $1';
-    return (await this.sql(text, [accountId]))[0];
+    return (await this.sql(text, [accountId]))[0] ?? { minute: 0, day: 0 };
+  }
+
+  /** Moves the windows and bans of an account into the past. */
+  async pass({ accountId }: Hit, ms: number): Promise<void> {
+    await this.sql(
+      `UPDATE sluice.rate_limits SET minute_ends_ms = minute_ends_ms - $2, day_ends_ms = day_ends_ms - $2
+       WHERE account_id = $1`,
+      [accountId, ms],
+    );
+    await this.sql(
+      `UPDATE sluice.offences SET banned_at_ms = banned_at_ms - $2, banned_until_ms = banned_until_ms - $2
+       WHERE account_id = $1`,
+      [accountId, ms],
+    );
+  }
+
+  async sql<Row extends pg.QueryResultRow>(text: string, values: unknown[] = []): Promise<Row[]> {
+    return (await this.client.query<Row>(text, values)).rows;
   }
 
   async close(): Promise<void> {
-    await Promise.all(this.closing.map((close) => close()));
+    for (const close of this.closing.reverse()) await close();
     await this.client.end();
     await this.database.drop();
   }

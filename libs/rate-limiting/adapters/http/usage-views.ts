@@ -1,8 +1,8 @@
 import type { Limits } from '#accounts/index.js';
 import type { Backlog, MessageUsage, Storage } from '#messages/index.js';
 import { nullable, time, viewModel } from '#platform/http/openapi/schema.js';
-import type { Simulation } from '../../simulate.js';
-import type { WindowName } from '../../windows.js';
+import type { Simulation } from '../../domain/simulate.js';
+import type { WindowName } from '../../domain/windows.js';
 
 interface WindowView {
   readonly limit: number;

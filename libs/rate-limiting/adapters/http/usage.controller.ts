@@ -15,8 +15,8 @@ import { CurrentCaller, type Caller } from '#platform/http/caller.js';
 import { JsonBody } from '#platform/http/json-body.js';
 import { Field, Operation, Section } from '#platform/http/openapi/operation.js';
 import { PlanThrottlerStorage } from '../../plan-throttler-storage.js';
-import { simulate, steady } from '../../simulate.js';
-import { WINDOW_MS, type WindowName } from '../../windows.js';
+import { simulate, steady } from '../../domain/simulate.js';
+import { WINDOW_MS, type WindowName } from '../../domain/windows.js';
 import { SIMULATION, USAGE, type SimulationView, type UsageView } from './usage-views.js';
 
 const MAX_REQUESTS = 10_000;

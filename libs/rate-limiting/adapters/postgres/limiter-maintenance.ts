@@ -16,7 +16,7 @@ export class LimiterMaintenance implements OnApplicationBootstrap, BeforeApplica
     private readonly counters: Database,
   ) {
     // What could not be deleted is deleted by the next run.
-    this.task = new PeriodicTask(() => Promise.allSettled([bans.forget(), storage.deleteExpired()]));
+    this.task = new PeriodicTask(() => Promise.allSettled([bans.deleteExpired(), storage.deleteExpired()]));
   }
 
   onApplicationBootstrap(): void {

@@ -1,7 +1,11 @@
+import { PeriodicTask } from '#kernel/periodic-task.js';
 import { Batcher, type BatchObserver } from '#platform/batcher.js';
 import type { Database } from '#platform/database/database.js';
 import { asUnavailable, isContention } from '#platform/database/errors.js';
 import type { RateLimitWindow } from '#platform/http/rate-limit-headers.js';
+import type { HitOutcome } from '../../domain/decide-hit.js';
+import type { BanPolicy } from '../../domain/strikes.js';
+import { take } from '../../domain/windows.js';
 import {
   PlanThrottlerStorage,
   type Hit,
@@ -9,38 +13,29 @@ import {
   type Usage,
   type Verdict,
 } from '../../plan-throttler-storage.js';
-import { forgetRows, NOW_MS } from './forget-rows.js';
-import { Refusals, type Strikes } from './refusals.js';
-import { refusedForMs, TAKE_HITS, windowsOf, type HitResult } from './take-hits.js';
-import { take } from '../../windows.js';
+import { RefusalCache, type Strikes } from '../../refusal-cache.js';
+import { verdictOf } from '../../verdicts.js';
+import { deleteInSteps, NOW_MS } from './delete-in-steps.js';
+import { TAKE_HITS, type HitRow } from './take-hits.js';
 
-export interface BanPolicy {
-  /** Milliseconds after the first refusal of a window in which further ones are forgiven. */
-  readonly graceMs: number;
-  /** Strikes within a minute that bring a ban; a tenth of the account's limit per minute if that is more. */
-  readonly afterRefusals: number;
-  readonly banMs: number;
-  readonly maxBanMs: number;
-}
-
-/** Hits of one key that are decided over together; or, without any, strikes of a key that are handed over. */
-interface Row {
+/** Single hits of one key, a hit that is admitted as a whole, or late strikes of a key. */
+interface Call {
   readonly hit: Hit;
   count: number;
   readonly whole: boolean;
   readonly strikes: number;
 }
 
-const FLUSH_EVERY_MS = 100;
+const REPORT_STRIKES_EVERY_MS = 100;
 
 /**
- * All hits that wait at one moment travel in one call of a function in the database, those of one key as one row.
- * @param database with asynchronous commit: a crash may forget the counts of its last second, and nothing else
+ * All hits that wait at one moment are decided in one call of `sluice.take_hits`, single hits of one key as one row.
+ * @param database with asynchronous commit: a crash may lose the counts of its last second, and nothing else
  */
 export class PostgresPlanThrottlerStorage extends PlanThrottlerStorage {
   private readonly batcher: Batcher<Hit, Verdict>;
-  private readonly refusals = new Refusals();
-  private readonly flushTimer: NodeJS.Timeout;
+  private readonly refusals = new RefusalCache();
+  private readonly reports = new PeriodicTask(() => this.report(this.refusals.takeOverdueStrikes(performance.now())));
 
   constructor(
     private readonly database: Database,
@@ -50,10 +45,7 @@ export class PostgresPlanThrottlerStorage extends PlanThrottlerStorage {
     super();
     const limits = { maxItems: 1_000, maxWaiting: 20_000, concurrency: 2, observer };
     this.batcher = new Batcher((hits) => this.decide(hits), limits);
-    this.flushTimer = setInterval(
-      () => void this.handOver(this.refusals.takeOverdue(performance.now())),
-      FLUSH_EVERY_MS,
-    );
+    this.reports.start(REPORT_STRIKES_EVERY_MS);
   }
 
   recall(hit: Hit): RefusingVerdict | null {
@@ -63,12 +55,12 @@ export class PostgresPlanThrottlerStorage extends PlanThrottlerStorage {
   async hit(hit: Hit): Promise<Verdict> {
     const recalled = this.recall(hit);
     if (recalled !== null) return recalled;
-    this.refusals.noteAsked(hit, performance.now());
+    this.refusals.startRecheck(hit, performance.now());
     return this.batcher.submit(hit);
   }
 
   lastKnownWindows(accountId: string): readonly RateLimitWindow[] | null {
-    return this.refusals.lastTold(accountId, performance.now());
+    return this.refusals.lastKnownWindows(accountId, performance.now());
   }
 
   async usage(accountId: string): Promise<Usage> {
@@ -89,81 +81,70 @@ export class PostgresPlanThrottlerStorage extends PlanThrottlerStorage {
     return { limits, windows: take(stored, limits, 0, at).windows, at };
   }
 
-  // A row of 0 may be one that a hit has just made and is about to count in.
+  // A row of 0 may have just been inserted for a hit that is about to count in it.
   deleteExpired(): Promise<void> {
-    const lapsed = `day_ends_ms BETWEEN 1 AND ${NOW_MS} - 86400000`;
-    return forgetRows(this.database, 'sluice.rate_limits', 'account_id', lapsed);
+    const expired = `day_ends_ms BETWEEN 1 AND ${NOW_MS} - 86400000`;
+    return deleteInSteps(this.database, 'sluice.rate_limits', 'account_id', expired);
   }
 
-  /** Decides over what waits and hands strikes over. */
+  /** Decides the waiting hits and reports all strikes. */
   async close(): Promise<void> {
-    clearInterval(this.flushTimer);
+    await this.reports.close();
     await this.batcher.idle();
-    await this.handOver(this.refusals.takeAll());
+    await this.report(this.refusals.takeAllStrikes());
   }
 
-  private async handOver(strikes: Strikes[]): Promise<void> {
-    // Strikes that can't be handed over are forgiven: the caller was refused all the same.
-    if (strikes.length > 0) await this.ask(strikes.map(rowOf)).catch(() => undefined);
+  private async report(strikes: Strikes[]): Promise<void> {
+    // Strikes that can't be reported are dropped: their requests were refused all the same.
+    if (strikes.length > 0) await this.call(strikes.map(callOf)).catch(() => undefined);
   }
 
   private async decide(hits: Hit[]): Promise<Verdict[]> {
-    const rows = new Map<string, Row>();
+    const calls = new Map<string, Call>();
     const places = hits.map((hit, index) => {
       const whole = hit.count !== 1;
       const name = whole ? String(index) : `${hit.keyId}/${hit.epoch}`;
-      const row = rows.get(name);
-      if (row !== undefined) return { name, place: row.count++ };
-      rows.set(name, { hit, count: hit.count, whole, strikes: 0 });
+      const call = calls.get(name);
+      if (call !== undefined) return { name, place: call.count++ };
+      calls.set(name, { hit, count: hit.count, whole, strikes: 0 });
       return { name, place: 0 };
     });
     const accounts = [...new Set(hits.map(({ accountId }) => accountId))];
-    const strikes = accounts.flatMap((accountId) => this.refusals.takeStrikes(accountId)).map(rowOf);
-    const results = (await this.ask([...strikes, ...rows.values()])).slice(strikes.length);
-    const byName = new Map([...rows.keys()].map((name, index) => [name, results[index]]));
-    return places.map(({ name, place }, index) => verdict(byName.get(name), place, hits[index]?.count ?? 1));
+    const strikes = accounts.flatMap((accountId) => this.refusals.takeStrikes(accountId)).map(callOf);
+    const rows = (await this.call([...strikes, ...calls.values()])).slice(strikes.length);
+    const byName = new Map([...calls.keys()].map((name, index) => [name, rows[index]]));
+    return places.map(({ name, place }, index) => verdictOf(byName.get(name) ?? null, place, hits[index]?.count ?? 1));
   }
 
-  private async ask(rows: Row[]): Promise<(HitResult | undefined)[]> {
+  /** @returns the outcome of each call, null for one that is stale */
+  private async call(calls: Call[]): Promise<(HitOutcome | null)[]> {
     const values = [
-      rows.map(({ hit }) => hit.accountId),
-      rows.map(({ hit }) => hit.keyId),
-      rows.map(({ hit }) => hit.epoch),
-      rows.map(({ count }) => count),
-      rows.map(({ whole }) => whole),
-      rows.map(({ strikes }) => strikes),
+      calls.map(({ hit }) => hit.accountId),
+      calls.map(({ hit }) => hit.keyId),
+      calls.map(({ hit }) => hit.epoch),
+      calls.map(({ count }) => count),
+      calls.map(({ whole }) => whole),
+      calls.map(({ strikes }) => strikes),
       ...[this.bans.graceMs, this.bans.afterRefusals, this.bans.banMs, this.bans.maxBanMs],
     ];
-    const results = await this.database.prepared<HitResult>('take-hits', TAKE_HITS, values).catch((error: unknown) => {
+    const rows = await this.database.prepared<HitRow>('take-hits', TAKE_HITS, values).catch((error: unknown) => {
       throw asUnavailable(error, isContention);
     });
     const now = performance.now();
-    const ordered: (HitResult | undefined)[] = [];
-    for (const result of results) {
-      const row = rows[result.ordinal - 1];
-      ordered[result.ordinal - 1] = result;
-      if (row === undefined || result.stale) continue;
-      const refused = !row.whole && result.admitted < row.count && result.ban_left_ms === 0;
-      if (row.count === 0) this.refusals.noteHandedOver(row.hit, result, now);
-      else this.refusals.note(row.hit, result, refused, now);
+    const outcomes = calls.map((): HitOutcome | null => null);
+    for (const { ordinal, stale, ...outcome } of rows) {
+      const call = calls[ordinal - 1];
+      if (call === undefined || stale) continue;
+      outcomes[ordinal - 1] = outcome;
+      const refused = !call.whole && outcome.admitted < call.count && outcome.banLeftMs === 0;
+      if (call.count === 0) this.refusals.updateKey(call.hit, outcome, now);
+      else this.refusals.update(call.hit, outcome, refused, now);
     }
-    return ordered;
+    return outcomes;
   }
 }
 
 // Epoch -1: strikes belong to the key whatever has changed since they were counted.
-function rowOf({ accountId, keyId, count: strikes }: Strikes): Row {
+function callOf({ accountId, keyId, count: strikes }: Strikes): Call {
   return { hit: { accountId, keyId, epoch: -1, count: 0 }, count: 0, whole: false, strikes };
-}
-
-function verdict(result: HitResult | undefined, place: number, count: number): Verdict {
-  if (result === undefined || result.stale) return { kind: 'stale' };
-  if (count !== 1 ? result.admitted === count : place < result.admitted) {
-    return { kind: 'admitted', windows: windowsOf(result, count === 1 ? result.admitted - place - 1 : 0) };
-  }
-  // Where some requests had room, but not as many as this: nothing remains for it.
-  const windows = windowsOf(result).map((one) => (one.remaining < count ? { ...one, remaining: 0 } : one));
-  const spared = place - result.admitted < result.spared;
-  if (result.ban_left_ms > 0 && !spared) return { kind: 'banned', windows, retryInMs: result.ban_left_ms };
-  return { kind: 'refused', windows, retryInMs: refusedForMs(result, count) };
 }

@@ -1,5 +1,4 @@
-import type { Limits } from '#accounts/index.js';
-import { take, UNUSED, type Windows } from './windows.js';
+import { take, UNUSED, type Limits, type Windows } from './windows.js';
 
 export interface Simulation {
   readonly admitted: number;

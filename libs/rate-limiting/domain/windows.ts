@@ -1,4 +1,8 @@
-import type { Limits } from '#accounts/index.js';
+/** Requests that an account may send. */
+export interface Limits {
+  readonly perMinute: number;
+  readonly perDay: number;
+}
 
 /** Milliseconds. */
 export const WINDOW_MS = { minute: 60_000, day: 86_400_000 } as const;
@@ -16,22 +20,21 @@ export type Windows = Readonly<Record<WindowName, Window>>;
 export const UNUSED: Windows = { minute: { used: 0, endsAt: 0 }, day: { used: 0, endsAt: 0 } };
 
 export interface Taken {
-  /** How many of the requests are let pass; the others count nowhere. */
+  /** How many of the requests are admitted; the others are counted in no window. */
   readonly admitted: number;
   readonly windows: Windows;
 }
 
 /**
- * The rules of the windows. PostgreSQL repeats them where they must be atomic (`sluice.take_hits`); a property test
- * holds both together.
+ * Counts requests in both windows, as many as fit.
  * @param at Unix milliseconds
- * @param whole whether the requests pass together or not at all
+ * @param whole whether the requests are admitted together or not at all
  */
 export function take(windows: Windows, limits: Limits, count: number, at: number, whole = false): Taken {
   const minute = rolled(windows.minute, WINDOW_MS.minute, at);
   const day = rolled(windows.day, WINDOW_MS.day, at);
-  const room = Math.max(0, Math.min(limits.perMinute - minute.used, limits.perDay - day.used));
-  const admitted = whole && count > room ? 0 : Math.min(count, room);
+  const capacity = Math.max(0, Math.min(limits.perMinute - minute.used, limits.perDay - day.used));
+  const admitted = whole && count > capacity ? 0 : Math.min(count, capacity);
   if (admitted === 0) return { admitted, windows: { minute, day } };
   return {
     admitted,
@@ -40,6 +43,14 @@ export function take(windows: Windows, limits: Limits, count: number, at: number
       day: counted(day, admitted, at + WINDOW_MS.day),
     },
   };
+}
+
+/** When `count` more requests fit: the end of the window without capacity for them, the later of two; 0 for none. */
+export function refusedUntil({ minute, day }: Windows, limits: Limits, count: number): number {
+  return Math.max(
+    minute.used + count > limits.perMinute ? minute.endsAt : 0,
+    day.used + count > limits.perDay ? day.endsAt : 0,
+  );
 }
 
 // A clock that goes back must not lengthen a window: it never ends later than one that begins now.

@@ -1,2 +1,0 @@
-export { simulate, steady, type Simulation } from './simulate.js';
-export { take, UNUSED, WINDOW_MS, type Window, type Windows } from './windows.js';
