@@ -78,7 +78,7 @@ export const PROBLEMS: Readonly<Record<ErrorCode, ProblemKind>> = {
     title: 'Sign-up is disabled',
     cause: 'The operator of this service has disabled sign-up.',
     cure: 'Ask the operator for an account.',
-    example: 'Sign-up is disabled. Ask the operator of this service for an account.',
+    example: 'Sign-up is disabled. Ask the operator for an account.',
   },
   not_found: {
     status: 404,

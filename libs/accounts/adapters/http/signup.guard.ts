@@ -12,8 +12,7 @@ export class SignupLimit {
 
   /** @throws DomainError when the sign-up cannot succeed, whatever its body */
   check(request: FastifyRequest): void {
-    if (!this.open)
-      throw new DomainError('signup_closed', 'Sign-up is disabled. Ask the operator of this service for an account.');
+    if (!this.open) throw new DomainError('signup_closed', 'Sign-up is disabled. Ask the operator for an account.');
     if (this.budget.peek(request.ip).remaining === 0) this.refuse(request);
   }
 
