@@ -84,6 +84,6 @@ describe('Message', () => {
   });
 
   it('names its status when it refuses a transition', () => {
-    expect(() => aMessage({ status: 'delivered' }).cancel(SENT_AT)).toThrow(/is delivered.*only.*is queued/);
+    expect(() => aMessage({ status: 'delivered' }).cancel(SENT_AT)).toThrow(/is delivered.*to be queued/);
   });
 });

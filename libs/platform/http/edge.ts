@@ -52,7 +52,7 @@ export function createEdge(options: EdgeOptions): FastifyAdapter {
       options.cors(request.raw, reply.raw);
       setStandardHeaders(request, reply);
       setRateLimitHeaders(reply, [anonymous.take(request.ip).window]);
-      sendProblem(request, reply, new DomainError('malformed_request', 'The path is not validly percent-encoded.'));
+      sendProblem(request, reply, new DomainError('malformed_request', 'The path has invalid percent-encoding.'));
       options.metrics.unreadable(reply.statusCode, request.id);
     },
     rewriteUrl: (request: IncomingMessage) => {
@@ -91,7 +91,7 @@ export function createEdge(options: EdgeOptions): FastifyAdapter {
   });
   server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) => {
     const windows = [anonymous.take(request.socket.remoteAddress ?? '').window];
-    const detail = 'The only expectation is 100-continue.';
+    const detail = 'The only supported expectation is 100-continue.';
     const { status, headers, body } = closingProblem(options, 'malformed_request', detail, windows, request);
     response.writeHead(status, headers).end(body);
   });
@@ -120,8 +120,11 @@ function closingProblem(
 type ConnectionError = Error & { code?: string };
 
 const UNREADABLE: Readonly<Record<string, [ErrorCode, string]>> = {
-  HPE_HEADER_OVERFLOW: ['headers_too_large', `Headers and path together must be at most ${MAX_HEADER_BYTES} bytes.`],
-  ERR_HTTP_REQUEST_TIMEOUT: ['request_timeout', 'Send the whole request without delay.'],
+  HPE_HEADER_OVERFLOW: [
+    'headers_too_large',
+    `The path and headers must be at most ${MAX_HEADER_BYTES} bytes in total.`,
+  ],
+  ERR_HTTP_REQUEST_TIMEOUT: ['request_timeout', 'The request did not arrive in time. Send it without pauses.'],
 };
 
 const refusedSockets = new WeakSet<Socket>();

@@ -94,7 +94,7 @@ function collect(request: IncomingMessage, limit: number): Promise<Buffer> {
     });
     // Nobody is left to read the answer; rejecting ends the work for it. An error is not made in vain: it costs a stack.
     request.on('close', () => {
-      if (!complete) reject(new DomainError('malformed_request', 'The request ended before its body did.'));
+      if (!complete) reject(new DomainError('malformed_request', 'The request ended before its body was complete.'));
     });
   });
 }

@@ -26,7 +26,7 @@ export class ProblemFilter implements ExceptionFilter {
     const error = asUnavailable(thrown, (cause) => isUnavailable(cause) || isContention(cause));
     if (error instanceof DomainError) return error;
     if (error instanceof HttpException && error.getStatus() === 404) {
-      return new DomainError('not_found', 'No resource has this path.');
+      return new DomainError('not_found', 'There is no resource at this path.');
     }
     this.logger.error({ ...aboutRequest(request), err: error }, 'unexpected error');
     return new DomainError(

@@ -45,7 +45,10 @@ export class PlanThrottlerGuard extends ThrottlerGuard implements Counter {
   async countMore(request: FastifyRequest, more: number): Promise<void> {
     const limit = Math.min(...(request.rateLimit ?? []).map((window) => window.limit));
     if (more >= limit) {
-      throw new DomainError('batch_exceeds_limit', `Your plan admits ${limit} messages at once. Send smaller batches.`);
+      throw new DomainError(
+        'batch_exceeds_limit',
+        `Your plan allows at most ${limit} messages per batch. Send smaller batches.`,
+      );
     }
     const count = (caller: Caller) => this.storageService.hit({ ...caller, count: more });
     if (more === 0 || (await this.admit(request, count))) return;
