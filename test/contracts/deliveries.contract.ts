@@ -126,6 +126,10 @@ export function describeDeliveries(name: string, open: () => Promise<DeliveriesS
         );
         expect(settled).toEqual(inOrder.map((_, index) => index === 99));
         expect((await stored(message)).state).toMatchObject({ status: 'delivered', attempts: 100, claim: null });
+        const noted = await subject.attempts(message);
+        expect(noted.map(({ number }) => number)).toEqual(inOrder.map((_, index) => index + 1));
+        expect(noted.map(({ outcome }) => outcome)).toEqual([...Array<string>(99).fill('lost'), 'delivered']);
+        expect(noted.map(({ startedAt }) => startedAt)).toEqual(inOrder.map(({ state }) => state.updatedAt));
       });
 
       it('claims many at once, each for itself', async () => {
@@ -141,43 +145,35 @@ export function describeDeliveries(name: string, open: () => Promise<DeliveriesS
     });
 
     describe('settling', () => {
-      it.each(Object.keys(ends))('stores the end of an attempt: %s', async (end) => {
-        const message = await put(aMessage());
-        const claimed = await claim(message);
-        const ended = ends[end]?.(claimed);
-        if (ended === undefined) throw new Error('There is no such end.');
-        expect(await subject.other.settle(claimed, ended)).toBe(true);
-        const { updatedAt } = (await stored(message)).state;
-        expect((await stored(message)).state).toEqual({ ...ended.state, updatedAt });
-      });
-
-      it('changes nothing for a worker whose message was taken over', async () => {
+      it('changes nothing for a worker whose message was taken over, or delivered by another', async () => {
         const message = await put(aMessage());
         const lost = await claim(message);
+        const expectUnchanged = async (expected: Message) => {
+          for (const end of Object.values(ends)) expect(await subject.deliveries.settle(lost, end(lost))).toBe(false);
+          expect(await subject.deliveries.runsAlone(lost, 1)).toBe(false);
+          expect(await stored(message)).toEqual(expected);
+        };
         const taken = await claim(message);
-        for (const end of Object.values(ends)) expect(await subject.deliveries.settle(lost, end(lost))).toBe(false);
-        expect(await subject.deliveries.runsAlone(lost, 1)).toBe(false);
-        expect(await stored(message)).toEqual(taken);
-      });
-
-      it('changes nothing for a lost worker when another has delivered', async () => {
-        const message = await put(aMessage());
-        const lost = await claim(message);
-        const taken = await claim(message);
+        await expectUnchanged(taken);
         await subject.deliveries.settle(taken, deliver(taken));
-        const delivered = await stored(message);
-        for (const end of Object.values(ends)) expect(await subject.deliveries.settle(lost, end(lost))).toBe(false);
-        expect(await stored(message)).toEqual(delivered);
+        await expectUnchanged(await stored(message));
       });
 
-      it.each(Object.keys(ends))('says the same when it is told again because its answer was lost: %s', async (end) => {
-        const message = await put(aMessage());
+      it.each([
+        ['deliver', 'delivered', null],
+        ['requeue', 'retried', 'no luck'],
+        ['fail', 'failed', 'no luck'],
+      ])('stores the end of an attempt once, also when it is repeated: %s', async (end, outcome, error) => {
+        const message = await put(aMessage({ attempts: 4 }));
         const claimed = await claim(message);
         const ended = ends[end]?.(claimed);
         if (ended === undefined) throw new Error('There is no such end.');
-        for (let time = 0; time < 3; time++) expect(await subject.deliveries.settle(claimed, ended)).toBe(true);
+        for (const deliveries of [subject.other, subject.deliveries, subject.other]) {
+          expect(await deliveries.settle(claimed, ended)).toBe(true);
+        }
         const { updatedAt } = (await stored(message)).state;
         expect((await stored(message)).state).toEqual({ ...ended.state, updatedAt });
+        expect(await subject.attempts(message)).toMatchObject([{ number: 5, outcome, error }]);
       });
 
       it('does not repeat an end after which somebody else has gone on', async () => {
@@ -288,13 +284,6 @@ export function describeDeliveries(name: string, open: () => Promise<DeliveriesS
         ]);
       });
 
-      it('that failed for good say so', async () => {
-        const message = await put(aMessage({ attempts: 4 }));
-        const claimed = await claim(message);
-        await subject.deliveries.settle(claimed, claimed.fail('no luck', SENT_AT));
-        expect(await subject.attempts(message)).toMatchObject([{ number: 5, outcome: 'failed', error: 'no luck' }]);
-      });
-
       it('are lost when another worker takes over: one for each, since it began', async () => {
         const message = await put(aMessage());
         const first = await claim(message);
@@ -309,23 +298,6 @@ export function describeDeliveries(name: string, open: () => Promise<DeliveriesS
         await subject.deliveries.settle(third, deliver(third));
         const outcomes = (await subject.attempts(message)).map(({ outcome }) => outcome);
         expect(outcomes).toEqual(['lost', 'lost', 'delivered']);
-      });
-
-      it('are each noted once when many workers take over from each other, and ends are told again', async () => {
-        const message = await put(aMessage());
-        const claims = await Promise.all(
-          Array.from({ length: 60 }, (_, index) =>
-            claim(message, 45_000, index % 2 ? subject.other : subject.deliveries),
-          ),
-        );
-        const last = claims.find(({ state }) => state.attempts === 60);
-        if (last === undefined) throw new Error('One of them is the last.');
-        for (let time = 0; time < 3; time++) await subject.deliveries.settle(last, deliver(last));
-        const noted = await subject.attempts(message);
-        expect(noted.map(({ number }) => number)).toEqual(claims.map((_, index) => index + 1));
-        expect(noted.map(({ outcome }) => outcome)).toEqual([...Array<string>(59).fill('lost'), 'delivered']);
-        const began = new Map(claims.map(({ state }) => [state.attempts, state.updatedAt]));
-        expect(noted.map(({ startedAt }) => startedAt)).toEqual(noted.map(({ number }) => began.get(number)));
       });
     });
 

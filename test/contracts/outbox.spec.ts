@@ -67,14 +67,6 @@ describe('the outbox of PostgreSQL', () => {
     expect((await store.entries()).map(({ message_ids }) => message_ids.length)).toEqual([20]);
   });
 
-  it('loses relayed entries a moment later', async () => {
-    const queue = new InMemoryDeliveryQueue();
-    const process = await store.process(queue);
-    await process.messages.add(aMessage(), null);
-    await store.until(() => queue.jobs.size === 1);
-    await store.until(async () => (await store.entries()).length === 0);
-  });
-
   it('is swept by another process when the one that swept it has lost its connection', async () => {
     const [one, other] = [await store.process(), await store.process()];
     await store.commit(aMessage());

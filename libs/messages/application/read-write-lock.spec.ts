@@ -73,15 +73,6 @@ describe('ReadWriteLock', () => {
     );
   });
 
-  it('lets those who want company run side by side', async () => {
-    const lock = new ReadWriteLock();
-    const all = [new Work(lock, false), new Work(lock, false)];
-    await turn();
-    expect(all.map((work) => work.running)).toEqual([true, true]);
-    for (const work of all) work.end(true);
-    expect(await Promise.all(all.map((work) => work.outcome))).toEqual(['done', 'done']);
-  });
-
   it('hands on what the work resolves or rejects to, and goes on after a failure', async () => {
     const lock = new ReadWriteLock();
     await expect(lock.exclusive(() => Promise.reject(new Error('exclusive')))).rejects.toThrow('exclusive');

@@ -7,7 +7,6 @@ import {
   anyText,
   idempotency,
   messages,
-  textOf,
   TRACEPARENT,
 } from '../../support/messages.js';
 import { NOTHING, type MessagesSubject, type Part } from './subject.js';
@@ -33,13 +32,6 @@ export function describeAdding(current: () => MessagesSubject): void {
         'idempotency record': [keyed.id],
       });
       expect(await subject.other.find(keyed.state.accountId, keyed.id)).toEqual(keyed);
-    });
-
-    it('keeps the trace that a message was sent in', async () => {
-      const sent = [aMessage({ traceparent: TRACEPARENT }), aMessage()];
-      await Promise.all(sent.map((message) => subject.messages.add(message, null)));
-      const found = await Promise.all(sent.map(({ id, state }) => subject.other.find(state.accountId, id)));
-      expect(found).toEqual(sent);
     });
 
     it.each(parts.flatMap((part) => (['at once', 'at commit'] as const).map((when) => ({ part, when }))))(
@@ -73,24 +65,17 @@ export function describeAdding(current: () => MessagesSubject): void {
       expect(await subject.stored()).toEqual(Object.fromEntries(parts.map((part) => [part, good.sort()])));
     });
 
-    it('gives each text back as it came', async () => {
+    it('gives each text and trace back as it came', async () => {
       const accountId = anAccountId();
       await fc.assert(
         fc.asyncProperty(fc.array(anyText, { minLength: 1, maxLength: 50 }), async (texts) => {
-          const sent = texts.map((text) => aMessage({ text, accountId }));
+          const sent = texts.map((text) => aMessage({ text, accountId, traceparent: TRACEPARENT }));
           await Promise.all(sent.map((message) => subject.messages.add(message, null)));
           const found = await Promise.all(sent.map(({ id }) => subject.other.find(accountId, id)));
           expect(found).toEqual(sent);
         }),
         { numRuns: 20 },
       );
-    });
-
-    it('takes many of the largest messages at once', async () => {
-      const sent = messages(40, { text: textOf() });
-      await Promise.all(sent.map((message) => subject.messages.add(message, null)));
-      const ids = sent.map(({ id }) => id).sort();
-      expect(await subject.stored()).toEqual({ ...NOTHING, message: ids, 'outbox entry': ids });
     });
   });
 }
