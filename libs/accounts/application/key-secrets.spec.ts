@@ -1,4 +1,3 @@
-import fc from 'fast-check';
 import { KeySecrets } from './key-secrets.js';
 
 const alphabet = '0123456789abcdefghjkmnpqrstvwxyz';
@@ -6,7 +5,7 @@ const secrets = new KeySecrets('p'.repeat(32));
 const { key, hash } = secrets.issue();
 
 describe('KeySecrets', () => {
-  it('issues keys that scanners recognise, of 160 random bits and 40 of a MAC', () => {
+  it('issues keys with a known prefix, 160 random bits and a MAC of 40 bits', () => {
     const issued = Array.from({ length: 500 }, () => secrets.issue().key);
     for (const one of issued) expect(one).toMatch(/^slc_[0-9a-hjkmnp-tv-z]{40}$/);
     expect(new Set(issued).size).toBe(500);
@@ -16,7 +15,7 @@ describe('KeySecrets', () => {
     }
   });
 
-  it('knows its own keys, and each by a hash of its own that tells nothing of the key', () => {
+  it('hashes each of its keys to 32 bytes that reveal nothing of the key', () => {
     const issued = Array.from({ length: 100 }, () => secrets.issue());
     for (const one of issued) expect(secrets.hash(one.key)).toEqual(one.hash);
     expect(issued.every((one) => one.hash.length === 32)).toBe(true);
@@ -28,7 +27,7 @@ describe('KeySecrets', () => {
     expect(hash.toString('latin1')).not.toContain(key);
   });
 
-  it('refuses a key of which any character was changed', () => {
+  it('rejects a key with any other character in any place', () => {
     for (let place = 0; place < key.length; place++) {
       for (const character of `${alphabet}ilouA_ \u0000é`) {
         if (character === key[place]) continue;
@@ -37,29 +36,10 @@ describe('KeySecrets', () => {
     }
   });
 
-  it('refuses a key that was cut, lengthened, written in capitals or put in blanks', () => {
+  it('rejects a key that is cut, extended, in capitals or between blanks, and one of another pepper', () => {
+    const foreign = new KeySecrets('q'.repeat(32));
     const others = ['', key.slice(1), key.slice(0, -1), `${key}0`, key.toUpperCase(), ` ${key}`, `${key}\n`, key + key];
-    for (const other of others) expect(secrets.hash(other)).toBeNull();
-  });
-
-  it('refuses whatever it has not issued', () => {
-    const guess = fc.string({ unit: fc.constantFrom(...alphabet.split('')), minLength: 40, maxLength: 40 });
-    fc.assert(
-      fc.property(
-        fc.oneof(
-          fc.string(),
-          guess.map((text) => `slc_${text}`),
-        ),
-        (presented) => {
-          expect(secrets.hash(presented)).toBeNull();
-        },
-      ),
-    );
-  });
-
-  it('refuses what was issued under another pepper', () => {
-    const others = new KeySecrets('q'.repeat(32));
-    expect(others.hash(key)).toBeNull();
-    expect(secrets.hash(others.issue().key)).toBeNull();
+    for (const other of [...others, foreign.issue().key]) expect(secrets.hash(other)).toBeNull();
+    expect(foreign.hash(key)).toBeNull();
   });
 });

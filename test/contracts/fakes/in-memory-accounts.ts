@@ -4,7 +4,7 @@ import { MAX_KEYS, type ApiKey } from '#accounts/domain/api-key.js';
 
 interface StoredKey {
   key: ApiKey;
-  readonly hash: string;
+  readonly hash: Buffer;
   revoked: boolean;
 }
 
@@ -16,12 +16,10 @@ export class InMemoryAccounts extends Accounts {
   private readonly keys: StoredKey[] = [];
   private readonly epochs = new Map<string, number>();
 
-  add(account: Account, key: ApiKey, hash: Buffer): Promise<void> {
+  async add(account: Account, key: ApiKey, hash: Buffer): Promise<void> {
     if (this.stored(hash) !== undefined) return Promise.reject(new Error('duplicate key'));
     this.accounts.set(account.id, account);
-    this.epochs.set(account.id, 0);
-    this.put(key, hash);
-    return Promise.resolve();
+    await this.addKey(key, hash);
   }
 
   find(id: string): Promise<Account | null> {
@@ -32,15 +30,14 @@ export class InMemoryAccounts extends Accounts {
     return Promise.resolve(pageOf([...this.accounts.values()], page));
   }
 
-  update(id: string, change: (account: Account) => Account): Promise<Account | null> {
-    return Promise.resolve().then(() => {
-      const account = this.accounts.get(id);
-      if (account === undefined) return null;
-      const changed = change(account);
-      this.accounts.set(id, changed);
-      this.change(id);
-      return changed;
-    });
+  async update(id: string, change: (account: Account) => Account): Promise<Account | null> {
+    await Promise.resolve();
+    const account = this.accounts.get(id);
+    if (account === undefined) return null;
+    const changed = change(account);
+    this.accounts.set(id, changed);
+    this.change(id);
+    return changed;
   }
 
   findKey(hash: Buffer): Promise<FoundKey | null> {
@@ -50,17 +47,18 @@ export class InMemoryAccounts extends Accounts {
   }
 
   listKeys(accountId: string, page: Page): Promise<ApiKey[]> {
-    return Promise.resolve(pageOf(this.keysOf(accountId), page));
+    const keys = this.unrevoked(accountId).map(({ key }) => key);
+    return Promise.resolve(pageOf(keys, page));
   }
 
   addKey(key: ApiKey, hash: Buffer): Promise<boolean> {
-    if (this.live(key.accountId, key.createdAt).length >= MAX_KEYS) return Promise.resolve(false);
-    this.put(key, hash);
-    return Promise.resolve(true);
+    const added = this.live(key.accountId, key.createdAt).length < MAX_KEYS;
+    if (added) this.keys.push({ key, hash, revoked: false });
+    return Promise.resolve(added);
   }
 
   revokeKey(accountId: string, keyId: string): Promise<boolean> {
-    const found = this.keys.find(({ key, revoked }) => key.accountId === accountId && key.id === keyId && !revoked);
+    const found = this.unrevoked(accountId).find(({ key }) => key.id === keyId);
     if (found === undefined) return Promise.resolve(false);
     found.revoked = true;
     this.change(accountId);
@@ -76,24 +74,23 @@ export class InMemoryAccounts extends Accounts {
     successor: (old: ApiKey) => ApiKey,
   ): Promise<ApiKey | false | null> {
     const live = this.live(accountId, at);
-    const old = live.find(({ id }) => id === keyId);
+    const old = live.find(({ key }) => key.id === keyId);
     if (old === undefined) return null;
     if (endsAt > at && live.length >= MAX_KEYS) return false;
-    const key = successor(old);
-    if (endsAt > at) {
-      const earlier = old.expiresAt !== null && old.expiresAt < endsAt;
-      this.amend(keyId, { expiresAt: earlier ? old.expiresAt : endsAt });
-      this.change(accountId);
-    } else await this.revokeKey(accountId, keyId);
-    this.put(key, hash);
+    const key = successor(old.key);
+    if (endsAt > at) old.key = { ...old.key, expiresAt: earlier(old.key.expiresAt, endsAt) };
+    else old.revoked = true;
+    this.change(accountId);
+    await this.addKey(key, hash);
     return key;
   }
 
   saveLastUses(uses: ReadonlyMap<string, Date>): Promise<void> {
     this.uses.push(uses);
-    for (const { key } of this.keys) {
-      const at = uses.get(key.id);
-      if (at !== undefined && (key.lastUsedAt === null || key.lastUsedAt < at)) this.amend(key.id, { lastUsedAt: at });
+    for (const stored of this.keys) {
+      const { id, lastUsedAt } = stored.key;
+      const at = uses.get(id);
+      if (at !== undefined && (lastUsedAt === null || lastUsedAt < at)) stored.key = { ...stored.key, lastUsedAt: at };
     }
     return Promise.resolve();
   }
@@ -103,25 +100,21 @@ export class InMemoryAccounts extends Accounts {
     this.epochs.set(accountId, (this.epochs.get(accountId) ?? 0) + 1);
   }
 
-  private put(key: ApiKey, hash: Buffer): void {
-    this.keys.push({ key, hash: hash.toString('hex'), revoked: false });
-  }
-
-  private amend(keyId: string, change: Partial<ApiKey>): void {
-    for (const stored of this.keys) if (stored.key.id === keyId) stored.key = { ...stored.key, ...change };
-  }
-
   private stored(hash: Buffer): StoredKey | undefined {
-    return this.keys.find((stored) => stored.hash === hash.toString('hex'));
+    return this.keys.find((stored) => stored.hash.equals(hash));
   }
 
-  private keysOf(accountId: string): ApiKey[] {
-    return this.keys.filter(({ key, revoked }) => key.accountId === accountId && !revoked).map(({ key }) => key);
+  private unrevoked(accountId: string): StoredKey[] {
+    return this.keys.filter(({ key, revoked }) => key.accountId === accountId && !revoked);
   }
 
-  private live(accountId: string, at: Date): ApiKey[] {
-    return this.keysOf(accountId).filter(({ expiresAt }) => expiresAt === null || expiresAt > at);
+  private live(accountId: string, at: Date): StoredKey[] {
+    return this.unrevoked(accountId).filter(({ key }) => key.expiresAt === null || key.expiresAt > at);
   }
+}
+
+function earlier(one: Date | null, other: Date): Date {
+  return one !== null && one < other ? one : other;
 }
 
 function pageOf<T extends { readonly id: string }>(all: readonly T[], { limit, before }: Page): T[] {
