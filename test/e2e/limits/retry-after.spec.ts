@@ -89,7 +89,7 @@ describe('Retry-After of a refused request', () => {
     expect(headers['content-type']).toBe('application/problem+json; charset=utf-8');
     expect(body).toEqual({
       type: '/errors/rate_limit_exceeded',
-      title: 'The rate limit is exceeded',
+      title: 'The rate limit was exceeded',
       status: 429,
       detail: `The requests of your plan are used up. Retry after ${retryAfter(answer)} s.`,
       code: 'rate_limit_exceeded',
