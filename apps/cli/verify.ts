@@ -1,9 +1,10 @@
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { UsageError } from '#platform/usage-error.js';
 import { Ledger } from './verify/ledger.js';
 import { isKept, printed } from './verify/report.js';
-import { CannotJudge, Verification } from './verify/verification.js';
+import { Verification } from './verify/verification.js';
 
 const USAGE = `Usage: SLUICE_KEY=… npm run verify -- [options]
 
@@ -19,9 +20,6 @@ const USAGE = `Usage: SLUICE_KEY=… npm run verify -- [options]
   --resume             goes on with the ledger of a run that was killed: repeats what is unknown, and reckons
 
 Exit code 0: every promise was kept. 1: one was broken. 2: it could not be judged.`;
-
-/** What keeps the command from its work, as a sentence. */
-class Mistake extends Error {}
 
 function readOptions() {
   const { values } = parseArgs({
@@ -46,14 +44,14 @@ function readOptions() {
   ) => {
     const text = values[name] ?? String(or);
     if (!/^\d{1,9}$/.test(text) || Number(text) < min || Number(text) > max) {
-      throw new Mistake(`--${name} must be a whole number from ${min} to ${max}; it is "${text}".`);
+      throw new UsageError(`--${name} must be a whole number from ${min} to ${max}; it is "${text}".`);
     }
     return Number(text);
   };
   const apiKey = values.key ?? process.env.SLUICE_KEY ?? '';
-  if (!values.help && !/^[\x21-\x7e]+$/.test(apiKey)) throw new Mistake('Set SLUICE_KEY to an API key.');
+  if (!values.help && !/^[\x21-\x7e]+$/.test(apiKey)) throw new UsageError('Set SLUICE_KEY to an API key.');
   if (values.resume && values.ledger === undefined)
-    throw new Mistake('--resume needs --ledger, the file to go on with.');
+    throw new UsageError('--resume needs --ledger, the file to go on with.');
   return {
     urls: (values.url ?? [process.env.SLUICE_URL ?? 'http://127.0.0.1:3000']).map(urlOf),
     apiKey,
@@ -70,22 +68,22 @@ function readOptions() {
 
 function urlOf(text: string): string {
   if (!URL.canParse(text) || !/^https?:$/.test(new URL(text).protocol)) {
-    throw new Mistake(`--url must be a URL like https://sluice.example.com; it is "${text}".`);
+    throw new UsageError(`--url must be a URL like https://sluice.example.com; it is "${text}".`);
   }
   return text.replace(/\/+$/, '');
 }
 
-/** Asks once, to tell a wrong address or key before anything is sent. @returns the service's clock */
-async function greet(url: string, apiKey: string): Promise<Date> {
+/** Checks the address and the key before anything is sent. @returns the service's clock */
+async function connect(url: string, apiKey: string): Promise<Date> {
   const response = await fetch(`${url}/messages?limit=1`, { headers: { authorization: `Bearer ${apiKey}` } }).catch(
     (error: unknown) => {
       const { cause } = error as { cause?: { code?: string } };
-      throw new Mistake(`${url} cannot be reached: ${cause?.code ?? String(error)}.`);
+      throw new UsageError(`${url} cannot be reached: ${cause?.code ?? String(error)}.`);
     },
   );
-  if (response.status === 401) throw new Mistake(`${url} does not know this API key.`);
-  if (response.status === 403) throw new Mistake('The key needs messages:read, to see what is stored.');
-  if (response.status !== 200) throw new Mistake(`${url}/messages was answered ${response.status}: is it a Sluice?`);
+  if (response.status === 401) throw new UsageError(`${url} does not know this API key.`);
+  if (response.status === 403) throw new UsageError('The key needs messages:read, to see what is stored.');
+  if (response.status !== 200) throw new UsageError(`${url}/messages was answered ${response.status}: is it a Sluice?`);
   const date = Date.parse(response.headers.get('date') ?? '');
   return Number.isNaN(date) ? new Date() : new Date(date);
 }
@@ -95,8 +93,8 @@ function openLedger({ ledger, resume }: { ledger: string; resume: boolean }, beg
     return resume ? Ledger.resume(ledger) : Ledger.create(ledger, begunAt);
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
-    if (code === 'EEXIST') throw new Mistake(`${ledger} exists: go on with it by --resume, or name another file.`);
-    throw new Mistake(message);
+    if (code === 'EEXIST') throw new UsageError(`${ledger} exists: go on with it by --resume, or name another file.`);
+    throw new UsageError(message);
   }
 }
 
@@ -107,7 +105,7 @@ async function verify(): Promise<number> {
     return 0;
   }
   const [first = ''] = options.urls;
-  const now = await greet(first, options.apiKey);
+  const now = await connect(first, options.apiKey);
   const ledger = openLedger(options, now);
   console.log(`Verifying ${options.urls.join(', ')} with ${options.callers} callers. Ledger: ${options.ledger}`);
   const verification = new Verification({ ...options, ledger });
@@ -125,7 +123,7 @@ async function verify(): Promise<number> {
 try {
   process.exitCode = await verify();
 } catch (error) {
-  const isForPeople = error instanceof Mistake || error instanceof CannotJudge || 'code' in (error as Error);
-  console.error(isForPeople ? (error as Error).message : error);
+  const isExpected = error instanceof UsageError || 'code' in (error as Error);
+  console.error(isExpected ? (error as Error).message : error);
   process.exitCode = 2;
 }

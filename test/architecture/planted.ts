@@ -59,273 +59,182 @@ export const MINIATURE: Files = {
   'test/support/builders.ts': "import '#messages/application/message-handler.js'; import 'bullmq';",
 };
 
-interface Plant {
-  readonly rule: string;
-  /** Completes "It catches …". */
-  readonly what: string;
-  readonly files: Files;
-}
-
-/** Each breaks one rule, and no other. */
-export const PLANTS: readonly Plant[] = [
-  {
-    rule: 'domain-imports-only-kernel',
-    what: 'a package in the domain',
-    files: { 'libs/messages/domain/with-package.ts': "import 'lru-cache';" },
+/** By rule, and by what completes "It catches …": files that break this rule and no other. */
+const VIOLATIONS: Readonly<Record<string, Readonly<Record<string, Files>>>> = {
+  'domain-imports-only-kernel': {
+    'a package in the domain': { 'libs/messages/domain/with-package.ts': "import 'lru-cache';" },
+    'a Node module in the domain': {
+      'libs/messages/domain/with-node.ts': "import { randomUUID } from 'node:crypto'; randomUUID();",
+    },
+    'the type of a logger in the domain': {
+      'libs/messages/domain/with-logger.ts': "export let logger: import('#platform/logging.js').Logger;",
+    },
+    'a use case in the domain': { 'libs/messages/domain/with-use-case.ts': "import '../application/send-message.js';" },
+    'another context in the domain': { 'libs/messages/domain/with-context.ts': "import '#accounts/index.js';" },
   },
-  {
-    rule: 'domain-imports-only-kernel',
-    what: 'a Node module in the domain',
-    files: { 'libs/messages/domain/with-node.ts': "import { randomUUID } from 'node:crypto'; randomUUID();" },
-  },
-  {
-    rule: 'domain-imports-only-kernel',
-    what: 'the type of a logger in the domain',
-    files: { 'libs/messages/domain/with-logger.ts': "export let logger: import('#platform/logging.js').Logger;" },
-  },
-  {
-    rule: 'domain-imports-only-kernel',
-    what: 'a use case in the domain',
-    files: { 'libs/messages/domain/with-use-case.ts': "import '../application/send-message.js';" },
-  },
-  {
-    rule: 'domain-imports-only-kernel',
-    what: 'another context in the domain',
-    files: { 'libs/messages/domain/with-context.ts': "import '#accounts/index.js';" },
-  },
-  {
-    rule: 'application-imports-only-inwards',
-    what: 'a framework in a use case',
-    files: { 'libs/messages/application/with-nest.ts': "import { Injectable } from '@nestjs/common'; Injectable();" },
-  },
-  {
-    rule: 'application-imports-only-inwards',
-    what: 'the type of a database driver in a use case',
-    files: { 'libs/messages/application/with-pg.ts': "import type { Pool } from 'pg'; export let pool: Pool;" },
-  },
-  {
-    rule: 'application-imports-only-inwards',
-    what: 'settings in a use case',
-    files: {
+  'application-imports-only-inwards': {
+    'a framework in a use case': {
+      'libs/messages/application/with-nest.ts': "import { Injectable } from '@nestjs/common'; Injectable();",
+    },
+    'the type of a database driver in a use case': {
+      'libs/messages/application/with-pg.ts': "import type { Pool } from 'pg'; export let pool: Pool;",
+    },
+    'settings in a use case': {
       'libs/messages/application/with-settings.ts': "import '#platform/planted-settings.js';",
       'libs/platform/planted-settings.ts': '',
     },
+    'an adapter in a use case': {
+      'libs/messages/application/with-adapter.ts': "import '../adapters/http/messages.controller.js';",
+    },
+    'the index of its own context in a use case': {
+      'libs/messages/application/with-index.ts': "import '../index.js';",
+    },
   },
-  {
-    rule: 'application-imports-only-inwards',
-    what: 'an adapter in a use case',
-    files: { 'libs/messages/application/with-adapter.ts': "import '../adapters/http/messages.controller.js';" },
-  },
-  {
-    rule: 'application-imports-only-inwards',
-    what: 'the index of its own context in a use case',
-    files: { 'libs/messages/application/with-index.ts': "import '../index.js';" },
-  },
-  {
-    rule: 'kernel-imports-nothing',
-    what: 'a package in the kernel',
-    files: { 'libs/kernel/with-package.ts': "import 'lru-cache';" },
-  },
-  {
-    rule: 'kernel-imports-nothing',
-    what: 'platform in the kernel',
-    files: {
+  'kernel-imports-nothing': {
+    'a package in the kernel': { 'libs/kernel/with-package.ts': "import 'lru-cache';" },
+    'platform in the kernel': {
       'libs/kernel/with-platform.ts': "import '#platform/planted-clock.js';",
       'libs/platform/planted-clock.ts': '',
     },
   },
-  {
-    rule: 'platform-knows-no-context',
-    what: 'even the index of a context in platform',
-    files: {
+  'platform-knows-no-context': {
+    'even the index of a context in platform': {
       'libs/platform/with-context.ts': "import type { SignUp } from '#accounts/index.js'; export let x: SignUp;",
     },
   },
-  {
-    rule: 'contexts-meet-at-index',
-    what: 'an adapter that imports a use case of another context',
-    files: { 'libs/messages/adapters/http/with-use-case.ts': "import '#accounts/application/sign-up.js';" },
+  'contexts-meet-at-index': {
+    'an adapter that imports a use case of another context': {
+      'libs/messages/adapters/http/with-use-case.ts': "import '#accounts/application/sign-up.js';",
+    },
+    'an adapter that imports an adapter of another context': {
+      'libs/messages/adapters/http/with-guard.ts': "import '#accounts/adapters/http/api-key.guard.js';",
+    },
+    'wiring that imports the module of another context, by its path': {
+      'libs/accounts/planted.module.ts': "import '../messages/messages.module.js';",
+    },
   },
-  {
-    rule: 'contexts-meet-at-index',
-    what: 'an adapter that imports an adapter of another context',
-    files: { 'libs/messages/adapters/http/with-guard.ts': "import '#accounts/adapters/http/api-key.guard.js';" },
-  },
-  {
-    rule: 'contexts-meet-at-index',
-    what: 'wiring that imports the module of another context, by its path',
-    files: { 'libs/accounts/planted.module.ts': "import '../messages/messages.module.js';" },
-  },
-  {
-    rule: 'index-publishes-no-adapter',
-    what: 'a published adapter',
-    files: {
+  'index-publishes-no-adapter': {
+    'a published adapter': {
       'libs/planted-adapter/index.ts': "export { A } from './adapters/http/a.js';",
       'libs/planted-adapter/adapters/http/a.ts': 'export class A {}',
     },
-  },
-  {
-    rule: 'index-publishes-no-adapter',
-    what: 'a published module',
-    files: {
+    'a published module': {
       'libs/planted-module/index.ts': "export { A } from './a.module.js';",
       'libs/planted-module/a.module.ts': 'export class A {}',
     },
   },
-  {
-    rule: 'adapters-keep-to-one-technology',
-    what: 'an HTTP adapter that imports its PostgreSQL neighbour',
-    files: { 'libs/messages/adapters/http/with-rows.ts': "import '../postgres/message.schema.js';" },
+  'adapters-keep-to-one-technology': {
+    'an HTTP adapter that imports its PostgreSQL neighbour': {
+      'libs/messages/adapters/http/with-rows.ts': "import '../postgres/message.schema.js';",
+    },
   },
-  {
-    rule: 'libs-know-no-app',
-    what: 'an adapter that imports an app',
-    files: {
+  'libs-know-no-app': {
+    'an adapter that imports an app': {
       'libs/messages/adapters/http/with-app.ts': "import '../../../../apps/api/planted-app.js';",
       'apps/api/planted-app.ts': '',
     },
   },
-  {
-    rule: 'apps-mount-contexts-from-outside',
-    what: 'a use case that an app imports past the index',
-    files: { 'apps/api/with-use-case.ts': "import '#accounts/application/sign-up.js';" },
-  },
-  {
-    rule: 'apps-mount-contexts-from-outside',
-    what: 'a repository that an app makes itself',
-    files: {
+  'apps-mount-contexts-from-outside': {
+    'a use case that an app imports past the index': {
+      'apps/api/with-use-case.ts': "import '#accounts/application/sign-up.js';",
+    },
+    'a repository that an app makes itself': {
       'apps/worker/with-repository.ts': "import '#messages/adapters/postgres/planted-messages.js';",
       'libs/messages/adapters/postgres/planted-messages.ts': '',
     },
   },
-  {
-    rule: 'guards-are-mounted-by-the-api',
-    what: 'a guard in the worker',
-    files: { 'apps/worker/with-guard.ts': "import '#accounts/adapters/http/api-key.guard.js';" },
+  'guards-are-mounted-by-the-api': {
+    'a guard in the worker': { 'apps/worker/with-guard.ts': "import '#accounts/adapters/http/api-key.guard.js';" },
   },
-  {
-    rule: 'bullmq-stays-in-its-adapter',
-    what: 'the type of a job in the store',
-    files: { 'libs/messages/adapters/postgres/with-job.ts': "import type { Job } from 'bullmq'; export let job: Job;" },
+  'bullmq-stays-in-its-adapter': {
+    'the type of a job in the store': {
+      'libs/messages/adapters/postgres/with-job.ts': "import type { Job } from 'bullmq'; export let job: Job;",
+    },
+    'a queue in an app': { 'apps/worker/with-queue.ts': "const { Queue } = await import('bullmq'); new Queue('');" },
   },
-  {
-    rule: 'bullmq-stays-in-its-adapter',
-    what: 'a queue in an app',
-    files: { 'apps/worker/with-queue.ts': "const { Queue } = await import('bullmq'); new Queue('');" },
-  },
-  {
-    rule: 'bullmq-is-wired-by-type',
-    what: 'a queue made by the module',
-    files: { 'libs/messages/planted.module.ts': "import { Queue } from 'bullmq'; new Queue('');" },
-  },
-  {
-    rule: 'typeorm-stays-in-postgres',
-    what: 'an operator of TypeORM in a controller',
-    files: { 'libs/messages/adapters/http/with-operator.ts': "import { LessThan } from 'typeorm'; LessThan(1);" },
-  },
-  {
-    rule: 'fastify-stays-at-the-edge',
-    what: 'a request in the consumer',
-    files: {
-      'libs/messages/adapters/bullmq/with-request.ts': `
-        import type { FastifyRequest } from 'fastify';
-        export let request: FastifyRequest;`,
+  'bullmq-is-wired-by-type': {
+    'a queue made by the module': {
+      'libs/messages/planted.module.ts': "import { Queue } from 'bullmq'; new Queue('');",
     },
   },
-  {
-    rule: 'fastify-stays-at-the-edge',
-    what: 'the HTTP platform in a module',
-    files: { 'libs/accounts/with-edge.module.ts': "import '@nestjs/platform-fastify';" },
+  'typeorm-stays-in-postgres': {
+    'an operator of TypeORM in a controller': {
+      'libs/messages/adapters/http/with-operator.ts': "import { LessThan } from 'typeorm'; LessThan(1);",
+    },
   },
-  {
-    rule: 'handlers-see-what-is-published',
-    what: 'a use case in a handler, past the index',
-    files: { 'examples/post/with-use-case.ts': "import '#messages/application/send-message.js';" },
+  'fastify-stays-at-the-edge': {
+    'a request in the consumer': {
+      'libs/messages/adapters/bullmq/with-request.ts':
+        "import type { FastifyRequest } from 'fastify'; export let request: FastifyRequest;",
+    },
+    'the HTTP platform in a module': { 'libs/accounts/with-edge.module.ts': "import '@nestjs/platform-fastify';" },
   },
-  {
-    rule: 'handlers-see-what-is-published',
-    what: 'the type of a logger in a handler',
-    files: { 'examples/post/with-logger.ts': "export let logger: import('#platform/logging.js').Logger;" },
+  'handlers-see-what-is-published': {
+    'a use case in a handler, past the index': {
+      'examples/post/with-use-case.ts': "import '#messages/application/send-message.js';",
+    },
+    'the type of a logger in a handler': {
+      'examples/post/with-logger.ts': "export let logger: import('#platform/logging.js').Logger;",
+    },
+    'a handler that imports another': { 'examples/planted-other/with-other.ts': "import '../post/post.js';" },
   },
-  {
-    rule: 'handlers-see-what-is-published',
-    what: 'a handler that imports another',
-    files: { 'examples/planted-other/with-other.ts': "import '../post/post.js';" },
+  'handlers-are-registered-in-one-place': {
+    'a handler in another file of the worker': {
+      'apps/worker/with-handler.ts': "import '../../examples/post/post.js';",
+    },
   },
-  {
-    rule: 'handlers-are-registered-in-one-place',
-    what: 'a handler in another file of the worker',
-    files: { 'apps/worker/with-handler.ts': "import '../../examples/post/post.js';" },
-  },
-  {
-    rule: 'opentelemetry-stays-in-tracing',
-    what: 'a tracer in an adapter',
-    files: {
+  'opentelemetry-stays-in-tracing': {
+    'a tracer in an adapter': {
       'libs/messages/adapters/http/with-tracer.ts': "import { trace } from '@opentelemetry/api'; trace.getTracer('');",
     },
   },
-  {
-    rule: 'prom-client-stays-in-one-file',
-    what: 'a counter of its own in an adapter',
-    files: { 'libs/messages/adapters/http/with-counter.ts': "import { Counter } from 'prom-client'; new Counter({});" },
+  'prom-client-stays-in-one-file': {
+    'a counter of its own in an adapter': {
+      'libs/messages/adapters/http/with-counter.ts': "import { Counter } from 'prom-client'; new Counter({});",
+    },
   },
-  {
-    rule: 'production-knows-no-test',
-    what: 'a test builder in an adapter',
-    files: { 'libs/messages/adapters/http/with-builder.ts': "import '../../../../test/support/builders.js';" },
-  },
-  {
-    rule: 'production-knows-no-test',
-    what: 'a benchmark in an app',
-    files: { 'apps/dev/with-bench.ts': "import '../../bench/main.js';" },
-  },
-  {
-    rule: 'bench-measures-from-outside',
-    what: 'a use case in a benchmark',
-    files: { 'bench/scenarios/with-use-case.ts': "import '#accounts/application/sign-up.js';" },
-  },
-  {
-    rule: 'production-knows-no-test',
-    what: 'a spec that production code imports',
-    files: {
+  'production-knows-no-test': {
+    'a test builder in an adapter': {
+      'libs/messages/adapters/http/with-builder.ts': "import '../../../../test/support/builders.js';",
+    },
+    'a benchmark in an app': { 'apps/dev/with-bench.ts': "import '../../bench/main.js';" },
+    'a spec that production code imports': {
       'libs/platform/with-spec.ts': "import './planted.spec.js';",
       'libs/platform/planted.spec.ts': '',
     },
   },
-  {
-    rule: 'production-needs-no-dev-dependency',
-    what: 'a development dependency in platform',
-    files: { 'libs/platform/with-dev-dependency.ts': "import 'fast-check';" },
+  'bench-measures-from-outside': {
+    'a use case in a benchmark': { 'bench/scenarios/with-use-case.ts': "import '#accounts/application/sign-up.js';" },
   },
-  {
-    rule: 'packages-are-declared',
-    what: 'a package that only came along with another',
-    files: { 'libs/platform/with-stowaway.ts': "import 'enhanced-resolve';" },
+  'production-needs-no-dev-dependency': {
+    'a development dependency in platform': { 'libs/platform/with-dev-dependency.ts': "import 'fast-check';" },
   },
-  {
-    rule: 'imports-resolve',
-    what: 'an alias that leads nowhere',
-    files: { 'libs/platform/with-lost-alias.ts': "import '#kernel/nowhere.js';" },
+  'packages-are-declared': {
+    'a package that only came along with another': { 'libs/platform/with-stowaway.ts': "import 'enhanced-resolve';" },
   },
-  {
-    rule: 'sources-import-no-build',
-    what: 'a built file that a source imports',
-    files: { 'libs/platform/with-build.ts': "import '../../dist/planted.js';", 'dist/planted.js': '' },
+  'imports-resolve': {
+    'an alias that leads nowhere': { 'libs/platform/with-lost-alias.ts': "import '#kernel/nowhere.js';" },
   },
-  {
-    rule: 'no-cycles',
-    what: 'a cycle, though one of its imports is a type',
-    files: {
+  'sources-import-no-build': {
+    'a built file that a source imports': {
+      'libs/platform/with-build.ts': "import '../../dist/planted.js';",
+      'dist/planted.js': '',
+    },
+  },
+  'no-cycles': {
+    'a cycle, though one of its imports is a type': {
       'libs/platform/hen.ts': "import type { Egg } from './egg.js'; export class Hen { egg?: Egg }",
       'libs/platform/egg.ts': "import { Hen } from './hen.js'; export class Egg extends Hen {}",
     },
   },
-  {
-    rule: 'no-orphans',
-    what: 'a file that nothing leads to but its own test',
-    files: {
+  'no-orphans': {
+    'a file that nothing leads to but its own test': {
       'libs/platform/forgotten.ts': "import '#kernel/ids.js';",
       'libs/platform/forgotten.spec.ts': "import './forgotten.js';",
     },
   },
-];
+};
+
+export const PLANTS = Object.entries(VIOLATIONS).flatMap(([rule, cases]) =>
+  Object.entries(cases).map(([what, files]) => ({ rule, what, files })),
+);

@@ -1,5 +1,6 @@
 import { setMaxListeners } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { UsageError } from '#platform/usage-error.js';
 import { inspectAnswer } from './answers.js';
 import type { Ledger } from './ledger.js';
 import { Pacer } from './pacer.js';
@@ -29,25 +30,25 @@ export interface Report {
   readonly rules: readonly Rule[];
 }
 
-/** The service did not answer for long enough to be judged, or not as one that can be. */
-export class CannotJudge extends Error {}
+/** The service could not be verified: it did not respond for too long, or not as expected. */
+export class CannotVerify extends UsageError {}
 
-/** One request of so many is one that the service must refuse. */
+/** One in so many requests must be refused. */
 const WRONG_EVERY = 50;
-/** One acknowledged message of so many is sent once more, to see that it is not stored again. */
+/** One in so many acknowledged messages is sent again, to check that it is stored once. */
 const AGAIN_EVERY = 50;
-/** One message of so many that met a limit is given up, to see that it is not stored. */
-const GIVEN_UP_EVERY = 5;
+/** One in so many messages that met a limit is abandoned, to check that it is not stored. */
+const ABANDONED_EVERY = 5;
 const FIRST_PAUSE_MS = 50;
 const LONGEST_PAUSE_MS = 1_000;
-/** The service keeps an Idempotency-Key for 24 hours. An hour of them is left for clocks, and for repeating. */
+/** The service keeps an Idempotency-Key for 24 hours; one hour is left for clock differences and retries. */
 const REPEATABLE_MS = 23 * 3_600_000;
-/** How long the service may be away while it is asked what it has stored. */
+/** How long the service may be unavailable while the stored messages are listed. */
 const LISTING_PATIENCE_MS = 60_000;
 
 /**
- * Callers that keep a ledger of what they were told. Each repeats a request whose outcome it doesn't know, with the
- * same Idempotency-Key, until it is told. Afterwards what is stored is compared with what was told.
+ * Callers that record every response in a ledger. A request with an unknown outcome is repeated with the same
+ * Idempotency-Key until the outcome is known. Afterwards the stored messages are compared with the ledger.
  */
 export class Verification {
   private readonly service: Service;
@@ -73,23 +74,23 @@ export class Verification {
     return this.ledger.entries.filter(({ fate }) => fate === 'acknowledged').length;
   }
 
-  /** How many answers there were of a kind, such as `503 unavailable`. */
+  /** The number of responses of a kind, such as `503 unavailable`. */
   count(kind: string): number {
     return this.answers.get(kind) ?? 0;
   }
 
-  /** @param durationMs after which callers begin nothing new */
+  /** @param durationMs after which callers send no new messages */
   start(durationMs = Infinity): void {
     this.endsAt = performance.now() + durationMs;
     this.callers = Array.from({ length: this.options.callers }, () => this.call());
   }
 
-  /** Resolves when all callers have ended by themselves: the time is up, or the count or the limits are reached. */
+  /** Resolves when all callers have ended: the time is up, or the number of messages or a limit is reached. */
   async ended(): Promise<void> {
     await Promise.all(this.callers);
   }
 
-  /** Begins nothing new, and repeats what is unknown for at most `patienceMs`. */
+  /** Sends no new messages, and repeats requests with an unknown outcome for at most `patienceMs`. */
   async stop(patienceMs: number): Promise<void> {
     this.endsAt = performance.now();
     const timer = setTimeout(() => {
@@ -100,14 +101,14 @@ export class Verification {
   }
 
   /**
-   * Repeats what an earlier process has left unknown, for at most `patienceMs`.
+   * Repeats the requests whose outcome an earlier process left unknown, for at most `patienceMs`.
    * @param now by the service's clock
-   * @throws CannotJudge when the service may have forgotten the keys of what is unknown, and would store it again
+   * @throws CannotVerify when the Idempotency-Keys may have expired, so that messages would be stored twice
    */
   async takeUp(patienceMs: number, now: Date): Promise<void> {
     const unknown = this.ledger.all('unknown');
     if (unknown.length > 0 && now.getTime() - this.ledger.begunAt.getTime() > REPEATABLE_MS) {
-      throw new CannotJudge(
+      throw new CannotVerify(
         `The ledger was begun more than 23 hours ago, and the outcome of ${unknown.length} of its messages is unknown. ` +
           'Their Idempotency-Keys may have lapsed, so to repeat them could store them twice: it cannot be judged any more.',
       );
@@ -121,9 +122,9 @@ export class Verification {
   }
 
   /**
-   * Compares what is stored with what was told.
+   * Compares the stored messages with the ledger.
    * @param patienceMs how long to wait for deliveries that are under way
-   * @throws CannotJudge when the service can't be asked
+   * @throws CannotVerify when the messages cannot be listed
    */
   async reckon(patienceMs: number): Promise<Report> {
     const deadline = performance.now() + patienceMs;
@@ -155,7 +156,7 @@ export class Verification {
     for (;;) {
       const { entries } = this.ledger;
       if (entries.length >= this.options.maxMessages) return;
-      // What the reckoning will need: the list, and a look or two at it.
+      // Reserves the requests that list the messages at the end.
       if (!(await this.pacer.turn(this.endsAt, { reserve: 10 + Math.ceil(entries.length / 50) }))) return;
       const wrong = entries.length % WRONG_EVERY === WRONG_EVERY - 1;
       const n = this.ledger.begin(wrong);
@@ -164,22 +165,22 @@ export class Verification {
     }
   }
 
-  /** Sends a message until the service has said what became of it. */
+  /** Sends a message until its outcome is known. */
   private async pursue(n: number, hasTurn = false): Promise<void> {
     const again = this.ledger.entries[n]?.fate === 'acknowledged';
     const { signal } = this.sending;
     for (let attempt = 0; ; attempt++) {
       if (!(hasTurn && attempt === 0) && !(await this.pacer.turn(Infinity, { signal }))) return;
       const answer = await this.attempt(n, attempt, again);
-      if (answer === 'told') return;
+      if (answer === 'known') return;
       const pauseMs = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** attempt) * (0.5 + Math.random() / 2);
-      // It rejects when the callers are to end, which the next turn sees.
+      // It rejects when the callers are to end, which the next iteration checks.
       await sleep(Math.max(pauseMs, answer), undefined, { signal }).catch(() => undefined);
     }
   }
 
-  /** @returns 'told', or how many milliseconds the service wants to be left alone */
-  private async attempt(n: number, attempt: number, again: boolean): Promise<'told' | number> {
+  /** @returns 'known' when the outcome is known, otherwise the milliseconds that the service asks to wait */
+  private async attempt(n: number, attempt: number, again: boolean): Promise<'known' | number> {
     const { ledger } = this;
     const wrong = ledger.entries[n]?.wrong === true;
     const text = wrong ? `${ledger.textOf(n)} \u0000` : ledger.textOf(n);
@@ -201,14 +202,14 @@ export class Verification {
       case 'acknowledged':
         this.noteAcknowledged(begun);
         ledger.acknowledged(n, String(answer.body?.id));
-        return 'told';
+        return 'known';
       case 'refused':
         if (!again) ledger.refused(n, answer.status);
-        return 'told';
+        return 'known';
       case 'limited':
-        if (!again && ledger.entries[n]?.doubtful === false && ++this.limited % GIVEN_UP_EVERY === 0) {
+        if (!again && ledger.entries[n]?.doubtful === false && ++this.limited % ABANDONED_EVERY === 0) {
           ledger.refused(n, answer.status);
-          return 'told';
+          return 'known';
         }
         return answer.retryAfterMs ?? LONGEST_PAUSE_MS;
       case 'unknown':
@@ -230,9 +231,9 @@ export class Verification {
     this.answers.set(kind, (this.answers.get(kind) ?? 0) + 1);
   }
 
-  /** What is stored of this run. */
+  /** The stored messages of this run. */
   private async stored(): Promise<MessageView[]> {
-    // An hour more than the run has lasted: ids are made by clocks, which may be wrong.
+    // One hour more than the run lasted, for clock differences.
     const oldest = this.ledger.begunAt.getTime() - 3_600_000;
     const messages: MessageView[] = [];
     let cursor: string | null = null;
@@ -253,9 +254,9 @@ export class Verification {
   private async page(query: string): Promise<Page> {
     const deadline = performance.now() + LISTING_PATIENCE_MS;
     for (let attempt = 0; ; attempt++) {
-      // A limit's window may be longer than our patience with a service that is away.
+      // The window of a limit may be longer than LISTING_PATIENCE_MS.
       if (!(await this.pacer.turn(performance.now() + 3_600_000))) {
-        throw new CannotJudge('The limit of the account leaves no request to look at what is stored.');
+        throw new CannotVerify('The limit of the account leaves no request to look at what is stored.');
       }
       const answer = await this.service.get(`/messages?${query}`, attempt).catch(reasonOf);
       this.pacer.note(typeof answer === 'string' ? null : answer);
@@ -265,7 +266,7 @@ export class Verification {
       }
       const said = typeof answer === 'string' ? answer : `${answer.status} ${String(answer.body?.code)}`;
       if (performance.now() > deadline || said.startsWith('4')) {
-        throw new CannotJudge(`What is stored could not be listed: GET /messages was answered ${said}.`);
+        throw new CannotVerify(`What is stored could not be listed: GET /messages was answered ${said}.`);
       }
       await sleep(200);
     }
@@ -277,7 +278,7 @@ interface Page {
   readonly nextCursor: string | null;
 }
 
-/** Every caller listens to it. */
+/** Every caller adds a listener. */
 function abortable(): AbortController {
   const controller = new AbortController();
   setMaxListeners(0, controller.signal);
