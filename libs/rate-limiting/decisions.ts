@@ -1,4 +1,4 @@
-/** What the limiter may decide over a request. Those without a valid API key are strangers. */
+/** What the limiter decides on a request. Requests without a valid API key are those of strangers. */
 export const DECISIONS = [
   'admitted',
   'refused',

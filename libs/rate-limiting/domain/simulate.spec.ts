@@ -3,7 +3,7 @@ import { simulate, steady } from './simulate.js';
 const LIMITS = { perMinute: 3, perDay: 8 };
 
 describe('simulate', () => {
-  it('tells which requests would pass, and when the first would not', () => {
+  it('reports which requests would be admitted, and when the first would be refused', () => {
     const verdicts: [number, boolean][] = [];
     const outcome = simulate([0, 10, 20, 30, 60_000, 60_001], LIMITS, (...verdict) => verdicts.push(verdict));
 
@@ -12,12 +12,12 @@ describe('simulate', () => {
     expect(verdicts).toHaveLength(6);
   });
 
-  it('refuses nothing of what stays within the limits', () => {
+  it('refuses nothing within the limits', () => {
     expect(simulate([], LIMITS)).toEqual({ admitted: 0, refused: 0, firstRefusedAt: null });
     expect(simulate(steady(3, 2), LIMITS)).toEqual({ admitted: 6, refused: 0, firstRefusedAt: null });
   });
 
-  it('minds the day as well, which begins anew after 24 hours', () => {
+  it('counts in the day as well, which ends after 24 hours', () => {
     expect(simulate(steady(3, 3), LIMITS)).toEqual({ admitted: 8, refused: 1, firstRefusedAt: 160_000 });
     expect(simulate([...steady(3, 3), 86_400_000], LIMITS).admitted).toBe(9);
   });

@@ -8,9 +8,9 @@ export interface Simulation {
 }
 
 /**
- * Which of these requests would pass, by an account whose windows have counted nothing yet.
+ * Counts which of these requests would be admitted, for an account whose windows have counted nothing yet.
  * @param times milliseconds from the start, in ascending order
- * @param each is told of each request in turn
+ * @param each called for each request in turn
  */
 export function simulate(
   times: Iterable<number>,

@@ -17,20 +17,20 @@ describe('The windows', () => {
     expect([admitted, ...at(windows)]).toEqual([1, 1, 60_000, 1, 86_400_000]);
   });
 
-  it('admit as many as both have room for', () => {
+  it('admit as many as fit in both', () => {
     const first = take(UNUSED, LIMITS, 7, NOW);
     const second = take(first.windows, LIMITS, 7, NOW + 60_000);
     expect([first.admitted, second.admitted]).toEqual([5, 3]);
   });
 
-  it('admit all or none of what must pass together', () => {
+  it('admit all or none of the requests that belong together', () => {
     const first = take(UNUSED, LIMITS, 4, NOW, true);
     expect(first.admitted).toBe(4);
     expect(take(first.windows, LIMITS, 2, NOW, true)).toEqual({ admitted: 0, windows: first.windows });
     expect(take(first.windows, LIMITS, 1, NOW, true).admitted).toBe(1);
   });
 
-  it('count nothing of what is refused, and do not begin with it', () => {
+  it('do not count refused requests, and do not begin with them', () => {
     const full = take(UNUSED, LIMITS, 5, NOW).windows;
     expect(take(full, LIMITS, 3, NOW + 1)).toEqual({ admitted: 0, windows: full });
     expect(take(UNUSED, LIMITS, 9, NOW, true)).toEqual({ admitted: 0, windows: UNUSED });

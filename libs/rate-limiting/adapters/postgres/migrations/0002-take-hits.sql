@@ -17,7 +17,7 @@ DECLARE
   v_stored sluice.rate_limits;
   o sluice.offences;
   v_now bigint;
-  v_room integer;
+  v_capacity integer;
   v_refused integer;
   v_struck integer;
   v_window_ends bigint;
@@ -36,7 +36,7 @@ BEGIN
     v_now := (extract(epoch FROM clock_timestamp()) * 1000)::bigint;
     SELECT x.per_minute, x.per_day, x.epoch INTO a FROM sluice.accounts x WHERE x.id = h.account_id;
     ordinal := h.ordinal;
-    -- -1: strikes that are handed over late belong to the key whatever has changed since.
+    -- -1: late strikes belong to the key whatever has changed since.
     stale := NOT FOUND OR (a.epoch <> h.epoch AND h.epoch <> -1);
     IF stale THEN
       RETURN NEXT;
@@ -50,7 +50,7 @@ BEGIN
     IF w.day_ends_ms <= v_now THEN
       w.day_used := 0; w.day_ends_ms := 0;
     END IF;
-    -- Of use after the clock went back; stored below, or the end would move along before a caller who is refused.
+    -- Needed after the clock went back. Stored below: otherwise the end would move on while a client waits for it.
     w.minute_ends_ms := least(w.minute_ends_ms, v_now + 60000);
     w.day_ends_ms := least(w.day_ends_ms, v_now + 86400000);
 
@@ -60,8 +60,8 @@ BEGIN
     v_refused := 0;
     spared := 0;
     IF o.banned_until_ms <= v_now THEN
-      v_room := greatest(0, least(a.per_minute - w.minute_used, a.per_day - w.day_used));
-      admitted := CASE WHEN h.whole AND h.count > v_room THEN 0 ELSE least(h.count, v_room) END;
+      v_capacity := greatest(0, least(a.per_minute - w.minute_used, a.per_day - w.day_used));
+      admitted := CASE WHEN h.whole AND h.count > v_capacity THEN 0 ELSE least(h.count, v_capacity) END;
       v_refused := CASE WHEN h.whole AND admitted = 0 THEN least(h.count, 1) ELSE h.count - admitted END;
       IF admitted > 0 THEN
         w.minute_used := w.minute_used + admitted;
@@ -80,7 +80,7 @@ BEGIN
     ban_after := greatest(p_ban_after, a.per_minute / 10);
     IF v_refused > 0 OR (h.strikes > 0 AND o.banned_until_ms <= v_now) THEN
       IF v_refused > 0 THEN
-        -- Of two windows that refuse, the one that ends later.
+        -- Of two refusing windows, the one that ends later.
         v_window_ends := greatest(
           CASE WHEN w.minute_used + CASE WHEN h.whole THEN h.count ELSE 1 END > a.per_minute THEN w.minute_ends_ms ELSE 0 END,
           CASE WHEN w.day_used + CASE WHEN h.whole THEN h.count ELSE 1 END > a.per_day THEN w.day_ends_ms ELSE 0 END);
