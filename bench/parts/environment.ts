@@ -4,6 +4,9 @@ import { join } from 'node:path';
 import pg from 'pg';
 import { EmbeddedPostgres } from '../../apps/dev/embedded-postgres/embedded-postgres.js';
 import { migrateSchema } from '../../apps/schema.js';
+import type { Load } from '../load/request.js';
+import { runLoad, type LoadResult, type Watched } from '../load/run-load.js';
+import type { Program } from './program.js';
 import { BenchRedis } from './redis.js';
 
 const TEMPLATE = 'migrated';
@@ -57,6 +60,28 @@ export class BenchEnvironment {
     const running = (this.shared.get(what) as Started | undefined) ?? (await what.start(this));
     this.shared.set(what, running);
     return { ...running, stop: () => Promise.resolve() };
+  }
+
+  /** Starts a target, runs a function with it, and stops it. */
+  async use<Started extends Stoppable, T>(
+    what: Startable<Started>,
+    work: (running: Started) => Promise<T>,
+  ): Promise<T> {
+    const running = await this.start(what);
+    try {
+      return await work(running);
+    } finally {
+      await running.stop();
+    }
+  }
+
+  /** Sends a load to a target from generator processes. */
+  load(
+    { server, watched }: { readonly server: Program; readonly watched: Watched },
+    load: Load,
+    generators: number,
+  ): Promise<LoadResult> {
+    return runLoad(load, server, watched, generators, this.log('generator'));
   }
 
   get postgresPid(): number {

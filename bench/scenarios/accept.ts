@@ -1,5 +1,4 @@
 import { autocannon } from '../load/autocannon.js';
-import { runLoad } from '../load/run-load.js';
 import { OutboxAgeSampler } from '../load/outbox-age-sampler.js';
 import type { Options } from '../options.js';
 import type { BenchEnvironment } from '../parts/environment.js';
@@ -60,11 +59,10 @@ async function measure(
   { target, callers, round, byAutocannon }: Measured,
   checks: Check[],
 ): Promise<Sample> {
-  const serving = await bench.start(target);
-  try {
+  return bench.use(target, async (serving) => {
     const relays = target === sluice && serving.store !== null ? new OutboxAgeSampler(serving.store) : null;
     const load = loadOf(serving, callers, options);
-    const result = await runLoad(load, serving.server, serving.watched, options.generators, bench.log('generator'));
+    const result = await bench.load(serving, load, options.generators);
     const outboxAges = (await relays?.stop()) ?? [];
     const accepted = result.responses.get(202) ?? 0;
     checks.push(onlyAccepted(target.name, result), ...(await serving.check(accepted)));
@@ -76,9 +74,7 @@ async function measure(
     const other = await autocannon(load, requests);
     checks.push(...(await serving.check(requests)));
     return { ...sample, autocannon: other };
-  } finally {
-    await serving.stop();
-  }
+  });
 }
 
 function table(bench: BenchEnvironment, samples: readonly Sample[], callers: number): Table {

@@ -1,4 +1,3 @@
-import { runLoad } from '../load/run-load.js';
 import type { Load } from '../load/request.js';
 import type { Options } from '../options.js';
 import type { BenchEnvironment, BenchDatabase } from '../parts/environment.js';
@@ -126,13 +125,7 @@ async function measured(
   const samples: Sample[] = [];
   try {
     for (const { about, row, load, status = 202 } of cases) {
-      const result = await runLoad(
-        load(serving),
-        serving.server,
-        serving.watched,
-        options.generators,
-        bench.log('generator'),
-      );
+      const result = await bench.load(serving, load(serving), options.generators);
       checks.push(onlyStatus(`growth, ${about}, ${row}`, result, status));
       checks.push(...(await serving.check(result.responses.get(202) ?? 0)));
       const figures = figuresOf(result, status);

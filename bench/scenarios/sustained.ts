@@ -1,4 +1,3 @@
-import { runLoad } from '../load/run-load.js';
 import type { Options } from '../options.js';
 import type { BenchEnvironment, BenchDatabase } from '../parts/environment.js';
 import type { Program } from '../parts/program.js';
@@ -36,9 +35,9 @@ export async function sustained(bench: BenchEnvironment, options: Options): Prom
   const samples: Sample[] = [];
   const checks: Check[] = [];
   for (let round = 1; round <= options.rounds; round++) {
-    const most = await withRunning(bench, (running) => measureMaximum(bench, options, running, checks));
+    const most = await bench.use(apiAndWorker, (running) => measureMaximum(bench, options, running, checks));
     const offered = most.perSecond / 2;
-    const delays = await withRunning(bench, (running) => measureAtRate(bench, options, running, offered, checks));
+    const delays = await bench.use(apiAndWorker, (running) => measureAtRate(bench, options, running, offered, checks));
     samples.push({ round, ...most, offered, ...delays });
     process.stdout.write(`round ${round}: ${formatFigure(most.perSecond)} messages/s\n`);
   }
@@ -98,22 +97,13 @@ const apiAndWorker = {
   },
 };
 
-async function withRunning<T>(bench: BenchEnvironment, work: (running: Running) => Promise<T>): Promise<T> {
-  const running = await bench.start(apiAndWorker);
-  try {
-    return await work(running);
-  } finally {
-    await running.stop();
-  }
-}
-
 async function measureMaximum(bench: BenchEnvironment, options: Options, running: Running, checks: Check[]) {
   const { serving, worker } = running;
   const { store, server } = serving;
   const parts = { API: server.pid, worker: worker.pid, PostgreSQL: bench.postgresPid };
   const before = Object.values(parts).map(cpuMicros);
   const load = { ...loadOf(serving, callersOf(options), options), warmUpSeconds: 0 };
-  const result = await runLoad(load, server, {}, options.generators, bench.log('generator'));
+  const result = await bench.load(serving, load, options.generators);
   const accepted = result.responses.get(202) ?? 0;
   checks.push(onlyAccepted(sluice.name, result), ...(await running.check(accepted)));
   const spent = Object.entries(parts).map(
@@ -137,9 +127,9 @@ async function measureAtRate(
   checks: Check[],
 ) {
   const { serving } = running;
-  const { store, server } = serving;
+  const { store } = serving;
   const load = { ...loadOf(serving, 512, options), rate };
-  const result = await runLoad(load, server, {}, options.generators, bench.log('generator'));
+  const result = await bench.load(serving, load, options.generators);
   const accepted = result.responses.get(202) ?? 0;
   checks.push(onlyAccepted(sluice.name, result), ...(await running.check(accepted)));
   const [row] = await store.rows<{ p50: number; p99: number }>(

@@ -1,4 +1,4 @@
-import { runLoad, type LoadResult } from '../../load/run-load.js';
+import type { LoadResult } from '../../load/run-load.js';
 import { MemorySampler } from '../../load/memory-sampler.js';
 import type { Options } from '../../options.js';
 import type { BenchEnvironment } from '../../parts/environment.js';
@@ -82,17 +82,14 @@ async function run(
   { callers, rate }: { callers: number; rate: number | null },
   checks: Check[],
 ) {
-  const serving = await bench.start(target);
-  try {
+  return bench.use(target, async (serving) => {
     const memory = new MemorySampler(serving.server.pid);
     const load = { ...loadOf(serving, callers, options), rate };
-    const result = await runLoad(load, serving.server, serving.watched, options.generators, bench.log('generator'));
+    const result = await bench.load(serving, load, options.generators);
     const seen = memory.stop();
     checks.push(...(await checkCounts(target, serving, result)));
     return { result, memory: seen };
-  } finally {
-    await serving.stop();
-  }
+  });
 }
 
 /** The number of stored messages is known only if every response was 202 or 503. Sluice must always ensure that. */
@@ -114,10 +111,9 @@ export async function generatorAtRate(
   options: Options,
   rate: number,
 ): Promise<{ table: Table; figures: object }> {
-  const serving = await bench.start(bareTogether);
-  try {
+  return bench.use(bareTogether, async (serving) => {
     const load = { ...loadOf(serving, options.smoke ? 50 : CONNECTIONS, options), rate };
-    const result = await runLoad(load, serving.server, {}, options.generators, bench.log('generator'));
+    const result = await bench.load(serving, load, options.generators);
     const latencies = result.latencies.get(202) ?? [];
     const perSecond = result.perSecond.get(202) ?? 0;
     const figures = {
@@ -147,7 +143,5 @@ export async function generatorAtRate(
         ],
       },
     };
-  } finally {
-    await serving.stop();
-  }
+  });
 }

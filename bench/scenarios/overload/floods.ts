@@ -1,4 +1,4 @@
-import { runLoad, type LoadResult } from '../../load/run-load.js';
+import type { LoadResult } from '../../load/run-load.js';
 import type { Load } from '../../load/request.js';
 import type { Options } from '../../options.js';
 import type { BenchEnvironment } from '../../parts/environment.js';
@@ -46,16 +46,14 @@ export async function floods(
   ];
   const found: Flood[] = [];
   for (const { kind, expected, key } of kinds) {
-    const serving = await bench.start(SLUICE);
-    try {
-      const log = bench.log('generator');
+    await bench.use(SLUICE, async (serving) => {
       const good = { ...loadOf(serving, 16, options), rate: GOOD_RATE };
       const bad: Load = { ...loadOf(serving, callers, options), keys: [await key(serving)] };
-      const alone = await runLoad(good, serving.server, {}, 1, log);
-      const flood = await runLoad(bad, serving.server, serving.watched, options.generators, log);
+      const alone = await bench.load(serving, good, 1);
+      const flood = await bench.load(serving, bad, options.generators);
       const [meanwhile, beside] = await Promise.all([
-        runLoad(good, serving.server, {}, 1, log),
-        runLoad(bad, serving.server, serving.watched, options.generators, log),
+        bench.load(serving, good, 1),
+        bench.load(serving, bad, options.generators),
       ]);
       checks.push(only(`the well-behaved client during ${kind}`, [202], meanwhile));
       checks.push(only(kind, expected, flood), only(`${kind}, with the well-behaved client`, expected, beside));
@@ -69,9 +67,7 @@ export async function floods(
       >;
       found.push({ kind, round, refused, refusedBeside: refusedOf(beside), bare, ...times });
       process.stdout.write(`round ${round}, ${kind}: ${formatFigure(refused)}/s\n`);
-    } finally {
-      await serving.stop();
-    }
+    });
   }
   return found;
 }
@@ -82,19 +78,10 @@ function of(name: string, result: LoadResult): Record<string, number> {
 }
 
 async function bareFastifyThroughput(bench: BenchEnvironment, options: Options, callers: number): Promise<number> {
-  const serving = await bench.start(bareFastify);
-  try {
-    const result = await runLoad(
-      loadOf(serving, callers, options),
-      serving.server,
-      {},
-      options.generators,
-      bench.log('generator'),
-    );
+  return bench.use(bareFastify, async (serving) => {
+    const result = await bench.load(serving, loadOf(serving, callers, options), options.generators);
     return result.perSecond.get(202) ?? 0;
-  } finally {
-    await serving.stop();
-  }
+  });
 }
 
 /** A key whose daily limit of one request is used up. */
