@@ -1,6 +1,6 @@
 import { OPERATOR, sharedApi } from '../../support/api.js';
 
-describe('GET /account answers 200', () => {
+describe('GET /account responds 200', () => {
   const api = sharedApi();
 
   it('with the account of the key, and nothing else', async () => {
@@ -21,7 +21,7 @@ describe('GET /account answers 200', () => {
     expect(body).toMatchObject({ plan: 'enterprise', limits: { perMinute: 7, perDay: 70 } });
   });
 
-  it('with the bytes that an operator gets', async () => {
+  it('byte for byte as operators get it', async () => {
     const account = await api.signUp('free');
     const own = await api.ask(account.key, 'GET /account');
     const operators = await api.ask(OPERATOR, `GET /admin/accounts/${account.id}`);

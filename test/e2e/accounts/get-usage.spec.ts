@@ -13,7 +13,7 @@ interface Usage extends Readonly<Record<'minute' | 'day', Window>> {
 
 const usageOf = (answer: Answer) => answer.body as unknown as Usage;
 
-describe('GET /account/usage answers 200', () => {
+describe('GET /account/usage responds 200', () => {
   const api = sharedApi();
   const other = joinedApi(api);
 

@@ -3,7 +3,7 @@ import { lines, RawConnection, type Answer } from '../../support/http.js';
 
 const PER_HOUR = 5;
 
-describe('POST /accounts answers 429 rate_limit_exceeded', () => {
+describe('POST /accounts responds 429 rate_limit_exceeded', () => {
   const api = ownApi({ SIGNUPS_PER_HOUR: String(PER_HOUR), TRUST_PROXY: '127.0.0.1' });
   let address: string;
   let tests = 0;
@@ -23,7 +23,7 @@ describe('POST /accounts answers 429 rate_limit_exceeded', () => {
     return statusesOf(answers);
   };
 
-  it('to all but the first few from one address, also when all were let in at the door', async () => {
+  it('to all but the first few from one address, also when all passed admission', async () => {
     const body = '{"name":"at once"}';
     const head = ['POST /accounts HTTP/1.1', 'Host: sluice', 'Content-Type: application/json', 'Expect: 100-continue'];
     const ofBody = [`Content-Length: ${body.length}`, `X-Forwarded-For: ${address}`];
@@ -60,7 +60,7 @@ describe('POST /accounts answers 429 rate_limit_exceeded', () => {
     });
   });
 
-  it('before it looks at the body', async () => {
+  it('before it reads the body', async () => {
     await signUps(PER_HOUR, 'before');
     for (const body of ['', '{', '{"name":1}']) {
       expectProblem(await signUp('', address, body), 429, 'rate_limit_exceeded');

@@ -40,7 +40,7 @@ describe('POST /account/simulate', () => {
   const at = (times: readonly number[]) => ({ requests: times.map((time) => ({ at: time })) });
   const free = { perMinute: 60, perDay: 1_000 };
 
-  it('answers 200 when nothing would be refused', async () => {
+  it('responds 200 when nothing would be refused', async () => {
     const summary = { admitted: 60, refused: 0, firstRefusedAt: null, limits: free };
     expect(await simulated({ perMinute: 60, minutes: 1 })).toEqual(summary);
   });
@@ -50,11 +50,11 @@ describe('POST /account/simulate', () => {
     ['each minute', { perMinute: 120, minutes: 3 }, { admitted: 180, refused: 180, firstRefusedAt: 30_000 }],
     ['a day', { perMinute: 50, minutes: 30 }, { admitted: 1_000, refused: 500, firstRefusedAt: 1_200_000 }],
     ['two days', { perMinute: 1, minutes: 2_880 }, { admitted: 2_000, refused: 880, firstRefusedAt: 60_000_000 }],
-  ])('answers 200 with what would be refused of a steady stream in %s', async (_name, body, summary) => {
+  ])('responds 200 with what would be refused of a steady stream in %s', async (_name, body, summary) => {
     expect(await simulated(body)).toEqual({ ...summary, limits: free });
   });
 
-  it('answers 200 with a verdict on each request, in the order of their times', async () => {
+  it('responds 200 with a verdict on each request, in the order of their times', async () => {
     const own = await api.signUp({ perMinute: 2, perDay: 4 });
     const { requests, ...summary } = await simulated(at([60_000, 0, 59_999, 1, 60_001, 60_002, 86_400_000]), own);
 
@@ -65,7 +65,7 @@ describe('POST /account/simulate', () => {
     expect(summary).toEqual({ admitted: 5, refused: 2, firstRefusedAt: 59_999, limits });
   });
 
-  it('answers 200 by the rules of the windows, whatever the times', async () => {
+  it('responds 200 by the rules of the windows, whatever the times', async () => {
     const limits = { perMinute: 40, perDay: 90 };
     const own = await api.signUp(limits);
     const time = fc.oneof(fc.nat(200_000), fc.constantFrom(0, 59_999, 60_000, 60_001, 86_399_999, 86_400_000));
@@ -76,7 +76,7 @@ describe('POST /account/simulate', () => {
     }
   });
 
-  it('answers 200 with what really happens', async () => {
+  it('responds 200 with what really happens', async () => {
     const own = await api.signUp({ perMinute: 6, perDay: 100 });
     const { admitted } = await simulated(at(Array<number>(10).fill(0)), own);
     const rest = await Promise.all(Array.from({ length: 9 }, () => api.ask(own.key, 'GET /account')));
@@ -118,7 +118,7 @@ describe('POST /account/simulate', () => {
     ['requests', 'at texts', { requests: [{ at: '0' }] }],
     ['requests', 'after more than a year', { requests: [{ at: 31_622_400_001 }] }],
     ['requests', 'too many', at(Array<number>(10_001).fill(0))],
-  ])('answers 400 validation_failed when %s: %s', async (field, _is, body) => {
+  ])('responds 400 validation_failed when %s: %s', async (field, _is, body) => {
     const own = await api.signUp('free');
     const { errors } = expectProblem(await post(body, own), 400, 'validation_failed');
     expect(errors).toEqual([
@@ -131,17 +131,17 @@ describe('POST /account/simulate', () => {
     ['perMinute alone', { perMinute: 60 }],
     ['minutes alone', { minutes: 1 }],
     ['more requests than it simulates', { perMinute: 1_000, minutes: 1_001 }],
-  ])('answers 400 validation_failed to %s', async (_name, body) => {
+  ])('responds 400 validation_failed to %s', async (_name, body) => {
     const { errors } = expectProblem(await post(body, await api.signUp('free')), 400, 'validation_failed');
     expect(errors).toEqual([{ pointer: '', detail: expect.stringMatching(/^\S.*\.$/) as string }]);
   });
 
-  it('answers 400 with all that is wrong', async () => {
+  it('responds 400 with all that is wrong', async () => {
     const { errors } = expectProblem(await post({ perMinute: 0, minutes: 0 }), 400, 'validation_failed');
     expect(errors).toMatchObject([{ pointer: '/perMinute' }, { pointer: '/minutes' }]);
   });
 
-  it.each(['', '{', '{"perMinute":1'])('answers 400 invalid_json to %p', async (body) => {
+  it.each(['', '{', '{"perMinute":1'])('responds 400 invalid_json to %p', async (body) => {
     expectProblem(await post(body), 400, 'invalid_json');
   });
 });

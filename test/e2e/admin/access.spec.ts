@@ -57,7 +57,7 @@ describe('Routes for operators', () => {
     'GET /messages',
     'POST /messages',
     'GET /messages/any',
-  ])("are the only ones for the operators' key: %s answers 401", async (route) => {
+  ])("are the only ones for the operators' key: %s responds 401", async (route) => {
     expectProblem(await api.ask(OPERATOR, route), 401, 'unauthorized');
   });
 });

@@ -29,7 +29,7 @@ describe('Operators', () => {
   });
 
   it.each(['limit=0', 'limit=101', 'limit=', 'limit=1e1', 'cursor=x', 'cursor=a2V5XzE'])(
-    'are answered 400 validation_failed when they ask for %s',
+    'get 400 validation_failed when they ask for %s',
     async (query) => {
       expectProblem(await ask(`GET /admin/accounts?${query}`), 400, 'validation_failed');
     },
@@ -51,7 +51,7 @@ describe('Operators', () => {
     ['only U+0000', () => '%00'],
     ['with a line break', () => `${accounts[0]?.id ?? ''}%0a`],
     ['a pattern', () => '%25'],
-  ])('are answered 404 account_not_found when the id is %s', async (_name, id) => {
+  ])('get 404 account_not_found when the id is %s', async (_name, id) => {
     expectProblem(await ask(`GET /admin/accounts/${id()}`), 404, 'account_not_found');
     const patch = await api.ask(OPERATOR, `PATCH /admin/accounts/${id()}`, { plan: 'pro' });
     expectProblem(patch, 404, 'account_not_found');

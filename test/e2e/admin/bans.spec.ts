@@ -64,7 +64,7 @@ describe('Operators', () => {
   });
 
   it.each(['limit=0', 'limit=101', 'cursor=x', 'cursor=YWNjdF8x'])(
-    'are answered 400 validation_failed when they ask for %s',
+    'get 400 validation_failed when they ask for %s',
     async (query) => {
       expectProblem(await ask(`GET /admin/bans?${query}`), 400, 'validation_failed');
     },
@@ -96,7 +96,7 @@ describe('Operators', () => {
     expect(await list()).toEqual([stays]);
   });
 
-  it('are answered 404 ban_not_found when a ban has ended by itself', async () => {
+  it('get 404 ban_not_found when a ban has ended on its own', async () => {
     await ban(account, Date.now() - 1);
     expectProblem(await lift(account.keyId), 404, 'ban_not_found');
   });
@@ -108,7 +108,7 @@ describe('Operators', () => {
     ['with U+0000', () => `${account.keyId}%00`],
     ['only U+0000', () => '%00'],
     ['a pattern', () => '%25'],
-  ])('are answered 404 ban_not_found when the id is %s', async (_name, id) => {
+  ])('get 404 ban_not_found when the id is %s', async (_name, id) => {
     const stays = await ban(account);
     expectProblem(await lift(id()), 404, 'ban_not_found');
     expect(await list()).toEqual([stays]);

@@ -25,7 +25,7 @@ describe('PATCH /admin/accounts/:id', () => {
     ['pro', 300, 10_000],
     ['business', 1_000, 100_000],
     ['enterprise', 1_000, 100_000],
-  ])('answers 200 with the account on the plan %s and its limits', async (plan, perMinute, perDay) => {
+  ])('responds 200 with the account on the plan %s and its limits', async (plan, perMinute, perDay) => {
     const before = await current();
     const answer = await patched({ plan });
     expect(answer).toEqual({ ...before, plan, limits: { perMinute, perDay } });
@@ -61,7 +61,7 @@ describe('PATCH /admin/accounts/:id', () => {
     for (const process of [api, other]) await until(async () => (await use(process)).status === 200, SOON_MS);
   });
 
-  it('answers 200 with limits that were agreed individually, with enterprise', async () => {
+  it('responds 200 with limits that were agreed individually, with enterprise', async () => {
     const limits = { perMinute: 5_000, perDay: 1_000_000_000 };
     expect(await patched({ plan: 'enterprise', limits })).toMatchObject({ plan: 'enterprise', limits });
     expect(await patched({ limits: { perMinute: 2, perDay: 1, more: 3 } })).toMatchObject({
@@ -78,14 +78,14 @@ describe('PATCH /admin/accounts/:id', () => {
   });
 
   it.each([{}, { plan: null }, { limits: null }, { plan: null, limits: null }, { name: 'Other', id: 'other' }])(
-    'answers 200 to %j with the account unchanged',
+    'responds 200 to %j with the account unchanged',
     async (body) => {
       const before = await current();
       expect(await patched(body)).toEqual(before);
     },
   );
 
-  describe('answers 400 validation_failed and changes nothing', () => {
+  describe('responds 400 validation_failed and changes nothing', () => {
     afterEach(async () => {
       expect(await current()).toMatchObject(FREE);
     });
@@ -117,7 +117,7 @@ describe('PATCH /admin/accounts/:id', () => {
     });
   });
 
-  it('answers 400 invalid_json to what is none', async () => {
+  it('responds 400 invalid_json to invalid JSON', async () => {
     expectProblem(await patch('{'), 400, 'invalid_json');
   });
 });

@@ -11,7 +11,7 @@ describe('POST /api-keys', () => {
   const post = (body: object | string, key = account.key) => api.ask(key, 'POST /api-keys', body);
   const count = async () => pageOf(await api.ask(account.key, 'GET /api-keys')).data.length;
 
-  describe('answers 201', () => {
+  describe('responds 201', () => {
     it('with the key, which is shown this once', async () => {
       const answer = await post({ name: 'CI', scopes: ['messages:read', 'messages:send'] });
       const { id, key, createdAt, ...rest } = newKey(answer);
@@ -75,7 +75,7 @@ describe('POST /api-keys', () => {
     });
   });
 
-  describe('answers 400 validation_failed and makes no key', () => {
+  describe('responds 400 validation_failed and creates no key', () => {
     afterEach(async () => {
       expect(await count()).toBe(1);
     });
@@ -126,7 +126,7 @@ describe('POST /api-keys', () => {
       expectProblem(await post({ name: 'CI', expiresAt }), 400, 'validation_failed');
     });
 
-    it('naming all fields at fault', async () => {
+    it('naming all invalid fields', async () => {
       const { errors } = expectProblem(await post({ scopes: ['x'], expiresAt: 'x' }), 400, 'validation_failed');
       expect(errors).toMatchObject([{ pointer: '/name' }, { pointer: '/scopes' }, { pointer: '/expiresAt' }]);
     });
@@ -136,7 +136,7 @@ describe('POST /api-keys', () => {
     });
   });
 
-  it.each(['', '{', '{"name":"CI"'])('answers 400 invalid_json to %p', async (body) => {
+  it.each(['', '{', '{"name":"CI"'])('responds 400 invalid_json to %p', async (body) => {
     expectProblem(await post(body), 400, 'invalid_json');
   });
 
@@ -144,7 +144,7 @@ describe('POST /api-keys', () => {
     [['account:manage'], ['messages:send']],
     [['account:manage'], ['account:manage', 'messages:read']],
     [['account:manage', 'messages:read'], SCOPES],
-  ])('answers 403 insufficient_scope and makes no key when one with %j wishes for %j', async (held, scopes) => {
+  ])('responds 403 insufficient_scope and creates no key when one with %j requests %j', async (held, scopes) => {
     const { key } = await api.createKey(account.key, { scopes: held });
     const { detail } = expectProblem(await post({ name: 'CI', scopes }, key), 403, 'insufficient_scope');
 

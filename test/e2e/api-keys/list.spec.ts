@@ -12,7 +12,7 @@ describe('GET /api-keys', () => {
   const names = async () => (await list()).map(({ name }) => name);
   const lastUse = async (id: string) => (await list()).find((key) => key.id === id)?.lastUsedAt;
 
-  it('answers 200 with all that there is to know of a key', async () => {
+  it('responds 200 with all properties of a key', async () => {
     const expiresAt = new Date(Date.now() + MINUTE_MS).toISOString();
     const { id, createdAt } = await api.createKey(account.key, {
       name: 'Zoë',
@@ -29,7 +29,7 @@ describe('GET /api-keys', () => {
     expect(none).toEqual([]);
   });
 
-  it('never tells a key or its hash', async () => {
+  it('never contains a key or its hash', async () => {
     const { key } = await api.createKey(account.key);
     const text = JSON.stringify(await list());
     const hashes = await api.sql<{ hash: Buffer }>('SELECT hash FROM sluice.api_keys WHERE account_id = $1', [
@@ -78,14 +78,14 @@ describe('GET /api-keys', () => {
   });
 
   it.each(['limit=0', 'limit=101', 'limit=ten', 'limit=1&limit=2', 'cursor=', 'cursor=YWNjdF8x', 'limit=0&cursor=x'])(
-    'answers 400 validation_failed to %s',
+    'responds 400 validation_failed to %s',
     async (query) => {
       const { errors } = expectProblem(await api.ask(account.key, `GET /api-keys?${query}`), 400, 'validation_failed');
       expect(errors).toHaveLength(query.includes('&cursor') ? 2 : 1);
     },
   );
 
-  describe('tells when a key was last used', () => {
+  describe('reports when a key was last used', () => {
     it('to the minute, and null before', async () => {
       const { id, key } = await api.createKey(account.key);
       expect(await lastUse(id)).toBeNull();
@@ -104,7 +104,7 @@ describe('GET /api-keys', () => {
       await until(async () => (await lastUse(id)) !== null, 8_000);
     });
 
-    it('also when the use was refused for want of a scope', async () => {
+    it('also when the use was refused for a missing scope', async () => {
       const { id, key } = await api.createKey(account.key, { scopes: ['messages:read'] });
       await api.ask(key, 'GET /account');
       expect(await lastUse(id)).not.toBeNull();

@@ -47,7 +47,7 @@ describe('An API key in an odd place', () => {
     ['issued but for one character', () => account.key.slice(0, -1) + (account.key.endsWith('0') ? '1' : '0')],
     ['no key', () => 'nonsense'],
     ['very long', () => 'k'.repeat(10_000)],
-  ])('that is %s is refused without a look into the database', async (_name, key) => {
+  ])('that is %s is refused without a query', async (_name, key) => {
     await api.sql('ALTER TABLE sluice.api_keys RENAME TO gone');
     let answer: Answer;
     try {

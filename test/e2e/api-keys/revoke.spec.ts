@@ -21,7 +21,7 @@ describe('DELETE /api-keys/:id', () => {
   const revoke = (id = made.id, key = account.key, process: TestApi = api) =>
     process.ask(key, `DELETE /api-keys/${id}`);
 
-  it('answers 204 with nothing, and 404 api_key_not_found from then on', async () => {
+  it('responds 204 with nothing, and 404 api_key_not_found from then on', async () => {
     const answer = await revoke();
     expect(answer.status).toBe(204);
     expect(answer.bytes).toHaveLength(0);
@@ -58,7 +58,7 @@ describe('DELETE /api-keys/:id', () => {
     expectProblem(await revoke(made.id, made.key), 401, 'unauthorized');
   });
 
-  it('answers 204 once when many revoke it at once', async () => {
+  it('responds 204 once when many revoke it at once', async () => {
     const answers = await Promise.all(
       Array.from({ length: 10 }, (_, n) => revoke(made.id, account.key, n % 2 ? api : other)),
     );
@@ -79,12 +79,12 @@ describe('DELETE /api-keys/:id', () => {
     ['only U+0000', () => '%00'],
     ['with a line break', () => `${made.id}%0a`],
     ['a pattern', () => '%25'],
-  ])('answers 404 api_key_not_found when the id is %s', async (_name, id) => {
+  ])('responds 404 api_key_not_found when the id is %s', async (_name, id) => {
     expectProblem(await revoke(id()), 404, 'api_key_not_found');
     expect(await api.knows(made.key)).toBe(true);
   });
 
-  it("answers 404 api_key_not_found to another account's key, which goes on", async () => {
+  it("responds 404 api_key_not_found to another account's key, which goes on", async () => {
     const stranger = await api.signUp();
     expectProblem(await revoke(stranger.keyId), 404, 'api_key_not_found');
     expect(await Promise.all([api.knows(stranger.key), other.knows(stranger.key)])).toEqual([true, true]);

@@ -26,7 +26,7 @@ describe('POST /api-keys/:id/rotate', () => {
   const known = (key: string) => Promise.all([api, other].map((process) => process.knows(key)));
   const keys = async () => pageOf(await api.ask(account.key, 'GET /api-keys')).data;
 
-  describe('answers 201', () => {
+  describe('responds 201', () => {
     it.each([
       ['no body', undefined],
       ['{}', {}],
@@ -90,7 +90,7 @@ describe('POST /api-keys/:id/rotate', () => {
       }
     });
 
-    it('or the old key is revoked, when both are wished for at once', async () => {
+    it('or the old key is revoked, when both are requested at the same time', async () => {
       account = await api.signUp({ perMinute: 1_000, perDay: 1_000 });
       const made = await Promise.all(Array.from({ length: 10 }, () => api.createKey(account.key)));
       const outcomes = await Promise.all(
@@ -117,28 +117,28 @@ describe('POST /api-keys/:id/rotate', () => {
     ['a text', '60'],
     ['true', true],
     ['an array', [60]],
-  ])('answers 400 validation_failed when graceSeconds is %s, and the old key goes on', async (_name, graceSeconds) => {
+  ])('responds 400 validation_failed when graceSeconds is %s, and the old key goes on', async (_name, graceSeconds) => {
     const { errors } = expectProblem(await rotate({ graceSeconds }), 400, 'validation_failed');
     const detail = expect.stringMatching(/^graceSeconds must .*\.$/) as string;
     expect(errors).toEqual([{ pointer: '/graceSeconds', detail }]);
     expect(await api.knows(old.key)).toBe(true);
   });
 
-  it.each(['null', '[]', '60'])('answers 400 validation_failed to %s instead of an object', async (body) => {
+  it.each(['null', '[]', '60'])('responds 400 validation_failed to %s instead of an object', async (body) => {
     expectProblem(await rotate(body), 400, 'validation_failed');
   });
 
-  it('answers 400 invalid_json to what is none', async () => {
+  it('responds 400 invalid_json to invalid JSON', async () => {
     expectProblem(await rotate('{'), 400, 'invalid_json');
   });
 
-  it('answers 400 invalid_content_type to a body of another type', async () => {
+  it('responds 400 invalid_content_type to a body of another type', async () => {
     const headers = { authorization: `Bearer ${account.key}`, 'content-type': 'text/plain' };
     const answer = await api.ask(null, `POST /api-keys/${old.id}/rotate`, '{}', headers);
     expectProblem(answer, 400, 'invalid_content_type');
   });
 
-  it('answers 403 insufficient_scope to a key that would get more than it has, and the other goes on', async () => {
+  it('responds 403 insufficient_scope to a key that would get more than it has, and the other goes on', async () => {
     const { key } = await api.createKey(account.key, { scopes: ['account:manage', 'messages:read'] });
     const answer = await api.ask(key, `POST /api-keys/${old.id}/rotate`);
 
@@ -147,7 +147,7 @@ describe('POST /api-keys/:id/rotate', () => {
     expect(await keys()).toHaveLength(3);
   });
 
-  describe('answers 404 api_key_not_found and changes nothing', () => {
+  describe('responds 404 api_key_not_found and changes nothing', () => {
     it.each([
       ['unknown', () => 'key_01h455vb4pex5vsknk084sn02q'],
       ['malformed', () => 'nothing'],

@@ -39,7 +39,7 @@ describe('A key without the scope of a route', () => {
 
   const ask = (which: string, route: string, body?: string) => api.ask(keys.get(which) ?? '', route, body);
 
-  it.each(routes)('answers 403 insufficient_scope to %s, which takes %s', async (route, scope) => {
+  it.each(routes)('responds 403 insufficient_scope to %s, which takes %s', async (route, scope) => {
     for (const which of [`all but ${scope}`, 'none']) {
       const answer = await ask(which, route);
       if (route.startsWith('HEAD')) expect(answer.status).toBe(403);
@@ -49,20 +49,20 @@ describe('A key without the scope of a route', () => {
     expect([401, 403]).not.toContain((await ask(`only ${scope}`, route)).status);
   });
 
-  it.each(['{', '{}', 'x'.repeat(2_000_000)])('answers 403 before it looks at the body: %.5s', async (body) => {
+  it.each(['{', '{}', 'x'.repeat(2_000_000)])('responds 403 before it reads the body: %.5s', async (body) => {
     for (const route of ['POST /messages', 'POST /messages/batch', 'POST /api-keys', 'POST /account/simulate']) {
       expectProblem(await ask('only messages:read', route, body), 403, 'insufficient_scope');
     }
   });
 
-  it('answers 403 before it looks for the thing', async () => {
+  it('responds 403 before it looks the resource up', async () => {
     const { id } = (await ask('only messages:send', 'POST /messages', '{"message":"x"}')).body as { id: string };
     expectProblem(await ask('only messages:send', `GET /messages/${id}`), 403, 'insufficient_scope');
     expectProblem(await ask('only messages:read', `POST /messages/${id}/cancel`), 403, 'insufficient_scope');
     expect((await ask('only messages:read', `GET /messages/${id}`)).body).toMatchObject({ status: 'queued' });
   });
 
-  it('answers 403 and does nothing', async () => {
+  it('responds 403 and does nothing', async () => {
     const stored = () => api.sql('SELECT id, revoked_at, expires_at, name FROM sluice.api_keys ORDER BY id');
     const before = await stored();
     const routes = ['POST /api-keys', `POST /api-keys/${account.keyId}/rotate`, `DELETE /api-keys/${account.keyId}`];

@@ -28,7 +28,7 @@ describe('An account has at most 100 live keys', () => {
   const past = new Date(Date.now() - 1_000);
   const future = new Date(Date.now() + 3_600_000);
 
-  it('so the 101st answers 409 too_many_keys', async () => {
+  it('so the 101st responds 409 too_many_keys', async () => {
     await fill(MAX_KEYS - 2);
     expect((await create()).status).toBe(201);
     expectProblem(await create(), 409, 'too_many_keys');
@@ -54,7 +54,7 @@ describe('An account has at most 100 live keys', () => {
     expect((await create()).status).toBe(201);
   });
 
-  it('so a revoked one makes room', async () => {
+  it('so a revoked one frees capacity', async () => {
     await fill(MAX_KEYS - 2);
     const { id } = await api.createKey(account.key);
     await api.ask(account.key, `DELETE /api-keys/${id}`);
@@ -62,7 +62,7 @@ describe('An account has at most 100 live keys', () => {
     expectProblem(await create(), 409, 'too_many_keys');
   });
 
-  it('each account by itself', async () => {
+  it('each account on its own', async () => {
     await fill(MAX_KEYS - 1);
     expect((await create(api, await api.signUp())).status).toBe(201);
   });

@@ -1,6 +1,6 @@
 import { accountOf, sharedApi } from '../../support/api.js';
 
-describe('POST /messages/:id/cancel answers 200', () => {
+describe('POST /messages/:id/cancel responds 200', () => {
   const api = sharedApi();
   const account = accountOf(api);
 

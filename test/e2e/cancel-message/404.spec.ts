@@ -1,6 +1,6 @@
 import { accountOf, expectProblem, sharedApi } from '../../support/api.js';
 
-describe('POST /messages/:id/cancel answers 404 message_not_found', () => {
+describe('POST /messages/:id/cancel responds 404 message_not_found', () => {
   const api = sharedApi();
   const account = accountOf(api);
 
@@ -9,7 +9,7 @@ describe('POST /messages/:id/cancel answers 404 message_not_found', () => {
     expectProblem(answer, 404, 'message_not_found');
   });
 
-  it("to another account's id, and leaves its message alone", async () => {
+  it("to another account's id, and leaves its message unchanged", async () => {
     const other = await api.signUp();
     const { id } = await api.sent(account);
     const answer = await api.ask(other, `POST /messages/${id}/cancel`);

@@ -1,11 +1,11 @@
 import { accountOf, expectProblem, sharedApi } from '../../support/api.js';
 
-describe('POST /messages/:id/cancel answers 409 invalid_transition', () => {
+describe('POST /messages/:id/cancel responds 409 invalid_transition', () => {
   const api = sharedApi();
   const account = accountOf(api);
 
   it.each(['processing', 'delivered', 'failed', 'cancelled'])(
-    'to a message that is %s, says so, and leaves it alone',
+    'to a message that is %s, and leaves it unchanged',
     async (status) => {
       const { id } = await api.sent(account);
       await api.become(id, status);

@@ -1,7 +1,7 @@
 import { sharedApi } from '../../support/api.js';
 import { exchange, lines } from '../../support/http.js';
 
-describe('OPTIONS answers 204', () => {
+describe('OPTIONS responds 204', () => {
   const api = sharedApi();
 
   it.each([

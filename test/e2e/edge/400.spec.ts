@@ -1,7 +1,7 @@
 import { accountOf, expectProblem, sharedApi } from '../../support/api.js';
 import { exchange, lines, RawConnection } from '../../support/http.js';
 
-describe('the edge answers 400 malformed_request, whoever asks', () => {
+describe('the edge responds 400 malformed_request, with and without a key', () => {
   const api = sharedApi();
   const account = accountOf(api);
 
@@ -76,7 +76,7 @@ describe('the edge answers 400 malformed_request, whoever asks', () => {
     ],
     ['a trailer that is a length', ['Transfer-Encoding: chunked'], `${chunked.slice(0, -2)}Content-Length: 1\r\n\r\n`],
     ['chunks that are not the last encoding', ['Transfer-Encoding: chunked, identity'], chunked],
-  ])('a body framed by %s, of which nothing is stored', async (_name, framing, body) => {
+  ])('a body framed by %s, and stores nothing', async (_name, framing, body) => {
     const head = ['POST /messages HTTP/1.1', 'Host: sluice', bearer(), 'Content-Type: application/json'];
     const answer = await exchange(api.url, lines(...head, ...framing) + body);
 

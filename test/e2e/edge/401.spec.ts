@@ -1,7 +1,7 @@
 import { expectProblem, sharedApi } from '../../support/api.js';
 import { exchange, lines, RawConnection } from '../../support/http.js';
 
-describe('the edge answers 401 unauthorized before it looks at anything else', () => {
+describe('the edge responds 401 unauthorized before any other check', () => {
   const api = sharedApi();
 
   it.each([
@@ -38,22 +38,25 @@ describe('the edge answers 401 unauthorized before it looks at anything else', (
   it.each([
     ['a length', 'Content-Length: 1000000000'],
     ['chunks', 'Transfer-Encoding: chunked'],
-  ])('at once to a stranger whose large body, announced by %s, has yet to come, and closes', async (_name, framing) => {
-    const connection = await RawConnection.open(api.url);
-    connection.write(stranger(framing));
+  ])(
+    'at once to an anonymous client whose large body, announced by %s, has yet to come, and closes',
+    async (_name, framing) => {
+      const connection = await RawConnection.open(api.url);
+      connection.write(stranger(framing));
 
-    expectProblem(await connection.answer(), 401, 'unauthorized');
-    expect(await connection.end()).toBe('');
-    await connection.refused();
-    connection.close();
-  });
+      expectProblem(await connection.answer(), 401, 'unauthorized');
+      expect(await connection.end()).toBe('');
+      await connection.refused();
+      connection.close();
+    },
+  );
 
   it('instead of 100 Continue', async () => {
     const answer = await exchange(api.url, stranger('Content-Length: 15', 'Expect: 100-continue'));
     expectProblem(answer, 401, 'unauthorized');
   });
 
-  it('and takes no request out of the body of a stranger', async () => {
+  it('and takes no request out of the body of an anonymous client', async () => {
     const account = await api.signUp();
     const smuggled =
       lines(

@@ -1,6 +1,6 @@
 import { accountOf, expectProblem, sharedApi } from '../../support/api.js';
 
-describe('an unknown path is answered 404 not_found', () => {
+describe('an unknown path gets 404 not_found', () => {
   const api = sharedApi();
   const account = accountOf(api);
 

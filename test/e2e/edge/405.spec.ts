@@ -1,6 +1,6 @@
 import { accountOf, expectProblem, sharedApi } from '../../support/api.js';
 
-describe('a wrong method is answered 405 method_not_allowed', () => {
+describe('a wrong method gets 405 method_not_allowed', () => {
   const api = sharedApi();
   const account = accountOf(api);
 

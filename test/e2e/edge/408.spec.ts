@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { accountOf, expectProblem, ownApi } from '../../support/api.js';
 import { lines, RawConnection } from '../../support/http.js';
 
-describe('a request that does not arrive within REQUEST_TIMEOUT_MS is answered 408 request_timeout', () => {
+describe('a request that does not arrive within REQUEST_TIMEOUT_MS gets 408 request_timeout', () => {
   const api = ownApi({ REQUEST_TIMEOUT_MS: '500' });
   const account = accountOf(api);
 

@@ -1,7 +1,7 @@
 import { accountOf, expectProblem, sharedApi } from '../../support/api.js';
 import { exchange, lines } from '../../support/http.js';
 
-describe('headers or a path of more than 16 KiB are answered 431 headers_too_large', () => {
+describe('headers or a path of more than 16 KiB get 431 headers_too_large', () => {
   const api = sharedApi();
   const account = accountOf(api);
 

@@ -1,6 +1,6 @@
 import { accountOf, expectProblem, ownApi } from '../../support/api.js';
 
-describe('a fault that nobody foresaw is answered 500 internal_error', () => {
+describe('an unexpected error gets 500 internal_error', () => {
   const api = ownApi();
   const account = accountOf(api);
   beforeAll(async () => {
@@ -12,7 +12,7 @@ describe('a fault that nobody foresaw is answered 500 internal_error', () => {
     ['GET', '/messages/msg_01h455vb4pex5vsknk084sn02q'],
     ['POST', '/messages/msg_01h455vb4pex5vsknk084sn02q/cancel'],
     ['POST', '/messages'],
-  ])('at %s %s, and tells nothing of its cause', async (method, path) => {
+  ])('at %s %s, and does not reveal the cause', async (method, path) => {
     const headers = { 'content-type': 'application/json' };
     const answer = await api.ask(account, `${method} ${path}`, '{"message":"x"}', headers);
     const { detail, title } = expectProblem(answer, 500, 'internal_error');

@@ -4,7 +4,7 @@ import { Link } from '../../support/link.js';
 
 const MAX_WAIT_MS = 200;
 
-describe('while requests wait for longer than MAX_WAIT_MS for more than a second, every request is answered 503 unavailable at once', () => {
+describe('while requests wait for longer than MAX_WAIT_MS for more than a second, every request gets 503 unavailable at once', () => {
   const link = new Link();
   const api = ownApi({ MAX_WAIT_MS: String(MAX_WAIT_MS) }, link);
   const account = accountOf(api);

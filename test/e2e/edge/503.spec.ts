@@ -20,7 +20,7 @@ describe('while the database is away', () => {
     ['POST', `/messages/${ID}/retry`],
     ['POST', '/messages'],
     ['POST', '/accounts'],
-  ])('%s %s is answered 503 unavailable with Retry-After', async (method, path) => {
+  ])('%s %s gets 503 unavailable with Retry-After', async (method, path) => {
     for (const caller of [account, unseen]) {
       const answer = await api.ask(caller, `${method} ${path}`, { message: 'x', name: 'x' });
       expectProblem(answer, 503, 'unavailable');

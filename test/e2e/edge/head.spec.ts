@@ -1,7 +1,7 @@
 import { accountOf, sharedApi } from '../../support/api.js';
 import { lines, RawConnection, uncounted } from '../../support/http.js';
 
-describe('HEAD is answered like GET, without the body', () => {
+describe('HEAD gets the same response as GET, without the body', () => {
   const api = sharedApi();
   const account = accountOf(api);
 

@@ -42,7 +42,7 @@ describe('what is odd but can be read in one way only', () => {
     ['a body of GET', () => get('/messages', 'Host: sluice', 'Content-Length: 5') + 'hello'],
     ['an expectation of GET', () => get('/messages', 'Host: sluice', 'Expect: 100-continue')],
     ['a blank line before it', () => `\r\n${get('/messages', 'Host: sluice')}`],
-  ])('is answered 200: %s', async (_name, text) => {
+  ])('gets 200: %s', async (_name, text) => {
     const answer = await exchange(api.url, text());
     expect([answer.status, answer.body.data]).toEqual([200, expect.any(Array)]);
   });
@@ -51,7 +51,7 @@ describe('what is odd but can be read in one way only', () => {
     ['an extension of a chunk', ['Transfer-Encoding: chunked'], 'f;a=b;c="d"\r\n{"message":"x"}\r\n0\r\n\r\n'],
     ['a trailer', ['Transfer-Encoding: CHUNKED', 'Trailer: A'], 'f\r\n{"message":"x"}\r\n0\r\nA: b\r\n\r\n'],
     ['a length with a zero before it', ['Content-Length: 015'], '{"message":"x"}'],
-  ])('is answered 202: %s', async (_name, framing, body) => {
+  ])('gets 202: %s', async (_name, framing, body) => {
     const answer = await exchange(api.url, post(...framing) + body);
     expect([answer.status, answer.body.message]).toEqual([202, 'x']);
   });

@@ -1,6 +1,6 @@
 import { expectProblem, sharedApi } from '../../support/api.js';
 
-describe('GET /messages/:id/attempts answers 404 message_not_found', () => {
+describe('GET /messages/:id/attempts responds 404 message_not_found', () => {
   const api = sharedApi();
 
   it('to an id that nobody has, that is none, or of a message of another account', async () => {

@@ -1,6 +1,6 @@
 import { accountOf, sharedApi } from '../../support/api.js';
 
-describe('GET /messages/:id answers 200', () => {
+describe('GET /messages/:id responds 200', () => {
   const api = sharedApi();
   const account = accountOf(api);
 

@@ -1,6 +1,6 @@
 import { accountOf, expectProblem, sharedApi } from '../../support/api.js';
 
-describe('GET /messages/:id answers 404 message_not_found', () => {
+describe('GET /messages/:id responds 404 message_not_found', () => {
   const api = sharedApi();
   const account = accountOf(api);
   const other = accountOf(api);

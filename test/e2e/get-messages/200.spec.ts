@@ -1,6 +1,6 @@
 import { accountForEach, sharedApi, type Page, type SentMessage } from '../../support/api.js';
 
-describe('GET /messages answers 200', () => {
+describe('GET /messages responds 200', () => {
   const api = sharedApi();
   const account = accountForEach(api);
 

@@ -1,6 +1,6 @@
 import { accountOf, expectProblem, sharedApi } from '../../support/api.js';
 
-describe('GET /messages answers 400 validation_failed', () => {
+describe('GET /messages responds 400 validation_failed', () => {
   const api = sharedApi();
   const account = accountOf(api);
   beforeAll(async () => {
@@ -32,7 +32,7 @@ describe('GET /messages answers 400 validation_failed', () => {
     },
   );
 
-  it('and names every parameter at fault', async () => {
+  it('and names every invalid parameter', async () => {
     const answer = await api.ask(account, 'GET /messages?limit=0&cursor=x&status=x');
     expect(expectProblem(answer, 400, 'validation_failed').errors).toHaveLength(3);
   });

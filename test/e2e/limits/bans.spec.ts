@@ -16,7 +16,7 @@ import { OPERATOR, ownApi, type Account } from '../../support/api.js';
 const GRACE = 1_000;
 const refused = (count: number) => Array<string>(count).fill(REFUSED);
 
-describe('a key that goes on after it was told', () => {
+describe('a key that goes on after a refusal', () => {
   const api = ownApi({ BAN_GRACE_SECONDS: String(GRACE / 1_000) });
 
   const offence = async ({ keyId }: Account) => {
@@ -66,7 +66,7 @@ describe('a key that goes on after it was told', () => {
     expect((await series(api, holder, 30)).map(kindOf)).toEqual([...refused(29), BANNED]);
   });
 
-  it('is told why, and how long it takes', async () => {
+  it('gets the reason and the duration', async () => {
     const { body, headers } = await api.ask(await offender(api, 29));
 
     expect(headers['content-type']).toBe('application/problem+json; charset=utf-8');

@@ -24,7 +24,7 @@ describe.each([
     expect(new Set(answers.map((answer) => shown(answer).limit))).toEqual(new Set([limit]));
   }
 
-  it('exactly 60 pass on the plan free, and each remaining number is told once', async () => {
+  it('exactly 60 pass on the plan free, and each remaining number is returned once', async () => {
     await expectExactly(await api.signUp('free'), 60);
   });
 

@@ -28,7 +28,7 @@ describe('without the store of the counters', () => {
     expect(states).toHaveLength(answer.headers['ratelimit-policy']?.split(', ').length ?? 0);
   };
 
-  it('requests are answered 503: nothing remains until Retry-After', async () => {
+  it('requests get 503: nothing remains until Retry-After', async () => {
     const unseen = await api.signUp('free');
     await link.cut();
     const [known, unknown] = [await api.ask(holder), await api.ask(unseen)];

@@ -34,7 +34,7 @@ describe('the windows of an account', () => {
     expect(state(second)).toMatch(/^"minute";r=58;t=5[89], "day";r=998;t=8639[89]$/);
   });
 
-  it('begin anew, each by itself, when they have ended', async () => {
+  it('begin anew, each on its own, when they have ended', async () => {
     await setWindows(api, holder, { minuteUsed: 7, dayUsed: 70 });
     await pass(api, holder, MINUTE);
     expect(state(await api.ask(holder))).toBe('"minute";r=59;t=60, "day";r=929;t=86340');

@@ -18,7 +18,7 @@ describe('The management port', () => {
   const link = new Link();
   const api = ownApi({}, link);
 
-  it('tells that the process lives and is ready', async () => {
+  it('reports that the process lives and is ready', async () => {
     const live = await callUndocumented(api.managementUrl, { path: '/health/live' });
     expect(live.status).toBe(200);
     expect(live.headers).toMatchObject({
@@ -29,7 +29,7 @@ describe('The management port', () => {
     expect(await ready(api.managementUrl)).toEqual({ code: 200, ...READY });
   });
 
-  it('says in JSON that there is nothing else', async () => {
+  it('responds with JSON to unknown paths', async () => {
     for (const path of ['/', '/health', '/messages', '/health/ready/x', '/%']) {
       const answer = await callUndocumented(api.managementUrl, { path });
       expect({ path, status: answer.status }).toEqual({ path, status: path === '/%' ? 400 : 404 });
@@ -42,7 +42,7 @@ describe('The management port', () => {
     expect((await api.ask(null, 'GET /health/ready')).status).toBe(404);
   });
 
-  it('is not ready while the database hangs or is away, and says so soon; it lives on', async () => {
+  it('is not ready while the database hangs or is away, and reports it soon; it stays alive', async () => {
     const down = { code: 503, status: 'not ready', checks: { process: 'serving', database: 'down' } };
     link.stall();
     await until(async () => (await ready(api.managementUrl)).code === 503, 10_000);
@@ -57,7 +57,7 @@ describe('The management port', () => {
     await until(async () => (await ready(api.managementUrl)).code === 200, 15_000);
   });
 
-  it('is not ready from the moment it is told to stop, and answers to the last', async () => {
+  it('is not ready from the moment it is stopped, and answers to the last', async () => {
     const other = await new TestApi().start();
     const { id, key } = await other.signUp();
     const held = await RawConnection.open(other.url);

@@ -14,7 +14,7 @@ describe('The metrics of an API process', () => {
   const metrics = () => metricsOf(api.managementUrl);
   const metric = async (name: string) => (await metrics()).get(name);
 
-  it('are told in the text format of Prometheus, each with its help and its type', async () => {
+  it('are in the text format of Prometheus, each with its help and its type', async () => {
     const { headers, bytes } = await callUndocumented(api.managementUrl, { path: '/metrics' });
     expect(headers['content-type']).toBe('text/plain; version=0.0.4; charset=utf-8');
     const text = bytes.toString();
@@ -25,7 +25,7 @@ describe('The metrics of an API process', () => {
     }
   });
 
-  it('tell of Node itself', async () => {
+  it('include those of Node.js', async () => {
     const names = [...(await metrics()).keys()].join('\n');
     expect(names).toMatch(/^nodejs_eventloop_lag_p99_seconds$/m);
     expect(names).toMatch(/^process_resident_memory_bytes$/m);
@@ -117,9 +117,9 @@ describe('The metrics of an API process', () => {
     expect({
       admitted: decided('admitted'),
       refused: decided('refused'),
-      strangers: decided('stranger_admitted'),
+      anonymous: decided('stranger_admitted'),
       operators: decided('operator_admitted'),
-    }).toEqual({ admitted: 2, refused: 1, strangers: 2, operators: 1 });
+    }).toEqual({ admitted: 2, refused: 1, anonymous: 2, operators: 1 });
     expect({
       valid: authenticated('valid'),
       missing: authenticated('missing'),
@@ -128,7 +128,7 @@ describe('The metrics of an API process', () => {
     }).toEqual({ valid: 3, missing: 1, invalid: 1, operator: 1 });
   });
 
-  it('tell what came of batches, and what waits', async () => {
+  it('report batches and what waits', async () => {
     await Promise.all(Array.from({ length: 10 }, () => api.sent(account)));
     const after = await metrics();
     expect(after.get('sluice_batch_items_sum{batches="accept"}')).toBeGreaterThanOrEqual(10);
@@ -139,7 +139,7 @@ describe('The metrics of an API process', () => {
     await until(async () => ((await metric('sluice_relay_batch_messages_sum')) ?? 0) >= 10, 10_000);
   });
 
-  it('do without the store while it is away, and say so', async () => {
+  it('leave out those of the database while it is unavailable', async () => {
     const kept = ['sluice_limiter_decisions_total{decision="admitted"}', 'process_start_time_seconds'];
     const ofStore = ['sluice_outbox_entries', 'sluice_queue_jobs{state="waiting"}', 'sluice_census_violations'];
     const up = await metricsOf(api.managementUrl);
@@ -166,7 +166,7 @@ describe('The metrics of the store', () => {
   const api = ownApi({ RECONCILE_INTERVAL_MS: '86400000' });
   const account = accountOf(api);
 
-  it('tell what is in outbox and queue, how long it has waited, and what nothing would deliver', async () => {
+  it('report the outbox, the queue, their ages and stray messages', async () => {
     const { id } = await api.sent(account);
     await api.relayed(id);
     await api.sql(

@@ -92,7 +92,9 @@ describe('A connection to the database', () => {
   ])('must lead through no proxy that %s', async (_what, change, answer) => {
     const error = await through(change, answer);
     expect(error).toBeInstanceOf(UsageError);
-    expect(String(error)).toMatch(/^UsageError: DATABASE_URL leads to a proxy that .*: connect to PostgreSQL directly\.$/);
+    expect(String(error)).toMatch(
+      /^UsageError: DATABASE_URL leads to a proxy that .*: connect to PostgreSQL directly\.$/,
+    );
   });
 
   it('of which that is true keeps a process from starting, with one sentence', async () => {

@@ -7,7 +7,7 @@ const KEY = OPERATOR.key;
 const basic = (user: string, password: string) => `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`;
 const DEADLINE = 60_000;
 
-describe('The look into the queue', () => {
+describe('The queue pages', () => {
   const api = ownApi();
   const account = accountOf(api);
 

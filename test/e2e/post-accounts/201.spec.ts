@@ -7,7 +7,7 @@ interface NewAccount {
   readonly apiKey: { readonly id: string; readonly key: string; readonly createdAt: string };
 }
 
-describe('POST /accounts answers 201', () => {
+describe('POST /accounts responds 201', () => {
   const api = sharedApi();
 
   async function signUp(name: string): Promise<NewAccount> {

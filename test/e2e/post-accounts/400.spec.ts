@@ -1,6 +1,6 @@
 import { expectProblem, ownApi } from '../../support/api.js';
 
-describe('POST /accounts answers 400 and stores nothing', () => {
+describe('POST /accounts responds 400 and stores nothing', () => {
   const api = ownApi();
   afterEach(async () => {
     expect(await api.sql('SELECT id FROM sluice.accounts')).toEqual([]);

@@ -1,7 +1,7 @@
 import { expectProblem, ownApi } from '../../support/api.js';
 import { exchange, lines } from '../../support/http.js';
 
-describe('POST /accounts with SIGNUP=closed answers 403 signup_closed', () => {
+describe('POST /accounts with SIGNUP=closed responds 403 signup_closed', () => {
   const api = ownApi({ SIGNUP: 'closed' });
   afterEach(async () => {
     expect(await api.sql('SELECT id FROM sluice.accounts')).toEqual([]);
@@ -11,7 +11,7 @@ describe('POST /accounts with SIGNUP=closed answers 403 signup_closed', () => {
     expectProblem(await api.ask(null, 'POST /accounts', '{"name":"Acme"}'), 403, 'signup_closed');
   });
 
-  it.each(['', '{', '{"name":1}'])('before it looks at the body: %p', async (body) => {
+  it.each(['', '{', '{"name":1}'])('before it reads the body: %p', async (body) => {
     expectProblem(await api.ask(null, 'POST /accounts', body), 403, 'signup_closed');
   });
 

@@ -1,7 +1,7 @@
 import { accountForEach, sharedApi } from '../../support/api.js';
 import type { Answer } from '../../support/http.js';
 
-describe('POST /messages/batch with an Idempotency-Key answers 202', () => {
+describe('POST /messages/batch with an Idempotency-Key responds 202', () => {
   const api = sharedApi();
   const account = accountForEach(api);
 

@@ -4,7 +4,7 @@ import { TRACEPARENT } from '../../support/messages.js';
 
 const dataOf = (answer: Answer) => answer.body.data as SentMessage[];
 
-describe('POST /messages/batch answers 202', () => {
+describe('POST /messages/batch responds 202', () => {
   const api = sharedApi();
   const account = accountForEach(api);
 

@@ -1,6 +1,6 @@
 import { accountOf, expectProblem, sharedApi, type BatchSending } from '../../support/api.js';
 
-describe('POST /messages/batch answers 400 and stores nothing', () => {
+describe('POST /messages/batch responds 400 and stores nothing', () => {
   const api = sharedApi();
   const account = accountOf(api);
 
@@ -74,7 +74,7 @@ describe('POST /messages/batch answers 400 and stores nothing', () => {
   });
 });
 
-describe('POST /messages/batch answers 400 batch_exceeds_limit', () => {
+describe('POST /messages/batch responds 400 batch_exceeds_limit', () => {
   const api = sharedApi();
 
   it.each([

@@ -1,6 +1,6 @@
 import { accountOf, expectProblem, sharedApi } from '../../support/api.js';
 
-describe('POST /messages/batch answers 401 unauthorized and stores nothing', () => {
+describe('POST /messages/batch responds 401 unauthorized and stores nothing', () => {
   const api = sharedApi();
   const account = accountOf(api);
   afterEach(async () => {
@@ -11,7 +11,7 @@ describe('POST /messages/batch answers 401 unauthorized and stores nothing', () 
     expectProblem(await api.sendBatch(account, { headers: { authorization } }), 401, 'unauthorized');
   });
 
-  it('before it looks at the body', async () => {
+  it('before it reads the body', async () => {
     const answer = await api.sendBatch(account, { body: '{', headers: { authorization: 'Bearer no' } });
     expectProblem(answer, 401, 'unauthorized');
   });

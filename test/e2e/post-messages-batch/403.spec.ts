@@ -1,6 +1,6 @@
 import { accountOf, expectProblem, sharedApi } from '../../support/api.js';
 
-describe('POST /messages/batch answers 403 insufficient_scope and stores nothing', () => {
+describe('POST /messages/batch responds 403 insufficient_scope and stores nothing', () => {
   const api = sharedApi();
   const account = accountOf(api);
   afterEach(async () => {

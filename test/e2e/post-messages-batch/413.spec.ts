@@ -1,6 +1,6 @@
 import { accountOf, expectProblem, sharedApi } from '../../support/api.js';
 
-describe('POST /messages/batch answers 413 body_too_large and stores nothing', () => {
+describe('POST /messages/batch responds 413 body_too_large and stores nothing', () => {
   const api = sharedApi();
   const account = accountOf(api);
   afterEach(async () => {

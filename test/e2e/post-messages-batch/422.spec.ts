@@ -1,6 +1,6 @@
 import { accountForEach, expectProblem, sharedApi } from '../../support/api.js';
 
-describe('POST /messages/batch answers 422 idempotency_key_reused and stores nothing', () => {
+describe('POST /messages/batch responds 422 idempotency_key_reused and stores nothing', () => {
   const api = sharedApi();
   const account = accountForEach(api);
 

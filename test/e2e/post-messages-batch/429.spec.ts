@@ -25,7 +25,7 @@ describe('POST /messages/batch counts each of its messages', () => {
     return rows.length;
   };
 
-  it.each([1, 2, 60])('and tells what remains when all %d are counted', async (count) => {
+  it.each([1, 2, 60])('and reports what remains when all %d are counted', async (count) => {
     const answer = await send(count);
     expect(answer.status).toBe(202);
     expect(shown(answer)).toMatchObject({ limit: 60, remaining: 60 - count });
@@ -33,7 +33,7 @@ describe('POST /messages/batch counts each of its messages', () => {
     expect(await used()).toEqual({ minute: count, day: count });
   });
 
-  it('and answers 429 when they do not all fit: only the one at the door stays counted', async () => {
+  it('and responds 429 when they do not all fit: only the one on admission stays counted', async () => {
     await setWindows(api, holder, { minuteUsed: 55 });
     const refused = await send(6);
 
@@ -67,7 +67,7 @@ describe('POST /messages/batch counts each of its messages', () => {
     const answers = await Promise.all(Array.from({ length: 20 }, (_, index) => send(7, {}, index % 2 ? api : other)));
     const accepted = answers.filter(({ status }) => status === 202).length;
     expect(await stored()).toBe(accepted * 7);
-    // Each counts one at the door, if there is room; the other six all or none.
+    // Each counts one on admission, if there is room; the other six all or none.
     const { minute = 0 } = (await used()) ?? {};
     expect(minute).toBeLessThanOrEqual(60);
     expect(minute).toBeGreaterThanOrEqual(accepted * 7);
@@ -90,7 +90,7 @@ describe('POST /messages/batch counts each of its messages', () => {
     expect(await stored()).toBe(10);
   });
 
-  it('and answers 429 at the door when nothing remains', async () => {
+  it('and responds 429 on admission when nothing remains', async () => {
     await setWindows(api, holder, { minuteUsed: 60 });
     expect(tally([await send(1), await send(5)])).toEqual({ [REFUSED]: 2 });
     expect(await used()).toEqual({ minute: 60, day: 0 });

@@ -3,7 +3,7 @@ import { Link } from '../../support/link.js';
 
 const TEXTS = Array.from({ length: 300 }, (_, index) => `of a batch ${index}`);
 
-describe('POST /messages/batch answers 503 unavailable', () => {
+describe('POST /messages/batch responds 503 unavailable', () => {
   const link = new Link();
   const api = ownApi({}, link);
   const account = accountForEach(api);

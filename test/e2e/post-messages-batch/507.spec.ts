@@ -3,7 +3,7 @@ import { until } from '../../support/processes.js';
 
 const LARGE = 'x'.repeat(262_144);
 
-describe('POST /messages/batch answers 507 storage_full and stores nothing', () => {
+describe('POST /messages/batch responds 507 storage_full and stores nothing', () => {
   const api = ownApi({ MAX_STORED_MB_PER_ACCOUNT: '1', MAX_BODY_BYTES: '2097152' });
   const account = accountOf(api);
 

@@ -1,6 +1,6 @@
 import { accountOf, sharedApi } from '../../support/api.js';
 
-describe('POST /messages with deliverAt answers 202', () => {
+describe('POST /messages with deliverAt responds 202', () => {
   const api = sharedApi();
   const account = accountOf(api);
 
@@ -77,7 +77,7 @@ describe('POST /messages with deliverAt answers 202', () => {
     await api.relayed(String(id), `${String(id)}.1`);
   });
 
-  it('for each message of a batch by itself', async () => {
+  it('for each message of a batch on its own', async () => {
     const later = inMs(3_600_000);
     const messages = [{ message: 'now' }, { message: 'later', deliverAt: later }, { message: 'null', deliverAt: null }];
     const answer = await api.sendBatch(account, { body: JSON.stringify({ messages }) });

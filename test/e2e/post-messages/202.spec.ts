@@ -1,7 +1,7 @@
 import { accountOf, sharedApi } from '../../support/api.js';
 import { exchange, lines } from '../../support/http.js';
 
-describe('POST /messages answers 202', () => {
+describe('POST /messages responds 202', () => {
   const api = sharedApi();
   const account = accountOf(api);
 

@@ -1,7 +1,7 @@
 import { accountOf, expectProblem, sharedApi, type Sending } from '../../support/api.js';
 import { exchange, lines } from '../../support/http.js';
 
-describe('POST /messages answers 400 and stores nothing', () => {
+describe('POST /messages responds 400 and stores nothing', () => {
   const api = sharedApi();
   const account = accountOf(api);
 
@@ -99,7 +99,7 @@ describe('POST /messages answers 400 and stores nothing', () => {
     await expectRefused('invalid_content_type', { headers: { 'content-type': ['application/json', 'text/plain'] } });
   });
 
-  it('invalid_content_type to a wrong type before it looks at the body', async () => {
+  it('invalid_content_type to a wrong type before it reads the body', async () => {
     await expectRefused('invalid_content_type', { headers: { 'content-type': 'text/plain' }, body: '{' });
   });
 

@@ -5,7 +5,7 @@ import { uncounted, type Answer } from '../../support/http.js';
 const INVALID_TOKEN = 'Bearer realm="sluice", error="invalid_token"';
 const NO_TOKEN = 'Bearer realm="sluice"';
 
-describe('POST /messages answers 401 unauthorized and stores nothing', () => {
+describe('POST /messages responds 401 unauthorized and stores nothing', () => {
   const api = sharedApi();
   const account = accountOf(api);
 

@@ -1,7 +1,7 @@
 import { accountOf, expectProblem, ownApi, sharedApi } from '../../support/api.js';
 import { exchange, lines, RawConnection } from '../../support/http.js';
 
-describe('POST /messages answers 413 body_too_large and stores nothing', () => {
+describe('POST /messages responds 413 body_too_large and stores nothing', () => {
   const api = sharedApi();
   const account = accountOf(api);
   afterEach(async () => {
@@ -66,7 +66,7 @@ describe('POST /messages with MAX_BODY_BYTES', () => {
   const api = ownApi({ MAX_BODY_BYTES: '2000' });
   const account = accountOf(api);
 
-  it('answers 413 to more and 202 to as much', async () => {
+  it('responds 413 to more and 202 to as much', async () => {
     expectProblem(await api.send(account, { body: '{"message":"x"}'.padEnd(2_001) }), 413, 'body_too_large');
     expect((await api.send(account, { body: '{"message":"x"}'.padEnd(2_000) })).status).toBe(202);
   });

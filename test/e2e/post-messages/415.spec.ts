@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib';
 import { accountOf, expectProblem, sharedApi } from '../../support/api.js';
 
-describe('POST /messages answers 415 unsupported_encoding and stores nothing', () => {
+describe('POST /messages responds 415 unsupported_encoding and stores nothing', () => {
   const api = sharedApi();
   const account = accountOf(api);
 

@@ -1,6 +1,6 @@
 import { accountForEach, expectProblem, sharedApi } from '../../support/api.js';
 
-describe('POST /messages answers 422 idempotency_key_reused', () => {
+describe('POST /messages responds 422 idempotency_key_reused', () => {
   const api = sharedApi();
   const account = accountForEach(api);
 

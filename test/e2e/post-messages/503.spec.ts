@@ -1,7 +1,7 @@
 import { accountForEach, expectProblem, ownApi } from '../../support/api.js';
 import { Link } from '../../support/link.js';
 
-describe('POST /messages answers 503 unavailable', () => {
+describe('POST /messages responds 503 unavailable', () => {
   const link = new Link();
   const api = ownApi({}, link);
   const account = accountForEach(api);

@@ -5,7 +5,7 @@ import { until } from '../../support/processes.js';
 
 const LARGE = 'x'.repeat(262_144);
 
-describe('POST /messages answers 507 storage_full', () => {
+describe('POST /messages responds 507 storage_full', () => {
   const api = ownApi({ MAX_STORED_MB_PER_ACCOUNT: '1' });
 
   const send = ({ key }: Account, message = 'x', through: TestApi = api) =>
@@ -39,7 +39,7 @@ describe('POST /messages answers 507 storage_full', () => {
     expect(keys).toEqual([]);
   });
 
-  it('before it looks at the body, and after it has counted the request', async () => {
+  it('before it reads the body, and after it has counted the request', async () => {
     const account = await full();
     const answer = await api.ask(account.key, 'POST /messages', '{');
     const next = await api.ask(account.key, 'POST /messages', '{');

@@ -1,6 +1,6 @@
 import { accountOf, sharedApi } from '../../support/api.js';
 
-describe('POST /messages/:id/retry answers 202', () => {
+describe('POST /messages/:id/retry responds 202', () => {
   const api = sharedApi();
   const account = accountOf(api);
 

@@ -1,6 +1,6 @@
 import { accountForEach, sharedApi } from '../../support/api.js';
 
-describe('POST /messages/retry answers 202', () => {
+describe('POST /messages/retry responds 202', () => {
   const api = sharedApi();
   const account = accountForEach(api);
 

@@ -2,7 +2,7 @@ import { accountOf, expectProblem, sharedApi } from '../../support/api.js';
 
 const [EARLY, LATE] = ['2026-11-21T09:00:00Z', '2026-11-21T10:00:00Z'];
 
-describe('POST /messages/retry answers 400 validation_failed', () => {
+describe('POST /messages/retry responds 400 validation_failed', () => {
   const api = sharedApi();
   const account = accountOf(api);
 
@@ -15,7 +15,7 @@ describe('POST /messages/retry answers 400 validation_failed', () => {
     [{ since: EARLY, until: '2026-11-21T10:00:00' }, ['/until']],
     [{ since: LATE, until: EARLY }, ['/until']],
     [{ since: EARLY, until: EARLY }, ['/until']],
-  ])('to %j, pointing at what is wrong', async (body, pointers) => {
+  ])('to %j, with a pointer to each error', async (body, pointers) => {
     const answer = await api.ask(account, 'POST /messages/retry', body);
     const { errors } = expectProblem(answer, 400, 'validation_failed') as { errors?: { pointer: string }[] };
     expect(errors?.map(({ pointer }) => pointer)).toEqual(pointers);
