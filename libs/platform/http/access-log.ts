@@ -1,11 +1,11 @@
 import type { Logger } from '../logging.js';
 import { PROBLEMS } from './problems.js';
 
-/** The status of an answer; `aborted` when its connection was lost before it was written in full. */
+/** The status of a response; `aborted` when the connection was lost before it was written completely. */
 export type Status = number | 'aborted';
 
-/** A request that is over, as far as a log may tell of it: never its URL, a header, or anything of a body or key. */
-export interface Answered {
+/** What is logged of a finished request: never its URL, a header, or any part of its body or key. */
+export interface FinishedRequest {
   readonly requestId: string;
   readonly traceId?: string | undefined;
   readonly method: string;
@@ -19,24 +19,24 @@ export interface Answered {
 
 const OVERLOAD_EVERY_MS = 1_000;
 
-/** One line for a request: for each that we failed, and for a sample of the others. */
+/** Logs each failed request and a sample of the others, one line each. */
 export class AccessLog {
   private refused = 0;
   private timer: NodeJS.Timeout | null = null;
 
-  /** @param sample the share of requests that have a line, from 0 to 1 */
+  /** @param sample the share of requests that are logged, from 0 to 1 */
   constructor(
     private readonly logger: Logger,
     private readonly sample: number,
     private readonly random: () => number = Math.random,
   ) {}
 
-  /** Whether a request with this status gets a line: to be asked first, so that others cost nothing. */
+  /** Whether a request with this status is logged. Check it first, so that the others cost nothing. */
   wants(status: Status): boolean {
     return isFailure(status) || this.random() < this.sample;
   }
 
-  /** A request was refused for there was too much to do. One line a second tells of all of them. */
+  /** Counts a request that was refused because of overload. They are logged together, one line a second. */
   overloaded(): void {
     this.refused++;
     this.timer ??= setTimeout(() => {
@@ -46,14 +46,14 @@ export class AccessLog {
     }, OVERLOAD_EVERY_MS).unref();
   }
 
-  write(answered: Answered): void {
-    const line = { ...answered, durationMs: Math.round(answered.durationMs * 10) / 10 };
-    if (isFailure(answered.status)) this.logger.warn(line, 'request');
+  write(request: FinishedRequest): void {
+    const line = { ...request, durationMs: Math.round(request.durationMs * 10) / 10 };
+    if (isFailure(request.status)) this.logger.warn(line, 'request');
     else this.logger.info(line, 'request');
   }
 }
 
-// A caller whose account is full is refused by a rule, not by a fault, and may be as often as it likes.
+// 507 is a limit of the account, not a failure of the service.
 function isFailure(status: Status): boolean {
   return status !== 'aborted' && status >= 500 && status !== PROBLEMS.storage_full.status;
 }

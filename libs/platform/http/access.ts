@@ -1,6 +1,6 @@
 import { SetMetadata, type CustomDecorator } from '@nestjs/common';
 
-/** Whom a route is meant for: anybody, any caller with an API key, one whose key has a scope, or operators. */
+/** Who may use a route: anyone, any caller with an API key, one whose key has a scope, or operators. */
 export type Access = 'public' | 'caller' | 'operator' | { readonly scope: string };
 
 export const ACCESS = Symbol('access');
@@ -11,5 +11,5 @@ export const Public = (): CustomDecorator<symbol> => SetMetadata(ACCESS, 'public
 /** A route for keys that have this scope. */
 export const Scoped = (scope: string): CustomDecorator<symbol> => SetMetadata(ACCESS, { scope } satisfies Access);
 
-/** A route for whoever has the operators' key. */
+/** A route for operators. */
 export const ForOperators = (): CustomDecorator<symbol> => SetMetadata(ACCESS, 'operator' satisfies Access);

@@ -3,7 +3,7 @@ import { LRUCache } from 'lru-cache';
 import { RetryLaterError } from '#kernel/domain-error.js';
 import { seconds, type RateLimitWindow } from './rate-limit-headers.js';
 
-/** Addresses remembered at once. Under a flood from more, the oldest are forgotten, so that memory stays bounded. */
+/** The most addresses that are kept. Beyond that the least recently used are dropped, so that memory stays bounded. */
 const MAX_ADDRESSES = 100_000;
 /** An IPv6 customer has a whole /64; a budget for each of its addresses would be none. */
 const IPV6_PREFIX = 64;
@@ -13,13 +13,13 @@ interface Counter {
   readonly endsAt: number;
 }
 
-/** @param what is used up, to begin a sentence */
+/** @param what is used up: the beginning of a sentence */
 export function rateLimitExceeded(what: string, retryInMs: number): RetryLaterError {
   const retryAfter = seconds(retryInMs);
   return new RetryLaterError('rate_limit_exceeded', `${what} are used up. Retry after ${retryAfter} s.`, retryAfter);
 }
 
-/** Fixed windows by IP address, kept by this process for itself. */
+/** Fixed windows by IP address, local to this process. */
 export class AddressBudget {
   private readonly counters: LRUCache<string, Counter>;
 
@@ -31,7 +31,7 @@ export class AddressBudget {
     this.counters = new LRUCache({ max: MAX_ADDRESSES });
   }
 
-  /** Counts one if there is room for it. */
+  /** Counts one request if the budget allows it. */
   take(address: string): { readonly passes: boolean; readonly window: RateLimitWindow } {
     const counter = this.counter(address);
     const passes = counter.used < this.limit;
@@ -39,7 +39,7 @@ export class AddressBudget {
     return { passes, window: this.view(counter) };
   }
 
-  /** Gives back what was taken for something that did not take place. */
+  /** Returns one that was counted for an operation that failed. */
   giveBack(address: string): void {
     const counter = this.counter(address);
     if (counter.used > 0) counter.used--;

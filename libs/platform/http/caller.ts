@@ -14,7 +14,7 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** The API key that the request presents, valid or not. */
     presentedKey?: string | undefined;
-    /** The caller of that key, from the cache; null for no valid key, undefined when only the store can tell. */
+    /** The caller of that key, from the cache; null for no valid key, undefined when it must be looked up in the store. */
     cachedCaller?: Caller | null | undefined;
     /** Missing for anonymous clients and operators. */
     caller?: Caller | undefined;

@@ -5,14 +5,14 @@ import { Public } from './access.js';
 import { isForServer, routedTarget } from './request-form.js';
 import { RouteTable } from './route-table.js';
 
-/** What no route took: 404 for an unknown path, 405 for an unknown method, and the answer to OPTIONS. */
+/** Handles what no route matches: 404 for an unknown path, 405 for an unknown method, and OPTIONS. */
 @Public()
 @Controller()
 export class FallbackController {
   constructor(private readonly routes: RouteTable) {}
 
   @All('*')
-  answer(@Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply): void {
+  handle(@Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply): void {
     const target = routedTarget({ url: request.originalUrl });
     const allowed = isForServer(request.method, request.originalUrl)
       ? this.routes.allMethods()

@@ -7,7 +7,7 @@ import { abandonedSockets, expectingContinue } from './connections.js';
 
 type BodyClass = new () => object;
 
-/** The body that a handler's parameter asks for. */
+/** The body that a handler's parameter declares. */
 export interface DeclaredBody {
   readonly type: BodyClass;
   readonly required: boolean;
@@ -24,8 +24,8 @@ function declared(body: DeclaredBody, decorator: ParameterDecorator): ParameterD
 }
 
 /**
- * The request's JSON body as an instance of a class with class-validator's rules.
- * Read only here, when guards have let the request pass: media type, size, JSON and fields, in this order.
+ * The request's JSON body as an instance of a class with class-validator's rules. It is read after the guards have run:
+ * media type, size, JSON and fields are checked in this order.
  */
 export function JsonBody(type: BodyClass): ParameterDecorator {
   const read = createParamDecorator((_data: unknown, context: ExecutionContext) => {
@@ -35,7 +35,7 @@ export function JsonBody(type: BodyClass): ParameterDecorator {
   return declared({ type, required: true }, read());
 }
 
-/** The same where a request without a body is as good as one with `{}`. */
+/** The same for a body that may be missing, which means `{}`. */
 export function OptionalJsonBody(type: BodyClass): ParameterDecorator {
   const read = createParamDecorator((_data: unknown, context: ExecutionContext) => {
     const http = context.switchToHttp();
@@ -92,21 +92,21 @@ function collect(request: IncomingMessage, limit: number): Promise<Buffer> {
       complete = true;
       resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks));
     });
-    // Nobody is left to read the answer; rejecting ends the work for it. An error is not made in vain: it costs a stack.
+    // The client is gone; rejecting ends the work. The error is created only then, because it captures a stack.
     request.on('close', () => {
       if (!complete) reject(new DomainError('malformed_request', 'The request ended before its body was complete.'));
     });
   });
 }
 
-// `fatal`: what is not UTF-8 is refused instead of repaired to U+FFFD. `ignoreBOM`: a byte order mark is no JSON.
+// `fatal`: invalid UTF-8 is refused instead of replaced by U+FFFD. `ignoreBOM`: a byte order mark is not valid JSON.
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-/** Beyond it the parser takes many times longer than for anything else of that size, and holds up everybody. */
+/** Deeper nesting takes the parser many times longer than any other text of that size, and blocks the event loop. */
 const MAX_DEPTH = 250_000;
 const [QUOTE, BACKSLASH, BRACKET, BRACE, END_BRACKET, END_BRACE] = Buffer.from('"\\[{]}');
 
-/** Whether arrays and objects lie deeper in each other than is taken. */
+/** Whether arrays and objects are nested deeper than that. */
 function isTooDeep(body: Buffer): boolean {
   if (body.length <= MAX_DEPTH) return false;
   let depth = 0;

@@ -70,7 +70,7 @@ export function readPage<More extends object>(
 
 /**
  * A page of a list.
- * @param found up to one more than the limit: it tells whether there is a next page
+ * @param found up to one more than the limit: one more means that there is a next page
  */
 export function pageOf<Item, View>(
   found: readonly Item[],

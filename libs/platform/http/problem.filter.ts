@@ -8,7 +8,7 @@ import { sendProblem } from './response.js';
 import { traceparentOf } from './traceparent.js';
 import { traceIdOf } from '../tracing/traceparent.js';
 
-/** Turns whatever was thrown into a problem document. What nobody foresaw is logged whole and told as nothing. */
+/** Turns errors into problem documents. An unexpected error is logged completely, and its response reveals nothing. */
 @Catch()
 export class ProblemFilter implements ExceptionFilter {
   constructor(private readonly logger: Logger) {}

@@ -1,4 +1,4 @@
-/** One window of requests, as its caller is told of it. */
+/** The state of one window of requests, as the headers show it. */
 export interface RateLimitWindow {
   /** The name of the policy in the IETF fields. */
   readonly name: string;
@@ -54,7 +54,7 @@ export function seconds(ms: number): number {
   return Math.max(1, Math.ceil(ms / 1_000));
 }
 
-/** What is told when nothing can be counted: nothing remains until the caller may try again. */
+/** The windows to show when nothing can be counted: nothing remains until the caller may retry. */
 export function exhausted(windows: readonly RateLimitWindow[], retryAfterSeconds: number): RateLimitWindow[] {
   return windows.map((window) => ({ ...window, remaining: 0, resetsInMs: retryAfterSeconds * 1_000 }));
 }

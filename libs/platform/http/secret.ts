@@ -1,6 +1,6 @@
 import { hash, timingSafeEqual } from 'node:crypto';
 
-/** A secret that others present. Only its digest is kept. */
+/** A secret to compare presented ones with. Only its digest is kept. */
 export class Secret {
   private readonly digest: Buffer;
 
@@ -13,7 +13,7 @@ export class Secret {
   }
 }
 
-// Of equal length whatever is presented, so that the time of the comparison tells nothing.
+// Digests have equal lengths, so that the time of the comparison reveals nothing.
 function digest(text: string): Buffer {
   return hash('sha256', text, 'buffer');
 }

@@ -2,14 +2,14 @@ import type { Socket } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import { isServed } from './connections.js';
 
-const LOOK_EVERY_MS = 50;
-/** How long a connection without a request is left open for one that is on its way, in milliseconds. */
-const PATIENCE_MS = 500;
+const CHECK_EVERY_MS = 50;
+/** How long a connection without a request stays open for one in transit, in milliseconds. */
+const IDLE_GRACE_MS = 500;
 
 /**
- * Ends an HTTP server without leaving a request unanswered: no new connections, `Connection: close` on each answer,
- * connections without a request closed, and after `graceMs` milliseconds whatever is left.
- * @returns the function that does it; it resolves when the last connection is closed
+ * Stops an HTTP server after responding to all requests: it accepts no new connections, sends `Connection: close` with
+ * each response, closes connections without a request, and after `graceMs` milliseconds the rest.
+ * @returns the function that stops it; it resolves when the last connection is closed
  */
 export function gracefulShutdown(fastify: FastifyInstance, graceMs: number): () => Promise<void> {
   const { server } = fastify;
@@ -31,17 +31,17 @@ export function gracefulShutdown(fastify: FastifyInstance, graceMs: number): () 
         resolve();
       }),
     );
-    const look = setInterval(() => {
+    const check = setInterval(() => {
       server.closeIdleConnections();
-      // To Node, a connection that never sent a byte, or not yet a whole head, is not idle.
-      if (performance.now() - stoppedAt < PATIENCE_MS) return;
+      // Node does not count connections as idle that have sent nothing or only part of their headers.
+      if (performance.now() - stoppedAt < IDLE_GRACE_MS) return;
       for (const socket of connections) if (!isServed(socket)) socket.destroy();
-    }, LOOK_EVERY_MS);
-    const rest = setTimeout(() => {
+    }, CHECK_EVERY_MS);
+    const closeAll = setTimeout(() => {
       server.closeAllConnections();
     }, graceMs);
     await closed;
-    clearInterval(look);
-    clearTimeout(rest);
+    clearInterval(check);
+    clearTimeout(closeAll);
   };
 }

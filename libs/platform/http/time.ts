@@ -6,23 +6,23 @@ import {
   type ValidatorConstraintInterface,
 } from 'class-validator';
 
-/** A time as a request tells it: with its offset. Null when it is not that. */
+/** Reads a time with an offset; null when it is invalid. */
 export function readTime(value: unknown): Date | null {
-  // The one knows the days of each month, the other leaves out what JavaScript can't read or reads as local time.
+  // isISO8601 checks the days of each month; isRFC3339 excludes what JavaScript can't read or reads as local time.
   const isTime =
     typeof value === 'string' && isISO8601(value, { strict: true, strictSeparator: true }) && isRFC3339(value);
   const time = new Date(isTime ? value : NaN);
   return Number.isNaN(time.getTime()) ? null : time;
 }
 
-/** What is wrong with what is no time. */
+/** The error for an invalid time. */
 export function notATime(field: string): string {
   return `${field} must be a time like 2030-01-31T12:00:00Z.`;
 }
 
 export const TIME_SCHEMA = { type: 'string', format: 'date-time' };
 
-/** The rule for a time, as a rule of a body. */
+/** The rule for a time in a body. */
 @ValidatorConstraint()
 export class Time implements ValidatorConstraintInterface {
   static readonly schema = TIME_SCHEMA;

@@ -5,7 +5,7 @@ import type { Tracing } from '../tracing/tracing.js';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** The request's own span; missing when none are made. */
+    /** The request's own span; missing when tracing is off. */
     traceparent?: string;
   }
 }
@@ -19,12 +19,12 @@ export const Traceparent = createParamDecorator((_data: unknown, context: Execut
   traceparentOf(context.switchToHttp().getRequest<FastifyRequest>()),
 );
 
-/** The methods that OpenTelemetry knows. Callers can send many others, and each would be a name of its own. */
+/** The methods that OpenTelemetry knows. Clients can send many others, and each would be a separate span name. */
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'CONNECT']);
 
 /**
- * Gives a request its span, by OpenTelemetry's conventions for HTTP. It tells nothing that a caller has written: no
- * header, and the path only of what a route has found. The fallback answers OPTIONS for paths that nobody has looked up.
+ * Starts the span of a request, by OpenTelemetry's conventions for HTTP. It contains nothing that the client has chosen:
+ * no header, and the path only of a successful request to a route. The fallback route matches any path.
  */
 export function traceRequest(tracing: Tracing, request: FastifyRequest, reply: FastifyReply): void {
   const method = METHODS.has(request.method) ? request.method : '_OTHER';
@@ -43,7 +43,7 @@ export function traceRequest(tracing: Tracing, request: FastifyRequest, reply: F
     },
   });
   request.traceparent = span.traceparent;
-  // Unlike Fastify's hooks, this comes also when the caller has gone.
+  // Unlike Fastify's hooks, this event also fires when the client has disconnected.
   reply.raw.once('close', () => {
     const { statusCode: status, headersSent } = reply.raw;
     span.end(

@@ -1,7 +1,7 @@
 import type { Metrics } from '#platform/management/metrics.js';
 import { DECISIONS, type Decision } from '../../decisions.js';
 
-/** Whom the limiter lets pass. */
+/** Counts the decisions of the limiter. */
 export function countDecisions(metrics: Metrics): (decision: Decision) => void {
   const counts = metrics.counters(
     'sluice_limiter_decisions_total',
