@@ -42,9 +42,9 @@ export interface CensusSubject {
 const lapsed = () => aClaim({ expiresAt: new Date(Date.now() - 1_000) });
 const held = () => aClaim({ expiresAt: new Date(Date.now() + 60_000) });
 
-/** Each way in which a message can be lost sight of: resolves to it. */
+/** Each way in which a message becomes a stray: resolves to it. */
 const losses: Record<string, (subject: CensusSubject) => Promise<Message>> = {
-  'queued, and nothing knows it': async (subject) => {
+  'queued, without job and outbox entry': async (subject) => {
     const message = aMessage();
     await subject.put(message);
     return message;
@@ -60,7 +60,7 @@ const losses: Record<string, (subject: CensusSubject) => Promise<Message>> = {
     await subject.enqueue(aMessage({ ...message.state, retries: 0 }));
     return message;
   },
-  'completed by a worker of ours that did not say so to the store': async (subject) => {
+  'completed by a worker of ours that did not settle it': async (subject) => {
     const message = await enqueued(subject);
     await (await subject.take('ours'))?.complete();
     return message;
@@ -78,7 +78,7 @@ const losses: Record<string, (subject: CensusSubject) => Promise<Message>> = {
     await subject.drop(message);
     return message;
   },
-  'given up by the queue because its workers were silent': async (subject) => {
+  'failed by the queue because its workers were silent': async (subject) => {
     const message = await enqueued(subject);
     await subject.stall(message);
     return message;
@@ -108,7 +108,7 @@ async function enqueued(subject: CensusSubject): Promise<Message> {
   return message;
 }
 
-/** What every census guarantees, and the reconciler that lives on it. */
+/** What stray messages and job events guarantee, and the reconciler and follower that use them. */
 export function describeCensus(name: string, open: () => Promise<CensusSubject>): void {
   describe(name, () => {
     let subject: CensusSubject;
@@ -173,7 +173,7 @@ export function describeCensus(name: string, open: () => Promise<CensusSubject>)
     });
 
     describe.each(endings)('of a message that was $ending', ({ tidy, end, expected }) => {
-      it('counts one, and the store is told how it ended', async () => {
+      it('counts one, and stores how it ended', async () => {
         const message = await enqueued(subject);
         const takenAt = Date.now();
         await end(subject);
@@ -191,18 +191,19 @@ export function describeCensus(name: string, open: () => Promise<CensusSubject>)
         expect(await subject.relay()).toEqual([]);
       });
 
-      it('is told as news, unless its job is gone after it failed', async () => {
+      it('is read from the events, unless its job is gone after it failed', async () => {
         const { id, state } = await enqueued(subject);
         const { position } = await subject.events.read(null);
         await end(subject);
         const { attempts, failureReason: failedReason } = expected;
         const run = tidy ? null : { startedAt: expect.any(Date) as Date, endedAt: expect.any(Date) as Date };
-        const told = tidy && failedReason !== null ? [] : [{ id, retries: state.retries, attempts, failedReason, run }];
-        const news = await subject.events.read(position);
-        expect(news.ends).toEqual(told);
-        // A little is told again, until somebody has followed.
-        expect((await subject.events.read(news.position)).ends).toEqual(told);
-        expect(await subject.follower.run()).toBe(told.length);
+        const expectedEnds =
+          tidy && failedReason !== null ? [] : [{ id, retries: state.retries, attempts, failedReason, run }];
+        const read = await subject.events.read(position);
+        expect(read.ends).toEqual(expectedEnds);
+        // Read again until it is followed.
+        expect((await subject.events.read(read.position)).ends).toEqual(expectedEnds);
+        expect(await subject.follower.run()).toBe(expectedEnds.length);
         expect((await subject.events.read(position)).ends).toEqual([]);
       });
     });
@@ -218,7 +219,7 @@ export function describeCensus(name: string, open: () => Promise<CensusSubject>)
       expect((await subject.find(message))?.state).toMatchObject({ status: 'delivered', attempts: 3, failures: 2 });
     });
 
-    it.each(Object.keys(losses))('tells no news of a message that is %s', async (loss) => {
+    it.each(Object.keys(losses))('reads no end of a message that is %s', async (loss) => {
       const message = await losses[loss]?.(subject);
       expect((await subject.events.read(null)).ends).toEqual([]);
       expect(await subject.follower.run()).toBe(0);
@@ -227,7 +228,7 @@ export function describeCensus(name: string, open: () => Promise<CensusSubject>)
       expect(message && (await subject.find(message))).toEqual(message);
     });
 
-    it('counts all of them, and tells of the oldest first, as many as one asks for', async () => {
+    it('counts all of them, and finds the oldest first, up to a limit', async () => {
       const all = [];
       for (const minutes of [2, 0, 1]) {
         const message = aMessage({ createdAt: after(minutes * 60_000) });
@@ -238,7 +239,7 @@ export function describeCensus(name: string, open: () => Promise<CensusSubject>)
       expect((await subject.strays.find(2)).map(({ id }) => id)).toEqual([...all].sort().slice(0, 2));
     });
 
-    it('has all of them healed at once, however many', async () => {
+    it('requeues all of them in one run, however many', async () => {
       const all = Array.from({ length: 1_100 }, () => aMessage());
       for (const message of all) await subject.put(message);
       expect(await subject.reconciler.run()).toEqual({ requeued: 1_100, followed: 0 });

@@ -85,7 +85,7 @@ describe('the reconciler, once in a while', () => {
     await parts.store.close();
   });
 
-  it('forgets idempotency keys a day after their first use', async () => {
+  it('deletes idempotency keys a day after their first use', async () => {
     const { store, messages, reconcilerAt } = parts;
     await messages.add(aMessage(), idempotency('key'));
     const clock = new TestClock();
@@ -97,7 +97,7 @@ describe('the reconciler, once in a while', () => {
     expect(await store.sql('SELECT FROM sluice.idempotency_keys')).toHaveLength(0);
   });
 
-  it('heals many strays also when the queue has told of many jobs', async () => {
+  it('requeues many strays also when the queue has many events', async () => {
     const { store, strays, reconciler } = parts;
     await store.sql(
       `INSERT INTO sluice.messages (id, account_id, text, status, created_at, updated_at)

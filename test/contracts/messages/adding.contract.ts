@@ -14,7 +14,7 @@ import { NOTHING, type MessagesSubject, type Part } from './subject.js';
 const parts = Object.keys(NOTHING) as Part[];
 
 export function describeAdding(current: () => MessagesSubject): void {
-  describe('taking messages in', () => {
+  describe('accepting messages', () => {
     let subject: MessagesSubject;
     beforeEach(() => {
       subject = current();
