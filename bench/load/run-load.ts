@@ -71,7 +71,9 @@ async function loaded(generator: Program, load: Load): Promise<GeneratorResult> 
     });
   });
   generator.child.send(load);
-  return Promise.race([done, generator.died()]);
+  const result = await Promise.race([done, generator.died()]);
+  generator.child.disconnect();
+  return result;
 }
 
 function onSignal(generator: Program, word: string, then: () => void): void {

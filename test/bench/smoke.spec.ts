@@ -48,5 +48,5 @@ describeUnless(missing)('The benchmark', () => {
     const bench = Program.run('bench/run.mjs', {}, process.execPath, ['acept']);
     expect(await bench.ended(DEADLINE)).toBe(2);
     expect(bench.output.trim()).toMatch(/^Unknown scenario "acept"\. Scenarios: accept, .+\.$/);
-  });
+  }, DEADLINE);
 });
