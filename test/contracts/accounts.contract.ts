@@ -123,17 +123,10 @@ export function describeAccounts(name: string, open: () => Promise<AccountsSubje
 
     it('stores the latest use of each key', async () => {
       expect(await lastUse()).toBeNull();
-      await accounts.saveLastUses(
-        new Map([
-          ['key_unknown', SENT_AT],
-          [key.id, SENT_AT],
-        ]),
-      );
-      expect(await lastUse()).toEqual(SENT_AT);
-      await accounts.saveLastUses(new Map([[key.id, after(-60_000)]]));
-      expect(await lastUse()).toEqual(SENT_AT);
-      await accounts.saveLastUses(new Map([[key.id, after(60_000)]]));
-      expect(await lastUse()).toEqual(after(60_000));
+      for (const [ms, latest] of [0, -60_000, 60_000].map((ms) => [ms, Math.max(0, ms)] as const)) {
+        await accounts.saveLastUses(new Map(['key_unknown', key.id].map((id) => [id, after(ms)])));
+        expect(await lastUse()).toEqual(after(latest));
+      }
     });
 
     it('lists accounts and keys, newest first, page by page', async () => {

@@ -1,8 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { InMemoryAccounts } from '../../../test/contracts/fakes/in-memory-accounts.js';
 import { after, SENT_AT, TestClock, unavailable } from '../../../test/support/messages.js';
-import { Account } from '../domain/account.js';
 import type { ApiKey } from '../domain/api-key.js';
+import type { FoundKey } from './accounts.js';
 import { AuthenticateCaller } from './authenticate-caller.js';
 import { KeySecrets } from './key-secrets.js';
 import { LastUsedTracker } from './last-used-tracker.js';
@@ -11,8 +10,7 @@ const secrets = new KeySecrets('p'.repeat(32));
 const TEN_MINUTES_MS = 600_000;
 
 /** An API process with one account and one key. */
-async function process(key: Partial<ApiKey> = {}) {
-  const accounts = new InMemoryAccounts();
+function process(key: Partial<ApiKey> = {}) {
   const clock = new TestClock();
   const { key: presented, hash } = secrets.issue();
   const apiKey: ApiKey = {
@@ -20,11 +18,14 @@ async function process(key: Partial<ApiKey> = {}) {
     ...{ createdAt: SENT_AT, expiresAt: null, lastUsedAt: null },
     ...key,
   };
-  await accounts.add(Account.open('acct_1', 'Acme', SENT_AT), apiKey, hash);
-  const findKey = jest.spyOn(accounts, 'findKey');
-  const lastUsed = new LastUsedTracker(accounts);
-  const authenticate = new AuthenticateCaller(accounts, secrets, clock, lastUsed);
-  return { accounts, clock, presented, findKey, lastUsed, authenticate };
+  const store: { found: FoundKey | null } = { found: { key: apiKey, epoch: 0 } };
+  const findKey = jest.fn((of: Buffer) => Promise.resolve(of.equals(hash) ? store.found : null));
+  const saveLastUses = jest.fn((_uses: ReadonlyMap<string, Date>) => Promise.resolve());
+  const lastUsed = new LastUsedTracker({ saveLastUses });
+  const authenticate = new AuthenticateCaller({ findKey }, secrets, clock, lastUsed);
+  const revoke = () => (store.found = null);
+  const changeAccount = () => (store.found = { key: apiKey, epoch: 1 });
+  return { store, clock, presented, findKey, saveLastUses, lastUsed, authenticate, revoke, changeAccount };
 }
 
 const unknownKey = () => secrets.issue().key;
@@ -46,14 +47,14 @@ describe('AuthenticateCaller', () => {
   });
 
   it('returns the caller with the epoch of the account', async () => {
-    const { accounts, authenticate, presented } = await process();
-    accounts.change('acct_1');
+    const { authenticate, presented, changeAccount } = process();
+    changeAccount();
     const caller = await authenticate.execute(presented);
     expect(caller).toEqual({ accountId: 'acct_1', keyId: 'key_1', scopes: ['messages:send'], epoch: 1 });
   });
 
   it('rejects a key that was never issued without a query', async () => {
-    const { authenticate, presented, findKey } = await process();
+    const { authenticate, presented, findKey } = process();
     const wrong = presented.endsWith('0') ? '1' : '0';
     for (const other of ['', 'slc_', presented.slice(0, -1) + wrong, new KeySecrets('q'.repeat(32)).issue().key]) {
       expect(await authenticate.execute(other)).toBeNull();
@@ -63,7 +64,7 @@ describe('AuthenticateCaller', () => {
   });
 
   it('sends one query for concurrent requests with the same key', async () => {
-    const { authenticate, presented, findKey } = await process();
+    const { authenticate, presented, findKey } = process();
     const unknown = authenticate.execute(unknownKey());
     const callers = await Promise.all([
       ...Array.from({ length: 50 }, () => authenticate.execute(presented)),
@@ -75,9 +76,9 @@ describe('AuthenticateCaller', () => {
   });
 
   it('caches a known key for minutes, with its epoch', async () => {
-    const { accounts, authenticate, presented, findKey } = await process();
+    const { authenticate, presented, findKey, revoke } = process();
     await authenticate.execute(presented);
-    await accounts.revokeKey('acct_1', 'key_1');
+    revoke();
     await pass(TEN_MINUTES_MS);
     expect(await authenticate.execute(presented)).toMatchObject({ keyId: 'key_1', epoch: 0 });
     expect(findKey).toHaveBeenCalledTimes(1);
@@ -86,31 +87,27 @@ describe('AuthenticateCaller', () => {
   });
 
   it('refreshes from the store, and caches the result', async () => {
-    const { accounts, authenticate, presented, findKey } = await process();
+    const { authenticate, presented, findKey, revoke, changeAccount } = process();
     await authenticate.execute(presented);
-    accounts.change('acct_1');
+    changeAccount();
     expect(await authenticate.refresh(presented)).toMatchObject({ epoch: 1 });
     expect(await authenticate.execute(presented)).toMatchObject({ epoch: 1 });
-    await accounts.revokeKey('acct_1', 'key_1');
+    revoke();
     expect(await authenticate.refresh(presented)).toBeNull();
     expect(await authenticate.execute(presented)).toBeNull();
     expect(findKey).toHaveBeenCalledTimes(3);
   });
 
   it('refreshes with a query of its own when the one in progress is old', async () => {
-    const { accounts, authenticate, presented, findKey } = await process();
-    let restore: () => void = () => undefined;
-    const link = new Promise<void>((resolve) => (restore = resolve));
-    findKey.mockImplementationOnce(async (hash) => {
-      const found = await InMemoryAccounts.prototype.findKey.call(accounts, hash);
-      await link;
-      return found;
-    });
+    const { store, authenticate, presented, findKey, revoke } = process();
+    let restore: (found: FoundKey | null) => void = () => undefined;
+    findKey.mockReturnValueOnce(new Promise((resolve) => (restore = resolve)));
+    const before = store.found;
     const hanging = authenticate.execute(presented);
     await pass(1_000);
-    await accounts.revokeKey('acct_1', 'key_1');
+    revoke();
     const refreshed = authenticate.refresh(presented);
-    restore();
+    restore(before);
 
     expect(await refreshed).toBeNull();
     expect(await hanging).toMatchObject({ epoch: 0 });
@@ -118,7 +115,7 @@ describe('AuthenticateCaller', () => {
   });
 
   it('caches for less than a second that a key is unknown, counted from the start of the query', async () => {
-    const { authenticate, findKey } = await process();
+    const { authenticate, findKey } = process();
     const unknown = unknownKey();
     findKey.mockImplementationOnce(async () => {
       await pass(800);
@@ -134,7 +131,7 @@ describe('AuthenticateCaller', () => {
   });
 
   it('rejects an expired key from its last moment on, also one in the cache', async () => {
-    const { authenticate, presented, clock } = await process({ expiresAt: after(100) });
+    const { authenticate, presented, clock } = process({ expiresAt: after(100) });
     clock.advance(99);
     expect(await authenticate.execute(presented)).toMatchObject({ keyId: 'key_1' });
     clock.advance(1);
@@ -143,17 +140,17 @@ describe('AuthenticateCaller', () => {
   });
 
   it('records the use of a valid key', async () => {
-    const { accounts, authenticate, presented, clock, lastUsed } = await process({ expiresAt: after(60_000) });
+    const { authenticate, presented, clock, saveLastUses, lastUsed } = process({ expiresAt: after(60_000) });
     await authenticate.execute(presented);
     clock.advance(60_000);
     await authenticate.execute(presented);
     await authenticate.execute(unknownKey());
     await lastUsed.flush();
-    expect(accounts.uses).toEqual([new Map([['key_1', new Date('2026-11-21T09:30:00.000Z')]])]);
+    expect(saveLastUses.mock.calls).toEqual([[new Map([['key_1', new Date('2026-11-21T09:30:00.000Z')]])]]);
   });
 
   it('is unavailable with the store, and caches nothing of it', async () => {
-    const { authenticate, presented, findKey } = await process();
+    const { authenticate, presented, findKey } = process();
     findKey.mockRejectedValueOnce(unavailable());
     await expect(authenticate.execute(presented)).rejects.toMatchObject({ code: 'unavailable' });
     expect(await authenticate.execute(presented)).toMatchObject({ keyId: 'key_1' });

@@ -50,7 +50,7 @@ export class AuthenticateCaller {
   private readonly lookups = new Map<string, Lookup>();
 
   constructor(
-    private readonly accounts: Accounts,
+    private readonly accounts: Pick<Accounts, 'findKey'>,
     private readonly secrets: KeySecrets,
     private readonly clock: Clock,
     private readonly lastUsed: LastUsedTracker,

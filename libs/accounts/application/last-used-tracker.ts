@@ -12,7 +12,7 @@ export class LastUsedTracker {
   private readonly recorded = new Map<string, number>();
   private readonly flushing = new PeriodicTask(() => this.flush());
 
-  constructor(private readonly accounts: Accounts) {}
+  constructor(private readonly accounts: Pick<Accounts, 'saveLastUses'>) {}
 
   start(): void {
     this.flushing.start(FLUSH_INTERVAL_MS);
