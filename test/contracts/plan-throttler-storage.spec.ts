@@ -1,54 +1,13 @@
-import type { Hit, PlanThrottlerStorage } from '#rate-limiting/plan-throttler-storage.js';
-import { Limiter, POLICY } from '../support/limiter.js';
-import { InMemoryLimits, InMemoryPlanThrottlerStorage } from './fakes/in-memory-plan-throttler-storage.js';
-import { describePlanThrottlerStorage, type PlanThrottlerSubject } from './plan-throttler-storage.contract.js';
+import { PostgresBans } from '#rate-limiting/adapters/postgres/postgres-bans.js';
+import type { PlanThrottlerStorage } from '#rate-limiting/plan-throttler-storage.js';
+import { Limiter } from '../support/limiter.js';
+import { describePlanThrottlerStorage } from './plan-throttler-storage.contract.js';
 
-function openInMemory(): Promise<PlanThrottlerSubject> {
-  const limits = new InMemoryLimits();
-  const accountOf = ({ accountId }: Hit) => {
-    const account = limits.accounts.get(accountId);
-    if (account === undefined) throw new Error('There is no such account.');
-    return account;
-  };
-  return Promise.resolve({
-    process: (policy) => Promise.resolve(new InMemoryPlanThrottlerStorage(limits, { ...POLICY, ...policy })),
-    account: (perMinute, perDay = perMinute) => {
-      const number = limits.accounts.size + 1;
-      limits.add(`acct_${number}`, { perMinute, perDay });
-      return Promise.resolve({ accountId: `acct_${number}`, keyId: `key_${number}`, epoch: 0, count: 1 });
-    },
-    change: (hit, changed) => {
-      const account = accountOf(hit);
-      account.limits = changed ?? account.limits;
-      account.epoch++;
-      return Promise.resolve();
-    },
-    used: (hit) => {
-      const { minute, day } = accountOf(hit).windows;
-      return Promise.resolve({ minute: minute.used, day: day.used });
-    },
-    pass: (hit, ms) => {
-      const account = accountOf(hit);
-      const { minute, day } = account.windows;
-      account.windows = {
-        minute: { ...minute, endsAt: minute.endsAt - ms },
-        day: { ...day, endsAt: day.endsAt - ms },
-      };
-      const offences = limits.offences.get(hit.keyId);
-      if (offences !== undefined) {
-        const { bannedAt, bannedUntil } = offences;
-        limits.offences.set(hit.keyId, { ...offences, bannedAt: bannedAt - ms, bannedUntil: bannedUntil - ms });
-      }
-      return Promise.resolve();
-    },
-    close: () => Promise.resolve(),
-  });
-}
-
-describePlanThrottlerStorage('InMemoryPlanThrottlerStorage', openInMemory);
 describePlanThrottlerStorage('PostgresPlanThrottlerStorage', () => Limiter.open());
 
-describe('PostgresPlanThrottlerStorage', () => {
+const HOUR_MS = 3_600_000;
+
+describe('The limiter on PostgreSQL', () => {
   let limiter: Limiter;
   let one: PlanThrottlerStorage;
 
@@ -109,5 +68,29 @@ describe('PostgresPlanThrottlerStorage', () => {
     await limiter.sql('COMMIT');
 
     expect((await waiting).kind).toBe('admitted');
+  });
+
+  it('deletes bans and strikes that have no effect any more, and no others', async () => {
+    // Times in milliseconds from now; the others are 0.
+    const offences: Readonly<Record<string, Readonly<Record<string, number>>>> = {
+      'has strikes': { strikes_end_ms: 30_000 },
+      'is being refused': { refusing_window_ends_ms: HOUR_MS },
+      'is still banned': { banned_at_ms: -25 * HOUR_MS, banned_until_ms: HOUR_MS },
+      'would be banned for longer': { banned_at_ms: -23 * HOUR_MS, banned_until_ms: -22 * HOUR_MS },
+      '(expired) had strikes': { strikes_end_ms: -25 * HOUR_MS, refusing_window_ends_ms: -25 * HOUR_MS },
+      '(expired) was banned': { banned_at_ms: -25 * HOUR_MS, banned_until_ms: -24.5 * HOUR_MS },
+    };
+    for (const [keyId, times] of Object.entries(offences)) {
+      const values = Object.values(times).map((ms) => Date.now() + ms);
+      await limiter.sql(
+        `INSERT INTO sluice.offences (key_id, account_id, ${Object.keys(times).join(', ')})
+         VALUES ('${keyId}', 'acct', ${values.join(', ')})`,
+      );
+    }
+    await new PostgresBans(await limiter.connect()).deleteExpired();
+    const left = await limiter.sql<{ key_id: string }>(
+      "SELECT key_id FROM sluice.offences WHERE account_id = 'acct' ORDER BY key_id",
+    );
+    expect(left.map(({ key_id }) => key_id)).toEqual(Object.keys(offences).filter((name) => !name.startsWith('(')));
   });
 });
