@@ -1,5 +1,4 @@
-import { describeAdding } from './messages/adding.contract.js';
-import { describeBatches } from './messages/batches.contract.js';
+import { describeAccepting } from './messages/accepting.contract.js';
 import { describeChanging } from './messages/changing.contract.js';
 import { describeFinding } from './messages/finding.contract.js';
 import { describeIdempotency } from './messages/idempotency.contract.js';
@@ -16,8 +15,7 @@ export function describeMessages(name: string, open: () => Promise<MessagesSubje
     afterAll(() => subject.close());
 
     const current = () => subject;
-    describeAdding(current);
-    describeBatches(current);
+    describeAccepting(current);
     describeFinding(current);
     describeChanging(current);
     describeIdempotency(current);

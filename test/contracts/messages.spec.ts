@@ -34,30 +34,23 @@ async function open(): Promise<MessagesSubject> {
     other: other.messages,
     deliveries: other.deliveries,
     stored: async () => ({
-      message: await idsOf('message'),
-      'outbox entry': await idsOf('outbox entry'),
+      ...{ message: await idsOf('message'), 'outbox entry': await idsOf('outbox entry') },
       'idempotency record': await idsOf('idempotency record'),
     }),
     refuse: (part, message, when) => refuse(store, part, message, when),
     relent: () => store.relent(),
-    slowDown: async () => {
-      await store.sql(`
+    slowDown: () =>
+      store.sql(`
         CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS
           $$ BEGIN PERFORM pg_sleep(0.001); RETURN NEW; END $$;
-        CREATE TRIGGER refuse BEFORE INSERT ON sluice.idempotency_keys FOR EACH ROW EXECUTE FUNCTION refuse()`);
-    },
+        CREATE TRIGGER refuse BEFORE INSERT ON sluice.idempotency_keys FOR EACH ROW EXECUTE FUNCTION refuse()`),
     stopWhileAdding: async (message, key) => {
       const { id, accountId, createdAt } = message.state;
       const client = await store.transaction(
         'INSERT INTO sluice.idempotency_keys (account_id, key, fingerprint, message_id, created_at) VALUES ($1, $2, $3, $4, $5)',
         [accountId, key, idempotency(key).fingerprint, id, createdAt],
       );
-      return {
-        commit: async () => {
-          await client.query('COMMIT');
-        },
-        crash: () => client.end(),
-      };
+      return { commit: () => client.query('COMMIT'), crash: () => client.end() };
     },
     somebodyWaits: () => store.somebodyWaits(),
     failNextLookUp: () => {
@@ -69,10 +62,9 @@ async function open(): Promise<MessagesSubject> {
       });
       return Promise.resolve();
     },
-    cutOff: async () => {
-      await store.sql(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity
-        WHERE datname = current_database() AND application_name = 'contract'`);
-    },
+    cutOff: () =>
+      store.sql(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+        WHERE datname = current_database() AND application_name = 'contract'`),
     put: (message) => store.put(message),
     faults: () => [...one.faults, ...other.faults],
     reset: async () => {

@@ -20,10 +20,8 @@ export function describeChanging(current: () => MessagesSubject): void {
     const stored = ({ id, state }: Message) => subject.other.find(state.accountId, id);
 
     it('moves a message by its own method, and no other', async () => {
-      const [message, bystander] = messages(2);
-      if (message === undefined || bystander === undefined) throw new Error('There are two.');
-      await subject.put(message);
-      await subject.put(bystander);
+      const [message, bystander] = [aMessage(), aMessage()];
+      for (const one of [message, bystander]) await subject.put(one);
       const cancelled = await subject.messages.change(message.state.accountId, message.id, cancel);
       expect(cancelled).toEqual(at(message.cancel(after(1)), cancelled?.state.updatedAt));
       expect(Math.abs(Date.now() - (cancelled?.state.updatedAt.getTime() ?? 0))).toBeLessThan(10_000);
@@ -40,7 +38,7 @@ export function describeChanging(current: () => MessagesSubject): void {
       expect(await stored(message)).toEqual(message);
     });
 
-    it('changes nothing when the message refuses, and says why', async () => {
+    it('changes nothing when the message refuses, and rejects with its error', async () => {
       const message = aMessage({ status: 'processing', claim: aClaim() });
       await subject.put(message);
       const change = subject.messages.change(message.state.accountId, message.id, cancel);
@@ -99,7 +97,7 @@ export function describeChanging(current: () => MessagesSubject): void {
         expect(await retryAll(0, 1_000)).toBe(0);
       });
 
-      it('moves many, the oldest first, and no more than it is told', async () => {
+      it('moves many, the oldest first, up to a limit', async () => {
         const all = Array.from({ length: 1_200 }, (_, index) => of(index));
         await Promise.all(all.map((message) => subject.put(message)));
         expect(await retryAll(0, 10_000, 700)).toBe(700);
@@ -119,13 +117,14 @@ export function describeChanging(current: () => MessagesSubject): void {
       });
     });
 
-    it('lets either a worker or who cancels have a message, never both', async () => {
+    it('either claims or cancels a message, never both', async () => {
       const all = messages(200);
       for (const message of all) await subject.put(message);
       const races = all.map(async (message, index) => {
         const claim = () => subject.deliveries.claim(jobOf(message), claimTerms());
         const call = () => subject.messages.change(message.state.accountId, message.id, cancel).catch(() => null);
-        const [claimed, cancelled] = index % 2 ? await both(claim, call) : (await both(call, claim)).reverse();
+        const first = index % 2 ? null : call();
+        const [claimed, cancelled] = await Promise.all([claim(), first ?? call()]);
         expect([claimed === null, cancelled === null].sort()).toEqual([false, true]);
         expect((await stored(message))?.state).toMatchObject(
           cancelled === null
@@ -136,8 +135,4 @@ export function describeChanging(current: () => MessagesSubject): void {
       await Promise.all(races);
     });
   });
-}
-
-function both<T>(first: () => Promise<T>, second: () => Promise<T>): Promise<T[]> {
-  return Promise.all([first(), second()]);
 }

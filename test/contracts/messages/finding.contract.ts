@@ -11,43 +11,26 @@ export function describeFinding(current: () => MessagesSubject): void {
     });
 
     it('finds a message of the account, with all that is known of it', async () => {
-      const [fresh, failed] = [
-        aMessage(),
-        aMessage({
-          status: 'failed',
-          attempts: 7,
-          failures: 3,
-          crashes: 2,
-          loneCrashes: 1,
-          retries: 1,
-          failureReason: 'x',
-        }),
-      ];
+      const counts = { attempts: 7, failures: 3, crashes: 2, loneCrashes: 1, retries: 1 };
+      const [fresh, failed] = [aMessage(), aMessage({ status: 'failed', ...counts, failureReason: 'x' })];
       for (const message of [fresh, failed]) {
         await subject.put(message);
         expect(await subject.messages.find(message.state.accountId, message.id)).toEqual(message);
       }
     });
 
-    it('finds neither what another account has, nor what nobody has, nor what is no id', async () => {
+    it('finds no message of another account, none that does not exist, and nothing for an invalid id', async () => {
       const message = aMessage();
       await subject.put(message);
       expect(await subject.messages.find(anAccountId(), message.id)).toBeNull();
-      for (const id of [
-        aMessage().id,
-        '',
-        'msg_',
-        '\u0000',
-        `${message.id}\u0000`,
-        message.id.toUpperCase(),
-        "' OR 1=1",
-      ]) {
+      const others = [aMessage().id, '', 'msg_', '\u0000', `${message.id}\u0000`, message.id.toUpperCase(), "' OR 1=1"];
+      for (const id of others) {
         expect(await subject.messages.find(message.state.accountId, id)).toBeNull();
       }
     });
 
     describe('attempts', () => {
-      it('are none of a message that is new, and null of one that the account has not', async () => {
+      it('are none of a new message, and null of one that the account does not have', async () => {
         const message = aMessage();
         await subject.put(message);
         const { accountId } = message.state;
@@ -93,23 +76,13 @@ export function describeFinding(current: () => MessagesSubject): void {
 
     it('lists those of one status', async () => {
       const accountId = anAccountId();
-      const queued = messages(3, { accountId });
-      const failed = messages(2, { accountId, status: 'failed' });
-      for (const message of [...queued, ...failed]) await subject.put(message);
-      const list = (status: 'queued' | 'failed' | 'delivered') => subject.messages.list(accountId, { ...page, status });
-      expect((await list('queued')).map(({ id }) => id)).toEqual(
-        queued
-          .map(({ id }) => id)
-          .sort()
-          .reverse(),
-      );
-      expect((await list('failed')).map(({ id }) => id)).toEqual(
-        failed
-          .map(({ id }) => id)
-          .sort()
-          .reverse(),
-      );
-      expect(await list('delivered')).toEqual([]);
+      const all = [...messages(3, { accountId }), ...messages(2, { accountId, status: 'failed' })];
+      for (const message of all) await subject.put(message);
+      for (const status of ['queued', 'failed', 'delivered'] as const) {
+        const expected = all.filter(({ state }) => state.status === status).map(({ id }) => id);
+        const listed = await subject.messages.list(accountId, { ...page, status });
+        expect(listed.map(({ id }) => id)).toEqual(expected.sort().reverse());
+      }
     });
   });
 }

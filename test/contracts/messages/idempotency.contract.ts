@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { DomainError } from '#kernel/domain-error.js';
-import type { Accepted } from '#messages/application/messages.js';
+import type { Accepted, AcceptedBatch } from '#messages/application/messages.js';
 import type { Message } from '#messages/domain/message.js';
 import { after, aMessage, anAccountId, idempotency, messages, SENT_AT } from '../../support/messages.js';
-import { NOTHING, type MessagesSubject } from './subject.js';
+import { accept, type MessagesSubject } from './subject.js';
 
 const DAY_MS = 24 * 3_600_000;
 
@@ -17,14 +17,19 @@ export function describeIdempotency(current: () => MessagesSubject): void {
     const add = (message: Message, key: string, index = 0) =>
       (index % 2 ? subject.other : subject.messages).add(message, idempotency(key));
 
-    it.each([0, 1])('gives the first answer again, in process %d, and stores nothing', async (process) => {
-      const [first, repeated] = [aMessage(), aMessage({ createdAt: after(5_000) })];
-      const accepted = await add(first, 'key');
-      expect(await add(repeated, 'key', process)).toEqual({ message: accepted.message, replayed: true });
-      expect(await subject.stored()).toMatchObject({ message: [first.id], 'outbox entry': [first.id] });
+    it.each([1, 50])('returns the first response of %d again, in any process, and stores nothing', async (count) => {
+      const accountId = anAccountId();
+      const first = messages(count, { accountId });
+      await accept(subject.messages, first, idempotency('key'));
+      for (const process of [subject.messages, subject.other]) {
+        const repeated = messages(count, { accountId, createdAt: after(5_000) });
+        expect(await accept(process, repeated, idempotency('key'))).toEqual({ messages: first, replayed: true });
+      }
+      const ids = first.map(({ id }) => id).sort();
+      expect(await subject.stored()).toMatchObject({ message: ids, 'outbox entry': ids });
     });
 
-    it('gives the answer as it was, whatever has become of the message', async () => {
+    it('returns the response as it was, whatever has become of the message', async () => {
       const message = aMessage();
       await add(message, 'key');
       await subject.messages.change(message.state.accountId, message.id, (current) => current.cancel(after(1)));
@@ -48,10 +53,16 @@ export function describeIdempotency(current: () => MessagesSubject): void {
       }
     });
 
-    it('stores one of many that come at once with one key, and gives the others its answer', async () => {
-      const answers = await Promise.all(requests(100).map((message, index) => add(message, 'key', index)));
-      expectOneFirst(answers);
-      expect(await subject.stored()).toMatchObject({ message: [answers[0]?.message.id] });
+    it.each([1, 5])('stores one of many concurrent requests of %d, and returns it to the others', async (count) => {
+      const accountId = anAccountId();
+      const all = Array.from({ length: 100 }, (_, index) => {
+        const process = index % 2 ? subject.other : subject.messages;
+        return accept(process, messages(count, { accountId }), idempotency('key'));
+      });
+      const responses = await Promise.all(all);
+      expectOneFirst(responses);
+      const ids = responses[0]?.messages.map(({ id }) => id).sort();
+      expect((await subject.stored()).message).toEqual(ids);
     });
 
     it('lets one request win when different ones come at once with one key', async () => {
@@ -60,9 +71,9 @@ export function describeIdempotency(current: () => MessagesSubject): void {
         return process.add(message, idempotency('key', `request ${index % 3}`));
       });
       const results = await Promise.allSettled(all);
-      const answers = results.filter((result) => result.status === 'fulfilled').map(({ value }) => value);
-      expect(answers).toHaveLength(20);
-      expectOneFirst(answers);
+      const accepted = results.filter((result) => result.status === 'fulfilled').map(({ value }) => value);
+      expect(accepted).toHaveLength(20);
+      expectOneFirst(accepted);
       for (const result of results) {
         if (result.status === 'rejected') expect(result.reason).toMatchObject({ code: 'idempotency_key_reused' });
       }
@@ -74,36 +85,31 @@ export function describeIdempotency(current: () => MessagesSubject): void {
       for (let round = 0; round < 5; round++) {
         if (round === 4) await subject.slowDown();
         const accountId = anAccountId();
-        const send = async (key: string, process: number) => {
-          const answer = await add(aMessage({ accountId }), key, process);
-          byKey.get(key)?.push(answer);
-        };
+        const send = async (key: string, process: number) =>
+          byKey.get(key)?.push(await add(aMessage({ accountId }), key, process));
         await Promise.all([...keys.map((key) => send(key, 0)), ...[...keys].reverse().map((key) => send(key, 1))]);
-        for (const answers of byKey.values()) expectOneFirst(answers.splice(0));
+        for (const responses of byKey.values()) expectOneFirst(responses.splice(0));
       }
       expect((await subject.stored()).message).toHaveLength(5 * 200);
       expect(subject.faults()).toEqual([]);
     });
 
-    it('waits for a first request that is still under way, and gives its answer', async () => {
-      const first = aMessage();
-      const stopped = await subject.stopWhileAdding(first, 'key');
-      const repeated = add(aMessage(), 'key');
-      await subject.somebodyWaits();
-      await stopped.commit();
-      expect(await repeated).toEqual({ message: first, replayed: true });
-    });
+    it.each([
+      ['returns the response of', 'commit', true],
+      ['replaces', 'crash', false],
+    ] as const)(
+      'waits for a first request that is still running, and %s one whose end is a %s',
+      async (_does, end, replayed) => {
+        const [first, message] = [aMessage(), aMessage()];
+        const stopped = await subject.stopWhileAdding(first, 'key');
+        const repeated = add(message, 'key');
+        await subject.somebodyWaits();
+        await stopped[end]();
+        expect(await repeated).toEqual({ message: replayed ? first : message, replayed });
+      },
+    );
 
-    it('takes the place of a first request whose process has crashed', async () => {
-      const message = aMessage();
-      const stopped = await subject.stopWhileAdding(aMessage(), 'key');
-      const repeated = add(message, 'key');
-      await subject.somebodyWaits();
-      await stopped.crash();
-      expect(await repeated).toEqual({ message, replayed: false });
-    });
-
-    it('says that it can not tell when the store is lost meanwhile, and stores once what is then repeated', async () => {
+    it('is unavailable when the store is lost meanwhile, and stores once what is then repeated', async () => {
       const stopped = await subject.stopWhileAdding(aMessage(), 'held');
       const all = requests(20);
       const unknown = Promise.allSettled(
@@ -144,7 +150,7 @@ export function describeIdempotency(current: () => MessagesSubject): void {
       expect((await Promise.all(repeated)).every(({ replayed }) => replayed)).toBe(true);
     });
 
-    it('waits for seconds, and then says that the key is in use, without failing its neighbours', async () => {
+    it('reports after seconds of waiting that the key is in use, without failing its neighbours', async () => {
       const slow = await subject.stopWhileAdding(aMessage(), 'slow');
       const hanging = await subject.stopWhileAdding(aMessage(), 'hanging');
       const repeated = add(aMessage(), 'slow', 0);
@@ -159,7 +165,7 @@ export function describeIdempotency(current: () => MessagesSubject): void {
       expect(await add(aMessage(), 'hanging')).toMatchObject({ replayed: false });
     });
 
-    it('forgets a key a day after it was first used, not earlier', async () => {
+    it('ignores a key from a day after its first use, not earlier', async () => {
       const first = aMessage();
       await add(first, 'key');
       const [within, later] = [aMessage({ createdAt: after(DAY_MS - 1) }), aMessage({ createdAt: after(DAY_MS) })];
@@ -168,18 +174,14 @@ export function describeIdempotency(current: () => MessagesSubject): void {
       expect(await add(aMessage({ createdAt: after(DAY_MS + 1) }), 'key')).toEqual({ message: later, replayed: true });
     });
 
-    it('forgets keys that are older than it is told, and their messages not', async () => {
+    it('deletes expired keys, and not their messages', async () => {
       const [old, young] = [aMessage({ createdAt: after(-1) }), aMessage()];
       await add(old, 'old');
       await add(young, 'young');
       await subject.messages.deleteExpiredKeys(SENT_AT);
       const both = [old.id, young.id].sort();
-      expect(await subject.stored()).toEqual({
-        ...NOTHING,
-        message: both,
-        'outbox entry': both,
-        'idempotency record': [young.id],
-      });
+      const stored = { message: both, 'outbox entry': both, 'idempotency record': [young.id] };
+      expect(await subject.stored()).toEqual(stored);
     });
   });
 }
@@ -189,9 +191,10 @@ function requests(count: number): Message[] {
   return messages(count, { text: 'hello' });
 }
 
-/** One of them stored a message, and all tell of that one. */
-function expectOneFirst(answers: readonly Accepted[]): void {
-  const first = answers.find(({ replayed }) => !replayed);
-  expect(answers.filter(({ replayed }) => !replayed)).toEqual([first]);
-  expect(answers.map(({ message }) => message)).toEqual(answers.map(() => first?.message));
+/** One of them stored its messages, and all return those. */
+function expectOneFirst(responses: readonly (Accepted | AcceptedBatch)[]): void {
+  const stored = responses.map((one) => ('message' in one ? [one.message] : one.messages));
+  const first = responses.findIndex(({ replayed }) => !replayed);
+  expect(responses.filter(({ replayed }) => !replayed)).toHaveLength(1);
+  expect(stored).toEqual(responses.map(() => stored[first]));
 }

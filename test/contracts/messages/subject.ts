@@ -1,5 +1,5 @@
 import type { Deliveries } from '#messages/application/deliveries.js';
-import type { Messages } from '#messages/application/messages.js';
+import type { AcceptedBatch, Idempotency, Messages } from '#messages/application/messages.js';
 import type { Message } from '#messages/domain/message.js';
 
 /** What `Messages.add` stores of a message. */
@@ -10,6 +10,18 @@ export const NOTHING: Readonly<Record<Part, readonly string[]>> = {
   'outbox entry': [],
   'idempotency record': [],
 };
+
+/** One request: through `add` when it has one message, else through `addBatch`. */
+export async function accept(
+  store: Messages,
+  batch: readonly Message[],
+  idempotency: Idempotency | null,
+): Promise<AcceptedBatch> {
+  const [first, ...others] = batch;
+  if (first === undefined || others.length > 0) return store.addBatch(batch, idempotency);
+  const { message, replayed } = await store.add(first, idempotency);
+  return { messages: [message], replayed };
+}
 
 export interface MessagesSubject {
   /** Two processes on the same store. */
@@ -22,18 +34,18 @@ export interface MessagesSubject {
   refuse(part: Part, message: Message, when?: 'at once' | 'at commit'): Promise<void>;
   relent(): Promise<void>;
   /** Lets each idempotency record take a while, so that processes that store some meet. */
-  slowDown(): Promise<void>;
+  slowDown(): Promise<unknown>;
   /** A process that stores a message with a key and stops before its commit. */
-  stopWhileAdding(message: Message, key: string): Promise<{ commit(): Promise<void>; crash(): Promise<void> }>;
+  stopWhileAdding(message: Message, key: string): Promise<Record<'commit' | 'crash', () => Promise<unknown>>>;
   /** Resolves when another request waits for such a process. */
   somebodyWaits(): Promise<void>;
-  /** Makes the next look at what keys were first used for fail once, after the commit before it. */
+  /** Makes the next look-up of used keys fail once, after the commit before it. */
   failNextLookUp(): Promise<void>;
   /** Cuts all connections of the processes to the store. */
-  cutOff(): Promise<void>;
+  cutOff(): Promise<unknown>;
   /** Has a message stored as it is. */
   put(message: Message): Promise<void>;
-  /** What the store complained of since it was emptied. */
+  /** The errors of the store since it was emptied. */
   faults(): string[];
   /** Empties the store, which then refuses nothing. */
   reset(): Promise<void>;
