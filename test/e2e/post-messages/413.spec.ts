@@ -1,27 +1,27 @@
 import { accountOf, expectProblem, ownApi, sharedApi } from '../../support/api.js';
 import { exchange, lines, RawConnection } from '../../support/http.js';
 
-describe('POST /messages responds 413 body_too_large and stores nothing', () => {
+describe('POST /messages and POST /messages/batch respond 413 body_too_large and stores nothing', () => {
   const api = sharedApi();
   const account = accountOf(api);
   afterEach(async () => {
     expect(await api.stored(account)).toEqual({ messages: 0, keys: 0 });
   });
 
-  const head = (...more: string[]) =>
-    lines(
-      'POST /messages HTTP/1.1',
-      'Host: sluice',
-      `Authorization: Bearer ${account.key}`,
-      'Content-Type: application/json',
-      ...more,
-    );
+  const head = (...more: string[]) => {
+    const authorization = `Authorization: Bearer ${account.key}`;
+    return lines('POST /messages HTTP/1.1', 'Host: sluice', authorization, 'Content-Type: application/json', ...more);
+  };
 
   it('to a body of one byte more than 1,048,576', async () => {
-    const body = '{"message":"x"}'.padEnd(1_048_577);
-    const answer = await api.send(account, { body, headers: { 'idempotency-key': 'key' } });
-
-    expect(expectProblem(answer, 413, 'body_too_large').detail).toContain('1048576 bytes');
+    const [single, batch] = ['{"message":"x"}', '{"messages":[{"message":"x"}]}'].map((body) => body.padEnd(1_048_577));
+    const headers = { 'idempotency-key': 'key' };
+    for (const response of [
+      await api.send(account, { body: single ?? '', headers }),
+      await api.sendBatch(account, { body: batch ?? '', headers }),
+    ]) {
+      expect(expectProblem(response, 413, 'body_too_large').detail).toContain('1048576 bytes');
+    }
   });
 
   it('to a body of 30 MB that is sent whole', async () => {
@@ -38,17 +38,14 @@ describe('POST /messages responds 413 body_too_large and stores nothing', () => 
   });
 
   it('instead of 100 Continue to a length that is announced with an expectation', async () => {
-    const answer = await exchange(api.url, head('Content-Length: 1048577', 'Expect: 100-continue'));
-    expectProblem(answer, 413, 'body_too_large');
+    const response = await exchange(api.url, head('Content-Length: 1048577', 'Expect: 100-continue'));
+    expectProblem(response, 413, 'body_too_large');
   });
 
   it('to chunks that add up to one byte more', async () => {
-    const body = '{"message":"x"}'.padEnd(1_048_576);
-    const answer = await exchange(
-      api.url,
-      `${head('Transfer-Encoding: chunked')}100000\r\n${body}\r\n1\r\n \r\n0\r\n\r\n`,
-    );
-    expectProblem(answer, 413, 'body_too_large');
+    const chunks = `100000\r\n${'{"message":"x"}'.padEnd(1_048_576)}\r\n1\r\n \r\n0\r\n\r\n`;
+    const response = await exchange(api.url, head('Transfer-Encoding: chunked') + chunks);
+    expectProblem(response, 413, 'body_too_large');
   });
 
   it('to chunks that add up to much more, without waiting for the last', async () => {

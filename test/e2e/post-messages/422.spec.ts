@@ -4,45 +4,18 @@ describe('POST /messages responds 422 idempotency_key_reused', () => {
   const api = sharedApi();
   const account = accountForEach(api);
 
-  const sendWithKey = (message: string) => api.send(account, { message, headers: { 'idempotency-key': 'key' } });
-
-  it('to another message with the same key, and stores nothing', async () => {
-    await sendWithKey('first');
-
-    expectProblem(await sendWithKey('second'), 422, 'idempotency_key_reused');
-    expect(await api.stored(account)).toEqual({ messages: 1, keys: 1 });
-  });
-
   it.each([
-    ['a blank more', 'first '],
-    ['another case', 'First'],
+    ['a character more', 'f\u00edrst '],
+    ['another case', 'F\u00edrst'],
     ['another normal form', 'fi\u0301rst'],
-  ])('to a message with %s', async (_name, message) => {
-    await sendWithKey('first');
-    await sendWithKey('f\u00edrst');
+  ])('to a message with %s and the same key, and replays the first message afterwards', async (_name, message) => {
+    const send = (text: string) => api.send(account, { message: text, headers: { 'idempotency-key': 'key' } });
+    const first = await send('f\u00edrst');
 
-    expectProblem(await sendWithKey(message), 422, 'idempotency_key_reused');
-  });
-
-  it('and the first answer to the first message all the same', async () => {
-    const first = await sendWithKey('first');
-    await sendWithKey('second');
-    const again = await sendWithKey('first');
-
+    expectProblem(await send(message), 422, 'idempotency_key_reused');
+    expect(await api.stored(account)).toEqual({ messages: 1, keys: 1 });
+    const again = await send('f\u00edrst');
     expect(again.headers['idempotent-replayed']).toBe('true');
     expect(again.bytes.equals(first.bytes)).toBe(true);
-  });
-
-  it('to all but those with the message that came first, of parallel requests', async () => {
-    const messages = Array.from({ length: 30 }, (_, index) => ['a', 'b', 'c'][index % 3] ?? '');
-    const answers = await Promise.all(messages.map(sendWithKey));
-    const [stored] = await api.sql<{ text: string }>('SELECT text FROM sluice.messages WHERE account_id = $1', [
-      account.id,
-    ]);
-
-    expect(answers.map(({ status }) => status)).toEqual(
-      messages.map((message) => (message === stored?.text ? 202 : 422)),
-    );
-    expect(await api.stored(account)).toEqual({ messages: 1, keys: 1 });
   });
 });

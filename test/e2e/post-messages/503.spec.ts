@@ -1,43 +1,61 @@
 import { accountForEach, expectProblem, ownApi } from '../../support/api.js';
 import { Link } from '../../support/link.js';
 
-describe('POST /messages responds 503 unavailable', () => {
+const TEXTS = Array.from({ length: 300 }, (_, index) => `of a batch ${index}`);
+const headers = { 'idempotency-key': 'key' };
+
+describe('POST /messages and POST /messages/batch respond 503 unavailable', () => {
   const link = new Link();
   const api = ownApi({}, link);
   const account = accountForEach(api);
 
-  const sendWithKey = (message = 'hello') => api.send(account, { message, headers: { 'idempotency-key': 'key' } });
+  const send = () => api.send(account, { message: 'of a batch 7', headers });
+  const sendBatch = () => api.sendBatch(account, { messages: TEXTS, headers });
+  const routes = [
+    ['/messages', send, 1],
+    ['/messages/batch', sendBatch, 300],
+  ] as const;
 
-  it('while the database is away, and 202 when it is back', async () => {
+  it.each(routes)('while the database is away, and 202 when it is back: %s', async (_path, request) => {
     await link.cut();
-    const answer = await sendWithKey();
+    const responses = await Promise.all([request(), ...Array.from({ length: 50 }, () => api.send(account))]);
     await link.restore();
 
-    expectProblem(answer, 503, 'unavailable');
-    expect(answer.headers['retry-after']).toMatch(/^[1-9]\d*$/);
+    for (const response of responses) {
+      expectProblem(response, 503, 'unavailable');
+      expect(response.headers['retry-after']).toMatch(/^[1-9]\d*$/);
+    }
     expect(await api.stored(account)).toEqual({ messages: 0, keys: 0 });
-    expect((await sendWithKey()).status).toBe(202);
+    expect((await request()).status).toBe(202);
   });
 
-  it('to many at once while the database is away', async () => {
-    await api.sent(account);
-    await link.cut();
-    const answers = await Promise.all(Array.from({ length: 50 }, () => api.send(account)));
-    await link.restore();
+  it.each(routes)(
+    'when the outcome of the commit is unknown; a repetition replays it: %s',
+    async (_path, request, count) => {
+      await api.sent(account);
+      link.loseAnswerTo('of a batch 7');
+      const lost = await request();
+      const again = await request();
 
-    for (const answer of answers) expectProblem(answer, 503, 'unavailable');
-    expect(await api.stored(account)).toEqual({ messages: 1, keys: 0 });
-  });
+      expectProblem(lost, 503, 'unavailable');
+      expect(again.status).toBe(202);
+      expect(again.headers['idempotent-replayed']).toBe('true');
+      expect(await api.stored(account)).toEqual({ messages: 1 + count, keys: 1 });
+    },
+  );
 
-  it('when the answer to the commit was lost, and then replays what was stored', async () => {
-    await api.sent(account);
-    link.loseAnswerTo('a message whose commit nobody hears of');
-    const lost = await sendWithKey('a message whose commit nobody hears of');
-    const again = await sendWithKey('a message whose commit nobody hears of');
-
-    expectProblem(lost, 503, 'unavailable');
-    expect(again.status).toBe(202);
-    expect(again.headers['idempotent-replayed']).toBe('true');
-    expect(await api.stored(account)).toEqual({ messages: 2, keys: 1 });
+  it('when the connection is lost within a batch, which leaves nothing, and 202 to a repetition', async () => {
+    await api.sql(`
+      CREATE FUNCTION dawdle() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN PERFORM pg_sleep(0.01); RETURN NEW; END $$;
+      CREATE TRIGGER dawdle BEFORE INSERT ON sluice.messages FOR EACH ROW EXECUTE FUNCTION dawdle()`);
+    const sent = sendBatch();
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    await api.sql(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+      WHERE datname = current_database() AND query LIKE '%INSERT INTO sluice.messages%' AND pid <> pg_backend_pid()`);
+    expectProblem(await sent, 503, 'unavailable');
+    await api.sql('DROP FUNCTION dawdle CASCADE');
+    expect(await api.stored(account)).toEqual({ messages: 0, keys: 0 });
+    expect((await sendBatch()).status).toBe(202);
+    expect(await api.stored(account)).toEqual({ messages: 300, keys: 1 });
   });
 });
