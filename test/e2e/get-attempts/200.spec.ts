@@ -5,9 +5,9 @@ describe('GET /messages/:id/attempts responds 200', () => {
   const account = accountOf(api);
 
   const attempts = async (id: string) => {
-    const answer = await api.ask(account, `GET /messages/${id}/attempts`);
-    expect(answer.status).toBe(200);
-    return answer.body;
+    const response = await api.ask(account, `GET /messages/${id}/attempts`);
+    expect(response.status).toBe(200);
+    return response.body;
   };
 
   it('with none of a message that no worker has begun', async () => {

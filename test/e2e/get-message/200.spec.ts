@@ -4,13 +4,13 @@ describe('GET /messages/:id responds 200', () => {
   const api = sharedApi();
   const account = accountOf(api);
 
-  it('with the message at the place that its acceptance named', async () => {
+  it('with the message at the Location of its acceptance', async () => {
     const accepted = await api.send(account, { message: ' é 😀 ' });
-    const answer = await api.ask(account, `GET ${accepted.headers.location ?? ''}`);
+    const response = await api.ask(account, `GET ${accepted.headers.location ?? ''}`);
 
-    expect(answer.status).toBe(200);
-    expect(answer.headers['content-type']).toBe('application/json; charset=utf-8');
-    expect(answer.body).toEqual({
+    expect(response.status).toBe(200);
+    expect(response.headers['content-type']).toBe('application/json; charset=utf-8');
+    expect(response.body).toEqual({
       ...accepted.body,
       deliverAt: null,
       updatedAt: accepted.body.createdAt,
@@ -32,10 +32,10 @@ describe('GET /messages/:id responds 200', () => {
     expect(Date.parse(updatedAt as string)).toBeGreaterThanOrEqual(Date.parse(sent.createdAt));
   });
 
-  it('to a percent-encoded id, and whatever the query says', async () => {
+  it('to a percent-encoded id, and with any query', async () => {
     const { id } = await api.sent(account);
-    const answer = await api.ask(account, `GET /messages/${id.replace('m', '%6D').replace('_', '%5f')}?id=other`);
+    const response = await api.ask(account, `GET /messages/${id.replace('m', '%6D').replace('_', '%5f')}?id=other`);
 
-    expect(answer.body.id).toBe(id);
+    expect(response.body.id).toBe(id);
   });
 });

@@ -5,14 +5,17 @@ describe('GET /messages responds 200', () => {
   const account = accountForEach(api);
 
   async function list(query = '', by = account): Promise<Page<SentMessage>> {
-    const answer = await api.ask(by, `GET /messages${query}`);
-    expect(answer.status).toBe(200);
-    expect(answer.headers['content-type']).toBe('application/json; charset=utf-8');
-    return answer.body as unknown as Page<SentMessage>;
+    const response = await api.ask(by, `GET /messages${query}`);
+    expect(response.status).toBe(200);
+    expect(response.headers['content-type']).toBe('application/json; charset=utf-8');
+    return response.body as unknown as Page<SentMessage>;
   }
 
   /** Ids of all pages, in their order. */
-  async function walk(query: string, betweenPages = () => Promise.resolve()): Promise<string[]> {
+  async function walk(
+    query: string,
+    betweenPages: () => Promise<unknown> = () => Promise.resolve(),
+  ): Promise<string[]> {
     const ids: string[] = [];
     for (let cursor: string | null = ''; cursor !== null;) {
       const page = await list(cursor === '' ? query : `${query}&cursor=${cursor}`);
@@ -43,15 +46,6 @@ describe('GET /messages responds 200', () => {
     });
   });
 
-  it('with the newest message first', async () => {
-    const ids: string[] = [];
-    for (let count = 0; count < 5; count++) {
-      ids.push((await api.sent(account)).id);
-      await new Promise((resolve) => setTimeout(resolve, 5));
-    }
-    expect((await list()).data.map(({ id }) => id)).toEqual(ids.toReversed());
-  });
-
   it.each([
     ['50 messages when no limit is given', '', 50],
     ['1 message', '?limit=1', 1],
@@ -64,40 +58,32 @@ describe('GET /messages responds 200', () => {
     expect(page.nextCursor).toEqual(expect.any(String));
   });
 
-  it.each([1, 6, 7, 29, 30, 31])('with pages of %i that hold each of 30 messages once', async (limit) => {
+  it.each([1, 7, 30, 31])('with pages of %i that hold each of 30 messages once', async (limit) => {
     const ids = newestFirst(await sendMany(30));
     expect(await walk(`?limit=${limit}`)).toEqual(ids);
   });
 
   it('with pages without gap or repeat while new messages arrive', async () => {
     const ids = newestFirst(await sendMany(30));
-    const walked = await walk('?limit=7', async () => {
-      await sendMany(5);
-    });
-    expect(walked).toEqual(ids);
+    expect(await walk('?limit=7', () => sendMany(5))).toEqual(ids);
   });
 
   it('with pages without gap or repeat while messages leave the status that is listed', async () => {
     const ids = newestFirst(await sendMany(12));
     let page = 0;
-    const walked = await walk('?limit=4&status=queued', async () => {
-      const seen = ids[page++ * 4] ?? '';
-      await api.become(seen, 'delivered');
-    });
-    expect(walked).toEqual(ids);
+    const leave = () => api.become(ids[page++ * 4] ?? '', 'delivered');
+    expect(await walk('?limit=4&status=queued', leave)).toEqual(ids);
   });
 
-  it.each(['queued', 'processing', 'delivered', 'failed', 'cancelled'])(
-    'with the messages that are %s',
-    async (status) => {
-      const statuses = ['queued', 'processing', 'delivered', 'failed', 'cancelled'];
-      const ids = newestFirst(await sendMany(15));
-      for (const [index, id] of ids.entries()) await api.become(id, statuses[index % 5] ?? '');
-
+  it('with the messages of a status', async () => {
+    const statuses = ['queued', 'processing', 'delivered', 'failed', 'cancelled'];
+    const ids = newestFirst(await sendMany(15));
+    for (const [index, id] of ids.entries()) await api.become(id, statuses[index % 5] ?? '');
+    for (const [rest, status] of statuses.entries()) {
       const listed = await walk(`?limit=2&status=${status}`);
-      expect(listed).toEqual(ids.filter((_id, index) => statuses[index % 5] === status));
-    },
-  );
+      expect(listed).toEqual(ids.filter((_id, index) => index % 5 === rest));
+    }
+  });
 
   it('without the messages of another account, even on from its cursor', async () => {
     const other = await api.signUp();

@@ -16,10 +16,10 @@ describe('GET /messages responds 400 validation_failed', () => {
       ['', 'x', '%00', 'null', encoded('x'), encoded('acct_01h455vb4pex5vsknk084sn02q'), encoded("' OR '1'='1")],
     ],
     ['status', ['', 'sent', 'Queued', 'queued,failed', '%00', 'toString', "queued'--"]],
-  ])('to a %s that it does not take', async (name, values) => {
+  ])('to an invalid %s', async (name, values) => {
     for (const value of values) {
-      const answer = await api.ask(account, `GET /messages?${name}=${value}`);
-      expect(expectProblem(answer, 400, 'validation_failed').errors).toEqual([
+      const response = await api.ask(account, `GET /messages?${name}=${value}`);
+      expect(expectProblem(response, 400, 'validation_failed').errors).toEqual([
         { pointer: '', detail: expect.stringMatching(`^${name} must be`) as string },
       ]);
     }
@@ -33,7 +33,7 @@ describe('GET /messages responds 400 validation_failed', () => {
   );
 
   it('and names every invalid parameter', async () => {
-    const answer = await api.ask(account, 'GET /messages?limit=0&cursor=x&status=x');
-    expect(expectProblem(answer, 400, 'validation_failed').errors).toHaveLength(3);
+    const response = await api.ask(account, 'GET /messages?limit=0&cursor=x&status=x');
+    expect(expectProblem(response, 400, 'validation_failed').errors).toHaveLength(3);
   });
 });

@@ -9,13 +9,13 @@ describe('POST /messages/:id/retry responds 202', () => {
   it('with the message, which is queued again and keeps its count of attempts', async () => {
     const sent = await api.sent(account);
     await api.become(sent.id, 'failed');
-    const answer = await retry(sent.id);
-    const { updatedAt, ...message } = answer.body;
+    const response = await retry(sent.id);
+    const { updatedAt, ...message } = response.body;
 
-    expect(answer.status).toBe(202);
+    expect(response.status).toBe(202);
     expect(message).toEqual({ ...sent, status: 'queued', deliverAt: null, attempts: 1, failureReason: null });
     expect(Date.parse(updatedAt as string)).toBeGreaterThanOrEqual(Date.parse(sent.createdAt));
-    expect((await api.ask(account, `GET /messages/${sent.id}`)).body).toEqual(answer.body);
+    expect((await api.ask(account, `GET /messages/${sent.id}`)).body).toEqual(response.body);
   });
 
   it('when a job of its own for this retry is queued or on its way', async () => {
@@ -27,21 +27,5 @@ describe('POST /messages/:id/retry responds 202', () => {
       expect(await api.isQueued(id, jobId)).toBe(true);
       await api.relayed(id, jobId);
     }
-  });
-
-  it('once, when many ask in parallel', async () => {
-    const { id } = await api.sent(account);
-    await api.become(id, 'failed');
-    // Held up until several have seen it failed.
-    const asked = await api.during('SELECT FROM sluice.messages WHERE id = $1 FOR UPDATE', [id], async () => {
-      const answers = Promise.all(Array.from({ length: 10 }, () => retry(id)));
-      await api.waiting(2);
-      return { answers };
-    });
-    const answers = await asked.answers;
-
-    const statuses = answers.map(({ status }) => status).toSorted((a, b) => a - b);
-    expect(statuses).toEqual([202, ...Array.from({ length: 9 }, () => 409)]);
-    expect(await api.sql('SELECT retries FROM sluice.messages WHERE id = $1', [id])).toEqual([{ retries: 1 }]);
   });
 });

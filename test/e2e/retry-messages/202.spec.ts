@@ -7,16 +7,16 @@ describe('POST /messages/retry responds 202', () => {
   const retry = (since: string, until: string, by = account) => api.ask(by, 'POST /messages/retry', { since, until });
   const minutes = (count: number) => new Date(Date.now() + count * 60_000).toISOString();
 
-  it('with how many messages are sent off again, each under its id with a new job', async () => {
+  it('with how many messages are queued again, each under its id with a new job', async () => {
     const sent = [await api.sent(account), await api.sent(account), await api.sent(account)];
     for (const { id } of sent) await api.relayed(id);
     const [one, two, three] = sent.map(({ id }) => id) as [string, string, string];
     for (const id of [one, two]) await api.become(id, 'failed');
     await api.become(three, 'delivered');
-    const answer = await retry(minutes(-1), minutes(1));
+    const response = await retry(minutes(-1), minutes(1));
 
-    expect(answer.status).toBe(202);
-    expect(answer.body).toEqual({ count: 2 });
+    expect(response.status).toBe(202);
+    expect(response.body).toEqual({ count: 2 });
     for (const id of [one, two]) {
       await api.relayed(id, `${id}.1`);
       const message = (await api.ask(account, `GET /messages/${id}`)).body;

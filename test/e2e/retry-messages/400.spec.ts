@@ -16,8 +16,8 @@ describe('POST /messages/retry responds 400 validation_failed', () => {
     [{ since: LATE, until: EARLY }, ['/until']],
     [{ since: EARLY, until: EARLY }, ['/until']],
   ])('to %j, with a pointer to each error', async (body, pointers) => {
-    const answer = await api.ask(account, 'POST /messages/retry', body);
-    const { errors } = expectProblem(answer, 400, 'validation_failed') as { errors?: { pointer: string }[] };
+    const response = await api.ask(account, 'POST /messages/retry', body);
+    const { errors } = expectProblem(response, 400, 'validation_failed') as { errors?: { pointer: string }[] };
     expect(errors?.map(({ pointer }) => pointer)).toEqual(pointers);
   });
 });
