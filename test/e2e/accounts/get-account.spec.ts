@@ -5,17 +5,17 @@ describe('GET /account responds 200', () => {
 
   it('with the account of the key, and nothing else', async () => {
     const [account] = [await api.signUp('free'), await api.signUp('free')];
-    const answer = await api.ask(account.key, 'GET /account');
-    const { createdAt, ...rest } = answer.body;
+    const response = await api.ask(account.key, 'GET /account');
+    const { createdAt, ...rest } = response.body;
 
-    expect(answer.status).toBe(200);
-    expect(answer.headers['content-type']).toBe('application/json; charset=utf-8');
+    expect(response.status).toBe(200);
+    expect(response.headers['content-type']).toBe('application/json; charset=utf-8');
     expect(rest).toEqual({ id: account.id, name: 'Test', plan: 'free', limits: { perMinute: 60, perDay: 1_000 } });
     expect(new Date(createdAt as string).toISOString()).toBe(createdAt);
     expect(Math.abs(Date.parse(createdAt as string) - Date.now())).toBeLessThan(60_000);
   });
 
-  it('with what was agreed individually', async () => {
+  it('with limits that were agreed individually', async () => {
     const account = await api.signUp({ perMinute: 7, perDay: 70 });
     const body = (await api.ask(account.key, 'GET /account')).body;
     expect(body).toMatchObject({ plan: 'enterprise', limits: { perMinute: 7, perDay: 70 } });

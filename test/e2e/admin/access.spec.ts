@@ -14,31 +14,28 @@ describe('Routes for operators', () => {
 
   const withoutOperators = joinedApi(api, { ADMIN_API_KEY: '' });
 
-  it.each(OPERATORS_ROUTES)('answer 404 not_found to %s when there is no ADMIN_API_KEY', async (route) => {
+  it.each(OPERATORS_ROUTES)('respond 404 not_found to %s when there is no ADMIN_API_KEY', async (route) => {
     for (const key of [OPERATOR, account.key, 'anything']) {
       expectProblem(await withoutOperators.ask(key, route), 404, 'not_found');
     }
-    const [method, path] = route.split(' ') as [string, string];
-    expectProblem(await withoutOperators.call({ method, path }), 404, 'not_found');
+    expectProblem(await withoutOperators.ask(null, route), 404, 'not_found');
   });
 
-  it.each(OPERATORS_ROUTES)('answer 401 unauthorized to %s with a wrong key, or none', async (route) => {
+  it.each(OPERATORS_ROUTES)('respond 401 unauthorized to %s with a wrong key, or none', async (route) => {
     const wrong = [`${OPERATOR.key}x`, OPERATOR.key.slice(1), OPERATOR.key.toUpperCase(), account.key, 'slc_', 'x'];
     for (const key of wrong) {
-      const answer = await api.ask(key, route, '{');
-      expectProblem(answer, 401, 'unauthorized');
-      expect(answer.headers['www-authenticate']).toBe('Bearer realm="sluice", error="invalid_token"');
+      const response = await api.ask(key, route, '{');
+      expectProblem(response, 401, 'unauthorized');
+      expect(response.headers['www-authenticate']).toBe('Bearer realm="sluice", error="invalid_token"');
     }
-    const [method, path] = route.split(' ') as [string, string];
-    const strange: (string | undefined)[] = [undefined, OPERATOR.key, `Basic ${OPERATOR.key}`, 'Bearer', 'Bearer '];
-    for (const authorization of strange) {
-      const answer = await api.ask(null, `${method} ${path}`, undefined, { authorization });
-      expectProblem(answer, 401, 'unauthorized');
-      expect(answer.headers['www-authenticate']).toBe('Bearer realm="sluice"');
+    for (const authorization of [undefined, OPERATOR.key, `Basic ${OPERATOR.key}`, 'Bearer', 'Bearer ']) {
+      const response = await api.ask(null, route, undefined, { authorization });
+      expectProblem(response, 401, 'unauthorized');
+      expect(response.headers['www-authenticate']).toBe('Bearer realm="sluice"');
     }
   });
 
-  it("answer an operator with the operators' window, which no account shares", async () => {
+  it("show an operator the operators' window, which no account shares", async () => {
     const { headers } = await api.ask(OPERATOR, 'GET /admin/accounts');
     expect(headers['x-ratelimit-limit']).toBe('6000');
     expect(headers['ratelimit-policy']).toBe('"minute";q=6000;w=60');
@@ -47,16 +44,8 @@ describe('Routes for operators', () => {
   });
 
   it.each([
-    'GET /account',
-    'GET /account/usage',
-    'POST /account/simulate',
-    'GET /api-keys',
-    'POST /api-keys',
-    'POST /api-keys/any/rotate',
-    'DELETE /api-keys/any',
-    'GET /messages',
-    'POST /messages',
-    'GET /messages/any',
+    ...['GET /account', 'GET /account/usage', 'POST /account/simulate', 'GET /api-keys', 'POST /api-keys'],
+    ...['POST /api-keys/any/rotate', 'DELETE /api-keys/any', 'GET /messages', 'POST /messages', 'GET /messages/any'],
   ])("are the only ones for the operators' key: %s responds 401", async (route) => {
     expectProblem(await api.ask(OPERATOR, route), 401, 'unauthorized');
   });

