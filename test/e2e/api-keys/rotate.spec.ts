@@ -1,15 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import {
-  expectProblem,
-  joinedApi,
-  newKey,
-  pageOf,
-  sharedApi,
-  statusesOf,
-  type Account,
-  type TestApi,
-  type NewKey,
-} from '../../support/api.js';
+import { expectProblem, joinedApi, newKey, pageOf, sharedApi, statusesOf } from '../../support/api.js';
+import { type Account, type NewKey, type TestApi } from '../../support/api.js';
 
 describe('POST /api-keys/:id/rotate', () => {
   const api = sharedApi();
@@ -83,14 +74,14 @@ describe('POST /api-keys/:id/rotate', () => {
 
     it('to one of two at once', async () => {
       for (let round = 0; round < 5; round++) {
-        const answers = await Promise.all([api, other].map((process) => rotate({}, old.id, process)));
-        expect(statusesOf(answers)).toEqual([201, 404]);
+        const responses = await Promise.all([api, other].map((process) => rotate({}, old.id, process)));
+        expect(statusesOf(responses)).toEqual([201, 404]);
         expect(await keys()).toHaveLength(2);
-        old = newKey(answers.find(({ status }) => status === 201) ?? (await rotate()));
+        old = newKey(responses.find(({ status }) => status === 201) ?? (await rotate()));
       }
     });
 
-    it('or the old key is revoked, when both are requested at the same time', async () => {
+    it('or the old key is revoked, if both are requested at the same time', async () => {
       account = await api.signUp({ perMinute: 1_000, perDay: 1_000 });
       const made = await Promise.all(Array.from({ length: 10 }, () => api.createKey(account.key)));
       const outcomes = await Promise.all(
@@ -101,48 +92,39 @@ describe('POST /api-keys/:id/rotate', () => {
         }),
       );
 
-      for (const outcome of outcomes) {
-        expect([
-          [201, 404, false],
-          [404, 204, false],
-        ]).toContainEqual(outcome);
-      }
+      for (const outcome of outcomes) expect(['201,404,false', '404,204,false']).toContain(outcome.join());
     });
   });
 
   it.each([
     ['negative', -1],
     ['a fraction', 0.5],
+    ['a string', '60'],
     ['more than 30 days', 2_592_001],
-    ['a text', '60'],
-    ['true', true],
-    ['an array', [60]],
-  ])('responds 400 validation_failed when graceSeconds is %s, and the old key goes on', async (_name, graceSeconds) => {
-    const { errors } = expectProblem(await rotate({ graceSeconds }), 400, 'validation_failed');
-    const detail = expect.stringMatching(/^graceSeconds must .*\.$/) as string;
-    expect(errors).toEqual([{ pointer: '/graceSeconds', detail }]);
-    expect(await api.knows(old.key)).toBe(true);
+  ])(
+    'responds 400 validation_failed when graceSeconds is %s, and the old key keeps working',
+    async (_name, graceSeconds) => {
+      const { errors } = expectProblem(await rotate({ graceSeconds }), 400, 'validation_failed');
+      const detail = expect.stringMatching(/^graceSeconds must .*\.$/) as string;
+      expect(errors).toEqual([{ pointer: '/graceSeconds', detail }]);
+      expect(await api.knows(old.key)).toBe(true);
+    },
+  );
+
+  it.each([
+    ['validation_failed', 'application/json', '[]'],
+    ['invalid_json', 'application/json', '{'],
+    ['invalid_content_type', 'text/plain', '{}'],
+  ])('responds 400 %s to %s %s', async (code, type, body) => {
+    const route = `POST /api-keys/${old.id}/rotate`;
+    expectProblem(await api.ask(account, route, body, { 'content-type': type }), 400, code);
   });
 
-  it.each(['null', '[]', '60'])('responds 400 validation_failed to %s instead of an object', async (body) => {
-    expectProblem(await rotate(body), 400, 'validation_failed');
-  });
-
-  it('responds 400 invalid_json to invalid JSON', async () => {
-    expectProblem(await rotate('{'), 400, 'invalid_json');
-  });
-
-  it('responds 400 invalid_content_type to a body of another type', async () => {
-    const headers = { authorization: `Bearer ${account.key}`, 'content-type': 'text/plain' };
-    const answer = await api.ask(null, `POST /api-keys/${old.id}/rotate`, '{}', headers);
-    expectProblem(answer, 400, 'invalid_content_type');
-  });
-
-  it('responds 403 insufficient_scope to a key that would get more than it has, and the other goes on', async () => {
+  it('responds 403 insufficient_scope to a key that lacks a scope of the other, which keeps working', async () => {
     const { key } = await api.createKey(account.key, { scopes: ['account:manage', 'messages:read'] });
-    const answer = await api.ask(key, `POST /api-keys/${old.id}/rotate`);
+    const response = await api.ask(key, `POST /api-keys/${old.id}/rotate`);
 
-    expect(expectProblem(answer, 403, 'insufficient_scope').detail).toContain('messages:send');
+    expect(expectProblem(response, 403, 'insufficient_scope').detail).toContain('messages:send');
     expect(await known(old.key)).toEqual([true, true]);
     expect(await keys()).toHaveLength(3);
   });
@@ -151,20 +133,16 @@ describe('POST /api-keys/:id/rotate', () => {
     it.each([
       ['unknown', () => 'key_01h455vb4pex5vsknk084sn02q'],
       ['malformed', () => 'nothing'],
-      ['in upper case', () => old.id.toUpperCase()],
       ['with U+0000', () => `${old.id}%00`],
-      ['only U+0000', () => '%00'],
-      ['with a blank', () => `${old.id}%20`],
-      ['a pattern', () => '%25'],
     ])('when the id is %s', async (_name, id) => {
       expectProblem(await rotate({}, id()), 404, 'api_key_not_found');
       expect(await api.knows(old.key)).toBe(true);
     });
 
     it('when the key is of another account', async () => {
-      const stranger = await api.signUp();
-      expectProblem(await rotate({}, stranger.keyId), 404, 'api_key_not_found');
-      expect(await known(stranger.key)).toEqual([true, true]);
+      const another = await api.signUp();
+      expectProblem(await rotate({}, another.keyId), 404, 'api_key_not_found');
+      expect(await known(another.key)).toEqual([true, true]);
     });
 
     it('when it is revoked, rotated or expired', async () => {

@@ -1,5 +1,5 @@
-import { accountOf, expectProblem, OPERATOR, ownApi, type NewKey } from '../../support/api.js';
-import type { Answer } from '../../support/http.js';
+import { accountOf, expectProblem, newKey, OPERATOR, ownApi, type NewKey } from '../../support/api.js';
+import { exchange, lines, type Answer } from '../../support/http.js';
 
 const PEPPER = 'the pepper of a service, kept to itself';
 
@@ -15,37 +15,79 @@ describe('An API key', () => {
     const other = key.at(place) === '0' ? '1' : '0';
     return key.slice(0, place) + other + key.slice(place + 1 || key.length);
   };
-  const secrets = () => [account.key, made.key, OPERATOR.key, PEPPER];
+  const ask = (key: string, path: string, ...headers: string[]) =>
+    exchange(api.url, lines(`GET ${path} HTTP/1.1`, 'Host: sluice', ...headers.map((it) => it.replace('KEY', key))));
 
-  it.each([4, 20, 39, 43])('is unknown when its character %d is changed', async (place) => {
-    expectProblem(await api.ask(changed(made.key, place), 'GET /messages'), 401, 'unauthorized');
-    expect(await api.knows(made.key)).toBe(true);
+  const PLACES: [string, string, string[]][] = [
+    ['twice', '/account', ['Authorization: Bearer KEY', 'Authorization: Bearer KEY']],
+    ['after another', '/account', ['Authorization: Bearer other', 'Authorization: Bearer KEY']],
+    ['with a comma', '/account', ['Authorization: Bearer KEY,']],
+    ['with a parameter', '/account', ['Authorization: Bearer KEY, realm="sluice"']],
+    ['in quotes', '/account', ['Authorization: Bearer "KEY"']],
+    ['after a tab', '/account', ['Authorization: Bearer\tKEY']],
+    ['after two blanks', '/account', ['Authorization: Bearer  KEY']],
+    ['without a scheme', '/account', ['Authorization: KEY']],
+    ['with another scheme', '/account', ['Authorization: Basic KEY']],
+    ['with the scheme twice', '/account', ['Authorization: Bearer Bearer KEY']],
+    ['in another header', '/account', ['X-Api-Key: KEY']],
+    ['in a cookie', '/account', ['Cookie: key=KEY']],
+    ['as the id of the request', '/account', ['X-Request-Id: KEY']],
+    ['as the trace', '/account', ['traceparent: KEY']],
+    ['as the address of an untrusted proxy', '/account', ['X-Forwarded-For: KEY']],
+    ['in the query', '/account?key=KEY&access_token=KEY', []],
+    ['in the path', '/messages/KEY', []],
+    ['in a URL as its user', 'http://KEY@sluice/account', []],
+    ['as the host', '/account', ['Host: KEY']],
+    ['as a header of its own', '/account', ['KEY: x']],
+    ['in a header that is broken', '/account', ['KEY']],
+    ['as the expectation', '/account', ['Expect: KEY']],
+  ];
+
+  it.each(PLACES)('is not taken, and not repeated: %s', async (_name, path, headers) => {
+    const answer = await ask(account.key, path.replaceAll('KEY', account.key), ...headers);
+
+    expect([400, 401]).toContain(answer.status);
+    expect(JSON.stringify(answer.headers) + answer.bytes.toString()).not.toContain(account.key);
   });
 
-  it('is unknown in capitals, cut, lengthened or twice', async () => {
-    const { key } = made;
-    for (const other of [key.toUpperCase(), key.slice(0, -1), key.slice(4), `${key}0`, `${key},${key}`, key + key]) {
-      expectProblem(await api.ask(other, 'GET /messages'), 401, 'unauthorized');
-    }
+  it.each(PLACES)('is not accepted, and not repeated: %s', async (_name, path, headers) => {
+    const response = await ask(account.key, path.replaceAll('KEY', account.key), ...headers);
+
+    expect([400, 401]).toContain(response.status);
+    expect(JSON.stringify(response.headers) + response.bytes.toString()).not.toContain(account.key);
   });
 
-  it('is unknown under another pepper, and gets there what any key gets that was never issued', async () => {
+  it.each([
+    ['never issued', () => `slc_${'0'.repeat(40)}`],
+    ['issued but for one character', () => changed(account.key, 43)],
+    ['no key', () => 'nonsense'],
+    ['very long', () => 'k'.repeat(10_000)],
+  ])('that is %s is rejected without a query', async (_name, key) => {
+    await api.sql('ALTER TABLE sluice.api_keys RENAME TO gone');
+    const response = await api
+      .ask(key(), 'GET /account')
+      .finally(() => api.sql('ALTER TABLE sluice.gone RENAME TO api_keys'));
+    expectProblem(response, 401, 'unauthorized');
+  });
+
+  it('is unknown under another pepper, with the same response as to a key that was never issued', async () => {
     const other = await api.join({ API_KEY_PEPPER: `${PEPPER}!`, LOG_LEVEL: 'silent' });
     const headers = { 'x-request-id': 'same' };
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       [made.key, changed(made.key, 43), 'nonsense'].map((key) => other.ask(key, 'GET /messages', undefined, headers)),
     );
-    for (const answer of answers) {
-      expectProblem(answer, 401, 'unauthorized');
-      expect(answer.bytes.toString()).toBe(answers[0]?.bytes.toString());
-      expect(answer.headers['www-authenticate']).toBe(answers[0]?.headers['www-authenticate']);
+    for (const response of responses) {
+      expectProblem(response, 401, 'unauthorized');
+      expect(response.bytes.toString()).toBe(responses[0]?.bytes.toString());
+      expect(response.headers['www-authenticate']).toBe(responses[0]?.headers['www-authenticate']);
     }
   });
 
-  it('is in no error and in no line of the log, whatever happens', async () => {
+  it('is in no error, no line of the log, no metric, no table and no job', async () => {
     const { key } = made;
     const rotated = await api.createKey(account.key);
-    await api.ask(account.key, `POST /api-keys/${rotated.id}/rotate`);
+    const { key: next } = newKey(await api.ask(account.key, `POST /api-keys/${rotated.id}/rotate`));
+    await api.sent(next);
     await api.sql("ALTER TABLE sluice.api_keys ADD CHECK (name <> 'unstorable')");
     const errors: Answer[] = [
       await api.ask(rotated.key, 'GET /account'),
@@ -61,16 +103,28 @@ describe('An API key', () => {
       await api.ask(key, 'POST /api-keys', { name: 'x', expiresAt: key, scopes: [key] }),
       await api.ask(key, 'POST /api-keys', { name: 'unstorable' }),
       await api.ask(OPERATOR, `GET /admin/accounts/${key}`),
+      await api.ask(null, `GET /%${key}`, undefined, { authorization: `Bearer ${key}` }),
     ];
-    const stopped = await api.ask(null, `GET /%${key}`, undefined, { authorization: `Bearer ${key}` });
+    for (const [, path, headers] of PLACES) await ask(account.key, path.replaceAll('KEY', account.key), ...headers);
+    const metrics = await (await fetch(`${api.managementUrl}/metrics`)).text();
+    const tables = await api.sql<{ name: string }>(
+      `SELECT format('%I.%I', table_schema, table_name) AS name FROM information_schema.tables
+       WHERE table_schema IN ('sluice', 'bullmq') AND table_type = 'BASE TABLE'`,
+    );
 
-    const statuses = [401, 401, 401, 404, 404, 404, 405, 400, 400, 400, 400, 500, 404];
+    const statuses = [401, 401, 401, 404, 404, 404, 405, 400, 400, 400, 400, 500, 404, 400];
     expect(errors.map(({ status }) => status)).toEqual(statuses);
-    const told = [...errors, stopped].map(({ headers, bytes }) => JSON.stringify(headers) + bytes.toString());
+    expect(tables.length).toBeGreaterThan(10);
     const log = api.log();
     expect(log.join('')).toContain('unexpected error');
-    for (const secret of [...secrets(), rotated.key, changed(key, 30), changed(OPERATOR.key, 9)]) {
-      for (const text of [...told, ...log]) expect(text).not.toContain(secret);
+    const texts = [...errors.map(({ headers, bytes }) => JSON.stringify(headers) + bytes.toString()), ...log, metrics];
+    const issued = [account.key, key, rotated.key, next, OPERATOR.key, PEPPER];
+    for (const secret of [...issued, changed(key, 30), changed(OPERATOR.key, 9)]) {
+      expect(texts.filter((text) => text.includes(secret))).toEqual([]);
+      for (const { name } of tables) {
+        const rows = await api.sql(`SELECT FROM ${name} AS t WHERE position($1 IN t::text) > 0`, [secret]);
+        expect([name, rows.length]).toEqual([name, 0]);
+      }
     }
   });
 });
