@@ -9,6 +9,8 @@ const SMALL_RESPONSE_BYTES = 64 * 1024;
 const SLOWEST_READER_BYTES_PER_MS = 50;
 /** The usual proxies and load balancers keep a connection for 60 s: they should close it before we do. */
 export const KEEP_ALIVE_MS = 72_000;
+/** A client that is still sending must be able to read its response before the connection is reset. */
+const LINGER_MS = 1_000;
 /** How much later than a request's own timeout, which responds with 408, that of its connection fires. */
 const AFTER_REQUEST_MS = 2_000;
 
@@ -54,6 +56,21 @@ export function newestOf(socket: Socket): Exchange | undefined {
 /** Whether a request of this connection still waits for its response. */
 export function isServed(socket: Socket): boolean {
   return newest.get(socket)?.response.writableFinished === false;
+}
+
+/** Closes a connection after its response, while the client may still be sending: what arrives meanwhile is discarded. */
+export function closeLingering(socket: Socket): void {
+  socket.end();
+  setTimeout(() => socket.destroy(), LINGER_MS).unref();
+}
+
+/** Has the connection of a request whose body is left unread closed like that, where Node would reset it at once. */
+export function lingerAfter(request: IncomingMessage): void {
+  const { socket } = request;
+  socket.destroySoon = () => {
+    request.resume();
+    closeLingering(socket);
+  };
 }
 
 /**

@@ -4,7 +4,14 @@ import { FastifyAdapter } from '@nestjs/platform-fastify';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { DomainError, type ErrorCode } from '#kernel/domain-error.js';
 import type { AddressBudget } from './address-budget.js';
-import { abandonedSockets, expectingContinue, KEEP_ALIVE_MS, newestOf, watchConnections } from './connections.js';
+import {
+  abandonedSockets,
+  closeLingering,
+  expectingContinue,
+  KEEP_ALIVE_MS,
+  newestOf,
+  watchConnections,
+} from './connections.js';
 import type { CorsHeaders } from './cors.js';
 import type { RateLimitWindow } from './rate-limit-headers.js';
 import { rawProblem, type RawProblem } from './raw-problem.js';
@@ -15,8 +22,6 @@ import { sendProblem, setRateLimitHeaders, setStandardHeaders } from './response
 import type { RouteTable } from './route-table.js';
 
 const MAX_HEADER_BYTES = 16 * 1024;
-/** A client that is still sending must be able to read its refusal before the connection is reset. */
-const LINGER_MS = 1_000;
 
 export interface EdgeOptions {
   readonly maxBodyBytes: number;
@@ -162,6 +167,6 @@ function respondToUnreadable(error: ConnectionError, socket: Socket, options: Ed
 function refuse(socket: Socket, { status, headers, body }: RawProblem): void {
   if (!socket.writable) return;
   const head = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
-  socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\n${head.join('')}\r\n${body}`);
-  setTimeout(() => socket.destroy(), LINGER_MS).unref();
+  socket.write(`HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\n${head.join('')}\r\n${body}`);
+  closeLingering(socket);
 }

@@ -2,6 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { DomainError } from '#kernel/domain-error.js';
 import type { AddressBudget } from './address-budget.js';
 import type { CorsHeaders } from './cors.js';
+import { lingerAfter } from './connections.js';
 import { PROBLEMS, UNAVAILABLE_RETRY_AFTER } from './problems.js';
 import { exhausted, type RateLimitWindow } from './rate-limit-headers.js';
 import { leavesBodyUnread } from './raw-problem.js';
@@ -62,7 +63,10 @@ export function addRequestHooks(fastify: FastifyInstance, options: RequestHookOp
     done(error);
   });
   fastify.addHook('onSend', (request, reply, _payload, done) => {
-    if (leavesBodyUnread(request.raw)) void reply.header('connection', 'close');
+    if (leavesBodyUnread(request.raw)) {
+      void reply.header('connection', 'close');
+      lingerAfter(request.raw);
+    }
     setRateLimitHeaders(reply, windowsOf(request, reply, anonymous));
     done();
   });

@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { DomainError } from '#kernel/domain-error.js';
 import type { Caller } from './caller.js';
+import { lingerAfter } from './connections.js';
 import { PROBLEM_TYPE, toProblem } from './problems.js';
 import { rateLimitHeaders, type RateLimitWindow } from './rate-limit-headers.js';
 import { leavesBodyUnread, rawProblem } from './raw-problem.js';
@@ -17,8 +18,10 @@ export interface Refusal {
 export function sendRefusal(request: FastifyRequest, reply: FastifyReply, { error, windows }: Refusal): void {
   const { raw, headers, server } = request;
   // A client that expects `100 Continue` may or may not send its body after a refusal: the next bytes are ambiguous.
-  const closes = leavesBodyUnread(raw) || headers.expect !== undefined || !server.server.listening;
+  const isUnread = leavesBodyUnread(raw);
+  const closes = isUnread || headers.expect !== undefined || !server.server.listening;
   if (closes) void reply.header('connection', 'close');
+  if (isUnread) lingerAfter(raw);
   const problem = rawProblem(error, windows, request.id, closes, headers.authorization);
   reply.raw.writeHead(problem.status, problem.headers);
   reply.raw.end(problem.body);
