@@ -1,221 +1,215 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-import { WORKER_NAME } from '#messages/adapters/bullmq/delivery-job.js';
-import { PostgresJobEvents } from '#messages/adapters/bullmq/tables/postgres-job-events.js';
-import { PostgresQueueMaintenance } from '#messages/adapters/bullmq/tables/postgres-queue-maintenance.js';
-import { PostgresStrayMessages } from '#messages/adapters/bullmq/tables/postgres-stray-messages.js';
-import { JobFollower } from '#messages/application/job-follower.js';
-import { Reconciler } from '#messages/application/reconciler.js';
-import { SystemClock, type Clock } from '#kernel/clock.js';
-import { aMessage, idempotency, SENT_AT, TestClock } from '../support/messages.js';
-import { openBullMq, QUEUE_NAME } from './bullmq-process.js';
-import { describeCensus, type CensusSubject } from './census.contract.js';
-import { PostgresStore } from './postgres-store.js';
+import type { Message } from '#messages/domain/message.js';
+import { aClaim, after, aMessage } from '../support/messages.js';
+import { openReconciling, type Reconciling } from './reconciling-process.js';
 
-const LOCK_MS = 200;
-const HOUR_MS = 3_600_000;
+const lapsed = () => aClaim({ expiresAt: new Date(Date.now() - 1_000) });
+const held = () => aClaim({ expiresAt: new Date(Date.now() + 60_000) });
 
-const atOnce = { count: 0 };
-const workers = {
-  ours: { name: WORKER_NAME },
-  foreign: {},
-  'tidy foreign': { removeOnComplete: atOnce, removeOnFail: atOnce },
+/** Each way in which a message becomes a stray: resolves to it. */
+const losses: Record<string, (parts: Reconciling) => Promise<Message>> = {
+  'queued, without job and outbox entry': async (parts) => {
+    const message = aMessage();
+    await parts.store.put(message);
+    return message;
+  },
+  'claimed by a worker that was lost, and without a job': async (parts) => {
+    const message = aMessage({ status: 'processing', attempts: 1, claim: lapsed() });
+    await parts.store.put(message);
+    return message;
+  },
+  'retried, while only the job of its first round is there': async (parts) => {
+    const message = aMessage({ retries: 1 });
+    await parts.store.put(message);
+    await parts.bullmq.queue.add([aMessage({ ...message.state, retries: 0 })]);
+    return message;
+  },
+  'completed by a worker of ours that did not settle it': async (parts) => {
+    const message = await enqueued(parts);
+    await (await parts.take('ours'))?.complete();
+    return message;
+  },
+  'failed in the queue by a worker of ours': async (parts) => {
+    const message = await enqueued(parts);
+    await (await parts.take('ours'))?.failForGood('The store is away.');
+    return message;
+  },
+  'gone from the queue, after it was put there again when a worker of ours had failed its job': async (parts) => {
+    const message = await enqueued(parts);
+    await (await parts.take('ours'))?.failForGood('The store is away.');
+    await parts.reconciler.run();
+    await relayed(parts);
+    await parts.store.sql('DELETE FROM bullmq.job WHERE id = $1', [message.jobId]);
+    return message;
+  },
+  'failed by the queue because its workers were silent': async (parts) => {
+    const message = await enqueued(parts);
+    await parts.bullmq.take({ lockDuration: 1 });
+    const strict = parts.bullmq.run({ stalledInterval: 20, maxStalledCount: 0 });
+    const state = () => parts.bullmq.bullmq.getJobState(message.jobId);
+    await parts.store.until(async () => (await state()) === 'failed');
+    await strict.close();
+    return message;
+  },
 };
 
-async function open() {
-  const store = await PostgresStore.open();
-  const bullmq = openBullMq(store.url);
-  const process = await store.process(bullmq.queue);
-  const { database, deliveries, messages } = process;
-  const strays = new PostgresStrayMessages(database, bullmq.connection);
-  const events = new PostgresJobEvents(database, bullmq.connection);
-  const maintenance = new PostgresQueueMaintenance(database, bullmq.connection, { lockMs: LOCK_MS });
-  const reports: unknown[] = [];
-  const reconcilerAt = (clock: Clock = new SystemClock()) =>
-    new Reconciler(strays, maintenance, deliveries, messages, clock, { ran: (result) => reports.push(result) });
-  const follower = new JobFollower(events, deliveries, { followingFailed: (error) => reports.push(error) });
-  const reconciler = reconcilerAt();
-  return { ...process, store, bullmq, strays, events, maintenance, reports, reconcilerAt, reconciler, follower };
+/** Each way in which another's worker can end a job, and what its message is to become. */
+const endings = (['foreign', 'tidy foreign'] as const).flatMap((whose) => [
+  {
+    ending: `completed by a ${whose} worker`,
+    tidy: whose === 'tidy foreign',
+    end: async (parts: Reconciling) => (await parts.take(whose))?.complete(),
+    expected: { status: 'delivered', attempts: 1, failures: 0, failureReason: null },
+  },
+  {
+    ending: `failed by a ${whose} worker`,
+    tidy: whose === 'tidy foreign',
+    end: async (parts: Reconciling) => (await parts.take(whose))?.failForGood('no such address'),
+    expected: { status: 'failed', attempts: 1, failures: 1, failureReason: 'no such address' },
+  },
+]);
+
+async function enqueued({ store, bullmq }: Reconciling): Promise<Message> {
+  const message = aMessage();
+  await store.put(message);
+  await bullmq.queue.add([message]);
+  return message;
 }
 
-async function openOnPostgres(): Promise<CensusSubject> {
-  const { store, bullmq, strays, events, relay, messages, reconciler, follower } = await open();
-  return {
-    strays,
-    events,
-    reconciler,
-    follower,
-    put: (message) => store.put(message),
-    commit: (message) => store.commit(message),
-    enqueue: (message) => bullmq.queue.add([message]),
-    take: (whose) => bullmq.take(workers[whose]),
-    promote: async ({ jobId }) => (await bullmq.bullmq.getJob(jobId))?.promote(),
-    stall: async ({ jobId }) => {
-      await bullmq.take({ lockDuration: 1 });
-      const strict = bullmq.run({ stalledInterval: 20, maxStalledCount: 0 });
-      await store.until(() => bullmq.bullmq.getJobState(jobId).then((state) => state === 'failed'));
-      await strict.close();
-    },
-    drop: async ({ jobId }) => {
-      await store.sql('DELETE FROM bullmq.job WHERE id = $1', [jobId]);
-    },
-    find: (message) => store.find(message),
-    attempts: async ({ id, state }) => (await messages.attempts(state.accountId, id)) ?? [],
-    relay: async () => {
-      await relay.sweep(0);
-      return (await bullmq.bullmq.getWaiting()).map(({ id }) => id ?? '');
-    },
-    reset: () => store.reset(),
-    close: async () => {
-      await bullmq.close();
-      await store.close();
-    },
-  };
+/** Relays the outbox; resolves to the ids of the jobs that then wait. */
+async function relayed({ relay, bullmq }: Reconciling): Promise<string[]> {
+  await relay.sweep(0);
+  return (await bullmq.bullmq.getWaiting()).map(({ id }) => id ?? '');
 }
 
-describeCensus('The census on PostgreSQL', openOnPostgres);
+describe('The census', () => {
+    let parts: Reconciling;
+    beforeAll(async () => {
+      parts = await openReconciling();
+    });
+    beforeEach(() => parts.store.reset());
+    afterAll(() => parts.close());
 
-describe('the reconciler, once in a while', () => {
-  let parts: Awaited<ReturnType<typeof open>>;
-  beforeAll(async () => {
-    parts = await open();
-  });
-  beforeEach(() => parts.store.reset());
-  afterAll(async () => {
-    await parts.bullmq.close();
-    await parts.store.close();
-  });
-
-  it('deletes idempotency keys a day after their first use', async () => {
-    const { store, messages, reconcilerAt } = parts;
-    await messages.add(aMessage(), idempotency('key'));
-    const clock = new TestClock();
-    clock.advance(24 * HOUR_MS);
-    await reconcilerAt(clock).run();
-    expect(await store.sql('SELECT FROM sluice.idempotency_keys')).toHaveLength(1);
-    clock.advance(1);
-    await reconcilerAt(clock).run();
-    expect(await store.sql('SELECT FROM sluice.idempotency_keys')).toHaveLength(0);
-  });
-
-  it('requeues many strays also when the queue has many events', async () => {
-    const { store, strays, reconciler } = parts;
-    await store.sql(
-      `INSERT INTO sluice.messages (id, account_id, text, status, created_at, updated_at)
-       SELECT 'msg_' || n, 'acct', 'hello', 'queued', now(), now() FROM generate_series(1, 500) AS n`,
-    );
-    await store.sql(
-      `INSERT INTO bullmq.event (queue, event, data, created_at_ms)
-       SELECT $1, 'added', jsonb_build_object('jobId', 'other_' || n), 0 FROM generate_series(1, 200000) AS n`,
-      [QUEUE_NAME],
-    );
-    expect(await reconciler.run()).toEqual({ requeued: 500, followed: 0 });
-    expect(await strays.count()).toBe(0);
-  });
-
-  it('removes jobs from the queue a day after they ended, and only those', async () => {
-    const { store, bullmq, reconciler } = parts;
-    const all = [];
-    for (const hours of [23, 25]) {
-      const message = aMessage({ status: 'delivered' });
-      all.push(message.id);
-      await bullmq.queue.add([message]);
-      await (await bullmq.take())?.complete();
-      await store.sql('UPDATE bullmq.job SET finished_at_ms = $2 WHERE id = $1', [
-        ...[message.id, Date.now() - hours * HOUR_MS],
-      ]);
-    }
-    const waiting = aMessage();
-    await bullmq.queue.add([waiting]);
-    await store.sql('UPDATE bullmq.job SET added_at_ms = $1', [Date.now() - 25 * HOUR_MS]);
-    await reconciler.run();
-    expect([...(await bullmq.jobs()).keys()].sort()).toEqual([all[0], waiting.id].sort());
-  });
-
-  it('lets jobs be taken over again when a worker\u2019s clock was an hour ahead', async () => {
-    const { store, bullmq, reconciler } = parts;
-    const message = aMessage({ status: 'delivered' });
-    await store.put(message);
-    await bullmq.queue.add([message]);
-    await bullmq.take({ name: WORKER_NAME, lockDuration: HOUR_MS });
-    await store.sql(
-      `INSERT INTO bullmq.meta (queue, field, value) VALUES ($1, 'stalled-check', $2)
-       ON CONFLICT (queue, field) DO UPDATE SET value = excluded.value`,
-      [QUEUE_NAME, Date.now() + HOUR_MS],
-    );
-    await reconciler.run();
-    const next = bullmq.run({ name: WORKER_NAME, lockDuration: LOCK_MS, stalledInterval: 50 });
-    await store.until(() => bullmq.bullmq.getJobState(message.id).then((state) => state === 'completed'));
-    await next.close();
-  });
-
-  it('lets a job be repeated when it is due, also when the clock of the worker that failed it was an hour ahead', async () => {
-    const { store, bullmq, maintenance } = parts;
-    const [wrong, right] = [aMessage(), aMessage()];
-    await bullmq.queue.add([wrong, right]);
-    const dueIn = (id: string, ms: number) =>
-      store.sql(
-        `UPDATE bullmq.job SET state = 'delayed', processed_by = $2, delay_ms = 60000, process_at_ms = $3 WHERE id = $1`,
-        [id, WORKER_NAME, Date.now() + ms],
-      );
-    await dueIn(wrong.id, 60_000 + HOUR_MS);
-    await dueIn(right.id, 30_000);
-    await maintenance.repairFutureTimestamps();
-    const due = await store.sql<{ id: string; seconds: number }>(
-      `SELECT id, (process_at_ms - extract(epoch FROM clock_timestamp()) * 1000)::int / 10000 AS seconds
-       FROM bullmq.job ORDER BY id`,
-    );
-    // In tens of seconds: what was right goes on to be, what was wrong is due after its delay.
-    expect(new Map(due.map(({ id, seconds }) => [id, seconds]))).toEqual(
-      new Map([
-        [wrong.id, 5],
-        [right.id, 2],
-      ]),
-    );
-  });
-
-  it('leaves clocks alone that are right, and locks that others have taken for longer', async () => {
-    const { store, bullmq, maintenance } = parts;
-    const locks = () => store.sql('SELECT id, locked_until_ms FROM bullmq.job ORDER BY id');
-    for (const options of [{ lockDuration: HOUR_MS }, { name: WORKER_NAME, lockDuration: LOCK_MS }]) {
-      await bullmq.queue.add([aMessage()]);
-      await bullmq.take(options);
-    }
-    await store.sql(`UPDATE bullmq.meta SET value = $2 WHERE queue = $1 AND field = 'stalled-check'`, [
-      ...[QUEUE_NAME, Date.now()],
-    ]);
-    const before = [await locks(), await store.sql('SELECT * FROM bullmq.meta ORDER BY field')];
-    await maintenance.repairFutureTimestamps();
-    expect([await locks(), await store.sql('SELECT * FROM bullmq.meta ORDER BY field')]).toEqual(before);
-  });
-
-  it('follows jobs by itself, as often as it is told to, and no more when it is closed', async () => {
-    const { store, bullmq, follower } = parts;
-    const [one, other] = [aMessage(), aMessage()];
-    const deliver = async (message = one) => {
-      await store.put(message);
-      await bullmq.queue.add([message]);
-      await (await bullmq.take())?.complete();
+    const expectNothing = async () => {
+      expect(await parts.strays.count()).toBe(0);
+      expect(await parts.strays.find(10)).toEqual([]);
+      expect(await parts.reconciler.run()).toEqual({ requeued: 0, followed: 0 });
     };
-    follower.start(10);
-    await deliver();
-    await store.until(async () => (await store.find(one))?.state.status === 'delivered');
-    await follower.close();
-    await deliver(other);
-    await sleep(100);
-    expect((await store.find(other))?.state.status).toBe('queued');
-  });
 
-  it('runs by itself, and no more when it is closed', async () => {
-    const { store, reports, reconcilerAt } = parts;
-    const reconciler = reconcilerAt(new TestClock(SENT_AT));
-    await store.put(aMessage());
-    reconciler.start(10);
-    await store.until(() => reports.length > 0);
-    expect(reports[0]).toEqual({ requeued: 1, followed: 0 });
-    expect(await store.entries()).toHaveLength(1);
-    await reconciler.close();
-    await store.put(aMessage());
-    await sleep(100);
-    expect(await store.entries()).toHaveLength(1);
-  });
+    describe('counts nothing', () => {
+      it('of what is final, waits in the outbox or is claimed', async () => {
+        for (const status of ['delivered', 'failed', 'cancelled'] as const) await parts.store.put(aMessage({ status }));
+        await parts.store.commit(aMessage());
+        await parts.store.commit(aMessage({ status: 'processing', claim: lapsed() }));
+        await parts.store.put(aMessage({ status: 'processing', claim: held() }));
+        await expectNothing();
+      });
+
+      it('of what has a job that waits, runs, or waits for its next attempt', async () => {
+        const delayed = await enqueued(parts);
+        await (await parts.take('foreign'))?.fail('once more');
+        const running = await enqueued(parts);
+        await parts.take('foreign');
+        const waiting = await enqueued(parts);
+        await expectNothing();
+        for (const message of [delayed, running, waiting]) expect(await parts.store.find(message)).toEqual(message);
+      });
+
+      it('of what was retried and has the job of its new round', async () => {
+        const message = aMessage({ retries: 1 });
+        await parts.store.put(message);
+        await parts.bullmq.queue.add([aMessage({ ...message.state, retries: 0 })]);
+        await (await parts.take('foreign'))?.failForGood('before the retry');
+        await parts.bullmq.queue.add([message]);
+        await expectNothing();
+      });
+    });
+
+    it.each(Object.keys(losses))('counts and requeues a message that is %s, and reads no end of it', async (loss) => {
+      const message = (await losses[loss]?.(parts)) ?? aMessage();
+      expect(await parts.strays.count()).toBe(1);
+      const { id, jobId, state } = message;
+      expect(await parts.strays.find(10)).toEqual([{ id, retries: state.retries, jobId, endedElsewhere: null }]);
+      expect((await parts.events.read(null)).ends).toEqual([]);
+      expect(await parts.follower.run()).toBe(0);
+      expect(await parts.reconciler.run()).toEqual({ requeued: 1, followed: 0 });
+      expect(await parts.strays.count()).toBe(0);
+      expect(await relayed(parts)).toContain(message.jobId);
+      expect(await parts.strays.count()).toBe(0);
+      expect(await parts.follower.run()).toBe(0);
+      expect(await parts.store.find(message)).toEqual(message);
+    });
+
+    describe.each(endings)('of a message that was $ending', ({ tidy, end, expected }) => {
+      it('counts one, and stores how it ended', async () => {
+        const message = await enqueued(parts);
+        const takenAt = Date.now();
+        await end(parts);
+        expect(await parts.strays.count()).toBe(1);
+        expect(await parts.reconciler.run()).toEqual({ requeued: 0, followed: 1 });
+        expect((await parts.store.find(message))?.state).toMatchObject({ ...expected, claim: null });
+        const { status: outcome, failureReason: error } = expected;
+        const [attempt, ...others] = (await parts.messages.attempts(message.state.accountId, message.id)) ?? [];
+        expect([attempt, others]).toMatchObject([{ number: 1, outcome, error }, []]);
+        if (attempt !== undefined && !tidy) {
+          expect(attempt.startedAt.getTime()).toBeGreaterThanOrEqual(takenAt);
+          expect(attempt.startedAt.getTime()).toBeLessThanOrEqual(takenAt + (attempt.durationMs ?? 0) + 1_000);
+        }
+        await expectNothing();
+        expect(await relayed(parts)).toEqual([]);
+      });
+
+      it('is read from the events, unless its job is gone after it failed', async () => {
+        const { id, state } = await enqueued(parts);
+        const { position } = await parts.events.read(null);
+        await end(parts);
+        const { attempts, failureReason: failedReason } = expected;
+        const run = tidy ? null : { startedAt: expect.any(Date) as Date, endedAt: expect.any(Date) as Date };
+        const expectedEnds =
+          tidy && failedReason !== null ? [] : [{ id, retries: state.retries, attempts, failedReason, run }];
+        const read = await parts.events.read(position);
+        expect(read.ends).toEqual(expectedEnds);
+        // Read again until it is followed.
+        expect((await parts.events.read(read.position)).ends).toEqual(expectedEnds);
+        expect(await parts.follower.run()).toBe(expectedEnds.length);
+        expect((await parts.events.read(position)).ends).toEqual([]);
+      });
+    });
+
+    it('counts the attempts that another\u2019s worker has made', async () => {
+      const message = await enqueued(parts);
+      for (let attempt = 1; attempt < 3; attempt++) {
+        await (await parts.take('foreign'))?.fail('once more');
+        await (await parts.bullmq.bullmq.getJob(message.jobId))?.promote();
+      }
+      await (await parts.take('foreign'))?.complete();
+      expect(await parts.follower.run()).toBe(1);
+      expect((await parts.store.find(message))?.state).toMatchObject({ status: 'delivered', attempts: 3, failures: 2 });
+    });
+
+    it('counts all of them, and finds the oldest first, up to a limit', async () => {
+      const all = [2, 0, 1].map((minutes) => aMessage({ createdAt: after(minutes * 60_000) }));
+      for (const message of all) await parts.store.put(message);
+      expect(await parts.strays.count()).toBe(3);
+      expect((await parts.strays.find(2)).map(({ id }) => id)).toEqual([all[1]?.id, all[2]?.id]);
+    });
+
+    it('requeues all of them in one run, however many', async () => {
+      const all = Array.from({ length: 1_100 }, () => aMessage());
+      for (const message of all) await parts.store.put(message);
+      expect(await parts.reconciler.run()).toEqual({ requeued: 1_100, followed: 0 });
+      expect(await parts.strays.count()).toBe(0);
+    });
+
+    it('does no harm when what it requeues is no stray any more', async () => {
+      const message = aMessage();
+      await parts.store.put(message);
+      const [stray] = await parts.strays.find(1);
+      if (stray === undefined) throw new Error('There must be one.');
+      await parts.bullmq.queue.add([message]);
+      const job = await parts.take('ours');
+      await parts.strays.requeue(stray);
+      // The worker that has the job keeps it.
+      expect(await relayed(parts)).toEqual([]);
+      await job?.complete();
+    });
 });
