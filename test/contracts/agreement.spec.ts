@@ -24,7 +24,13 @@ const step: fc.Arbitrary<Step> = fc.record({
   ago: fc.constantFrom(0, 0, 0, 1, 2),
 });
 
-/** Takes one step in every home alike; resolves to what each answered, with the claims made so far. */
+const ends = {
+  deliver: (claimed: Message) => claimed.deliver(SENT_AT),
+  requeue: (claimed: Message, reason: string) => claimed.requeue(reason, SENT_AT),
+  fail: (claimed: Message, reason: string) => claimed.fail(reason, SENT_AT),
+};
+
+/** Takes one step in every home alike; resolves to the result of each, with the claims made so far. */
 async function take({ what, ago }: Step, message: Message, homes: readonly Home[], claims: Message[][]) {
   const { token } = claimTerms();
   const round = (await homes[0]?.state(message))?.retries ?? 0;
@@ -42,11 +48,9 @@ async function take({ what, ago }: Step, message: Message, homes: readonly Home[
         case 'runs alone':
           return claimed && home.deliveries.runsAlone(claimed, 45_000);
         case 'deliver':
-          return claimed && home.deliveries.settle(claimed, claimed.deliver(SENT_AT));
         case 'requeue':
-          return claimed && home.deliveries.settle(claimed, claimed.requeue(`requeued ${made.length}`, SENT_AT));
         case 'fail':
-          return claimed && home.deliveries.settle(claimed, claimed.fail(`failed ${made.length}`, SENT_AT));
+          return claimed && home.deliveries.settle(claimed, ends[what](claimed, `${what} ${made.length}`));
         case 'cancel':
           return home.change(message, (current) => current.cancel(SENT_AT));
         case 'retry':
@@ -56,12 +60,12 @@ async function take({ what, ago }: Step, message: Message, homes: readonly Home[
   );
 }
 
-// Times come from different clocks: the suites of the ports look at them.
+// Times come from different clocks: the suites of the ports check them.
 function comparable(state: MessageState | undefined): object | undefined {
   return state && { ...state, updatedAt: null, claim: state.claim && { ...state.claim, expiresAt: null } };
 }
 
-async function answer(work: Promise<Message | null>): Promise<unknown> {
+async function resultOf(work: Promise<Message | null>): Promise<unknown> {
   try {
     return comparable((await work)?.state);
   } catch (error) {
@@ -80,7 +84,7 @@ describe('the SQL of claims, ends and changes', () => {
     const aggregate: Home = {
       deliveries: new InMemoryDeliveries(inMemory),
       change: ({ id }, transition) =>
-        answer(
+        resultOf(
           Promise.resolve().then(() => {
             const found = inMemory.messages.get(id);
             const changed = found === undefined ? null : transition(found);
@@ -92,7 +96,7 @@ describe('the SQL of claims, ends and changes', () => {
     };
     const sql: Home = {
       deliveries,
-      change: ({ id, state }, transition) => answer(messages.change(state.accountId, id, transition)),
+      change: ({ id, state }, transition) => resultOf(messages.change(state.accountId, id, transition)),
       state: async (message) => (await store.find(message))?.state,
     };
     homes = [aggregate, sql];
@@ -106,8 +110,8 @@ describe('the SQL of claims, ends and changes', () => {
       await store.put(message);
       const claims: Message[][] = homes.map(() => []);
       for (const one of steps) {
-        const [expected, answered] = await take(one, message, homes, claims);
-        expect({ ...one, answered }).toEqual({ ...one, answered: expected });
+        const [expected, result] = await take(one, message, homes, claims);
+        expect({ ...one, result }).toEqual({ ...one, result: expected });
         const [aggregate, row] = await Promise.all(homes.map((home) => home.state(message)));
         expect(comparable(row)).toEqual(comparable(aggregate));
       }

@@ -82,134 +82,134 @@ async function relayed({ relay, bullmq }: Reconciling): Promise<string[]> {
 }
 
 describe('The census', () => {
-    let parts: Reconciling;
-    beforeAll(async () => {
-      parts = await openReconciling();
-    });
-    beforeEach(() => parts.store.reset());
-    afterAll(() => parts.close());
+  let parts: Reconciling;
+  beforeAll(async () => {
+    parts = await openReconciling();
+  });
+  beforeEach(() => parts.store.reset());
+  afterAll(() => parts.close());
 
-    const expectNothing = async () => {
-      expect(await parts.strays.count()).toBe(0);
-      expect(await parts.strays.find(10)).toEqual([]);
-      expect(await parts.reconciler.run()).toEqual({ requeued: 0, followed: 0 });
-    };
+  const expectNothing = async () => {
+    expect(await parts.strays.count()).toBe(0);
+    expect(await parts.strays.find(10)).toEqual([]);
+    expect(await parts.reconciler.run()).toEqual({ requeued: 0, followed: 0 });
+  };
 
-    describe('counts nothing', () => {
-      it('of what is final, waits in the outbox or is claimed', async () => {
-        for (const status of ['delivered', 'failed', 'cancelled'] as const) await parts.store.put(aMessage({ status }));
-        await parts.store.commit(aMessage());
-        await parts.store.commit(aMessage({ status: 'processing', claim: lapsed() }));
-        await parts.store.put(aMessage({ status: 'processing', claim: held() }));
-        await expectNothing();
-      });
-
-      it('of what has a job that waits, runs, or waits for its next attempt', async () => {
-        const delayed = await enqueued(parts);
-        await (await parts.take('foreign'))?.fail('once more');
-        const running = await enqueued(parts);
-        await parts.take('foreign');
-        const waiting = await enqueued(parts);
-        await expectNothing();
-        for (const message of [delayed, running, waiting]) expect(await parts.store.find(message)).toEqual(message);
-      });
-
-      it('of what was retried and has the job of its new round', async () => {
-        const message = aMessage({ retries: 1 });
-        await parts.store.put(message);
-        await parts.bullmq.queue.add([aMessage({ ...message.state, retries: 0 })]);
-        await (await parts.take('foreign'))?.failForGood('before the retry');
-        await parts.bullmq.queue.add([message]);
-        await expectNothing();
-      });
+  describe('counts nothing', () => {
+    it('of what is final, waits in the outbox or is claimed', async () => {
+      for (const status of ['delivered', 'failed', 'cancelled'] as const) await parts.store.put(aMessage({ status }));
+      await parts.store.commit(aMessage());
+      await parts.store.commit(aMessage({ status: 'processing', claim: lapsed() }));
+      await parts.store.put(aMessage({ status: 'processing', claim: held() }));
+      await expectNothing();
     });
 
-    it.each(Object.keys(losses))('counts and requeues a message that is %s, and reads no end of it', async (loss) => {
-      const message = (await losses[loss]?.(parts)) ?? aMessage();
-      expect(await parts.strays.count()).toBe(1);
-      const { id, jobId, state } = message;
-      expect(await parts.strays.find(10)).toEqual([{ id, retries: state.retries, jobId, endedElsewhere: null }]);
-      expect((await parts.events.read(null)).ends).toEqual([]);
-      expect(await parts.follower.run()).toBe(0);
-      expect(await parts.reconciler.run()).toEqual({ requeued: 1, followed: 0 });
-      expect(await parts.strays.count()).toBe(0);
-      expect(await relayed(parts)).toContain(message.jobId);
-      expect(await parts.strays.count()).toBe(0);
-      expect(await parts.follower.run()).toBe(0);
-      expect(await parts.store.find(message)).toEqual(message);
+    it('of what has a job that waits, runs, or waits for its next attempt', async () => {
+      const delayed = await enqueued(parts);
+      await (await parts.take('foreign'))?.fail('once more');
+      const running = await enqueued(parts);
+      await parts.take('foreign');
+      const waiting = await enqueued(parts);
+      await expectNothing();
+      for (const message of [delayed, running, waiting]) expect(await parts.store.find(message)).toEqual(message);
     });
 
-    describe.each(endings)('of a message that was $ending', ({ tidy, end, expected }) => {
-      it('counts one, and stores how it ended', async () => {
-        const message = await enqueued(parts);
-        const takenAt = Date.now();
-        await end(parts);
-        expect(await parts.strays.count()).toBe(1);
-        expect(await parts.reconciler.run()).toEqual({ requeued: 0, followed: 1 });
-        expect((await parts.store.find(message))?.state).toMatchObject({ ...expected, claim: null });
-        const { status: outcome, failureReason: error } = expected;
-        const [attempt, ...others] = (await parts.messages.attempts(message.state.accountId, message.id)) ?? [];
-        expect([attempt, others]).toMatchObject([{ number: 1, outcome, error }, []]);
-        if (attempt !== undefined && !tidy) {
-          expect(attempt.startedAt.getTime()).toBeGreaterThanOrEqual(takenAt);
-          expect(attempt.startedAt.getTime()).toBeLessThanOrEqual(takenAt + (attempt.durationMs ?? 0) + 1_000);
-        }
-        await expectNothing();
-        expect(await relayed(parts)).toEqual([]);
-      });
-
-      it('is read from the events, unless its job is gone after it failed', async () => {
-        const { id, state } = await enqueued(parts);
-        const { position } = await parts.events.read(null);
-        await end(parts);
-        const { attempts, failureReason: failedReason } = expected;
-        const run = tidy ? null : { startedAt: expect.any(Date) as Date, endedAt: expect.any(Date) as Date };
-        const expectedEnds =
-          tidy && failedReason !== null ? [] : [{ id, retries: state.retries, attempts, failedReason, run }];
-        const read = await parts.events.read(position);
-        expect(read.ends).toEqual(expectedEnds);
-        // Read again until it is followed.
-        expect((await parts.events.read(read.position)).ends).toEqual(expectedEnds);
-        expect(await parts.follower.run()).toBe(expectedEnds.length);
-        expect((await parts.events.read(position)).ends).toEqual([]);
-      });
-    });
-
-    it('counts the attempts that another\u2019s worker has made', async () => {
-      const message = await enqueued(parts);
-      for (let attempt = 1; attempt < 3; attempt++) {
-        await (await parts.take('foreign'))?.fail('once more');
-        await (await parts.bullmq.bullmq.getJob(message.jobId))?.promote();
-      }
-      await (await parts.take('foreign'))?.complete();
-      expect(await parts.follower.run()).toBe(1);
-      expect((await parts.store.find(message))?.state).toMatchObject({ status: 'delivered', attempts: 3, failures: 2 });
-    });
-
-    it('counts all of them, and finds the oldest first, up to a limit', async () => {
-      const all = [2, 0, 1].map((minutes) => aMessage({ createdAt: after(minutes * 60_000) }));
-      for (const message of all) await parts.store.put(message);
-      expect(await parts.strays.count()).toBe(3);
-      expect((await parts.strays.find(2)).map(({ id }) => id)).toEqual([all[1]?.id, all[2]?.id]);
-    });
-
-    it('requeues all of them in one run, however many', async () => {
-      const all = Array.from({ length: 1_100 }, () => aMessage());
-      for (const message of all) await parts.store.put(message);
-      expect(await parts.reconciler.run()).toEqual({ requeued: 1_100, followed: 0 });
-      expect(await parts.strays.count()).toBe(0);
-    });
-
-    it('does no harm when what it requeues is no stray any more', async () => {
-      const message = aMessage();
+    it('of what was retried and has the job of its new round', async () => {
+      const message = aMessage({ retries: 1 });
       await parts.store.put(message);
-      const [stray] = await parts.strays.find(1);
-      if (stray === undefined) throw new Error('There must be one.');
+      await parts.bullmq.queue.add([aMessage({ ...message.state, retries: 0 })]);
+      await (await parts.take('foreign'))?.failForGood('before the retry');
       await parts.bullmq.queue.add([message]);
-      const job = await parts.take('ours');
-      await parts.strays.requeue(stray);
-      // The worker that has the job keeps it.
-      expect(await relayed(parts)).toEqual([]);
-      await job?.complete();
+      await expectNothing();
     });
+  });
+
+  it.each(Object.keys(losses))('counts and requeues a message that is %s, and reads no end of it', async (loss) => {
+    const message = (await losses[loss]?.(parts)) ?? aMessage();
+    expect(await parts.strays.count()).toBe(1);
+    const { id, jobId, state } = message;
+    expect(await parts.strays.find(10)).toEqual([{ id, retries: state.retries, jobId, endedElsewhere: null }]);
+    expect((await parts.events.read(null)).ends).toEqual([]);
+    expect(await parts.follower.run()).toBe(0);
+    expect(await parts.reconciler.run()).toEqual({ requeued: 1, followed: 0 });
+    expect(await parts.strays.count()).toBe(0);
+    expect(await relayed(parts)).toContain(message.jobId);
+    expect(await parts.strays.count()).toBe(0);
+    expect(await parts.follower.run()).toBe(0);
+    expect(await parts.store.find(message)).toEqual(message);
+  });
+
+  describe.each(endings)('of a message that was $ending', ({ tidy, end, expected }) => {
+    it('counts one, and stores how it ended', async () => {
+      const message = await enqueued(parts);
+      const takenAt = Date.now();
+      await end(parts);
+      expect(await parts.strays.count()).toBe(1);
+      expect(await parts.reconciler.run()).toEqual({ requeued: 0, followed: 1 });
+      expect((await parts.store.find(message))?.state).toMatchObject({ ...expected, claim: null });
+      const { status: outcome, failureReason: error } = expected;
+      const [attempt, ...others] = (await parts.messages.attempts(message.state.accountId, message.id)) ?? [];
+      expect([attempt, others]).toMatchObject([{ number: 1, outcome, error }, []]);
+      if (attempt !== undefined && !tidy) {
+        expect(attempt.startedAt.getTime()).toBeGreaterThanOrEqual(takenAt);
+        expect(attempt.startedAt.getTime()).toBeLessThanOrEqual(takenAt + (attempt.durationMs ?? 0) + 1_000);
+      }
+      await expectNothing();
+      expect(await relayed(parts)).toEqual([]);
+    });
+
+    it('is read from the events, unless its job is gone after it failed', async () => {
+      const { id, state } = await enqueued(parts);
+      const { position } = await parts.events.read(null);
+      await end(parts);
+      const { attempts, failureReason: failedReason } = expected;
+      const run = tidy ? null : { startedAt: expect.any(Date) as Date, endedAt: expect.any(Date) as Date };
+      const expectedEnds =
+        tidy && failedReason !== null ? [] : [{ id, retries: state.retries, attempts, failedReason, run }];
+      const read = await parts.events.read(position);
+      expect(read.ends).toEqual(expectedEnds);
+      // Read again until it is followed.
+      expect((await parts.events.read(read.position)).ends).toEqual(expectedEnds);
+      expect(await parts.follower.run()).toBe(expectedEnds.length);
+      expect((await parts.events.read(position)).ends).toEqual([]);
+    });
+  });
+
+  it('counts the attempts that another\u2019s worker has made', async () => {
+    const message = await enqueued(parts);
+    for (let attempt = 1; attempt < 3; attempt++) {
+      await (await parts.take('foreign'))?.fail('once more');
+      await (await parts.bullmq.bullmq.getJob(message.jobId))?.promote();
+    }
+    await (await parts.take('foreign'))?.complete();
+    expect(await parts.follower.run()).toBe(1);
+    expect((await parts.store.find(message))?.state).toMatchObject({ status: 'delivered', attempts: 3, failures: 2 });
+  });
+
+  it('counts all of them, and finds the oldest first, up to a limit', async () => {
+    const all = [2, 0, 1].map((minutes) => aMessage({ createdAt: after(minutes * 60_000) }));
+    for (const message of all) await parts.store.put(message);
+    expect(await parts.strays.count()).toBe(3);
+    expect((await parts.strays.find(2)).map(({ id }) => id)).toEqual([all[1]?.id, all[2]?.id]);
+  });
+
+  it('requeues all of them in one run, however many', async () => {
+    const all = Array.from({ length: 1_100 }, () => aMessage());
+    for (const message of all) await parts.store.put(message);
+    expect(await parts.reconciler.run()).toEqual({ requeued: 1_100, followed: 0 });
+    expect(await parts.strays.count()).toBe(0);
+  });
+
+  it('does no harm when what it requeues is no stray any more', async () => {
+    const message = aMessage();
+    await parts.store.put(message);
+    const [stray] = await parts.strays.find(1);
+    if (stray === undefined) throw new Error('There must be one.');
+    await parts.bullmq.queue.add([message]);
+    const job = await parts.take('ours');
+    await parts.strays.requeue(stray);
+    // The worker that has the job keeps it.
+    expect(await relayed(parts)).toEqual([]);
+    await job?.complete();
+  });
 });

@@ -89,7 +89,12 @@ describe('The reconciler and the follower of jobs', () => {
       `SELECT id, (process_at_ms - extract(epoch FROM clock_timestamp()) * 1000)::int / 10000 AS tens FROM bullmq.job`,
     );
     // In tens of seconds: what was right stays, what was wrong is due after its delay.
-    expect(new Map(due.map(({ id, tens }) => [id, tens]))).toEqual(new Map([[wrong.id, 5], [right.id, 2]]));
+    expect(new Map(due.map(({ id, tens }) => [id, tens]))).toEqual(
+      new Map([
+        [wrong.id, 5],
+        [right.id, 2],
+      ]),
+    );
   });
 
   it('changes no timestamp that is right, and no lock that others have taken for longer', async () => {

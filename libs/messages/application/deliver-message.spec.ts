@@ -20,9 +20,9 @@ describe('DeliverMessage', () => {
     expect(worker.stored(message)).toMatchObject({ status: 'delivered', attempts: 1, failures: 0, claim: null });
   });
 
-  it.each(['delivered', 'failed', 'cancelled'] as const)('leaves a message alone that is %s', async (status) => {
+  it('does nothing when there is nothing to claim', async () => {
     const worker = new Worker();
-    const message = worker.has({ status });
+    const message = worker.has({ status: 'cancelled' });
     expect(await worker.run(message)).toEqual({ kind: 'done' });
     expect(worker.calls).toEqual([]);
     expect(worker.stored(message)).toEqual(message.state);
@@ -32,22 +32,12 @@ describe('DeliverMessage', () => {
     const worker = new Worker(failing(new Error('no luck')));
     const message = worker.has();
     expect(await worker.run(message)).toEqual({ kind: 'again', afterMs: 750 });
-    expect(worker.stored(message)).toMatchObject({
-      status: 'queued',
-      failures: 1,
-      failureReason: 'no luck',
-      claim: null,
-    });
+    const failed = { failureReason: 'no luck', claim: null };
+    expect(worker.stored(message)).toMatchObject({ status: 'queued', failures: 1, ...failed });
     expect(await worker.run(message)).toEqual({ kind: 'again', afterMs: 1_500 });
     expect(await worker.run(message)).toEqual({ kind: 'failed', reason: 'no luck' });
-    expect(worker.stored(message)).toMatchObject({
-      status: 'failed',
-      attempts: 3,
-      failureReason: 'no luck',
-      claim: null,
-    });
-    expect(worker.calls.map(({ attempt }) => attempt)).toEqual([1, 2, 3]);
-    expect(worker.calls.map(({ attemptsLeft }) => attemptsLeft)).toEqual([2, 1, 0]);
+    expect(worker.stored(message)).toMatchObject({ status: 'failed', attempts: 3, ...failed });
+    expect(worker.calls).toMatchObject([1, 2, 3].map((attempt) => ({ attempt, attemptsLeft: 3 - attempt })));
   });
 
   it.each([
@@ -64,18 +54,14 @@ describe('DeliverMessage', () => {
     expect(worker.stored(message)).toMatchObject({ status: 'queued', failures: 1, failureReason: 'busy' });
   });
 
-  it('counts an attempt as failed also when the handler says when the next one is due', async () => {
-    const worker = new Worker(failing(new RetryDelivery('busy', 1)), { maxAttempts: 2 });
+  it.each([
+    ['for good when the handler gives up', new GiveUp('no'), {}],
+    ['after the last attempt also when the handler names the next one', new RetryDelivery('no', 1), { maxAttempts: 1 }],
+  ])('fails a message %s', async (_, error, terms) => {
+    const worker = new Worker(failing(error), terms);
     const message = worker.has();
-    expect(await worker.run(message)).toMatchObject({ kind: 'again' });
-    expect(await worker.run(message)).toEqual({ kind: 'failed', reason: 'busy' });
-  });
-
-  it('fails a message at once when the handler gives it up', async () => {
-    const worker = new Worker(failing(new GiveUp('no such address')));
-    const message = worker.has();
-    expect(await worker.run(message)).toEqual({ kind: 'failed', reason: 'no such address' });
-    expect(worker.stored(message)).toMatchObject({ status: 'failed', failures: 1, failureReason: 'no such address' });
+    expect(await worker.run(message)).toEqual({ kind: 'failed', reason: 'no' });
+    expect(worker.stored(message)).toMatchObject({ status: 'failed', failures: 1, failureReason: 'no' });
   });
 
   it('fails only the attempt when a handler throws before its first await', async () => {
@@ -87,20 +73,20 @@ describe('DeliverMessage', () => {
     expect(worker.stored(message)).toMatchObject({ status: 'queued', failureReason: 'at once' });
   });
 
-  it('gives an attempt its time and no more, and tells the handler so', async () => {
-    let told: unknown;
+  it('gives an attempt its time and no more, and aborts the handler', async () => {
+    let reason: unknown;
     const never = async (_: unknown, signal: AbortSignal) => {
       await new Promise((resolve) => {
         signal.addEventListener('abort', resolve);
       });
-      told = signal.reason;
+      reason = signal.reason;
       throw new Error('after its time');
     };
     const worker = new Worker(never, { attemptTimeoutMs: 20 });
     const message = worker.has();
     expect(await worker.run(message)).toMatchObject({ kind: 'again' });
     expect(worker.stored(message).failureReason).toBe('The attempt took longer than 20 ms.');
-    expect(told).toEqual(new Error('The attempt took longer than 20 ms.'));
+    expect(reason).toEqual(new Error('The attempt took longer than 20 ms.'));
   });
 
   it('does not abort a handler that was in time', async () => {
@@ -150,7 +136,7 @@ describe('DeliverMessage', () => {
     expect(worker.stored(message)).toMatchObject({ status: 'processing', attempts: 2, crashes: 1, failures: 0 });
   });
 
-  it('tells the store how it ended until the store hears it', async () => {
+  it('stores how it ended as soon as the store is available again', async () => {
     const worker = new Worker();
     const settle = jest.spyOn(worker.deliveries, 'settle');
     settle.mockRejectedValueOnce(unavailable()).mockRejectedValueOnce(unavailable());
@@ -161,7 +147,7 @@ describe('DeliverMessage', () => {
     expect(worker.stored(message).status).toBe('delivered');
   });
 
-  it('keeps the backoff of an end that was stored while its answer was lost', async () => {
+  it('keeps the backoff of an end that was stored while its response was lost', async () => {
     const worker = new Worker(failing(new Error('no luck')));
     const settle = worker.deliveries.settle.bind(worker.deliveries);
     jest.spyOn(worker.deliveries, 'settle').mockImplementationOnce(async (claimed, ended) => {
@@ -181,7 +167,7 @@ describe('DeliverMessage', () => {
     expect(worker.stored(message).status).toBe('processing');
   });
 
-  it('does not call the handler when the store can not be asked', async () => {
+  it('does not call the handler when the store is unavailable', async () => {
     const worker = new Worker();
     jest.spyOn(worker.deliveries, 'claim').mockRejectedValue(unavailable());
     const run = worker.run(worker.has());
@@ -190,7 +176,7 @@ describe('DeliverMessage', () => {
     expect(worker.calls).toEqual([]);
   });
 
-  it('tells a claim again whose answer was lost, and does not take that for a crash', async () => {
+  it('repeats a claim whose response was lost, and counts no crash for it', async () => {
     const worker = new Worker();
     const claim = worker.deliveries.claim.bind(worker.deliveries);
     jest.spyOn(worker.deliveries, 'claim').mockImplementationOnce(async (job, terms) => {
