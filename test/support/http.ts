@@ -27,8 +27,8 @@ export interface Call {
 }
 
 /**
- * One request, sent as it is told: the only headers of its own are Host, Connection and, with a body, its length.
- * The OpenAPI document must tell of the answer.
+ * One request, sent as given: the only further headers are Host, Connection and, with a body, Content-Length.
+ * The OpenAPI document must contain the response.
  */
 export async function call(url: string, request: Call = {}): Promise<Answer> {
   const answer = await callUndocumented(url, request);
@@ -36,7 +36,7 @@ export async function call(url: string, request: Call = {}): Promise<Answer> {
   return answer;
 }
 
-/** The same of a server that the OpenAPI document is not about: the management port. */
+/** The same for a server that the OpenAPI document does not describe: the management port. */
 export function callUndocumented(
   url: string,
   { method = 'GET', path = '/', headers = {}, body, agent }: Call = {},
@@ -63,7 +63,7 @@ export function callUndocumented(
   });
 }
 
-/** A connection on which anything can be said, valid HTTP or not. */
+/** A connection that sends anything, valid HTTP or not. */
 export class RawConnection {
   private received: Buffer = Buffer.alloc(0);
   private sent = '';
@@ -107,18 +107,13 @@ export class RawConnection {
     this.socket.write(text);
   }
 
-  /** Says that nothing more will be sent from this side. */
+  /** Ends this side of the connection. */
   finish(): void {
     this.socket.end();
   }
 
-  /** Reads nothing more of what the server says. */
   stopReading(): void {
     this.socket.pause();
-  }
-
-  goOnReading(): void {
-    this.socket.resume();
   }
 
   /** Goes on to send this until the connection closes. */
@@ -130,8 +125,8 @@ export class RawConnection {
   }
 
   /**
-   * The next answer, an interim one (100) as well. Its body must have a Content-Length, and the OpenAPI document must
-   * tell of it.
+   * The next response, also an interim one (100). Its body must have a Content-Length, and the OpenAPI document must
+   * contain it.
    * @throws Error when the connection ends without one
    */
   async answer(): Promise<Answer> {
@@ -146,23 +141,24 @@ export class RawConnection {
     }
   }
 
-  /** Resolves when the server has ended its side, to whatever it said since the last answer. */
+  /** Resolves when the server has ended its side, to what it sent after the last response. */
   async end(): Promise<string> {
     while (!this.ended) await this.change();
     return this.received.toString('latin1');
   }
 
-  /** Resolves when the server takes no more from this side. */
+  /** Resolves when the server has ended the connection without a further response, and reads nothing more. */
   async refused(): Promise<void> {
+    expect(await this.end()).toBe('');
     this.drip('x', 20);
     while (this.failure === null && !this.socket.destroyed) await this.change();
+    this.close();
   }
 
   close(): void {
     this.socket.destroy();
   }
 
-  /** Gives up at once: nothing that the server says from now on is taken. */
   reset(): void {
     this.socket.resetAndDestroy();
   }
@@ -179,7 +175,7 @@ export class RawConnection {
   }
 }
 
-/** The first answer in what a server said, and what it said after it; null while it has not come whole. */
+/** The first response in what was received, and the rest; null while it is incomplete. */
 function answerIn(received: Buffer, method = 'GET'): { answer: Answer; rest: Buffer } | null {
   const end = received.indexOf('\r\n\r\n');
   if (end < 0) return null;
@@ -193,7 +189,7 @@ function answerIn(received: Buffer, method = 'GET'): { answer: Answer; rest: Buf
   return { answer, rest: received.subarray(start + length) };
 }
 
-/** The requests in what was said to a server, as far as they can be told. */
+/** The requests in what was sent, as far as they can be parsed. */
 function requestsIn(text: string): RequestLine[] {
   const requests: RequestLine[] = [];
   const head = /(?:\r\n)*([A-Z-]+) (\S+) HTTP\/1\.[01]\r\n(?:([^]*?\r\n)?\r\n)?/y;
@@ -206,7 +202,7 @@ function requestsIn(text: string): RequestLine[] {
   return requests;
 }
 
-/** The answer to a request that is written out in full, or as far as it goes. */
+/** The first response to a text. */
 export async function exchange(url: string, text: string | Buffer): Promise<Answer> {
   const connection = await RawConnection.open(url);
   try {
@@ -215,6 +211,16 @@ export async function exchange(url: string, text: string | Buffer): Promise<Answ
   } finally {
     connection.close();
   }
+}
+
+/** The only response to a text: afterwards the server closes the connection. @param drip is sent again and again */
+export async function lastExchange(url: string, text: string, drip?: string): Promise<Answer> {
+  const connection = await RawConnection.open(url);
+  connection.write(text);
+  if (drip !== undefined) connection.drip(drip, 100);
+  const answer = await connection.answer();
+  await connection.refused();
+  return answer;
 }
 
 /**
@@ -233,9 +239,15 @@ export async function onTheWire(url: string, text: string): Promise<string> {
   return received;
 }
 
-/** A request's lines as they travel. */
+/** The head of a request, as it is sent. */
 export function lines(...all: string[]): string {
   return [...all, '', ''].join('\r\n');
+}
+
+/** The head of a request to send a message. */
+export function postLines(key: string, ...more: string[]): string {
+  const type = 'Content-Type: application/json';
+  return lines('POST /messages HTTP/1.1', 'Host: sluice', `Authorization: Bearer ${key}`, type, ...more);
 }
 
 function headersOf(raw: readonly string[]): Record<string, string> {
@@ -248,7 +260,7 @@ function headersOf(raw: readonly string[]): Record<string, string> {
   return headers;
 }
 
-/** The headers that two equal requests are answered with: all but the date and what counts down. */
+/** The headers that responses to equal requests share: all but the date and what counts down. */
 export function uncounted({ date, ratelimit, ...headers }: Answer['headers']): Answer['headers'] {
   const { 'x-ratelimit-remaining': remaining, 'x-ratelimit-reset': reset, ...others } = headers;
   return [date, ratelimit, remaining, reset].includes(undefined) ? {} : others;
