@@ -14,21 +14,16 @@ export const BANNED = '429 api_key_banned';
 export const MINUTE = 60_000;
 export const DAY = 86_400_000;
 
-/** So many requests at once, evenly through all APIs. */
+/** Sends requests in parallel, evenly through all APIs. */
 export function burst(apis: readonly TestApi[], account: Account, count: number): Promise<Answer[]> {
-  const rounds = Array.from({ length: Math.ceil(count / apis.length) }, () => apis);
-  return Promise.all(
-    rounds
-      .flat()
-      .slice(0, count)
-      .map((api) => api.ask(account)),
-  );
+  const rounds = Array.from({ length: Math.ceil(count / apis.length) }, () => apis).flat();
+  return Promise.all(rounds.slice(0, count).map((api) => api.ask(account)));
 }
 
-/** So many requests, one after the other. */
-export async function series(api: TestApi, account: Account, count: number, route?: string): Promise<Answer[]> {
+/** Sends requests one after the other. */
+export async function series(api: TestApi, account: Account, count: number): Promise<Answer[]> {
   const answers: Answer[] = [];
-  for (let sent = 0; sent < count; sent++) answers.push(await api.ask(account, route));
+  for (let sent = 0; sent < count; sent++) answers.push(await api.ask(account));
   return answers;
 }
 
@@ -42,15 +37,6 @@ export async function setWindows(api: TestApi, { id }: Account, windows: Windows
      ON CONFLICT (account_id) DO UPDATE SET minute_used = excluded.minute_used, day_used = excluded.day_used,
        minute_ends_ms = excluded.minute_ends_ms, day_ends_ms = excluded.day_ends_ms`,
     [id, minuteUsed, minuteLeft, dayUsed, dayLeft],
-  );
-}
-
-/** Lets time pass for the windows of an account. */
-export async function pass(api: TestApi, { id }: Account, ms: number): Promise<void> {
-  await api.sql(
-    `UPDATE sluice.rate_limits SET minute_ends_ms = minute_ends_ms - $2, day_ends_ms = day_ends_ms - $2
-     WHERE account_id = $1`,
-    [id, ms],
   );
 }
 

@@ -11,47 +11,31 @@ import {
   setWindows,
   tally,
 } from '../../support/limits.js';
-import { OPERATOR, ownApi, type Account } from '../../support/api.js';
+import { joinedApi, OPERATOR, ownApi, type Account } from '../../support/api.js';
 
-const GRACE = 1_000;
 const refused = (count: number) => Array<string>(count).fill(REFUSED);
 
-describe('a key that goes on after a refusal', () => {
-  const api = ownApi({ BAN_GRACE_SECONDS: String(GRACE / 1_000) });
+describe('A key that continues after a refusal', () => {
+  const api = ownApi({ BAN_GRACE_SECONDS: '1' });
+  const other = joinedApi(api);
 
   const offence = async ({ keyId }: Account) => {
     const text = 'SELECT bans, banned_until_ms FROM sluice.offences WHERE key_id = $1';
     return (await api.sql<{ bans: number; banned_until_ms: string }>(text, [keyId]))[0];
   };
 
-  it('is banned by the 30th strike from BAN_GRACE_SECONDS after its first refusal, which says so already', async () => {
+  it('is banned by the 30th strike from BAN_GRACE_SECONDS after its first refusal, whose response already names the ban', async () => {
     const holder = await api.signUp('free');
     await setWindows(api, holder, { minuteUsed: 60 });
     expect(kindOf(await api.ask(holder))).toBe(REFUSED);
-    await sleep(GRACE + 50);
+    await sleep(1_050);
     const answers = await series(api, holder, 32);
 
     expect(answers.map(kindOf)).toEqual([...refused(29), BANNED, BANNED, BANNED]);
     expect(answers.slice(29).map((answer) => numberIn(answer, 'retry-after'))).toEqual([60, 60, 60]);
   });
 
-  it('is banned by as many strikes as a tenth of its limit per minute, if that is more', async () => {
-    const holder = await offender(api, 30);
-    await api.ask(OPERATOR, `PATCH /admin/accounts/${holder.id}`, {
-      plan: 'enterprise',
-      limits: { perMinute: 400, perDay: 1_000 },
-    });
-    await setWindows(api, holder, { dayUsed: 1_000 });
-    await api.sql(
-      `UPDATE sluice.offences o SET refusing_window_ends_ms = day_ends_ms
-       FROM sluice.rate_limits r WHERE r.account_id = o.account_id AND key_id = $1`,
-      [holder.keyId],
-    );
-
-    expect((await series(api, holder, 11)).map(kindOf)).toEqual([...refused(9), BANNED, BANNED]);
-  });
-
-  it('is banned with all that it sends at once from the 30th strike on', async () => {
+  it('is banned for everything that it sends in parallel from the 30th strike on', async () => {
     const holder = await offender(api, 25);
     const answers = await burst([api], holder, 100);
 
@@ -59,15 +43,10 @@ describe('a key that goes on after a refusal', () => {
     expect(await offence(holder)).toMatchObject({ bans: 1 });
   });
 
-  it('is not banned for strikes that do not fall within one minute', async () => {
+  it('gets the reason and the duration, which operators see as well', async () => {
     const holder = await offender(api, 29);
-    await api.sql('UPDATE sluice.offences SET strikes_end_ms = 1 WHERE key_id = $1', [holder.keyId]);
-
-    expect((await series(api, holder, 30)).map(kindOf)).toEqual([...refused(29), BANNED]);
-  });
-
-  it('gets the reason and the duration', async () => {
-    const { body, headers } = await api.ask(await offender(api, 29));
+    const { body, headers } = await api.ask(holder);
+    const [ban] = (await api.ask(OPERATOR, 'GET /admin/bans?limit=1')).body.data as Record<string, string>[];
 
     expect(headers['content-type']).toBe('application/problem+json; charset=utf-8');
     expect(body).toEqual({
@@ -75,14 +54,6 @@ describe('a key that goes on after a refusal', () => {
       detail: 'This key continued after its limit was exceeded. Stop, wait 60 s, and respect Retry-After.',
       ...{ code: 'api_key_banned', requestId: headers['x-request-id'] },
     });
-  });
-
-  it('is shown to operators, with the reason', async () => {
-    const holder = await offender(api, 29);
-    await api.ask(holder);
-    const { body } = await api.ask(OPERATOR, 'GET /admin/bans?limit=1');
-    const [ban] = body.data as Record<string, string>[];
-
     expect(ban).toEqual({
       ...{ keyId: holder.keyId, accountId: holder.id },
       reason: '30 requests within a minute after the limit was exceeded',
@@ -91,18 +62,18 @@ describe('a key that goes on after a refusal', () => {
     expect(Date.parse(ban?.bannedUntil ?? '') - Date.parse(ban?.bannedAt ?? '')).toBe(60_000);
   });
 
-  it('is banned alone: other keys of the account pass when there is room again', async () => {
+  it('is banned alone: other keys of the account pass once the limit allows it', async () => {
     const holder = await api.signUp('free');
-    const other = await anotherKey(api, holder);
+    const second = await anotherKey(api, holder);
     await offender(api, 29, holder);
     expect(kindOf(await api.ask(holder))).toBe(BANNED);
 
     await setWindows(api, holder, { minuteUsed: 0 });
-    expect((await api.ask(other)).status).toBe(200);
+    expect((await api.ask(second)).status).toBe(200);
     expect(kindOf(await api.ask(holder))).toBe(BANNED);
   });
 
-  it('does not prolong its ban by going on', async () => {
+  it('does not prolong its ban by further requests', async () => {
     const holder = await offender(api, 29);
     expect(numberIn(await api.ask(holder), 'retry-after')).toBe(60);
     const before = await offence(holder);
@@ -115,20 +86,62 @@ describe('a key that goes on after a refusal', () => {
     expect(numberIn(await api.ask(holder), 'retry-after')).toBeLessThan(60);
   });
 
-  it('may go on when its ban is over, and its strikes start anew', async () => {
+  it('may continue when its ban is over, with no strikes', async () => {
     const holder = await offender(api, 29);
     expect(kindOf(await api.ask(holder))).toBe(BANNED);
     await api.sql('UPDATE sluice.offences SET banned_until_ms = 1 WHERE key_id = $1', [holder.keyId]);
     await sleep(1_000);
 
-    // The window that refused it is still the same, so there is no further grace.
+    // In the same window there is no second grace.
     expect((await series(api, holder, 30)).map(kindOf)).toEqual([...refused(29), BANNED]);
   });
 
-  it('has a grace in each window anew', async () => {
-    const holder = await offender(api, 29);
-    await setWindows(api, holder, { minuteUsed: 60, minuteLeft: 50_000 });
+  it('is banned within a second by an API that refuses from its cache', async () => {
+    const holder = await offender(api, 20);
+    expect(kindOf(await other.ask(holder))).toBe(REFUSED);
+    await series(api, holder, 10);
+    expect(kindOf(await api.ask(holder))).toBe(BANNED);
+    await sleep(1_000);
 
-    expect(tally(await burst([api], holder, 100))).toEqual({ [REFUSED]: 100 });
+    expect(kindOf(await other.ask(holder))).toBe(BANNED);
+  });
+
+  it('is banned for the strikes on two APIs together, once either has reported its own', async () => {
+    const holder = await offender(api, 0);
+    for (const one of [api, other]) expect(kindOf(await one.ask(holder))).toBe(REFUSED);
+    // 2 + 16 + 11 are 29.
+    expect(tally(await series(api, holder, 16))).toEqual({ [REFUSED]: 16 });
+    expect(tally(await series(other, holder, 11))).toEqual({ [REFUSED]: 11 });
+    await sleep(1_200);
+
+    expect(kindOf(await api.ask(holder))).toBe(BANNED);
+    expect(kindOf(await other.ask(holder))).toBe(BANNED);
+  });
+
+  it('is banned on every API at once, and not within a second after an operator lifts it; the next ban is not doubled', async () => {
+    const holder = await offender(api, 29);
+    expect(kindOf(await api.ask(holder))).toBe(BANNED);
+    expect(kindOf(await other.ask(holder))).toBe(BANNED);
+    await setWindows(api, holder, { minuteUsed: 0 });
+    expect((await api.ask(OPERATOR, `DELETE /admin/bans/${holder.keyId}`)).status).toBe(204);
+    await sleep(1_000);
+
+    expect((await api.ask(holder)).status).toBe(200);
+    expect((await other.ask(holder)).status).toBe(200);
+    await offender(api, 29, holder);
+    expect(numberIn(await api.ask(holder), 'retry-after')).toBe(60);
+  });
+
+  it('is unknown instead of banned once it is revoked', async () => {
+    const holder = await api.signUp('free');
+    const second = await anotherKey(api, holder);
+    await offender(api, 29, second);
+    expect(kindOf(await api.ask(second))).toBe(BANNED);
+    await setWindows(api, holder, { minuteUsed: 0 });
+    await api.ask(holder, `DELETE /api-keys/${second.keyId}`);
+    await sleep(1_000);
+
+    expect(kindOf(await api.ask(second))).toBe('401 unauthorized');
+    expect(kindOf(await other.ask(second))).toBe('401 unauthorized');
   });
 });

@@ -4,15 +4,15 @@ import { joinedApi, ownApi, type Account, type TestApi } from '../../support/api
 
 const SECONDS = 2;
 
-/** Requests of two APIs, one after the other in each of so many places, for a while. */
-async function flood(apis: readonly TestApi[], holders: readonly Account[], places = 16): Promise<Answer[]> {
+/** Requests to APIs from this many clients, one after the other, for a while. */
+async function flood(apis: readonly TestApi[], holders: readonly Account[], clients = 16): Promise<Answer[]> {
   const answers: Answer[] = [];
   const end = performance.now() + SECONDS * 1_000;
-  const place = async (index: number) => {
+  const client = async (index: number) => {
     const [holder, api] = [holders[index % holders.length], apis[index % apis.length]];
     while (holder !== undefined && api !== undefined && performance.now() < end) answers.push(await api.ask(holder));
   };
-  await Promise.all(Array.from({ length: places }, (_, index) => place(index)));
+  await Promise.all(Array.from({ length: clients }, (_, index) => client(index)));
   return answers;
 }
 
@@ -26,7 +26,7 @@ describe('a flood of refusals through two APIs', () => {
     await api.sql(row?.text.replace(/\bBEGIN\b/, "BEGIN PERFORM nextval('sluice.calls');") ?? '');
   });
 
-  /** How often the database was asked while something happened. */
+  /** How often the limiter called the database during the work. */
   const calls = async (work: () => Promise<unknown>) => {
     const sofar = async () => Number((await api.sql(`SELECT nextval('sluice.calls')`))[0]?.nextval);
     const before = await sofar();
@@ -38,7 +38,7 @@ describe('a flood of refusals through two APIs', () => {
     ['one key', 1, 0],
     ['three keys of an account', 3, 0],
     ['a key that is banned', 1, 1_000_000],
-  ])('of %s asks the database about once a second', async (_name, keys, strikes) => {
+  ])('of %s calls the database about once a second', async (_name, keys, strikes) => {
     const first = await api.signUp('free');
     const holders = [first];
     while (holders.length < keys) holders.push(await anotherKey(api, first));
@@ -48,13 +48,13 @@ describe('a flood of refusals through two APIs', () => {
     const asked = await calls(async () => {
       answers = await flood(apis, holders);
     });
-    // On a loaded machine the last answers come late, and so does what is asked for them.
+    // On a loaded machine the last responses, and so the calls for them, are late.
     const seconds = (performance.now() - begin) / 1_000;
     process.stdout.write(`${answers.length} refusals in ${seconds.toFixed(1)} s took ${asked} calls of the database\n`);
 
     expect(tally(answers)).toEqual({ [strikes === 0 ? REFUSED : BANNED]: answers.length });
     expect(answers.length).toBeGreaterThan(3 * asked);
-    // Each of the two processes looks for each key at first, then for their strikes and for the end of the ban.
+    // Each of the two processes queries each key once, then reports strikes and checks for the end of the ban.
     expect(asked).toBeLessThanOrEqual(2 * (2 * Math.ceil(seconds) + 2 + keys));
   });
 

@@ -1,0 +1,112 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Answer } from '../../support/http.js';
+import { kindOf, numberIn, shown, tally } from '../../support/limits.js';
+import { ownApi, type Account } from '../../support/api.js';
+import { until } from '../../support/processes.js';
+import { Link } from '../../support/link.js';
+
+describe('While the database is unavailable', () => {
+  const link = new Link();
+  const api = ownApi({}, link);
+  let holder: Account;
+  beforeEach(async () => {
+    holder = await api.signUp('free');
+    await api.ask(holder);
+  });
+
+  const used = async () => {
+    const text = 'SELECT minute_used AS used FROM sluice.rate_limits WHERE account_id = $1';
+    return (await api.sql<{ used: number }>(text, [holder.id]))[0]?.used ?? 0;
+  };
+  const expectAway = (answer: Answer, limit: number) => {
+    expect([answer.status, answer.body.code]).toEqual([503, 'unavailable']);
+    expect(numberIn(answer, 'retry-after')).toBe(1);
+    const { resetsIn, ...others } = shown(answer);
+    expect(others).toEqual({ limit, remaining: 0 });
+    expect(resetsIn).toBeGreaterThan(0);
+    expect(resetsIn).toBeLessThanOrEqual(2);
+    const states = answer.headers.ratelimit?.match(/r=0;t=1(?=,|$)/g);
+    expect(states).toHaveLength(answer.headers['ratelimit-policy']?.split(', ').length ?? 0);
+  };
+
+  it('requests get 503: nothing remains until Retry-After', async () => {
+    const unseen = await api.signUp('free');
+    await link.cut();
+    const [known, unknown] = [await api.ask(holder), await api.ask(unseen)];
+    await link.restore();
+
+    expectAway(known, 60);
+    // The account of this key is not known, so this is the limit of the address.
+    expectAway(unknown, 1_000_000);
+    await sleep(1_000);
+    expect((await api.ask(holder)).status).toBe(200);
+  });
+
+  it('requests that do not need it get their responses', async () => {
+    await link.cut();
+    const responses = [
+      await api.ask({ key: 'wrong' }),
+      await api.ask(null, 'GET /unknown'),
+      await api.ask(null, 'PUT /account'),
+    ];
+    await link.restore();
+
+    expect(responses.map(kindOf)).toEqual(['401 unauthorized', '404 not_found', '405 method_not_allowed']);
+    for (const response of responses) expect(shown(response).remaining).toBeGreaterThan(0);
+  });
+
+  it('nothing passes uncounted, however often it stops and comes back', async () => {
+    const before = await used();
+    const statuses: number[] = [];
+    let ended = false;
+    const caller = async () => {
+      while (!ended) {
+        statuses.push((await api.ask(holder, 'GET /unknown')).status);
+        await sleep(20);
+      }
+    };
+    const callers = Array.from({ length: 8 }, caller);
+    for (let round = 0; round < 3; round++) {
+      await link.cut();
+      await sleep(50);
+      await link.restore();
+      await sleep(100);
+    }
+    ended = true;
+    await Promise.all(callers);
+    // A count whose result was lost admitted nothing.
+    const counted = (await used()) - before;
+    const passed = statuses.filter((status) => status === 404).length;
+
+    expect(statuses).toContain(503);
+    expect(passed).toBeGreaterThan(0);
+    expect(counted).toBeGreaterThanOrEqual(passed);
+  });
+
+  it('a key that is revoked meanwhile gets no success from a second later on, not even when the link is back', async () => {
+    const reader = await api.signUp();
+    const responses: { at: number; response: Answer }[] = [];
+    let ended = false;
+    const caller = async (method: string) => {
+      while (!ended) {
+        const response = await (method === 'POST' ? api.send(reader) : api.ask(reader, `${method} /account`));
+        responses.push({ at: performance.now(), response });
+        if (response.status >= 400) await sleep(20);
+      }
+    };
+    const callers = ['GET', 'GET', 'HEAD', 'POST', 'POST', 'GET'].map(caller);
+    await until(() => responses.length > 30, 10_000);
+    link.stall();
+    await api.sql('UPDATE sluice.api_keys SET revoked_at = now() WHERE id = $1', [reader.keyId]);
+    const deadline = performance.now() + 1_000;
+    await sleep(1_500);
+    link.resume();
+    await sleep(700);
+    ended = true;
+    await Promise.all(callers);
+
+    const late = tally(responses.filter(({ at }) => at > deadline).map(({ response }) => response));
+    expect(Object.keys(late).filter((kind) => kind.startsWith('2'))).toEqual([]);
+    expect(late['401 unauthorized']).toBeGreaterThan(0);
+  });
+});
