@@ -2,7 +2,7 @@ import { randomInt } from 'node:crypto';
 import { connect } from 'node:net';
 import fc from 'fast-check';
 import { PROBLEMS } from '#platform/http/problems.js';
-import { expectEveryHeader, lastOf } from '../e2e/headers/said.js';
+import { expectEveryHeader, lastOf } from '../e2e/headers/wire.js';
 import { accountOf, ownApi } from '../support/api.js';
 import { eventLoopLagMs } from '../support/metrics.js';
 
