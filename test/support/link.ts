@@ -1,6 +1,6 @@
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 
-/** A way to a database that can be slow, cut, and hang: what networks do. */
+/** A TCP proxy to a database that can be slow, cut, hang, or change what is sent. */
 export class Link {
   private readonly sockets = new Set<Socket>();
   private readonly server = createServer((near) => {
@@ -12,8 +12,12 @@ export class Link {
   private losing: string | null = null;
   /** Milliseconds that each piece takes, in both directions. */
   delayMs = 0;
+  /** Changes what is sent to the database; must keep its length. */
+  rewrite: ((sent: string) => string) | null = null;
+  /** Is sent to each client, which is not connected to the database then. */
+  rejection: Buffer | null = null;
 
-  /** @returns the URL of the same database by this way */
+  /** @returns the URL of the database through this proxy */
   async open(databaseUrl: string): Promise<string> {
     this.target = new URL(databaseUrl);
     await this.restore();
@@ -22,7 +26,7 @@ export class Link {
     return url.href;
   }
 
-  /** Ends all connections and takes no new ones. */
+  /** Closes all connections and accepts no new ones. */
   async cut(): Promise<void> {
     const closed = new Promise((resolve) => this.server.close(resolve));
     this.reset();
@@ -34,12 +38,12 @@ export class Link {
     this.port = (this.server.address() as AddressInfo).port;
   }
 
-  /** Ends all connections; new ones are welcome. */
+  /** Closes all connections, and accepts new ones. */
   reset(): void {
     for (const socket of this.sockets) socket.destroy();
   }
 
-  /** From now on nothing goes through, on connections that are open and on new ones. */
+  /** Holds up everything, on open and on new connections. */
   stall(): void {
     this.stalled = true;
     for (const socket of this.sockets) socket.pause();
@@ -51,17 +55,23 @@ export class Link {
     for (const socket of this.sockets) socket.resume();
   }
 
-  /** Connections that are open now never say anything again, and nobody is told; new ones work. */
+  /** Silences the open connections without closing them; new ones work. */
   abandon(): void {
     for (const socket of this.sockets) socket.pause();
   }
 
-  /** Delivers the next request that contains this text, and ends its connection instead of delivering the answer. */
+  /** Delivers the next request that contains this text, and closes its connection instead of delivering the response. */
   loseAnswerTo(text: string): void {
     this.losing = text;
   }
 
   private carry(near: Socket): void {
+    near.on('error', () => undefined);
+    const { rewrite, rejection } = this;
+    if (rejection !== null) {
+      near.once('data', () => near.end(rejection));
+      return;
+    }
     const far = connect(Number(this.target.port), this.target.hostname);
     const forth = this.delayed(far);
     const back = this.delayed(near);
@@ -71,7 +81,7 @@ export class Link {
         this.losing = null;
         lost = true;
       }
-      forth(piece);
+      forth(rewrite === null ? piece : Buffer.from(rewrite(piece.toString('latin1')), 'latin1'));
     });
     far.on('data', (piece) => {
       if (lost) near.destroy();
@@ -91,7 +101,7 @@ export class Link {
     }
   }
 
-  /** Passes pieces on in their order, also when the delay changes meanwhile. */
+  /** Passes pieces on in their order, also when the delay changes. */
   private delayed(to: Socket): (piece: string | Buffer) => void {
     const held: (string | Buffer)[] = [];
     return (piece) => {

@@ -1,13 +1,8 @@
 import { accountOf, joinedApi, OPERATOR, ownApi } from '../../support/api.js';
-import { exchange, lines, RawConnection } from '../../support/http.js';
+import { exchange, lines, postLines, RawConnection } from '../../support/http.js';
 import { until } from '../../support/processes.js';
 
-interface Line {
-  readonly level: number;
-  readonly msg: string;
-  readonly requestId?: string;
-  readonly [name: string]: unknown;
-}
+type Line = Readonly<Record<string, unknown>>;
 
 const WARN = 40;
 const INFO = 30;
@@ -23,11 +18,11 @@ describe('The access log', () => {
       .map((line) => JSON.parse(line) as Line)
       .filter(({ msg }) => msg === 'request');
 
-  /** The line of a request, once it is there. */
+  /** The line of a request, once it is written. */
   const lineOf = async (id: string, from = api): Promise<Line> => {
     const find = () => requests(from).find(({ requestId }) => requestId === id);
     await until(() => find() !== undefined, 5_000);
-    return find() ?? Promise.reject(new Error('It has no line.'));
+    return find() ?? Promise.reject(new Error('There is no such line.'));
   };
 
   function send(requestId: string, key = account.key, to = api) {
@@ -57,25 +52,23 @@ describe('The access log', () => {
     expect(requests().filter(({ requestId }) => requestId === 'one')).toHaveLength(1);
   });
 
-  it('has the pattern of a path, also where nothing was found, and no caller where there is none', async () => {
-    await api.call({ path: '/messages/msg_unknown', headers: { 'x-request-id': 'stranger' } });
-    const line = await lineOf('stranger');
+  it('has the pattern of a path, also when nothing was found, and no caller when there is none', async () => {
+    await api.call({ path: '/messages/msg_unknown', headers: { 'x-request-id': 'anonymous' } });
+    const line = await lineOf('anonymous');
     expect(line).toMatchObject({ method: 'GET', route: '/messages/:id', status: 401 });
     expect(line).not.toHaveProperty('accountId');
     await api.call({ path: '/in-the-path', headers: { 'x-request-id': 'lost' } });
     expect((await lineOf('lost')).route).not.toContain('in-the-path');
   });
 
-  it('has a line for what could not be read, with the id that was answered', async () => {
+  it('has a line for a request that could not be parsed, with the id of the response', async () => {
     const { headers } = await exchange(api.url, lines('NONSENSE in-the-line'));
     expect(await lineOf(headers['x-request-id'] ?? '')).toMatchObject({ method: 'none', route: 'none', status: 400 });
   });
 
-  it('has a line for a request whose caller has gone', async () => {
+  it('has a line for a request whose client has gone', async () => {
     const connection = await RawConnection.open(api.url);
-    const head = ['POST /messages HTTP/1.1', 'Host: sluice', `Authorization: Bearer ${account.key}`];
-    const body = ['Content-Type: application/json', 'Content-Length: 100', 'Expect: 100-continue'];
-    connection.write(lines(...head, ...body, 'X-Request-Id: gone'));
+    connection.write(postLines(account.key, 'Content-Length: 100', 'Expect: 100-continue', 'X-Request-Id: gone'));
     expect((await connection.answer()).status).toBe(100);
     connection.reset();
     expect(await lineOf('gone')).toMatchObject({ level: INFO, route: '/messages', status: 'aborted' });
@@ -83,18 +76,15 @@ describe('The access log', () => {
 
   it('never holds a key, a query, a header or a body', async () => {
     await send('operators', OPERATOR.key);
-    await send('nonsense', 'slc_a-key-that-nobody-has');
+    await send('nonsense', 'slc_a-key-that-does-not-exist');
     await api.call({ path: `/api-keys/${account.key}`, headers: { authorization: `Bearer ${account.key}` } });
     await api.call({ path: '/x', headers: { authorization: `Basic ${account.key}`, 'x-request-id': 'basic' } });
     await lineOf('basic');
-    for (const secret of [
-      ...[account.key, OPERATOR.key, 'slc_', 'pepper', 'in-the-', 'idempotency-of', 'an-agent', 'authorization'],
-    ]) {
-      expect(api.log().join()).not.toContain(secret);
-    }
+    const kinds = ['slc_', 'pepper', 'in-the-', 'idempotency-of', 'an-agent', 'authorization'];
+    for (const secret of [account.key, OPERATOR.key, ...kinds]) expect(api.log().join()).not.toContain(secret);
   });
 
-  it('warns of every request that we failed, whatever the sample', async () => {
+  it('warns of every request that failed with 5xx, whatever the sample', async () => {
     try {
       await send('well', account.key, quiet);
       await api.sql('ALTER TABLE sluice.messages RENAME TO elsewhere');

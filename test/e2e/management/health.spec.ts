@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client } from 'pg';
 import { ownApi, TestApi } from '../../support/api.js';
-import { callUndocumented, lines, RawConnection } from '../../support/http.js';
+import { callUndocumented, postLines, RawConnection } from '../../support/http.js';
 import { freePort, Program, ROOT, until } from '../../support/processes.js';
 import { Link } from '../../support/link.js';
 
@@ -29,26 +29,22 @@ describe('The management port', () => {
     expect(await ready(api.managementUrl)).toEqual({ code: 200, ...READY });
   });
 
-  it('responds with JSON to unknown paths', async () => {
+  it('responds with JSON to unknown paths, and its own are unknown to the API port', async () => {
     for (const path of ['/', '/health', '/messages', '/health/ready/x', '/%']) {
       const answer = await callUndocumented(api.managementUrl, { path });
       expect({ path, status: answer.status }).toEqual({ path, status: path === '/%' ? 400 : 404 });
       expect(answer.body).toHaveProperty('error');
     }
+    for (const path of ['live', 'ready']) expect((await api.ask(null, `GET /health/${path}`)).status).toBe(404);
   });
 
-  it('is no part of the API port, nor the API of it', async () => {
-    expect((await api.ask(null, 'GET /health/live')).status).toBe(404);
-    expect((await api.ask(null, 'GET /health/ready')).status).toBe(404);
-  });
-
-  it('is not ready while the database hangs or is away, and reports it soon; it stays alive', async () => {
+  it('is not ready while the database hangs or is unavailable, and reports it soon; it stays alive', async () => {
     const down = { code: 503, status: 'not ready', checks: { process: 'serving', database: 'down' } };
     link.stall();
     await until(async () => (await ready(api.managementUrl)).code === 503, 10_000);
-    const asked = performance.now();
+    const start = performance.now();
     expect(await ready(api.managementUrl)).toEqual(down);
-    expect(performance.now() - asked).toBeLessThan(5_000);
+    expect(performance.now() - start).toBeLessThan(5_000);
     await link.cut();
     expect(await ready(api.managementUrl)).toEqual(down);
     expect((await callUndocumented(api.managementUrl, { path: '/health/live' })).status).toBe(200);
@@ -57,26 +53,16 @@ describe('The management port', () => {
     await until(async () => (await ready(api.managementUrl)).code === 200, 15_000);
   });
 
-  it('is not ready from the moment it is stopped, and answers to the last', async () => {
+  it('is not ready from the moment it is stopped, and responds until the end', async () => {
     const other = await new TestApi().start();
     const { id, key } = await other.signUp();
     const held = await RawConnection.open(other.url);
     const body = '{"message":"late"}';
-    held.write(
-      lines(
-        'POST /messages HTTP/1.1',
-        'Host: x',
-        `Authorization: Bearer ${key}`,
-        'Content-Type: application/json',
-        `Content-Length: ${body.length}`,
-      ),
-    );
+    held.write(postLines(key, `Content-Length: ${body.length}`));
     expect(await ready(other.managementUrl)).toEqual({ code: 200, ...READY });
-    // Its request is under way, so that it can't end before we have looked.
-    await until(
-      async () => (await other.sql('SELECT FROM sluice.rate_limits WHERE account_id = $1', [id])).length > 0,
-      5_000,
-    );
+    // The request keeps the process from ending before the checks.
+    const counted = () => other.sql('SELECT FROM sluice.rate_limits WHERE account_id = $1', [id]);
+    await until(async () => (await counted()).length > 0, 5_000);
     const stopped = other.stop();
     await until(async () => (await ready(other.managementUrl)).code === 503, 5_000);
     const draining = { process: 'draining', database: 'up' };
@@ -89,18 +75,7 @@ describe('The management port', () => {
     held.close();
   });
 
-  it('has one of its own in the worker', async () => {
-    const worker = Program.run('dist/apps/worker/main.js', { ...api.environment, LOG_LEVEL: 'info' });
-    try {
-      await worker.printed('consuming');
-      expect(await ready(worker.address('management'))).toEqual({ code: 200, ...READY });
-    } finally {
-      worker.signal('SIGKILL');
-      await worker.ended();
-    }
-  });
-
-  it('is not ready in a worker that takes no jobs, since its clock is wrong, until it is right again', async () => {
+  it('of a worker is ready, except while it takes no jobs because its clock is wrong', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'sluice-clock-'));
     const clock = join(folder, 'clock');
     const worker = Program.run('dist/apps/worker/main.js', {
@@ -111,6 +86,7 @@ describe('The management port', () => {
     try {
       await worker.printed('consuming');
       const url = worker.address('management');
+      expect(await ready(url)).toEqual({ code: 200, ...READY });
       await writeFile(clock, '3600000');
       const paused = { process: 'paused', database: 'up' };
       await until(async () => (await ready(url)).code === 503, 20_000);
@@ -124,16 +100,14 @@ describe('The management port', () => {
     }
   }, 60_000);
 
-  it('says that the process lives while it waits for another one to migrate the schema', async () => {
+  it('is live but not ready while the process waits for another one to migrate the schema', async () => {
     const other = new Client({ connectionString: api.environment.DATABASE_URL });
     await other.connect();
-    // What a process locks while it migrates: "sluice" in ASCII.
+    // The lock of a process that migrates: "sluice" in ASCII.
     await other.query('SELECT pg_advisory_lock($1)', [0x736c75696365]);
     const port = await freePort();
-    const worker = Program.run('dist/apps/worker/main.js', {
-      ...api.environment,
-      ...{ LOG_LEVEL: 'info', MANAGEMENT_PORT: String(port) },
-    });
+    const settings = { LOG_LEVEL: 'info', MANAGEMENT_PORT: String(port) };
+    const worker = Program.run('dist/apps/worker/main.js', { ...api.environment, ...settings });
     const url = `http://127.0.0.1:${port}`;
     try {
       await worker.printed('waiting for another process, which migrates the schema');
@@ -149,7 +123,7 @@ describe('The management port', () => {
     }
   }, 60_000);
 
-  it('keeps a process from starting when it is in use, with a sentence that names the setting', async () => {
+  it('keeps a process from starting when it is in use, with an error that names the setting', async () => {
     const start = api.join({ MANAGEMENT_PORT: new URL(api.managementUrl).port });
     await expect(start).rejects.toThrow(/^UsageError: Port \d+ is in use: .* MANAGEMENT_PORT /);
   });

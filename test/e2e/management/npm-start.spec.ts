@@ -9,7 +9,7 @@ import { Program } from '../../support/processes.js';
 
 const DEADLINE = 60_000;
 
-/** Takes a port, unless somebody else has it already. */
+/** Occupies a port, unless another program does already. */
 async function occupy(port: number): Promise<Server> {
   const server = createServer();
   await new Promise<void>((resolve) => {
@@ -42,51 +42,49 @@ describe('npm start', () => {
     });
   }
 
+  /** Starts with these settings; expects every management port to be ready. @returns their URLs */
+  async function managementUrls(settings: Record<string, string>): Promise<string[]> {
+    const program = start({ MANAGEMENT_PORT: '', ...settings });
+    let urls: string[];
+    try {
+      await program.printed('Ctrl-C');
+      urls = program.output.match(/http:\S+(?=\/health\/ready)/g) ?? [];
+      for (const url of urls) expect((await callUndocumented(url, { path: '/health/ready' })).status).toBe(200);
+    } finally {
+      program.signal('SIGTERM');
+    }
+    expect(await program.ended()).toBe(0);
+    return urls;
+  }
+
   it(
     'gives each process a management port, others than usual when those are taken',
     async () => {
       const taken = await Promise.all([9464, 9465].map(occupy));
-      const program = start({ MANAGEMENT_PORT: '' });
-      try {
-        await program.printed('Ctrl-C');
-        const urls = program.output.match(/http:\S+(?=\/health\/ready)/g) ?? [];
-        expect(urls).toHaveLength(2);
-        expect(new Set([...urls, 'http://127.0.0.1:9464', 'http://127.0.0.1:9465']).size).toBe(4);
-        for (const url of urls) expect((await callUndocumented(url, { path: '/health/ready' })).status).toBe(200);
-      } finally {
-        program.signal('SIGTERM');
-        for (const server of taken) server.close();
-      }
-      expect(await program.ended()).toBe(0);
+      const urls = await managementUrls({}).finally(() => taken.map((server) => server.close()));
+      expect(urls).toHaveLength(2);
+      expect(new Set([...urls, 'http://127.0.0.1:9464', 'http://127.0.0.1:9465']).size).toBe(4);
     },
     DEADLINE,
   );
 
   it.each([
-    ['the one', 0],
-    ['the other', 1],
+    ['the first', 0],
+    ['the second', 1],
   ])(
-    'leaves the API its port where it would be %s of the management ports',
+    'leaves the API its port where it would be %s management port',
     async (_which, offset) => {
-      // Both are free: the usual ones, unless something else uses them.
+      // Both are free: the usual ones, unless another program uses them.
       const first = await nextFreePort(9464, '127.0.0.1', 0);
       const port = offset === 0 ? first : await nextFreePort(first + 1, '127.0.0.1', 0);
-      const program = start({ MANAGEMENT_PORT: '', PORT: String(port) });
-      try {
-        await program.printed('Ctrl-C');
-        const urls = program.output.match(/http:\S+(?=\/health\/ready)/g) ?? [];
-        expect(new Set([...urls, `http://127.0.0.1:${port}`]).size).toBe(3);
-        for (const url of urls) expect((await callUndocumented(url, { path: '/health/ready' })).status).toBe(200);
-      } finally {
-        program.signal('SIGTERM');
-      }
-      expect(await program.ended()).toBe(0);
+      const urls = await managementUrls({ PORT: String(port) });
+      expect(new Set([...urls, `http://127.0.0.1:${port}`]).size).toBe(3);
     },
     DEADLINE,
   );
 
   it(
-    'does not start when the port that was asked for is taken, and names the setting',
+    'does not start when the port of the settings is taken, and names the setting',
     async () => {
       const taken = await occupy(0);
       const { port } = taken.address() as AddressInfo;

@@ -16,37 +16,40 @@ describe('The queue pages', () => {
   }
 
   it.each(['/queues', '/queues/', '/queues/api/queues', '/queues/static/x.js', '/queues/../queues/api/queues'])(
-    'asks for the operators\u2019 key: %s',
+    'require the operators\u2019 key: %s',
     async (path) => {
       const wrong = [undefined, basic('admin', 'wrong'), basic(KEY, ''), `Bearer ${account.key}`, 'Bearer', KEY];
       for (const authorization of wrong) {
-        const answer = await ask(path, authorization);
-        expect({ authorization, status: answer.status }).toEqual({ authorization, status: 401 });
-        expect(answer.headers['www-authenticate']).toMatch(/^Basic realm=/);
+        const response = await ask(path, authorization);
+        expect({ authorization, status: response.status }).toEqual({ authorization, status: 401 });
+        expect(response.headers['www-authenticate']).toMatch(/^Basic realm=/);
       }
     },
   );
 
-  it('takes it as a password of any user, and as a bearer token', async () => {
+  it('accept it as a password of any user, and as a bearer token', async () => {
     for (const authorization of [basic('', KEY), basic('ops', KEY), `Bearer ${KEY}`, `bearer ${KEY}`]) {
-      const answer = await ask('/queues', authorization);
-      expect(answer.status).toBe(200);
-      expect(answer.headers).toMatchObject({ 'content-type': 'text/html; charset=utf-8', 'cache-control': 'no-store' });
-      expect(answer.bytes.toString()).toContain('<title>Sluice</title>');
+      const response = await ask('/queues', authorization);
+      expect(response.status).toBe(200);
+      expect(response.headers).toMatchObject({
+        'content-type': 'text/html; charset=utf-8',
+        'cache-control': 'no-store',
+      });
+      expect(response.bytes.toString()).toContain('<title>Sluice</title>');
     }
   });
 
-  it('shows the queue and its jobs', async () => {
+  it('show the queue and its jobs', async () => {
     const { id } = await api.sent(account, { message: 'to be looked at' });
     await api.relayed(id);
-    const answer = await ask('/queues/api/queues?activeQueue=messages&status=waiting&page=1', `Bearer ${KEY}`);
-    const { queues } = answer.body as { queues: { name: string; readOnlyMode: boolean; jobs: { id: string }[] }[] };
+    const response = await ask('/queues/api/queues?activeQueue=messages&status=waiting&page=1', `Bearer ${KEY}`);
+    const { queues } = response.body as { queues: { name: string; readOnlyMode: boolean; jobs: { id: string }[] }[] };
     expect(queues).toMatchObject([{ name: 'messages', readOnlyMode: true }]);
     expect(queues[0]?.jobs.map((job) => job.id)).toContain(id);
   });
 
   it.each(['/queues', '/queues/api/queues', '/queues/static/none.js'])(
-    'lets a page run no script but its own: %s',
+    'allow no script but their own: %s',
     async (path) => {
       const { headers } = await ask(path, `Bearer ${KEY}`);
       expect(headers['x-content-type-options']).toBe('nosniff');
@@ -57,7 +60,7 @@ describe('The queue pages', () => {
     },
   );
 
-  it('changes nothing', async () => {
+  it('change nothing', async () => {
     const { id } = await api.sent(account);
     await api.relayed(id);
     for (const [method, path] of [
@@ -73,7 +76,7 @@ describe('The queue pages', () => {
     expect(await api.isQueued(id)).toBe(true);
   });
 
-  it('does not exist without an operators\u2019 key', async () => {
+  it('do not exist without an operators\u2019 key', async () => {
     const other = await api.join({ ADMIN_API_KEY: '' });
     for (const path of ['/queues', '/queues/', '/queues/api/queues']) {
       expect((await callUndocumented(other.managementUrl, { path })).status).toBe(404);
@@ -83,12 +86,12 @@ describe('The queue pages', () => {
 
 const missing = CHROMIUM === undefined ? 'no Chromium to open /queues with; CHROMIUM_PATH may name one.' : null;
 
-describeUnless(missing)('The look into the queue, in a browser', () => {
+describeUnless(missing)('The queue pages in a browser', () => {
   const api = ownApi();
   const account = accountOf(api);
 
   it(
-    'shows a job, and needs nothing that its policy forbids but a font from elsewhere',
+    'show a job, and need nothing that their policy forbids but a font from another server',
     async () => {
       const browser = await startBrowser();
       try {
@@ -96,17 +99,17 @@ describeUnless(missing)('The look into the queue, in a browser', () => {
         await api.relayed(id);
         const page = await browser.newPage({ httpCredentials: { username: 'ops', password: KEY } });
         page.setDefaultTimeout(DEADLINE);
-        const complaints: string[] = [];
-        page.on('pageerror', (error) => complaints.push(`thrown: ${error.message}`));
-        await page.exposeFunction('tell', (violation: string) => complaints.push(violation));
-        // In the browser's words, because the tests are compiled without its types.
+        const violations: string[] = [];
+        page.on('pageerror', (error) => violations.push(`thrown: ${error.message}`));
+        await page.exposeFunction('report', (violation: string) => violations.push(violation));
+        // As text, because the tests are compiled without the types of browsers.
         await page.addInitScript(`document.addEventListener('securitypolicyviolation', (violation) => {
-          tell([violation.violatedDirective, violation.blockedURI].join(' '));
+          report([violation.violatedDirective, violation.blockedURI].join(' '));
         });`);
         await page.goto(`${api.managementUrl}/queues/queue/messages?status=waiting`);
         await page.getByText(id).first().waitFor();
-        expect(complaints).toEqual([expect.stringMatching(/^style-src-elem https:\/\/fonts\.googleapis\.com\//)]);
-        // The policy holds for what a job might smuggle into the page.
+        expect(violations).toEqual([expect.stringMatching(/^style-src-elem https:\/\/fonts\.googleapis\.com\//)]);
+        // A script that a job smuggles into the page does not run.
         await page.evaluate(
           `document.body.append(Object.assign(document.createElement('script'), { text: 'smuggled = 1' }))`,
         );
