@@ -16,28 +16,22 @@ export interface CollectedSpan {
   readonly failed: boolean;
 }
 
-/** What OTLP writes as JSON, as far as tests look at it. */
+/** The parts of OTLP's JSON that tests use. */
 interface Export {
-  resourceSpans: {
-    resource: { attributes: Attribute[] };
-    scopeSpans: { spans: ExportedSpan[] }[];
-  }[];
+  resourceSpans: { resource: { attributes: Attribute[] }; scopeSpans: { spans: ExportedSpan[] }[] }[];
 }
 interface Attribute {
   key: string;
   value: { stringValue?: string; intValue?: number };
 }
-interface ExportedSpan {
-  name: string;
+interface ExportedSpan extends Pick<CollectedSpan, 'name' | 'traceId' | 'spanId'> {
   kind: number;
-  traceId: string;
-  spanId: string;
   parentSpanId?: string;
   attributes: Attribute[];
   status: { code: number };
 }
 
-/** A trace of its own for each test. */
+/** A new trace. */
 export function aTrace(flags = '01') {
   const [traceId, spanId] = [randomBytes(16).toString('hex'), randomBytes(8).toString('hex')];
   return { traceId, spanId, traceparent: `00-${traceId}-${spanId}-${flags}` };
@@ -46,10 +40,10 @@ export function aTrace(flags = '01') {
 const KINDS = ['unspecified', 'internal', 'server', 'client', 'producer', 'consumer'];
 const ERROR = 2;
 
-/** A collector of OpenTelemetry, as far as spans go. */
+/** A collector of OpenTelemetry for spans. */
 export class Collector {
   readonly spans: CollectedSpan[] = [];
-  /** Everything that it was sent. */
+  /** All headers and bodies received. */
   received = '';
 
   private constructor(private readonly server: Server) {
@@ -98,18 +92,12 @@ export class Collector {
 
 function spansOf({ resourceSpans }: Export): CollectedSpan[] {
   return resourceSpans.flatMap(({ resource, scopeSpans }) =>
-    scopeSpans.flatMap(({ spans }) =>
-      spans.map((span) => ({
-        service: String(valuesOf(resource.attributes)['service.name']),
-        name: span.name,
-        kind: KINDS[span.kind] ?? '',
-        traceId: span.traceId,
-        spanId: span.spanId,
-        parentSpanId: span.parentSpanId ?? '',
-        attributes: valuesOf(span.attributes),
-        failed: span.status.code === ERROR,
+    scopeSpans
+      .flatMap(({ spans }) => spans)
+      .map(({ name, traceId, spanId, parentSpanId = '', kind, attributes, status }) => ({
+        ...{ name, traceId, spanId, parentSpanId, kind: KINDS[kind] ?? '', attributes: valuesOf(attributes) },
+        ...{ service: String(valuesOf(resource.attributes)['service.name']), failed: status.code === ERROR },
       })),
-    ),
   );
 }
 

@@ -1,4 +1,5 @@
 import { aTrace, Collector } from '../../support/collector.js';
+import { postLines, RawConnection } from '../../support/http.js';
 import { until } from '../../support/processes.js';
 import { Fleet } from '../../support/fleet.js';
 
@@ -20,7 +21,7 @@ describe('With a collector', () => {
     await collector.close();
   });
 
-  it('a request, its delivery and what the handler adds are one trace, part of the caller\u2019s', async () => {
+  it('a request, its delivery and the spans of the handler are one trace, part of the caller\u2019s', async () => {
     const { traceId, spanId, traceparent } = aTrace();
     const id = await sluice.send('span', { traceparent });
     const [request] = await collector.arrived(traceId, 'server');
@@ -53,12 +54,6 @@ describe('With a collector', () => {
     expect(work).toMatchObject({ name: 'work', parentSpanId: delivery?.spanId });
     expect(work?.attributes.traceparent).toBe(`00-${traceId}-${delivery?.spanId ?? ''}-01`);
     expect(collector.of(traceId)).toHaveLength(3);
-  });
-
-  it('what is kept with the message, and told to other workers, is the span of its request', async () => {
-    const { traceId, traceparent } = aTrace();
-    const id = await sluice.send('hello', { traceparent });
-    const [request] = await collector.arrived(traceId, 'server');
     expect(await sluice.traceparent(id)).toBe(`00-${traceId}-${request?.spanId ?? ''}-01`);
   });
 
@@ -71,7 +66,7 @@ describe('With a collector', () => {
     expect(delivery).toMatchObject({ parentSpanId: spanId });
   });
 
-  it('each attempt is a span, and tells how it ended', async () => {
+  it('each attempt is a span with its outcome', async () => {
     const { traceId, traceparent } = aTrace();
     await sluice.send('throw', { traceparent });
     const [request] = await collector.arrived(traceId, 'server');
@@ -83,7 +78,7 @@ describe('With a collector', () => {
     }
   });
 
-  it('an attempt whose time is up ends its span then', async () => {
+  it('an attempt that times out ends its span then', async () => {
     const { traceId, traceparent } = aTrace();
     await sluice.send('wait 600000', { traceparent });
     const [attempt] = await collector.arrived(traceId, 'consumer');
@@ -91,14 +86,14 @@ describe('With a collector', () => {
     expect(attempt?.attributes).toMatchObject({ 'sluice.outcome': 'timed out', 'error.type': 'timeout' });
   });
 
-  it('a caller who does not sample is not sampled, and the delivery knows', async () => {
+  it('a request is not sampled when its caller does not sample, nor is its delivery', async () => {
     const unsampled = aTrace('00');
     const id = await sluice.send('hello', { traceparent: unsampled.traceparent });
     const kept = await sluice.traceparent(id);
     expect(kept).toMatch(new RegExp(`^00-${unsampled.traceId}-[0-9a-f]{16}-00$`));
     expect(kept).not.toBe(unsampled.traceparent);
     await until(() => sluice.began(id, 1), 20_000);
-    // What is exported arrives in its order, so by now the unsampled would have arrived.
+    // Spans arrive in the order of their export, so unsampled ones would have arrived by now.
     const sampled = aTrace();
     await sluice.send('hello', { traceparent: sampled.traceparent });
     await collector.arrived(sampled.traceId, 'server');
@@ -107,81 +102,50 @@ describe('With a collector', () => {
   });
 
   it.each([
-    ['has no such path', '/no/such/path', 'GET', 404],
-    ['has no such thing', '/messages/msg_01m7z2rwrxewear45een1bwhvn', 'GET /messages/:id', 401],
-  ])('a request that %s is a span without its path', async (_what, path, name, status) => {
+    ['is unknown', 'GET', '/no/such/path', 'GET', 404],
+    ['was not looked up', 'GET', '/messages/slc_a-key', 'GET /messages/:id', 401],
+    ['is asked for its methods', 'OPTIONS', '/messages/slc_a-key', 'OPTIONS', 204],
+  ])('a request whose path %s is a span without its path', async (_what, method, path, name, status) => {
     const { traceId, spanId, traceparent } = aTrace();
-    await sluice.client.call({ path, headers: { traceparent } });
+    await sluice.client.call({ method, path, headers: { traceparent } });
     const [request] = await collector.arrived(traceId, 'server');
     expect(request).toMatchObject({ name, parentSpanId: spanId, failed: false });
     expect(request?.attributes).toMatchObject({ 'http.response.status_code': status });
     expect(request?.attributes).not.toHaveProperty(['url.path']);
     expect(request?.attributes).not.toHaveProperty(['sluice.account.id']);
-  });
-
-  it('what may be asked of a path is told without it: nobody has looked for what it names', async () => {
-    const { traceId, traceparent } = aTrace();
-    const { status } = await sluice.client.call({
-      method: 'OPTIONS',
-      path: '/messages/slc_a-key',
-      headers: { traceparent },
-    });
-    expect(status).toBe(204);
-    const [request] = await collector.arrived(traceId, 'server');
-    expect(request).toMatchObject({ name: 'OPTIONS' });
-    expect(request?.attributes).not.toHaveProperty(['url.path']);
     expect(collector.received).not.toContain('slc_a-key');
   });
 
-  it('a request whose caller has gone ends its span without a status', async () => {
+  it('a request whose client has gone ends its span without a status', async () => {
     const { traceId, traceparent } = aTrace();
-    const gone = new AbortController();
-    const request = fetch(`${sluice.client.url}/messages`, {
-      ...{ method: 'POST', signal: gone.signal, duplex: 'half' },
-      headers: { authorization: `Bearer ${sluice.account.key}`, 'content-type': 'application/json', traceparent },
-      body: new ReadableStream({
-        start: (controller) => {
-          controller.enqueue(Buffer.from('{"mess'));
-        },
-      }),
-    }).catch(() => undefined);
-    setTimeout(() => {
-      gone.abort();
-    }, 300);
-    await request;
+    const connection = await RawConnection.open(sluice.client.url);
+    const headers = [`traceparent: ${traceparent}`, 'Content-Length: 100', 'Expect: 100-continue'];
+    connection.write(postLines(sluice.account.key, ...headers));
+    expect((await connection.answer()).status).toBe(100);
+    connection.reset();
     const [span] = await collector.arrived(traceId, 'server');
     expect(span?.name).toBe('POST /messages');
     expect(span?.attributes).not.toHaveProperty(['http.response.status_code']);
   });
 
-  it('nothing that a caller has written is told to the collector', async () => {
+  it('nothing that a caller has sent is exported', async () => {
     const { traceId, traceparent } = aTrace();
     const secret = 'seven-secret-words';
-    const headers = {
-      traceparent,
-      'user-agent': secret,
-      'x-request-id': secret,
-      'idempotency-key': secret,
-      'x-forwarded-for': secret,
-      cookie: secret,
-    };
-    await sluice.send(`throw ${secret}`, headers);
+    const names = ['user-agent', 'x-request-id', 'idempotency-key', 'x-forwarded-for', 'cookie'];
+    const headers = Object.fromEntries(names.map((name) => [name, secret]));
+    await sluice.send(`throw ${secret}`, { ...headers, traceparent });
     await collector.arrived(traceId, 'server');
     await collector.arrived(traceId, 'consumer', 2);
+    const get = async (path: string) => {
+      const trace = aTrace();
+      const authorization = `Bearer ${sluice.account.key}`;
+      await sluice.client.call({ path, headers: { ...headers, authorization, traceparent: trace.traceparent } });
+      return (await collector.arrived(trace.traceId, 'server'))[0];
+    };
     for (const path of [`/messages/${secret}`, `/${secret}?${secret}`, `/messages?cursor=${secret}&status=${secret}`]) {
-      const another = aTrace();
-      await sluice.client.call({
-        path,
-        headers: { ...headers, authorization: `Bearer ${sluice.account.key}`, traceparent: another.traceparent },
-      });
-      await collector.arrived(another.traceId, 'server');
+      await get(path);
     }
-    const listed = aTrace();
-    await sluice.client.call({
-      path: `/messages?unknown=${secret}`,
-      headers: { authorization: `Bearer ${sluice.account.key}`, traceparent: listed.traceparent },
-    });
-    expect((await collector.arrived(listed.traceId, 'server'))[0]?.attributes['url.path']).toBe('/messages');
+    expect((await get(`/messages?unknown=${secret}`))?.attributes['url.path']).toBe('/messages');
     expect(collector.received).not.toContain(secret);
     expect(collector.received).not.toContain(sluice.account.key);
     expect(collector.received).not.toContain('as told');
@@ -189,7 +153,7 @@ describe('With a collector', () => {
 });
 
 describe('The variables of OpenTelemetry', () => {
-  it('name the service, sample, and bring headers for the collector', async () => {
+  it('set the name of the service, the sampling, and the headers for the collector', async () => {
     const collector = await Collector.start();
     const sluice = await Fleet.startProcesses({
       OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,

@@ -5,8 +5,8 @@ import { Fleet } from '../../support/fleet.js';
 
 const NODE_OPTIONS = `--import ${join(ROOT, 'test/support/print-modules.mjs')}`;
 
-/** What the API and the program's own worker print in the course of one message. */
-async function courseOfAMessage(settings: Record<string, string>, traceparent: string) {
+/** What the API and the built worker print while they deliver a message. */
+async function deliver(settings: Record<string, string>, traceparent: string) {
   const sluice = await Fleet.startProcesses({ NODE_OPTIONS, ...settings });
   try {
     const worker = await sluice.worker({}, 'dist/apps/worker/main.js');
@@ -23,26 +23,26 @@ async function courseOfAMessage(settings: Record<string, string>, traceparent: s
   }
 }
 
-/** The packages of the SDK that were loaded. The API alone does nothing, and prom-client brings it along. */
+/** The packages of the SDK that were loaded. The package `api` does nothing on its own, and prom-client needs it. */
 function sdkIn(output: string): string[] {
   const packages = JSON.parse(/OpenTelemetry: (.*)/.exec(output)?.[1] ?? 'null') as string[];
   return packages.filter((name) => name !== '@opentelemetry/api');
 }
 
 describe('Without a collector', () => {
-  it('nothing of the SDK is loaded, and the caller\u2019s trace is carried all the same', async () => {
+  it('nothing of the SDK is loaded, and the caller\u2019s trace is passed on anyway', async () => {
     const { traceId, traceparent } = aTrace();
-    const { kept, api, worker } = await courseOfAMessage({}, traceparent);
+    const { kept, api, worker } = await deliver({}, traceparent);
     expect(sdkIn(api)).toEqual([]);
     expect(sdkIn(worker)).toEqual([]);
     expect(kept).toBe(traceparent);
     expect(worker).toMatch(new RegExp(`"traceId":"${traceId}".*"delivered"`));
   }, 60_000);
 
-  it('(with one, it is)', async () => {
+  it('(with one, the SDK is loaded)', async () => {
     const collector = await Collector.start();
     const { traceId, traceparent } = aTrace();
-    const { api, worker } = await courseOfAMessage({ OTEL_EXPORTER_OTLP_ENDPOINT: collector.url }, traceparent);
+    const { api, worker } = await deliver({ OTEL_EXPORTER_OTLP_ENDPOINT: collector.url }, traceparent);
     expect(sdkIn(api)).toContain('@opentelemetry/sdk-trace-base');
     expect(sdkIn(worker)).toContain('@opentelemetry/sdk-trace-base');
     expect(worker).toMatch(new RegExp(`"traceId":"${traceId}".*"delivered"`));
@@ -50,7 +50,7 @@ describe('Without a collector', () => {
     await collector.close();
   }, 60_000);
 
-  it('a request that fails says in the log to which trace it belongs', async () => {
+  it('a failed request is logged with its trace', async () => {
     const sluice = await Fleet.startProcesses({});
     try {
       const { traceId, traceparent } = aTrace();
