@@ -14,7 +14,7 @@ import { NestLogger, type Logger } from '#platform/logging.js';
 import type { Metrics } from '#platform/management/metrics.js';
 import type { Settings } from '#platform/settings.js';
 import { openParts } from '../context.js';
-import { managed, type Managed } from '#platform/process/managed.js';
+import { startManaged, type ManagedProcess } from '#platform/process/managed-process.js';
 import { ApiModule } from './api.module.js';
 
 const MINUTE_SECONDS = 60;
@@ -22,7 +22,7 @@ const OPERATORS_PER_MINUTE = 6_000;
 /** Connections that may wait to be accepted. The system drops more without a notice, and clients retry after a second. */
 const BACKLOG = 4_096;
 
-export interface Api extends Managed {
+export interface Api extends ManagedProcess {
   /** Where it listens, e.g. `http://127.0.0.1:3000`. */
   readonly url: string;
   /** Finishes running requests, stores what was accepted, closes. */
@@ -34,7 +34,7 @@ export interface Api extends Managed {
  * @param migrate where the schema of the database is not up to date
  */
 export function startApi(settings: Settings, logger: Logger, migrate?: () => Promise<void>): Promise<Api> {
-  return managed(settings, logger, (metrics) => listen(settings, logger, metrics), migrate);
+  return startManaged(settings, logger, (metrics) => listen(settings, logger, metrics), migrate);
 }
 
 async function listen(settings: Settings, logger: Logger, metrics: Metrics) {

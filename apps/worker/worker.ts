@@ -4,9 +4,9 @@ import type { Logger } from '#platform/logging.js';
 import type { Metrics } from '#platform/management/metrics.js';
 import type { Settings } from '#platform/settings.js';
 import { openParts, startContext } from '../context.js';
-import { managed, type Managed } from '#platform/process/managed.js';
+import { startManaged, type ManagedProcess } from '#platform/process/managed-process.js';
 
-export interface RunningWorker extends Managed {
+export interface RunningWorker extends ManagedProcess {
   /** Takes no more jobs, finishes those that run, closes. */
   stop(): Promise<void>;
 }
@@ -31,5 +31,5 @@ export function startWorker(
       stop: () => app.close(),
     };
   };
-  return managed(settings, logger, start, migrate);
+  return startManaged(settings, logger, start, migrate);
 }

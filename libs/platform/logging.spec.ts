@@ -11,12 +11,12 @@ function logOf(error: unknown): { text: string; err: Record<string, unknown> } {
       done();
     },
   });
-  createLogger('info', 'test', destination).warn({ err: error }, 'told');
+  createLogger('info', 'test', destination).warn({ err: error }, 'failed');
   return { text, err: (JSON.parse(text) as { err: Record<string, unknown> }).err };
 }
 
 describe('An error in the log', () => {
-  it('tells type, message, stack, code and causes', () => {
+  it('contains type, message, stack, code and causes', () => {
     const cause = Object.assign(new TypeError('inner'), { code: 'ECONNRESET' });
     const { err } = logOf(new Error('outer', { cause }));
     expect(err).toEqual({
@@ -28,7 +28,7 @@ describe('An error in the log', () => {
     });
   });
 
-  it('tells nothing of the connection that was lost', async () => {
+  it('contains nothing of the connection that was lost', async () => {
     const database = await createTestDatabase();
     const pool = new pg.Pool({ connectionString: database.url, max: 2 });
     try {
@@ -52,7 +52,7 @@ describe('An error in the log', () => {
     }
   });
 
-  it('tells nothing of the statement that failed', () => {
+  it('contains nothing of the statement that failed', () => {
     const driverError = Object.assign(new Error('duplicate key'), { detail: 'Key (secret)', where: 'COPY secret' });
     const { text, err } = logOf(
       Object.assign(new Error('duplicate key'), {
@@ -63,7 +63,7 @@ describe('An error in the log', () => {
     expect(text).not.toContain('secret');
   });
 
-  it('ends where causes go in a circle', () => {
+  it('ends when causes are circular', () => {
     const error = new Error('circle');
     error.cause = error;
     expect(logOf(error).text.match(/"message":"circle"/g)).toHaveLength(6);
@@ -73,7 +73,7 @@ describe('An error in the log', () => {
     ['a text', 'as it is', { message: 'as it is' }],
     ['an object', { secret: 'unknown' }, { type: 'object' }],
     ['nothing', null, { type: 'object' }],
-  ])('may be no error at all: %s', (_what, thrown, told) => {
-    expect(logOf(thrown).err).toEqual(told);
+  ])('may be no error at all: %s', (_what, thrown, logged) => {
+    expect(logOf(thrown).err).toEqual(logged);
   });
 });

@@ -3,12 +3,12 @@ import { pino, type DestinationStream, type Logger } from 'pino';
 
 export type { Logger } from 'pino';
 
-/** An error's cause may have a cause in turn: so many of them are told. */
+/** The maximum depth of nested causes in a log line. */
 const MAX_CAUSES = 5;
 
 /**
- * One JSON object a line; for people when standard output is a terminal.
- * @param destination takes the lines instead of standard output
+ * Writes one JSON object per line, or formatted text when standard output is a terminal.
+ * @param destination replaces standard output
  */
 export function createLogger(level: string, processName: string, destination?: DestinationStream): Logger {
   const options = {
@@ -24,14 +24,14 @@ export function createLogger(level: string, processName: string, destination?: D
   });
 }
 
-// Not pino's own, which tells every property: libraries hang SQL, its parameters, rows and whole connections on errors.
+// pino's own serializer includes every property, and libraries attach SQL, its parameters, rows and connections to errors.
 function describeError(error: unknown, causes: number): object {
   if (typeof error === 'string') return { message: error };
-  // By its form, as pino does: an error may be of another realm.
+  // Not `instanceof`, because the error may come from another realm.
   if (typeof error !== 'object' || error === null || !('message' in error)) return { type: typeof error };
   const { name, message, stack, code, cause } = error as Partial<Error & { code: unknown }>;
   return {
-    // The class tells more: pg calls all of its errors "error". An object without a prototype has none.
+    // The class is more specific: every error of pg has the name "error". An object without a prototype has no class.
     type: Object.getPrototypeOf(error) === null ? name : error.constructor.name,
     message,
     stack,
@@ -40,17 +40,17 @@ function describeError(error: unknown, causes: number): object {
   };
 }
 
-/** What Nest itself has to say goes the same way as all else. */
+/** Sends the log of NestJS itself to the same logger. */
 export class NestLogger implements LoggerService {
   constructor(private readonly logger: Logger) {}
 
-  // Nest's own start-up lines (modules, routes) are of interest only when something is being looked for.
+  // Modules and routes at start-up.
   log(message: unknown): void {
     this.logger.debug(String(message));
   }
 
   error(message: unknown, ...details: unknown[]): void {
-    // By this name it tells of what keeps a process from starting, which is thrown as well and told in one sentence.
+    // With this context it reports an error that is thrown as well, and printed when the process fails to start.
     if (details.at(-1) === 'ExceptionHandler') return;
     this.logger.error({ details }, String(message));
   }

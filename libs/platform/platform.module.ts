@@ -12,10 +12,10 @@ import type { Tracing } from './tracing/tracing.js';
 
 export const SETTINGS = Symbol('settings');
 export const LOGGER = Symbol('logger');
-/** `Tracing`, or null when nobody wants to know. */
+/** `Tracing`, or null when it is off. */
 export const TRACING = Symbol('tracing');
 
-/** Milliseconds that a process takes at most, when all else is done, to export the last spans. */
+/** The maximum time to export the last spans at shutdown. */
 const LAST_EXPORT_MS = 1_000;
 
 export interface ProcessParts {
@@ -27,7 +27,7 @@ export interface ProcessParts {
   readonly backpressure: Backpressure;
 }
 
-/** What every context of a process shares. It closes last, when nobody has anything left to write or to tell. */
+/** What every context of a process shares. It closes last, because the contexts still use it while they close. */
 @Global()
 @Module({})
 export class PlatformModule implements OnApplicationShutdown {

@@ -1,4 +1,4 @@
-/** Sorts measurements into buckets. To take one in costs some comparisons, and nothing is allocated. */
+/** A histogram. Observing a value costs a few comparisons and allocates nothing. */
 export class Distribution {
   private readonly counts: number[];
   private sum = 0;
@@ -18,7 +18,7 @@ export class Distribution {
     this.count++;
   }
 
-  /** As Prometheus wants it: each bucket counts all that is below its bound. */
+  /** Cumulative buckets, as Prometheus expects them. */
   samples(name: string, labels: Readonly<Record<string, string>>) {
     let below = 0;
     const bucket = (le: number | '+Inf', value: number) => ({

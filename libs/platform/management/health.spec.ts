@@ -9,20 +9,20 @@ describe('Health', () => {
     jest.useRealTimers();
   });
 
-  it('asks the database at most once a second, however often it is asked itself', async () => {
-    let asked = 0;
-    const health = new Health(() => Promise.resolve(++asked));
+  it('queries the database at most once a second', async () => {
+    let pings = 0;
+    const health = new Health(() => Promise.resolve(++pings));
     for (let times = 0; times < 10; times++) await Promise.all([health.readiness(), health.readiness()]);
-    expect(asked).toBe(1);
+    expect(pings).toBe(1);
     jest.advanceTimersByTime(999);
     await health.readiness();
-    expect(asked).toBe(1);
+    expect(pings).toBe(1);
     jest.advanceTimersByTime(1);
     await health.readiness();
-    expect(asked).toBe(2);
+    expect(pings).toBe(2);
   });
 
-  it('gives a database that does not answer less than a second', async () => {
+  it('waits less than a second for a database that does not respond', async () => {
     const health = new Health(() => new Promise(() => undefined));
     health.serve();
     const readiness = health.readiness();
@@ -30,7 +30,7 @@ describe('Health', () => {
     expect(await readiness).toEqual({ ready: false, checks: { process: 'serving', database: 'down' } });
   });
 
-  it('is ready only while the process serves; what drains never serves again', async () => {
+  it('is ready only while the process serves; a draining process never serves again', async () => {
     const health = new Health(() => Promise.resolve());
     const processIs = async () => {
       const { ready, checks } = await health.readiness();

@@ -1,6 +1,6 @@
 import { withTimeout } from '#kernel/timeout.js';
 
-/** What an orchestrator or a load balancer is told. It names what is wrong and says nothing else of it. */
+/** The readiness of a process, for orchestrators and load balancers. */
 export interface Readiness {
   readonly ready: boolean;
   readonly checks: {
@@ -9,22 +9,22 @@ export interface Readiness {
   };
 }
 
-/** However often is asked, the database is asked at most once in so many milliseconds. */
-const ASK_EVERY_MS = 1_000;
-/** Well below the second that Kubernetes gives a probe. */
-const PATIENCE_MS = 700;
+/** The minimum time between two queries, however often the readiness is requested. */
+const PING_EVERY_MS = 1_000;
+/** Well below the default timeout of a Kubernetes probe, 1 s. */
+const PING_TIMEOUT_MS = 700;
 
-/** Whether a process can do its work now: it serves, and its database answers in time. */
+/** Whether a process can do its work: it serves, and its database responds in time. */
 export class Health {
   private process: 'starting' | 'migrating' | 'serving' | 'draining' = 'starting';
   private takesWork: () => boolean = () => true;
-  private askedAt = -Infinity;
-  private answer: Promise<boolean> = Promise.resolve(false);
+  private pingedAt = -Infinity;
+  private isUp: Promise<boolean> = Promise.resolve(false);
 
-  /** @param ask resolves when the database has answered */
-  constructor(private readonly ask: () => Promise<unknown>) {}
+  /** @param ping resolves when the database has responded */
+  constructor(private readonly ping: () => Promise<unknown>) {}
 
-  /** Says so while the process brings the schema up to date, or waits for another one that does. */
+  /** Reports `migrating` while the process migrates the schema, or waits for another process that does. */
   async whileMigrating(migrate: () => Promise<void>): Promise<void> {
     this.process = 'migrating';
     await migrate();
@@ -33,34 +33,34 @@ export class Health {
 
   /**
    * From now on the process takes work.
-   * @param takesWork false while something keeps it from that
+   * @param takesWork returns false while it is paused
    */
   serve(takesWork: () => boolean = () => true): void {
     this.takesWork = takesWork;
     if (this.process === 'starting') this.process = 'serving';
   }
 
-  /** From now on it takes no more. */
+  /** From now on the process takes no more work. */
   drain(): void {
     this.process = 'draining';
   }
 
   async readiness(): Promise<Readiness> {
-    const database = (await this.databaseAnswers()) ? 'up' : 'down';
+    const database = (await this.isDatabaseUp()) ? 'up' : 'down';
     const process = this.process === 'serving' && !this.takesWork() ? 'paused' : this.process;
     return { ready: process === 'serving' && database === 'up', checks: { process, database } };
   }
 
-  databaseAnswers(): Promise<boolean> {
+  isDatabaseUp(): Promise<boolean> {
     const now = performance.now();
-    if (now - this.askedAt >= ASK_EVERY_MS) {
-      this.askedAt = now;
-      const answered = this.ask().then(
+    if (now - this.pingedAt >= PING_EVERY_MS) {
+      this.pingedAt = now;
+      const responded = this.ping().then(
         () => true,
         () => false,
       );
-      this.answer = withTimeout(answered, PATIENCE_MS, () => false);
+      this.isUp = withTimeout(responded, PING_TIMEOUT_MS, () => false);
     }
-    return this.answer;
+    return this.isUp;
   }
 }

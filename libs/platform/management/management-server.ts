@@ -10,11 +10,8 @@ const REQUEST_TIMEOUT_MS = 10_000;
 
 export interface ManagementOptions {
   readonly host: string;
-  /** 0 takes any free one. */
+  /** 0 for any free port. */
   readonly port: number;
-}
-
-export interface Shown {
   readonly health: Health;
   readonly metrics: Metrics;
   readonly logger: Logger;
@@ -22,7 +19,7 @@ export interface Shown {
   readonly queue: OperatorsPages | null;
 }
 
-/** The second port of a process, for those who run it and never for callers: health, metrics, and a look into the queue. */
+/** The second port of a process, for its operators only: health, metrics, and pages that show the queue. */
 export class ManagementServer {
   private constructor(
     private readonly server: FastifyInstance,
@@ -30,18 +27,20 @@ export class ManagementServer {
     readonly url: string,
   ) {}
 
-  /** @throws UsageError when the port can't be had */
-  static async open({ host, port }: ManagementOptions, shown: Shown): Promise<ManagementServer> {
-    const { health, metrics, logger, queue } = shown;
+  /** @throws UsageError when it cannot listen there */
+  static async open(options: ManagementOptions): Promise<ManagementServer> {
+    const { host, port, health, metrics, logger, queue } = options;
     const server = fastify({ forceCloseConnections: true, requestTimeout: REQUEST_TIMEOUT_MS });
     server.addHook('onSend', (_request, reply, _payload, done) => {
       void reply.header('cache-control', 'no-store');
       done();
     });
-    server.setNotFoundHandler((_request, reply) => reply.code(404).send({ error: 'There is nothing here.' }));
+    server.setNotFoundHandler((_request, reply) =>
+      reply.code(404).send({ error: 'There is no resource at this path.' }),
+    );
     server.setErrorHandler((error, request, reply) => {
-      logger.error({ err: error, path: request.routeOptions.url }, 'management');
-      return reply.code(500).send({ error: 'Something went wrong and was logged.' });
+      logger.error({ err: error, path: request.routeOptions.url }, 'a management request failed');
+      return reply.code(500).send({ error: 'An internal error occurred and was logged.' });
     });
     server.get('/health/live', () => ({ status: 'live' }));
     server.get('/health/ready', async (_request, reply) => {
@@ -54,7 +53,7 @@ export class ManagementServer {
     try {
       await server.listen({ host, port });
     } catch (error) {
-      throw asSettingsError(error, { host, port });
+      throw asUsageError(error, host, port);
     }
     const { address, port: bound } = server.server.address() as AddressInfo;
     const reachable = ['0.0.0.0', '::'].includes(address) ? '127.0.0.1' : address;
@@ -66,7 +65,7 @@ export class ManagementServer {
   }
 }
 
-function asSettingsError(error: unknown, { host, port }: ManagementOptions): unknown {
+function asUsageError(error: unknown, host: string, port: number): unknown {
   switch ((error as NodeJS.ErrnoException).code) {
     case 'EADDRINUSE':
       return new UsageError(

@@ -1,9 +1,9 @@
 import { collectDefaultMetrics, Counter, Gauge, Registry, type Histogram } from 'prom-client';
 import type { Database } from '../database/database.js';
 import { Distribution } from './distribution.js';
-import { Reading } from './reading.js';
+import { CachedValue } from './cached-value.js';
 
-/** Counts something. To count costs an addition: prom-client hears of it when somebody looks. */
+/** A counter that costs one addition: prom-client reads it only when the metrics are scraped. */
 export class Count {
   value = 0;
 
@@ -12,25 +12,25 @@ export class Count {
   }
 }
 
-/** A gauge of the store, and what it tells apart if it has a label. */
+/** A gauge that is read from the store, with at most one label. */
 export interface StoreGauge {
   readonly name: string;
   readonly help: string;
   readonly label?: string;
 }
 
-/** Of each gauge by its name its value, or one for each value of its label. What is null is absent. */
+/** By the name of the gauge: its value, or one value per value of its label. A gauge that is null is absent. */
 export type StoreValues = Readonly<Record<string, number | null | Readonly<Record<string, number>>>>;
 
 /**
- * What a process tells of itself, in a registry of its own. Names begin with `sluice_` and say their unit. A label has few
- * values, which are known beforehand or by the routes: never an id, a path as it was sent, or a key.
+ * The metrics of a process, in a registry of its own. Names begin with `sluice_` and end with their unit. A label has a
+ * small fixed set of values: never an id, a path as it was sent, or a key.
  */
 export class Metrics {
   private readonly registry = new Registry();
   private storeTurn: Promise<unknown> = Promise.resolve();
 
-  /** @param database where gauges of the store are read; without one they are absent */
+  /** @param database for gauges of the store, which are absent without it */
   constructor(private readonly database: Database | null = null) {
     collectDefaultMetrics({ register: this.registry });
   }
@@ -52,7 +52,7 @@ export class Metrics {
     return count;
   }
 
-  /** A counter for each value of a label. They are there, at 0, before anything has happened. */
+  /** One counter per value of a label, all of them at 0 from the start. */
   counters<Value extends string>(
     name: string,
     help: string,
@@ -66,12 +66,12 @@ export class Metrics {
     return Object.fromEntries(counts) as Record<Value, Count>;
   }
 
-  /** @param bounds of its buckets, ascending, in the unit of the name */
+  /** @param bounds the upper bounds of the buckets, ascending, in the unit of the name */
   histogram(name: string, help: string, bounds: readonly number[]): Distribution {
     return this.histograms(name, help, bounds)({});
   }
 
-  /** @returns what adds a histogram with these labels: to be called once for them, its result kept */
+  /** @returns a function that adds a histogram with some labels; call it once for the same labels and keep its result */
   histograms(
     name: string,
     help: string,
@@ -82,8 +82,8 @@ export class Metrics {
       ...{ name, help, type: 'histogram' },
       values: all.flatMap(({ labels, distribution }) => distribution.samples(name, labels)),
     });
-    // prom-client's own histogram takes over a microsecond for each value, which is too much for each request. The
-    // registry needs no more of it than this.
+    // prom-client's own histogram takes over a microsecond per value, too much for every request. The registry calls
+    // only these two members.
     this.registry.registerMetric({ name, get } as unknown as Histogram);
     return (labels) => {
       const distribution = new Distribution(bounds);
@@ -92,7 +92,7 @@ export class Metrics {
     };
   }
 
-  /** A gauge that is read whenever somebody looks. */
+  /** A gauge that is read at each scrape. */
   gauge(name: string, help: string, read: () => number | Promise<number>): void {
     new Gauge({
       ...{ name, help, registers: [this.registry] },
@@ -102,7 +102,7 @@ export class Metrics {
     });
   }
 
-  /** The same for each value of a label. */
+  /** One gauge per value of a label. */
   gauges(name: string, help: string, label: string, read: Readonly<Record<string, () => number>>): void {
     new Gauge({
       ...{ name, help, labelNames: [label], registers: [this.registry] },
@@ -113,8 +113,8 @@ export class Metrics {
   }
 
   /**
-   * Gauges for which the store is asked, at most once in `everyMs` milliseconds, however often somebody looks. While
-   * it is away or slow they are absent, and everything else is told all the same.
+   * Gauges that are read from the store, at most once in `everyMs` milliseconds, however often the metrics are scraped.
+   * While the store is unavailable or slow, they are absent.
    */
   storeGauges(
     everyMs: number,
@@ -122,15 +122,15 @@ export class Metrics {
     read: (database: Database) => Promise<StoreValues>,
   ): void {
     const { database } = this;
-    const reading = new Reading<StoreValues | null>(everyMs, async () =>
+    const cached = new CachedValue<StoreValues | null>(everyMs, async () =>
       database === null ? null : this.inTurn(() => read(database)),
     );
     for (const { name, help, label } of gauges) {
       new Gauge({
         ...{ name, help, labelNames: label === undefined ? [] : [label], registers: [this.registry] },
         async collect() {
-          const values = (await reading.latest())?.[name] ?? null;
-          // To reset a gauge without a label makes it 0.
+          const values = (await cached.latest())?.[name] ?? null;
+          // `reset` would set a gauge without a label to 0.
           if (label === undefined) this.remove();
           else this.reset();
           if (typeof values === 'number') this.set(values);
@@ -140,7 +140,7 @@ export class Metrics {
     }
   }
 
-  // One after the other, so that they take a single connection.
+  // One at a time, so that they use a single connection.
   private inTurn<T>(work: () => Promise<T>): Promise<T> {
     const turn = this.storeTurn.then(work);
     this.storeTurn = turn.catch(() => undefined);

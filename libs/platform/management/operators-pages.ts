@@ -7,10 +7,10 @@ import {
 } from 'fastify';
 import type { Secret } from '../http/secret.js';
 
-/** Makes the pages under a path. */
+/** Creates a plugin that serves the pages under a path. */
 export type OpenPages = (basePath: string) => Promise<FastifyPluginCallback>;
 
-/** No script but their own files, and no font from elsewhere: loading one would tell others who looks at them. */
+/** Only scripts, styles and images of this origin. */
 const OWN_RESOURCES_ONLY = [
   "default-src 'self'",
   "script-src 'self'",
@@ -22,8 +22,8 @@ const OWN_RESOURCES_ONLY = [
 ].join('; ');
 
 /**
- * Pages for operators: behind their key, and opened when they are first asked for. A browser asks for it by HTTP Basic,
- * with any user; a program may send it as a bearer token.
+ * Pages that require the operators' key, opened at the first request. A browser sends the key by HTTP Basic, as the
+ * password of any user; a program may send it as a bearer token.
  */
 export class OperatorsPages {
   private open: OpenPages | null = null;
@@ -34,14 +34,14 @@ export class OperatorsPages {
     private readonly operatorsKey: Secret,
   ) {}
 
-  /** From now on these are shown. */
-  show(open: OpenPages): void {
+  /** From now on these pages are served; until then a request gets 503. */
+  serve(open: OpenPages): void {
     this.open = open;
   }
 
   mount(server: FastifyInstance): void {
     for (const url of [this.path, `${this.path}/*`]) {
-      server.get(url, (request, reply) => this.answer(request, reply));
+      server.get(url, (request, reply) => this.respond(request, reply));
     }
   }
 
@@ -49,7 +49,7 @@ export class OperatorsPages {
     await (await this.opened)?.close();
   }
 
-  private async answer(request: FastifyRequest, reply: FastifyReply): Promise<unknown> {
+  private async respond(request: FastifyRequest, reply: FastifyReply): Promise<unknown> {
     if (!this.operatorsKey.matches(presented(request.headers.authorization ?? ''))) {
       void reply.code(401).header('www-authenticate', 'Basic realm="Sluice operators", charset="UTF-8"');
       return { error: "Send the operators' key, as the password of any user or as a bearer token." };
@@ -68,7 +68,7 @@ export class OperatorsPages {
     return reply;
   }
 
-  // A server that was started takes no more routes, so this is one of its own behind it.
+  // A Fastify server accepts no routes after it has started, so the pages get one of their own.
   private async start(open: OpenPages): Promise<FastifyInstance> {
     const pages = fastify();
     await pages.register(await open(this.path), { prefix: this.path });

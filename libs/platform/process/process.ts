@@ -4,7 +4,7 @@ import { createLogger, type Logger } from '../logging.js';
 import { readSettings, type Settings } from '../settings.js';
 import { UsageError } from '../usage-error.js';
 
-/** Signals within this time, in milliseconds, are one: a terminal and npm both pass a Ctrl-C on. */
+/** Signals within this time count as one: a terminal and npm both forward a Ctrl-C. */
 const SAME_SIGNAL_MS = 1_000;
 const SIGNALS = ['SIGTERM', 'SIGINT'] as const;
 
@@ -14,16 +14,16 @@ interface Running {
 
 /**
  * Runs a process: reads its settings, migrates and starts it, sends `ready` to its parent, and stops it on SIGTERM,
- * SIGINT or when the parent is gone. A second signal ends it at once with exit code 1. A failed start is reported in one
- * sentence, with exit code 1.
- * @param migrate brings the schema of a database up to date; calls `onWait` when another process is doing so
+ * SIGINT or when the parent is gone. A second signal ends it at once with exit code 1. A failed start prints one
+ * sentence and exits with code 1.
+ * @param migrate migrates the schema of a database; calls `onWait` when another process is doing so
  */
 export async function runProcess(
   name: string,
   migrate: (url: string, onWait: () => void) => Promise<void>,
   start: (settings: Settings, logger: Logger, migrate: () => Promise<void>) => Promise<Running>,
 ): Promise<void> {
-  // Before it serves there is nothing to finish. Process 1 of a container ignores signals it has no handler for.
+  // There is nothing to finish yet. Process 1 of a container ignores signals without a handler.
   const leave = () => process.exit(0);
   for (const signal of SIGNALS) process.on(signal, leave);
   try {
@@ -33,7 +33,7 @@ export async function runProcess(
     await requireDirectConnection(url);
     const running = await start(settings, logger, () =>
       migrate(url, () => {
-        logger.info('waiting for another process, which migrates the schema');
+        logger.info('waiting for another process that migrates the schema');
       }),
     );
     for (const signal of SIGNALS) process.off(signal, leave);
@@ -68,26 +68,25 @@ function stopOnSignal(running: Running, logger: Logger): void {
   process.on('disconnect', () => {
     stop('parent is gone');
   });
-  // A parent that went while we started has left no event to wait for.
+  // If the parent ended during the start, the event is past.
   if (process.send !== undefined && !process.connected) stop('parent is gone');
 }
 
-/** Why a port can't be had. */
 interface ListenError {
   readonly code: string;
   readonly message: string;
   readonly port: number;
   readonly address: string;
-  /** Instead of an address where none was found for it. */
+  /** Set instead of `address` when the name could not be resolved. */
   readonly hostname: string;
 }
 
-/** What kept a process from its work, for people. */
+/** Why a process could not start, in one sentence. */
 export function startErrorMessage(error: unknown): string {
   if (error instanceof UsageError) return error.message;
   if (error instanceof DomainError && error.code === 'unavailable') {
     const cause = error.cause instanceof Error ? error.cause.message : '';
-    return `The database of DATABASE_URL cannot be reached: ${cause || 'no answer'}.`;
+    return `The database of DATABASE_URL cannot be reached: ${cause || 'no response'}.`;
   }
   const { code, port, message, ...failed } = error as Partial<ListenError>;
   if (code === 'EADDRINUSE') return `Port ${port ?? ''} is in use: stop what uses it or set PORT to another one.`;

@@ -3,8 +3,8 @@ import type { Settings } from '../settings.js';
 import type { Tracing } from './tracing.js';
 
 /**
- * @param processName the service's name, after "sluice-", unless `OTEL_SERVICE_NAME` says another
- * @returns null when no collector is set: then not even the SDK is loaded
+ * @param processName what follows "sluice-" in the service name, unless `OTEL_SERVICE_NAME` is set
+ * @returns null when no collector is set; the SDK is not loaded then
  */
 export async function openTracing(settings: Settings, processName: string, logger: Logger): Promise<Tracing | null> {
   if (!settings.tracing) return null;

@@ -17,12 +17,12 @@ import { withTimeout } from '#kernel/timeout.js';
 import type { Logger } from '../logging.js';
 import type { Span, SpanAttributes, SpanStart, Tracing } from './tracing.js';
 
-/** A collector that is away is told of at most so often, in milliseconds. */
+/** The minimum time between two log lines about failed exports. */
 const REPORT_EVERY_MS = 60_000;
 
 const KINDS = { server: SpanKind.SERVER, consumer: SpanKind.CONSUMER };
 
-/** Exports spans by OTLP over HTTP. Its settings are OpenTelemetry's own variables, which the SDK reads by itself. */
+/** Exports spans by OTLP over HTTP. The SDK reads OpenTelemetry's standard environment variables. */
 export class OtlpTracing implements Tracing {
   private readonly provider: BasicTracerProvider;
   private readonly tracer;
@@ -38,11 +38,11 @@ export class OtlpTracing implements Tracing {
     const spanProcessors = [new BatchSpanProcessor(new OTLPTraceExporter())];
     this.provider = new BasicTracerProvider({ resource, spanProcessors });
     this.tracer = this.provider.getTracer('sluice');
-    // For what a handler does through OpenTelemetry's API. An SDK that was set up before this one stays in charge of it.
+    // For handlers that use OpenTelemetry's API. If another SDK was registered before, these calls have no effect.
     context.setGlobalContextManager(new AsyncLocalStorageContextManager());
     propagation.setGlobalPropagator(new W3CTraceContextPropagator());
     trace.setGlobalTracerProvider(this.provider);
-    this.listenForFaults();
+    this.reportErrors();
   }
 
   start({ kind, name, parent, attributes }: SpanStart): Span {
@@ -75,25 +75,25 @@ export class OtlpTracing implements Tracing {
     for (const api of [trace, propagation, context, diag]) api.disable();
   }
 
-  private listenForFaults(): void {
+  private reportErrors(): void {
     setGlobalErrorHandler((error) => {
       this.report(error);
     });
-    // Here the SDK says how many spans it had to drop.
-    const warn = (...said: unknown[]) => {
-      this.report({ message: said.filter((part) => typeof part === 'string').join(': ') });
+    // The SDK logs here how many spans it dropped.
+    const warn = (...args: unknown[]) => {
+      this.report({ message: args.filter((arg) => typeof arg === 'string').join(': ') });
     };
     const ignore = () => undefined;
     const logger = { error: warn, warn, info: ignore, debug: ignore, verbose: ignore };
     diag.setLogger(logger, { logLevel: DiagLogLevel.WARN, suppressOverrideMessage: true });
   }
 
-  // The message alone: the error may hold what the collector has answered.
+  // Only the message: the error may contain the collector's response.
   private report(error: unknown): void {
     const now = performance.now();
     if (now - this.reportedAt < REPORT_EVERY_MS) return;
     this.reportedAt = now;
-    const { message = '', code = 'no answer' } = error as { message?: string; code?: string };
+    const { message = '', code = 'no response' } = error as { message?: string; code?: string };
     this.logger.warn({ reason: message === '' ? code : message }, 'traces could not be exported');
   }
 }

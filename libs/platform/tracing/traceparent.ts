@@ -1,12 +1,12 @@
-/** Version 00, and what a later one must begin with: all are of the same length, so a later one may only go on. */
+/** Version 00. A later version begins with the same fields, and more may follow. */
 const FORM = /^(?!ff)([0-9a-f]{2})-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/s;
 
-/** The flags that are known: sampled, and that the trace id is random. The others must not be passed on. */
+/** The known flags: sampled and random trace id. Others must not be propagated. */
 const KNOWN_FLAGS = 0x03;
 
 /**
  * A `traceparent` header (W3C Trace Context, level 2) in the form of version 00.
- * @returns null when there is none, or one that is to be ignored
+ * @returns null when it is missing or invalid
  */
 export function parseTraceparent(header: string | string[] | undefined): string | null {
   if (typeof header !== 'string') return null;

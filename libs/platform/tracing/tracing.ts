@@ -2,32 +2,31 @@ export type SpanAttributes = Readonly<Record<string, string | number>>;
 
 export interface SpanStart {
   readonly kind: 'server' | 'consumer';
-  /** Of few different values: what differs from one span to the next is in the attributes. */
+  /** Of low cardinality; details belong in the attributes. */
   readonly name: string;
-  /** The `traceparent` of the span that this one is part of; null begins a trace. */
+  /** The `traceparent` of the parent span; null starts a new trace. */
   readonly parent: string | null;
   readonly attributes: SpanAttributes;
 }
 
-/** A piece of work, from its start to its end. */
 export interface Span {
-  /** This span as the parent of others, in this process or elsewhere. */
+  /** Identifies this span as a parent, in this process or another. */
   readonly traceparent: string;
-  /** Runs work inside the span: what OpenTelemetry's API begins there becomes a part of it. */
+  /** Runs work with this span as the active one of OpenTelemetry's API. */
   run<T>(work: () => T): T;
   /**
-   * The first call counts, the others do nothing.
-   * @param errorType what kind of error ended it, of few different values; undefined when none did
+   * Only the first call has an effect.
+   * @param errorType the kind of error that ended it, of low cardinality
    */
   end(attributes: SpanAttributes, errorType?: string): void;
 }
 
 /**
- * Tells a collector what this process does, by OpenTelemetry. No method throws, waits, or keeps more than a bounded
- * number of spans: those that a slow collector doesn't take are lost.
+ * Exports spans to an OpenTelemetry collector. No method throws or blocks. The number of buffered spans is bounded;
+ * those that a slow collector doesn't accept are lost.
  */
 export interface Tracing {
   start(span: SpanStart): Span;
-  /** Exports what has ended, for at most this many milliseconds. */
+  /** Exports the spans that have ended, for at most `withinMs` milliseconds. */
   close(withinMs: number): Promise<void>;
 }

@@ -110,7 +110,7 @@ describe('The management port', () => {
     const worker = Program.run('dist/apps/worker/main.js', { ...api.environment, ...settings });
     const url = `http://127.0.0.1:${port}`;
     try {
-      await worker.printed('waiting for another process, which migrates the schema');
+      await worker.printed('waiting for another process that migrates the schema');
       expect((await callUndocumented(url, { path: '/health/live' })).status).toBe(200);
       const migrating = { process: 'migrating', database: 'up' };
       expect(await ready(url)).toEqual({ code: 503, status: 'not ready', checks: migrating });

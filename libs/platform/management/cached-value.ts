@@ -1,10 +1,10 @@
 import { withTimeout } from '#kernel/timeout.js';
 
-/** Milliseconds that somebody who looks waits for a value that is being read. */
-const PATIENCE_MS = 3_000;
+/** How long a caller waits for a value that is being read. */
+const TIMEOUT_MS = 3_000;
 
-/** A value that is costly to read: read when it is asked for, but not again before some time has passed. */
-export class Reading<T> {
+/** A value that is expensive to read. It is read on demand and cached for a time. */
+export class CachedValue<T> {
   private value: T | null = null;
   private readAt = -Infinity;
   private underway: Promise<void> | null = null;
@@ -14,15 +14,15 @@ export class Reading<T> {
     private readonly read: () => Promise<T>,
   ) {}
 
-  /** The value as it was at most `everyMs` milliseconds ago; null when it can't be had, or not in time. */
+  /** The value, at most `everyMs` milliseconds old; null when reading it fails or takes too long. */
   async latest(): Promise<T | null> {
     if (performance.now() - this.readAt < this.everyMs) return this.value;
     this.underway ??= this.refresh().finally(() => (this.underway = null));
-    await withTimeout(this.underway, PATIENCE_MS, () => undefined);
+    await withTimeout(this.underway, TIMEOUT_MS, () => undefined);
     return performance.now() - this.readAt < this.everyMs ? this.value : null;
   }
 
-  // A failure counts as a reading, too: what is away is not asked more often than what is there.
+  // A failure is cached as well, so that an unavailable source is not read more often.
   private async refresh(): Promise<void> {
     const value = await this.read().catch(() => null);
     this.value = value;
