@@ -10,7 +10,7 @@ import { openTracing } from '#platform/tracing/open-tracing.js';
 
 type Imports = NonNullable<ModuleMetadata['imports']>;
 
-/** Opens what every process shares among its contexts. */
+/** Opens what the contexts of a process share. */
 export async function openParts(
   settings: Settings,
   logger: Logger,
@@ -43,7 +43,7 @@ export function startContext(parts: ProcessParts, ...imports: Imports): Promise<
   });
 }
 
-/** Starts the contexts for a command, without tracing or metrics. */
+/** Starts contexts for a command, without tracing or metrics. */
 export async function startTools(
   settings: Settings,
   logger: Logger,

@@ -16,20 +16,19 @@ const MIGRATIONS = [
 
 /** The key of the advisory lock: "sluice" in ASCII. */
 const LOCK = 0x736c75696365;
-/** Milliseconds. */
-const LONG_WAIT = 1_000;
+const LONG_WAIT_MS = 1_000;
 
 /**
- * Brings the schema of a database up to date: ours, then BullMQ's. Processes that start together migrate one by one.
- * @param waits called once when another process has been migrating for a second
+ * Migrates the schema of a database: ours, then BullMQ's. Processes that start together migrate one at a time.
+ * @param onWait called once when another process has been migrating for a second
  * @throws DomainError `unavailable` when the database can't be reached
- * @throws UsageError when the tables of a version before the first release are there
+ * @throws UsageError when the database has tables of a version before the first release
  */
-export async function migrateSchema(url: string, waits?: () => void): Promise<void> {
+export async function migrateSchema(url: string, onWait?: () => void): Promise<void> {
   const client = new ReliableClient({ connectionString: url, connectionTimeoutMillis: STARTING_TIMEOUT_MS });
   try {
     await client.connect();
-    await lock(client, waits);
+    await lock(client, onWait);
     await migrate(client);
     await runMigrations(client);
   } catch (error) {
@@ -39,8 +38,8 @@ export async function migrateSchema(url: string, waits?: () => void): Promise<vo
   }
 }
 
-async function lock(client: pg.Client, waits: () => void = () => undefined): Promise<void> {
-  const timer = setTimeout(waits, LONG_WAIT);
+async function lock(client: pg.Client, onWait: () => void = () => undefined): Promise<void> {
+  const timer = setTimeout(onWait, LONG_WAIT_MS);
   await client.query('SELECT pg_advisory_lock($1)', [LOCK]).finally(() => {
     clearTimeout(timer);
   });
@@ -57,7 +56,7 @@ async function migrate(client: pg.Client): Promise<void> {
   const applied = new Set(rows.map(({ name }) => name));
   if (applied.size > 0 && !applied.has(MIGRATIONS[0])) {
     throw new UsageError(
-      'The database was made by a version of Sluice before the first release. Remove it and start again: the folder ' +
+      'The database was created by a version of Sluice before the first release. Remove it and start again: the folder ' +
         '.data of npm start, or the schemas sluice and bullmq of DATABASE_URL.',
     );
   }
@@ -65,7 +64,7 @@ async function migrate(client: pg.Client): Promise<void> {
     const [context, file] = name.split('/');
     const path = `../libs/${context ?? ''}/adapters/postgres/migrations/${file ?? ''}.sql`;
     const sql = await readFile(new URL(path, import.meta.url), 'utf8');
-    // Statements sent together, without parameters, are one transaction.
+    // Several statements in one query run in one transaction.
     await client.query(`${sql}; INSERT INTO sluice.migrations (name) VALUES ('${name}')`);
   }
 }

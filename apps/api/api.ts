@@ -19,19 +19,19 @@ import { ApiModule } from './api.module.js';
 
 const MINUTE_SECONDS = 60;
 const OPERATORS_PER_MINUTE = 6_000;
-/** Connections that may wait to be accepted. The system drops more without a notice, and clients retry after a second. */
+/** Connections that may wait to be accepted. The system drops more silently, and clients retry after a second. */
 const BACKLOG = 4_096;
 
 export interface Api extends ManagedProcess {
   /** Where it listens, e.g. `http://127.0.0.1:3000`. */
   readonly url: string;
-  /** Finishes running requests, stores what was accepted, closes. */
+  /** Finishes requests in progress, stores what was accepted, closes. */
   stop(): Promise<void>;
 }
 
 /**
  * Starts the HTTP process.
- * @param migrate where the schema of the database is not up to date
+ * @param migrate migrates the schema, if that is not done already
  */
 export function startApi(settings: Settings, logger: Logger, migrate?: () => Promise<void>): Promise<Api> {
   return startManaged(settings, logger, (metrics) => listen(settings, logger, metrics), migrate);

@@ -11,11 +11,11 @@ import { startTools } from '../context.js';
 import { runningUrl } from '../dev/embedded-postgres/embedded-postgres.js';
 
 /**
- * `npm run census`: counts open messages that nothing will ever deliver, in the database of DATABASE_URL or in that of
- * a running `npm start`. Exit code 0 when there are none, 1 otherwise.
+ * `npm run census`: counts stray messages in the database of DATABASE_URL or of a running `npm start`. Exits with 0 when
+ * there are none, else with 1.
  */
 try {
-  // It authenticates no caller, so any pepper will do.
+  // Settings require a pepper, but no caller is authenticated here.
   const env = { API_KEY_PEPPER: '-'.repeat(32), ...process.env, DATABASE_URL: await databaseUrl() };
   const tools = await startTools(readSettings(env), createLogger('silent', 'census'), MessagesModule.forTools());
   const count = await tools.get(StrayMessages).count();
@@ -32,6 +32,6 @@ async function databaseUrl(): Promise<string> {
   const dataDir = join(env.optional('DATA_DIR') ?? '.data', 'postgres');
   const url =
     env.optional('DATABASE_URL') ?? (await runningUrl(await realpath(dataDir).catch(() => dataDir), 'sluice'));
-  if (url === null) throw new UsageError('There is no database: run npm start, or set DATABASE_URL.');
+  if (url === null) throw new UsageError('No database found: run npm start, or set DATABASE_URL.');
   return url;
 }

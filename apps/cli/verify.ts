@@ -3,23 +3,23 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { UsageError } from '#platform/usage-error.js';
 import { Ledger } from './verify/ledger.js';
-import { isKept, printed } from './verify/report.js';
+import { allKept, formatReport } from './verify/report.js';
 import { Verification } from './verify/verification.js';
 
 const USAGE = `Usage: SLUICE_KEY=… npm run verify -- [options]
 
-  --url <url>          where the service is; several times for several addresses of one service
+  --url <url>          the service; repeat it for several addresses of one service
                        (SLUICE_URL, or http://127.0.0.1:3000)
-  --key <key>          an API key; rather set SLUICE_KEY, which ps does not show
+  --key <key>          an API key; prefer SLUICE_KEY, which ps does not show
   --duration <seconds> how long to send, 0 to 86400 (30; with --resume 0)
-  --callers <n>        how many send at the same time, 1 to 1024 (32)
+  --callers <n>        concurrent callers, 1 to 1024 (32)
   --rate <n>           requests a second, of all callers together, 1 to 100000 (500)
-  --messages <n>       most messages to send, 1 to 1000000 (50000)
-  --settle <seconds>   how long to wait for answers and deliveries that are still out, 0 to 86400 (120)
-  --ledger <file>      where to keep the ledger (a new file in the folder for temporary files)
-  --resume             goes on with the ledger of a run that was killed: repeats what is unknown, and reckons
+  --messages <n>       maximum number of messages, 1 to 1000000 (50000)
+  --settle <seconds>   how long to wait for outstanding responses and deliveries, 0 to 86400 (120)
+  --ledger <file>      the file to record responses in (a new temporary file)
+  --resume             continues with the ledger of a killed run: repeats unknown outcomes, then compares
 
-Exit code 0: every promise was kept. 1: one was broken. 2: it could not be judged.`;
+Exit code 0: every guarantee was kept. 1: one was broken. 2: the result is inconclusive.`;
 
 function readOptions() {
   const { values } = parseArgs({
@@ -51,7 +51,7 @@ function readOptions() {
   const apiKey = values.key ?? process.env.SLUICE_KEY ?? '';
   if (!values.help && !/^[\x21-\x7e]+$/.test(apiKey)) throw new UsageError('Set SLUICE_KEY to an API key.');
   if (values.resume && values.ledger === undefined)
-    throw new UsageError('--resume needs --ledger, the file to go on with.');
+    throw new UsageError('--resume requires --ledger, the file to continue with.');
   return {
     urls: (values.url ?? [process.env.SLUICE_URL ?? 'http://127.0.0.1:3000']).map(urlOf),
     apiKey,
@@ -73,7 +73,7 @@ function urlOf(text: string): string {
   return text.replace(/\/+$/, '');
 }
 
-/** Checks the address and the key before anything is sent. @returns the service's clock */
+/** Checks the URL and the key before anything is sent. @returns the time of the service's clock */
 async function connect(url: string, apiKey: string): Promise<Date> {
   const response = await fetch(`${url}/messages?limit=1`, { headers: { authorization: `Bearer ${apiKey}` } }).catch(
     (error: unknown) => {
@@ -82,8 +82,8 @@ async function connect(url: string, apiKey: string): Promise<Date> {
     },
   );
   if (response.status === 401) throw new UsageError(`${url} does not know this API key.`);
-  if (response.status === 403) throw new UsageError('The key needs messages:read, to see what is stored.');
-  if (response.status !== 200) throw new UsageError(`${url}/messages was answered ${response.status}: is it a Sluice?`);
+  if (response.status === 403) throw new UsageError('The key needs the scope messages:read, to list what is stored.');
+  if (response.status !== 200) throw new UsageError(`${url}/messages returned ${response.status}: is it Sluice?`);
   const date = Date.parse(response.headers.get('date') ?? '');
   return Number.isNaN(date) ? new Date() : new Date(date);
 }
@@ -93,7 +93,7 @@ function openLedger({ ledger, resume }: { ledger: string; resume: boolean }, beg
     return resume ? Ledger.resume(ledger) : Ledger.create(ledger, begunAt);
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
-    if (code === 'EEXIST') throw new UsageError(`${ledger} exists: go on with it by --resume, or name another file.`);
+    if (code === 'EEXIST') throw new UsageError(`${ledger} exists: continue with --resume, or choose another file.`);
     throw new UsageError(message);
   }
 }
@@ -110,14 +110,14 @@ async function verify(): Promise<number> {
   console.log(`Verifying ${options.urls.join(', ')} with ${options.callers} callers. Ledger: ${options.ledger}`);
   const verification = new Verification({ ...options, ledger });
   const interrupted = new Promise<void>((resolve) => process.once('SIGINT', resolve));
-  if (options.resume) await verification.takeUp(options.settleMs, now);
+  if (options.resume) await verification.resume(options.settleMs, now);
   verification.start(options.durationMs);
   await Promise.race([verification.ended(), interrupted]);
   await verification.stop(options.settleMs);
-  console.log('Reckoning …');
-  const report = await verification.reckon(options.settleMs);
-  console.log(printed(report));
-  return isKept(report) ? 0 : 1;
+  console.log('Comparing …');
+  const report = await verification.compare(options.settleMs);
+  console.log(formatReport(report));
+  return allKept(report) ? 0 : 1;
 }
 
 try {

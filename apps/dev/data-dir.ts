@@ -3,7 +3,7 @@ import { link, mkdir, open, readFile, rename, rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { UsageError } from '#platform/usage-error.js';
 
-/** The folder of everything that is kept from one start to the next. */
+/** The folder for data that persists between starts. */
 export class DataDir {
   private constructor(readonly path: string) {}
 
@@ -16,7 +16,7 @@ export class DataDir {
       await rm(probe);
     } catch (error) {
       throw new UsageError(
-        `${absolute} can't be written (${String((error as NodeJS.ErrnoException).code)}): set DATA_DIR to a folder that can.`,
+        `${absolute} is not writable (${String((error as NodeJS.ErrnoException).code)}): set DATA_DIR to a writable folder.`,
       );
     }
     return new DataDir(absolute);
@@ -26,7 +26,7 @@ export class DataDir {
     return join(this.path, name);
   }
 
-  /** A secret of 256 bits, generated on the first call and never replaced: what depends on it would be lost. */
+  /** A secret of 256 bits, generated on the first call and never replaced, because existing data depends on it. */
   async secret(name: string): Promise<string> {
     const found = await this.read(name);
     if (found === undefined) await this.writeNew(name, randomBytes(32).toString('hex'), link);

@@ -16,7 +16,7 @@ export interface Started {
   readonly port: number;
   /** For health and metrics: the API's port, and the worker's if there is one. */
   readonly management: { readonly host: string; readonly ports: readonly number[] };
-  /** Where the password of the queue's pages is kept; null if there are none. */
+  /** Where to find the password of the queue's pages; null if there are none. */
   readonly queue: string | null;
   readonly apiKey: string;
   readonly dataDir: DataDir;
@@ -55,8 +55,8 @@ export class Supervisor {
     await migrateSchema(url);
     stopping.throwIfAborted();
     for (const [index, name] of names.entries()) {
-      const own = { DATABASE_URL: url, PORT: String(port), MANAGEMENT_PORT: String(ports[index]) };
-      const launch = () => runApp(name, { ...variables, ...own }, settings.shutdownGraceMs + EXTRA_GRACE_MS);
+      const overrides = { DATABASE_URL: url, PORT: String(port), MANAGEMENT_PORT: String(ports[index]) };
+      const launch = () => runApp(name, { ...variables, ...overrides }, settings.shutdownGraceMs + EXTRA_GRACE_MS);
       this.apps.push(new AutoRestart(`The ${name} process`, () => Promise.resolve(launch())));
     }
     const [apiKey] = await Promise.all([

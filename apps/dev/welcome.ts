@@ -3,8 +3,8 @@ import type { Started } from './supervisor.js';
 /** What to do next, with commands to paste. */
 export function welcome({ host, port, management, queue, apiKey, dataDir }: Started): string {
   const url = `http://${reachable(host)}:${port}`;
-  const managed = management.ports.map((own) => `http://${reachable(management.host)}:${own}`);
-  const all = (path: string) => managed.map((own) => `${own}${path}`).join('  ');
+  const bases = management.ports.map((number) => `http://${reachable(management.host)}:${number}`);
+  const all = (path: string) => bases.map((base) => `${base}${path}`).join('  ');
   return `
 Sluice is ready: ${url}
 
@@ -15,7 +15,7 @@ API key:        ${dataDir.file('dev-key')}
 Data:           ${dataDir.path}
 Health:         ${all('/health/ready')}
 Metrics:        ${all('/metrics')}
-${queue === null ? '' : `Queue:          ${managed[0]}/queues (any user; password: ${queue})\n`}Documentation:  ${url}/docs
+${queue === null ? '' : `Queue:          ${bases[0]}/queues (any user; password: ${queue})\n`}Documentation:  ${url}/docs
 Stop with Ctrl-C.
 `;
 }

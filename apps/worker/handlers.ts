@@ -1,7 +1,7 @@
 import { Environment } from '#platform/environment.js';
 import type { HandlerModule } from '#messages/messages.module.js';
 
-/** Handlers by the name that HANDLER gives: modules that export a `MessageHandler`, loaded when they are chosen. */
+/** The handlers that HANDLER can name: modules that export a `MessageHandler`, loaded on demand. */
 const HANDLERS: Readonly<Record<string, () => Promise<HandlerModule | null>>> = {
   log: () => Promise.resolve(null),
   http: async () => (await import('../../examples/http-handler/http-handler.module.js')).HttpHandlerModule,
@@ -9,8 +9,8 @@ const HANDLERS: Readonly<Record<string, () => Promise<HandlerModule | null>>> = 
 };
 
 /**
- * @returns null for the one that only logs
- * @throws UsageError with the names there are
+ * @returns null for `log`, which only logs deliveries
+ * @throws UsageError for an unknown name
  */
 export async function chosenHandler(environment: Environment): Promise<HandlerModule | null> {
   const name = environment.oneOf('HANDLER', 'log', Object.keys(HANDLERS));

@@ -7,14 +7,14 @@ import { openParts, startContext } from '../context.js';
 import { startManaged, type ManagedProcess } from '#platform/process/managed-process.js';
 
 export interface RunningWorker extends ManagedProcess {
-  /** Takes no more jobs, finishes those that run, closes. */
+  /** Takes no more jobs, finishes those in progress, closes. */
   stop(): Promise<void>;
 }
 
 /**
  * Starts consuming.
- * @param handler what to do with each message, or a module that exports it; null only logs deliveries
- * @param migrate where the schema of the database is not up to date
+ * @param handler handles each message, or a module that exports such a handler; null only logs deliveries
+ * @param migrate migrates the schema, if that is not done already
  */
 export function startWorker(
   settings: Settings,

@@ -66,8 +66,8 @@ describe('a bare BullMQ worker beside an API and a worker', () => {
       await until(() => callers.acknowledged >= MESSAGES, 120_000);
       await callers.stop(60_000);
       // What the bare worker had at hand when it was killed is locked for half a minute.
-      const report = await callers.reckon(60_000 + MESSAGES * 10);
-      expect(report.rules.flatMap(({ broken }) => broken)).toEqual([]);
+      const report = await callers.compare(60_000 + MESSAGES * 10);
+      expect(report.guarantees.flatMap(({ violations }) => violations)).toEqual([]);
       const handled = (await readFile(env.HANDLED, 'utf8').catch(() => '')).match(/msg_\w+/g) ?? [];
       const printed = all.flatMap(({ output }) => output.match(/^msg_\w+/gm) ?? []);
       const delivered = new Set([...handled, ...printed]);

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Ledger } from '../../apps/cli/verify/ledger.js';
-import { printed } from '../../apps/cli/verify/report.js';
+import { formatReport } from '../../apps/cli/verify/report.js';
 import { Verification } from '../../apps/cli/verify/verification.js';
 import { freePort, isAlive, killAll, Program, ROOT, until } from '../support/processes.js';
 
@@ -57,9 +57,9 @@ describe('the whole program', () => {
         program = await start();
       }
       await callers.stop(60_000);
-      const report = await callers.reckon(60_000 + ROUNDS * 10_000);
-      process.stdout.write(`${printed(report)}\n`);
-      expect(report.rules.flatMap(({ broken }) => broken)).toEqual([]);
+      const report = await callers.compare(60_000 + ROUNDS * 10_000);
+      process.stdout.write(`${formatReport(report)}\n`);
+      expect(report.guarantees.flatMap(({ violations }) => violations)).toEqual([]);
       const census = execFileSync(process.execPath, ['dist/apps/cli/census.js'], {
         cwd: ROOT,
         env: { ...process.env, ...env },

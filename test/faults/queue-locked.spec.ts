@@ -21,7 +21,7 @@ describe('a queue that is locked under load', () => {
     await locked.release();
     process.stdout.write(`accepted while locked: ${accepted}, memory: +${Math.round(grown / MEBIBYTE)} MiB\n`);
 
-    expect(await deployment.reckon()).toEqual([]);
+    expect(await deployment.violations()).toEqual([]);
     expect(accepted).toBeGreaterThan(100);
     expect(callers.count('503 unavailable')).toBe(0);
     expect(grown).toBeLessThan(512 * MEBIBYTE);

@@ -105,7 +105,7 @@ describe('Removing old messages', () => {
     );
     expect(await stored(newer)).toEqual([{ messages: OLD, attempts: OLD + 1 }]);
     await deployment.going();
-    expect(await deployment.reckon()).toEqual([]);
+    expect(await deployment.violations()).toEqual([]);
     await deployment.stop();
   }, 300_000);
 });

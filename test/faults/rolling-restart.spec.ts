@@ -40,7 +40,7 @@ describe('Processes that begin and end beside others', () => {
         }
       });
       await deployment.going();
-      expect(await deployment.reckon()).toEqual([]);
+      expect(await deployment.violations()).toEqual([]);
       await deployment.stop();
     },
     150_000 + rounds.all.length * 60_000,

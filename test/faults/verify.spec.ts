@@ -24,7 +24,7 @@ describe('npm run verify', () => {
   const linesOf = (ledger: string) => readFileSync(deployment.file(ledger), 'utf8').split('\n').length;
 
   it(
-    'killed while it sends, goes on with its ledger, and finds every promise kept',
+    'continues with its ledger after it was killed, and finds every guarantee kept',
     async () => {
       const first = verify('killed', '--duration', '600');
       await until(() => first.output.includes('Ledger') && linesOf('killed') > 100, MINUTES);
@@ -32,14 +32,14 @@ describe('npm run verify', () => {
       await first.ended();
       const second = verify('killed', '--resume');
       expect(await second.ended(2 * MINUTES)).toBe(0);
-      expect(second.output).toMatch(/Every promise was kept\.\n$/);
+      expect(second.output).toMatch(/Every guarantee was kept\.\n$/);
       expect(readFileSync(deployment.file('killed'), 'utf8')).not.toContain(deployment.apiKey);
     },
     4 * MINUTES,
   );
 
   it(
-    'tells of a message that is lost, by its exit code as well',
+    'reports a lost message, by its exit code as well',
     async () => {
       expect(await verify('lost', '--messages', '40').ended(2 * MINUTES)).toBe(0);
       const { id } = JSON.parse(
@@ -51,25 +51,25 @@ describe('npm run verify', () => {
       const again = verify('lost', '--resume');
       expect(await again.ended(2 * MINUTES)).toBe(1);
       expect(again.output).toContain(`was acknowledged as ${id} and is not stored`);
-      expect(again.output).toMatch(/A promise was broken\.\n$/);
+      expect(again.output).toMatch(/A guarantee was broken\.\n$/);
     },
     4 * MINUTES,
   );
 
-  describe('goes on with a ledger', () => {
+  describe('continues with a ledger', () => {
     const HOUR = 3_600_000;
-    const OPEN = '{"n":0,"is":"sent","wrong":false}\n';
-    const TOLD = `${OPEN}{"n":0,"is":"refused","status":429}\n`;
+    const OPEN = '{"n":0,"is":"sent","invalid":false}\n';
+    const KNOWN = `${OPEN}{"n":0,"is":"refused","status":429}\n`;
 
     it.each([
-      ['22 hours old', 22, OPEN, 0, /Every promise was kept/],
-      ['24 hours old, of which nothing is unknown', 24, TOLD, 0, /Every promise was kept/],
+      ['22 hours old', 22, OPEN, 0, /Every guarantee was kept/],
+      ['24 hours old, without an unknown outcome', 24, KNOWN, 0, /Every guarantee was kept/],
       [
-        'not if it is 24 hours old, for the keys may have lapsed',
+        'but not if it is 24 hours old, because the keys may have expired',
         24,
         OPEN,
         2,
-        /unknown\. Their Idempotency-Keys may have/,
+        /outcome\. Their Idempotency-Keys may have/,
       ],
     ])(
       '%s',
@@ -87,7 +87,7 @@ describe('npm run verify', () => {
   });
 
   it(
-    'says what the key lacks',
+    'reports the missing scope of a key',
     async () => {
       const issued = await fetch(`${deployment.api.url}/api-keys`, {
         method: 'POST',
@@ -97,7 +97,7 @@ describe('npm run verify', () => {
       const { key } = (await issued.json()) as { key: string };
       const program = verify('unused', '--key', key);
       expect(await program.ended(MINUTES)).toBe(2);
-      expect(program.output).toBe('The key needs messages:read, to see what is stored.\n');
+      expect(program.output).toBe('The key needs the scope messages:read, to list what is stored.\n');
     },
     MINUTES,
   );
@@ -110,7 +110,7 @@ describe('npm run verify', () => {
     [['--ledger', '/nonexistent/ledger'], /ENOENT/],
     [['--unknown'], /Unknown option '--unknown'/],
   ])(
-    'says in a sentence why it can do nothing with %j',
+    'reports in a sentence what is wrong with %j',
     async (args, sentence) => {
       const program = verify('unused', ...args);
       expect(await program.ended(MINUTES)).toBe(2);

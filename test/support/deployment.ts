@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { migrateSchema } from '../../apps/schema.js';
 import { Ledger } from '../../apps/cli/verify/ledger.js';
-import { printed } from '../../apps/cli/verify/report.js';
+import { formatReport } from '../../apps/cli/verify/report.js';
 import { Verification } from '../../apps/cli/verify/verification.js';
 import { SETTINGS, TestApi } from './api.js';
 import { Link } from './link.js';
@@ -163,13 +163,13 @@ export class Deployment {
     if (response.status !== 202) throw new Error(`answered ${response.status}`);
   }
 
-  /** Ends the callers and compares what they were told with what is stored; everything that is wrong, as sentences. */
-  async reckon(): Promise<string[]> {
+  /** Ends the callers and compares their ledger with what is stored; returns each violation as a sentence. */
+  async violations(): Promise<string[]> {
     await this.callers.stop(60_000);
-    const report = await this.callers.reckon(120_000);
-    process.stdout.write(`${printed(report)}\n`);
-    const broken = report.rules.flatMap((rule) => rule.broken);
-    return [...broken, ...this.died(), ...(await this.strays())];
+    const report = await this.callers.compare(120_000);
+    process.stdout.write(`${formatReport(report)}\n`);
+    const violations = report.guarantees.flatMap((guarantee) => guarantee.violations);
+    return [...violations, ...this.died(), ...(await this.strays())];
   }
 
   census(): Promise<number> {

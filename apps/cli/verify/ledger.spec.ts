@@ -16,7 +16,7 @@ describe('A ledger', () => {
     rmSync(folder, { recursive: true });
   });
 
-  it('is taken up as it was left, and goes on with the next number', () => {
+  it('is resumed with the same entries, and continues with the next number', () => {
     const begunAt = new Date('2026-11-21T09:30:00.000Z');
     const left = Ledger.create(path, begunAt);
     left.acknowledged(left.begin(false), 'msg_0');
@@ -31,22 +31,24 @@ describe('A ledger', () => {
     expect(taken.begin(false)).toBe(4);
   });
 
-  it('loses nothing but the half line that a killed process has left', () => {
+  it('loses nothing but the incomplete line of a killed process', () => {
     Ledger.create(path, new Date()).begin(false);
     appendFileSync(path, '{"n":0,"is":"ackno');
     const taken = Ledger.resume(path);
     taken.acknowledged(0, 'msg_0');
-    expect(Ledger.resume(path).entries).toEqual([{ fate: 'acknowledged', wrong: false, doubtful: false, id: 'msg_0' }]);
+    expect(Ledger.resume(path).entries).toEqual([
+      { outcome: 'acknowledged', invalid: false, doubtful: false, id: 'msg_0' },
+    ]);
   });
 
-  it('remembers each id that a message was told', () => {
+  it('records every id that was returned for a message', () => {
     const ledger = Ledger.create(path, new Date());
     const n = ledger.begin(false);
     for (const id of ['msg_0', 'msg_0', 'msg_9']) ledger.acknowledged(n, id);
-    expect(Ledger.resume(path).entries[n]).toMatchObject({ id: 'msg_0', others: ['msg_9'] });
+    expect(Ledger.resume(path).entries[n]).toMatchObject({ id: 'msg_0', otherIds: ['msg_9'] });
   });
 
-  it('knows its own messages by their text', () => {
+  it('recognizes its own messages by their text', () => {
     const ledger = Ledger.create(path, new Date());
     expect(ledger.numberOf(ledger.textOf(17))).toBe(17);
     expect(ledger.numberOf(`${ledger.textOf(17)} \u0000`)).toBe(17);
@@ -55,10 +57,10 @@ describe('A ledger', () => {
     }
   });
 
-  it('overwrites no file, and takes up none that is something else', () => {
+  it('overwrites no file, and resumes only ledgers', () => {
     writeFileSync(path, 'mine');
     expect(() => Ledger.create(path, new Date())).toThrow(/EEXIST/);
-    expect(() => Ledger.resume(path)).toThrow(/is no ledger/);
+    expect(() => Ledger.resume(path)).toThrow(/is not a ledger/);
     expect(() => Ledger.resume(join(folder, 'none'))).toThrow(/ENOENT/);
     expect(readFileSync(path, 'utf8')).toBe('mine');
   });

@@ -1,53 +1,53 @@
 import { randomBytes } from 'node:crypto';
 import { appendFileSync, openSync, readFileSync, writeSync } from 'node:fs';
 
-/** What the service has said of a message so far; nothing yet is `unknown`, for it may have been stored. */
+/** The state of a message by the responses so far. Without a response it is `unknown`, since it may have been stored. */
 export interface Entry {
-  fate: 'unknown' | 'acknowledged' | 'refused';
-  /** Sent in a form that the service must refuse. */
-  readonly wrong: boolean;
-  /** Whether an answer was lost at least once. */
+  outcome: 'unknown' | 'acknowledged' | 'refused';
+  /** Whether the service must refuse it. */
+  readonly invalid: boolean;
+  /** Whether the outcome was unknown at least once. */
   doubtful: boolean;
   /** The message's id, once it was acknowledged. */
   id?: string;
-  /** Every message id that the service has told for it, when there is more than one. */
-  others?: string[];
+  /** Further ids that the service has returned for it, which must not happen. */
+  otherIds?: string[];
 }
 
 type Line =
   | { readonly run: string; readonly begunAt: string }
-  | { readonly n: number; readonly is: 'sent'; readonly wrong: boolean }
+  | { readonly n: number; readonly is: 'sent'; readonly invalid: boolean }
   | { readonly n: number; readonly is: 'acknowledged'; readonly id: string }
   | { readonly n: number; readonly is: 'refused'; readonly status: number }
   | { readonly n: number; readonly is: 'unknown'; readonly why: string };
 
 /**
- * What was sent and what was said of it, in a file that only grows: each line is written before whatever it tells of
- * goes on, so that a killed process can be taken up where it was. Messages are numbered from 0.
+ * An append-only file of the messages sent and their responses. Each line is written before the run proceeds, so that
+ * it can be resumed after the process was killed. Messages are numbered from 0.
  */
 export class Ledger {
   readonly entries: Entry[] = [];
 
   private constructor(
     private readonly file: number,
-    /** What tells this run's messages from all others. */
+    /** Identifies the messages of this run. */
     readonly run: string,
     readonly begunAt: Date,
   ) {}
 
-  /** @throws Error with code EEXIST when there is such a file: nobody's ledger is overwritten */
+  /** @throws Error with code EEXIST when the file exists: it is not overwritten */
   static create(path: string, begunAt: Date): Ledger {
     const ledger = new Ledger(openSync(path, 'ax', 0o600), randomBytes(6).toString('hex'), begunAt);
     ledger.write({ run: ledger.run, begunAt: begunAt.toISOString() });
     return ledger;
   }
 
-  /** @throws Error when the file can't be read, or is no ledger */
+  /** @throws Error when the file can't be read or is not a ledger */
   static resume(path: string): Ledger {
     const text = readFileSync(path, 'utf8');
     const [first, ...lines] = text.split('\n').flatMap(parse);
-    if (first === undefined || !('run' in first)) throw new Error(`${path} is no ledger of this command.`);
-    // A process that was killed may have left half a line. It ends here, and is passed over from then on.
+    if (first === undefined || !('run' in first)) throw new Error(`${path} is not a ledger of this command.`);
+    // A killed process may have left an incomplete line. It is ended here, and ignored when the ledger is read.
     if (!text.endsWith('\n')) appendFileSync(path, '\n');
     const ledger = new Ledger(openSync(path, 'a'), first.run, new Date(first.begunAt));
     for (const line of lines) ledger.apply(line);
@@ -62,16 +62,16 @@ export class Ledger {
     return `verify-${this.run}-${n}`;
   }
 
-  /** The number of the message of this text; null when it is none of this run. */
+  /** The number of the message with this text; null when it is not of this run. */
   numberOf(text: string): number | null {
     const [what, run, n = ''] = text.split(' ');
     return what === 'verify' && run === this.run && /^\d+/.test(n) ? Number.parseInt(n, 10) : null;
   }
 
   /** @returns the number of a new message, which is about to be sent */
-  begin(wrong: boolean): number {
+  begin(invalid: boolean): number {
     const n = this.entries.length;
-    this.note({ n, is: 'sent', wrong });
+    this.note({ n, is: 'sent', invalid });
     return n;
   }
 
@@ -87,9 +87,9 @@ export class Ledger {
     this.note({ n, is: 'unknown', why });
   }
 
-  /** The numbers of messages of a fate. */
-  all(fate: Entry['fate']): number[] {
-    return this.entries.flatMap((entry, n) => (entry.fate === fate ? [n] : []));
+  /** The numbers of the messages with this outcome. */
+  all(outcome: Entry['outcome']): number[] {
+    return this.entries.flatMap((entry, n) => (entry.outcome === outcome ? [n] : []));
   }
 
   private note(line: Line): void {
@@ -103,14 +103,14 @@ export class Ledger {
 
   private apply(line: Line): void {
     if ('run' in line) return;
-    if (line.is === 'sent') this.entries[line.n] = { fate: 'unknown', wrong: line.wrong, doubtful: false };
+    if (line.is === 'sent') this.entries[line.n] = { outcome: 'unknown', invalid: line.invalid, doubtful: false };
     const entry = this.entries[line.n];
     if (entry === undefined) return;
     if (line.is === 'unknown') entry.doubtful = true;
-    if (line.is === 'refused') entry.fate = 'refused';
+    if (line.is === 'refused') entry.outcome = 'refused';
     if (line.is === 'acknowledged') {
-      entry.fate = 'acknowledged';
-      if (entry.id !== undefined && entry.id !== line.id) entry.others = [...(entry.others ?? []), line.id];
+      entry.outcome = 'acknowledged';
+      if (entry.id !== undefined && entry.id !== line.id) entry.otherIds = [...(entry.otherIds ?? []), line.id];
       entry.id ??= line.id;
     }
   }
@@ -120,7 +120,7 @@ function parse(line: string): Line[] {
   try {
     return line === '' ? [] : [JSON.parse(line) as Line];
   } catch {
-    // Half a line, of a process that was killed: what it would have told is unknown, which is what it counts as.
+    // An incomplete line of a killed process. Without it the outcome is unknown, which is safe.
     return [];
   }
 }

@@ -1,32 +1,31 @@
 import type { Report } from './verification.js';
 
-/** Cases of one rule that are printed; the others are counted. */
+/** The maximum number of violations printed per guarantee; the others are counted. */
 const SHOWN = 5;
 
-/** The report as people read it. */
-export function printed({ counts, answers, rules, ...times }: Report): string {
-  const kinds = [...answers].sort(([, a], [, b]) => b - a);
+export function formatReport({ counts, responses, guarantees, ...times }: Report): string {
+  const kinds = [...responses].sort(([, a], [, b]) => b - a);
   const rows: [string, string][] = [
     ['acknowledged', number(counts.acknowledged)],
     ['refused', number(counts.refused)],
-    ['outcome unknown at first, then told', number(counts.doubtful - counts.unknown)],
-    ['outcome still unknown', number(counts.unknown)],
+    ['outcome known only after a retry', number(counts.doubtful - counts.unknown)],
+    ['outcome unknown', number(counts.unknown)],
     ['stored', number(counts.stored)],
-    ...kinds.map(([kind, count]): [string, string] => [`answered ${kind}`, number(count)]),
+    ...kinds.map(([kind, count]): [string, string] => [`response ${kind}`, number(count)]),
     ['median, 99th percentile', `${times.medianMs} ms, ${times.p99Ms} ms`],
     ['longest pause between two acknowledgements', `${number(times.longestPauseMs)} ms`],
   ];
-  const promises = rules.flatMap(({ promise, broken }) => [
-    row(promise, broken.length === 0 ? 'kept' : `BROKEN ${number(broken.length)} times`),
-    ...broken.slice(0, SHOWN).map((sentence) => `    ${sentence}`),
-    ...(broken.length > SHOWN ? [`    … and ${number(broken.length - SHOWN)} more`] : []),
+  const results = guarantees.flatMap(({ text, violations }) => [
+    row(text, violations.length === 0 ? 'kept' : `BROKEN ${number(violations.length)} times`),
+    ...violations.slice(0, SHOWN).map((sentence) => `    ${sentence}`),
+    ...(violations.length > SHOWN ? [`    … and ${number(violations.length - SHOWN)} more`] : []),
   ]);
-  const verdict = isKept({ rules }) ? 'Every promise was kept.' : 'A promise was broken.';
-  return [...rows.map(([name, value]) => row(name, value)), '', ...promises, '', verdict].join('\n');
+  const verdict = allKept({ guarantees }) ? 'Every guarantee was kept.' : 'A guarantee was broken.';
+  return [...rows.map(([name, value]) => row(name, value)), '', ...results, '', verdict].join('\n');
 }
 
-export function isKept({ rules }: Pick<Report, 'rules'>): boolean {
-  return rules.every(({ broken }) => broken.length === 0);
+export function allKept({ guarantees }: Pick<Report, 'guarantees'>): boolean {
+  return guarantees.every(({ violations }) => violations.length === 0);
 }
 
 function row(name: string, value: string): string {

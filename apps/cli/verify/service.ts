@@ -1,4 +1,4 @@
-/** A message as the service shows it. */
+/** A message as the API returns it. */
 export interface MessageView {
   readonly id: string;
   readonly message: string;
@@ -9,13 +9,13 @@ export interface MessageView {
 export interface Window {
   readonly name: string;
   readonly remaining: number;
-  /** Milliseconds from the answer on. */
+  /** Milliseconds from the response on. */
   readonly resetsInMs: number;
 }
 
-export interface Answer {
+export interface ServiceResponse {
   readonly status: number;
-  /** Null when it was no JSON. */
+  /** Null when it is not JSON. */
   readonly body: Record<string, unknown> | null;
   readonly isProblem: boolean;
   readonly replayed: boolean;
@@ -29,35 +29,34 @@ interface Request {
   readonly body?: string;
 }
 
-/** An answer that doesn't come within this time, in milliseconds, is lost. */
-const PATIENCE_MS = 20_000;
+const TIMEOUT_MS = 20_000;
 
-/** The service under test, by its public API. Every method rejects when there is no answer. */
+/** A client of the service under test. Every method rejects when there is no response in time. */
 export class Service {
-  /** @param urls of one service: when one does not answer, the next attempt goes to another */
+  /** @param urls of one service; each attempt uses the next one */
   constructor(
     private readonly urls: readonly string[],
     private readonly apiKey: string,
   ) {}
 
-  /** @param turn which of the URLs to ask */
-  send(message: string, idempotencyKey: string, turn: number): Promise<Answer> {
-    return this.ask(turn, '/messages', {
+  /** @param attempt chooses the URL */
+  send(message: string, idempotencyKey: string, attempt: number): Promise<ServiceResponse> {
+    return this.request(attempt, '/messages', {
       method: 'POST',
       headers: { 'content-type': 'application/json', 'idempotency-key': idempotencyKey },
       body: JSON.stringify({ message }),
     });
   }
 
-  get(path: string, turn: number): Promise<Answer> {
-    return this.ask(turn, path, { method: 'GET', headers: {} });
+  get(path: string, attempt: number): Promise<ServiceResponse> {
+    return this.request(attempt, path, { method: 'GET', headers: {} });
   }
 
-  private async ask(turn: number, path: string, request: Request): Promise<Answer> {
-    const response = await fetch(`${this.urls[turn % this.urls.length] ?? ''}${path}`, {
+  private async request(attempt: number, path: string, request: Request): Promise<ServiceResponse> {
+    const response = await fetch(`${this.urls[attempt % this.urls.length] ?? ''}${path}`, {
       ...request,
       headers: { ...request.headers, authorization: `Bearer ${this.apiKey}` },
-      signal: AbortSignal.timeout(PATIENCE_MS),
+      signal: AbortSignal.timeout(TIMEOUT_MS),
     });
     const { status, headers } = response;
     const type = headers.get('content-type') ?? '';
@@ -77,7 +76,7 @@ function parse(text: string): Record<string, unknown> | null {
   try {
     return JSON.parse(text) as Record<string, unknown>;
   } catch {
-    // A proxy's page, say: whoever asked sees that there is no body.
+    // For example an HTML page of a proxy.
     return null;
   }
 }
@@ -91,8 +90,8 @@ function windowsIn(header: string): Window[] {
   }));
 }
 
-/** Why a request got no answer, in a word. */
+/** Why a request got no response, in a word. */
 export function reasonOf(error: unknown): string {
   const { name, message, cause } = error as { name?: string; message?: string; cause?: { code?: string } };
-  return cause?.code ?? (name === 'TimeoutError' ? 'no answer in time' : (message ?? 'no answer'));
+  return cause?.code ?? (name === 'TimeoutError' ? 'timeout' : (message ?? 'no response'));
 }

@@ -2,15 +2,15 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Ledger } from './ledger.js';
-import { reckon } from './reckoning.js';
+import { checkGuarantees } from './check-guarantees.js';
 import type { MessageView } from './service.js';
 
-describe('The reckoning', () => {
+describe('checkGuarantees', () => {
   let folder: string;
   let ledger: Ledger;
 
   beforeEach(() => {
-    folder = mkdtempSync(join(tmpdir(), 'sluice-reckoning-'));
+    folder = mkdtempSync(join(tmpdir(), 'sluice-guarantees-'));
     ledger = Ledger.create(join(folder, 'ledger'), new Date());
     ledger.acknowledged(ledger.begin(false), 'msg_0');
     ledger.refused(ledger.begin(true), 400);
@@ -25,12 +25,12 @@ describe('The reckoning', () => {
     ...{ id: `msg_${n}`, message: ledger.textOf(n), status: 'delivered', attempts: 1 },
     ...differing,
   });
-  const broken = (stored: MessageView[], unexpected: string[] = []) =>
-    reckon(ledger, stored, unexpected).flatMap((rule) => rule.broken);
+  const violations = (stored: MessageView[], unexpected: string[] = []) =>
+    checkGuarantees(ledger, stored, unexpected).flatMap((guarantee) => guarantee.violations);
 
-  it('finds nothing wrong when what was acknowledged is delivered, and what is unknown is stored once or not', () => {
-    expect(broken([view(0)])).toEqual([]);
-    expect(broken([view(0), view(2, { status: 'queued' })])).toEqual([]);
+  it('finds nothing invalid when what was acknowledged is delivered, and what is unknown is stored once or not', () => {
+    expect(violations([view(0)])).toEqual([]);
+    expect(violations([view(0), view(2, { status: 'queued' })])).toEqual([]);
   });
 
   it.each([
@@ -41,7 +41,7 @@ describe('The reckoning', () => {
       ['message 0 was acknowledged as msg_0 and is not stored'],
     ],
     ['one that is failed', () => [view(0, { status: 'failed' })], ['message 0 (msg_0) is failed']],
-    ['one that nobody attempted', () => [view(0, { attempts: 0 })], ['message 0 (msg_0) is delivered']],
+    ['one that was never attempted', () => [view(0, { attempts: 0 })], ['message 0 (msg_0) is delivered']],
     [
       'a text that was changed',
       () => [view(0, { message: `${ledger.textOf(0)} ` })],
@@ -55,14 +55,14 @@ describe('The reckoning', () => {
       ['message 2 is stored 2 times: msg_2, msg_9'],
     ],
   ])('finds %s', (_, stored, sentences) => {
-    expect(broken(stored())).toEqual(sentences);
+    expect(violations(stored())).toEqual(sentences);
   });
 
-  it('finds a repetition that was told another id, and answers that nothing excuses', () => {
+  it('finds a repetition that returned another id, and unexpected responses', () => {
     ledger.acknowledged(0, 'msg_9');
-    expect(broken([view(0)], ['A request was answered 500.'])).toEqual([
-      'message 0 was told msg_0 and msg_9',
-      'A request was answered 500.',
+    expect(violations([view(0)], ['A response was 500.'])).toEqual([
+      'message 0 was acknowledged as msg_0 and msg_9',
+      'A response was 500.',
     ]);
   });
 });

@@ -1,18 +1,18 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Answer } from './service.js';
+import type { ServiceResponse } from './service.js';
 
-interface Kept {
+interface WindowState {
   remaining: number;
   resetsAt: number;
 }
 
-/** Windows that end this close together, in milliseconds, are one: they are told in whole seconds. */
-const SAME_MS = 1_500;
+/** Windows that reset this close together are the same: the service sends whole seconds. */
+const SAME_WINDOW_MS = 1_500;
 
-/** Keeps all callers together to a rate, and to the limits that the service tells of. */
-export class Pacer {
-  private readonly windows = new Map<string, Kept>();
-  private underWay = 0;
+/** Keeps all callers together to a rate, and within the limits that the service sends. */
+export class Throttle {
+  private readonly windows = new Map<string, WindowState>();
+  private pending = 0;
   private heldUntil = 0;
   private nextSlot = 0;
 
@@ -20,11 +20,11 @@ export class Pacer {
 
   /**
    * Resolves when one more request may be sent.
-   * @param deadline `performance.now()`
+   * @param deadline in milliseconds of `performance.now()`
    * @param reserve requests to leave for others
-   * @returns false when that is not before `deadline`, or when `signal` is aborted meanwhile
+   * @returns false when that is not before `deadline`, or when `signal` is aborted first
    */
-  async turn(
+  async acquire(
     deadline: number,
     { reserve = 0, signal }: { reserve?: number; signal?: AbortSignal } = {},
   ): Promise<boolean> {
@@ -38,23 +38,23 @@ export class Pacer {
     }
     this.nextSlot = Math.max(this.nextSlot, performance.now() - 100) + 1_000 / this.perSecond;
     for (const window of this.windows.values()) window.remaining--;
-    this.underWay++;
+    this.pending++;
     return true;
   }
 
-  /** Takes note of what the answer to a request says of the limits; null when there was none. */
-  note(answer: Answer | null): void {
-    this.underWay--;
-    if (answer === null) return;
-    const { status, retryAfterMs, windows } = answer;
+  /** Updates the limits from the response to a request; null when there was none. */
+  release(response: ServiceResponse | null): void {
+    this.pending--;
+    if (response === null) return;
+    const { status, retryAfterMs, windows } = response;
     const now = performance.now();
     if (status === 429 && retryAfterMs !== null) this.heldUntil = Math.max(this.heldUntil, now + retryAfterMs);
     for (const { name, remaining, resetsInMs } of windows) {
       const known = this.windows.get(name);
       const resetsAt = now + resetsInMs;
-      // Answers overtake each other, so of one window the least is true; in a new one, what is under way counts.
-      const same = known !== undefined && Math.abs(known.resetsAt - resetsAt) < SAME_MS;
-      const left = same ? Math.min(known.remaining, remaining) : remaining - this.underWay;
+      // Responses may arrive out of order: within a window the lowest value is right; in a new one pending requests count.
+      const same = known !== undefined && Math.abs(known.resetsAt - resetsAt) < SAME_WINDOW_MS;
+      const left = same ? Math.min(known.remaining, remaining) : remaining - this.pending;
       this.windows.set(name, { remaining: left, resetsAt });
     }
   }
