@@ -64,7 +64,7 @@ export interface FieldError {
 /** Details that become part of the message; `errors` has all. */
 const DETAILS_IN_MESSAGE = 3;
 
-/** A request that can never succeed as it is. */
+/** A request with invalid fields or parameters. */
 export class ValidationError extends DomainError {
   constructor(readonly errors: readonly FieldError[]) {
     const details = errors.slice(0, DETAILS_IN_MESSAGE).map(({ detail }) => detail);

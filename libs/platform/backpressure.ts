@@ -1,8 +1,8 @@
 import type { BatchObserver, Waiting } from './batcher.js';
 
-/** A shorter overload is a burst or a hiccup of the database, and its requests are served late. */
+/** A shorter overload is a burst or a pause of the database, and its requests are served late. */
 const GRACE_MS = 1_000;
-/** An overload ends when no request had to wait too long for this time. */
+/** An overload ends when no request has had to wait too long for this time. */
 const CALM_MS = 1_000;
 /** The rate of a queue is measured over the last one to two spans of this length. */
 const SPAN_MS = 1_000;

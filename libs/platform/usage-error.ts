@@ -1,4 +1,4 @@
-/** An error that whoever runs the program can fix. Its message is one complete sentence, printed without a stack trace. */
+/** An error that the user of the program can fix. Its message is one complete sentence, printed without a stack trace. */
 export class UsageError extends Error {
   override readonly name = 'UsageError';
 }

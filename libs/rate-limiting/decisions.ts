@@ -1,4 +1,4 @@
-/** What the limiter decides on a request. Requests without a valid API key are those of strangers. */
+/** The limiter's decisions on requests. `stranger` stands for a request without a valid API key. */
 export const DECISIONS = [
   'admitted',
   'refused',

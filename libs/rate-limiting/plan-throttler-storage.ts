@@ -39,7 +39,7 @@ export interface PlanThrottlerRecord extends ThrottlerStorageRecord {
 }
 
 /**
- * Counts requests by account, in a minute and a day at once, and bans keys that continue after they were refused.
+ * Counts requests by account, per minute and per day, and bans keys that continue after they were refused.
  *
  * Of any number of parallel hits, through any number of processes, exactly the limit is admitted: both counts, the
  * strikes, the ban and the check that the key is up to date are one atomic step. A crash of the database may lose the

@@ -63,7 +63,7 @@ export class RefusalCache {
     if (key === undefined || key.strikesUntil <= now) return null;
     if (now >= account.recheckAt) return null;
     if (now >= key.strikesFrom) {
-      // The strike that causes the ban is answered with the ban, so the store decides it.
+      // The response to the strike that causes the ban reports the ban, so the store decides it.
       if (key.strikes + key.pending + 1 >= account.outcome.banAfter) return null;
       if (key.pending++ === 0) key.pendingSince = now;
       this.pending.add(key);

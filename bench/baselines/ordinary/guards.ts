@@ -9,7 +9,7 @@ export interface Authenticated extends FastifyRequest {
   accountId: string;
 }
 
-/** Looks up the key by its hash for each request. */
+/** Queries the key by its hash for each request. */
 export class ApiKeyGuard implements CanActivate {
   constructor(private readonly keys: Repository<ApiKey>) {}
 

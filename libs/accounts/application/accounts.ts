@@ -3,7 +3,7 @@ import type { ApiKey } from '../domain/api-key.js';
 
 export interface Page {
   readonly limit: number;
-  /** Only what is older than the one with this id. */
+  /** Only items older than the one with this id. */
   readonly before: string | null;
 }
 

@@ -7,7 +7,7 @@ import type { Accounts, FoundKey } from './accounts.js';
 import type { KeySecrets } from './key-secrets.js';
 import type { LastUsedTracker } from './last-used-tracker.js';
 
-/** Milliseconds that an unknown key is cached: a key that was just issued must work at once on every process. */
+/** How long an unknown key is cached: a key that was just issued must work on every process within a second. */
 const UNKNOWN_TTL_MS = 900;
 /** The limiter confirms a known key with every hit, by its epoch, so this only bounds what the cache holds. */
 const KNOWN_TTL_MS = 600_000;

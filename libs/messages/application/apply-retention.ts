@@ -3,7 +3,7 @@ import type { Partitions, Period } from './partitions.js';
 
 const DAY_MS = 86_400_000;
 const EVERY_MS = 3_600_000;
-/** Days for which periods exist in advance, so that a few failed runs do no harm. */
+/** Periods are created this far in advance, so that a few failed runs do no harm. */
 const AHEAD_DAYS = 7;
 
 export interface Retained {
@@ -24,7 +24,7 @@ export class ApplyRetention {
   });
   private closed = false;
 
-  /** @param days for which a message is kept after it was created */
+  /** @param days how long a message is kept after it was created */
   constructor(
     private readonly partitions: Partitions,
     private readonly days: number,
@@ -54,7 +54,7 @@ export class ApplyRetention {
       if (await this.partitions.empty(period)) removed.push(period);
     }
     for (const period of expired) {
-      // Periods have no gaps: one that is kept keeps those after it.
+      // Periods have no gaps, so those after a kept one are kept as well.
       if (this.closed || !(await this.partitions.remove(period))) break;
     }
     return { removed, stragglers: this.closed ? 0 : await this.partitions.removeStragglers(end) };

@@ -27,13 +27,13 @@ export interface DeliveryTerms extends RetryPolicy {
   readonly attemptTimeoutMs: number;
 }
 
-/** A message that was taken over so often may be killing its workers, and runs alone. */
+/** A message that was taken over this often may be killing its workers, and runs alone. */
 const SUSPECT_AFTER_CRASHES = 2;
-/** A message that kills its worker alone so often is poison and fails. Its neighbours never do. */
+/** A message that kills its worker this often while it runs alone is a poison message, and fails. */
 const POISON_AFTER_LONE_CRASHES = 3;
-/** Milliseconds that a claim outlives its attempt, to store how it ended. */
+/** How long a claim outlives the timeout of its attempt, to store how it ended. */
 const SETTLING_MS = 15_000;
-/** Milliseconds for which a claim is retried when its response is lost: left alone, it would pass for a crash. */
+/** How long a claim is retried when its response is lost: without a retry, it would count as a crash. */
 const CLAIMING_MS = 5_000;
 const MAX_REASON_LENGTH = 1_000;
 const DONE: Outcome = { kind: 'done' };
@@ -43,7 +43,7 @@ export type DeliveryEnd = 'delivered' | 'retried' | 'failed' | 'lost_claim';
 
 export interface DeliveryObserver {
   ended(how: DeliveryEnd): void;
-  /** The handler has taken so many milliseconds, or timed out. */
+  /** The handler ended or timed out after this many milliseconds. */
   handled(ms: number): void;
 }
 
@@ -61,8 +61,7 @@ export class DeliverMessage {
   ) {}
 
   /**
-   * @param stopping aborts when the process ends: what could not be stored by then is left to the worker that takes
-   *   the job over
+   * @param stopping aborts when the process ends; another worker then takes over what could not be stored
    * @throws DomainError `unavailable` when the store could not be reached
    */
   async execute(job: Job, stopping: AbortSignal): Promise<Outcome> {
@@ -149,7 +148,7 @@ export class DeliverMessage {
   }
 }
 
-/** Repeats a call of the store while that is unavailable, for at most so many milliseconds. */
+/** Repeats a call of the store while the store is unavailable, for at most `maxMs`. */
 async function retryWhileUnavailable<T>(call: () => Promise<T>, maxMs: number, stopping: AbortSignal): Promise<T> {
   let waited = 0;
   for (let waitMs = 50; ; waitMs = Math.min(waitMs * 2, 1_000)) {

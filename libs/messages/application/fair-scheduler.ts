@@ -1,4 +1,4 @@
-/** Messages of one account in one turn: what a message of another account waits for, at most. */
+/** The maximum number of messages of one account in one turn: another account waits for at most this many. */
 const SHARE = 50;
 
 /** The largest priority of BullMQ. */
@@ -11,7 +11,7 @@ const LAST_TURN = 2_097_151;
  */
 export class FairScheduler {
   private currentTurn = 0;
-  /** How many messages, counted from the first turn, each account has in turns that are still to come. */
+  /** By account: the position after its last scheduled message, counted from the first turn. */
   private readonly scheduled = new Map<string, number>();
 
   /** @param turn of the next message in the queue; null when it is empty */
@@ -29,9 +29,9 @@ export class FairScheduler {
   assign(accountIds: readonly string[]): { readonly turns: readonly number[]; readonly added: () => void } {
     const assigned = new Map<string, { readonly start: number; count: number }>();
     const turns = accountIds.map((accountId) => {
-      const own = assigned.get(accountId) ?? { start: this.startOf(accountId), count: 0 };
-      assigned.set(accountId, own);
-      return Math.min(Math.floor((own.start + own.count++) / SHARE), LAST_TURN);
+      const range = assigned.get(accountId) ?? { start: this.startOf(accountId), count: 0 };
+      assigned.set(accountId, range);
+      return Math.min(Math.floor((range.start + range.count++) / SHARE), LAST_TURN);
     });
     return {
       turns,

@@ -38,5 +38,5 @@ export class RetryDelivery extends Error {
   }
 }
 
-/** Thrown by a handler that knows that no further attempt can succeed: the message fails at once. */
+/** Thrown by a handler that knows that no further attempt can succeed: the message fails immediately. */
 export class GiveUp extends Error {}

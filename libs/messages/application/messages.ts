@@ -10,7 +10,7 @@ export interface Idempotency {
   readonly fingerprint: Buffer;
 }
 
-/** Milliseconds for which an idempotency key is kept. */
+/** How long an idempotency key is kept. */
 export const KEY_LIFETIME_MS = 24 * 3_600_000;
 
 export interface Accepted {

@@ -10,7 +10,7 @@ export type RelayFault = 'relay_failed' | 'job_refused' | 'cleanup_failed' | 'sw
 export interface RelayObserver {
   /** Passes a function that returns what waits in memory to be relayed. */
   watch(backlog: () => { readonly entries: number; readonly bytes: number }): void;
-  /** So many messages were added to the queue in one call. */
+  /** This many messages were added to the queue in one call. */
   relayed(messages: number): void;
   failed(fault: RelayFault, error: unknown): void;
 }
@@ -21,9 +21,9 @@ const LIMITS = {
   batchBytes: 4 * 1_048_576,
   /** Bytes that may wait in memory; further entries stay in the outbox for the sweeper. */
   waitingBytes: 32 * 1_048_576,
-  /** A call costs the queue some milliseconds however few messages it has: between two calls, more are gathered. */
+  /** Milliseconds between two calls. A call costs some milliseconds however few messages it has. */
   gatherMs: { least: 20, most: 100 },
-  /** Milliseconds that relayed entries wait for others to be removed with. */
+  /** Relayed entries are removed together, after this many milliseconds. */
   removeAfterMs: 200,
   /** Younger entries belong to the process that stored them. */
   sweepAgeMs: 2_000,

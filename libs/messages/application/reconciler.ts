@@ -6,7 +6,7 @@ import type { QueueMaintenance } from './queue-maintenance.js';
 import type { StrayMessage, StrayMessages } from './stray-messages.js';
 
 const STRAYS_PER_STEP = 500;
-/** Jobs that other programs ended are kept this long for inspection; our workers remove theirs at once. */
+/** Jobs that other programs ended are kept this long for inspection; our workers remove theirs immediately. */
 const ENDED_JOB_LIFETIME_MS = 24 * 3_600_000;
 
 export interface Reconciled {

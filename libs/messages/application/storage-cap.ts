@@ -6,7 +6,7 @@ import type { AccountDay, StorageLedger } from './storage-ledger.js';
 
 const DAY_MS = 86_400_000;
 const FLUSH_EVERY_MS = 1_000;
-/** Full accounts are checked again every so many rounds: a removal is noticed within 5 s. */
+/** Full accounts are checked again in every fifth round, so a removal is noticed within 5 s. */
 const RECHECK_ROUNDS = 4;
 const ACCOUNTS_PER_QUERY = 1_000;
 /** Accounts in memory; one that was evicted is checked again with its next message. */

@@ -21,7 +21,7 @@ export interface MessageState {
   readonly accountId: string;
   /** Named `message` in HTTP, in jobs and in `Delivery`. */
   readonly text: string;
-  /** Not to be delivered earlier; null for at once. */
+  /** The earliest time of delivery; null for immediately. */
   readonly deliverAt: Date | null;
   /** The trace in which it was sent, as a W3C `traceparent`; null without one. */
   readonly traceparent: string | null;

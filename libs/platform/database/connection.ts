@@ -48,7 +48,7 @@ export const ASYNCHRONOUS_COMMIT = '-c synchronous_commit=off';
 
 /**
  * Milliseconds that a starting process waits for its first connection. No client is waiting yet, and on a busy machine
- * the process itself is slow. A refused connection still fails at once.
+ * the process itself is slow. A refused connection still fails immediately.
  */
 export const STARTING_TIMEOUT_MS = 10_000;
 

@@ -3,7 +3,7 @@ import { LRUCache } from 'lru-cache';
 import { RetryLaterError } from '#kernel/domain-error.js';
 import { seconds, type RateLimitWindow } from './rate-limit-headers.js';
 
-/** The most addresses that are kept. Beyond that the least recently used are dropped, so that memory stays bounded. */
+/** Beyond this the least recently used addresses are dropped, so that memory stays bounded. */
 const MAX_ADDRESSES = 100_000;
 /** An IPv6 customer has a whole /64; a budget for each of its addresses would be none. */
 const IPV6_PREFIX = 64;
@@ -13,7 +13,7 @@ interface Counter {
   readonly endsAt: number;
 }
 
-/** @param what is used up: the beginning of a sentence */
+/** @param what the subject of the sentence "… are used up." */
 export function rateLimitExceeded(what: string, retryInMs: number): RetryLaterError {
   const retryAfter = seconds(retryInMs);
   return new RetryLaterError('rate_limit_exceeded', `${what} are used up. Retry after ${retryAfter} s.`, retryAfter);

@@ -20,8 +20,8 @@ declare module 'fastify' {
     caller?: Caller | undefined;
     /** Whether the request carries the operators' key. */
     operator?: boolean;
-    /** When the caller was last known to be entitled, in milliseconds of `performance.now()`. */
-    passedAt?: number;
+    /** When the key was last verified, in milliseconds of `performance.now()`. */
+    verifiedAt?: number;
   }
 }
 

@@ -32,7 +32,7 @@ export interface EdgeOptions {
   readonly cors: CorsHeaders;
   /** Counts requests that could not be read. */
   readonly anonymous: AddressBudget;
-  /** Learns all routes. */
+  /** Filled with all routes as they are registered. */
   readonly routes: RouteTable;
   readonly metrics: RequestMetrics;
 }
@@ -80,7 +80,7 @@ export function createEdge(options: EdgeOptions): FastifyAdapter {
   for (const method of METHODS.filter((name) => !['GET', 'HEAD', 'CONNECT'].includes(name))) {
     fastify.addHttpMethod(method, { hasBody: false, overrideExisting: true });
   }
-  options.routes.learnFrom(fastify);
+  options.routes.collectFrom(fastify);
   watchConnections(fastify, options.requestTimeoutMs, options.maxConnections);
   const server = fastify.server;
   // By default Node silently drops headers beyond 2,000, so that they could not be refused.

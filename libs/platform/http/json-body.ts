@@ -156,10 +156,10 @@ function validated(type: BodyClass, json: unknown): object {
   for (const field of fieldsOf(type)) {
     if (Object.hasOwn(json, field)) body[field] = (json as Record<string, unknown>)[field];
   }
-  const faults = validateSync(body, { stopAtFirstError: true, validationError: { target: false, value: false } });
-  if (faults.length > 0) {
+  const errors = validateSync(body, { stopAtFirstError: true, validationError: { target: false, value: false } });
+  if (errors.length > 0) {
     throw new ValidationError(
-      faults.map(({ property, constraints }) => ({
+      errors.map(({ property, constraints }) => ({
         pointer: `/${property}`,
         detail: Object.values(constraints ?? {})[0] ?? `${property} is not valid.`,
       })),

@@ -5,7 +5,7 @@ import { nullable, viewModel, type Model } from './openapi/schema.js';
 export interface PageQuery {
   /** 1 to 100. */
   readonly limit: number;
-  /** Only what is older than the one with this id. */
+  /** Only items older than the one with this id. */
   readonly before: string | null;
 }
 
@@ -29,7 +29,7 @@ export const PAGING = {
   cursor: { type: 'string', description: 'The `nextCursor` of the previous page. Omit it for the first page.' },
 } as const;
 
-/** The model of a page of these. */
+/** The model of a page of these items. */
 export function pageModel(item: Model): Model {
   return viewModel<PageView<unknown>>(`${item.name}Page`, 'A page of a list, newest first.', {
     data: { type: 'array', maxItems: MAX_LIMIT, items: item },
@@ -46,8 +46,8 @@ type Query = Readonly<Record<string, unknown>>;
 /**
  * `limit` and `cursor` of a list; other parameters are ignored.
  * @param prefix of the ids that are listed
- * @param more reads further parameters, and adds what is wrong with them to the errors
- * @throws ValidationError that names every parameter at fault
+ * @param more reads further parameters and adds their errors
+ * @throws ValidationError with an error for each invalid parameter
  */
 export function readPage<More extends object>(
   query: Query,
@@ -70,7 +70,7 @@ export function readPage<More extends object>(
 
 /**
  * A page of a list.
- * @param found up to one more than the limit: one more means that there is a next page
+ * @param found up to one item more than the limit, which means that there is a next page
  */
 export function pageOf<Item, View>(
   found: readonly Item[],
@@ -80,7 +80,7 @@ export function pageOf<Item, View>(
 ): PageView<View> {
   const items = found.slice(0, limit);
   const last = found.length > limit ? items.at(-1) : undefined;
-  // Opaque on purpose, so that what a cursor holds can change.
+  // Opaque to clients, so that its content can change.
   return {
     data: items.map(view),
     nextCursor: last === undefined ? null : Buffer.from(idOf(last)).toString('base64url'),

@@ -16,7 +16,7 @@ declare module 'fastify' {
   }
 }
 
-/** The window that binds first: the one with fewer requests remaining, of two with as many the one that resets later. */
+/** The window with the fewest requests remaining; of two with as many, the one that resets later. */
 export function tightest(windows: readonly RateLimitWindow[]): RateLimitWindow | undefined {
   let [shown] = windows;
   for (const one of windows) {

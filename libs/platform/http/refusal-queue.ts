@@ -1,13 +1,12 @@
-/** Milliseconds per iteration of the event loop: the least and the most that is spent on refusals. */
+/** The time that refusals may take in one iteration of the event loop. */
 const MIN_BUDGET_MS = 1;
 const MAX_BUDGET_MS = 20;
-/** Between those, this share of the time that everything else took in the iteration before: served requests come first. */
+/** Between these bounds, the budget is this share of the time that everything else took in the iteration before. */
 const SHARE = 0.1;
 
 /**
- * Bounds the time that refusals take in each iteration of the event loop; the rest wait for the next iterations. Each
- * refusal brings the next request of its connection at once, so that a flood through many connections would otherwise
- * delay every other request.
+ * Bounds the time that refusals take in each iteration of the event loop; the rest wait for the next iterations. A
+ * client that is refused sends its next request immediately, so a flood would otherwise delay every other request.
  */
 export class RefusalQueue {
   private readonly waiting: (() => void)[] = [];

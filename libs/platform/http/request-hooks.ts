@@ -13,7 +13,7 @@ import { sendRefusal, setRateLimitHeaders, setStandardHeaders, type Refusal } fr
 import { traceRequest } from './traceparent.js';
 import type { Tracing } from '../tracing/tracing.js';
 
-/** Refuses from memory what the guards would refuse, in the same words. */
+/** Refuses from memory, with the same response, what the guards would refuse. */
 export abstract class EarlyCheck {
   /** @returns null when the guards must decide */
   abstract refusal(request: FastifyRequest): Refusal | null;
@@ -23,10 +23,10 @@ export interface RequestHookOptions {
   /** Counts requests that have no valid API key. */
   readonly anonymous: AddressBudget;
   readonly metrics: RequestMetrics;
-  /** Makes a span of each request; null makes none. */
+  /** Starts a span for each request; null when tracing is off. */
   readonly tracing: Tracing | null;
   readonly cors: CorsHeaders;
-  /** Whether requests wait for too long, so that new ones must be refused. */
+  /** Whether new requests must be refused because the others wait for too long. */
   readonly isOverloaded: () => boolean;
   readonly earlyCheck: EarlyCheck;
 }
@@ -34,8 +34,8 @@ export interface RequestHookOptions {
 const OVERLOADED = new DomainError('unavailable', 'The service is overloaded. Retry later.');
 
 /**
- * What happens to every request before NestJS sees it: requests that are refused from memory end here, at a fraction of
- * the cost of a request that is served.
+ * The hooks of every request, which run before NestJS. A request that can be refused from memory ends here, at a fraction
+ * of the cost of a request that is served.
  */
 export function addRequestHooks(fastify: FastifyInstance, options: RequestHookOptions): void {
   const { anonymous, metrics, tracing, cors, isOverloaded, earlyCheck } = options;

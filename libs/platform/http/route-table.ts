@@ -1,29 +1,29 @@
 import type { FastifyInstance } from 'fastify';
 
 interface Route {
-  /** Whether it is this one path, and not one of a kind. */
+  /** Whether its path has no parameters. */
   readonly isExact: boolean;
   readonly pattern: RegExp;
   readonly method: string;
 }
 
-/** Which methods each path has, learned from the routes as they are registered. */
+/** The methods of each path, collected from the routes as they are registered. */
 export class RouteTable {
   private readonly routes: Route[] = [];
-  /** The methods of those that are one path, by that path. */
+  /** The methods of routes without parameters, by their path. */
   private readonly exact = new Map<string, Set<string>>();
 
   /** Must be called before any route is registered. */
-  learnFrom(fastify: FastifyInstance): void {
+  collectFrom(fastify: FastifyInstance): void {
     fastify.addHook('onRoute', ({ url, method }) => {
       if (!url.includes('*')) for (const name of [method].flat()) this.add(url, name);
     });
   }
 
   /**
-   * Whether there is a route of this one path, and none with this method: the router would try routes of a kind, and
-   * take `batch` in `/messages/batch` for an id.
-   * @param target a path, and maybe a query
+   * Whether a path without parameters has routes, but none with this method. The router would try routes with parameters
+   * then, and take `batch` in `/messages/batch` for an id.
+   * @param target a path with an optional query
    */
   lacks(target: string, method: string): boolean {
     const methods = this.exact.get(pathOf(target));
@@ -31,18 +31,18 @@ export class RouteTable {
   }
 
   /**
-   * Methods of a path, in the order of their registration; none for one that doesn't exist.
-   * @param target the path as the router has accepted it, percent-encoded, and maybe a query
+   * The methods of a path, in the order of their registration; none for a path that doesn't exist.
+   * @param target the path as the router has accepted it, percent-encoded, with an optional query
    */
   methodsFor(target: string): string[] {
     const path = decodeURI(target.replace(/\?.*/s, ''));
     const routes = this.routes.filter(({ pattern }) => pattern.test(path));
-    // `/messages/batch` is no message.
+    // `/messages/batch` is not a message.
     const exact = routes.filter(({ isExact }) => isExact);
     return methodsOf(exact.length > 0 ? exact : routes);
   }
 
-  /** Methods that any path has. */
+  /** The methods of all paths. */
   allMethods(): string[] {
     return methodsOf(this.routes);
   }

@@ -1,6 +1,6 @@
 import { hash, timingSafeEqual } from 'node:crypto';
 
-/** A secret to compare presented ones with. Only its digest is kept. */
+/** A secret that others are compared with. Only its digest is in memory. */
 export class Secret {
   private readonly digest: Buffer;
 

@@ -16,7 +16,7 @@ export function readTime(value: unknown): Date | null {
 }
 
 /** The error for an invalid time. */
-export function notATime(field: string): string {
+export function invalidTime(field: string): string {
   return `${field} must be a time like 2030-01-31T12:00:00Z.`;
 }
 
@@ -32,6 +32,6 @@ export class Time implements ValidatorConstraintInterface {
   }
 
   defaultMessage({ property }: ValidationArguments): string {
-    return notATime(property);
+    return invalidTime(property);
   }
 }

@@ -10,7 +10,7 @@ export interface Simulation {
 /**
  * Counts which of these requests would be admitted, for an account whose windows have counted nothing yet.
  * @param times milliseconds from the start, in ascending order
- * @param each called for each request in turn
+ * @param each called for each request, in order
  */
 export function simulate(
   times: Iterable<number>,

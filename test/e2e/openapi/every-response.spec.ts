@@ -123,13 +123,13 @@ describe('Every documented response', () => {
 
   it('belongs to a route, and every route is documented', async () => {
     const routes = new Set<string>();
-    const learnFrom = jest.spyOn(RouteTable.prototype, 'learnFrom').mockImplementation((fastify) => {
+    const collectFrom = jest.spyOn(RouteTable.prototype, 'collectFrom').mockImplementation((fastify) => {
       fastify.addHook('onRoute', ({ method, url }) => {
         for (const name of [method].flat()) routes.add(`${name} ${url.replace(/:(\w+)/g, '{$1}')}`);
       });
     });
     await (await startApi(readSettings(api.environment), createLogger('silent', 'api'))).stop();
-    learnFrom.mockRestore();
+    collectFrom.mockRestore();
     const known = [...routes].filter((route) => !route.startsWith('HEAD ') && !route.includes('*'));
     const described = OPERATIONS.map(({ method, path }) => `${method.toUpperCase()} ${path}`);
     expect(known.toSorted()).toEqual(described.toSorted());

@@ -31,7 +31,7 @@ class CreateApiKeyBody {
   })
   @IsOptional()
   @IsArray({ message: 'scopes must be an array.' })
-  @ArrayNotEmpty({ message: 'scopes must name at least one; leave it out for all that your own key has.' })
+  @ArrayNotEmpty({ message: 'scopes must have at least one item. Omit it for all scopes of your own key.' })
   @IsIn(SCOPES, { each: true, message: `scopes must be some of ${SCOPES.join(', ')}.` })
   scopes?: Scope[] | null;
 

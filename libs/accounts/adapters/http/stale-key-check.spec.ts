@@ -17,7 +17,7 @@ async function respond(passedMsAgo: number, refresh: () => Promise<Caller | null
   new StaleKeyCheck(host, { refresh: refreshed } as unknown as AuthenticateCaller).onModuleInit();
   server.post('/messages', (request, reply) => {
     request.presentedKey = 'slc_key';
-    request.passedAt = performance.now() - passedMsAgo;
+    request.verifiedAt = performance.now() - passedMsAgo;
     return reply.code(status).header('location', '/messages/1').send({ id: '1' });
   });
   server.post('/accounts', (_request, reply) => reply.code(status).send({ id: '1' }));

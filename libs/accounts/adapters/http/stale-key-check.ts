@@ -22,8 +22,8 @@ export class StaleKeyCheck implements OnModuleInit {
     const fastify = this.host.httpAdapter.getInstance<FastifyInstance>();
     // With a callback: most responses need no check, and should not wait for a promise.
     fastify.addHook('onSend', (request, reply, payload, done) => {
-      const { passedAt, presentedKey } = request;
-      if (passedAt === undefined || presentedKey === undefined || reply.statusCode >= 300 || isFresh(passedAt)) {
+      const { verifiedAt, presentedKey } = request;
+      if (verifiedAt === undefined || presentedKey === undefined || reply.statusCode >= 300 || isFresh(verifiedAt)) {
         done(null, payload);
         return;
       }

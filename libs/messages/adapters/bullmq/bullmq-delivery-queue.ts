@@ -7,7 +7,7 @@ import { JOB_NAME, toJobData, toTelemetry } from './delivery-job.js';
 import type { QueueConnection } from './queue-connection.js';
 import { nextPriority } from './tables/queue-depth.js';
 
-/** Milliseconds for which the current turn is cached. */
+/** How long the current turn is cached. */
 const TURN_CACHED_MS = 250;
 
 /** Uses BullMQ's public API only. The turns of accounts are priorities of jobs, of which 0 is the first. */
@@ -15,9 +15,7 @@ export class BullMqDeliveryQueue extends DeliveryQueue {
   private readonly scheduler = new FairScheduler();
   private turnReadAt = -Infinity;
 
-  /**
-   * @param policy for workers of other programs, which take it from the job
-   */
+  /** @param policy for workers of other programs, which read it from the job */
   constructor(
     private readonly connection: QueueConnection,
     private readonly policy: RetryPolicy,
@@ -42,7 +40,7 @@ export class BullMqDeliveryQueue extends DeliveryQueue {
       await this.connection.queue.addBulk(jobs);
       added();
     } catch (error) {
-      // A lock timeout is not the fault of a job.
+      // A lock timeout concerns the queue, not a job.
       throw asUnavailable(asUnavailable(error), isContention);
     }
   }
@@ -50,7 +48,7 @@ export class BullMqDeliveryQueue extends DeliveryQueue {
   private async refreshTurn(): Promise<void> {
     if (performance.now() - this.turnReadAt < TURN_CACHED_MS) return;
     this.turnReadAt = performance.now();
-    // Only a hint: without it, the last known turn is used, and `addBulk` reports what is wrong with the queue.
+    // Only a hint: without it, the last known turn is used, and `addBulk` reports the error.
     const turn = await nextPriority(this.connection).catch(() => undefined);
     if (turn !== undefined) this.scheduler.setCurrentTurn(turn);
   }

@@ -18,7 +18,7 @@ export class ClockWatch {
   constructor(
     private readonly pool: Pool,
     private readonly options: ClockWatchOptions,
-    /** Called with how far the clock is ahead, in milliseconds, when it becomes wrong; with null when it is right again. */
+    /** Called with the difference in milliseconds when it exceeds the tolerance, and with null when it no longer does. */
     private readonly onChange: (aheadMs: number | null) => void,
   ) {}
 
@@ -34,7 +34,7 @@ export class ClockWatch {
 
   private async check(): Promise<void> {
     const aheadMs = await this.aheadMs().catch(() => null);
-    // While the database is away, no worker can take a job anyway.
+    // While the database is unavailable, no worker can take a job anyway.
     if (aheadMs === null) return;
     const isWrong = Math.abs(aheadMs) > this.options.toleranceMs;
     if (isWrong !== this.isWrong) this.onChange(isWrong ? aheadMs : null);

@@ -44,14 +44,14 @@ export class Consumer {
         stalledInterval,
         maxStalledCount: NEVER,
         runRetryDelay: 1_000,
-        // Kept for inspection; what counts is the message's row.
+        // Only for inspection: the message's row is authoritative.
         removeOnFail: { age: 86_400 },
       },
     );
     this.worker.on('error', (error) => {
       this.logger.warn({ err: error }, 'queue error');
     });
-    // A job is taken over in two stalled checks: a wrong clock is noticed between them.
+    // A job is taken over after two stalled checks; a wrong clock is detected between them.
     const watch = { everyMs: Math.round(stalledInterval / 2), toleranceMs: Math.round(lockMs / 4) };
     this.clockWatch = new ClockWatch(connection.pool, watch, (aheadMs) => {
       this.onClockChange(aheadMs);
@@ -68,7 +68,7 @@ export class Consumer {
     if (!this.worker.isPaused()) void this.worker.run();
   }
 
-  /** Takes no more jobs and waits for the running ones, at most `graceMs`. Another worker takes over what is left. */
+  /** Takes no more jobs and waits at most `graceMs` for those in progress. Another worker takes over the rest. */
   async close(graceMs: number): Promise<void> {
     void this.clockWatch.close();
     await withTimeout(this.worker.close(), graceMs, () => {

@@ -11,7 +11,7 @@ import {
 import { ValidationError, type FieldError } from '#kernel/domain-error.js';
 import { bodyModel } from '#platform/http/openapi/body-model.js';
 import { Field } from '#platform/http/openapi/operation.js';
-import { notATime, readTime, Time, TIME_SCHEMA } from '#platform/http/time.js';
+import { invalidTime, readTime, Time, TIME_SCHEMA } from '#platform/http/time.js';
 import { deliverAtError } from '../../domain/delivery-time.js';
 import type { NewMessage } from '../../domain/message.js';
 import { MAX_TEXT_BYTES, textError } from '../../domain/message-text.js';
@@ -45,7 +45,7 @@ class MessageText implements ValidatorConstraintInterface {
 
 function timeError(value: unknown): string | null {
   const time = readTime(value);
-  return time === null ? notATime('deliverAt') : deliverAtError(time, new Date());
+  return time === null ? invalidTime('deliverAt') : deliverAtError(time, new Date());
 }
 
 @ValidatorConstraint()

@@ -21,21 +21,20 @@ export interface StoreQueries {
   strays(database: Database): Promise<number>;
 }
 
-/** Milliseconds. */
-const DEPTH_EVERY = 5_000;
-const CENSUS_EVERY = 30_000;
+const DEPTH_EVERY_MS = 5_000;
+const CENSUS_EVERY_MS = 30_000;
 
-/** Gauges of what is stored but not delivered: the same in all processes of an installation. */
+/** Gauges of messages that are stored but not delivered, with the same values in all processes of an installation. */
 export function watchStore(metrics: Metrics, queries: StoreQueries): void {
   metrics.storeGauges(
-    DEPTH_EVERY,
+    DEPTH_EVERY_MS,
     [
       {
         name: 'sluice_outbox_entries',
         help: 'Outbox entries that are due and not yet in the queue, up to 10,000',
       },
-      { name: 'sluice_outbox_messages', help: 'Messages in those entries' },
-      { name: 'sluice_outbox_oldest_seconds', help: 'How long the oldest of them has been due' },
+      { name: 'sluice_outbox_messages', help: 'Messages in these entries' },
+      { name: 'sluice_outbox_oldest_seconds', help: 'How long the oldest of these entries has been due' },
     ],
     async (database) => {
       const { entries, messages, oldest } = await queries.backlog(database);
@@ -43,7 +42,7 @@ export function watchStore(metrics: Metrics, queries: StoreQueries): void {
     },
   );
   metrics.storeGauges(
-    DEPTH_EVERY,
+    DEPTH_EVERY_MS,
     [
       {
         name: 'sluice_queue_jobs',
@@ -61,11 +60,11 @@ export function watchStore(metrics: Metrics, queries: StoreQueries): void {
     },
   );
   metrics.storeGauges(
-    CENSUS_EVERY,
+    CENSUS_EVERY_MS,
     [
       {
         name: 'sluice_census_violations',
-        help: 'Stray messages among the 100,000 oldest open ones: not 0 means that something is broken',
+        help: 'Stray messages among the 100,000 oldest open ones; any value but 0 is an error',
       },
     ],
     async (database) => ({ sluice_census_violations: await queries.strays(database) }),

@@ -12,7 +12,7 @@ import { INITIAL_STATUS } from '../../domain/message-status.js';
 import { ADD_MESSAGES } from './add-messages.sql.js';
 import { DELETE_KEY, FIND_FIRST_USES } from './idempotency-keys.sql.js';
 
-/** Milliseconds that a request waits, at least, for the first one with its key. */
+/** The minimum time that a request waits for the first one with its key. */
 const KEY_WAIT_MS = 5_000;
 
 const LIMITS = {
@@ -142,8 +142,8 @@ export class GroupCommit {
     const all = requests.flatMap(({ messages }) => messages);
     for (const { id, message_ids, for_sweeper } of entries) {
       if (for_sweeper) continue;
-      const own = new Set(message_ids);
-      this.onCommitted.enqueue({ id, messages: all.filter((message) => own.has(message.id)) });
+      const ids = new Set(message_ids);
+      this.onCommitted.enqueue({ id, messages: all.filter((message) => ids.has(message.id)) });
     }
     return new Set(entries.flatMap(({ message_ids }) => message_ids));
   }

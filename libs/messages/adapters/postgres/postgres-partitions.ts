@@ -6,7 +6,7 @@ import { Partitions, type Period } from '../../application/partitions.js';
 import { OPEN_STATUSES } from '../../domain/message-status.js';
 import { BYTES } from './message-row.js';
 
-/** Milliseconds that others may have to wait behind a lock request, and between two tries. */
+/** The maximum time that others wait behind a lock request, and the pause between two tries. */
 const LOCK_TIMEOUT_MS = 200;
 const PAUSE_MS = 500;
 const TRIES = 5;
@@ -72,7 +72,7 @@ export class PostgresPartitions extends Partitions {
         INSERT INTO ${added} SELECT * FROM moved;
         ALTER TABLE sluice.${table} ATTACH PARTITION ${after} FOR VALUES FROM (${until}) TO (MAXVALUE);`;
     });
-    await this.alone(`
+    await this.runExclusively(`
       IF (SELECT max(until) FROM (${PERIODS}) p) = '${nameOf(period).slice(0, 8)}' THEN
         ${LOCK_BOTH}
         ${steps.join('')}
@@ -86,7 +86,7 @@ export class PostgresPartitions extends Partitions {
     const isOpen = `EXISTS (SELECT FROM sluice.messages_${name} WHERE ${OPEN})`;
     if (!(await this.has(period)) || !(await isFilled())) return false;
     // First without a lock: a message may stay open for long.
-    await this.alone(`
+    await this.runExclusively(`
       IF to_regclass('sluice.messages_${name}') IS NULL THEN RETURN; END IF;
       IF ${isOpen} THEN RETURN; END IF;
       LOCK TABLE sluice.messages_${name}, sluice.attempts_${name} IN ACCESS EXCLUSIVE MODE;
@@ -106,7 +106,7 @@ export class PostgresPartitions extends Partitions {
         DROP TABLE sluice.${table}_${name};
         ALTER TABLE sluice.${table} ATTACH PARTITION ${before} FOR VALUES FROM (MINVALUE) TO (${boundOf(oldest.until)});`;
     });
-    await this.alone(`
+    await this.runExclusively(`
       IF (SELECT min("from") FROM (${PERIODS}) p) IS DISTINCT FROM '${name.slice(0, 8)}' THEN RETURN; END IF;
       IF ${isFilled} THEN RETURN; END IF;
       ${LOCK_BOTH}
@@ -134,10 +134,10 @@ export class PostgresPartitions extends Partitions {
   }
 
   /**
-   * One process at a time, with locks that are available soon or not at all. All in one statement, so that no lock is
-   * held while the database waits for a process, which may never continue.
+   * Runs steps in one process at a time; does nothing if their locks are not available soon. All in one statement, so
+   * that no lock is held while the database waits for a process, which may never continue.
    */
-  private async alone(steps: string): Promise<void> {
+  private async runExclusively(steps: string): Promise<void> {
     for (let tries = 1; ; tries++) {
       try {
         await this.database.query(`

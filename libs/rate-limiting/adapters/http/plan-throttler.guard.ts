@@ -21,7 +21,7 @@ export interface Budgets {
 /** Operators share one window, whatever their address. */
 const OPERATORS = 'operators';
 
-/** A key that has changed after this many lookups in a row is as good as one that can't be verified. */
+/** A key that is still outdated after this many lookups can't be verified. */
 const MAX_LOOKUPS = 5;
 
 /**
@@ -80,7 +80,7 @@ export class PlanThrottlerGuard extends ThrottlerGuard implements Counter {
   private async admit(request: FastifyRequest, count: (caller: Caller) => Promise<Verdict>): Promise<boolean> {
     for (let lookups = 0; request.caller !== undefined; lookups++) {
       if (lookups === MAX_LOOKUPS) throw new DomainError('unavailable', 'Could not verify the API key. Retry later.');
-      request.passedAt = performance.now();
+      request.verifiedAt = performance.now();
       const verdict = await this.count(request, count(request.caller));
       if (verdict.kind !== 'stale') {
         this.decided(verdict.kind);

@@ -5,7 +5,7 @@ import { DECISIONS, type Decision } from '../../decisions.js';
 export function countDecisions(metrics: Metrics): (decision: Decision) => void {
   const counts = metrics.counters(
     'sluice_limiter_decisions_total',
-    'Requests by what the limiter decided',
+    'Requests by the decision of the limiter',
     'decision',
     DECISIONS,
   );

@@ -47,7 +47,7 @@ export function endedElsewhere(row: JobEndRow): StrayMessage['endedElsewhere'] {
   const run = startedAt === null || endedAt === null ? null : { startedAt, endedAt };
   if (row.ended === 'completed') return { attempts, failedReason: null, run };
   if (row.ended === 'failed' && row.failed_reason !== STALLED_REASON) {
-    const reason = row.failed_reason ?? 'The worker gave no reason.';
+    const reason = row.failed_reason ?? 'The worker reported no reason.';
     return { attempts, failedReason: reason.slice(0, MAX_REASON_LENGTH).toWellFormed(), run };
   }
   return null;

@@ -3,7 +3,7 @@ import { JobEvents, type EndedJobs } from '../../../application/job-events.js';
 import type { QueueConnection } from '../queue-connection.js';
 import { endedElsewhere, JOB_ID, OUR_RESULT, RUN, UNCLAIMED, type JobEndRow } from './job-ends.js';
 
-/** Ids are assigned before commits, so an event may appear after later ones; so many are read again. */
+/** Ids are assigned before commits, so an event may appear after later ones: this many are read again. */
 const REREAD = 1_000;
 
 const READ = `
