@@ -1,9 +1,10 @@
+import { lines, onTheWire } from '../../support/http.js';
 import { kindOf, numberIn, REFUSED, shown, tally } from '../../support/limits.js';
-import { ownApi, TestApi, type Key } from '../../support/api.js';
+import { OPERATOR, ownApi, TestApi, type Key } from '../../support/api.js';
 
 const LIMIT = 5;
 
-describe('requests without a valid API key', () => {
+describe('Requests without a valid API key', () => {
   const api = ownApi({ ANONYMOUS_PER_MINUTE: String(LIMIT), TRUST_PROXY: '127.0.0.1' });
   let addresses = 0;
   let address: string;
@@ -14,8 +15,8 @@ describe('requests without a valid API key', () => {
   const from = (forwardedFor: string, by: Key | null = null, route = 'GET /account') =>
     api.ask(by, route, undefined, { 'x-forwarded-for': forwardedFor });
   const ask = (path: string, method = 'GET') => from(address, null, `${method} ${path}`);
-  const useUp = async (where = address) => {
-    for (let count = 0; count < LIMIT; count++) await from(where, null, 'GET /unknown');
+  const useUp = async () => {
+    for (let count = 0; count < LIMIT; count++) await ask('/unknown');
   };
 
   it('are counted by their address, in a window of a minute that starts with the first', async () => {
@@ -65,19 +66,37 @@ describe('requests without a valid API key', () => {
 
   it('do not count for those with a valid key, nor the other way round', async () => {
     const holder = await api.signUp('free');
-    for (let count = 0; count < 2 * LIMIT; count++) {
-      expect((await from(address, holder)).status).toBe(200);
-    }
+    for (let count = 0; count < 2 * LIMIT; count++) expect((await from(address, holder)).status).toBe(200);
     expect(shown(await ask('/unknown')).remaining).toBe(LIMIT - 1);
 
     await useUp();
-    const answer = await from(address, holder);
-    expect(shown(answer)).toMatchObject({ limit: 60, remaining: 49 });
+    expect(shown(await from(address, holder))).toMatchObject({ limit: 60, remaining: 49 });
   });
 
   it('are counted by the address that the proxy adds, not by those that the client sends', async () => {
     await useUp();
     expect(kindOf(await from(`203.0.113.7, ${address}`))).toBe(REFUSED);
+  });
+});
+
+describe('Requests of operators', () => {
+  const api = ownApi({ ANONYMOUS_PER_MINUTE: String(LIMIT) });
+
+  it('count in a window of their own, 6,000 a minute, and are refused after those', async () => {
+    const first = await api.ask(OPERATOR, 'GET /admin/accounts');
+    const second = await api.ask(OPERATOR, 'GET /unknown');
+    expect([first, second].map(kindOf)).toEqual(['200', '404 not_found']);
+    expect([first, second].map((response) => shown(response).remaining)).toEqual([5_999, 5_998]);
+    expect(first.headers['ratelimit-policy']).toBe('"minute";q=6000;w=60');
+    expect(shown(await api.ask(null))).toMatchObject({ limit: LIMIT, remaining: LIMIT - 1 });
+
+    const head = ['HEAD /unknown HTTP/1.1', 'Host: sluice', `Authorization: Bearer ${OPERATOR.key}`];
+    const rest = Array.from({ length: 5_998 }, () => [...head, '']).flat();
+    const received = await onTheWire(api.url, lines(...rest, ...head, 'Connection: close'));
+    const statuses = [...received.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => status);
+
+    expect(statuses).toEqual([...Array<string>(5_998).fill('404'), '429']);
+    expect(received.slice(received.lastIndexOf('HTTP/1.1 429'))).toMatch(/^Retry-After: \d+\r$/im);
   });
 });
 

@@ -36,10 +36,6 @@ describe.each([
     await expectExactly(holder, 100_000);
   });
 
-  it('exactly those pass that were agreed individually', async () => {
-    await expectExactly(await api.signUp({ perMinute: LIMIT, perDay: 500 }), LIMIT);
-  });
-
   it('exactly 60 pass whichever key of the account they carry', async () => {
     const first = await api.signUp({ perMinute: LIMIT + 1, perDay: 500 });
     const second = await anotherKey(api, first);
@@ -55,14 +51,5 @@ describe.each([
     expect(tally(await burst(apis, holder, 100))).toEqual({ [REFUSED]: 100 });
     const offences = await api.sql('SELECT strikes, bans FROM sluice.offences WHERE key_id = $1', [holder.keyId]);
     expect(offences).toEqual([{ strikes: 0, bans: 0 }]);
-  });
-
-  it('those of one account take nothing from another', async () => {
-    const [one, other] = [await api.signUp('free'), await api.signUp('free')];
-    const answers = await Promise.all([burst(apis, one, 120), burst(apis, other, 120)]);
-
-    const both = { 200: LIMIT, [REFUSED]: 120 - LIMIT };
-    expect(answers.map(tally)).toEqual([both, both]);
-    expect(answers.map(remainingOf)).toEqual([DOWN_TO_ZERO, DOWN_TO_ZERO]);
   });
 });

@@ -7,7 +7,7 @@ import { createTestDatabase, type TestDatabase } from '../../support/database.js
 import { callUndocumented } from '../../support/http.js';
 import { Program } from '../../support/processes.js';
 
-const DEADLINE = 60_000;
+jest.setTimeout(60_000);
 
 /** Occupies a port, unless another program does already. */
 async function occupy(port: number): Promise<Server> {
@@ -57,44 +57,32 @@ describe('npm start', () => {
     return urls;
   }
 
-  it(
-    'gives each process a management port, others than usual when those are taken',
-    async () => {
-      const taken = await Promise.all([9464, 9465].map(occupy));
-      const urls = await managementUrls({}).finally(() => taken.map((server) => server.close()));
-      expect(urls).toHaveLength(2);
-      expect(new Set([...urls, 'http://127.0.0.1:9464', 'http://127.0.0.1:9465']).size).toBe(4);
-    },
-    DEADLINE,
-  );
+  it('gives each process a management port, others than usual when those are taken', async () => {
+    const taken = await Promise.all([9464, 9465].map(occupy));
+    const urls = await managementUrls({}).finally(() => taken.map((server) => server.close()));
+    expect(urls).toHaveLength(2);
+    expect(new Set([...urls, 'http://127.0.0.1:9464', 'http://127.0.0.1:9465']).size).toBe(4);
+  });
 
   it.each([
     ['the first', 0],
     ['the second', 1],
-  ])(
-    'leaves the API its port where it would be %s management port',
-    async (_which, offset) => {
-      // Both are free: the usual ones, unless another program uses them.
-      const first = await nextFreePort(9464, '127.0.0.1', 0);
-      const port = offset === 0 ? first : await nextFreePort(first + 1, '127.0.0.1', 0);
-      const urls = await managementUrls({ PORT: String(port) });
-      expect(new Set([...urls, `http://127.0.0.1:${port}`]).size).toBe(3);
-    },
-    DEADLINE,
-  );
+  ])('leaves the API its port where it would be %s management port', async (_which, offset) => {
+    // Both are free: the usual ones, unless another program uses them.
+    const first = await nextFreePort(9464, '127.0.0.1', 0);
+    const port = offset === 0 ? first : await nextFreePort(first + 1, '127.0.0.1', 0);
+    const urls = await managementUrls({ PORT: String(port) });
+    expect(new Set([...urls, `http://127.0.0.1:${port}`]).size).toBe(3);
+  });
 
-  it(
-    'does not start when the port of the settings is taken, and names the setting',
-    async () => {
-      const taken = await occupy(0);
-      const { port } = taken.address() as AddressInfo;
-      const program = start({ MANAGEMENT_PORT: String(port) });
-      expect(await program.ended()).toBe(1);
-      expect(program.output).toContain(
-        `Port ${port} is in use: stop what uses it or set MANAGEMENT_PORT to another one.`,
-      );
-      taken.close();
-    },
-    DEADLINE,
-  );
+  it('does not start when the port of the settings is taken, and names the setting', async () => {
+    const taken = await occupy(0);
+    const { port } = taken.address() as AddressInfo;
+    const program = start({ MANAGEMENT_PORT: String(port) });
+    expect(await program.ended()).toBe(1);
+    expect(program.output).toContain(
+      `Port ${port} is in use: stop what uses it or set MANAGEMENT_PORT to another one.`,
+    );
+    taken.close();
+  });
 });

@@ -40,8 +40,7 @@ const ELSEWHERE: Readonly<Record<string, readonly string[]>> = {
   'admin/bans': ['listBans 200', 'liftBan 204'],
   'openapi/document': ['getOpenApiDocument 200'],
   'pages/docs': ['readDocs 200'],
-  'pages/assets': ['getAsset 200'],
-  'pages/errors': ['listErrors 200', 'explainError 200'],
+  'pages/pages': ['getAsset 200', 'listErrors 200', 'explainError 200'],
 };
 
 const documented = OPERATIONS.flatMap((operation) =>
