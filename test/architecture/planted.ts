@@ -1,240 +1,158 @@
-/** Files by their path, with what is written in them. */
+/** Files by path. */
 type Files = Readonly<Record<string, string>>;
 
-/** The house in miniature, with all that its rules allow. */
-export const MINIATURE: Files = {
-  'apps/api/api.module.ts': `
-    import '#accounts/adapters/http/api-key.guard.js';
-    import '#accounts/index.js';
-    import '#messages/messages.module.js';
-    import '../../libs/flat/flat.guard.js';
-    import '@nestjs/platform-fastify';`,
-  'apps/api/main.ts': "import './api.module.js'; import '../context.js'; import '../schema.js';",
-  'apps/context.ts': "import '#platform/logging.js';",
-  'apps/dev/start.mjs': "await import('../../dist/apps/dev/main.js'); await import('../../dist/not-built-yet.js');",
-  'apps/schema.ts': "import 'bullmq';",
-  'apps/worker/handlers.ts': "await import('../../examples/post/post.module.js');",
-  'apps/worker/main.ts': "import './handlers.js'; await import('#platform/tracing/otlp-tracing.js');",
-  'examples/post/post.module.ts': "import '@nestjs/common'; import '#messages/index.js'; import './post.js';",
-  'examples/post/post.ts':
-    "import '@opentelemetry/api'; import type { MessageHandler } from '#messages/index.js'; export let x: MessageHandler;",
-  'bench/baselines/ordinary.ts': "import 'bullmq'; import 'typeorm';",
-  'bench/main.ts':
-    "import '../apps/schema.js'; import '#kernel/ids.js'; import '#platform/logging.js'; import 'ioredis';",
-  'bench/run.mjs': "await import('../dist/bench/main.js');",
-  'dist/apps/dev/main.js': "import 'bullmq';",
-  'libs/accounts/adapters/http/api-key.guard.ts': "import 'fastify'; import '../../application/sign-up.js';",
-  'libs/accounts/application/sign-up.ts': `
-    import 'lru-cache';
-    import 'node:crypto';
-    import '#kernel/ids.js';
-    import '../domain/account.js';
-    export class SignUp {}`,
-  'libs/accounts/domain/account.spec.ts': `
-    import 'fast-check';
-    import '../../../test/support/builders.js';
-    import './account.js';`,
-  'libs/accounts/domain/account.ts': "import '#kernel/ids.js';",
-  'libs/accounts/index.ts': "export { SignUp } from './application/sign-up.js';",
-  'libs/flat/flat.guard.ts': "import '@nestjs/common'; import '#accounts/index.js';",
-  'libs/kernel/ids.spec.ts': "import 'fast-check'; import './ids.js';",
-  'libs/kernel/ids.ts': "import 'node:crypto';",
-  'libs/messages/adapters/bullmq/queue.ts': "import 'bullmq'; import '#platform/logging.js';",
-  'libs/messages/adapters/http/messages.controller.ts': "import '#accounts/index.js'; import 'fastify';",
-  'libs/messages/adapters/postgres/message.schema.ts': "import 'typeorm';",
-  'libs/messages/application/message-handler.ts': 'export abstract class MessageHandler {}',
-  'libs/messages/application/send-message.ts': "import '#accounts/index.js';",
-  'libs/messages/index.ts': "export { MessageHandler } from './application/message-handler.js';",
-  'libs/messages/messages.module.ts': `
-    import type { Queue } from 'bullmq';
-    import './adapters/bullmq/queue.js';
-    import '#platform/management/metrics.js';
-    import './adapters/http/messages.controller.js';
-    import './application/send-message.js';
-    export let queue: Queue;`,
-  'libs/platform/database/database.ts': "import 'typeorm';",
-  'libs/platform/tracing/otlp-tracing.ts': "import '@opentelemetry/sdk-trace-base';",
-  'libs/platform/management/metrics.ts': "import 'prom-client'; import '../database/database.js';",
-  'libs/platform/logging.ts': "import 'pino'; import '#kernel/ids.js'; import './database/database.js';",
-  'test/support/builders.ts': "import '#messages/application/message-handler.js'; import 'bullmq';",
-};
+/** Parses lines such as `libs/kernel/ids.ts  import 'node:crypto';`; lines that are indented further continue them. */
+function parseFiles(text: string): Files {
+  const files = text.replace(/\n {4,}/g, ' ').matchAll(/^ *(\S+) *(.*)$/gm);
+  return Object.fromEntries([...files].map(([, path = '', content = '']) => [path, content]));
+}
 
-/** By rule, and by what completes "It catches …": files that break this rule and no other. */
-const VIOLATIONS: Readonly<Record<string, Readonly<Record<string, Files>>>> = {
-  'domain-imports-only-kernel': {
-    'a package in the domain': { 'libs/messages/domain/with-package.ts': "import 'lru-cache';" },
-    'a Node module in the domain': {
-      'libs/messages/domain/with-node.ts': "import { randomUUID } from 'node:crypto'; randomUUID();",
-    },
-    'the type of a logger in the domain': {
-      'libs/messages/domain/with-logger.ts': "export let logger: import('#platform/logging.js').Logger;",
-    },
-    'a use case in the domain': { 'libs/messages/domain/with-use-case.ts': "import '../application/send-message.js';" },
-    'another context in the domain': { 'libs/messages/domain/with-context.ts': "import '#accounts/index.js';" },
-  },
-  'application-imports-only-inwards': {
-    'a framework in a use case': {
-      'libs/messages/application/with-nest.ts': "import { Injectable } from '@nestjs/common'; Injectable();",
-    },
-    'the type of a database driver in a use case': {
-      'libs/messages/application/with-pg.ts': "import type { Pool } from 'pg'; export let pool: Pool;",
-    },
-    'settings in a use case': {
-      'libs/messages/application/with-settings.ts': "import '#platform/planted-settings.js';",
-      'libs/platform/planted-settings.ts': '',
-    },
-    'an adapter in a use case': {
-      'libs/messages/application/with-adapter.ts': "import '../adapters/http/messages.controller.js';",
-    },
-    'the index of its own context in a use case': {
-      'libs/messages/application/with-index.ts': "import '../index.js';",
-    },
-  },
-  'kernel-imports-nothing': {
-    'a package in the kernel': { 'libs/kernel/with-package.ts': "import 'lru-cache';" },
-    'platform in the kernel': {
-      'libs/kernel/with-platform.ts': "import '#platform/planted-clock.js';",
-      'libs/platform/planted-clock.ts': '',
-    },
-  },
-  'platform-knows-no-context': {
-    'even the index of a context in platform': {
-      'libs/platform/with-context.ts': "import type { SignUp } from '#accounts/index.js'; export let x: SignUp;",
-    },
-  },
-  'contexts-meet-at-index': {
-    'an adapter that imports a use case of another context': {
-      'libs/messages/adapters/http/with-use-case.ts': "import '#accounts/application/sign-up.js';",
-    },
-    'an adapter that imports an adapter of another context': {
-      'libs/messages/adapters/http/with-guard.ts': "import '#accounts/adapters/http/api-key.guard.js';",
-    },
-    'wiring that imports the module of another context, by its path': {
-      'libs/accounts/planted.module.ts': "import '../messages/messages.module.js';",
-    },
-  },
-  'index-publishes-no-adapter': {
-    'a published adapter': {
-      'libs/planted-adapter/index.ts': "export { A } from './adapters/http/a.js';",
-      'libs/planted-adapter/adapters/http/a.ts': 'export class A {}',
-    },
-    'a published module': {
-      'libs/planted-module/index.ts': "export { A } from './a.module.js';",
-      'libs/planted-module/a.module.ts': 'export class A {}',
-    },
-  },
-  'adapters-keep-to-one-technology': {
-    'an HTTP adapter that imports its PostgreSQL neighbour': {
-      'libs/messages/adapters/http/with-rows.ts': "import '../postgres/message.schema.js';",
-    },
-  },
-  'libs-know-no-app': {
-    'an adapter that imports an app': {
-      'libs/messages/adapters/http/with-app.ts': "import '../../../../apps/api/planted-app.js';",
-      'apps/api/planted-app.ts': '',
-    },
-  },
-  'apps-mount-contexts-from-outside': {
-    'a use case that an app imports past the index': {
-      'apps/api/with-use-case.ts': "import '#accounts/application/sign-up.js';",
-    },
-    'a repository that an app makes itself': {
-      'apps/worker/with-repository.ts': "import '#messages/adapters/postgres/planted-messages.js';",
-      'libs/messages/adapters/postgres/planted-messages.ts': '',
-    },
-  },
-  'guards-are-mounted-by-the-api': {
-    'a guard in the worker': { 'apps/worker/with-guard.ts': "import '#accounts/adapters/http/api-key.guard.js';" },
-  },
-  'bullmq-stays-in-its-adapter': {
-    'the type of a job in the store': {
-      'libs/messages/adapters/postgres/with-job.ts': "import type { Job } from 'bullmq'; export let job: Job;",
-    },
-    'a queue in an app': { 'apps/worker/with-queue.ts': "const { Queue } = await import('bullmq'); new Queue('');" },
-  },
-  'bullmq-is-wired-by-type': {
-    'a queue made by the module': {
-      'libs/messages/planted.module.ts': "import { Queue } from 'bullmq'; new Queue('');",
-    },
-  },
-  'typeorm-stays-in-postgres': {
-    'an operator of TypeORM in a controller': {
-      'libs/messages/adapters/http/with-operator.ts': "import { LessThan } from 'typeorm'; LessThan(1);",
-    },
-  },
-  'fastify-stays-at-the-edge': {
-    'a request in the consumer': {
-      'libs/messages/adapters/bullmq/with-request.ts':
-        "import type { FastifyRequest } from 'fastify'; export let request: FastifyRequest;",
-    },
-    'the HTTP platform in a module': { 'libs/accounts/with-edge.module.ts': "import '@nestjs/platform-fastify';" },
-  },
-  'handlers-see-what-is-published': {
-    'a use case in a handler, past the index': {
-      'examples/post/with-use-case.ts': "import '#messages/application/send-message.js';",
-    },
-    'the type of a logger in a handler': {
-      'examples/post/with-logger.ts': "export let logger: import('#platform/logging.js').Logger;",
-    },
-    'a handler that imports another': { 'examples/planted-other/with-other.ts': "import '../post/post.js';" },
-  },
-  'handlers-are-registered-in-one-place': {
-    'a handler in another file of the worker': {
-      'apps/worker/with-handler.ts': "import '../../examples/post/post.js';",
-    },
-  },
-  'opentelemetry-stays-in-tracing': {
-    'a tracer in an adapter': {
-      'libs/messages/adapters/http/with-tracer.ts': "import { trace } from '@opentelemetry/api'; trace.getTracer('');",
-    },
-  },
-  'prom-client-stays-in-one-file': {
-    'a counter of its own in an adapter': {
-      'libs/messages/adapters/http/with-counter.ts': "import { Counter } from 'prom-client'; new Counter({});",
-    },
-  },
-  'production-knows-no-test': {
-    'a test builder in an adapter': {
-      'libs/messages/adapters/http/with-builder.ts': "import '../../../../test/support/builders.js';",
-    },
-    'a benchmark in an app': { 'apps/dev/with-bench.ts': "import '../../bench/main.js';" },
-    'a spec that production code imports': {
-      'libs/platform/with-spec.ts': "import './planted.spec.js';",
-      'libs/platform/planted.spec.ts': '',
-    },
-  },
-  'bench-measures-from-outside': {
-    'a use case in a benchmark': { 'bench/scenarios/with-use-case.ts': "import '#accounts/application/sign-up.js';" },
-  },
-  'production-needs-no-dev-dependency': {
-    'a development dependency in platform': { 'libs/platform/with-dev-dependency.ts': "import 'fast-check';" },
-  },
-  'packages-are-declared': {
-    'a package that only came along with another': { 'libs/platform/with-stowaway.ts': "import 'enhanced-resolve';" },
-  },
-  'imports-resolve': {
-    'an alias that leads nowhere': { 'libs/platform/with-lost-alias.ts': "import '#kernel/nowhere.js';" },
-  },
-  'sources-import-no-build': {
-    'a built file that a source imports': {
-      'libs/platform/with-build.ts': "import '../../dist/planted.js';",
-      'dist/planted.js': '',
-    },
-  },
-  'no-cycles': {
-    'a cycle, though one of its imports is a type': {
-      'libs/platform/hen.ts': "import type { Egg } from './egg.js'; export class Hen { egg?: Egg }",
-      'libs/platform/egg.ts': "import { Hen } from './hen.js'; export class Egg extends Hen {}",
-    },
-  },
-  'no-orphans': {
-    'a file that nothing leads to but its own test': {
-      'libs/platform/forgotten.ts': "import '#kernel/ids.js';",
-      'libs/platform/forgotten.spec.ts': "import './forgotten.js';",
-    },
-  },
-};
+/** A small repository that uses everything the rules allow. */
+export const MINIATURE = parseFiles(`
+  apps/api/api.module.ts  import '#accounts/adapters/http/api-key.guard.js'; import '#accounts/index.js'; import '#messages/messages.module.js';
+    import '../../libs/flat/flat.guard.js'; import '@nestjs/platform-fastify';
+  apps/api/main.ts  import './api.module.js'; import '../context.js'; import '../schema.js';
+  apps/context.ts  import '#platform/logging.js';
+  apps/dev/start.mjs  await import('../../dist/apps/dev/main.js'); await import('../../dist/not-built-yet.js');
+  apps/schema.ts  import 'bullmq';
+  apps/worker/handlers.ts  await import('../../examples/post/post.module.js');
+  apps/worker/main.ts  import './handlers.js'; await import('#platform/tracing/otlp-tracing.js');
+  examples/post/post.module.ts  import '@nestjs/common'; import '#messages/index.js'; import './post.js';
+  examples/post/post.ts  import '@opentelemetry/api'; import type { MessageHandler } from '#messages/index.js'; export let x: MessageHandler;
+  bench/baselines/ordinary.ts  import 'bullmq'; import 'typeorm';
+  bench/main.ts  import '../apps/schema.js'; import '#kernel/ids.js'; import '#platform/logging.js'; import 'ioredis';
+  bench/run.mjs  await import('../dist/bench/main.js');
+  dist/apps/dev/main.js  import 'bullmq';
+  libs/accounts/adapters/http/api-key.guard.ts  import 'fastify'; import '../../application/sign-up.js';
+  libs/accounts/application/sign-up.ts  import 'lru-cache'; import 'node:crypto'; import '#kernel/ids.js'; import '../domain/account.js'; export class SignUp {}
+  libs/accounts/domain/account.spec.ts  import 'fast-check'; import '../../../test/support/builders.js'; import './account.js';
+  libs/accounts/domain/account.ts  import '#kernel/ids.js';
+  libs/accounts/index.ts  export { SignUp } from './application/sign-up.js';
+  libs/flat/flat.guard.ts  import '@nestjs/common'; import '#accounts/index.js';
+  libs/kernel/ids.spec.ts  import 'fast-check'; import './ids.js';
+  libs/kernel/ids.ts  import 'node:crypto';
+  libs/messages/adapters/bullmq/queue.ts  import 'bullmq'; import '#platform/logging.js';
+  libs/messages/adapters/http/messages.controller.ts  import '#accounts/index.js'; import 'fastify';
+  libs/messages/adapters/postgres/message.schema.ts  import 'typeorm';
+  libs/messages/application/message-handler.ts  export abstract class MessageHandler {}
+  libs/messages/application/send-message.ts  import '#accounts/index.js';
+  libs/messages/index.ts  export { MessageHandler } from './application/message-handler.js';
+  libs/messages/messages.module.ts  import type { Queue } from 'bullmq'; import './adapters/bullmq/queue.js'; import '#platform/management/metrics.js';
+    import './adapters/http/messages.controller.js'; import './application/send-message.js'; export let queue: Queue;
+  libs/platform/database/database.ts  import 'typeorm';
+  libs/platform/tracing/otlp-tracing.ts  import '@opentelemetry/sdk-trace-base';
+  libs/platform/management/metrics.ts  import 'prom-client'; import '../database/database.js';
+  libs/platform/logging.ts  import 'pino'; import '#kernel/ids.js'; import './database/database.js';
+  test/support/builders.ts  import '#messages/application/message-handler.js'; import 'bullmq';
+`);
 
-export const PLANTS = Object.entries(VIOLATIONS).flatMap(([rule, cases]) =>
-  Object.entries(cases).map(([what, files]) => ({ rule, what, files })),
-);
+/** Below each `rule: description`: files that violate this rule and no other. */
+const VIOLATIONS = `
+domain-imports-only-kernel: a package in the domain
+  libs/messages/domain/with-package.ts  import 'lru-cache';
+domain-imports-only-kernel: a Node module in the domain
+  libs/messages/domain/with-node.ts  import { randomUUID } from 'node:crypto'; randomUUID();
+domain-imports-only-kernel: the type of a logger in the domain
+  libs/messages/domain/with-logger.ts  export let logger: import('#platform/logging.js').Logger;
+domain-imports-only-kernel: a use case in the domain
+  libs/messages/domain/with-use-case.ts  import '../application/send-message.js';
+domain-imports-only-kernel: another context in the domain
+  libs/messages/domain/with-context.ts  import '#accounts/index.js';
+application-imports-only-inwards: a framework in a use case
+  libs/messages/application/with-nest.ts  import { Injectable } from '@nestjs/common'; Injectable();
+application-imports-only-inwards: the type of a database driver in a use case
+  libs/messages/application/with-pg.ts  import type { Pool } from 'pg'; export let pool: Pool;
+application-imports-only-inwards: settings in a use case
+  libs/messages/application/with-settings.ts  import '#platform/planted-settings.js';
+  libs/platform/planted-settings.ts
+application-imports-only-inwards: an adapter in a use case
+  libs/messages/application/with-adapter.ts  import '../adapters/http/messages.controller.js';
+application-imports-only-inwards: the index of its own context in a use case
+  libs/messages/application/with-index.ts  import '../index.js';
+kernel-imports-nothing: a package in the kernel
+  libs/kernel/with-package.ts  import 'lru-cache';
+kernel-imports-nothing: platform in the kernel
+  libs/kernel/with-platform.ts  import '#platform/planted-clock.js';
+  libs/platform/planted-clock.ts
+platform-knows-no-context: even the index of a context in platform
+  libs/platform/with-context.ts  import type { SignUp } from '#accounts/index.js'; export let x: SignUp;
+contexts-meet-at-index: an adapter that imports a use case of another context
+  libs/messages/adapters/http/with-use-case.ts  import '#accounts/application/sign-up.js';
+contexts-meet-at-index: an adapter that imports an adapter of another context
+  libs/messages/adapters/http/with-guard.ts  import '#accounts/adapters/http/api-key.guard.js';
+contexts-meet-at-index: wiring that imports the module of another context, by its path
+  libs/accounts/planted.module.ts  import '../messages/messages.module.js';
+index-publishes-no-adapter: a published adapter
+  libs/planted-adapter/index.ts  export { A } from './adapters/http/a.js';
+  libs/planted-adapter/adapters/http/a.ts  export class A {}
+index-publishes-no-adapter: a published module
+  libs/planted-module/index.ts  export { A } from './a.module.js';
+  libs/planted-module/a.module.ts  export class A {}
+adapters-keep-to-one-technology: an HTTP adapter that imports its PostgreSQL neighbour
+  libs/messages/adapters/http/with-rows.ts  import '../postgres/message.schema.js';
+libs-know-no-app: an adapter that imports an app
+  libs/messages/adapters/http/with-app.ts  import '../../../../apps/api/planted-app.js';
+  apps/api/planted-app.ts
+apps-mount-contexts-from-outside: a use case that an app imports past the index
+  apps/api/with-use-case.ts  import '#accounts/application/sign-up.js';
+apps-mount-contexts-from-outside: a repository that an app creates
+  apps/worker/with-repository.ts  import '#messages/adapters/postgres/planted-messages.js';
+  libs/messages/adapters/postgres/planted-messages.ts
+guards-are-mounted-by-the-api: a guard in the worker
+  apps/worker/with-guard.ts  import '#accounts/adapters/http/api-key.guard.js';
+bullmq-stays-in-its-adapter: the type of a job in the store
+  libs/messages/adapters/postgres/with-job.ts  import type { Job } from 'bullmq'; export let job: Job;
+bullmq-stays-in-its-adapter: a queue in an app
+  apps/worker/with-queue.ts  const { Queue } = await import('bullmq'); new Queue('');
+bullmq-is-wired-by-type: a queue that the module creates
+  libs/messages/planted.module.ts  import { Queue } from 'bullmq'; new Queue('');
+typeorm-stays-in-postgres: an operator of TypeORM in a controller
+  libs/messages/adapters/http/with-operator.ts  import { LessThan } from 'typeorm'; LessThan(1);
+fastify-stays-at-the-edge: a request in the consumer
+  libs/messages/adapters/bullmq/with-request.ts  import type { FastifyRequest } from 'fastify'; export let request: FastifyRequest;
+fastify-stays-at-the-edge: the HTTP platform in a module
+  libs/accounts/with-edge.module.ts  import '@nestjs/platform-fastify';
+handlers-see-what-is-published: a use case in a handler, past the index
+  examples/post/with-use-case.ts  import '#messages/application/send-message.js';
+handlers-see-what-is-published: the type of a logger in a handler
+  examples/post/with-logger.ts  export let logger: import('#platform/logging.js').Logger;
+handlers-see-what-is-published: a handler that imports another
+  examples/planted-other/with-other.ts  import '../post/post.js';
+handlers-are-registered-in-one-place: a handler in another file of the worker
+  apps/worker/with-handler.ts  import '../../examples/post/post.js';
+opentelemetry-stays-in-tracing: a tracer in an adapter
+  libs/messages/adapters/http/with-tracer.ts  import { trace } from '@opentelemetry/api'; trace.getTracer('');
+prom-client-stays-in-one-file: a counter of its own in an adapter
+  libs/messages/adapters/http/with-counter.ts  import { Counter } from 'prom-client'; new Counter({});
+production-knows-no-test: a test builder in an adapter
+  libs/messages/adapters/http/with-builder.ts  import '../../../../test/support/builders.js';
+production-knows-no-test: a benchmark in an app
+  apps/dev/with-bench.ts  import '../../bench/main.js';
+production-knows-no-test: a spec that production code imports
+  libs/platform/with-spec.ts  import './planted.spec.js';
+  libs/platform/planted.spec.ts
+bench-measures-from-outside: a use case in a benchmark
+  bench/scenarios/with-use-case.ts  import '#accounts/application/sign-up.js';
+production-needs-no-dev-dependency: a development dependency in platform
+  libs/platform/with-dev-dependency.ts  import 'fast-check';
+packages-are-declared: a package that is only a transitive dependency
+  libs/platform/with-transitive.ts  import 'enhanced-resolve';
+imports-resolve: an alias that does not resolve
+  libs/platform/with-unknown-alias.ts  import '#kernel/nowhere.js';
+sources-import-no-build: a built file that a source imports
+  libs/platform/with-build.ts  import '../../dist/planted.js';
+  dist/planted.js
+no-cycles: a cycle, though one of its imports is a type
+  libs/platform/hen.ts  import type { Egg } from './egg.js'; export class Hen { egg?: Egg }
+  libs/platform/egg.ts  import { Hen } from './hen.js'; export class Egg extends Hen {}
+no-orphans: a file that only its own test imports
+  libs/platform/forgotten.ts  import '#kernel/ids.js';
+  libs/platform/forgotten.spec.ts  import './forgotten.js';
+`;
+
+export const PLANTS = VIOLATIONS.trim()
+  .split(/\n(?=\S)/)
+  .map((plant) => {
+    const [, rule = '', what = '', files = ''] = /^([\w-]+): (.+)\n([^]*)$/.exec(plant) ?? [];
+    return { rule, what, files: parseFiles(files) };
+  });

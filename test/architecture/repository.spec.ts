@@ -1,5 +1,5 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { dirname, join, relative, resolve, sep } from 'node:path';
+import { join, relative, sep } from 'node:path';
 import { NODE_FLAGS } from '#platform/process/node-flags.js';
 import { ROOT } from '../support/processes.js';
 
@@ -18,16 +18,10 @@ interface NestCli {
   >;
 }
 
-const files = writtenFiles(ROOT);
+const files = sourceFiles(ROOT);
 
 describe('The repository', () => {
-  it('has no link in its documentation that leads nowhere', () => {
-    const documents = files.filter((path) => path === 'README.md' || /^docs\/.*\.md$/.test(path));
-    expect(documents).toContain('README.md');
-    expect(documents.flatMap(brokenLinks)).toEqual([]);
-  });
-
-  it('leaves no task behind in a comment', () => {
+  it('contains no comment about work left to do', () => {
     const left = files
       .filter((path) => path !== 'package-lock.json')
       .flatMap((path) => linesOf(path, /\b(?:TO|FIX)(?:DO|ME)\b/));
@@ -38,7 +32,7 @@ describe('The repository', () => {
     const tests = files.filter((path) => path.startsWith('test/') || path.endsWith('.spec.ts'));
     const kept = /\b(?:describe|it|test)(?:\.\w+)*\.(?:only|skip|todo)\b|\b[fx](?:describe|it|test)\(/;
     expect(tests).toContain('test/architecture/repository.spec.ts');
-    // One place skips what can't run on a machine, and says so.
+    // The only place that may skip tests, which it reports.
     const others = tests.filter((path) => path !== 'test/support/skipping.ts');
     expect(others.flatMap((path) => linesOf(path, kept))).toEqual([]);
   });
@@ -59,7 +53,7 @@ describe('The repository', () => {
     for (const file of ['Dockerfile', 'docs/deploy.md']) expect(read(file)).toContain(`NODE_OPTIONS=${flags}`);
   });
 
-  it('lists projects for the Nest CLI where they are', () => {
+  it('lists existing projects for the Nest CLI', () => {
     const { root, sourceRoot, compilerOptions, projects } = JSON.parse(read('nest-cli.json')) as NestCli;
     const named = Object.values(projects).flatMap((project) => [
       project.root,
@@ -72,15 +66,15 @@ describe('The repository', () => {
   });
 });
 
-/** All files that somebody wrote: those that Git does not ignore, also where there is no Git. */
-function writtenFiles(folder: string): string[] {
+/** All files that Git does not ignore, also without Git. */
+function sourceFiles(folder: string): string[] {
   const ignored = read('.gitignore').split('\n').filter(Boolean);
   return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
     const path = join(folder, entry.name);
     if (entry.name === '.git' || ignored.includes(`${entry.name}/`) || ignored.includes(`*.${extension(entry.name)}`)) {
       return [];
     }
-    return entry.isDirectory() ? writtenFiles(path) : [relative(ROOT, path).split(sep).join('/')];
+    return entry.isDirectory() ? sourceFiles(path) : [relative(ROOT, path).split(sep).join('/')];
   });
 }
 
@@ -92,23 +86,6 @@ function linesOf(path: string, pattern: RegExp): string[] {
   return read(path)
     .split('\n')
     .flatMap((line, index) => (pattern.test(line) ? [`${path}:${index + 1}: ${line.trim()}`] : []));
-}
-
-/** Links of these forms, outside of code: `[text](to)`, `[text]: to`, `<a href="to">`, `<img src="to">`. */
-function brokenLinks(document: string): string[] {
-  const text = read(document)
-    .replace(/^(```|~~~)[^]*?^\1/gm, '')
-    .replace(/`[^`\n]*`/g, '');
-  const links = text.matchAll(/\]\(\s*<?([^)\s>]+)|^ *\[[^\]]+\]: *<?([^\s>]+)|\b(?:href|src)="([^"]+)"/gm);
-  return [...links]
-    .map(([, inline, reference, html]) => inline ?? reference ?? html ?? '')
-    .filter((link) => !/^([a-z][a-z+.-]*:|#)/i.test(link))
-    .filter((link) => {
-      const target = resolve(ROOT, dirname(document), decodeURIComponent(link.replace(/[#?].*$/, '')));
-      // What lies outside of the repository exists on one machine only.
-      return relative(ROOT, target).startsWith('..') || !existsSync(target);
-    })
-    .map((link) => `${document}: ${link}`);
 }
 
 function read(path: string): string {

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import pg from 'pg';
 import ts from 'typescript';
@@ -7,7 +7,7 @@ import { parseAllDocuments } from 'yaml';
 import { createTestDatabase } from '../support/database.js';
 import { ROOT } from '../support/processes.js';
 import { parseExample } from './compare.js';
-import { anchorsOf, pagePaths, readPage, type Block } from './page.js';
+import { anchorsOf, pagePaths, readPage, type Block, type Page } from './page.js';
 
 interface Versions {
   readonly dependencies: Readonly<Record<string, string>>;
@@ -19,10 +19,7 @@ const blocks = pages.flatMap((page) => page.blocks);
 const NODE_CHECK = ['--input-type=module', '--check'];
 
 const isRun = ({ marks }: Block) => marks['not run'] === undefined;
-
-function blocksIn(...languages: string[]): Block[] {
-  return blocks.filter((block) => languages.includes(block.language) && isRun(block));
-}
+const runBlocksIn = (language: string) => blocks.filter((block) => block.language === language && isRun(block));
 
 /** The errors of blocks, each with its page and line. */
 function errorsIn(checked: readonly Block[], check: (block: Block) => string[]): string[] {
@@ -60,12 +57,12 @@ describe('Code blocks', () => {
   });
 
   it('of TypeScript compile against the sources', () => {
-    expect(typeErrors(blocksIn('ts'))).toEqual([]);
+    expect(typeErrors(runBlocksIn('ts'))).toEqual([]);
   }, 120_000);
 
   it('name the package versions that Sluice uses', () => {
     const { dependencies } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as Versions;
-    const named = blocks.filter((block) => !isRun(block)).concat(blocksIn('sh', 'yaml', 'ts', 'js'));
+    const named = blocks.filter((block) => !isRun(block) || ['sh', 'yaml', 'ts', 'js'].includes(block.language));
     const wrong = errorsIn(named, ({ text }) =>
       [...text.matchAll(/(?<![\w/])((?:@[\w-]+\/)?[\w-]+)@(\d[\w.-]*)/g)].flatMap(
         ([found, name = '', version = '']) => {
@@ -82,7 +79,7 @@ describe('Code blocks', () => {
     const client = new pg.Client({ connectionString: database.url });
     await client.connect();
     const wrong: string[] = [];
-    for (const { page, line, text } of blocksIn('sql')) {
+    for (const { page, line, text } of runBlocksIn('sql')) {
       // Roles belong to the whole server and must not persist.
       await client.query('BEGIN');
       await client.query(text).catch((error: unknown) => wrong.push(`${page}:${line}: ${String(error)}`));
@@ -95,18 +92,29 @@ describe('Code blocks', () => {
 });
 
 describe('Links', () => {
-  it('lead to existing headings', () => {
+  it('lead to existing files and headings', () => {
     const anchors = new Map(pages.map((page) => [page.path, anchorsOf(page)]));
-    const broken = pages.flatMap(({ path, text }) =>
-      [...text.matchAll(/\]\(([^)\s#]*)#([^)\s]+)\)/g)].flatMap(([link, file = '', anchor = '']) => {
-        if (file.includes('://')) return [];
-        const target = file === '' ? path : relative(ROOT, resolve(ROOT, dirname(path), file));
-        return anchors.get(target)?.has(anchor) === true || !target.endsWith('.md') ? [] : [`${path}: ${link}`];
+    const broken = pages.flatMap((page) =>
+      linksOf(page).flatMap((link) => {
+        const [file = '', anchor = ''] = link.split('#');
+        const target = file === '' ? page.path : relative(ROOT, resolve(ROOT, dirname(page.path), file));
+        const exists = !target.startsWith('..') && existsSync(join(ROOT, target));
+        const hasAnchor = anchor === '' || !target.endsWith('.md') || anchors.get(target)?.has(anchor) === true;
+        return exists && hasAnchor ? [] : [`${page.path}: ${link}`];
       }),
     );
     expect(broken).toEqual([]);
   });
 });
+
+/** Links within the repository: `[text](to)`, `[text]: to`, `<a href="to">` and `<img src="to">` outside of code. */
+function linksOf({ text }: Page): string[] {
+  const prose = text.replace(/^ *(```|~~~)[^]*?^ *\1/gm, '').replace(/`[^`\n]*`/g, '');
+  const links = prose.matchAll(/\]\(\s*<?([^)\s>]+)|^ *\[[^\]]+\]: *<?([^\s>]+)|\b(?:href|src)="([^"]+)"/gm);
+  return [...links]
+    .map(([, inline, reference, html]) => inline ?? reference ?? html ?? '')
+    .filter((link) => !/^[a-z][a-z+.-]*:/i.test(link));
+}
 
 /** Compiles blocks as files of the repository: under the name in their mark, or one of their own. */
 function typeErrors(sources: readonly Block[]): string[] {
@@ -115,13 +123,8 @@ function typeErrors(sources: readonly Block[]): string[] {
     config: object;
   };
   const { options } = ts.parseJsonConfigFileContent(config, ts.sys, ROOT);
-  const compilerOptions = {
-    ...options,
-    noEmit: true,
-    noUnusedLocals: false,
-    noUnusedParameters: false,
-    types: ['node', 'jest'],
-  };
+  const unused = { noUnusedLocals: false, noUnusedParameters: false };
+  const compilerOptions = { ...options, ...unused, noEmit: true, types: ['node', 'jest'] };
   const host = ts.createCompilerHost(compilerOptions);
   host.readFile = (path) => named.get(path)?.text ?? ts.sys.readFile(path);
   host.fileExists = (path) => named.has(path) || ts.sys.fileExists(path);

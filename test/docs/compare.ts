@@ -80,17 +80,13 @@ function tryParse(text: string): unknown {
 /** Expects the same fields with values of the same types, and the same `code` in problem documents. */
 function jsonDifferences(expected: unknown, actual: unknown, where: string): string[] {
   if (expected === ANYTHING) return [];
-  if (actual === undefined) return [`${where} is not JSON`];
-  if (Array.isArray(expected)) {
-    if (!Array.isArray(actual)) return [`${where} is not a list`];
-    return listDifferences(expected as unknown[], actual as unknown[], where);
-  }
-  if (isObject(expected))
-    return isObject(actual) ? fieldDifferences(expected, actual, where) : [`${where} is not an object`];
-  if (typeof expected === 'string' && typeof actual === 'string' && expected.includes(ANYTHING)) {
-    return new RegExp(`^${pattern(expected).source}$`, 'u').test(actual) ? [] : [`${where} is "${actual}"`];
-  }
-  return typeOf(expected) === typeOf(actual) ? [] : [`${where} is ${JSON.stringify(actual)}`];
+  if (Array.isArray(expected) && Array.isArray(actual)) return listDifferences(expected, actual, where);
+  if (isObject(expected) && isObject(actual)) return fieldDifferences(expected, actual, where);
+  const matches =
+    typeof expected === 'string' && typeof actual === 'string' && expected.includes(ANYTHING)
+      ? new RegExp(`^${pattern(expected).source}$`, 'u').test(actual)
+      : typeOf(expected) === typeOf(actual);
+  return matches ? [] : [`${where} is ${actual === undefined ? 'not JSON' : JSON.stringify(actual)}`];
 }
 
 function listDifferences(expected: readonly unknown[], actual: readonly unknown[], where: string): string[] {
@@ -122,11 +118,12 @@ function fieldDifferences(
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
+  return typeOf(value) === 'object';
 }
 
 function typeOf(value: unknown): string {
-  return value === null ? 'null' : typeof value;
+  if (value === null) return 'null';
+  return Array.isArray(value) ? 'list' : typeof value;
 }
 
 function pattern(text: string): RegExp {
