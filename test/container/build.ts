@@ -10,10 +10,7 @@ interface Lock {
   readonly packages: Readonly<Record<string, { dev?: boolean; optional?: boolean; devOptional?: boolean }>>;
 }
 
-/**
- * Does in a folder what a builder would do in an image: copies what the Dockerfile copies from what .dockerignore lets
- * through, and runs its commands. Only the packages come from this clone and not from the registry.
- */
+/** Executes the Dockerfile in a folder instead of an image. Packages are links to those of this clone. */
 export class Build {
   private constructor(private readonly folder: string) {}
 
@@ -34,7 +31,7 @@ export class Build {
     return build;
   }
 
-  /** Where something of a stage lies on this machine. */
+  /** The path of a file of a stage on this machine. */
   path(stage: string, path: string): string {
     return join(this.root(stage), path);
   }
@@ -60,9 +57,8 @@ export class Build {
       const source = from === undefined ? join(ROOT, path) : this.path(from, path);
       const target = to.endsWith('/') ? join(cwd, to, path) : join(cwd, to);
       const filter = (file: string) => from !== undefined || !isIgnored(relative(ROOT, file));
-      if (!filter(source)) throw new Error(`${path} is copied by the Dockerfile and left out by .dockerignore.`);
+      if (!filter(source)) throw new Error(`${path} is copied by the Dockerfile and excluded by .dockerignore.`);
       if (from === undefined) await cp(source, target, { recursive: true, filter });
-      // Nothing else is copied from a stage, so it can be moved.
       else await rename(source, target);
     }
   }
@@ -73,7 +69,7 @@ async function run(command: string, cwd: string): Promise<void> {
   else execFileSync('sh', ['-c', command], { cwd, stdio: 'pipe' });
 }
 
-/** What `npm ci` would install by the lock file. */
+/** Links the packages that `npm ci` would install. */
 async function install(command: string, cwd: string): Promise<void> {
   const omitted = (kind: string) => command.includes(`--omit=${kind}`);
   const { packages } = JSON.parse(readFileSync(join(cwd, 'package-lock.json'), 'utf8')) as Lock;
@@ -81,7 +77,7 @@ async function install(command: string, cwd: string): Promise<void> {
     await symlink(join(ROOT, 'node_modules'), join(cwd, 'node_modules'));
     return;
   }
-  // Packages find those that they need themselves where they really lie; npm answers for these.
+  // Linked packages find their own dependencies in the original folder.
   const wanted = Object.entries(packages).filter(
     ([path, { dev = false, optional = false, devOptional = false }]) =>
       /^node_modules\/(@[^/]+\/)?[^/]+$/.test(path) &&

@@ -26,33 +26,33 @@ export function readStages(): Stage[] {
     if (name === 'FROM') {
       const [, base = '', as] = /^(\S+)(?: AS (\S+))?$/.exec(args) ?? [];
       stages.push({ name: as ?? '', base, instructions: [] });
-    } else if (name === '' || stages.length === 0) throw new Error(`Not understood in the Dockerfile: ${line}`);
+    } else if (name === '' || stages.length === 0) throw new Error(`Unknown syntax in the Dockerfile: ${line}`);
     else stages.at(-1)?.instructions.push({ name, args });
   }
   return stages;
 }
 
-/** What an instruction of this name says, the last one if there are several. */
-export function said(stage: Stage | undefined, name: string): string {
+/** The arguments of the last instruction of this name. */
+export function argsOf(stage: Stage | undefined, name: string): string {
   const found = stage?.instructions.findLast((instruction) => instruction.name === name);
   if (found === undefined) throw new Error(`The Dockerfile has no ${name}.`);
   return found.args;
 }
 
-/** A command in exec form, which no shell stands before. */
+/** A command in exec form, which runs without a shell. */
 export function execForm(args: string): string[] {
   const list: unknown = JSON.parse(/\[.*\]$/.exec(args)?.[0] ?? 'null');
   if (!Array.isArray(list)) throw new Error(`${args} is not in exec form.`);
   return list.map(String);
 }
 
-/** Whether .dockerignore keeps a file of the repository from the builder. */
+/** Whether .dockerignore excludes a file of the repository. */
 export function isIgnored(path: string): boolean {
   let ignored = false;
   for (const line of readFileSync(join(ROOT, '.dockerignore'), 'utf8').split('\n')) {
     if (line.trim() === '' || line.startsWith('#')) continue;
     const pattern = line.replace('!', '');
-    // A pattern that names a folder means all that is in it.
+    // A pattern that names a folder also matches its contents.
     if (new RegExp(`^${regexOf(pattern)}(/.*)?$`).test(path)) ignored = !line.startsWith('!');
   }
   return ignored;

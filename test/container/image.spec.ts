@@ -1,6 +1,6 @@
 import { execFileSync, spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { readdirSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -8,7 +8,7 @@ import { parse } from 'yaml';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { freePort, ROOT, until } from '../support/processes.js';
 import { Build } from './build.js';
-import { execForm, isIgnored, readStages, said } from './dockerfile.js';
+import { argsOf, execForm, isIgnored, readStages } from './dockerfile.js';
 
 interface Package {
   readonly version: string;
@@ -29,7 +29,7 @@ const compose = parse(readFileSync(join(ROOT, 'docker-compose.yml'), 'utf8'), { 
   readonly services: { readonly api: Service; readonly worker: Service };
 };
 const { api, worker } = compose.services;
-/** One that is not where it listens by default. */
+/** Not the default address. */
 const OWN_ADDRESS = process.platform === 'linux' ? '127.0.0.2' : '127.0.0.1';
 
 describe('The Dockerfile', () => {
@@ -40,18 +40,18 @@ describe('The Dockerfile', () => {
     expect(majors[0]).toBeGreaterThanOrEqual(Number(minimum));
   });
 
-  it('installs what the lock file says, and runs nothing of it', () => {
+  it('installs locked packages without their scripts', () => {
     const commands = stages.flatMap(({ instructions }) => instructions.filter(({ name }) => name === 'RUN'));
     const installs = commands.map(({ args }) => args).filter((args) => /\bnpm (?!run)/.test(args));
     expect(installs).toHaveLength(2);
     for (const install of installs) expect(install).toMatch(/^npm ci .*--ignore-scripts\b/);
   });
 
-  it('runs as somebody who is not root, without a shell that would swallow signals', () => {
-    expect(said(image, 'USER')).toBe('node');
-    expect(execForm(said(image, 'CMD'))[0]).toBe('node');
-    expect(execForm(said(image, 'HEALTHCHECK'))[0]).toBe('node');
-    expect(said(image, 'LABEL')).toContain(`org.opencontainers.image.description="${description}"`);
+  it('runs without root and without a shell that would not forward signals', () => {
+    expect(argsOf(image, 'USER')).toBe('node');
+    expect(execForm(argsOf(image, 'CMD'))[0]).toBe('node');
+    expect(execForm(argsOf(image, 'HEALTHCHECK'))[0]).toBe('node');
+    expect(argsOf(image, 'LABEL')).toContain(`org.opencontainers.image.description="${description}"`);
   });
 });
 
@@ -59,29 +59,12 @@ describe('.dockerignore', () => {
   it.each([
     ...['.data/api-key-pepper', '.env', '.git/config', 'node_modules/pg/package.json', 'dist/apps/api/main.js'],
     ...['README.md', 'test/run.mjs', 'apps/some.spec.ts', 'libs/messages/domain/message.spec.ts'],
-  ])('leaves out %s', (path) => {
+  ])('excludes %s', (path) => {
     expect(isIgnored(path)).toBe(true);
   });
 
-  it.each(['package.json', 'apps/api/main.ts', 'libs/messages/index.ts'])('lets through %s', (path) => {
+  it.each(['package.json', 'apps/api/main.ts', 'libs/messages/index.ts'])('includes %s', (path) => {
     expect(isIgnored(path)).toBe(false);
-  });
-});
-
-describe('The programs', () => {
-  it('import nothing but packages that production installs', () => {
-    // Where the benchmark has run, it is there as well; the image is built without it.
-    const files = readdirSync(join(ROOT, 'dist'), { recursive: true }).map(String);
-    const imported = files
-      .filter((name) => name.endsWith('.js') && !name.startsWith(join('bench', '/')))
-      .flatMap((name) => {
-        const text = readFileSync(join(ROOT, 'dist', name), 'utf8');
-        const all = text.matchAll(/(?:\bfrom |\bimport |\bimport\(|\brequire\(|\bresolve\()['"]([@\w][^'"\n]*)['"]/g);
-        return [...all].map(([, name = '']) => name).filter((name) => !name.startsWith('node:'));
-      });
-    const packages = new Set(imported.map((name) => /^(?:@[^/]+\/)?[^/]+/.exec(name)?.[0] ?? name));
-    expect(packages).toContain('fastify');
-    expect([...packages].filter((name) => !(name in dependencies))).toEqual([]);
   });
 });
 
@@ -99,7 +82,7 @@ describe('What the Dockerfile builds', () => {
     await database.drop();
   });
 
-  it('has no tests, no types, no tools and no PostgreSQL', async () => {
+  it('contains no tests, no development packages and no PostgreSQL', async () => {
     const packages = (await build.list('', '/app/node_modules')).filter((path) => /^(?:@[^/]+\/)?[^/@]+$/.test(path));
     expect(packages).toEqual(expect.arrayContaining(Object.keys(dependencies)));
     expect(
@@ -111,14 +94,14 @@ describe('What the Dockerfile builds', () => {
   });
 
   it.each([undefined, '', '127.0.0.1', '0.0.0.0', '::', OWN_ADDRESS])(
-    'is healthy while its database is away, and ready only with it: MANAGEMENT_HOST=%s',
+    'is healthy but not ready while its database is unavailable: MANAGEMENT_HOST=%s',
     async (MANAGEMENT_HOST) => {
-      const asked: string[] = [];
+      const requested: string[] = [];
       const server = createServer(({ url = '' }, response) => {
-        asked.push(url);
+        requested.push(url);
         response.writeHead(url === '/health/live' ? 200 : 503).end();
       });
-      // Where there is no IPv6, what listens on all addresses does so on those of IPv4.
+      // Without IPv6, `::` means all IPv4 addresses.
       server.listen(0, MANAGEMENT_HOST === '::' ? undefined : (MANAGEMENT_HOST ?? '') || '127.0.0.1');
       await once(server, 'listening');
       const MANAGEMENT_PORT = String((server.address() as AddressInfo).port);
@@ -127,27 +110,27 @@ describe('What the Dockerfile builds', () => {
         return (await once(spawn(program, args, { cwd: build.path('', '/app'), env, ...USER }), 'exit'))[0] as unknown;
       };
       try {
-        expect(await ends(execForm(said(image, 'HEALTHCHECK')))).toBe(0);
+        expect(await ends(execForm(argsOf(image, 'HEALTHCHECK')))).toBe(0);
         expect([await ends(readinessCommand(api)), await ends(readinessCommand(worker))]).toEqual([1, 1]);
-        expect(asked).toEqual(['/health/live', '/health/ready', '/health/ready']);
+        expect(requested).toEqual(['/health/live', '/health/ready', '/health/ready']);
       } finally {
         server.close();
       }
     },
   );
 
-  it('takes a message in and delivers it, as a user who may not write there, is healthy, and stops when told to', async () => {
+  it('accepts and delivers a message as a user without write access, is healthy, and stops on SIGTERM', async () => {
     const before = await build.list('', '/app');
     const app = build.path('', '/app');
     const env = async () => ({
-      ...environmentOf(said(image, 'ENV')),
+      ...environmentOf(argsOf(image, 'ENV')),
       ...{ PATH: process.env.PATH, DATABASE_URL: database.url, API_KEY_PEPPER: 'a pepper of 32 characters or more' },
       ...{ PORT: String(await freePort()), MANAGEMENT_PORT: String(await freePort()), HOST: '127.0.0.1' },
     });
     const [forApi, forWorker] = [await env(), await env()];
     const succeeds = ([program = '', ...args]: readonly string[], settings: NodeJS.ProcessEnv) =>
       spawnSync(program, args, { cwd: app, env: settings, ...USER }).status === 0;
-    const isHealthy = (settings: NodeJS.ProcessEnv) => succeeds(execForm(said(image, 'HEALTHCHECK')), settings);
+    const isHealthy = (settings: NodeJS.ProcessEnv) => succeeds(execForm(argsOf(image, 'HEALTHCHECK')), settings);
     const areReady = () => succeeds(readinessCommand(api), forApi) && succeeds(readinessCommand(worker), forWorker);
     const start = (command: readonly string[], settings: NodeJS.ProcessEnv) => {
       const [program = '', ...args] = command;
@@ -157,7 +140,7 @@ describe('What the Dockerfile builds', () => {
     };
     expect([isHealthy(forApi), isHealthy(forWorker), areReady()]).toEqual([false, false, false]);
 
-    const started = [start(execForm(said(image, 'CMD')), forApi), start(worker.command ?? [], forWorker)];
+    const started = [start(execForm(argsOf(image, 'CMD')), forApi), start(worker.command ?? [], forWorker)];
     await until(areReady, 60_000);
     expect([isHealthy(forApi), isHealthy(forWorker)]).toEqual([true, true]);
     await delivered(`http://127.0.0.1:${forApi.PORT}`);
@@ -167,7 +150,7 @@ describe('What the Dockerfile builds', () => {
   }, 180_000);
 });
 
-/** Root starts programs as nobody, like the image; somebody else has no more rights than that anyway. */
+/** Root runs programs as `nobody`, without privileges as in the image. */
 const NOBODY = { uid: 65_534, gid: 65_534 };
 const USER = process.getuid?.() === 0 && canRunAs(NOBODY) ? NOBODY : {};
 
@@ -177,7 +160,7 @@ function canRunAs(user: typeof NOBODY): boolean {
     execFileSync('node', ['-e', 'fs.readdirSync(process.argv[1])', packages], { ...user, cwd: '/', stdio: 'pipe' });
     return true;
   } catch {
-    // Node.js, or the packages, may lie in a folder that only root enters.
+    // Node.js or the packages may be in a folder that only root may read.
     return false;
   }
 }
@@ -186,7 +169,7 @@ function environmentOf(args: string): Record<string, string> {
   return Object.fromEntries([...args.matchAll(/(\w+)=(\S+)/g)].map(([, name = '', value = '']) => [name, value]));
 }
 
-/** What Compose asks to see whether a service is ready. */
+/** The health check of a Compose service. */
 function readinessCommand({ healthcheck: { test } }: Service): string[] {
   const [form, ...command] = test;
   expect(form).toBe('CMD');
