@@ -2,11 +2,10 @@ import { execFileSync } from 'node:child_process';
 import { chmodSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
 import { EmbeddedPostgres } from '../../apps/dev/embedded-postgres/embedded-postgres.js';
 import { isAlive, killAll, Program, until } from '../support/processes.js';
-
-const settings = { fsync: 'off' };
 
 async function query(url: string, sql: string): Promise<unknown[][]> {
   const client = new Client({ connectionString: url });
@@ -19,18 +18,21 @@ async function query(url: string, sql: string): Promise<unknown[][]> {
   }
 }
 
-describe('the PostgreSQL brought along', () => {
+describe('The embedded PostgreSQL', () => {
   let folder: string;
   let dataDir: string;
   const programs: Program[] = [];
 
-  // As the README has it done with a clone: nobody but its owner, often root, may enter the folder.
+  const start = (options = {}) =>
+    EmbeddedPostgres.start({ dataDir, database: 'sluice', settings: { fsync: 'off' }, ...options });
+
+  // Like a clone of root's, the folder may be accessible to its owner only.
   beforeAll(async () => {
     folder = mkdtempSync(join(tmpdir(), 'sluice-fault-'));
     chmodSync(folder, 0o700);
     dataDir = join(folder, 'postgres');
-    const postgres = await EmbeddedPostgres.start({ dataDir, database: 'sluice', settings });
-    await query(postgres.url, 'CREATE TABLE kept AS SELECT 42 AS answer');
+    const postgres = await start();
+    await query(postgres.url, 'CREATE TABLE kept AS SELECT 42 AS value');
     await postgres.stop();
   });
 
@@ -45,7 +47,9 @@ describe('the PostgreSQL brought along', () => {
     rmSync(folder, { recursive: true });
   });
 
-  const answer = (url: string) => query(url, 'SELECT answer FROM kept');
+  const expectData = async (url: string) => {
+    expect(await query(url, 'SELECT value FROM kept')).toEqual([[42]]);
+  };
 
   function hold(): Program {
     const program = Program.run('test/support/postgres-process.mjs', { DATA_DIR: dataDir });
@@ -53,15 +57,16 @@ describe('the PostgreSQL brought along', () => {
     return program;
   }
 
-  async function serving(program: Program): Promise<{ url: string; pid: number }> {
-    await program.printed(/serving .*\n/);
-    const [, url = '', pid = ''] = /serving (\S+) (\d+)/.exec(program.output) ?? [];
-    return { url, pid: Number(pid) };
+  async function serving() {
+    const holder = hold();
+    await holder.printed(/serving .*\n/);
+    const [, url = '', pid = ''] = /serving (\S+) (\d+)/.exec(holder.output) ?? [];
+    return { holder, url, pid: Number(pid) };
   }
 
-  it('keeps its data, listens on 127.0.0.1 only, sorts by code point and hides its password', async () => {
-    const postgres = await EmbeddedPostgres.start({ dataDir, database: 'sluice', settings });
-    expect(await answer(postgres.url)).toEqual([[42]]);
+  it('preserves its data, listens on 127.0.0.1 only, sorts by code point and hides its password', async () => {
+    const postgres = await start();
+    await expectData(postgres.url);
     expect(await query(postgres.url, 'SHOW listen_addresses')).toEqual([['127.0.0.1']]);
     expect(await query(postgres.url, 'SHOW unix_socket_directories')).toEqual([['']]);
     expect(await query(postgres.url, `SELECT x FROM unnest('{b,ä,a,B}'::text[]) x ORDER BY x`)).toEqual([
@@ -73,66 +78,59 @@ describe('the PostgreSQL brought along', () => {
     expect(isAlive(postgres.pid)).toBe(false);
   });
 
-  it('killed: says so, and starts again with all its data', async () => {
-    const postgres = await EmbeddedPostgres.start({ dataDir, database: 'sluice', settings });
+  it('reports when it is killed, and restarts with all its data', async () => {
+    const postgres = await start();
     process.kill(postgres.pid, 'SIGKILL');
     await postgres.exited;
-    const again = await EmbeddedPostgres.start({ dataDir, database: 'sluice', settings, port: postgres.port });
+    const again = await start({ port: postgres.port });
     expect(again.url).toBe(postgres.url);
-    expect(await answer(again.url)).toEqual([[42]]);
+    await expectData(again.url);
     await again.stop();
   });
 
-  it('ends with the process that started it, even if that is killed', async () => {
-    const holder = hold();
-    const { pid } = await serving(holder);
+  it('exits with the process that started it, even if that is killed', async () => {
+    const { holder, pid } = await serving();
     holder.signal('SIGKILL');
     await until(() => !isAlive(pid), 5_000);
   });
 
-  it('is refused to a second process, also after a crash of a backend has cut all connections', async () => {
-    const { url } = await serving(hold());
+  it('is refused to a second process, even after the crash of a backend has closed all connections', async () => {
+    const { url } = await serving();
     const second = hold();
     expect(await second.ended()).toBe(1);
     expect(second.output).toMatch(/UsageError .* is in use by another running sluice/);
     const backends = await query(url, `SELECT pid FROM pg_stat_activity WHERE backend_type = 'client backend'`);
     killAll([backends.flat().map(Number)[0] ?? 0]);
-    await new Promise((resolve) => setTimeout(resolve, 500));
+    await sleep(500);
     expect(await hold().ended()).toBe(1);
-    expect(await answer(url)).toEqual([[42]]);
+    await expectData(url);
   });
 
-  it('left behind by a killed process and its keeper: is stopped, and a new one takes over the data', async () => {
-    const holder = hold();
-    const { pid } = await serving(holder);
+  it('is stopped when a killed process and its helpers left it behind, and the data is used again', async () => {
+    const { holder, pid } = await serving();
+    const commandOf = (member: number) => execFileSync('ps', ['-ww', '-o', 'args=', '-p', String(member)]).toString();
     const helpers = holder.family().filter((member) => member !== holder.pid && commandOf(member).includes('/bin/sh'));
     expect(helpers).toHaveLength(2);
-    // Stopped first, so that none of them sees another die and does what it is there for.
+    // Stopped first: each of them stops PostgreSQL when another dies.
     for (const member of [...helpers, holder.pid]) process.kill(member, 'SIGSTOP');
     killAll([...helpers, holder.pid]);
     expect(isAlive(pid)).toBe(true);
-    const postgres = await EmbeddedPostgres.start({ dataDir, database: 'sluice', settings });
+    const postgres = await start();
     expect(isAlive(pid)).toBe(false);
-    expect(await answer(postgres.url)).toEqual([[42]]);
+    await expectData(postgres.url);
     await postgres.stop();
   });
 
-  it('is not kept from starting by the pid file of a dead server whose number has been given away', async () => {
+  it('starts despite the pid file of a dead server whose process id another process has', async () => {
     writeFileSync(join(dataDir, 'postmaster.pid'), `${process.pid}\n${dataDir}\n1\n5432\n\n127.0.0.1\n`);
-    const postgres = await EmbeddedPostgres.start({ dataDir, database: 'sluice', settings });
-    expect(await answer(postgres.url)).toEqual([[42]]);
+    const postgres = await start();
+    await expectData(postgres.url);
     await postgres.stop();
   });
 
-  it('tells in one sentence why it does not start', async () => {
-    const impossible = { dataDir, database: 'sluice', settings: { shared_buffers: '1kB' } };
-    await expect(EmbeddedPostgres.start(impossible)).rejects.toThrow(/^PostgreSQL did not start: .*shared_buffers.*$/);
-    await expect(EmbeddedPostgres.start({ ...impossible, dataDir: __dirname })).rejects.toThrow(
-      /contains other files than PostgreSQL's data/,
-    );
+  it('reports in one sentence why it does not start', async () => {
+    const tooSmall = { settings: { shared_buffers: '1kB' } };
+    await expect(start(tooSmall)).rejects.toThrow(/^PostgreSQL did not start: .*shared_buffers.*$/);
+    await expect(start({ dataDir: __dirname })).rejects.toThrow(/contains other files than PostgreSQL's data/);
   });
 });
-
-function commandOf(pid: number): string {
-  return execFileSync('ps', ['-ww', '-o', 'args=', '-p', String(pid)]).toString();
-}

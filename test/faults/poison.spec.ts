@@ -1,37 +1,32 @@
 import { Fleet } from '../support/fleet.js';
-import type { Program } from '../support/processes.js';
 import { until } from '../support/processes.js';
 
-describe('a message that kills its worker each time', () => {
-  it('ends failed with worker_lost, and its fifty neighbours are delivered', async () => {
-    const fleet = await Fleet.start();
-    const poison = await fleet.send('die');
-    const innocents = await Promise.all(Array.from({ length: 50 }, () => fleet.send('wait 100')));
+it('A message that kills its worker each time fails with worker_lost, and fifty others are delivered', async () => {
+  const fleet = await Fleet.start();
+  const poison = await fleet.send('die');
+  const others = await Promise.all(Array.from({ length: 50 }, () => fleet.send('wait 100')));
 
-    // Somebody always starts the worker again, as any supervisor would.
-    let worker: Program = fleet.startWorker();
-    const supervision = new AbortController();
-    const supervise = async (): Promise<void> => {
-      await worker.ended(60_000);
-      if (supervision.signal.aborted) return;
-      worker = fleet.startWorker();
-      await supervise();
-    };
-    const supervised = supervise();
+  let worker = fleet.startWorker();
+  const supervision = new AbortController();
+  const supervise = async (): Promise<void> => {
+    await worker.ended(60_000);
+    if (supervision.signal.aborted) return;
+    worker = fleet.startWorker();
+    await supervise();
+  };
+  const supervised = supervise();
+  const open = `SELECT FROM sluice.messages WHERE status IN ('queued', 'processing')`;
+  await until(
+    async () => (await fleet.sql(open)).length === 0,
+    60_000,
+    () => worker.output,
+  );
+  supervision.abort();
+  worker.signal('SIGKILL');
+  await supervised;
 
-    const open = async () => await fleet.sql(`SELECT FROM sluice.messages WHERE status IN ('queued', 'processing')`);
-    await until(
-      async () => (await open()).length === 0,
-      60_000,
-      () => worker.output,
-    );
-    supervision.abort();
-    worker.signal('SIGKILL');
-    await supervised;
-
-    expect(await fleet.message(poison)).toMatchObject({ status: 'failed', failureReason: 'worker_lost' });
-    for (const id of innocents) expect(await fleet.message(id)).toMatchObject({ status: 'delivered' });
-    expect(await fleet.census()).toBe(0);
-    await fleet.stop();
-  }, 90_000);
-});
+  expect(await fleet.message(poison)).toMatchObject({ status: 'failed', failureReason: 'worker_lost' });
+  for (const id of others) expect(await fleet.message(id)).toMatchObject({ status: 'delivered' });
+  expect(await fleet.census()).toBe(0);
+  await fleet.stop();
+}, 90_000);

@@ -3,14 +3,13 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Ledger } from '../../apps/cli/verify/ledger.js';
 import { formatReport } from '../../apps/cli/verify/report.js';
-import { Verification } from '../../apps/cli/verify/verification.js';
+import { startClients } from '../support/deployment.js';
 import { freePort, isAlive, killAll, Program, ROOT, until } from '../support/processes.js';
 
 const ROUNDS = Number(process.env.FAULT_ROUNDS ?? 2);
 
-/** What an operator does for an account that has agreed on more. */
+/** Changes the limits of an account as an operator would. */
 async function liftLimits(url: string, apiKey: string, operatorsKey: string): Promise<void> {
   const account = await fetch(`${url}/account`, { headers: { authorization: `Bearer ${apiKey}` } });
   const { id } = (await account.json()) as { id: string };
@@ -22,56 +21,48 @@ async function liftLimits(url: string, apiKey: string, operatorsKey: string): Pr
   });
 }
 
-describe('the whole program', () => {
-  it(
-    `killed ${ROUNDS} times under load loses nothing that it acknowledged, and delivers it`,
-    async () => {
-      const folder = await mkdtemp(join(tmpdir(), 'sluice-program-'));
-      const env = { DATA_DIR: join(folder, 'data'), PORT: String(await freePort()), HOST: '127.0.0.1' };
-      const url = `http://127.0.0.1:${env.PORT}`;
-      const start = async () => {
-        const started = Program.run('dist/apps/dev/main.js', { ...env, WORKER_LOCK_MS: '1000' });
-        await started.printed(/Ctrl-C/);
-        return started;
-      };
+it(
+  `npm start, killed ${ROUNDS} times under load, delivers everything that it acknowledged`,
+  async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'sluice-program-'));
+    const env = { DATA_DIR: join(folder, 'data'), PORT: String(await freePort()), HOST: '127.0.0.1' };
+    const url = `http://127.0.0.1:${env.PORT}`;
+    const keyIn = async (file: string) => (await readFile(join(env.DATA_DIR, file), 'utf8')).trim();
+    const start = async () => {
+      const started = Program.run('dist/apps/dev/main.js', { ...env, WORKER_LOCK_MS: '1000' });
+      await started.printed(/Ctrl-C/);
+      return started;
+    };
 
-      let program = await start();
-      const apiKey = (await readFile(join(env.DATA_DIR, 'dev-key'), 'utf8')).trim();
-      await liftLimits(url, apiKey, (await readFile(join(env.DATA_DIR, 'admin-api-key'), 'utf8')).trim());
-      const ledger = Ledger.create(join(folder, 'ledger'), new Date());
-      const callers = new Verification({
-        ...{ urls: [url], apiKey, callers: 32, ledger, maxMessages: 1_000_000, perSecond: 200 },
-      });
-      callers.start();
-      for (let round = 1; round <= ROUNDS; round++) {
-        const before = callers.acknowledged;
-        await until(
-          () => callers.acknowledged > before + 50,
-          20_000,
-          () => program.output,
-        );
-        await sleep(500 * Math.random());
-        const family = program.family();
-        killAll(family);
-        await until(() => !family.some(isAlive), 10_000);
-        program = await start();
-      }
-      await callers.stop(60_000);
-      const report = await callers.compare(60_000 + ROUNDS * 10_000);
-      process.stdout.write(`${formatReport(report)}\n`);
-      expect(report.guarantees.flatMap(({ violations }) => violations)).toEqual([]);
-      const census = execFileSync(process.execPath, ['dist/apps/cli/census.js'], {
-        cwd: ROOT,
-        env: { ...process.env, ...env },
-      });
-      expect(census.toString()).toContain('0 messages');
-
+    let program = await start();
+    const apiKey = await keyIn('dev-key');
+    await liftLimits(url, apiKey, await keyIn('admin-api-key'));
+    const callers = startClients([url], apiKey, join(folder, 'ledger'), 200);
+    for (let round = 1; round <= ROUNDS; round++) {
+      const before = callers.acknowledged;
+      await until(
+        () => callers.acknowledged > before + 50,
+        20_000,
+        () => program.output,
+      );
+      await sleep(500 * Math.random());
       const family = program.family();
-      program.signal('SIGINT');
-      expect(await program.ended()).toBe(0);
-      expect(family.filter(isAlive)).toEqual([]);
-      await rm(folder, { recursive: true });
-    },
-    120_000 + ROUNDS * 60_000,
-  );
-});
+      killAll(family);
+      await until(() => !family.some(isAlive), 10_000);
+      program = await start();
+    }
+    await callers.stop(60_000);
+    const report = await callers.compare(60_000 + ROUNDS * 10_000);
+    process.stdout.write(`${formatReport(report)}\n`);
+    expect(report.guarantees.flatMap(({ violations }) => violations)).toEqual([]);
+    const options = { cwd: ROOT, env: { ...process.env, ...env } };
+    expect(execFileSync(process.execPath, ['dist/apps/cli/census.js'], options).toString()).toContain('0 messages');
+
+    const family = program.family();
+    program.signal('SIGINT');
+    expect(await program.ended()).toBe(0);
+    expect(family.filter(isAlive)).toEqual([]);
+    await rm(folder, { recursive: true });
+  },
+  120_000 + ROUNDS * 60_000,
+);

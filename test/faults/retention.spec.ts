@@ -9,7 +9,7 @@ const daysAgo = (days: number) => new Date(today - days * DAY_MS);
 const nameOf = (from: Date, to: Date) =>
   [from, to].map((date) => date.toISOString().slice(0, 10).replaceAll('-', '')).join('_');
 
-/** As if the new installation had run for days: of three partitions two are over. Resolves to the names of those. */
+/** Divides the only partition into three, two of which have ended. Resolves to their names. */
 async function age({ database }: Deployment): Promise<string[]> {
   const [row] = await database.sql<{ first: string }>(
     `SELECT substring(relname, 10) AS first FROM pg_class WHERE relname ~ '^messages_19700101_\\d{8}$'`,
@@ -29,7 +29,7 @@ async function age({ database }: Deployment): Promise<string[]> {
   return [nameOf(new Date(0), daysAgo(6)), nameOf(daysAgo(6), daysAgo(5))];
 }
 
-/** Failed messages of the callers' account that were created then, and take long to handle; resolves to their ids. */
+/** Stores failed messages whose delivery takes long. Resolves to their ids. */
 async function failedAt({ database }: Deployment, createdAt: Date): Promise<string[]> {
   const ids = new UuidV7Ids();
   const made = Array.from({ length: OLD }, () => ids.next('msg', createdAt));
@@ -46,66 +46,46 @@ async function failedAt({ database }: Deployment, createdAt: Date): Promise<stri
   return made;
 }
 
-describe('Removing old messages', () => {
-  it('removes all of a partition or nothing when it is killed, and never what is sent off again', async () => {
-    const deployment = await Deployment.start({ settings: { RETENTION_DAYS: '1', WORKER_LOCK_MS: '5000' } });
-    const { api, database, worker } = deployment;
-    const [older = '', newer = ''] = await age(deployment);
-    await failedAt(deployment, daysAgo(8));
-    const [again = ''] = await failedAt(deployment, daysAgo(6));
-    const stored = (name: string) =>
-      database.sql<{ messages: number; attempts: number }>(
-        `SELECT (SELECT count(*) FROM sluice.messages_${name})::int AS messages,
-                (SELECT count(*) FROM sluice.attempts_${name})::int AS attempts`,
-      );
-    await deployment.load({ perSecond: 50 });
+it('Removing old messages removes a whole partition or nothing when it is killed, and never a message that is retried', async () => {
+  const deployment = await Deployment.start({ settings: { RETENTION_DAYS: '1', WORKER_LOCK_MS: '5000' } });
+  const { database, worker } = deployment;
+  const [older = '', newer = ''] = await age(deployment);
+  await failedAt(deployment, daysAgo(8));
+  const [retried = ''] = await failedAt(deployment, daysAgo(6));
+  const stored = (name: string) =>
+    database.sql<{ messages: number; attempts: number }>(
+      `SELECT (SELECT count(*) FROM sluice.messages_${name})::int AS messages,
+              (SELECT count(*) FROM sluice.attempts_${name})::int AS attempts`,
+    );
+  const holds = (condition: () => Promise<boolean>) => until(condition, 60_000, () => worker.output);
+  const finds = (query: string) => holds(async () => (await database.sql(query)).length > 0);
+  await deployment.load({ perSecond: 50 });
 
-    // A worker looks for what is old when it starts. It and the database die when the first partition is empty, and
-    // that is not yet committed.
-    await database.sql(`
-      CREATE FUNCTION linger() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN PERFORM pg_sleep(60); RETURN NULL; END $$;
-      CREATE TRIGGER linger BEFORE DELETE ON sluice.storage EXECUTE FUNCTION linger()`);
-    worker.kill();
-    const started = worker.start().catch(() => undefined);
-    const lingering = `SELECT FROM pg_stat_activity WHERE wait_event = 'PgSleep'`;
-    await until(
-      async () => (await database.sql(lingering)).length > 0,
-      60_000,
-      () => worker.output,
-    );
-    await database.kill();
-    worker.kill();
-    await started;
-    await database.restart();
-    for (const name of [older, newer]) expect(await stored(name)).toEqual([{ messages: OLD, attempts: OLD }]);
+  // A worker removes old messages when it starts. It and the database are killed after the first partition was emptied
+  // and before the commit.
+  await database.sql(`
+    CREATE FUNCTION linger() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN PERFORM pg_sleep(60); RETURN NULL; END $$;
+    CREATE TRIGGER linger BEFORE DELETE ON sluice.storage EXECUTE FUNCTION linger()`);
+  worker.kill();
+  const started = worker.start().catch(() => undefined);
+  await finds(`SELECT FROM pg_stat_activity WHERE wait_event = 'PgSleep'`);
+  await database.kill();
+  worker.kill();
+  await started;
+  await database.restart();
+  for (const name of [older, newer]) expect(await stored(name)).toEqual([{ messages: OLD, attempts: OLD }]);
 
-    await database.sql('DROP FUNCTION linger CASCADE');
-    await deployment.accepting(performance.now());
-    const retried = await fetch(`${api.url}/messages/${again}/retry`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${deployment.apiKey}` },
-    });
-    expect(retried.status).toBe(202);
-    await worker.start();
-    await until(
-      async () => (await database.sql(`SELECT WHERE to_regclass('sluice.messages_${older}') IS NULL`)).length > 0,
-      60_000,
-      () => worker.output,
-    );
-    const statusOf = async () => {
-      const answer = await fetch(`${api.url}/messages/${again}`, {
-        headers: { authorization: `Bearer ${deployment.apiKey}` },
-      });
-      return ((await answer.json()) as { status?: string }).status;
-    };
-    await until(
-      async () => (await statusOf()) === 'delivered',
-      60_000,
-      () => worker.output,
-    );
-    expect(await stored(newer)).toEqual([{ messages: OLD, attempts: OLD + 1 }]);
-    await deployment.going();
-    expect(await deployment.violations()).toEqual([]);
-    await deployment.stop();
-  }, 300_000);
-});
+  await database.sql('DROP FUNCTION linger CASCADE');
+  await deployment.accepting(performance.now());
+  expect((await deployment.request(`POST /messages/${retried}/retry`)).status).toBe(202);
+  await worker.start();
+  await finds(`SELECT WHERE to_regclass('sluice.messages_${older}') IS NULL`);
+  await holds(async () => {
+    const response = await deployment.request(`GET /messages/${retried}`);
+    return ((await response.json()) as { status?: string }).status === 'delivered';
+  });
+  expect(await stored(newer)).toEqual([{ messages: OLD, attempts: OLD + 1 }]);
+  await deployment.going();
+  expect(await deployment.violations()).toEqual([]);
+  await deployment.stop();
+}, 300_000);

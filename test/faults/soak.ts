@@ -19,9 +19,9 @@ type Counts = Readonly<
   Record<'connections' | 'jobs' | 'events' | 'outbox' | 'windows' | 'messages' | 'old_keys', number>
 >;
 
-describe(`${MINUTES} minutes at half of full load from 32 callers`, () => {
+describe(`${MINUTES} minutes at half of full load from 32 clients`, () => {
   it(
-    'let memory, connections and all that is only passing through level off',
+    'do not increase memory, connections or temporary rows without bound',
     async () => {
       const deployment = await Deployment.start({ settings: { HANDLER_MS: '' } });
       const sample = async () => {
@@ -40,7 +40,7 @@ describe(`${MINUTES} minutes at half of full load from 32 callers`, () => {
       await full.stop(60_000);
       process.stdout.write(`half of full load: ${perSecond} messages a second\n`);
 
-      // What is to be cleaned up meanwhile.
+      // To be removed during the load.
       await deployment.database.sql(
         `INSERT INTO sluice.idempotency_keys (account_id, key, fingerprint, message_id, created_at)
          SELECT 'acct', n::text, sha256('x'), 'msg', now() - interval '25 hours' FROM generate_series(1, 25000) AS n`,
@@ -59,7 +59,7 @@ describe(`${MINUTES} minutes at half of full load from 32 callers`, () => {
       if (middle === undefined || last === undefined) throw new Error('Nothing was measured.');
       expect(last.api).toBeLessThan(middle.api * 1.3 + 64 * MEBIBYTE);
       expect(last.worker).toBeLessThan(middle.worker * 1.3 + 64 * MEBIBYTE);
-      // Two processes with three pools of five at most, and what listens.
+      // Two processes, each with three pools of at most five, and listeners.
       expect(Math.max(...samples.map(({ connections }) => connections))).toBeLessThan(40);
       expect(last.events).toBeLessThan(100_000);
       expect(last.windows).toBe(1);

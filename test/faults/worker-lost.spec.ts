@@ -1,23 +1,24 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Fleet } from '../support/fleet.js';
 import { until } from '../support/processes.js';
 
-describe('a worker that is lost', () => {
+jest.setTimeout(60_000);
+
+describe('A worker that', () => {
   let fleet: Fleet;
 
   beforeEach(async () => {
     fleet = await Fleet.start();
   });
-
-  afterEach(async () => {
-    await fleet.stop();
-  });
+  afterEach(() => fleet.stop());
 
   const delivered = (id: string) => async () => (await fleet.message(id)).status === 'delivered';
+  const hasJobs = (count: number) => async () => (await fleet.sql('SELECT FROM bullmq.job')).length === count;
 
-  it('killed in the middle of a job: another takes the job over within 10 s and runs it', async () => {
+  it('is killed during a delivery: another takes it over within 10 s', async () => {
     const first = await fleet.worker();
     const id = await fleet.send('wait 1500');
-    await until(() => fleet.handled().length === 1, 5_000);
+    await until(() => fleet.began(id, 1), 5_000);
     first.signal('SIGKILL');
     const lost = Date.now();
     await fleet.worker();
@@ -28,44 +29,38 @@ describe('a worker that is lost', () => {
     expect(await fleet.census()).toBe(0);
   });
 
-  it('stopped past its lock: when it wakes after another has delivered, it changes nothing', async () => {
+  it('is stopped beyond its lock: it changes nothing when it wakes after another has delivered', async () => {
     const sleeper = await fleet.worker();
     const id = await fleet.send('wait 500');
-    await until(() => fleet.handled().length === 1, 5_000);
+    await until(() => fleet.began(id, 1), 5_000);
     sleeper.signal('SIGSTOP');
     await fleet.worker();
     await until(delivered(id), 20_000);
     const before = await fleet.message(id);
     sleeper.signal('SIGCONT');
-    // It has woken and tried to finish when it takes part again.
-    await fleet.send('after');
-    await until(
-      async () => (await fleet.sql(`SELECT FROM sluice.messages WHERE status <> 'delivered'`)).length === 0,
-      5_000,
-    );
-    await new Promise((resolve) => setTimeout(resolve, 1_000));
+    await until(delivered(await fleet.send('after')), 5_000);
+    await sleep(1_000);
     expect(await fleet.message(id)).toEqual(before);
     expect(before.attempts).toBe(2);
     expect(fleet.handled().filter((call) => call.id === id)).toHaveLength(2);
   });
 
-  it('killed between the final status and the end of the job: the job ends without calling the handler again', async () => {
+  it('dies between the final status and the completion of the job: the handler is not called again', async () => {
     const id = await fleet.send('once');
-    await until(async () => (await fleet.sql('SELECT FROM bullmq.job')).length === 1, 5_000);
-    // What such a worker leaves behind: a message that is delivered, and a job that is active under a lock long past.
+    await until(hasJobs(1), 5_000);
     await fleet.sql(`UPDATE sluice.messages SET status = 'delivered', attempts = 1`);
     await fleet.sql(
       `UPDATE bullmq.job SET state = 'active', lock_token = 'lost', locked_until_ms = 1, processed_by = 'sluice'`,
     );
     await fleet.worker();
-    await until(async () => (await fleet.sql('SELECT FROM bullmq.job')).length === 0, 10_000);
+    await until(hasJobs(0), 10_000);
     expect(fleet.handled()).toEqual([]);
     expect(await fleet.message(id)).toMatchObject({ status: 'delivered', attempts: 1 });
   });
 
-  it('gone, and its job failed for stalling by a foreign worker that allows no stall: it is queued again', async () => {
+  it('is lost, and whose job a foreign worker that allows no stalls has failed: the job is queued again', async () => {
     const id = await fleet.send('hello');
-    await until(async () => (await fleet.sql('SELECT FROM bullmq.job')).length === 1, 5_000);
+    await until(hasJobs(1), 5_000);
     await fleet.sql(
       `UPDATE bullmq.job SET deferred_failure = 'job stalled more than allowable limit', stalled_count = 1`,
     );
@@ -74,10 +69,10 @@ describe('a worker that is lost', () => {
     expect(await fleet.census()).toBe(0);
   });
 
-  it('whose clock ran an hour ahead: its jobs are taken over all the same', async () => {
+  it('is killed while its clock is an hour ahead: its jobs are taken over', async () => {
     const first = await fleet.worker();
     const id = await fleet.send('wait 60000');
-    await until(() => fleet.handled().length === 1, 5_000);
+    await until(() => fleet.began(id, 1), 5_000);
     first.signal('SIGKILL');
     await first.ended();
     const ahead = Date.now() + 3_600_000;
@@ -86,5 +81,27 @@ describe('a worker that is lost', () => {
     await fleet.worker({ ATTEMPT_TIMEOUT_MS: '100', MAX_ATTEMPTS: '1' });
     await until(async () => (await fleet.message(id)).status === 'failed', 15_000);
     expect(fleet.handled()).toHaveLength(2);
+  });
+
+  it('is killed while messages are scheduled: they are delivered when due', async () => {
+    const first = await fleet.worker();
+    const due = [1_000, 2_500, 4_000].map((ms) => new Date(Date.now() + ms));
+    const sent = due.map((deliverAt) => fleet.client.sent(fleet.account, { body: { message: 'later', deliverAt } }));
+    const ids = (await Promise.all(sent)).map(({ id }) => id);
+    expect(await fleet.census()).toBe(0);
+    await until(delivered(ids[0] ?? ''), 10_000);
+    first.signal('SIGKILL');
+    await first.ended();
+    await fleet.worker();
+    await until(delivered(ids[2] ?? ''), 15_000);
+    for (const [index, id] of ids.entries()) {
+      const { status, updatedAt } = await fleet.message(id);
+      const lateMs = Date.parse(updatedAt) - (due[index]?.getTime() ?? 0);
+      expect({ status, isDue: lateMs >= 0, isLate: lateMs >= 10_000 }).toEqual({
+        ...{ status: 'delivered', isDue: true, isLate: false },
+      });
+    }
+    expect(fleet.handled().map(({ id }) => id)).toEqual(ids);
+    expect(await fleet.census()).toBe(0);
   });
 });

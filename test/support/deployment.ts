@@ -25,12 +25,8 @@ export interface DeploymentOptions {
   readonly clocks?: boolean;
 }
 
-/**
- * A whole installation that may be broken in any way: a PostgreSQL of its own, which is reached by a link, and
- * processes of the API and of workers, each of which is expected to outlive whatever it was not killed by.
- */
+/** An installation for fault tests: its own PostgreSQL behind a link, and API and worker processes that must not exit. */
 export class Deployment {
-  readonly link = new Link();
   readonly apis: Role[] = [];
   readonly workers: Role[] = [];
   private verifying: Verification | null = null;
@@ -39,20 +35,22 @@ export class Deployment {
 
   private constructor(
     readonly database: DeployedPostgres,
+    readonly link: Link,
     private readonly folder: string,
+    private readonly env: Readonly<Record<string, string>>,
   ) {}
 
   static async start({ apis = 1, workers = 1, settings = {}, postgres = {}, clocks }: DeploymentOptions = {}) {
     const folder = await mkdtemp(join(tmpdir(), 'sluice-deployment-'));
     await chmod(folder, 0o755);
     const database = await DeployedPostgres.start(join(folder, 'postgres'), postgres);
-    const deployment = new Deployment(database, folder);
-    const url = await deployment.link.open(database.url);
+    const link = new Link();
     const env = {
-      ...{ ...SETTINGS, DATABASE_URL: url, LOG_LEVEL: 'warn' },
+      ...{ ...SETTINGS, DATABASE_URL: await link.open(database.url), LOG_LEVEL: 'warn' },
       ...{ WORKER_LOCK_MS: '1000', BACKOFF_MS: '50', RECONCILE_INTERVAL_MS: '500', HANDLER_MS: '5' },
       ...{ HANDLED: join(folder, 'handled'), ...settings },
     };
+    const deployment = new Deployment(database, link, folder, env);
     await migrateSchema(database.url);
     const clock = (name: string) =>
       clocks === true
@@ -76,10 +74,6 @@ export class Deployment {
     return [...this.apis, ...this.workers];
   }
 
-  get urls(): string[] {
-    return this.apis.map(({ url }) => url);
-  }
-
   get api(): Role {
     return oneOf(this.apis);
   }
@@ -92,40 +86,42 @@ export class Deployment {
     return this.keyOf;
   }
 
-  /** The callers, who have begun by then. */
-  get callers(): Verification {
-    if (this.verifying === null) throw new Error('Nobody calls.');
+  /** The clients that `load` has started. */
+  private get callers(): Verification {
+    if (this.verifying === null) throw new Error('There is no load.');
     return this.verifying;
   }
 
-  /** A disk for the messages that can be made full. */
+  /** Stores messages on a disk that can be filled. */
   async smallDisk(): Promise<SmallDisk> {
     return (this.disk = await smallDisk(this.database, join(this.folder, 'postgres'), join(this.folder, 'small')));
   }
 
-  /** The path of a file that goes with the deployment. */
+  /** Runs another program with the settings of the deployment, which does not stop it. */
+  run(script: string): Program {
+    return Program.run(script, this.env);
+  }
+
+  /** The path of a file that is removed with the deployment. */
   file(name: string): string {
     return join(this.folder, name);
   }
 
-  /** At least 32 callers begin, and have been acknowledged something when it resolves. */
+  /** Starts 32 clients. Resolves when some of their messages are acknowledged. */
   async load({ perSecond = 200 } = {}): Promise<Verification> {
-    const ledger = Ledger.create(this.file(`ledger-${randomUUID()}`), new Date());
-    this.verifying = new Verification({
-      ...{ urls: this.urls, apiKey: this.apiKey, callers: 32, ledger, maxMessages: 1_000_000, perSecond },
-    });
-    this.verifying.start();
+    const urls = this.apis.map(({ url }) => url);
+    this.verifying = startClients(urls, this.apiKey, this.file(`ledger-${randomUUID()}`), perSecond);
     await this.going();
     return this.verifying;
   }
 
-  /** Resolves when callers have been acknowledged as many messages more. */
+  /** Resolves when so many more messages are acknowledged. */
   async going(more = 50): Promise<void> {
     const wanted = this.callers.acknowledged + more;
     await until(
       () => this.callers.acknowledged >= wanted,
       90_000,
-      () => this.told(),
+      () => this.state(),
     );
   }
 
@@ -139,41 +135,62 @@ export class Deployment {
         return false;
       }
     };
-    await until(accepted, 90_000, () => this.told());
+    await until(accepted, 90_000, () => this.state());
     return Math.round(performance.now() - since);
   }
 
   send(message: string, api = this.api, idempotencyKey?: string): Promise<Response> {
-    const repeatable = idempotencyKey === undefined ? {} : { 'idempotency-key': idempotencyKey };
-    return fetch(`${api.url}/messages`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${this.apiKey}`, 'content-type': 'application/json', ...repeatable },
-      body: JSON.stringify({ message }),
-      signal: AbortSignal.timeout(20_000),
+    const headers = idempotencyKey === undefined ? {} : { 'idempotency-key': idempotencyKey };
+    return this.request('POST /messages', { message }, api, headers);
+  }
+
+  /** Sends a message that must be accepted; resolves to its id. */
+  async sent(message: string): Promise<string> {
+    const response = await this.send(message);
+    if (response.status !== 202) throw new Error(`The status is ${response.status}.`);
+    return ((await response.json()) as { id: string }).id;
+  }
+
+  /** A request of the account, such as `GET /account`. */
+  request(
+    route: string,
+    body?: object,
+    api = this.api,
+    headers: Readonly<Record<string, string>> = {},
+  ): Promise<Response> {
+    const [method = '', path = ''] = route.split(' ');
+    const json = body && { body: JSON.stringify(body) };
+    return fetch(`${api.url}${path}`, {
+      ...{ method, ...json, signal: AbortSignal.timeout(20_000) },
+      headers: {
+        ...{ authorization: `Bearer ${this.apiKey}`, ...(json && { 'content-type': 'application/json' }) },
+        ...headers,
+      },
     });
   }
 
-  /** A batch of equal messages, which must be accepted. */
-  async sendBatch(message: string, count: number): Promise<void> {
-    const response = await fetch(`${this.api.url}/messages/batch`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${this.apiKey}`, 'content-type': 'application/json' },
-      body: JSON.stringify({ messages: Array.from({ length: count }, () => ({ message })) }),
-    });
-    if (response.status !== 202) throw new Error(`answered ${response.status}`);
+  /** What is stored of a message. */
+  async stored(id: string) {
+    const [row] = await this.database.sql<{ status: string; attempts: number; failure_reason: string | null }>(
+      'SELECT status, attempts, failure_reason FROM sluice.messages WHERE id = $1',
+      [id],
+    );
+    return row;
   }
 
-  /** Ends the callers and compares their ledger with what is stored; returns each violation as a sentence. */
+  /** Stops the clients. @returns what breaks a guarantee: their responses, what is stored, and how processes ended */
   async violations(): Promise<string[]> {
     await this.callers.stop(60_000);
     const report = await this.callers.compare(120_000);
     process.stdout.write(`${formatReport(report)}\n`);
     const violations = report.guarantees.flatMap((guarantee) => guarantee.violations);
-    return [...violations, ...this.died(), ...(await this.strays())];
-  }
-
-  census(): Promise<number> {
-    return census(this.database.url);
+    const strays = await census(this.database.url);
+    for (const role of this.roles) role.inspect();
+    return [
+      ...violations,
+      ...this.roles.flatMap((role) => role.deaths),
+      ...(strays === 0 ? [] : [`${strays} messages are open and nothing will deliver them`]),
+    ];
   }
 
   async stop(): Promise<void> {
@@ -185,19 +202,18 @@ export class Deployment {
     await rm(this.folder, { recursive: true });
   }
 
-  private async strays(): Promise<string[]> {
-    const count = await this.census();
-    return count === 0 ? [] : [`${count} messages are open and nothing will ever deliver them`];
+  private state(): string {
+    const outputs = this.roles.map((role) => role.output.slice(-2_000));
+    return [`${this.callers.acknowledged} acknowledged`, ...outputs].join('\n');
   }
+}
 
-  private died(): string[] {
-    for (const role of this.roles) role.inspect();
-    return this.roles.flatMap((role) => role.deaths);
-  }
-
-  private told(): string {
-    return this.roles.map((role) => role.output.slice(-2_000)).join('\n');
-  }
+/** Starts 32 clients, which record each response in a ledger. */
+export function startClients(urls: string[], apiKey: string, ledgerFile: string, perSecond: number): Verification {
+  const ledger = Ledger.create(ledgerFile, new Date());
+  const clients = new Verification({ urls, apiKey, callers: 32, ledger, maxMessages: 1_000_000, perSecond });
+  clients.start();
+  return clients;
 }
 
 function oneOf([role]: readonly Role[]): Role {
@@ -205,10 +221,10 @@ function oneOf([role]: readonly Role[]): Role {
   return role;
 }
 
-/** A process that is there, is killed, and is started again. */
+/** A process that can be killed and started again. */
 export class Role {
   private program: Program | null = null;
-  /** How it ended when nobody had ended it. */
+  /** Exits that were not caused by the test. */
   readonly deaths: string[] = [];
 
   constructor(
@@ -234,24 +250,20 @@ export class Role {
   }
 
   /** Resolves when it serves. */
-  async start(settings: Readonly<Record<string, string>> = {}): Promise<void> {
-    const program = Program.run(this.script, { ...this.env, ...settings });
+  async start(): Promise<void> {
+    const program = Program.run(this.script, this.env);
     this.program = program;
     await program.ready();
   }
 
-  /** Ends it as a power cut would. */
+  /** Kills it without warning. */
   kill(): void {
     this.inspect();
     this.program?.signal('SIGKILL');
     this.program = null;
   }
 
-  signal(name: NodeJS.Signals): void {
-    this.program?.signal(name);
-  }
-
-  /** Ends it as an orchestrator would; resolves to its exit code. */
+  /** Stops it as an orchestrator would; resolves to its exit code. */
   async end(): Promise<number | NodeJS.Signals | null> {
     this.inspect();
     const program = this.program;
@@ -260,10 +272,10 @@ export class Role {
     return program?.ended() ?? null;
   }
 
-  /** Takes note of a death that nobody has caused. */
+  /** Records an exit that the test did not cause. */
   inspect(): void {
     if (this.program === null || this.program.running) return;
-    this.deaths.push(`${this.script} ended by itself: ${this.program.output.slice(-1_000)}`);
+    this.deaths.push(`${this.script} ended unexpectedly: ${this.program.output.slice(-1_000)}`);
     this.program = null;
   }
 }
