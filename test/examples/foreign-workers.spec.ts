@@ -5,6 +5,7 @@ import Ajv from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import { Fleet } from '../support/fleet.js';
 import { Program, ROOT, until } from '../support/processes.js';
+import { describeUnless } from '../support/skipping.js';
 
 /** The Python interpreter, and why it cannot run the worker. */
 function python(): { readonly command: string; readonly missing: string | null } {
@@ -17,7 +18,7 @@ function python(): { readonly command: string; readonly missing: string | null }
   }
 }
 
-describe('a worker of another program', () => {
+describe('A foreign worker', () => {
   let fleet: Fleet;
   beforeAll(async () => {
     // Statuses must be updated by events, not by the reconciler.
@@ -51,11 +52,6 @@ describe('a worker of another program', () => {
     expect(await fleet.message(id)).toMatchObject({ attempts: 2, failureReason });
   };
 
-  const stop = async (worker: Program) => {
-    worker.signal('SIGTERM');
-    expect(await worker.ended()).toBe(0);
-  };
-
   it('gets jobs that match the schema', async () => {
     const id = await fleet.send('💌');
     await until(async () => (await fleet.sql('SELECT FROM bullmq.job')).length === 1, 10_000);
@@ -76,22 +72,19 @@ describe('a worker of another program', () => {
     await fleet.sql('DELETE FROM sluice.messages');
   });
 
-  it('in JavaScript delivers, and the status is updated at once', async () => {
-    const worker = fleet.start('examples/bare-worker/worker.mjs');
-    await deliver(worker);
-    await refuse();
-    await stop(worker);
-  }, 60_000);
-
-  it('in Python delivers, and the status is updated at once', async () => {
-    const { command, missing } = python();
-    if (missing !== null) {
-      process.stdout.write(`Skipped: ${missing}\n`);
-      return;
-    }
-    const worker = fleet.start('examples/bare-worker/worker.py', {}, command);
-    await deliver(worker);
-    await refuse();
-    await stop(worker);
-  }, 60_000);
+  const { command, missing } = python();
+  for (const [language, script, interpreter, reason] of [
+    ['JavaScript', 'worker.mjs', process.execPath, null],
+    ['Python', 'worker.py', command, missing],
+  ] as const) {
+    describeUnless(reason)(`in ${language}`, () => {
+      it('delivers, and the status is updated immediately', async () => {
+        const worker = fleet.start(`examples/bare-worker/${script}`, {}, interpreter);
+        await deliver(worker);
+        await refuse();
+        worker.signal('SIGTERM');
+        expect(await worker.ended()).toBe(0);
+      }, 60_000);
+    });
+  }
 });

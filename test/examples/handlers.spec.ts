@@ -1,4 +1,5 @@
-import { createServer, type Server } from 'node:http';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Fleet } from '../support/fleet.js';
 import { Mailbox } from '../support/mailbox.js';
@@ -25,47 +26,34 @@ describe('a worker with a handler selected by HANDLER', () => {
   };
   const hasStatus = (id: string, status: string) => async () => (await fleet.message(id)).status === status;
 
-  describe('http', () => {
-    let receiver: Server;
+  it('http posts each message, retries after Retry-After, and fails what is rejected', async () => {
     const received: [string | undefined, string][] = [];
-    beforeAll(async () => {
-      receiver = createServer((request, response) => {
-        let body = '';
-        request.setEncoding('utf8').on('data', (chunk: string) => (body += chunk));
-        request.on('end', () => {
-          const isFirst = !received.some(([, text]) => text === body);
-          received.push([request.headers['idempotency-key'] as string, body]);
-          if (body === 'never') response.writeHead(422).end();
-          else if (body === 'later' && isFirst) response.writeHead(503, { 'retry-after': '1' }).end();
-          else response.writeHead(204).end();
-        });
+    const receiver = createServer((request, response) => {
+      let body = '';
+      request.setEncoding('utf8').on('data', (chunk: string) => (body += chunk));
+      request.on('end', () => {
+        const isFirst = !received.some(([, text]) => text === body);
+        received.push([request.headers['idempotency-key'] as string, body]);
+        if (body === 'never') response.writeHead(422).end();
+        else if (body === 'later' && isFirst) response.writeHead(503, { 'retry-after': '1' }).end();
+        else response.writeHead(204).end();
       });
-      await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve));
     });
-    afterAll(() => {
-      receiver.closeAllConnections();
-      receiver.close();
-    });
-
-    it('posts each message, retries after Retry-After, and fails what is rejected', async () => {
-      const url = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/`;
-      const worker = await start({ HANDLER: 'http', HTTP_HANDLER_URL: url });
-      const [now, later, never] = [await fleet.send('now'), await fleet.send('later'), await fleet.send('never')];
-      await until(hasStatus(later, 'delivered'), 10_000);
-      await until(hasStatus(never, 'failed'), 5_000);
-      expect(await fleet.message(now)).toMatchObject({ status: 'delivered', attempts: 1 });
-      expect(await fleet.message(later)).toMatchObject({ attempts: 2, failureReason: null });
-      expect(await fleet.message(never)).toMatchObject({ attempts: 1, failureReason: 'The receiver returned 422.' });
-      const expected = [
-        [now, 'now'],
-        [later, 'later'],
-        [later, 'later'],
-        [never, 'never'],
-      ];
-      expect(received.sort()).toEqual(expected.sort());
-      await stop(worker);
-    }, 40_000);
-  });
+    await once(receiver.listen(0, '127.0.0.1'), 'listening');
+    const url = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/`;
+    const worker = await start({ HANDLER: 'http', HTTP_HANDLER_URL: url });
+    const [now, later, never] = [await fleet.send('now'), await fleet.send('later'), await fleet.send('never')];
+    await until(hasStatus(later, 'delivered'), 10_000);
+    await until(hasStatus(never, 'failed'), 5_000);
+    expect(await fleet.message(now)).toMatchObject({ status: 'delivered', attempts: 1 });
+    expect(await fleet.message(later)).toMatchObject({ attempts: 2, failureReason: null });
+    expect(await fleet.message(never)).toMatchObject({ attempts: 1, failureReason: 'The receiver returned 422.' });
+    const laterTwice = [later, later].map((id) => [id, 'later']);
+    expect(received.sort()).toEqual([[now, 'now'], ...laterTwice, [never, 'never']].sort());
+    await stop(worker);
+    receiver.closeAllConnections();
+    receiver.close();
+  }, 40_000);
 
   it('email sends each message, and fails what the server rejects permanently', async () => {
     const mailbox = await Mailbox.open();

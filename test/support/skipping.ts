@@ -1,6 +1,6 @@
 /**
- * `describe`, where what the tests need is there. Elsewhere they are skipped, which is said and counted as such.
- * @param missing what is not there, as a sentence; null when nothing is missing
+ * `describe`, or `describe.skip` if a requirement of the tests is missing, which is reported.
+ * @param missing the missing requirement, as a sentence; null if there is none
  */
 export function describeUnless(missing: string | null): jest.Describe {
   if (missing === null) return describe;
