@@ -1,5 +1,5 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { join, relative, sep } from 'node:path';
+import { extname, join, relative, sep } from 'node:path';
 import { NODE_FLAGS } from '#platform/process/node-flags.js';
 import { ROOT } from '../support/processes.js';
 
@@ -71,15 +71,11 @@ function sourceFiles(folder: string): string[] {
   const ignored = read('.gitignore').split('\n').filter(Boolean);
   return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
     const path = join(folder, entry.name);
-    if (entry.name === '.git' || ignored.includes(`${entry.name}/`) || ignored.includes(`*.${extension(entry.name)}`)) {
+    if (entry.name === '.git' || ignored.includes(`${entry.name}/`) || ignored.includes(`*${extname(entry.name)}`)) {
       return [];
     }
     return entry.isDirectory() ? sourceFiles(path) : [relative(ROOT, path).split(sep).join('/')];
   });
-}
-
-function extension(name: string): string {
-  return name.slice(name.lastIndexOf('.') + 1);
 }
 
 function linesOf(path: string, pattern: RegExp): string[] {
