@@ -24,11 +24,6 @@ describe('POST /api-keys', () => {
       expect(rest).toEqual({ name: 'CI', scopes: ['messages:read', 'messages:send'], expiresAt: null });
     });
 
-    it('with a key that works at once on every process', async () => {
-      const { key } = await api.createKey(account.key);
-      expect(await Promise.all([api.knows(key), other.knows(key)])).toEqual([true, true]);
-    });
-
     it.each([
       ['a name that another has', { name: 'first key' }],
       ['a name of 100 characters beyond the first plane', { name: '💌'.repeat(100) }],
@@ -57,7 +52,7 @@ describe('POST /api-keys', () => {
       expect((await api.createKey(account.key, { expiresAt })).expiresAt).toBe(returned);
     });
 
-    it('with a key that ends at its time, on every process', async () => {
+    it('with a key that is valid at once and until its expiry, on every process', async () => {
       const expiresAt = new Date(Date.now() + 1_500);
       const { key } = await api.createKey(account.key, { expiresAt: expiresAt.toISOString() });
       const before = await Promise.all([api.knows(key), other.knows(key)]);
@@ -98,16 +93,9 @@ describe('POST /api-keys', () => {
     });
 
     it.each([
-      ...[
-        new Date(Date.now() - 1).toISOString(),
-        'tomorrow',
-        '',
-        '2099-02-30T00:00:00Z',
-        '2099-01-01T25:00:00Z',
-        '2099-W05-1',
-      ],
-      ...['2099-123', '20990101T000000Z', '+2099-01-01T00:00:00Z', '2099-01-01T00:00:00,5Z', '2099-01-01T10+01'],
-      '2099-12-31T23:59:60Z',
+      ...[new Date(Date.now() - 1).toISOString(), 'tomorrow', '', '2099-12-31T23:59:60Z', '2099-02-30T00:00:00Z'],
+      ...['2099-01-01T25:00:00Z', '2099-W05-1', '2099-123', '20990101T000000Z', '+2099-01-01T00:00:00Z'],
+      ...['2099-01-01T00:00:00,5Z', '2099-01-01T10+01'],
       // A time without an offset is another one on each server.
       ...['2099-01-01T00:00:00', '2099-01-01', '2099'],
       ...[4_000_000_000, ['2099-01-01T00:00:00Z'], {}, true],

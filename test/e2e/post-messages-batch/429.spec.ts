@@ -56,7 +56,7 @@ describe('POST /messages/batch counts each of its messages', () => {
     const responses = await Promise.all(Array.from({ length: 20 }, (_, index) => send(7, {}, index % 2 ? api : other)));
     const accepted = responses.filter(({ status }) => status === 202).length;
     expect(await stored()).toBe(accepted * 7);
-    // Each counts one on admission, if there is room; the other six all or none.
+    // Each counts one on admission, if it fits; the other six all or none.
     const { minute = 0 } = (await used()) ?? {};
     expect(minute).toBeLessThanOrEqual(60);
     expect(minute).toBeGreaterThanOrEqual(accepted * 7);

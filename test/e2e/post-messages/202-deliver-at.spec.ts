@@ -12,11 +12,11 @@ describe('POST /messages with deliverAt responds 202', () => {
 
   it('with exactly the four fields; the message has its time, and waits without a job', async () => {
     const deliverAt = inMs(3_600_000);
-    const answer = await send(deliverAt);
-    const { id } = answer.body;
+    const response = await send(deliverAt);
+    const { id } = response.body;
 
-    expect(answer.status).toBe(202);
-    expect(Object.keys(answer.body)).toEqual(['id', 'message', 'status', 'createdAt']);
+    expect(response.status).toBe(202);
+    expect(Object.keys(response.body)).toEqual(['id', 'message', 'status', 'createdAt']);
     expect(await read(id)).toMatchObject({ status: 'queued', deliverAt, attempts: 0 });
     expect(await hasJob(id)).toBe(false);
     expect(await api.isQueued(String(id))).toBe(true);
@@ -44,8 +44,8 @@ describe('POST /messages with deliverAt responds 202', () => {
 
   it('and can be cancelled until then: it gets no job', async () => {
     const { id } = (await send(inMs(1_000))).body;
-    const answer = await api.ask(account, `POST /messages/${String(id)}/cancel`);
-    expect(answer.body).toMatchObject({ status: 'cancelled' });
+    const response = await api.ask(account, `POST /messages/${String(id)}/cancel`);
+    expect(response.body).toMatchObject({ status: 'cancelled' });
     const { id: next } = (await send(inMs(1_200))).body;
     await api.relayed(String(next));
     expect(await hasJob(id)).toBe(false);
@@ -73,8 +73,8 @@ describe('POST /messages with deliverAt responds 202', () => {
   it('for each message of a batch on its own', async () => {
     const later = inMs(3_600_000);
     const messages = [{ message: 'now' }, { message: 'later', deliverAt: later }, { message: 'null', deliverAt: null }];
-    const answer = await api.sendBatch(account, { body: JSON.stringify({ messages }) });
-    const [now, delayed, none] = answer.body.data as { id: string }[];
+    const response = await api.sendBatch(account, { body: JSON.stringify({ messages }) });
+    const [now, delayed, none] = response.body.data as { id: string }[];
     await api.relayed(now?.id ?? '');
     await api.relayed(none?.id ?? '');
     expect(await hasJob(delayed?.id)).toBe(false);

@@ -17,7 +17,7 @@ describe('POST /messages, sent in a trace', () => {
     return row;
   }
 
-  it('keeps the trace with the message, and tells workers of it', async () => {
+  it('stores the trace with the message, and adds it to the job', async () => {
     expect(await carried(TRACEPARENT)).toEqual({ kept: TRACEPARENT, metadata: `{"traceparent":"${TRACEPARENT}"}` });
   });
 
