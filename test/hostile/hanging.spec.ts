@@ -46,7 +46,7 @@ async function hang(url: string, key: string, kind: number): Promise<RawConnecti
     connection.drip('a', 2_000);
   }
   if (kind % 5 === 4) {
-    connection.stopReading();
+    connection.socket.pause();
     connection.write(lines('GET /account HTTP/1.1', 'Host: sluice', `Authorization: Bearer ${key}`).repeat(2));
   }
   return connection;

@@ -72,7 +72,7 @@ export class RawConnection {
   private ended = false;
   private wake: () => void = () => undefined;
 
-  private constructor(private readonly socket: Socket) {
+  private constructor(readonly socket: Socket) {
     socket.on('data', (chunk: Buffer) => {
       this.received = Buffer.concat([this.received, chunk]);
       this.wake();
@@ -105,15 +105,6 @@ export class RawConnection {
   write(text: string | Buffer): void {
     this.sent += text.toString('latin1');
     this.socket.write(text);
-  }
-
-  /** Ends this side of the connection. */
-  finish(): void {
-    this.socket.end();
-  }
-
-  stopReading(): void {
-    this.socket.pause();
   }
 
   /** Goes on to send this until the connection closes. */
@@ -157,10 +148,6 @@ export class RawConnection {
 
   close(): void {
     this.socket.destroy();
-  }
-
-  reset(): void {
-    this.socket.resetAndDestroy();
   }
 
   private change(): Promise<void> {

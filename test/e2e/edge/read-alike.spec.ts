@@ -87,7 +87,7 @@ describe('A request that is odd but unambiguous', () => {
   ])('gets a response, then the connection closes, when the client ends its side %s', async (_name, text, statuses) => {
     const connection = await RawConnection.open(api.url);
     connection.write(text());
-    connection.finish();
+    connection.socket.end();
 
     expect(statuses).toContain((await connection.answer()).status);
     expect(await connection.end()).toBe('');

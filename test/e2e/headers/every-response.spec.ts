@@ -112,7 +112,7 @@ describe('Every response has each common header once, as it is spelled', () => {
     await expectResponse(429, ADDRESS, get('/unknown', from));
   });
 
-  it('503', async () => {
+  it('503, with nothing remaining until Retry-After', async () => {
     const { key: unseen } = await api.signUp('free');
     await link.cut();
     const known = await expectResponse(503, ACCOUNT, get('/messages', key));
@@ -121,7 +121,13 @@ describe('Every response has each common header once, as it is spelled', () => {
 
     for (const response of [known, unknown]) {
       expect(valuesOf(response, 'X-RateLimit-Remaining')).toEqual(['0']);
+      expect(Number(valuesOf(response, 'X-RateLimit-Reset')[0])).toBeLessThanOrEqual(Date.now() / 1_000 + 2);
       expect(valuesOf(response, 'Retry-After')).toEqual(['1']);
     }
+    expect(valuesOf(known, 'X-RateLimit-Limit')).toEqual(['60']);
+    expect(valuesOf(known, 'RateLimit')).toEqual(['"minute";r=0;t=1, "day";r=0;t=1']);
+    // The account of this key is not known, so this is the limit of the address.
+    expect(valuesOf(unknown, 'X-RateLimit-Limit')).toEqual(['40']);
+    expect(valuesOf(unknown, 'RateLimit')).toEqual(['"minute";r=0;t=1']);
   });
 });

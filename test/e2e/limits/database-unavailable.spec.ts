@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Answer } from '../../support/http.js';
-import { kindOf, numberIn, shown, tally } from '../../support/limits.js';
+import { kindOf, shown, tally } from '../../support/limits.js';
 import { ownApi, type Account } from '../../support/api.js';
 import { until } from '../../support/processes.js';
 import { Link } from '../../support/link.js';
@@ -18,29 +18,6 @@ describe('While the database is unavailable', () => {
     const text = 'SELECT minute_used AS used FROM sluice.rate_limits WHERE account_id = $1';
     return (await api.sql<{ used: number }>(text, [holder.id]))[0]?.used ?? 0;
   };
-  const expectAway = (answer: Answer, limit: number) => {
-    expect([answer.status, answer.body.code]).toEqual([503, 'unavailable']);
-    expect(numberIn(answer, 'retry-after')).toBe(1);
-    const { resetsIn, ...others } = shown(answer);
-    expect(others).toEqual({ limit, remaining: 0 });
-    expect(resetsIn).toBeGreaterThan(0);
-    expect(resetsIn).toBeLessThanOrEqual(2);
-    const states = answer.headers.ratelimit?.match(/r=0;t=1(?=,|$)/g);
-    expect(states).toHaveLength(answer.headers['ratelimit-policy']?.split(', ').length ?? 0);
-  };
-
-  it('requests get 503: nothing remains until Retry-After', async () => {
-    const unseen = await api.signUp('free');
-    await link.cut();
-    const [known, unknown] = [await api.ask(holder), await api.ask(unseen)];
-    await link.restore();
-
-    expectAway(known, 60);
-    // The account of this key is not known, so this is the limit of the address.
-    expectAway(unknown, 1_000_000);
-    await sleep(1_000);
-    expect((await api.ask(holder)).status).toBe(200);
-  });
 
   it('requests that do not need it get their responses', async () => {
     await link.cut();

@@ -70,7 +70,7 @@ describe('The access log', () => {
     const connection = await RawConnection.open(api.url);
     connection.write(postLines(account.key, 'Content-Length: 100', 'Expect: 100-continue', 'X-Request-Id: gone'));
     expect((await connection.answer()).status).toBe(100);
-    connection.reset();
+    connection.socket.resetAndDestroy();
     expect(await lineOf('gone')).toMatchObject({ level: INFO, route: '/messages', status: 'aborted' });
   });
 

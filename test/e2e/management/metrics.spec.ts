@@ -77,7 +77,7 @@ describe('The metrics of an API process', () => {
 
   it('count a request once, as aborted, whose client has gone', async () => {
     const before = await metrics();
-    (await openBatch('Content-Length: 100')).reset();
+    (await openBatch('Content-Length: 100')).socket.resetAndDestroy();
     await until(async () => ((await metric(ABORTED)) ?? 0) > 0, 5_000);
     const changed = [...(await metrics())].filter(([name, value]) => value !== before.get(name));
     expect(changed.filter(([name]) => name.startsWith(DURATION))).toEqual([[ABORTED, 1]]);

@@ -117,7 +117,7 @@ describe('With a collector', () => {
     const headers = [`traceparent: ${traceparent}`, 'Content-Length: 100', 'Expect: 100-continue'];
     connection.write(postLines(sluice.account.key, ...headers));
     expect((await connection.answer()).status).toBe(100);
-    connection.reset();
+    connection.socket.resetAndDestroy();
     const [span] = await collector.arrived(traceId, 'server');
     expect(span?.name).toBe('POST /messages');
     expect(span?.attributes).not.toHaveProperty(['http.response.status_code']);
