@@ -4,15 +4,15 @@ import { joinedApi, ownApi, type Account, type TestApi } from '../../support/api
 
 const SECONDS = 2;
 
-/** Requests to APIs from this many clients, one after the other, for a while. */
-async function flood(apis: readonly TestApi[], holders: readonly Account[], clients = 16): Promise<Answer[]> {
+/** Requests from 16 clients, each one after the other, for a while. */
+async function flood(apis: readonly TestApi[], holders: readonly Account[]): Promise<Answer[]> {
   const answers: Answer[] = [];
   const end = performance.now() + SECONDS * 1_000;
   const client = async (index: number) => {
     const [holder, api] = [holders[index % holders.length], apis[index % apis.length]];
     while (holder !== undefined && api !== undefined && performance.now() < end) answers.push(await api.ask(holder));
   };
-  await Promise.all(Array.from({ length: clients }, (_, index) => client(index)));
+  await Promise.all(Array.from({ length: 16 }, (_, index) => client(index)));
   return answers;
 }
 

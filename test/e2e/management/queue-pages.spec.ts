@@ -6,6 +6,10 @@ import { describeUnless } from '../../support/skipping.js';
 const KEY = OPERATOR.key;
 const basic = (user: string, password: string) => `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`;
 
+const missing = CHROMIUM === undefined ? 'no Chromium to open /queues with; CHROMIUM_PATH may name one.' : null;
+
+jest.setTimeout(60_000);
+
 describe('The queue pages', () => {
   const api = ownApi();
   const account = accountOf(api);
@@ -81,40 +85,33 @@ describe('The queue pages', () => {
       expect((await callUndocumented(other.managementUrl, { path })).status).toBe(404);
     }
   });
-});
 
-const missing = CHROMIUM === undefined ? 'no Chromium to open /queues with; CHROMIUM_PATH may name one.' : null;
-
-jest.setTimeout(60_000);
-
-describeUnless(missing)('The queue pages in a browser', () => {
-  const api = ownApi();
-  const account = accountOf(api);
-
-  it('show a job, and need nothing that their policy forbids but a font from another server', async () => {
-    const browser = await startBrowser();
-    try {
-      const { id } = await api.sent(account, { message: 'to be looked at' });
-      await api.relayed(id);
-      const page = await browser.newPage({ httpCredentials: { username: 'ops', password: KEY } });
-      page.setDefaultTimeout(60_000);
-      const violations: string[] = [];
-      page.on('pageerror', (error) => violations.push(`thrown: ${error.message}`));
-      await page.exposeFunction('report', (violation: string) => violations.push(violation));
-      // As text, because the tests are compiled without the types of browsers.
-      await page.addInitScript(`document.addEventListener('securitypolicyviolation', (violation) => {
+  describeUnless(missing)('in a browser', () => {
+    it('show a job, and need nothing that their policy forbids but a font from another server', async () => {
+      const browser = await startBrowser();
+      try {
+        const { id } = await api.sent(account, { message: 'to be looked at' });
+        await api.relayed(id);
+        const page = await browser.newPage({ httpCredentials: { username: 'ops', password: KEY } });
+        page.setDefaultTimeout(60_000);
+        const violations: string[] = [];
+        page.on('pageerror', (error) => violations.push(`thrown: ${error.message}`));
+        await page.exposeFunction('report', (violation: string) => violations.push(violation));
+        // As text, because the tests are compiled without the types of browsers.
+        await page.addInitScript(`document.addEventListener('securitypolicyviolation', (violation) => {
           report([violation.violatedDirective, violation.blockedURI].join(' '));
         });`);
-      await page.goto(`${api.managementUrl}/queues/queue/messages?status=waiting`);
-      await page.getByText(id).first().waitFor();
-      expect(violations).toEqual([expect.stringMatching(/^style-src-elem https:\/\/fonts\.googleapis\.com\//)]);
-      // A script that a job smuggles into the page does not run.
-      await page.evaluate(
-        `document.body.append(Object.assign(document.createElement('script'), { text: 'smuggled = 1' }))`,
-      );
-      expect(await page.evaluate('typeof smuggled')).toBe('undefined');
-    } finally {
-      await browser.close();
-    }
+        await page.goto(`${api.managementUrl}/queues/queue/messages?status=waiting`);
+        await page.getByText(id).first().waitFor();
+        expect(violations).toEqual([expect.stringMatching(/^style-src-elem https:\/\/fonts\.googleapis\.com\//)]);
+        // A script that a job smuggles into the page does not run.
+        await page.evaluate(
+          `document.body.append(Object.assign(document.createElement('script'), { text: 'smuggled = 1' }))`,
+        );
+        expect(await page.evaluate('typeof smuggled')).toBe('undefined');
+      } finally {
+        await browser.close();
+      }
+    });
   });
 });
