@@ -113,17 +113,15 @@ export function joinedApi(first: TestApi, settings: Settings = {}): TestApi {
 }
 
 /** An account for all tests of a file; by default one without limits. */
-export function accountOf(api: TestApi, limits?: Limits | 'free'): Account {
+export function accountOf(api: TestApi, limits?: Limits | 'free', before = beforeAll): Account {
   const account = { id: '', keyId: '', key: '' };
-  beforeAll(async () => Object.assign(account, await api.signUp(limits)));
+  before(async () => Object.assign(account, await api.signUp(limits)));
   return account;
 }
 
 /** An account for each test. */
 export function accountForEach(api: TestApi, limits?: Limits | 'free'): Account {
-  const account = { id: '', keyId: '', key: '' };
-  beforeEach(async () => Object.assign(account, await api.signUp(limits)));
-  return account;
+  return accountOf(api, limits, beforeEach);
 }
 
 /** A client of an API, with access to its database. */
@@ -255,24 +253,15 @@ export class TestApi {
 
   /** Whether a message's job is in the queue, or on its way there; `jobId` is that of its n-th retry, if any. */
   async isQueued(id: string, jobId = id): Promise<boolean> {
-    // One statement, so that an entry that becomes a job meanwhile is seen as one of both.
-    const [row] = await this.sql<{ queued: boolean }>(
-      `SELECT EXISTS (SELECT FROM sluice.outbox WHERE $1 = ANY (message_ids))
-           OR EXISTS (SELECT FROM bullmq.job WHERE id = $2) AS queued`,
-      [id, jobId],
-    );
-    return row?.queued ?? false;
+    const { inOutbox, hasJob } = await this.progress(id, jobId);
+    return inOutbox || hasJob;
   }
 
   /** Resolves when a message's job is in the queue and its outbox entry gone. */
   async relayed(id: string, jobId = id): Promise<void> {
     await until(async () => {
-      const [row] = await this.sql<{ relayed: boolean }>(
-        `SELECT NOT EXISTS (SELECT FROM sluice.outbox WHERE $1 = ANY (message_ids))
-            AND EXISTS (SELECT FROM bullmq.job WHERE id = $2) AS relayed`,
-        [id, jobId],
-      );
-      return row?.relayed ?? false;
+      const { inOutbox, hasJob } = await this.progress(id, jobId);
+      return hasJob && !inOutbox;
     }, 15_000);
   }
 
@@ -314,6 +303,16 @@ export class TestApi {
       .slice(0, -1);
   }
 
+  private async progress(id: string, jobId: string): Promise<{ inOutbox: boolean; hasJob: boolean }> {
+    // One statement, so that an entry that becomes a job meanwhile is found in one of both.
+    const [row] = await this.sql<{ inOutbox: boolean; hasJob: boolean }>(
+      `SELECT EXISTS (SELECT FROM sluice.outbox WHERE $1 = ANY (message_ids)) AS "inOutbox",
+              EXISTS (SELECT FROM bullmq.job WHERE id = $2) AS "hasJob"`,
+      [id, jobId],
+    );
+    return row ?? { inOutbox: false, hasJob: false };
+  }
+
   private connect(databaseUrl: string): void {
     this.pool = new pg.Pool({ connectionString: databaseUrl, max: 4 });
     this.pool.on('error', () => undefined);
@@ -343,13 +342,13 @@ async function askHost(method: string, path: string, body: string | null = null)
 }
 
 /** The key of a response that made one. */
-export function newKey(answer: Answer): NewKey {
-  return expectStatus(201, answer) as unknown as NewKey;
+export function newKey(response: Answer): NewKey {
+  return expectStatus(201, response) as unknown as NewKey;
 }
 
 /** A list's page. */
-export function pageOf<Item = Record<string, unknown>>(answer: Answer): Page<Item> {
-  return expectStatus(200, answer) as unknown as Page<Item>;
+export function pageOf<Item = Record<string, unknown>>(response: Answer): Page<Item> {
+  return expectStatus(200, response) as unknown as Page<Item>;
 }
 
 /** All pages of a list, each of this size. */
@@ -365,15 +364,15 @@ export async function pagesOf(api: TestApi, by: Key, path: string, limit: number
 }
 
 /** The statuses of responses, sorted. */
-export function statusesOf(answers: readonly Answer[]): number[] {
-  return answers.map(({ status }) => status).sort((a, b) => a - b);
+export function statusesOf(responses: readonly Answer[]): number[] {
+  return responses.map(({ status }) => status).sort((a, b) => a - b);
 }
 
 /** Fails unless the response is the problem document of this code, whole and in its form; returns the document. */
-export function expectProblem(answer: Answer, status: number, code: string): Record<string, unknown> {
-  const problem = answer.body;
-  expect({ status: answer.status, code: problem.code }).toEqual({ status, code });
-  expect(answer.headers).toMatchObject({
+export function expectProblem(response: Answer, status: number, code: string): Record<string, unknown> {
+  const problem = response.body;
+  expect({ status: response.status, code: problem.code }).toEqual({ status, code });
+  expect(response.headers).toMatchObject({
     'content-type': 'application/problem+json; charset=utf-8',
     'cache-control': 'no-store',
     'x-request-id': problem.requestId,
@@ -390,7 +389,7 @@ export function expectProblem(answer: Answer, status: number, code: string): Rec
   return problem;
 }
 
-function expectStatus(status: number, answer: Answer): Record<string, unknown> {
-  if (answer.status !== status) throw new Error(`The response is ${answer.status}: ${answer.bytes.toString()}`);
-  return answer.body;
+function expectStatus(status: number, response: Answer): Record<string, unknown> {
+  if (response.status !== status) throw new Error(`The response is ${response.status}: ${response.bytes.toString()}`);
+  return response.body;
 }

@@ -11,7 +11,7 @@ const PLACES = [
 /** A Chromium of this machine; undefined when there is none. */
 export const CHROMIUM = PLACES.find((path) => path !== undefined && existsSync(path));
 
-/** Starts it without a window, and without what it would ask of the internet by itself. */
+/** Starts it without a window and without automatic requests to the internet. */
 export function startBrowser(): Promise<Browser> {
   return chromium.launch({
     executablePath: CHROMIUM ?? '',

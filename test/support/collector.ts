@@ -1,6 +1,8 @@
 import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { buffer } from 'node:stream/consumers';
 import { gunzipSync } from 'node:zlib';
 import { until } from './processes.js';
 
@@ -48,21 +50,20 @@ export class Collector {
 
   private constructor(private readonly server: Server) {
     server.on('request', (request, response) => {
-      const chunks: Buffer[] = [];
-      request.on('data', (chunk: Buffer) => chunks.push(chunk));
-      request.on('end', () => {
-        const body = Buffer.concat(chunks);
+      const receive = (body: Buffer) => {
         const text = (request.headers['content-encoding'] === 'gzip' ? gunzipSync(body) : body).toString();
         this.received += `${JSON.stringify(request.headers)}\n${text}\n`;
         if (request.url === '/v1/traces') this.spans.push(...spansOf(JSON.parse(text) as Export));
         response.writeHead(200, { 'content-type': 'application/json' }).end('{}');
-      });
+      };
+      // A process that is killed leaves its request incomplete.
+      buffer(request).then(receive, () => undefined);
     });
   }
 
   static async start(): Promise<Collector> {
-    const server = createServer();
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const server = createServer().listen(0, '127.0.0.1');
+    await once(server, 'listening');
     return new Collector(server);
   }
 

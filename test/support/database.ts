@@ -39,7 +39,7 @@ async function administer(statement: string): Promise<void> {
   }
 }
 
-/** A template can be copied only while nobody is connected to it, and autovacuum looks in at times. */
+/** A template can be copied only while it has no connections, and autovacuum sometimes connects. */
 async function patiently(run: () => Promise<unknown>): Promise<void> {
   for (let attemptsLeft = 10; ; attemptsLeft--) {
     try {

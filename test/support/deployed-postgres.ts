@@ -16,7 +16,7 @@ export class DeployedPostgres {
     this.pool.on('error', () => undefined);
   }
 
-  /** Unlike that of other tests it writes to disk before it says so. */
+  /** Unlike that of other tests, it commits with fsync. */
   static async start(dataDir: string, settings: Readonly<Record<string, string>>): Promise<DeployedPostgres> {
     const server = await EmbeddedPostgres.start({ dataDir, database: 'sluice', settings });
     return new DeployedPostgres(server, dataDir, settings);

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -94,19 +94,12 @@ export class Fleet {
 
   /** Every call of a handler, in their order. */
   handled(): Call[] {
-    let text = '';
-    try {
-      text = readFileSync(join(this.folder, 'handled'), 'utf8');
-    } catch {
-      // No handler was called yet.
-    }
-    return text
-      .split('\n')
-      .slice(0, -1)
-      .map((line) => {
-        const [id = '', attempt = '', ...message] = line.split(' ');
-        return { id, attempt: Number(attempt), message: message.join(' ') };
-      });
+    const file = join(this.folder, 'handled');
+    const lines = existsSync(file) ? readFileSync(file, 'utf8').split('\n').slice(0, -1) : [];
+    return lines.map((line) => {
+      const [id = '', attempt = '', ...message] = line.split(' ');
+      return { id, attempt: Number(attempt), message: message.join(' ') };
+    });
   }
 
   /** Whether a handler has begun this attempt. */

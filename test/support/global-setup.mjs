@@ -10,6 +10,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
 import { EmbeddedPostgres } from '../../dist/apps/dev/embedded-postgres/embedded-postgres.js';
+import { isAlive } from '../../dist/apps/dev/embedded-postgres/postmaster.js';
 import { migrateSchema } from '../../dist/apps/schema.js';
 
 const prefix = 'sluice-test-';
@@ -79,13 +80,5 @@ async function removeAbandoned() {
   for (const name of await readdir(tmpdir())) {
     if (!name.startsWith(prefix) || isAlive(Number.parseInt(name.slice(prefix.length), 10))) continue;
     await rm(join(tmpdir(), name), { recursive: true, force: true }).catch(() => undefined);
-  }
-}
-
-function isAlive(pid) {
-  try {
-    return process.kill(pid, 0);
-  } catch (error) {
-    return error.code === 'EPERM';
   }
 }

@@ -1,5 +1,7 @@
-import { request, type Agent, type OutgoingHttpHeaders } from 'node:http';
+import { once } from 'node:events';
+import { request, type Agent, type IncomingMessage, type OutgoingHttpHeaders } from 'node:http';
 import { connect, type Socket } from 'node:net';
+import { buffer } from 'node:stream/consumers';
 import { expectDocumented, type RequestLine } from './documented.js';
 
 /** What a server responded, byte for byte. */
@@ -31,13 +33,13 @@ export interface Call {
  * The OpenAPI document must contain the response.
  */
 export async function call(url: string, request: Call = {}): Promise<Answer> {
-  const answer = await callUndocumented(url, request);
-  expectDocumented({ method: request.method ?? 'GET', target: request.path ?? '/' }, answer);
-  return answer;
+  const response = await callUndocumented(url, request);
+  expectDocumented({ method: request.method ?? 'GET', target: request.path ?? '/' }, response);
+  return response;
 }
 
 /** The same for a server that the OpenAPI document does not describe: the management port. */
-export function callUndocumented(
+export async function callUndocumented(
   url: string,
   { method = 'GET', path = '/', headers = {}, body, agent }: Call = {},
 ): Promise<Answer> {
@@ -45,29 +47,19 @@ export function callUndocumented(
   const all: Call['headers'] =
     body === undefined ? headers : { 'content-length': `${Buffer.byteLength(body)}`, ...headers };
   const sent = Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined));
-  return new Promise((resolve, reject) => {
-    const outgoing = request(
-      { hostname, port, method, path, headers: sent as OutgoingHttpHeaders, agent },
-      (incoming) => {
-        const chunks: Buffer[] = [];
-        incoming.on('data', (chunk: Buffer) => chunks.push(chunk));
-        incoming.on('error', reject);
-        incoming.on('end', () => {
-          const { statusCode = 0, rawHeaders } = incoming;
-          resolve(new Answer(statusCode, headersOf(rawHeaders), Buffer.concat(chunks)));
-        });
-      },
-    );
-    outgoing.on('error', reject);
-    outgoing.end(body);
-  });
+  const outgoing = request({ hostname, port, method, path, headers: sent as OutgoingHttpHeaders, agent });
+  // After a response, the rest of the request may be refused.
+  outgoing.on('error', () => undefined);
+  outgoing.end(body);
+  const [incoming] = (await once(outgoing, 'response')) as [IncomingMessage];
+  return new Answer(incoming.statusCode ?? 0, headersOf(incoming.rawHeaders), await buffer(incoming));
 }
 
 /** A connection that sends anything, valid HTTP or not. */
 export class RawConnection {
   private received: Buffer = Buffer.alloc(0);
   private sent = '';
-  private answers = 0;
+  private responses = 0;
   private failure: Error | null = null;
   private ended = false;
   private wake: () => void = () => undefined;
@@ -90,16 +82,12 @@ export class RawConnection {
   }
 
   /** Stays open on this side when the server has ended it. */
-  static open(url: string): Promise<RawConnection> {
+  static async open(url: string): Promise<RawConnection> {
     const { hostname, port } = new URL(url);
-    return new Promise((resolve, reject) => {
-      const socket = connect({ host: hostname, port: Number(port), noDelay: true, allowHalfOpen: true });
-      const raw = new RawConnection(socket);
-      socket.once('connect', () => {
-        resolve(raw);
-      });
-      socket.once('error', reject);
-    });
+    const socket = connect({ host: hostname, port: Number(port), noDelay: true, allowHalfOpen: true });
+    const connection = new RawConnection(socket);
+    await once(socket, 'connect');
+    return connection;
   }
 
   write(text: string | Buffer): void {
@@ -122,10 +110,10 @@ export class RawConnection {
    */
   async answer(): Promise<Answer> {
     for (;;) {
-      const answer = this.take();
-      if (answer !== null) {
-        if (answer.status >= 200) expectDocumented(requestsIn(this.sent)[this.answers++], answer);
-        return answer;
+      const response = this.take();
+      if (response !== null) {
+        if (response.status >= 200) expectDocumented(requestsIn(this.sent)[this.responses++], response);
+        return response;
       }
       if (this.ended) throw this.failure ?? new Error(`The connection ended after: ${this.received.toString()}`);
       await this.change();
@@ -155,15 +143,15 @@ export class RawConnection {
   }
 
   private take(): Answer | null {
-    const first = answerIn(this.received);
+    const first = responseIn(this.received);
     if (first === null) return null;
     this.received = first.rest;
-    return first.answer;
+    return first.response;
   }
 }
 
 /** The first response in what was received, and the rest; null while it is incomplete. */
-function answerIn(received: Buffer, method = 'GET'): { answer: Answer; rest: Buffer } | null {
+function responseIn(received: Buffer, method = 'GET'): { response: Answer; rest: Buffer } | null {
   const end = received.indexOf('\r\n\r\n');
   if (end < 0) return null;
   const [statusLine = '', ...lines] = received.toString('latin1', 0, end).split('\r\n');
@@ -172,8 +160,8 @@ function answerIn(received: Buffer, method = 'GET'): { answer: Answer; rest: Buf
   const length = method === 'HEAD' ? 0 : Number(headers['content-length'] ?? 0);
   if (received.length < start + length) return null;
   const bytes = received.subarray(start, start + length);
-  const answer = new Answer(Number(statusLine.split(' ')[1]), headers, bytes);
-  return { answer, rest: received.subarray(start + length) };
+  const response = new Answer(Number(statusLine.split(' ')[1]), headers, bytes);
+  return { response, rest: received.subarray(start + length) };
 }
 
 /** The requests in what was sent, as far as they can be parsed. */
@@ -220,9 +208,9 @@ export async function onTheWire(url: string, text: string): Promise<string> {
   const received = await connection.end();
   connection.close();
   const [asked] = requestsIn(text);
-  let first = answerIn(Buffer.from(received, 'latin1'), asked?.method);
-  while (first !== null && first.answer.status < 200) first = answerIn(first.rest, asked?.method);
-  if (first !== null) expectDocumented(asked, first.answer);
+  let first = responseIn(Buffer.from(received, 'latin1'), asked?.method);
+  while (first !== null && first.response.status < 200) first = responseIn(first.rest, asked?.method);
+  if (first !== null) expectDocumented(asked, first.response);
   return received;
 }
 

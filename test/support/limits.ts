@@ -65,18 +65,18 @@ export function numberIn({ headers }: Answer, name: string): number {
 }
 
 /** What `X-RateLimit-*` contain, and in how many seconds the window resets. */
-export function shown(answer: Answer): { limit: number; remaining: number; resetsIn: number } {
+export function shown(response: Answer): { limit: number; remaining: number; resetsIn: number } {
   return {
-    limit: numberIn(answer, 'x-ratelimit-limit'),
-    remaining: numberIn(answer, 'x-ratelimit-remaining'),
-    resetsIn: numberIn(answer, 'x-ratelimit-reset') - Date.now() / 1_000,
+    limit: numberIn(response, 'x-ratelimit-limit'),
+    remaining: numberIn(response, 'x-ratelimit-remaining'),
+    resetsIn: numberIn(response, 'x-ratelimit-reset') - Date.now() / 1_000,
   };
 }
 
 /** What remains according to the responses to admitted requests, the most first. */
-export function remainingOf(answers: readonly Answer[]): number[] {
-  const admitted = answers.filter(({ status }) => status < 300);
-  return admitted.map((answer) => shown(answer).remaining).sort((a, b) => b - a);
+export function remainingOf(responses: readonly Answer[]): number[] {
+  const admitted = responses.filter(({ status }) => status < 300);
+  return admitted.map((response) => shown(response).remaining).sort((a, b) => b - a);
 }
 
 /** The status of a response; of a problem with its code. */
@@ -86,8 +86,8 @@ export function kindOf({ status, bytes }: Answer): string {
 }
 
 /** How many responses there are of each status; of problems with their code. */
-export function tally(answers: readonly Answer[]): Record<string, number> {
+export function tally(responses: readonly Answer[]): Record<string, number> {
   const counts: Record<string, number> = {};
-  for (const kind of answers.map(kindOf)) counts[kind] = (counts[kind] ?? 0) + 1;
+  for (const kind of responses.map(kindOf)) counts[kind] = (counts[kind] ?? 0) + 1;
   return counts;
 }

@@ -10,7 +10,7 @@ export class Link {
   private port = 0;
   private stalled = false;
   private losing: string | null = null;
-  /** Milliseconds that each piece takes, in both directions. */
+  /** Delay of each piece in both directions. */
   delayMs = 0;
   /** Changes what is sent to the database; must keep its length. */
   rewrite: ((sent: string) => string) | null = null;
@@ -61,7 +61,7 @@ export class Link {
   }
 
   /** Delivers the next request that contains this text, and closes its connection instead of delivering the response. */
-  loseAnswerTo(text: string): void {
+  loseResponseTo(text: string): void {
     this.losing = text;
   }
 

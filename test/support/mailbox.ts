@@ -1,4 +1,5 @@
 import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { SMTPServer } from 'smtp-server';
 
 interface Received {
@@ -7,31 +8,28 @@ interface Received {
   readonly text: string;
 }
 
-/** A mail server that keeps what it is sent, or doesn't. */
+/** A mail server that keeps what it receives, rejects it, or does not respond. */
 export class Mailbox {
   readonly received: Received[] = [];
   private refusal: number | null = null;
   private silent = false;
   private readonly server = new SMTPServer({
-    // What is sent to a test needs no secrecy, and there is no certificate.
     disabledCommands: ['STARTTLS'],
     allowInsecureAuth: true,
     authOptional: true,
     onAuth: (_auth, _session, callback) => {
-      callback(Object.assign(new Error('Who are you?'), { responseCode: 535 }));
+      callback(Object.assign(new Error('Unknown user'), { responseCode: 535 }));
     },
     onMailFrom: (_address, _session, callback) => {
       if (!this.silent) callback();
     },
     onRcptTo: (_address, _session, callback) => {
-      callback(this.refusal === null ? null : Object.assign(new Error('No.'), { responseCode: this.refusal }));
+      callback(this.refusal === null ? null : Object.assign(new Error('Rejected'), { responseCode: this.refusal }));
     },
     onData: (stream, { envelope }, callback) => {
-      let text = '';
-      stream.on('data', (chunk: Buffer) => (text += chunk.toString()));
-      stream.on('end', () => {
+      void text(stream).then((sent) => {
         const from = envelope.mailFrom === false ? '' : envelope.mailFrom.address;
-        this.received.push({ envelope: { from, to: envelope.rcptTo.map(({ address }) => address) }, text });
+        this.received.push({ envelope: { from, to: envelope.rcptTo.map(({ address }) => address) }, text: sent });
         callback();
       });
     },
@@ -39,7 +37,7 @@ export class Mailbox {
 
   static async open(): Promise<Mailbox> {
     const mailbox = new Mailbox();
-    // A client that gives up resets its connection.
+    // A client that times out resets its connection.
     mailbox.server.on('error', () => undefined);
     await new Promise<void>((resolve) => mailbox.server.listen(0, '127.0.0.1', resolve));
     return mailbox;

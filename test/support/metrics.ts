@@ -2,9 +2,9 @@ import { callUndocumented } from './http.js';
 
 /** The samples of a process, by their name and labels as they are written. */
 export async function metricsOf(managementUrl: string): Promise<Map<string, number>> {
-  const answer = await callUndocumented(managementUrl, { path: '/metrics' });
-  if (answer.status !== 200) throw new Error(`The response is ${answer.status}.`);
-  const samples = answer.bytes
+  const response = await callUndocumented(managementUrl, { path: '/metrics' });
+  if (response.status !== 200) throw new Error(`The response is ${response.status}.`);
+  const samples = response.bytes
     .toString()
     .split('\n')
     .filter((line) => line !== '' && !line.startsWith('#'))

@@ -1,6 +1,6 @@
 import { EmbeddedPostgres } from '../../dist/apps/dev/embedded-postgres/embedded-postgres.js';
 
-/* A process that holds the PostgreSQL of DATA_DIR until it is told to stop, or killed. */
+/* A process that holds the PostgreSQL of DATA_DIR until SIGTERM, or until it is killed. */
 try {
   const postgres = await EmbeddedPostgres.start({
     ...{ dataDir: process.env.DATA_DIR, database: 'sluice', settings: { fsync: 'off' } },

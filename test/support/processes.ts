@@ -1,5 +1,6 @@
 import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
 import { randomInt } from 'node:crypto';
+import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -31,13 +32,13 @@ export class Program {
     interpreter = process.execPath,
     args: readonly string[] = [],
   ): Program {
-    // Nothing of the caller's own settings may leak into the test.
+    // The settings of the caller must not leak into the test.
     const { PATH, HOME, TMPDIR } = process.env;
     const inherited = Object.fromEntries(Object.entries({ PATH, HOME, TMPDIR }).filter(([, value]) => value));
     const child = spawn(interpreter, [join(ROOT, script), ...args], {
       cwd: ROOT,
       env: { ...inherited, LOG_LEVEL: 'warn', MANAGEMENT_PORT: '0', ...env },
-      // By the channel it says when it is ready, and notices when we are killed.
+      // It sends 'ready' on the channel, and notices by it when this process is killed.
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
     });
     return new Program(child);
@@ -53,11 +54,7 @@ export class Program {
 
   /** Resolves when it has printed this. */
   async printed(text: string | RegExp, deadlineMs = 60_000): Promise<void> {
-    await until(
-      () => this.output.match(text) !== null || !this.running,
-      deadlineMs,
-      () => this.output,
-    );
+    await this.until(() => this.output.match(text) !== null || !this.running, deadlineMs);
     if (this.output.match(text) === null) throw new Error(`It ended without printing ${String(text)}:\n${this.output}`);
   }
 
@@ -68,11 +65,7 @@ export class Program {
 
   /** Resolves when it serves, or consumes. */
   async ready(deadlineMs = 60_000): Promise<void> {
-    await until(
-      () => this.isReady || !this.running,
-      deadlineMs,
-      () => this.output,
-    );
+    await this.until(() => this.isReady || !this.running, deadlineMs);
     if (!this.isReady) throw new Error(`It ended before it was ready:\n${this.output}`);
   }
 
@@ -82,17 +75,17 @@ export class Program {
 
   /** @returns its exit code, or the signal that ended it */
   async ended(deadlineMs = 20_000): Promise<number | NodeJS.Signals | null> {
-    await until(
-      () => !this.running,
-      deadlineMs,
-      () => this.output,
-    );
+    await this.until(() => !this.running, deadlineMs);
     return this.child.exitCode ?? this.child.signalCode;
   }
 
   /** It and all its descendants, at one moment. */
   family(): number[] {
     return [this.pid, ...descendants(this.pid)];
+  }
+
+  private until(condition: () => boolean, deadlineMs: number): Promise<void> {
+    return until(condition, deadlineMs, () => this.output);
   }
 }
 
@@ -112,7 +105,7 @@ export function killAll(pids: readonly number[]): void {
     try {
       process.kill(pid, 'SIGKILL');
     } catch {
-      // It has ended by itself meanwhile.
+      // It has ended already.
     }
   }
 }
@@ -120,7 +113,7 @@ export function killAll(pids: readonly number[]): void {
 export function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);
-    // A zombie is dead; only nobody has asked for its exit code yet.
+    // A zombie is dead, but its exit code was not read yet.
     return !execFileSync('ps', ['-o', 'stat=', '-p', String(pid)])
       .toString()
       .startsWith('Z');
@@ -146,10 +139,7 @@ export async function until(
   }
 }
 
-/**
- * The first of so many ports in a row that nobody uses, and that the system gives to nobody by itself: it may take some
- * time until a program that was started listens there.
- */
+/** The first of some free ports in a row, outside the range from which the system assigns ports. */
 export async function freePort(inARow = 1): Promise<number> {
   for (;;) {
     const first = randomInt(10_000, 32_000);
@@ -158,16 +148,13 @@ export async function freePort(inARow = 1): Promise<number> {
   }
 }
 
-function isFree(port: number): Promise<boolean> {
-  const server = createServer();
-  return new Promise((resolve) => {
-    server.once('error', () => {
-      resolve(false);
-    });
-    server.listen(port, '127.0.0.1', () =>
-      server.close(() => {
-        resolve(true);
-      }),
-    );
-  });
+async function isFree(port: number): Promise<boolean> {
+  const server = createServer().listen(port, '127.0.0.1');
+  try {
+    await once(server, 'listening');
+  } catch {
+    return false;
+  }
+  await once(server.close(), 'close');
+  return true;
 }

@@ -1,6 +1,6 @@
 /*
  * A clock of this process that runs ahead or behind, loaded before all else: CLOCK_FILE holds by how many milliseconds.
- * Only `Date` is wrong, as it is when somebody sets a machine's clock: timers go by the monotonic one.
+ * Only `Date` is shifted, as when a machine's clock is set: timers use the monotonic one.
  */
 const { readFileSync } = require('node:fs');
 

@@ -5,7 +5,7 @@ import type { DeployedPostgres } from './deployed-postgres.js';
 
 const MEBIBYTE = 1_048_576;
 
-/** Makes the disk under the messages of a database full, and gives room again. */
+/** The disk under the messages of a database, which can be filled and emptied. */
 export interface SmallDisk {
   fill(): Promise<void>;
   empty(): Promise<void>;
@@ -14,8 +14,8 @@ export interface SmallDisk {
 }
 
 /**
- * A file system of 32 MiB that holds the tables of messages; or, where one may not be mounted, a trigger that says what
- * PostgreSQL says then.
+ * A file system of 32 MiB that contains the tables of messages, or, where none may be mounted, a trigger that raises the
+ * error of PostgreSQL.
  * @param folder for the file system, which only PostgreSQL uses
  */
 export async function smallDisk(database: DeployedPostgres, dataDir: string, folder: string): Promise<SmallDisk> {
@@ -26,7 +26,7 @@ export async function smallDisk(database: DeployedPostgres, dataDir: string, fol
       stdio: 'ignore',
     });
   } catch {
-    process.stdout.write('No file system may be mounted here: a trigger stands in for a full disk.\n');
+    process.stdout.write('No file system may be mounted here: a trigger simulates a full disk.\n');
     return fullByTrigger(database);
   }
   await database.sql(`CREATE TABLESPACE small LOCATION '${folder}'`);
@@ -41,7 +41,7 @@ export async function smallDisk(database: DeployedPostgres, dataDir: string, fol
       try {
         writeFileSync(filler, Buffer.alloc(64 * MEBIBYTE));
       } catch {
-        // The disk is full, as it should be; what could be written of the file stays.
+        // The disk is full, as intended.
       }
       return Promise.resolve();
     },

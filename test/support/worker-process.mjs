@@ -6,7 +6,7 @@ import { migrateSchema } from '../../dist/apps/schema.js';
 import { startWorker } from '../../dist/apps/worker/worker.js';
 
 /*
- * A worker whose handler does what the message says, and writes down each call in the file HANDLED before it does:
+ * A worker whose handler does what the message contains, after it has logged the call in the file HANDLED:
  * "die" kills the process, "wait <ms>" takes its time, "hang" never ends, "throw" fails, at once or after some <ms>,
  * "span" adds a span of its own to the trace, everything else is delivered, after HANDLER_MS milliseconds if that is set.
  */
@@ -19,7 +19,7 @@ const handler = {
     if (what === 'hang') await new Promise(() => undefined);
     if (what === 'throw') {
       if (ms) await sleep(Number(ms));
-      throw new Error('as told');
+      throw new Error('as requested');
     }
     if (what === 'span') {
       const { trace } = await import('@opentelemetry/api');

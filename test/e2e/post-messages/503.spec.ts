@@ -33,7 +33,7 @@ describe('POST /messages and POST /messages/batch respond 503 unavailable', () =
     'when the outcome of the commit is unknown; a repetition replays it: %s',
     async (_path, request, count) => {
       await api.sent(account);
-      link.loseAnswerTo('of a batch 7');
+      link.loseResponseTo('of a batch 7');
       const lost = await request();
       const again = await request();
 

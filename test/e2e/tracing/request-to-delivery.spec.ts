@@ -143,7 +143,7 @@ describe('With a collector', () => {
     expect((await get(`/messages?unknown=${secret}`))?.attributes['url.path']).toBe('/messages');
     expect(collector.received).not.toContain(secret);
     expect(collector.received).not.toContain(sluice.account.key);
-    expect(collector.received).not.toContain('as told');
+    expect(collector.received).not.toContain('as requested');
   });
 });
 
