@@ -43,7 +43,15 @@ describe('PATCH /admin/accounts/:id', () => {
     for (const process of [other, api]) expect((await use(process)).headers['x-ratelimit-limit']).toBe('9');
   });
 
-  it('lets a caller in within a second who was refused before', async () => {
+  it('takes along what was used', async () => {
+    for (let request = 0; request < 3; request++) await use();
+    await patched({ plan: 'pro' });
+    expect((await use()).headers['x-ratelimit-remaining']).toBe('296');
+    await patched({ plan: 'enterprise', limits: { perMinute: 4, perDay: 100 } });
+    for (const process of [other, api]) expectProblem(await use(process), 429, 'rate_limit_exceeded');
+  });
+
+  it('admits a caller within a second who was refused before', async () => {
     await patched({ plan: 'enterprise', limits: { perMinute: 1, perDay: 1 } });
     await use();
     for (const process of [api, other]) expect((await use(process)).status).toBe(429);
