@@ -1,22 +1,15 @@
 import { once } from 'node:events';
-import { Agent, request } from 'node:http';
+import { Agent } from 'node:http';
 import { createServer, type AddressInfo, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { SETTINGS } from '../support/api.js';
 import { Fleet } from '../support/fleet.js';
-import { lines, RawConnection } from '../support/http.js';
+import { callUndocumented, lines, RawConnection } from '../support/http.js';
 import { Program, until } from '../support/processes.js';
 
 const CALLERS = 32;
 const GRACE_MS = 8_000;
 jest.setTimeout(60_000);
-
-interface Outcome {
-  readonly text: string;
-  /** Null when the connection broke instead. */
-  readonly status: number | null;
-  readonly closes: boolean;
-}
 
 describe('An API process that is stopped', () => {
   let fleet: Fleet;
@@ -26,24 +19,21 @@ describe('An API process that is stopped', () => {
   });
   afterEach(() => fleet.stop());
 
-  const send = (agent: Agent, text: string) =>
-    new Promise<Outcome>((resolve) => {
-      const headers = { authorization: `Bearer ${fleet.account.key}`, 'content-type': 'application/json' };
-      const outgoing = request(`${fleet.client.url}/messages`, { method: 'POST', agent, headers }, (response) => {
-        response.resume().on('close', () => {
-          const { statusCode: status = 0, headers, complete } = response;
-          resolve({ text, status: complete ? status : null, closes: headers.connection === 'close' });
-        });
-      });
-      outgoing.on('error', () => {
-        resolve({ text, status: null, closes: true });
-      });
-      outgoing.end(JSON.stringify({ message: text }));
-    });
+  const send = async (agent: Agent, text: string) => {
+    const headers = { authorization: `Bearer ${fleet.account.key}`, 'content-type': 'application/json' };
+    const request = { method: 'POST', path: '/messages', headers, body: JSON.stringify({ message: text }), agent };
+    try {
+      const response = await callUndocumented(fleet.client.url, request);
+      return { text, status: response.status, closes: response.headers.connection === 'close' };
+    } catch {
+      // The connection was closed without a response.
+      return { text, status: null, closes: true };
+    }
+  };
 
   it('responds to every request that it accepted, stores no other, and exits with 0', async () => {
     const agent = new Agent({ keepAlive: true, maxSockets: CALLERS });
-    const outcomes: Outcome[] = [];
+    const outcomes: Awaited<ReturnType<typeof send>>[] = [];
     const callers = Array.from({ length: CALLERS }, async (_, caller) => {
       for (let count = 0; fleet.api.running; count++) outcomes.push(await send(agent, `${caller}.${count}`));
     });
