@@ -28,11 +28,11 @@ describe('PostgresBacklogs', () => {
       [account, count, age],
     );
 
-  it('has nothing to tell of an account without messages', async () => {
+  it('is empty for an account without messages', async () => {
     expect(await backlogs.of(accountId)).toEqual(NOTHING);
   });
 
-  it('counts what waits and what is for later, of this account, and tells since when the oldest is due', async () => {
+  it('counts the queued and the scheduled messages of the account, and reports since when the oldest is due', async () => {
     const future = after(3_600_000, new Date());
     const sent = [
       aMessage({ accountId, createdAt: after(5_000) }),
@@ -54,14 +54,14 @@ describe('PostgresBacklogs', () => {
     [50, '4 minutes 50 seconds', 10],
     [50, '5 minutes 1 second', 0],
     [3_000, '30 seconds', 2_000],
-  ])('reckons %d deliveries %s ago as %d a minute', async (count, age, expected) => {
+  ])('estimates %d deliveries %s ago as %d a minute', async (count, age, expected) => {
     await delivered(accountId, count, age);
     await delivered(anAccountId(), 7, age);
     const { deliveredPerMinute } = await backlogs.of(accountId);
     expect(Math.abs(deliveredPerMinute - expected)).toBeLessThanOrEqual(expected / 10);
   });
 
-  it('reads no more of a large table than it tells', async () => {
+  it('reads no more of a large table than it counts', async () => {
     await store.sql(
       `INSERT INTO sluice.messages (id, account_id, text, status, created_at, updated_at)
        SELECT 'msg_' || n, CASE WHEN n % 2 = 0 THEN $1 ELSE 'other' END, 'x',

@@ -1,4 +1,4 @@
-import type { Job } from 'bullmq';
+import type { Job, WorkerOptions } from 'bullmq';
 import { BullMqDeliveryQueue } from '#messages/adapters/bullmq/bullmq-delivery-queue.js';
 import { fromJob, type DeliveryJobData } from '#messages/adapters/bullmq/delivery-job.js';
 import { QueueConnection } from '#messages/adapters/bullmq/queue-connection.js';
@@ -8,15 +8,7 @@ export const QUEUE_NAME = 'contract';
 export const POLICY = { maxAttempts: 5, backoffMs: 1_000, maxBackoffMs: 60_000 };
 const TOKEN = 'token';
 
-export interface WorkerOptions {
-  /** Ours have one; without a name, it is another's. */
-  readonly name?: string;
-  readonly lockDuration?: number;
-  readonly stalledInterval?: number;
-  readonly maxStalledCount?: number;
-  readonly removeOnComplete?: { readonly count: number };
-  readonly removeOnFail?: { readonly count: number };
-}
+type Options = Partial<Omit<WorkerOptions, 'connection'>>;
 
 /** What one process of Sluice has of BullMQ. */
 export function openBullMq(url: string) {
@@ -27,7 +19,7 @@ export function openBullMq(url: string) {
   const bullmq = connection.queue;
   const workers: { close(): Promise<void> }[] = [];
   const takers = new Map<string, ReturnType<typeof open>>();
-  const open = (processor: (() => Promise<void>) | undefined, options: WorkerOptions) => {
+  const open = (processor: (() => Promise<void>) | undefined, options: Options) => {
     const worker = new connection.classes.Worker<DeliveryJobData>(QUEUE_NAME, processor, {
       ...{ connection: connection.pool, autorun: false, lockDuration: 60_000 },
       ...options,
@@ -52,8 +44,11 @@ export function openBullMq(url: string) {
       }
     },
 
-    /** Lets a worker take the next job, if there is one, and the test say how it ends. */
-    take: async (options: WorkerOptions = {}) => {
+    /**
+     * Takes the next job, if there is one, and lets the test end it.
+     * @param options ours have a name; a worker without one is another program's
+     */
+    take: async (options: Options = {}) => {
       const kind = JSON.stringify(options);
       const taker = takers.get(kind) ?? open(undefined, options);
       takers.set(kind, taker);
@@ -64,14 +59,14 @@ export function openBullMq(url: string) {
         // Ours return their name.
         complete: () => job.moveToCompleted(options.name ?? 'done', TOKEN, false),
         fail: (reason: string) => job.moveToFailed(new Error(reason), TOKEN, false),
+        // BullMQ recognizes the error by its name.
         failForGood: (reason: string) =>
-          // BullMQ knows it by its name.
           job.moveToFailed(Object.assign(new Error(reason), { name: 'UnrecoverableError' }), TOKEN, false),
       };
     },
 
-    /** Begins to run whatever comes; does nothing with it. */
-    run: (options: WorkerOptions) => {
+    /** Completes each job. */
+    run: (options: Options) => {
       const worker = open(() => Promise.resolve(), options);
       void worker.run();
       return worker;
@@ -84,8 +79,6 @@ export function openBullMq(url: string) {
   };
 }
 
-export type BullMqProcess = ReturnType<typeof openBullMq>;
-
 function ignore(): void {
-  // What the parts report is not what these suites are about.
+  // These suites do not check what the parts report.
 }

@@ -29,7 +29,7 @@ export function describeDeliveryQueue(name: string, open: () => Promise<Delivery
     beforeEach(() => subject.reset());
     afterAll(() => subject.close());
 
-    it('carries all that a worker needs, byte for byte', async () => {
+    it('carries everything that a worker needs, byte for byte', async () => {
       await fc.assert(
         fc.asyncProperty(fc.array(anyText, { minLength: 1, maxLength: 30 }), async (texts) => {
           const sent = texts.map((text) => aMessage({ text }));
@@ -41,7 +41,7 @@ export function describeDeliveryQueue(name: string, open: () => Promise<Delivery
       );
     });
 
-    it('takes many jobs, and large ones, at once; and none', async () => {
+    it('adds many jobs, and large ones, at once; and none', async () => {
       await subject.queue.add(messages(500));
       await subject.queue.add(messages(16, { text: textOf() }));
       await subject.queue.add([]);
@@ -105,7 +105,7 @@ export function describeDeliveryQueue(name: string, open: () => Promise<Delivery
       }
     });
 
-    it('lets all jobs of a backlog have their turn', async () => {
+    it('lets workers take every job of a backlog', async () => {
       await subject.queue.add(messages(300, { accountId: 'acct_of_many' }));
       await subject.other.add(messages(300, { accountId: 'acct_of_others' }));
       const taken = new Set<string | null>();
@@ -114,7 +114,7 @@ export function describeDeliveryQueue(name: string, open: () => Promise<Delivery
       expect(taken.has(null)).toBe(false);
     });
 
-    it('removes a job, and does not mind when there is none', async () => {
+    it('removes a job, and ignores one that is gone', async () => {
       const [one, other] = [aMessage(), aMessage()];
       await subject.queue.add([one, other]);
       await subject.other.remove(one.jobId);
@@ -130,7 +130,7 @@ export function describeDeliveryQueue(name: string, open: () => Promise<Delivery
       expect([...(await subject.jobs()).keys()]).toEqual([message.id]);
     });
 
-    it('says so when it can not be reached', async () => {
+    it('is unavailable when it cannot be reached', async () => {
       await expect(subject.cutOff.add([aMessage()])).rejects.toMatchObject({ code: 'unavailable' });
       await expect(subject.cutOff.remove(aMessage().id)).rejects.toMatchObject({ code: 'unavailable' });
     });

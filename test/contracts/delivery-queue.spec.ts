@@ -49,13 +49,18 @@ describeDeliveryQueue('BullMqDeliveryQueue on PostgreSQL', openOnPostgres);
 
 describe('BullMqDeliveryQueue', () => {
   let store: PostgresStore;
+  let process: ReturnType<typeof openBullMq>;
   beforeAll(async () => {
     store = await PostgresStore.open();
+    process = openBullMq(store.url);
   });
-  afterAll(() => store.close());
+  afterAll(async () => {
+    await process.close();
+    await store.close();
+  });
 
-  it('tells workers other than ours how often and when to repeat a job', async () => {
-    const { bullmq, queue, close } = openBullMq(store.url);
+  it('contains for other workers how often and when to repeat a job', async () => {
+    const { bullmq, queue } = process;
     const message = aMessage();
     await queue.add([message]);
     const { maxAttempts: attempts, backoffMs: delay } = POLICY;
@@ -63,36 +68,33 @@ describe('BullMqDeliveryQueue', () => {
       attempts,
       backoff: { type: 'exponential', delay },
     });
-    await close();
   });
 
-  it('adds jobs also when it can not be told whose turn it is', async () => {
+  it('adds jobs also when the current turn cannot be read', async () => {
     const { bullmq, connection, queue, close } = openBullMq(store.url);
     const message = aMessage();
-    const asking = jest.spyOn(connection.pool, 'query').mockRejectedValueOnce(new Error('no such column') as never);
+    const query = jest.spyOn(connection.pool, 'query').mockRejectedValueOnce(new Error('no such column') as never);
     await queue.add([message]);
-    expect(asking.mock.calls[0]?.[0]).toContain('priority');
+    expect(query.mock.calls[0]?.[0]).toContain('priority');
     expect(await bullmq.getJob(message.id)).toBeDefined();
     await close();
   });
 
-  it('tells them of the trace where BullMQ itself does, and leaves the data of the job as it is', async () => {
-    const { bullmq, queue, close } = openBullMq(store.url);
+  it('contains the trace where BullMQ itself puts it, and not in the data of the job', async () => {
+    const { bullmq, queue } = process;
     const [traced, untraced] = [aMessage({ traceparent: TRACEPARENT }), aMessage()];
     await queue.add([traced, untraced]);
     const job = await bullmq.getJob(traced.id);
     expect(job?.opts.telemetry).toEqual({ metadata: `{"traceparent":"${TRACEPARENT}"}` });
     expect(Object.keys((job?.data ?? {}) as object).sort()).toEqual(['accountId', 'createdAt', 'id', 'message', 'v']);
     expect((await bullmq.getJob(untraced.id))?.opts).not.toHaveProperty('telemetry');
-    await close();
   });
 
-  it('does not take a table that is locked for a job that can not be added', async () => {
-    const { queue, close } = openBullMq(store.url);
+  it('is unavailable while its table is locked', async () => {
+    const { queue } = process;
     await store.transaction('LOCK TABLE bullmq.job');
     await expect(queue.add(messages(2))).rejects.toMatchObject({ code: 'unavailable' });
     await store.reset();
     await queue.add(messages(2));
-    await close();
   });
 });

@@ -20,7 +20,7 @@ export interface OutboxSubject {
   close(): Promise<void>;
 }
 
-/** A relay that takes down what it is given and refuses some of it. */
+/** A relay that records what it is given and refuses some of it. */
 function relaying(...refused: Message[]) {
   const relayed: Message[][] = [];
   const relay = (given: readonly Message[]) => {
@@ -43,7 +43,7 @@ export function describeOutbox(name: string, open: () => Promise<OutboxSubject>)
     beforeEach(() => subject.reset());
     afterAll(() => subject.close());
 
-    it('forgets entries that are removed, and does not mind those that are gone', async () => {
+    it('removes entries, and ignores those that are gone', async () => {
       const [one, other] = [await subject.commit(aMessage()), await subject.commit(aMessage())];
       await subject.outbox.remove([one, other]);
       await subject.outbox.remove([other, one]);
@@ -51,7 +51,7 @@ export function describeOutbox(name: string, open: () => Promise<OutboxSubject>)
       expect(await subject.entries()).toEqual([]);
     });
 
-    it('hands what is due to the relay, as it is stored, and removes it', async () => {
+    it('passes what is due to the relay, as it is stored, and removes it', async () => {
       const [one, two] = [messages(3), messages(2, { traceparent: TRACEPARENT })];
       await subject.commit(...one);
       await subject.commit(...two);
@@ -74,7 +74,7 @@ export function describeOutbox(name: string, open: () => Promise<OutboxSubject>)
       expect((await subject.entries()).map(([id]) => id)).toEqual([young]);
     });
 
-    it('hands over what is for a sweeper as soon as it is due, and not earlier', async () => {
+    it('passes what is for a sweeper as soon as it is due, and not earlier', async () => {
       const [early, late] = messages(2) as [Message, Message];
       await subject.commitForSweeper(60_000, early);
       const other = await subject.commitForSweeper(120_000, late);
@@ -95,12 +95,8 @@ export function describeOutbox(name: string, open: () => Promise<OutboxSubject>)
       await subject.commit(aMessage({ status: 'delivered' }));
       const { relay, relayed } = relaying();
       expect(await subject.outbox.sweep(0, relay)).toBe(2);
-      expect(
-        relayed
-          .flat()
-          .map(({ jobId }) => jobId)
-          .sort(),
-      ).toEqual([begun.id, `${retried.id}.2`].sort());
+      const jobIds = relayed.flat().map(({ jobId }) => jobId);
+      expect(jobIds.sort()).toEqual([begun.id, `${retried.id}.2`].sort());
       expect(await subject.entries()).toEqual([]);
     });
 
@@ -120,7 +116,7 @@ export function describeOutbox(name: string, open: () => Promise<OutboxSubject>)
       expect(relayed.map(idsOf)).toEqual([[bad.id]]);
     });
 
-    it('postpones what it is told to, and leaves out the rest of the entry', async () => {
+    it('postpones messages of an entry, and drops the others', async () => {
       const [good, bad] = messages(2) as [Message, Message];
       const entry = await subject.commit(good, bad);
       await subject.outbox.postpone(entry, [bad.id], 5_000);
@@ -133,7 +129,7 @@ export function describeOutbox(name: string, open: () => Promise<OutboxSubject>)
       expect(relayed.map(idsOf)).toEqual([[bad.id]]);
     });
 
-    it('hands over at most 4 MiB at once, the oldest first, but one entry at least', async () => {
+    it('passes at most 4 MiB at once, the oldest first, but one entry at least', async () => {
       const large = Array.from({ length: 6 }, () => messages(4, { text: textOf() }));
       const huge = messages(20, { text: textOf() });
       for (const entry of [...large, huge]) await subject.commit(...entry);

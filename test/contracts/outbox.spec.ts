@@ -36,8 +36,8 @@ async function openPostgres(): Promise<OutboxSubject> {
     commit: (...sent) => store.commit(...sent),
     commitForSweeper: async (ms, ...sent) => {
       const id = await store.commit(...sent);
-      const due = `due_at = clock_timestamp() + $2 * interval '1 millisecond'`;
-      await store.sql(`UPDATE sluice.outbox SET for_sweeper = true, ${due} WHERE id = $1`, [id, ms]);
+      const due = `clock_timestamp() + $2 * interval '1 millisecond'`;
+      await store.sql(`UPDATE sluice.outbox SET for_sweeper = true, due_at = ${due} WHERE id = $1`, [id, ms]);
       return id;
     },
     entries: async () => (await store.entries()).map(({ id, message_ids }) => [id, message_ids]),
@@ -51,6 +51,16 @@ async function openPostgres(): Promise<OutboxSubject> {
 
 describeOutbox('InMemoryOutbox', openInMemory);
 describeOutbox('PostgresOutbox', openPostgres);
+
+/** A relay that queues everything. */
+function relaying() {
+  const jobs: string[] = [];
+  const relay = (given: readonly Message[]) => {
+    jobs.push(...given.map(({ jobId }) => jobId));
+    return Promise.resolve(new Set<string>());
+  };
+  return { relay, jobs };
+}
 
 describe('the outbox of PostgreSQL', () => {
   let store: PostgresStore;
@@ -78,11 +88,11 @@ describe('the outbox of PostgreSQL', () => {
     });
     await expect(interrupted).rejects.toMatchObject({ code: 'unavailable' });
     expect(await store.entries()).toHaveLength(1);
-    expect(await other.outbox.sweep(0, () => Promise.resolve(new Set()))).toBe(1);
+    expect(await other.outbox.sweep(0, relaying().relay)).toBe(1);
     expect(await one.outbox.sweep(0, () => Promise.reject(unavailable()))).toBe(0);
   });
 
-  it('hands over the oldest entries first, however many there are', async () => {
+  it('passes the oldest entries first, however many there are', async () => {
     const { outbox } = await store.process();
     const message = aMessage();
     await store.put(message);
@@ -91,7 +101,7 @@ describe('the outbox of PostgreSQL', () => {
        SELECT ARRAY[$1], 300, clock_timestamp() - age * interval '1 second' FROM generate_series(1, 1000) AS age`,
       [message.id],
     );
-    const swept = await outbox.sweep(0, () => Promise.resolve(new Set()));
+    const swept = await outbox.sweep(0, relaying().relay);
     const [left] = await store.sql<{ oldest: number }>(
       'SELECT round(extract(epoch FROM clock_timestamp() - min(due_at)))::int AS oldest FROM sluice.outbox',
     );
@@ -129,38 +139,31 @@ describe('the outbox of PostgreSQL', () => {
     expect([...queue.jobs.keys()].sort()).toEqual([now.id, past.id].sort());
     await store.until(async () => (await store.entries()).length === 2);
     expect((await store.entries()).map(({ message_ids }) => message_ids.length).sort()).toEqual([1, 2]);
-    const jobs: string[] = [];
-    const relay = (given: readonly Message[]) => {
-      jobs.push(...given.map(({ id }) => id));
-      return Promise.resolve(new Set<string>());
-    };
+    const { relay, jobs } = relaying();
     expect(await outbox.sweep(2_000, relay)).toBe(0);
     await store.sql(`UPDATE sluice.outbox SET due_at = due_at - interval '1 hour'`);
     expect(await outbox.sweep(2_000, relay)).toBe(2);
     expect(jobs.sort()).toEqual([one.id, same.id, other.id].sort());
   });
 
-  it('looks for what is due by an index, however much is for later', async () => {
+  it('finds what is due by an index, however much is for later', async () => {
     const { outbox, database } = await store.process();
     await store.sql(`INSERT INTO sluice.outbox (message_ids, bytes, due_at, for_sweeper)
       SELECT ARRAY['msg_' || n], 300, clock_timestamp() + interval '1 day', true FROM generate_series(1, 20000) AS n`);
     const query = jest.spyOn(database, 'query');
-    expect(await outbox.sweep(2_000, () => Promise.resolve(new Set()))).toBe(0);
+    expect(await outbox.sweep(2_000, relaying().relay)).toBe(0);
     const [text = '', values = []] = query.mock.calls[0] ?? [];
     const plan = await store.sql(`EXPLAIN ${text.replace('$1', String(values[0]))}`);
     expect(JSON.stringify(plan)).toMatch(/Index (Only )?Scan.*Index Cond/);
   });
 
-  it('takes a retried message along as the job it now is', async () => {
+  it('relays a retried message once, as the job it now is', async () => {
     const { messages, outbox } = await store.process();
     const failed = aMessage({ status: 'failed' });
     await store.commit(failed);
     await messages.change(failed.state.accountId, failed.id, (message) => message.retry(after(1)));
-    const jobs: string[] = [];
-    await outbox.sweep(0, (given) => {
-      jobs.push(...given.map(({ jobId }) => jobId));
-      return Promise.resolve(new Set());
-    });
+    const { relay, jobs } = relaying();
+    await outbox.sweep(0, relay);
     expect(jobs).toEqual([`${failed.id}.1`]);
     expect(await store.entries()).toEqual([]);
   });

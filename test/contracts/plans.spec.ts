@@ -7,7 +7,7 @@ import { LIST_ATTEMPTS } from '#messages/adapters/postgres/read-messages.sql.js'
 import { SETTLE } from '#messages/adapters/postgres/settle.sql.js';
 import type { Database } from '#platform/database/database.js';
 import type { Message } from '#messages/domain/message.js';
-import { after, aMessage, messages, SENT_AT } from '../support/messages.js';
+import { aMessage, messages, SENT_AT } from '../support/messages.js';
 import { PostgresStore } from './postgres-store.js';
 
 const statements = {
@@ -111,26 +111,18 @@ describe('Plans of what is done for every message', () => {
     for (const { name } of partitions) await store.sql(`ANALYZE ${name}`);
   }
 
-  async function expectIndexes(): Promise<void> {
-    const batch = messages(50, { accountId: 'acct_1', createdAt: after(0) });
+  it.each<[string, number, number]>([
+    ['is empty and its size is unknown', 0, 0],
+    ['was known to be small', 1, 100],
+    ['is large', 101, 50_000],
+  ])('go by the key when a table %s', async (_size, from, to) => {
+    if (to > 0) {
+      await fill(from, to);
+      await analyze();
+    }
+    const batch = messages(50, { accountId: 'acct_1' });
     await store.commit(...batch);
     const plans = await database.transaction((client) => keptPlans(client, batch));
     expect(plans).toEqual({ accept: [], claim: [], settle: [], change: [], attempts: [] });
-  }
-
-  it('go by the key while a table is empty and nobody knows how large it will be', async () => {
-    await expectIndexes();
-  });
-
-  it('go by the key when a table was known to be small', async () => {
-    await fill(1, 100);
-    await analyze();
-    await expectIndexes();
-  });
-
-  it('go by the key when a table is large', async () => {
-    await fill(101, 50_000);
-    await analyze();
-    await expectIndexes();
   });
 });

@@ -13,18 +13,6 @@ import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { InMemoryDeliveryQueue } from './fakes/in-memory-delivery-queue.js';
 import { observing } from './fakes/relay-observer.js';
 
-/** What one process of Sluice has of the store, with nothing running in the background. */
-export interface StoreProcess {
-  readonly database: Database;
-  readonly messages: PostgresMessages;
-  readonly deliveries: PostgresDeliveries;
-  readonly outbox: PostgresOutbox;
-  readonly relay: OutboxRelay;
-  /** The SQLSTATE of each statement that failed, and what the relay had to say. */
-  readonly faults: string[];
-  readonly reports: RelayFault[];
-}
-
 /** A database of its own, with as many processes on it as a test wants. */
 export class PostgresStore {
   private readonly opened: (() => Promise<unknown>)[] = [];
@@ -46,14 +34,15 @@ export class PostgresStore {
     return this.database.url;
   }
 
-  /** @param queue where its relay adds jobs; by default one that is away, so that entries stay in the outbox */
-  async process(queue: DeliveryQueue = queueThatIsAway()): Promise<StoreProcess> {
+  /**
+   * What one process of Sluice has of the store, with nothing running in the background.
+   * @param queue where its relay adds jobs; by default one that is away, so that entries stay in the outbox
+   */
+  async process(queue: DeliveryQueue = queueThatIsAway()) {
     const database = await Database.connect({
-      url: this.url,
-      poolSize: 10,
-      applicationName: 'contract',
-      onError: ignore,
+      ...{ url: this.url, poolSize: 10, applicationName: 'contract', onError: ignore },
     });
+    /** The SQLSTATE of each statement that failed. */
     const faults: string[] = [];
     const prepared = database.prepared.bind(database);
     jest.spyOn(database, 'prepared').mockImplementation((...statement) =>
@@ -66,7 +55,7 @@ export class PostgresStore {
     const reports: RelayFault[] = [];
     const relay = new OutboxRelay(outbox, queue, observing(reports));
     const messages = new PostgresMessages(database, relay);
-    this.whenClosing(async () => {
+    this.opened.unshift(async () => {
       await messages.idle();
       await relay.close();
       await database.close();
@@ -128,7 +117,7 @@ export class PostgresStore {
     await this.sql('DROP FUNCTION IF EXISTS refuse CASCADE');
   }
 
-  /** A transaction that somebody has begun and not ended. */
+  /** A transaction that stays open. */
   async transaction(text: string, values: unknown[] = []): Promise<Client> {
     const client = new Client({ connectionString: this.url });
     client.on('error', ignore);
@@ -145,17 +134,12 @@ export class PostgresStore {
     return this.until(async () => (await this.sql(waiting)).length > 0);
   }
 
-  /** Resolves when this is so. */
-  async until(isSo: () => boolean | Promise<boolean>): Promise<void> {
+  async until(condition: () => boolean | Promise<boolean>): Promise<void> {
     const deadline = performance.now() + 10_000;
-    while (!(await isSo())) {
-      if (performance.now() > deadline) throw new Error('It did not become so within ten seconds.');
+    while (!(await condition())) {
+      if (performance.now() > deadline) throw new Error('The condition did not hold within ten seconds.');
       await sleep(5);
     }
-  }
-
-  whenClosing(close: () => Promise<unknown>): void {
-    this.opened.unshift(close);
   }
 
   async close(): Promise<void> {
@@ -166,6 +150,8 @@ export class PostgresStore {
   }
 }
 
+export type StoreProcess = Awaited<ReturnType<PostgresStore['process']>>;
+
 function queueThatIsAway(): DeliveryQueue {
   const queue = new InMemoryDeliveryQueue();
   queue.away = true;
@@ -173,5 +159,5 @@ function queueThatIsAway(): DeliveryQueue {
 }
 
 function ignore(): void {
-  // What the parts report is not what these suites are about.
+  // These suites do not check what the parts report.
 }
