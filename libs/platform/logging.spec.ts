@@ -17,14 +17,12 @@ function logOf(error: unknown): { text: string; err: Record<string, unknown> } {
 
 describe('An error in the log', () => {
   it('contains type, message, stack, code and causes', () => {
+    const stack = expect.stringContaining('logging.spec') as string;
     const cause = Object.assign(new TypeError('inner'), { code: 'ECONNRESET' });
     const { err } = logOf(new Error('outer', { cause }));
     expect(err).toEqual({
-      ...{ type: 'Error', message: 'outer', stack: expect.stringContaining('logging.spec') as string },
-      cause: {
-        ...{ type: 'TypeError', message: 'inner', code: 'ECONNRESET' },
-        stack: expect.stringContaining('logging.spec') as string,
-      },
+      ...{ type: 'Error', message: 'outer', stack },
+      cause: { type: 'TypeError', message: 'inner', code: 'ECONNRESET', stack },
     });
   });
 

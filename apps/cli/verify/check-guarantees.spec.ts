@@ -5,6 +5,8 @@ import { Ledger } from './ledger.js';
 import { checkGuarantees } from './check-guarantees.js';
 import type { MessageView } from './service.js';
 
+const missing = 'message 0 was acknowledged as msg_0 and is not stored';
+
 describe('checkGuarantees', () => {
   let folder: string;
   let ledger: Ledger;
@@ -34,12 +36,8 @@ describe('checkGuarantees', () => {
   });
 
   it.each([
-    ['an acknowledged message that is gone', () => [], ['message 0 was acknowledged as msg_0 and is not stored']],
-    [
-      'one under another id',
-      () => [view(0, { id: 'msg_9' })],
-      ['message 0 was acknowledged as msg_0 and is not stored'],
-    ],
+    ['an acknowledged message that is gone', () => [], [missing]],
+    ['one under another id', () => [view(0, { id: 'msg_9' })], [missing]],
     ['one that is failed', () => [view(0, { status: 'failed' })], ['message 0 (msg_0) is failed']],
     ['one that was never attempted', () => [view(0, { attempts: 0 })], ['message 0 (msg_0) is delivered']],
     [

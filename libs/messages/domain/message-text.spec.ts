@@ -4,7 +4,7 @@ import { MAX_TEXT_BYTES, textError } from './message-text.js';
 const tooLong = `message must be at most ${MAX_TEXT_BYTES} bytes of UTF-8.`;
 
 describe('textError', () => {
-  it.each(['x', ' ', '\n', '\ufeff', 'é', 'e\u0301', '💌', '\u0001', '\uffff'])('takes %j as it is', (text) => {
+  it.each(['x', ' ', '\n', '\ufeff', 'é', 'e\u0301', '💌', '\u0001', '\uffff'])('accepts %j', (text) => {
     expect(textError(text)).toBeNull();
   });
 
@@ -32,7 +32,7 @@ describe('textError', () => {
     expect(textError(`${most}${filler}x`)).toBe(tooLong);
   });
 
-  it('finds a fault exactly where UTF-8 can not carry a text of allowed length there and back', () => {
+  it('reports an error exactly where UTF-8 cannot carry a text of valid length', () => {
     fc.assert(
       fc.property(fc.string({ unit: fc.nat(0xffff).map((code) => String.fromCharCode(code)) }), (text) => {
         const comesBack = Buffer.from(text).toString() === text;

@@ -9,11 +9,11 @@ describe('AccessLog', () => {
     return draws.filter(() => log.wants(status)).length;
   };
 
-  it('takes the share of requests that it is told', () => {
+  it('logs its share of the requests', () => {
     expect([0, 0.15, 0.5, 1].map((sample) => wanted(sample, 200))).toEqual([0, 2, 3, 6]);
   });
 
-  it('takes every request that was failed, and refusals like all others', () => {
+  it('logs every request that failed, and no further share of refusals', () => {
     const statuses: Status[] = [500, 503, 507, 429, 404, 'aborted'];
     expect(statuses.map((status) => wanted(0, status))).toEqual([6, 6, 0, 0, 0, 0]);
   });

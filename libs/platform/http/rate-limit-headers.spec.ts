@@ -4,17 +4,13 @@ import { exhausted, rateLimitHeaders, seconds, tightest, type RateLimitWindow } 
 const NOW = 1_800_000_000_000;
 const minute: RateLimitWindow = { name: 'minute', windowSeconds: 60, limit: 60, remaining: 59, resetsInMs: 41_500 };
 const day: RateLimitWindow = {
-  name: 'day',
-  windowSeconds: 86_400,
-  limit: 1_000,
-  remaining: 812,
-  resetsInMs: 30_210_900,
+  ...{ name: 'day', windowSeconds: 86_400, limit: 1_000, remaining: 812, resetsInMs: 30_210_900 },
 };
 
 const headers = (windows: readonly RateLimitWindow[], now = NOW) => Object.fromEntries(rateLimitHeaders(windows, now));
 
 describe('The rate limit headers', () => {
-  it('tell of both windows, in the syntax of the draft', () => {
+  it('contain both windows, in the syntax of the draft', () => {
     expect(rateLimitHeaders([minute, day], NOW)).toEqual([
       ['X-RateLimit-Limit', '60'],
       ['X-RateLimit-Remaining', '59'],
@@ -24,7 +20,7 @@ describe('The rate limit headers', () => {
     ]);
   });
 
-  it('tell of one window alone where there is no other', () => {
+  it('contain a single window alone', () => {
     expect(headers([day])).toMatchObject({
       'X-RateLimit-Limit': '1000',
       'RateLimit-Policy': '"day";q=1000;w=86400',
@@ -61,11 +57,11 @@ describe('The rate limit headers', () => {
     [1_000, 1],
     [1_000.1, 2],
     [59_999, 60],
-  ])('tell %d ms as %d s', (ms, whole) => {
+  ])('write %d ms as %d s', (ms, whole) => {
     expect(seconds(ms)).toBe(whole);
   });
 
-  it('say that nothing remains where nothing can be counted', () => {
+  it('report that nothing remains where nothing can be counted', () => {
     const shown = exhausted([minute, day], 3);
     expect(headers(shown)).toMatchObject({
       'X-RateLimit-Limit': '60',

@@ -3,7 +3,7 @@ import { Histogram, Registry } from 'prom-client';
 import { Metrics } from './metrics.js';
 
 describe('A histogram', () => {
-  it('is told exactly as prom-client would tell its own', async () => {
+  it('has exactly the text that prom-client writes', async () => {
     const bounds = [0.5, 1, 2.5];
     const value = fc.oneof(fc.constantFrom(0, ...bounds), fc.double({ min: 0, max: 5, noNaN: true }));
     await fc.assert(

@@ -4,7 +4,7 @@ import { startErrorMessage } from './process.js';
 
 describe('What keeps a process from starting', () => {
   it.each([
-    ['a name that nobody has', 'nowhere.invalid'],
+    ['an unknown name', 'nowhere.invalid'],
     ['an address of another machine', '192.0.2.1'],
   ])('names HOST when it is %s', async (_what, host) => {
     const [error] = (await once(createServer().listen(0, host), 'error').catch((thrown: unknown) => [thrown])) as [
