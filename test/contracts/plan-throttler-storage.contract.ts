@@ -1,4 +1,4 @@
-import type { BanPolicy } from '#rate-limiting/domain/strikes.js';
+import type { BanPolicy } from '#rate-limiting/domain/ban-policy.js';
 import { WINDOW_MS, type Limits } from '#rate-limiting/domain/windows.js';
 import type { Hit, PlanThrottlerStorage, Verdict } from '#rate-limiting/plan-throttler-storage.js';
 

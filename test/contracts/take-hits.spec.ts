@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { TAKE_HITS, type HitRow } from '#rate-limiting/adapters/postgres/take-hits.js';
 import { decideHit, type HitOutcome, type Requests } from '#rate-limiting/domain/decide-hit.js';
-import type { BanPolicy, Offences } from '#rate-limiting/domain/strikes.js';
+import type { BanPolicy, Offences } from '#rate-limiting/domain/ban-policy.js';
 import { UNUSED, type Limits, type Windows } from '#rate-limiting/domain/windows.js';
 import type { Hit } from '#rate-limiting/plan-throttler-storage.js';
 import { Limiter } from '../support/limiter.js';

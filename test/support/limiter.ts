@@ -1,7 +1,7 @@
 import pg from 'pg';
 import { Database } from '#platform/database/database.js';
 import { PostgresPlanThrottlerStorage } from '#rate-limiting/adapters/postgres/postgres-plan-throttler-storage.js';
-import type { BanPolicy } from '#rate-limiting/domain/strikes.js';
+import type { BanPolicy } from '#rate-limiting/domain/ban-policy.js';
 import type { Limits } from '#rate-limiting/domain/windows.js';
 import type { Hit } from '#rate-limiting/plan-throttler-storage.js';
 import { createTestDatabase, type TestDatabase } from './database.js';

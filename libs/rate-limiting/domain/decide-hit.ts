@@ -1,4 +1,4 @@
-import { bannedUntil, strike, strikesToBan, type BanPolicy, type Offences } from './strikes.js';
+import { bannedUntil, strike, strikesToBan, type BanPolicy, type Offences } from './ban-policy.js';
 import { refusedUntil, take, WINDOW_MS, type Limits, type Windows } from './windows.js';
 
 /** What is known of an account and one of its keys. */

@@ -19,7 +19,7 @@ export type Windows = Readonly<Record<WindowName, Window>>;
 
 export const UNUSED: Windows = { minute: { used: 0, endsAt: 0 }, day: { used: 0, endsAt: 0 } };
 
-export interface Taken {
+export interface TakeResult {
   /** How many of the requests are admitted; the others are counted in no window. */
   readonly admitted: number;
   readonly windows: Windows;
@@ -30,7 +30,7 @@ export interface Taken {
  * @param at Unix milliseconds
  * @param whole whether the requests are admitted together or not at all
  */
-export function take(windows: Windows, limits: Limits, count: number, at: number, whole = false): Taken {
+export function take(windows: Windows, limits: Limits, count: number, at: number, whole = false): TakeResult {
   const minute = rolled(windows.minute, WINDOW_MS.minute, at);
   const day = rolled(windows.day, WINDOW_MS.day, at);
   const capacity = Math.max(0, Math.min(limits.perMinute - minute.used, limits.perDay - day.used));

@@ -10,6 +10,7 @@ import type { Counter } from '#platform/http/counter.js';
 import { UNAVAILABLE_RETRY_AFTER } from '#platform/http/problems.js';
 import { exhausted, seconds } from '#platform/http/rate-limit-headers.js';
 import type { Decision } from '../../decisions.js';
+import { assertBatchFits } from '../../domain/batch-limit.js';
 import { PlanThrottlerStorage, type RefusingVerdict, type Verdict } from '../../plan-throttler-storage.js';
 
 /** The budgets of requests without an account. */
@@ -43,13 +44,7 @@ export class PlanThrottlerGuard extends ThrottlerGuard implements Counter {
   }
 
   async countMore(request: FastifyRequest, more: number): Promise<void> {
-    const limit = Math.min(...(request.rateLimit ?? []).map((window) => window.limit));
-    if (more >= limit) {
-      throw new DomainError(
-        'batch_exceeds_limit',
-        `Your plan allows at most ${limit} messages per batch. Send smaller batches.`,
-      );
-    }
+    assertBatchFits(more + 1, Math.min(...(request.rateLimit ?? []).map(({ limit }) => limit)));
     const count = (caller: Caller) => this.storageService.hit({ ...caller, count: more });
     if (more === 0 || (await this.admit(request, count))) return;
     this.take(request, this.budgets.anonymous, request.ip);

@@ -4,7 +4,7 @@ import type { Database } from '#platform/database/database.js';
 import { asUnavailable, isContention } from '#platform/database/errors.js';
 import type { RateLimitWindow } from '#platform/http/rate-limit-headers.js';
 import type { HitOutcome } from '../../domain/decide-hit.js';
-import type { BanPolicy } from '../../domain/strikes.js';
+import type { BanPolicy } from '../../domain/ban-policy.js';
 import { take } from '../../domain/windows.js';
 import {
   PlanThrottlerStorage,

@@ -39,7 +39,7 @@ export interface Refusals {
   readonly lateStrikes: number;
 }
 
-export interface Struck {
+export interface StrikeResult {
   readonly offences: Offences;
   /** How many of the refusals came before the ban. */
   readonly spared: number;
@@ -65,7 +65,7 @@ export function strike(
   limits: Limits,
   policy: BanPolicy,
   at: number,
-): Struck {
+): StrikeResult {
   const offences = known ?? NONE;
   const isFirst = count > 0 && known?.refusingWindowEndsAt !== windowEndsAt;
   const grace = isFirst

@@ -1,4 +1,4 @@
-import { bannedUntil, strike, type BanPolicy, type Offences } from './strikes.js';
+import { bannedUntil, strike, type BanPolicy, type Offences } from './ban-policy.js';
 
 const POLICY: BanPolicy = { graceMs: 2_000, afterRefusals: 3, banMs: 10_000, maxBanMs: 35_000 };
 const LIMITS = { perMinute: 10, perDay: 100 };
