@@ -5,12 +5,12 @@ import type { Backpressure } from '#platform/backpressure.js';
 import type { Database } from '#platform/database/database.js';
 import { sqlState } from '#platform/database/errors.js';
 import type { BatchMetrics } from '#platform/management/batch-metrics.js';
-import { KEY_LIFETIME_MS, type AcceptedBatch, type Idempotency } from '../../application/messages.js';
+import type { AcceptedBatch, Idempotency } from '../../application/messages.js';
 import type { OnCommitted } from '../../application/outbox.js';
-import { bytesOf, Message } from '../../domain/message.js';
+import { bytesOf, type Message } from '../../domain/message.js';
 import { INITIAL_STATUS } from '../../domain/message-status.js';
 import { ADD_MESSAGES } from './add-messages.sql.js';
-import { DELETE_KEY, FIND_FIRST_USES } from './idempotency-keys.sql.js';
+import { resultsOfUsedKeys, type KeyResult, type Request } from './idempotency-keys.js';
 
 /** The minimum time that a request waits for the first one with its key. */
 const KEY_WAIT_MS = 5_000;
@@ -24,38 +24,19 @@ const LIMITS = {
   sizeOf: ({ messages }: Request) => bytesOf(messages),
 };
 
-/** Messages that are stored together, identified by the first. */
-interface Request {
-  readonly first: Message;
-  readonly messages: readonly Message[];
-  readonly idempotency: Idempotency | null;
-}
-
-interface FirstUse {
-  index: number;
-  fingerprint: Buffer;
-  message_id: string;
-  /** All messages of a batch; null when the key was used for a single one. */
-  message_ids: string[] | null;
-  created_at: Date;
-}
-
 interface Entry {
   id: string;
   message_ids: string[];
   for_sweeper: boolean;
 }
 
-/** The result of one request; null when its key has expired in the meantime and the request must be repeated. */
-type Result = AcceptedBatch | DomainError | null;
-
 /** Stores the messages of concurrent requests in common transactions. */
 export class GroupCommit {
   // Requests with a key may have to wait for another process's transaction. The others must not wait with them.
   private readonly plain: Batcher<Request, AcceptedBatch>;
-  private readonly keyed: Batcher<Request, Result>;
+  private readonly keyed: Batcher<Request, KeyResult>;
 
-  /** The first request in progress with each key: further ones wait here, not in the store. */
+  /** The first request in progress with each key. Further ones wait for it here instead of in the store. */
   private readonly firsts = new Map<string, Promise<AcceptedBatch>>();
 
   constructor(
@@ -113,10 +94,10 @@ export class GroupCommit {
     return requests.map(({ messages }) => ({ messages, replayed: false }));
   }
 
-  private async acceptKeyed(requests: Request[]): Promise<Result[]> {
+  private async acceptKeyed(requests: Request[]): Promise<KeyResult[]> {
     const stored = await this.store(requests);
     const others = requests.filter(({ first }) => !stored.has(first.id));
-    const results = await this.resultsOfUsedKeys(others);
+    const results = await resultsOfUsedKeys(this.database, others);
     return requests.map(({ first, messages }) =>
       stored.has(first.id) ? { messages, replayed: false } : (results.get(first.id) ?? null),
     );
@@ -146,42 +127,6 @@ export class GroupCommit {
       this.onCommitted.enqueue({ id, messages: all.filter((message) => ids.has(message.id)) });
     }
     return new Set(entries.flatMap(({ message_ids }) => message_ids));
-  }
-
-  /** The results of requests whose key was used before, by the id of their first message. */
-  private async resultsOfUsedKeys(requests: Request[]): Promise<Map<string, Result>> {
-    const results = new Map<string, Result>();
-    if (requests.length === 0) return results;
-    const uses = await this.database.query<FirstUse>(FIND_FIRST_USES, [
-      requests.map(({ first }) => first.state.accountId),
-      requests.map(({ idempotency }) => idempotency?.key),
-    ]);
-    for (const use of uses) {
-      const request = requests[use.index];
-      if (request !== undefined) results.set(request.first.id, await this.resultOfUsedKey(request, use));
-    }
-    return results;
-  }
-
-  private async resultOfUsedKey({ first, messages, idempotency }: Request, use: FirstUse): Promise<Result> {
-    const { accountId, createdAt } = first.state;
-    if (use.created_at.getTime() <= createdAt.getTime() - KEY_LIFETIME_MS) {
-      await this.database.query(DELETE_KEY, [accountId, idempotency?.key, use.message_id]);
-      return null;
-    }
-    if (idempotency?.fingerprint.equals(use.fingerprint) !== true) {
-      return new DomainError(
-        'idempotency_key_reused',
-        'The Idempotency-Key was used for a different request. Use a new one.',
-      );
-    }
-    // Stored, and then repeated because something else in the same run failed after the commit.
-    if (use.message_id === first.id) return { messages, replayed: false };
-    const ids = use.message_ids ?? [use.message_id];
-    const stored = messages.map(({ state }, index) =>
-      Message.queue(ids[index] ?? '', accountId, { text: state.text }, use.created_at),
-    );
-    return { messages: stored, replayed: true };
   }
 }
 

@@ -15,7 +15,7 @@ import type { Attempt, AttemptOutcome } from '../../domain/attempt.js';
 import { Message } from '../../domain/message.js';
 import { CHANGE_MESSAGE, RETRY_FAILED_MESSAGES } from './change-messages.sql.js';
 import { GroupCommit } from './group-commit.js';
-import { DELETE_EXPIRED_KEYS } from './idempotency-keys.sql.js';
+import { DELETE_EXPIRED_KEYS } from './idempotency-keys.js';
 import { FIND_MESSAGE, LIST_ATTEMPTS, LIST_MESSAGES } from './read-messages.sql.js';
 import { toMessage, type MessageRow } from './message-row.js';
 
