@@ -1,5 +1,6 @@
 import 'reflect-metadata';
-import { UsageError, readCall, USAGE, type Options, type ScenarioName } from './options.js';
+import { UsageError } from '#platform/usage-error.js';
+import { readCall, USAGE, type Options, type ScenarioName } from './options.js';
 import { BenchEnvironment } from './parts/environment.js';
 import { machineOf } from './report/machine.js';
 import { markdown, write, type Findings } from './report/report.js';

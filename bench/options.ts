@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util';
+import { UsageError } from '#platform/usage-error.js';
 
 export const SCENARIOS = ['accept', 'consume', 'sustained', 'overload', 'growth'] as const;
 export type ScenarioName = (typeof SCENARIOS)[number];
@@ -38,9 +39,6 @@ export interface Call {
   readonly out: string;
   readonly help: boolean;
 }
-
-/** The command line is invalid; the message explains why. */
-export class UsageError extends Error {}
 
 /** @throws UsageError */
 export function readCall(args: string[]): Call {

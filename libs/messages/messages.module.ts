@@ -62,7 +62,7 @@ import { StorageLedger } from './application/storage-ledger.js';
 import { StrayMessages } from './application/stray-messages.js';
 import { Lifecycle } from './lifecycle.js';
 
-/** What an app gets from its context. */
+/** The providers that apps look up. */
 export { Consumer, QueuePages, StrayMessages };
 
 function queueConnection({ asynchronousCommit = false }): FactoryProvider {
@@ -89,7 +89,7 @@ function setting(token: symbol, read: (settings: Settings) => unknown): FactoryP
   return { provide: token, useFactory: read, inject: [SETTINGS] };
 }
 
-/** Store, queue, and what moves messages between them: in every process. */
+/** The store, the queue, and the background tasks of every process. */
 const core: Provider[] = [
   setting(WORKER, ({ queueName, worker }) => ({ queueName, ...worker })),
   setting(STORAGE_CAP_BYTES, ({ maxStoredBytesPerAccount }) => maxStoredBytesPerAccount),
@@ -183,10 +183,10 @@ export class MessagesModule {
     };
   }
 
-  /** Delivers them to a handler, or to that of a module which exports one; with neither, deliveries are only logged. */
+  /** @param handler a handler, or a module that exports one; null only logs deliveries */
   static forWorker(handler: MessageHandler | HandlerModule | null): DynamicModule {
     const imports = isModule(handler) ? [handler] : [];
-    const own = {
+    const handlerProvider = {
       provide: MessageHandler,
       useFactory: (logger: Logger) => handler ?? new LoggingHandler(logger),
       inject: [LOGGER],
@@ -195,11 +195,11 @@ export class MessagesModule {
       module: MessagesModule,
       imports,
       providers: [
-        // The result of a delivery is on disk before its job ends: a job that a crash of the database restores is skipped.
+        // A job that a crash of the database restores is skipped: the result of its delivery was already on disk.
         queueConnection({ asynchronousCommit: true }),
         ...core,
         ...consuming,
-        ...(isModule(handler) ? [] : [own]),
+        ...(isModule(handler) ? [] : [handlerProvider]),
         provide(Lifecycle, [...lifecycle, Consumer]),
       ],
       exports: [QueuePages, Consumer],

@@ -22,8 +22,8 @@ export interface ApiKey {
  * A key can create and rotate only keys with scopes that it has itself.
  * @throws DomainError `insufficient_scope`
  */
-export function assertCanGrant(own: readonly string[], granted: readonly Scope[]): void {
-  const missing = granted.filter((scope) => !own.includes(scope));
+export function assertCanGrant(scopes: readonly string[], granted: readonly Scope[]): void {
+  const missing = granted.filter((scope) => !scopes.includes(scope));
   if (missing.length > 0) {
     throw new DomainError('insufficient_scope', `Your API key does not have ${missing.join(', ')} itself.`);
   }

@@ -4,7 +4,7 @@ import { bytesOf, type Message } from '../domain/message.js';
 import type { DeliveryQueue } from './delivery-queue.js';
 import type { OnCommitted, Outbox, OutboxEntry } from './outbox.js';
 
-/** What can fail; outbox entries stay where they are then. */
+/** What can fail. The outbox entries remain then. */
 export type RelayFault = 'relay_failed' | 'job_refused' | 'cleanup_failed' | 'sweep_failed';
 
 export interface RelayObserver {
@@ -34,8 +34,8 @@ const LIMITS = {
 };
 
 /**
- * Carries jobs from the outbox to the queue, outside of the request: one call of the queue at a time, with everything
- * that waits. What fails here stays in the outbox until the sweeper of any process relays it.
+ * Relays messages from the outbox to the queue, outside of the request: one call of the queue at a time, with all that
+ * wait. An entry that could not be relayed stays in the outbox until the sweeper of any process relays it.
  */
 export class OutboxRelay implements OnCommitted {
   private waiting: OutboxEntry[] = [];
@@ -68,12 +68,12 @@ export class OutboxRelay implements OnCommitted {
     this.running ??= this.run().finally(() => (this.running = null));
   }
 
-  /** Starts to relay what crashed processes have left, and scheduled messages. */
+  /** Starts to relay the entries of crashed processes and of scheduled messages. */
   startSweeping(): void {
     this.sweeps.start(LIMITS.sweepEveryMs);
   }
 
-  /** Relays what is due for a sweeper, until there is nothing. */
+  /** Relays all entries that are due for a sweeper. */
   async sweep(minAgeMs: number): Promise<void> {
     let swept: number;
     do swept = await this.outbox.sweep(minAgeMs, (messages) => this.addInBatches(messages));
@@ -104,7 +104,7 @@ export class OutboxRelay implements OnCommitted {
     }
   }
 
-  // The more messages the last call had, the longer it pays to wait for more: a millisecond for each.
+  // Waits a millisecond for each message of the last call: the more there were, the more will be gathered.
   private async gather(relayed: number, startedAt: number): Promise<void> {
     const { gatherMs } = LIMITS;
     const restMs = Math.min(gatherMs.least + relayed, gatherMs.most) - (performance.now() - startedAt);
@@ -172,13 +172,13 @@ export class OutboxRelay implements OnCommitted {
     }
   }
 
-  /** One removal after the other; resolves when the last one has ended. */
+  /** One removal at a time. Resolves when the last one has ended. */
   private removeRelayed(): Promise<void> {
     if (this.removeTimer !== null) clearTimeout(this.removeTimer);
     this.removeTimer = null;
     const ids = this.relayed.splice(0);
     if (ids.length > 0) {
-      // Entries that an error leaves are relayed again by a sweeper, which is harmless.
+      // If it fails, a sweeper relays the entries again, which is harmless.
       const remove = () => this.outbox.remove(ids);
       this.removing = this.removing.then(remove).catch((error: unknown) => {
         this.observer.failed('cleanup_failed', error);

@@ -8,7 +8,7 @@ export interface OutboxEntry {
 
 /**
  * Stored messages that may not be in the queue yet. An entry commits with its messages and is removed once their jobs
- * are in the queue; what a crash leaves in between is swept.
+ * are in the queue. The entries of a process that died in between are swept by another one.
  */
 export abstract class Outbox {
   /** Removes entries whose jobs are in the queue; unknown ids are ignored. */
@@ -32,6 +32,6 @@ export abstract class Outbox {
  * requests of a group commit.
  */
 export interface OnCommitted {
-  /** Called once for an entry, after its commit. Never throws, never waits. */
+  /** Called once for an entry, after its commit. Never throws or blocks. */
   enqueue(entry: OutboxEntry): void;
 }

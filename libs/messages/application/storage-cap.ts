@@ -6,7 +6,7 @@ import type { AccountDay, StorageLedger } from './storage-ledger.js';
 
 const DAY_MS = 86_400_000;
 const FLUSH_EVERY_MS = 1_000;
-/** Full accounts are checked again in every fifth round, so a removal is noticed within 5 s. */
+/** Full accounts are checked again every four rounds, so a removal is noticed within 5 s. */
 const RECHECK_ROUNDS = 4;
 const ACCOUNTS_PER_QUERY = 1_000;
 /** Accounts in memory; one that was evicted is checked again with its next message. */
@@ -23,15 +23,15 @@ export interface StorageObserver {
 }
 
 /**
- * Limits what accounts store. A request costs one look-up in memory: accepted messages are counted here and written
- * once a second, and an account that exceeds the cap then is refused from then on. So each process may exceed the cap
- * by the messages of about a second. Counts that were not written when a process dies are lost; counts whose write got
- * no response may be added twice.
+ * Limits what accounts store. A request costs one lookup in memory: accepted messages are counted here and written once
+ * a second, and an account that has then reached the cap is refused. So each process may exceed the cap by the messages
+ * of about a second. Unwritten counts are lost when a process dies; counts whose write got no response may be added
+ * twice.
  */
 export class StorageCap {
   private pending = new Map<string, { -readonly [Field in keyof AccountDay]: AccountDay[Field] }>();
   private readonly full = new LRUCache<string, true>({ max: MAX_CACHED });
-  /** The total of an account's days but one: only that one grows, so the others need not be read again. */
+  /** The total of an account's days except the current one, which is the only one that grows. */
   private readonly otherDays = new LRUCache<string, { readonly day: number; readonly bytes: number }>({
     max: MAX_CACHED,
     ttl: CACHED_MS,
@@ -39,7 +39,7 @@ export class StorageCap {
   private readonly rounds = new PeriodicTask(() => this.round());
   private roundsRun = 0;
 
-  /** @param capBytes 0 for no limit: the bytes are counted nevertheless */
+  /** @param capBytes 0 for no limit; the bytes are counted nevertheless */
   constructor(
     private readonly ledger: StorageLedger,
     private readonly capBytes: number,
@@ -69,7 +69,7 @@ export class StorageCap {
     this.addPending({ accountId, day, bytes: bytesOf(messages), messages: messages.length });
   }
 
-  /** One of the rounds that run once a second. */
+  /** Runs once a second. */
   async round(): Promise<void> {
     const isRecheck = ++this.roundsRun % RECHECK_ROUNDS === 0;
     try {
