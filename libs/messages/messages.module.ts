@@ -25,7 +25,7 @@ import { ReconcilerMonitor } from './adapters/monitoring/reconciler-monitor.js';
 import { RelayMonitor } from './adapters/monitoring/relay-monitor.js';
 import { RetentionMonitor } from './adapters/monitoring/retention-monitor.js';
 import { StorageMonitor } from './adapters/monitoring/storage-monitor.js';
-import { watchStore } from './adapters/monitoring/store-metrics.js';
+import { addStoreGauges } from './adapters/monitoring/store-metrics.js';
 import { outboxBacklog } from './adapters/postgres/outbox-backlog.js';
 import { PostgresBacklogs } from './adapters/postgres/postgres-backlogs.js';
 import { PostgresDeliveries } from './adapters/postgres/postgres-deliveries.js';
@@ -118,7 +118,7 @@ const core: Provider[] = [
   {
     provide: 'metrics of the store',
     useFactory: (metrics: Metrics, { queue }: QueueConnection) => {
-      watchStore(metrics, {
+      addStoreGauges(metrics, {
         backlog: outboxBacklog,
         depth: (database) => queueDepth(database, queue.name),
         strays: (database) => countOldestStrays(database, queue.name),

@@ -4,37 +4,16 @@ import { ATTEMPT_OUTCOMES, type Attempt } from '../../domain/attempt.js';
 import type { Message } from '../../domain/message.js';
 import { INITIAL_STATUS, MESSAGE_STATUSES } from '../../domain/message-status.js';
 
-/** A message as the response to its acceptance. */
-export interface AcceptedView {
-  readonly id: string;
-  readonly message: string;
-  readonly status: string;
-  /** ISO 8601, UTC. */
-  readonly createdAt: Date;
-}
-
-/** A batch as the response to its acceptance. */
-export interface BatchView {
-  readonly data: readonly AcceptedView[];
-}
-
-/** The number of messages that were queued again. */
-export interface RetriedView {
-  readonly count: number;
-}
-
-/** The delivery attempts of a message. */
-export interface AttemptsView {
-  readonly data: readonly Attempt[];
+/** A message as it was accepted. */
+export function acceptedView({ state }: Message) {
+  const { id, text: message, status, createdAt } = state;
+  return { id, message, status, createdAt };
 }
 
 /** A message with its current state. */
-export interface MessageView extends AcceptedView {
-  /** Null for immediate delivery. */
-  readonly deliverAt: Date | null;
-  readonly updatedAt: Date;
-  readonly attempts: number;
-  readonly failureReason: string | null;
+export function messageView(message: Message) {
+  const { deliverAt, updatedAt, attempts, failureReason } = message.state;
+  return { ...acceptedView(message), deliverAt, updatedAt, attempts, failureReason };
 }
 
 export const MESSAGE_ID = idOf('msg', 'The id of the message.');
@@ -42,14 +21,18 @@ export const MESSAGE_ID = idOf('msg', 'The id of the message.');
 const TEXT = { type: 'string', description: 'The text, exactly as it was sent.', examples: ['Hello, Sluice'] };
 const CREATED_AT = time('When the message was accepted.');
 
-export const ACCEPTED_MESSAGE = viewModel<AcceptedView>('AcceptedMessage', 'A message that was accepted.', {
-  id: MESSAGE_ID,
-  message: TEXT,
-  status: { type: 'string', const: INITIAL_STATUS, description: 'New messages are queued.' },
-  createdAt: CREATED_AT,
-});
+export const ACCEPTED_MESSAGE = viewModel<ReturnType<typeof acceptedView>>(
+  'AcceptedMessage',
+  'A message that was accepted.',
+  {
+    id: MESSAGE_ID,
+    message: TEXT,
+    status: { type: 'string', const: INITIAL_STATUS, description: 'New messages are queued.' },
+    createdAt: CREATED_AT,
+  },
+);
 
-export const MESSAGE = viewModel<MessageView>('Message', 'A message with its current state.', {
+export const MESSAGE = viewModel<ReturnType<typeof messageView>>('Message', 'A message with its current state.', {
   id: MESSAGE_ID,
   message: TEXT,
   status: {
@@ -72,7 +55,7 @@ export const MESSAGE = viewModel<MessageView>('Message', 'A message with its cur
   failureReason: nullable({ type: 'string', description: 'Why the last attempt failed.', examples: [null] }),
 });
 
-export const ACCEPTED_BATCH = viewModel<BatchView>(
+export const ACCEPTED_BATCH = viewModel<Record<'data', unknown>>(
   'AcceptedBatch',
   'The messages of a batch, in the order they were sent.',
   {
@@ -105,11 +88,15 @@ const ATTEMPT = viewModel<Attempt>('Attempt', 'A delivery attempt.', {
   error: nullable({ type: 'string', description: 'Why the attempt failed. Null if it did not.', examples: [null] }),
 });
 
-export const ATTEMPTS = viewModel<AttemptsView>('Attempts', 'The delivery attempts of a message, oldest first.', {
-  data: { type: 'array', items: ATTEMPT },
-});
+export const ATTEMPTS = viewModel<Record<'data', unknown>>(
+  'Attempts',
+  'The delivery attempts of a message, oldest first.',
+  {
+    data: { type: 'array', items: ATTEMPT },
+  },
+);
 
-export const RETRIED = viewModel<RetriedView>('Retried', 'The result of retrying failed messages.', {
+export const RETRIED = viewModel<Record<'count', unknown>>('Retried', 'The result of retrying failed messages.', {
   count: {
     type: 'integer',
     minimum: 0,
@@ -118,12 +105,3 @@ export const RETRIED = viewModel<RetriedView>('Retried', 'The result of retrying
     examples: [17],
   },
 });
-
-export function acceptedView({ state }: Message): AcceptedView {
-  return { id: state.id, message: state.text, status: state.status, createdAt: state.createdAt };
-}
-
-export function messageView(message: Message): MessageView {
-  const { deliverAt, updatedAt, attempts, failureReason } = message.state;
-  return { ...acceptedView(message), deliverAt, updatedAt, attempts, failureReason };
-}

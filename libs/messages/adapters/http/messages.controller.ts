@@ -6,6 +6,8 @@ import { CurrentCaller, type Caller } from '#platform/http/caller.js';
 import { CountMore } from '#platform/http/counter.js';
 import { JsonBody } from '#platform/http/json-body.js';
 import { Operation, Section } from '#platform/http/openapi/operation.js';
+import { pageModel, pageOf, PAGING, readPage, type PageView } from '#platform/http/paging.js';
+import { Traceparent } from '#platform/http/traceparent.js';
 import { CancelMessage } from '../../application/cancel-message.js';
 import { GetMessage } from '../../application/get-message.js';
 import { ListAttempts } from '../../application/list-attempts.js';
@@ -13,12 +15,9 @@ import { ListMessages } from '../../application/list-messages.js';
 import { RetryFailed } from '../../application/retry-failed.js';
 import { RetryMessage } from '../../application/retry-message.js';
 import { SendBatch } from '../../application/send-batch.js';
-import type { Message } from '../../domain/message.js';
 import { SendMessage } from '../../application/send-message.js';
-import { Traceparent } from '#platform/http/traceparent.js';
-import { pageModel, pageOf, PAGING, readPage, type PageView } from '#platform/http/paging.js';
 import { MESSAGE_STATUSES } from '../../domain/message-status.js';
-import { StorageGuard } from './storage.guard.js';
+import type { Message } from '../../domain/message.js';
 import { readBatch, readMessage, RetryFailedBody, SendBatchBody, SendMessageBody } from './message-bodies.js';
 import { IDEMPOTENCY_KEY, IDEMPOTENT_REPLAYED, LOCATION, readIdempotencyKey, TRACEPARENT } from './message-headers.js';
 import {
@@ -30,12 +29,8 @@ import {
   MESSAGE_ID,
   messageView,
   RETRIED,
-  type AcceptedView,
-  type AttemptsView,
-  type BatchView,
-  type MessageView,
-  type RetriedView,
 } from './message-views.js';
+import { StorageGuard } from './storage.guard.js';
 
 /** The text of all messages of a page, in UTF-16 code units. */
 const MAX_PAGE_CHARACTERS = 1_048_576;
@@ -83,7 +78,7 @@ export class MessagesController {
     @Traceparent() traceparent: string | null,
     @JsonBody(SendMessageBody) body: SendMessageBody,
     @Res({ passthrough: true }) reply: FastifyReply,
-  ): Promise<AcceptedView> {
+  ): Promise<object> {
     const key = readIdempotencyKey(idempotencyKey);
     const input = { ...readMessage(body), traceparent };
     const { message, replayed } = await this.sendMessage.execute(caller.accountId, input, key);
@@ -118,7 +113,7 @@ export class MessagesController {
     @JsonBody(SendBatchBody) body: SendBatchBody,
     @CountMore() countMore: CountMore,
     @Res({ passthrough: true }) reply: FastifyReply,
-  ): Promise<BatchView> {
+  ): Promise<object> {
     const key = readIdempotencyKey(idempotencyKey);
     const inputs = readBatch(body).map((input) => ({ ...input, traceparent }));
     await countMore(inputs.length - 1);
@@ -141,7 +136,7 @@ export class MessagesController {
   async retryAll(
     @CurrentCaller() caller: Caller,
     @JsonBody(RetryFailedBody) { since, until }: RetryFailedBody,
-  ): Promise<RetriedView> {
+  ): Promise<object> {
     return { count: await this.retryFailed.execute(caller.accountId, new Date(since), new Date(until)) };
   }
 
@@ -154,7 +149,7 @@ export class MessagesController {
     query: { ...PAGING, status: STATUS },
     response: { description: 'A page of messages.', body: pageModel(MESSAGE) },
   })
-  async list(@CurrentCaller() caller: Caller, @Query() query: Record<string, unknown>): Promise<PageView<MessageView>> {
+  async list(@CurrentCaller() caller: Caller, @Query() query: Record<string, unknown>): Promise<PageView<object>> {
     const page = readPage(query, 'msg', readStatus);
     const messages = await this.listMessages.execute(caller.accountId, { ...page, limit: page.limit + 1 });
     return pageOf(messages, Math.min(page.limit, fitting(messages)), ({ id }) => id, messageView);
@@ -169,7 +164,7 @@ export class MessagesController {
     response: { description: 'The message with its current state.', body: MESSAGE },
     errors: ['message_not_found'],
   })
-  async get(@CurrentCaller() caller: Caller, @Param('id') id: string): Promise<MessageView> {
+  async get(@CurrentCaller() caller: Caller, @Param('id') id: string): Promise<object> {
     return messageView(await this.getMessage.execute(caller.accountId, id));
   }
 
@@ -183,7 +178,7 @@ export class MessagesController {
     response: { description: 'The attempts.', body: ATTEMPTS },
     errors: ['message_not_found'],
   })
-  async attempts(@CurrentCaller() caller: Caller, @Param('id') id: string): Promise<AttemptsView> {
+  async attempts(@CurrentCaller() caller: Caller, @Param('id') id: string): Promise<object> {
     return { data: await this.listAttempts.execute(caller.accountId, id) };
   }
 
@@ -198,7 +193,7 @@ export class MessagesController {
     response: { description: 'The message, now `cancelled`.', body: MESSAGE },
     errors: ['message_not_found', 'invalid_transition'],
   })
-  async cancel(@CurrentCaller() caller: Caller, @Param('id') id: string): Promise<MessageView> {
+  async cancel(@CurrentCaller() caller: Caller, @Param('id') id: string): Promise<object> {
     return messageView(await this.cancelMessage.execute(caller.accountId, id));
   }
 
@@ -213,7 +208,7 @@ export class MessagesController {
     response: { description: 'The message, `queued` again.', body: MESSAGE },
     errors: ['message_not_found', 'invalid_transition'],
   })
-  async retry(@CurrentCaller() caller: Caller, @Param('id') id: string): Promise<MessageView> {
+  async retry(@CurrentCaller() caller: Caller, @Param('id') id: string): Promise<object> {
     return messageView(await this.retryMessage.execute(caller.accountId, id));
   }
 }

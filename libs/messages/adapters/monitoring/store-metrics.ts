@@ -25,7 +25,7 @@ const DEPTH_EVERY_MS = 5_000;
 const CENSUS_EVERY_MS = 30_000;
 
 /** Gauges of messages that are stored but not delivered, with the same values in all processes of an installation. */
-export function watchStore(metrics: Metrics, queries: StoreQueries): void {
+export function addStoreGauges(metrics: Metrics, queries: StoreQueries): void {
   metrics.storeGauges(
     DEPTH_EVERY_MS,
     [
