@@ -6,7 +6,7 @@ import { buffer } from 'node:stream/consumers';
 import { gunzipSync } from 'node:zlib';
 import { until } from './processes.js';
 
-export interface CollectedSpan {
+interface CollectedSpan {
   readonly service: string;
   readonly name: string;
   readonly kind: string;
