@@ -2,7 +2,7 @@ import pg from 'pg';
 import { EmbeddedPostgres } from '../../apps/dev/embedded-postgres/embedded-postgres.js';
 import { descendants, killAll } from './processes.js';
 
-/** A PostgreSQL that may be killed, stopped and started again, with all its data, under the same URL. */
+/** A PostgreSQL that can be killed, paused and restarted with its data and under the same URL. */
 export class DeployedPostgres {
   private paused: number[] = [];
   private readonly pool: pg.Pool;
@@ -35,13 +35,13 @@ export class DeployedPostgres {
     return [this.server.pid, ...descendants(this.server.pid)];
   }
 
-  /** Ends it and all its backends as a power cut would. */
+  /** Kills it and all its backends without warning. */
   async kill(): Promise<void> {
     killAll(this.family());
     await this.server.exited;
   }
 
-  /** An immediate shutdown: connections are cut off, nothing is written any more. */
+  /** Immediate shutdown: closes connections without a checkpoint. */
   async quit(): Promise<void> {
     process.kill(this.server.pid, 'SIGQUIT');
     await this.server.exited;
@@ -53,7 +53,7 @@ export class DeployedPostgres {
     this.server = await EmbeddedPostgres.start({ dataDir, database: 'sluice', settings, port: this.server.port });
   }
 
-  /** Stops the server and all its backends where they are. */
+  /** Suspends the server and all its backends. */
   pause(): void {
     this.paused = this.family();
     for (const pid of this.paused) process.kill(pid, 'SIGSTOP');
@@ -63,13 +63,13 @@ export class DeployedPostgres {
     for (const pid of this.paused.splice(0)) process.kill(pid, 'SIGCONT');
   }
 
-  /** Ends all connections but the one that does it. */
+  /** Terminates all connections but its own. */
   async terminateConnections(): Promise<void> {
     await this.sql(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity
       WHERE backend_type = 'client backend' AND pid <> pg_backend_pid() AND datname = current_database()`);
   }
 
-  /** Locks a table against everybody until it is released. */
+  /** Locks a table exclusively until it is released. */
   async locked(table: string): Promise<{ release(): Promise<void> }> {
     const client = await this.pool.connect();
     await client.query('BEGIN');

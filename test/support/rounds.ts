@@ -1,14 +1,14 @@
-/** How often faults are repeated, and what was measured meanwhile. */
+/** The repetitions of a fault test, and what they measured. */
 export class Rounds {
   private readonly measured = new Map<string, number[]>();
 
-  /** Of the long form? */
+  /** Whether this is the long form. */
   readonly long = process.env.FAULT_ROUNDS !== undefined;
 
-  /** The rounds' names. */
+  /** The names of the rounds. */
   readonly all = Array.from({ length: Number(process.env.FAULT_ROUNDS ?? 1) }, (_, index) => `round ${index + 1}`);
 
-  /** Does it once a round. */
+  /** Runs it once a round. */
   async each(work: () => Promise<void>): Promise<void> {
     for (let left = this.all.length; left > 0; left--) await work();
   }

@@ -7,11 +7,11 @@ const { readFileSync } = require('node:fs');
 const RealDate = Date;
 let shift = 0;
 
-function look() {
+function readShift() {
   try {
     shift = Number(readFileSync(process.env.CLOCK_FILE, 'utf8')) || 0;
   } catch {
-    // There is no such file: this clock is right.
+    // Without the file, the clock is not shifted.
   }
 }
 
@@ -26,5 +26,5 @@ globalThis.Date = class extends RealDate {
   }
 };
 
-look();
-setInterval(look, 25).unref();
+readShift();
+setInterval(readShift, 25).unref();

@@ -9,7 +9,7 @@ const MEBIBYTE = 1_048_576;
 export interface SmallDisk {
   fill(): Promise<void>;
   empty(): Promise<void>;
-  /** Once the database is stopped. */
+  /** Call it after the database was stopped. */
   remove(): void;
 }
 
