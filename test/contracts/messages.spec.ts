@@ -58,7 +58,7 @@ async function open(): Promise<MessagesSubject> {
       const spy = jest.spyOn(one.database, 'query').mockImplementation((text, values) => {
         if (!text.includes('idempotency_keys k')) return query(text, values);
         spy.mockRestore();
-        return Promise.reject(new Error('an odd fault'));
+        return Promise.reject(new Error('an odd error'));
       });
       return Promise.resolve();
     },

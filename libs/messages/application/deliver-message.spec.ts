@@ -41,12 +41,12 @@ describe('DeliverMessage', () => {
   });
 
   it.each([
-    ['as long as the handler says', 2_500, 2_500],
-    ['at once if it says so', 0, 0],
+    ['as long as the handler asks for', 2_500, 2_500],
+    ['not at all if it asks for that', 0, 0],
     ['no longer than any other wait', 60_001, 60_000],
     ['for whole milliseconds', 10.6, 11],
     ['not into the past', -1, 0],
-    ['as long as can be when it says nothing sensible', NaN, 60_000],
+    ['as long as possible when the time is invalid', NaN, 60_000],
   ])('waits %s', async (_, wanted, afterMs) => {
     const worker = new Worker(failing(new RetryDelivery('busy', wanted)));
     const message = worker.has();

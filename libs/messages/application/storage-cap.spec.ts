@@ -32,6 +32,7 @@ describe('StorageCap', () => {
       return true;
     }
   };
+  const removeOldest = () => ledger.days.delete([...ledger.days.keys()][0] ?? '');
   const rounds = async (cap: StorageCap, count: number) => {
     for (let round = 0; round < count; round++) await cap.round();
   };
@@ -89,38 +90,35 @@ describe('StorageCap', () => {
     expect(totals).toHaveBeenCalledTimes(2);
   });
 
-  it('admits an account again within four rounds after room was made', async () => {
+  it('admits an account again within four rounds after old messages were removed', async () => {
     const cap = aCap();
     cap.count(large(2, after(-DAY_MS)));
     cap.count(large(2));
-    await cap.round();
-    await rounds(cap, 8);
+    await rounds(cap, 9);
     expect(refuses(cap)).toBe(true);
-    const [oldest = ''] = ledger.days.keys();
-    ledger.days.delete(oldest);
+    removeOldest();
     await rounds(cap, 4);
     expect(refuses(cap)).toBe(false);
   });
 
-  it('tells by what is stored, not by what was removed meanwhile', async () => {
+  it('decides by what is stored, not by what was removed meanwhile', async () => {
     const cap = aCap();
     cap.count(large(2, after(-DAY_MS)));
     cap.count(large(1));
     await cap.round();
-    const [oldest = ''] = ledger.days.keys();
-    ledger.days.delete(oldest);
+    removeOldest();
     cap.count(large(2));
     await cap.round();
     expect(refuses(cap)).toBe(false);
   });
 
-  it('keeps what it could not write, and says so', async () => {
+  it('keeps what it could not write, and reports the failure', async () => {
     const cap = aCap();
     ledger.away = true;
-    cap.count(large(2));
-    await cap.round();
-    cap.count(large(2));
-    await cap.round();
+    for (let round = 0; round < 2; round++) {
+      cap.count(large(2));
+      await cap.round();
+    }
     expect(failures).toHaveLength(2);
     ledger.away = false;
     await cap.round();
@@ -152,7 +150,7 @@ describe('StorageCap', () => {
     expect(failures).toHaveLength(1);
   });
 
-  it('refuses nobody without a cap, and counts all the same', async () => {
+  it('refuses no account without a cap, and counts nevertheless', async () => {
     const totals = jest.spyOn(ledger, 'totals');
     const cap = aCap(0);
     cap.count(large(20));

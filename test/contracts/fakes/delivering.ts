@@ -14,7 +14,7 @@ export const TERMS: DeliveryTerms = {
   attemptTimeoutMs: 10_000,
 };
 
-/** A worker on a store in memory, whose jitter is always the middle and which has called its handler as `calls` tells. */
+/** A worker on a store in memory, whose jitter is always the middle; `calls` records those of its handler. */
 export class Worker {
   readonly store = new InMemoryStore();
   readonly deliveries = new InMemoryDeliveries(this.store);
