@@ -1,4 +1,4 @@
-/** Every folder of libs/ is a context but these two, which all contexts share. */
+/** Every folder of libs/ is a context except these two, which all contexts share. */
 const CONTEXT = '^libs/(?!kernel/|platform/)[^/]+/';
 const SPEC = '\\.spec\\.ts$';
 
@@ -12,13 +12,13 @@ const ENTRY_POINTS = [
   `${CONTEXT}index\\.ts$`,
 ];
 
-/** What an app mounts besides a context's index and module. A rule below says for each which app may. */
+/** What an app may import of a context besides its index and module; see the rules below. */
 const GUARDS = `${CONTEXT}.*\\.guard\\.ts$`;
 
-/** What others build of the same packages, to be compared with. */
+/** Programs of the same packages that the benchmark compares Sluice with. */
 const BASELINES = '^bench/baselines/';
 
-/** They start the build, which may not be there yet. */
+/** They start the build, which may not exist yet. */
 const STARTERS = ['^apps/dev/start\\.mjs$', '^bench/run\\.mjs$'];
 
 /** Packages that a use case may need, since they bring no technology with them. */
@@ -30,7 +30,7 @@ module.exports = {
     {
       name: 'domain-imports-only-kernel',
       severity: 'error',
-      comment: 'Rules of the product are read, tested and kept without any technology: no package, no Node module.',
+      comment: 'The rules of the product are independent of technology: no package, no Node module.',
       from: { path: '^libs/([^/]+)/domain/', pathNot: SPEC },
       to: { pathNot: ['^libs/$1/domain/', '^libs/kernel/'] },
     },
@@ -54,28 +54,28 @@ module.exports = {
     {
       name: 'kernel-imports-nothing',
       severity: 'error',
-      comment: 'Every context depends on the kernel, so all that it imports would be imported by the domain.',
+      comment: 'Every context depends on the kernel, so the domain would import whatever the kernel imports.',
       from: { path: '^libs/kernel/', pathNot: SPEC },
       to: { pathNot: '^libs/kernel/', dependencyTypesNot: ['core'] },
     },
     {
       name: 'platform-knows-no-context',
       severity: 'error',
-      comment: "Platform is technical and nobody's rule: a context uses it, never the other way round.",
+      comment: 'Platform is technical: contexts use it, never the other way round.',
       from: { path: '^libs/platform/' },
       to: { path: CONTEXT },
     },
     {
       name: 'contexts-meet-at-index',
       severity: 'error',
-      comment: 'What a context does not publish in its index.ts may change without asking anybody.',
+      comment: 'What a context does not publish in its index.ts may change at any time.',
       from: { path: '^libs/(?!kernel/|platform/)([^/]+)/' },
       to: { path: '^libs/(?!kernel/|platform/|$1/)[^/]+/', pathNot: '^libs/[^/]+/index\\.ts$' },
     },
     {
       name: 'index-publishes-no-adapter',
       severity: 'error',
-      comment: 'An adapter is exchanged per profile; who imports it is tied to one. The module is for apps alone.',
+      comment: 'An adapter can be replaced only if nothing but the module imports it. The module is for apps only.',
       from: { path: '^libs/([^/]+)/index\\.ts$' },
       to: { path: ['^libs/$1/adapters/', '^libs/$1/[^/]+\\.module\\.ts$'] },
     },
@@ -96,7 +96,7 @@ module.exports = {
     {
       name: 'apps-mount-contexts-from-outside',
       severity: 'error',
-      comment: 'Apps hold no rules: they take a context by its index and module, and mount what the next rules name.',
+      comment: 'Apps contain no rules: they import the index and module of a context, and what the next rules name.',
       from: { path: '^apps/' },
       to: {
         path: CONTEXT,
@@ -106,7 +106,7 @@ module.exports = {
     {
       name: 'guards-are-mounted-by-the-api',
       severity: 'error',
-      comment: 'Who may pass is decided at the HTTP edge, and no other process has one.',
+      comment: 'Access is decided at the HTTP edge, which no other process has.',
       from: { path: '^apps/', pathNot: '^apps/api/' },
       to: { path: GUARDS },
     },
@@ -114,7 +114,7 @@ module.exports = {
       name: 'bullmq-stays-in-its-adapter',
       severity: 'error',
       comment:
-        'The queue is a delivery technology behind a port. Only its schema is made together with ours, and a worker without Sluice has nothing else.',
+        'The queue is a delivery technology behind a port. Exceptions: its schema is migrated with ours, and the bare worker.',
       from: {
         pathNot: [
           '^libs/messages/adapters/bullmq/',
@@ -129,56 +129,56 @@ module.exports = {
     {
       name: 'bullmq-is-wired-by-type',
       severity: 'error',
-      comment: 'The module names what it hands over; what makes and drives a queue is in the adapter.',
+      comment: 'The module may name types of BullMQ; only the adapter creates and uses queues.',
       from: { path: '^libs/messages/[^/]+\\.module\\.ts$' },
       to: { path: 'node_modules/bullmq/', dependencyTypesNot: ['type-only'] },
     },
     {
       name: 'typeorm-stays-in-postgres',
       severity: 'error',
-      comment: 'How rows are mapped is known where rows are read and written.',
+      comment: 'Only the adapters that read and write rows know how rows are mapped.',
       from: { pathNot: ['^libs/[^/]+/adapters/postgres/', '^libs/platform/database/', BASELINES] },
       to: { path: 'node_modules/typeorm/' },
     },
     {
       name: 'fastify-stays-at-the-edge',
       severity: 'error',
-      comment: 'Beyond the HTTP adapters nobody can tell that a call came by HTTP.',
+      comment: 'Only HTTP adapters know that a call came over HTTP.',
       from: { path: '^libs/', pathNot: ['^libs/[^/]+/adapters/http/', '^libs/platform/'] },
       to: { path: 'node_modules/(@?fastify|@nestjs/platform-fastify)/' },
     },
     {
       name: 'handlers-see-what-is-published',
       severity: 'error',
-      comment: 'Handlers are written by others: what one needs beyond the index of messages is missing there.',
+      comment: 'Handlers are written by others: whatever they need belongs into the index of messages.',
       from: { path: '^examples/([^/]+)/', pathNot: SPEC },
       to: { path: '^(apps|libs|examples)/', pathNot: ['^libs/messages/index\\.ts$', '^examples/$1/'] },
     },
     {
       name: 'handlers-are-registered-in-one-place',
       severity: 'error',
-      comment: 'A handler is loaded when it is chosen; no other part of the program knows that it is there.',
+      comment: 'A handler is loaded when it is chosen; no other part of the program imports it.',
       from: { path: '^(apps|libs)/', pathNot: '^apps/worker/handlers\\.ts$' },
       to: { path: '^examples/' },
     },
     {
       name: 'opentelemetry-stays-in-tracing',
       severity: 'error',
-      comment: 'Without a collector its SDK is not loaded. Only a handler, which engineers write, may know it as well.',
+      comment: 'The SDK is loaded only if a collector is set. Handlers may use its API as well.',
       from: { pathNot: ['^libs/platform/tracing/', '^apps/worker/', '^examples/'] },
       to: { path: 'node_modules/@opentelemetry/' },
     },
     {
       name: 'prom-client-stays-in-one-file',
       severity: 'error',
-      comment: 'How metrics are kept and told is one decision. All others count and measure by what that file offers.',
+      comment: 'The library for metrics is one decision: everything else uses the interface of this file.',
       from: { pathNot: ['^libs/platform/management/metrics\\.ts$', SPEC] },
       to: { path: 'node_modules/prom-client/' },
     },
     {
       name: 'production-knows-no-test',
       severity: 'error',
-      comment: 'Tests and benchmarks are not built, and what is proven must not depend on its proof.',
+      comment: 'Tests and benchmarks are not part of the build.',
       from: { path: '^(apps|libs|examples)/', pathNot: SPEC },
       to: { path: ['^(test|bench)/', SPEC] },
     },
@@ -186,36 +186,36 @@ module.exports = {
       name: 'bench-measures-from-outside',
       severity: 'error',
       comment:
-        'What is measured is what users start and call, so that a change inside needs no change of the benchmark. ' +
-        'Only keys it makes itself, more of them than it could ever sign up.',
+        'The benchmark measures what users start and call, so that an internal change needs no change of it. ' +
+        'It creates only API keys itself, because it needs more than it could sign up for.',
       from: { path: '^bench/' },
       to: { path: CONTEXT, pathNot: '^libs/accounts/application/key-secrets\\.ts$' },
     },
     {
       name: 'production-needs-no-dev-dependency',
       severity: 'error',
-      comment: 'An installation without devDependencies has to run.',
+      comment: 'An installation without devDependencies must run.',
       from: { path: '^(apps|libs|examples)/', pathNot: SPEC },
       to: { dependencyTypes: ['npm-dev'] },
     },
     {
       name: 'packages-are-declared',
       severity: 'error',
-      comment: 'A package that only others brought along disappears when they no longer need it.',
+      comment: 'A package that only others depend on disappears when they no longer need it.',
       from: { path: '^(apps|libs|examples)/' },
       to: { dependencyTypes: ['npm-no-pkg'] },
     },
     {
       name: 'imports-resolve',
       severity: 'error',
-      comment: 'An import that leads nowhere is one that no other rule sees.',
+      comment: 'No other rule sees an import that cannot be resolved.',
       from: { pathNot: STARTERS },
       to: { couldNotResolve: true },
     },
     {
       name: 'sources-import-no-build',
       severity: 'error',
-      comment: 'An alias that leads to dist/ instead of the sources would hide an edge from all other rules.',
+      comment: 'No other rule sees an import that resolves to dist/ instead of the sources.',
       from: { pathNot: STARTERS },
       to: { path: '^dist/' },
     },
@@ -229,18 +229,18 @@ module.exports = {
     {
       name: 'no-orphans',
       severity: 'error',
-      comment: 'What no process, command or index.ts leads to is dead, even if it imports others or has a test.',
+      comment: 'A file that no process, command or index.ts imports is dead, even if it has a test.',
       from: { path: ENTRY_POINTS },
       to: { path: '^(apps|libs|examples)/', pathNot: [...ENTRY_POINTS, SPEC], reachable: false },
     },
   ],
   options: {
     doNotFollow: { path: ['node_modules', '^dist/', '^test/'] },
-    // A type of another context binds as much as a value of it.
+    // Importing a type of another context is a dependency like importing a value.
     tsPreCompilationDeps: true,
     enhancedResolveOptions: {
       exportsFields: ['exports'],
-      // It leads aliases such as #kernel/ids.js to the sources; without "development" they lead to the build.
+      // With "development", aliases such as #kernel/ids.js resolve to the sources instead of the build.
       conditionNames: ['development', 'import', 'node'],
     },
   },

@@ -1,5 +1,5 @@
-# One image for both processes. By itself it runs the API; the worker is `node dist/apps/worker/main.js`.
-# docs/deploy.md says how to run it.
+# One image for both processes. By default it runs the API; the worker is `node dist/apps/worker/main.js`.
+# See docs/deploy.md for how to run it.
 
 FROM node:24-slim AS build
 WORKDIR /app
@@ -11,7 +11,7 @@ COPY libs libs
 COPY examples examples
 RUN npm run build
 
-# What the processes import, and no more: the optional packages are those of the PostgreSQL that `npm start` brings.
+# Only what the processes import: the optional packages are those of the PostgreSQL of `npm start`.
 FROM node:24-slim AS packages
 WORKDIR /app
 COPY package.json package-lock.json ./
@@ -29,7 +29,7 @@ COPY --from=packages /app/node_modules node_modules
 COPY --from=build /app/dist dist
 USER node
 EXPOSE 3000 9464
-# Whether it runs, not whether its database answers: some orchestrators replace what is unhealthy.
+# Liveness, not readiness: some orchestrators replace unhealthy containers.
 HEALTHCHECK --interval=5s --timeout=3s --start-period=30s --retries=3 \
   CMD ["node", "dist/apps/cli/health.js", "live"]
 CMD ["node", "dist/apps/api/main.js"]
