@@ -44,9 +44,13 @@ describeUnless(missing)('The benchmark', () => {
     expect(text).not.toMatch(/NaN|undefined|Infinity/);
   });
 
-  it('rejects an unknown scenario', async () => {
-    const bench = Program.run('bench/run.mjs', {}, process.execPath, ['acept']);
-    expect(await bench.ended(DEADLINE)).toBe(2);
-    expect(bench.output.trim()).toMatch(/^Unknown scenario "acept"\. Scenarios: accept, .+\.$/);
-  }, DEADLINE);
+  it(
+    'rejects an unknown scenario',
+    async () => {
+      const bench = Program.run('bench/run.mjs', {}, process.execPath, ['acept']);
+      expect(await bench.ended(DEADLINE)).toBe(2);
+      expect(bench.output.trim()).toMatch(/^Unknown scenario "acept"\. Scenarios: accept, .+\.$/);
+    },
+    DEADLINE,
+  );
 });
