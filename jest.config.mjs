@@ -50,7 +50,8 @@ export default {
   globalTeardown: '<rootDir>/test/support/global-teardown.mjs',
   testSequencer: '<rootDir>/test/support/longest-first.mjs',
   testTimeout: 20_000,
-  maxWorkers: 2,
+  // One more than the usual two cores: many tests wait for a timeout most of the time.
+  maxWorkers: 3,
   maxConcurrency: 2,
   // Node keeps much of what each test file has loaded: a worker that has grown is replaced.
   workerIdleMemoryLimit: '1GB',
