@@ -72,7 +72,7 @@ describe('An API process that is stopped', () => {
   it('waits for a request that is still arriving', async () => {
     const connection = await stopDuringRequest(1_000);
     connection.write('{"message":"x"}');
-    const response = await connection.answer();
+    const response = await connection.response();
 
     expect([response.status, response.headers.connection]).toEqual([202, 'close']);
     expect(await fleet.api.ended()).toBe(0);

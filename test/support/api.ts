@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
 import { createTestDatabase } from './database.js';
-import { call, type Answer, type Call } from './http.js';
+import { call, type HttpResponse, type Call } from './http.js';
 import type { Link } from './link.js';
 import { until } from './processes.js';
 
@@ -173,7 +173,7 @@ export class TestApi {
   }
 
   /** A request with a key, or without one; by default one that succeeds. */
-  ask(by: Key | null, route = 'GET /account', body?: Body, headers?: Headers): Promise<Answer> {
+  ask(by: Key | null, route = 'GET /account', body?: Body, headers?: Headers): Promise<HttpResponse> {
     const [method = '', path = ''] = route.split(/ (.*)/s);
     const key = typeof by === 'string' ? by : by?.key;
     const all: Headers = {
@@ -186,7 +186,7 @@ export class TestApi {
     return this.call({ method, path, headers: all, body: isRaw ? body : JSON.stringify(body) });
   }
 
-  call(request: Call): Promise<Answer> {
+  call(request: Call): Promise<HttpResponse> {
     return call(this.url, request);
   }
 
@@ -214,12 +214,12 @@ export class TestApi {
   }
 
   /** `POST /messages`. */
-  send(by: Key, { message = 'hello', body, headers }: Sending = {}): Promise<Answer> {
+  send(by: Key, { message = 'hello', body, headers }: Sending = {}): Promise<HttpResponse> {
     return this.ask(by, 'POST /messages', body ?? { message }, headers);
   }
 
   /** `POST /messages/batch`. */
-  sendBatch(by: Key, { messages = ['hello'], body, headers }: BatchSending = {}): Promise<Answer> {
+  sendBatch(by: Key, { messages = ['hello'], body, headers }: BatchSending = {}): Promise<HttpResponse> {
     const valid = { messages: messages.map((message) => ({ message })) };
     return this.ask(by, 'POST /messages/batch', body ?? valid, headers);
   }
@@ -342,12 +342,12 @@ async function askHost(method: string, path: string, body: string | null = null)
 }
 
 /** The key of a response that made one. */
-export function newKey(response: Answer): NewKey {
+export function newKey(response: HttpResponse): NewKey {
   return expectStatus(201, response) as unknown as NewKey;
 }
 
 /** A list's page. */
-export function pageOf<Item = Record<string, unknown>>(response: Answer): Page<Item> {
+export function pageOf<Item = Record<string, unknown>>(response: HttpResponse): Page<Item> {
   return expectStatus(200, response) as unknown as Page<Item>;
 }
 
@@ -364,12 +364,12 @@ export async function pagesOf(api: TestApi, by: Key, path: string, limit: number
 }
 
 /** The statuses of responses, sorted. */
-export function statusesOf(responses: readonly Answer[]): number[] {
+export function statusesOf(responses: readonly HttpResponse[]): number[] {
   return responses.map(({ status }) => status).sort((a, b) => a - b);
 }
 
 /** Fails unless the response is the problem document of this code, whole and in its form; returns the document. */
-export function expectProblem(response: Answer, status: number, code: string): Record<string, unknown> {
+export function expectProblem(response: HttpResponse, status: number, code: string): Record<string, unknown> {
   const problem = response.body;
   expect({ status: response.status, code: problem.code }).toEqual({ status, code });
   expect(response.headers).toMatchObject({
@@ -389,7 +389,7 @@ export function expectProblem(response: Answer, status: number, code: string): R
   return problem;
 }
 
-function expectStatus(status: number, response: Answer): Record<string, unknown> {
+function expectStatus(status: number, response: HttpResponse): Record<string, unknown> {
   if (response.status !== status) throw new Error(`The response is ${response.status}: ${response.bytes.toString()}`);
   return response.body;
 }

@@ -5,7 +5,7 @@ import { buffer } from 'node:stream/consumers';
 import { expectDocumented, type RequestLine } from './documented.js';
 
 /** What a server responded, byte for byte. */
-export class Answer {
+export class HttpResponse {
   /** @param headers by their names in lower case; a header that was sent twice is joined by ", " */
   constructor(
     readonly status: number,
@@ -32,7 +32,7 @@ export interface Call {
  * One request, sent as given: the only further headers are Host, Connection and, with a body, Content-Length.
  * The OpenAPI document must contain the response.
  */
-export async function call(url: string, request: Call = {}): Promise<Answer> {
+export async function call(url: string, request: Call = {}): Promise<HttpResponse> {
   const response = await callUndocumented(url, request);
   expectDocumented({ method: request.method ?? 'GET', target: request.path ?? '/' }, response);
   return response;
@@ -42,7 +42,7 @@ export async function call(url: string, request: Call = {}): Promise<Answer> {
 export async function callUndocumented(
   url: string,
   { method = 'GET', path = '/', headers = {}, body, agent }: Call = {},
-): Promise<Answer> {
+): Promise<HttpResponse> {
   const { hostname, port } = new URL(url);
   const all: Call['headers'] =
     body === undefined ? headers : { 'content-length': `${Buffer.byteLength(body)}`, ...headers };
@@ -52,7 +52,7 @@ export async function callUndocumented(
   outgoing.on('error', () => undefined);
   outgoing.end(body);
   const [incoming] = (await once(outgoing, 'response')) as [IncomingMessage];
-  return new Answer(incoming.statusCode ?? 0, headersOf(incoming.rawHeaders), await buffer(incoming));
+  return new HttpResponse(incoming.statusCode ?? 0, headersOf(incoming.rawHeaders), await buffer(incoming));
 }
 
 /** A connection that sends anything, valid HTTP or not. */
@@ -108,7 +108,7 @@ export class RawConnection {
    * contain it.
    * @throws Error when the connection ends without one
    */
-  async answer(): Promise<Answer> {
+  async response(): Promise<HttpResponse> {
     for (;;) {
       const response = this.take();
       if (response !== null) {
@@ -142,7 +142,7 @@ export class RawConnection {
     return new Promise((resolve) => (this.wake = resolve));
   }
 
-  private take(): Answer | null {
+  private take(): HttpResponse | null {
     const first = responseIn(this.received);
     if (first === null) return null;
     this.received = first.rest;
@@ -151,7 +151,7 @@ export class RawConnection {
 }
 
 /** The first response in what was received, and the rest; null while it is incomplete. */
-function responseIn(received: Buffer, method = 'GET'): { response: Answer; rest: Buffer } | null {
+function responseIn(received: Buffer, method = 'GET'): { response: HttpResponse; rest: Buffer } | null {
   const end = received.indexOf('\r\n\r\n');
   if (end < 0) return null;
   const [statusLine = '', ...lines] = received.toString('latin1', 0, end).split('\r\n');
@@ -160,7 +160,7 @@ function responseIn(received: Buffer, method = 'GET'): { response: Answer; rest:
   const length = method === 'HEAD' ? 0 : Number(headers['content-length'] ?? 0);
   if (received.length < start + length) return null;
   const bytes = received.subarray(start, start + length);
-  const response = new Answer(Number(statusLine.split(' ')[1]), headers, bytes);
+  const response = new HttpResponse(Number(statusLine.split(' ')[1]), headers, bytes);
   return { response, rest: received.subarray(start + length) };
 }
 
@@ -178,24 +178,24 @@ function requestsIn(text: string): RequestLine[] {
 }
 
 /** The first response to a text. */
-export async function exchange(url: string, text: string | Buffer): Promise<Answer> {
+export async function exchange(url: string, text: string | Buffer): Promise<HttpResponse> {
   const connection = await RawConnection.open(url);
   try {
     connection.write(text);
-    return await connection.answer();
+    return await connection.response();
   } finally {
     connection.close();
   }
 }
 
 /** The only response to a text: afterwards the server closes the connection. @param drip is sent again and again */
-export async function lastExchange(url: string, text: string, drip?: string): Promise<Answer> {
+export async function lastExchange(url: string, text: string, drip?: string): Promise<HttpResponse> {
   const connection = await RawConnection.open(url);
   connection.write(text);
   if (drip !== undefined) connection.drip(drip, 100);
-  const answer = await connection.answer();
+  const response = await connection.response();
   await connection.refused();
-  return answer;
+  return response;
 }
 
 /**
@@ -236,7 +236,7 @@ function headersOf(raw: readonly string[]): Record<string, string> {
 }
 
 /** The headers that responses to equal requests share: all but the date and what counts down. */
-export function uncounted({ date, ratelimit, ...headers }: Answer['headers']): Answer['headers'] {
+export function uncounted({ date, ratelimit, ...headers }: HttpResponse['headers']): HttpResponse['headers'] {
   const { 'x-ratelimit-remaining': remaining, 'x-ratelimit-reset': reset, ...others } = headers;
   return [date, ratelimit, remaining, reset].includes(undefined) ? {} : others;
 }

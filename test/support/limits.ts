@@ -1,5 +1,5 @@
 import type { Account, TestApi } from './api.js';
-import type { Answer } from './http.js';
+import type { HttpResponse } from './http.js';
 
 /** The usage of an account; milliseconds that are left of its windows. */
 export interface Windows {
@@ -15,16 +15,16 @@ export const MINUTE = 60_000;
 export const DAY = 86_400_000;
 
 /** Sends requests in parallel, evenly through all APIs. */
-export function burst(apis: readonly TestApi[], account: Account, count: number): Promise<Answer[]> {
+export function burst(apis: readonly TestApi[], account: Account, count: number): Promise<HttpResponse[]> {
   const rounds = Array.from({ length: Math.ceil(count / apis.length) }, () => apis).flat();
   return Promise.all(rounds.slice(0, count).map((api) => api.ask(account)));
 }
 
 /** Sends requests one after the other. */
-export async function series(api: TestApi, account: Account, count: number): Promise<Answer[]> {
-  const answers: Answer[] = [];
-  for (let sent = 0; sent < count; sent++) answers.push(await api.ask(account));
-  return answers;
+export async function series(api: TestApi, account: Account, count: number): Promise<HttpResponse[]> {
+  const responses: HttpResponse[] = [];
+  for (let sent = 0; sent < count; sent++) responses.push(await api.ask(account));
+  return responses;
 }
 
 /** Sets the usage of an account. */
@@ -59,13 +59,13 @@ export async function anotherKey(api: TestApi, account: Account): Promise<Accoun
 }
 
 /** The number in a header. */
-export function numberIn({ headers }: Answer, name: string): number {
+export function numberIn({ headers }: HttpResponse, name: string): number {
   const value = headers[name] ?? '';
   return /^\d+$/.test(value) ? Number(value) : NaN;
 }
 
 /** What `X-RateLimit-*` contain, and in how many seconds the window resets. */
-export function shown(response: Answer): { limit: number; remaining: number; resetsIn: number } {
+export function shown(response: HttpResponse): { limit: number; remaining: number; resetsIn: number } {
   return {
     limit: numberIn(response, 'x-ratelimit-limit'),
     remaining: numberIn(response, 'x-ratelimit-remaining'),
@@ -74,19 +74,19 @@ export function shown(response: Answer): { limit: number; remaining: number; res
 }
 
 /** What remains according to the responses to admitted requests, the most first. */
-export function remainingOf(responses: readonly Answer[]): number[] {
+export function remainingOf(responses: readonly HttpResponse[]): number[] {
   const admitted = responses.filter(({ status }) => status < 300);
   return admitted.map((response) => shown(response).remaining).sort((a, b) => b - a);
 }
 
 /** The status of a response; of a problem with its code. */
-export function kindOf({ status, bytes }: Answer): string {
+export function kindOf({ status, bytes }: HttpResponse): string {
   const code = status < 400 ? undefined : /"code":"(\w+)"/.exec(bytes.toString())?.[1];
   return code === undefined ? String(status) : `${status} ${code}`;
 }
 
 /** How many responses there are of each status; of problems with their code. */
-export function tally(responses: readonly Answer[]): Record<string, number> {
+export function tally(responses: readonly HttpResponse[]): Record<string, number> {
   const counts: Record<string, number> = {};
   for (const kind of responses.map(kindOf)) counts[kind] = (counts[kind] ?? 0) + 1;
   return counts;

@@ -1,5 +1,5 @@
 import { joinedApi, OPERATOR, sharedApi, type Account } from '../../support/api.js';
-import { type Answer } from '../../support/http.js';
+import { type HttpResponse } from '../../support/http.js';
 
 interface Window {
   readonly limit: number;
@@ -11,7 +11,7 @@ interface Usage extends Readonly<Record<'minute' | 'day', Window>> {
   readonly messages: Readonly<Record<string, unknown>>;
 }
 
-const usageOf = (response: Answer) => response.body as unknown as Usage;
+const usageOf = (response: HttpResponse) => response.body as unknown as Usage;
 
 describe('GET /account/usage responds 200', () => {
   const api = sharedApi();

@@ -25,7 +25,7 @@ describe('POST /accounts responds 429 rate_limit_exceeded', () => {
     const connections = await Promise.all(Array.from({ length: 20 }, () => RawConnection.open(api.url)));
     const send = async (text: string) => {
       for (const connection of connections) connection.write(text);
-      return Promise.all(connections.map((connection) => connection.answer()));
+      return Promise.all(connections.map((connection) => connection.response()));
     };
     const admitted = await send(lines(...head, ...ofBody));
     const responses = await send(body);

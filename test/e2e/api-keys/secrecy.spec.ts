@@ -1,5 +1,5 @@
 import { accountOf, expectProblem, newKey, OPERATOR, ownApi, type NewKey } from '../../support/api.js';
-import { exchange, lines, type Answer } from '../../support/http.js';
+import { exchange, lines, type HttpResponse } from '../../support/http.js';
 
 const PEPPER = 'the pepper of a service, kept to itself';
 
@@ -82,7 +82,7 @@ describe('An API key', () => {
     const { key: next } = newKey(await api.ask(account.key, `POST /api-keys/${rotated.id}/rotate`));
     await api.sent(next);
     await api.sql("ALTER TABLE sluice.api_keys ADD CHECK (name <> 'unstorable')");
-    const errors: Answer[] = [
+    const errors: HttpResponse[] = [
       await api.ask(rotated.key, 'GET /account'),
       await api.ask(changed(key, 30), 'GET /account'),
       await api.ask(changed(OPERATOR.key, 9), 'GET /admin/accounts'),

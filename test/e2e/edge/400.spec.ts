@@ -105,7 +105,7 @@ describe('the edge responds 400 malformed_request, with and without a key', () =
     const connection = await RawConnection.open(api.url);
     const head = postLines(account.key, 'X-Request-Id: first', 'Content-Length: 15');
     connection.write(`${head}{"message":"x"} and more\r\n\r\n`);
-    const [first, second] = [await connection.answer(), await connection.answer()];
+    const [first, second] = [await connection.response(), await connection.response()];
 
     expect([first.status, first.headers['x-request-id']]).toEqual([202, 'first']);
     expect(expectProblem(second, 400, 'malformed_request').requestId).not.toBe('first');

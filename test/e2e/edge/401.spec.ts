@@ -38,8 +38,8 @@ describe('the edge responds 401 unauthorized before any other check', () => {
     connection.write(postLines('wrong', `Content-Length: ${smuggled.length}`) + smuggled);
     connection.write(lines('OPTIONS /messages HTTP/1.1', 'Host: sluice', 'Connection: close'));
 
-    expectProblem(await connection.answer(), 401, 'unauthorized');
-    expect((await connection.answer()).status).toBe(204);
+    expectProblem(await connection.response(), 401, 'unauthorized');
+    expect((await connection.response()).status).toBe(204);
     await connection.refused();
     expect(await api.stored(account)).toEqual({ messages: 0, keys: 0 });
   });
@@ -47,9 +47,9 @@ describe('the edge responds 401 unauthorized before any other check', () => {
   it('while 100 Continue goes to a caller with a key, before the response', async () => {
     const connection = await RawConnection.open(api.url);
     connection.write(postLines(account.key, 'Content-Length: 15', 'Expect: 100-continue'));
-    expect((await connection.answer()).status).toBe(100);
+    expect((await connection.response()).status).toBe(100);
     connection.write('{"message":"x"}');
-    const { status, body } = await connection.answer();
+    const { status, body } = await connection.response();
 
     expect([status, body.message]).toEqual([202, 'x']);
     connection.close();

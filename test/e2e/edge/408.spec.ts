@@ -23,7 +23,7 @@ describe('a request that does not arrive within REQUEST_TIMEOUT_MS gets 408 requ
   it('and what arrives later is not stored', async () => {
     const connection = await RawConnection.open(api.url);
     connection.write(`${head()}{"message`);
-    expectProblem(await connection.answer(), 408, 'request_timeout');
+    expectProblem(await connection.response(), 408, 'request_timeout');
     connection.write('":"x"}');
     await connection.refused();
 

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { accountOf, expectProblem, ownApi } from '../../support/api.js';
-import { call, type Answer } from '../../support/http.js';
+import { call, type HttpResponse } from '../../support/http.js';
 import { Link } from '../../support/link.js';
 
 describe('while requests wait for longer than MAX_WAIT_MS for more than a second, every request gets 503 unavailable at once', () => {
@@ -13,11 +13,11 @@ describe('while requests wait for longer than MAX_WAIT_MS for more than a second
   });
 
   /** The response once requests have waited too long for more than a second. */
-  async function overloaded(ask: () => Promise<Answer>): Promise<Answer> {
+  async function overloaded(ask: () => Promise<HttpResponse>): Promise<HttpResponse> {
     // Afterwards, earlier waits no longer count.
     await sleep(1_100);
     link.stall();
-    const waiting: Promise<Answer>[] = [];
+    const waiting: Promise<HttpResponse>[] = [];
     for (let count = 0; count < 6; count++) {
       waiting.push(api.send(account));
       await sleep(400);

@@ -1,11 +1,11 @@
 import { accountOf, expectProblem, ownApi, sharedApi } from '../../support/api.js';
-import type { Answer } from '../../support/http.js';
+import type { HttpResponse } from '../../support/http.js';
 
 const ORIGIN = 'https://app.example.com';
 const ALWAYS_EXPOSED = ['x-ratelimit-limit', 'x-ratelimit-remaining', 'x-ratelimit-reset', 'location', 'retry-after'];
 
-const listed = (response: Answer, name: string) => response.headers[name]?.toLowerCase().split(', ') ?? [];
-const crossOrigin = (response: Answer) =>
+const listed = (response: HttpResponse, name: string) => response.headers[name]?.toLowerCase().split(', ') ?? [];
+const crossOrigin = (response: HttpResponse) =>
   Object.keys(response.headers).filter((name) => name === 'vary' || name.startsWith('access-control-'));
 
 describe('Scripts of other origins, with CORS_ORIGINS', () => {

@@ -67,7 +67,7 @@ describe('A request that is odd but unambiguous', () => {
     connection.write(requests.join(''));
     const received: string[] = [];
     while (received.length < requests.length) {
-      const { status, headers } = await connection.answer();
+      const { status, headers } = await connection.response();
       received.push(`${headers['x-request-id']}: ${status}`);
     }
     connection.close();
@@ -89,7 +89,7 @@ describe('A request that is odd but unambiguous', () => {
     connection.write(text());
     connection.socket.end();
 
-    expect(statuses).toContain((await connection.answer()).status);
+    expect(statuses).toContain((await connection.response()).status);
     expect(await connection.end()).toBe('');
     connection.close();
   });

@@ -1,11 +1,11 @@
 import { accountOf, expectProblem, sharedApi } from '../../support/api.js';
-import { exchange, lines, type Answer } from '../../support/http.js';
+import { exchange, lines, type HttpResponse } from '../../support/http.js';
 
 describe('Routing', () => {
   const api = sharedApi();
   const account = accountOf(api);
 
-  const allowed = ({ headers }: Answer) => headers.allow?.split(', ').toSorted().join(', ');
+  const allowed = ({ headers }: HttpResponse) => headers.allow?.split(', ').toSorted().join(', ');
 
   it.each([
     ['/messages', ['PUT', 'PATCH', 'DELETE', 'TRACE', 'QUERY', 'PROPFIND', 'PURGE'], 'GET, HEAD, OPTIONS, POST'],

@@ -20,16 +20,16 @@ describe('Requests without a valid API key', () => {
   };
 
   it('are counted by their address, in a window of a minute that starts with the first', async () => {
-    const answers = [await ask('/unknown'), await ask('/account'), await ask('/messages', 'OPTIONS')];
+    const responses = [await ask('/unknown'), await ask('/account'), await ask('/messages', 'OPTIONS')];
 
-    expect(answers.map(kindOf)).toEqual(['404 not_found', '401 unauthorized', '204']);
-    expect(answers.map((answer) => shown(answer).remaining)).toEqual([4, 3, 2]);
-    for (const answer of answers) {
-      expect(answer.headers['ratelimit-policy']).toBe('"minute";q=5;w=60');
-      expect(answer.headers.ratelimit).toMatch(/^"minute";r=[2-4];t=(60|59)$/);
-      expect(shown(answer).limit).toBe(LIMIT);
-      expect(shown(answer).resetsIn).toBeGreaterThan(57);
-      expect(shown(answer).resetsIn).toBeLessThanOrEqual(61);
+    expect(responses.map(kindOf)).toEqual(['404 not_found', '401 unauthorized', '204']);
+    expect(responses.map((response) => shown(response).remaining)).toEqual([4, 3, 2]);
+    for (const response of responses) {
+      expect(response.headers['ratelimit-policy']).toBe('"minute";q=5;w=60');
+      expect(response.headers.ratelimit).toMatch(/^"minute";r=[2-4];t=(60|59)$/);
+      expect(shown(response).limit).toBe(LIMIT);
+      expect(shown(response).resetsIn).toBeGreaterThan(57);
+      expect(shown(response).resetsIn).toBeLessThanOrEqual(61);
     }
   });
 
@@ -42,12 +42,12 @@ describe('Requests without a valid API key', () => {
     ['a route for operators', 'GET', '/admin/accounts'],
   ])('are refused with 429 when too many: %s', async (_name, method, path) => {
     await useUp();
-    const answer = await ask(path, method);
+    const response = await ask(path, method);
 
-    expect(kindOf(answer)).toBe(REFUSED);
-    expect(answer.body.detail).toMatch(/^The requests of your address are used up\. Retry after (60|59) s\.$/);
-    expect(shown(answer)).toMatchObject({ limit: LIMIT, remaining: 0 });
-    expect(Math.abs(shown(answer).resetsIn - numberIn(answer, 'retry-after'))).toBeLessThan(1.5);
+    expect(kindOf(response)).toBe(REFUSED);
+    expect(response.body.detail).toMatch(/^The requests of your address are used up\. Retry after (60|59) s\.$/);
+    expect(shown(response)).toMatchObject({ limit: LIMIT, remaining: 0 });
+    expect(Math.abs(shown(response).resetsIn - numberIn(response, 'retry-after'))).toBeLessThan(1.5);
   });
 
   it('are refused as well with a key that is unknown, malformed or revoked', async () => {
@@ -60,8 +60,8 @@ describe('Requests without a valid API key', () => {
   });
 
   it('are admitted exactly as many as the limit, out of any number at once', async () => {
-    const answers = await Promise.all(Array.from({ length: 40 }, () => ask('/unknown')));
-    expect(tally(answers)).toEqual({ '404 not_found': LIMIT, [REFUSED]: 35 });
+    const responses = await Promise.all(Array.from({ length: 40 }, () => ask('/unknown')));
+    expect(tally(responses)).toEqual({ '404 not_found': LIMIT, [REFUSED]: 35 });
   });
 
   it('do not count for those with a valid key, nor the other way round', async () => {

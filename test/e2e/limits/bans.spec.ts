@@ -29,17 +29,17 @@ describe('A key that continues after a refusal', () => {
     await setWindows(api, holder, { minuteUsed: 60 });
     expect(kindOf(await api.ask(holder))).toBe(REFUSED);
     await sleep(1_050);
-    const answers = await series(api, holder, 32);
+    const responses = await series(api, holder, 32);
 
-    expect(answers.map(kindOf)).toEqual([...refused(29), BANNED, BANNED, BANNED]);
-    expect(answers.slice(29).map((answer) => numberIn(answer, 'retry-after'))).toEqual([60, 60, 60]);
+    expect(responses.map(kindOf)).toEqual([...refused(29), BANNED, BANNED, BANNED]);
+    expect(responses.slice(29).map((response) => numberIn(response, 'retry-after'))).toEqual([60, 60, 60]);
   });
 
   it('is banned for everything that it sends in parallel from the 30th strike on', async () => {
     const holder = await offender(api, 25);
-    const answers = await burst([api], holder, 100);
+    const responses = await burst([api], holder, 100);
 
-    expect(tally(answers)).toEqual({ [REFUSED]: 4, [BANNED]: 96 });
+    expect(tally(responses)).toEqual({ [REFUSED]: 4, [BANNED]: 96 });
     expect(await offence(holder)).toMatchObject({ bans: 1 });
   });
 

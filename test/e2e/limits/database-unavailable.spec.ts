@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Answer } from '../../support/http.js';
+import { type HttpResponse } from '../../support/http.js';
 import { kindOf, shown, tally } from '../../support/limits.js';
 import { ownApi, type Account } from '../../support/api.js';
 import { until } from '../../support/processes.js';
@@ -57,7 +57,7 @@ describe('While the database is unavailable', () => {
 
   it('a key that is revoked meanwhile gets no success from a second later on, not even when the link is back', async () => {
     const reader = await api.signUp();
-    const responses: { at: number; response: Answer }[] = [];
+    const responses: { at: number; response: HttpResponse }[] = [];
     let ended = false;
     const caller = async (method: string) => {
       while (!ended) {

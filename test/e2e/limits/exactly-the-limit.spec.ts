@@ -13,15 +13,15 @@ describe.each([
   const apis = count === 1 ? [api] : [api, joinedApi(api)];
 
   async function expectExactly(holder: Account, limit: number): Promise<void> {
-    const answers = await burst(apis, holder, 240);
+    const responses = await burst(apis, holder, 240);
 
-    expect(tally(answers)).toEqual({ 200: LIMIT, [REFUSED]: 240 - LIMIT });
-    expect(remainingOf(answers)).toEqual(DOWN_TO_ZERO);
-    for (const answer of answers.filter(({ status }) => status === 429)) {
-      expect(shown(answer).remaining).toBe(0);
-      expect(numberIn(answer, 'retry-after')).toBeGreaterThanOrEqual(1);
+    expect(tally(responses)).toEqual({ 200: LIMIT, [REFUSED]: 240 - LIMIT });
+    expect(remainingOf(responses)).toEqual(DOWN_TO_ZERO);
+    for (const response of responses.filter(({ status }) => status === 429)) {
+      expect(shown(response).remaining).toBe(0);
+      expect(numberIn(response, 'retry-after')).toBeGreaterThanOrEqual(1);
     }
-    expect(new Set(answers.map((answer) => shown(answer).limit))).toEqual(new Set([limit]));
+    expect(new Set(responses.map((response) => shown(response).limit))).toEqual(new Set([limit]));
   }
 
   it('exactly 60 pass on the plan free, and each remaining number is returned once', async () => {
@@ -39,10 +39,10 @@ describe.each([
   it('exactly 60 pass whichever key of the account they carry', async () => {
     const first = await api.signUp({ perMinute: LIMIT + 1, perDay: 500 });
     const second = await anotherKey(api, first);
-    const answers = await Promise.all([burst(apis, first, 120), burst(apis, second, 120)]);
+    const responses = await Promise.all([burst(apis, first, 120), burst(apis, second, 120)]);
 
-    expect(tally(answers.flat())).toEqual({ 200: LIMIT, [REFUSED]: 240 - LIMIT });
-    expect(remainingOf(answers.flat())).toEqual(DOWN_TO_ZERO);
+    expect(tally(responses.flat())).toEqual({ 200: LIMIT, [REFUSED]: 240 - LIMIT });
+    expect(remainingOf(responses.flat())).toEqual(DOWN_TO_ZERO);
   });
 
   it('and of 500, none gets its key banned, nor what comes within BAN_GRACE_SECONDS', async () => {

@@ -1,19 +1,19 @@
-import type { Answer } from '../../support/http.js';
+import type { HttpResponse } from '../../support/http.js';
 import { anotherKey, BANNED, offender, REFUSED, tally } from '../../support/limits.js';
 import { joinedApi, ownApi, type Account, type TestApi } from '../../support/api.js';
 
 const SECONDS = 2;
 
 /** Requests from 16 clients, each one after the other, for a while. */
-async function flood(apis: readonly TestApi[], holders: readonly Account[]): Promise<Answer[]> {
-  const answers: Answer[] = [];
+async function flood(apis: readonly TestApi[], holders: readonly Account[]): Promise<HttpResponse[]> {
+  const responses: HttpResponse[] = [];
   const end = performance.now() + SECONDS * 1_000;
   const client = async (index: number) => {
     const [holder, api] = [holders[index % holders.length], apis[index % apis.length]];
-    while (holder !== undefined && api !== undefined && performance.now() < end) answers.push(await api.ask(holder));
+    while (holder !== undefined && api !== undefined && performance.now() < end) responses.push(await api.ask(holder));
   };
   await Promise.all(Array.from({ length: 16 }, (_, index) => client(index)));
-  return answers;
+  return responses;
 }
 
 describe('a flood of refusals through two APIs', () => {
@@ -43,27 +43,29 @@ describe('a flood of refusals through two APIs', () => {
     const holders = [first];
     while (holders.length < keys) holders.push(await anotherKey(api, first));
     await offender(api, strikes, first);
-    let answers: Answer[] = [];
+    let responses: HttpResponse[] = [];
     const begin = performance.now();
     const asked = await calls(async () => {
-      answers = await flood(apis, holders);
+      responses = await flood(apis, holders);
     });
     // On a loaded machine the last responses, and so the calls for them, are late.
     const seconds = (performance.now() - begin) / 1_000;
-    process.stdout.write(`${answers.length} refusals in ${seconds.toFixed(1)} s took ${asked} calls of the database\n`);
+    process.stdout.write(
+      `${responses.length} refusals in ${seconds.toFixed(1)} s took ${asked} calls of the database\n`,
+    );
 
-    expect(tally(answers)).toEqual({ [strikes === 0 ? REFUSED : BANNED]: answers.length });
-    expect(answers.length).toBeGreaterThan(3 * asked);
+    expect(tally(responses)).toEqual({ [strikes === 0 ? REFUSED : BANNED]: responses.length });
+    expect(responses.length).toBeGreaterThan(3 * asked);
     // Each of the two processes queries each key once, then reports strikes and checks for the end of the ban.
     expect(asked).toBeLessThanOrEqual(2 * (2 * Math.ceil(seconds) + 2 + keys));
   });
 
   it('loses none of the strikes that it counts meanwhile', async () => {
     const holder = await offender(api, 0);
-    const answers = await flood(apis, [holder]);
+    const responses = await flood(apis, [holder]);
     await new Promise((resolve) => setTimeout(resolve, 1_200));
     const rows = await api.sql('SELECT strikes FROM sluice.offences WHERE key_id = $1', [holder.keyId]);
 
-    expect(rows).toEqual([{ strikes: answers.length }]);
+    expect(rows).toEqual([{ strikes: responses.length }]);
   });
 });

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Answer } from '../../support/http.js';
+import { type HttpResponse } from '../../support/http.js';
 import { burst, DAY, MINUTE, numberIn, setWindows, shown, tally, type Windows } from '../../support/limits.js';
 import { accountForEach, sharedApi, type Account } from '../../support/api.js';
 
@@ -12,14 +12,14 @@ describe('Retry-After of a refused request', () => {
     return holder;
   };
   const refusal = async (holder: Account) => {
-    const answer = await api.ask(holder);
-    expect([answer.status, answer.body.code]).toEqual([429, 'rate_limit_exceeded']);
-    return answer;
+    const response = await api.ask(holder);
+    expect([response.status, response.body.code]).toEqual([429, 'rate_limit_exceeded']);
+    return response;
   };
-  const retryAfter = (answer: Answer) => numberIn(answer, 'retry-after');
+  const retryAfter = (response: HttpResponse) => numberIn(response, 'retry-after');
   /** The status of a retry after exactly as long as the response requires. */
-  const retried = async (holder: Account, answer: Answer) => {
-    await sleep(retryAfter(answer) * 1_000);
+  const retried = async (holder: Account, response: HttpResponse) => {
+    await sleep(retryAfter(response) * 1_000);
     return (await api.ask(holder)).status;
   };
 
@@ -60,23 +60,23 @@ describe('Retry-After of a refused request', () => {
   ])('is that of the window that refused it: %s', async (_name, windows, limit, leftMs) => {
     const began = performance.now();
     const holder = await standing(windows);
-    for (const answer of [await refusal(holder), await refusal(holder)]) {
-      expect(shown(answer)).toMatchObject({ limit, remaining: 0 });
+    for (const response of [await refusal(holder), await refusal(holder)]) {
+      expect(shown(response)).toMatchObject({ limit, remaining: 0 });
       // It counts down while the test runs.
-      expect(retryAfter(answer)).toBeLessThanOrEqual(leftMs / 1_000);
-      expect(retryAfter(answer)).toBeGreaterThanOrEqual((leftMs - Math.ceil(performance.now() - began)) / 1_000);
-      expect(Math.abs(shown(answer).resetsIn - retryAfter(answer))).toBeLessThan(1.5);
+      expect(retryAfter(response)).toBeLessThanOrEqual(leftMs / 1_000);
+      expect(retryAfter(response)).toBeGreaterThanOrEqual((leftMs - Math.ceil(performance.now() - began)) / 1_000);
+      expect(Math.abs(shown(response).resetsIn - retryAfter(response))).toBeLessThan(1.5);
     }
   });
 
   it('is in the problem document as well', async () => {
-    const answer = await refusal(await standing({ minuteUsed: 60, minuteLeft: 30_000 }));
-    const { body, headers } = answer;
+    const response = await refusal(await standing({ minuteUsed: 60, minuteLeft: 30_000 }));
+    const { body, headers } = response;
 
     expect(headers['content-type']).toBe('application/problem+json; charset=utf-8');
     expect(body).toEqual({
       ...{ type: '/errors/rate_limit_exceeded', title: 'The rate limit was exceeded', status: 429 },
-      detail: `The requests of your plan are used up. Retry after ${retryAfter(answer)} s.`,
+      detail: `The requests of your plan are used up. Retry after ${retryAfter(response)} s.`,
       ...{ code: 'rate_limit_exceeded', requestId: headers['x-request-id'] },
     });
   });
@@ -99,8 +99,8 @@ describe('The windows of an account', () => {
     await sleep(1_100);
     const second = await api.ask(holder);
 
-    for (const answer of [first, second]) {
-      const reset = numberIn(answer, 'x-ratelimit-reset');
+    for (const response of [first, second]) {
+      const reset = numberIn(response, 'x-ratelimit-reset');
       expect(reset).toBeGreaterThanOrEqual(Math.floor((before + MINUTE) / 1_000));
       expect(reset).toBeLessThanOrEqual(Math.ceil((after + MINUTE) / 1_000));
     }

@@ -69,7 +69,7 @@ describe('The access log', () => {
   it('has a line for a request whose client has gone', async () => {
     const connection = await RawConnection.open(api.url);
     connection.write(postLines(account.key, 'Content-Length: 100', 'Expect: 100-continue', 'X-Request-Id: gone'));
-    expect((await connection.answer()).status).toBe(100);
+    expect((await connection.response()).status).toBe(100);
     connection.socket.resetAndDestroy();
     expect(await lineOf('gone')).toMatchObject({ level: INFO, route: '/messages', status: 'aborted' });
   });

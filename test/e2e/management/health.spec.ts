@@ -10,8 +10,8 @@ import { Link } from '../../support/link.js';
 const READY = { status: 'ready', checks: { process: 'serving', database: 'up' } };
 
 async function ready(url: string) {
-  const answer = await callUndocumented(url, { path: '/health/ready' });
-  return { code: answer.status, ...answer.body };
+  const response = await callUndocumented(url, { path: '/health/ready' });
+  return { code: response.status, ...response.body };
 }
 
 describe('The management port', () => {
@@ -31,9 +31,9 @@ describe('The management port', () => {
 
   it('responds with JSON to unknown paths, and its own are unknown to the API port', async () => {
     for (const path of ['/', '/health', '/messages', '/health/ready/x', '/%']) {
-      const answer = await callUndocumented(api.managementUrl, { path });
-      expect({ path, status: answer.status }).toEqual({ path, status: path === '/%' ? 400 : 404 });
-      expect(answer.body).toHaveProperty('error');
+      const response = await callUndocumented(api.managementUrl, { path });
+      expect({ path, status: response.status }).toEqual({ path, status: path === '/%' ? 400 : 404 });
+      expect(response.body).toHaveProperty('error');
     }
     for (const path of ['live', 'ready']) expect((await api.ask(null, `GET /health/${path}`)).status).toBe(404);
   });
@@ -69,7 +69,7 @@ describe('The management port', () => {
     expect(await ready(other.managementUrl)).toEqual({ code: 503, status: 'not ready', checks: draining });
     expect((await callUndocumented(other.managementUrl, { path: '/health/live' })).status).toBe(200);
     held.write(body);
-    expect((await held.answer()).status).toBe(202);
+    expect((await held.response()).status).toBe(202);
     await stopped;
     await expect(callUndocumented(other.managementUrl, { path: '/health/live' })).rejects.toThrow(/ECONNREFUSED/);
     held.close();

@@ -71,7 +71,7 @@ describe('The metrics of an API process', () => {
   const openBatch = async (framing: string) => {
     const connection = await RawConnection.open(api.url);
     connection.write(postLines(account.key, framing, 'Expect: 100-continue').replace('/messages', '/messages/batch'));
-    expect((await connection.answer()).status).toBe(100);
+    expect((await connection.response()).status).toBe(100);
     return connection;
   };
 
@@ -87,7 +87,7 @@ describe('The metrics of an API process', () => {
     const before = await metrics();
     const connection = await openBatch('Transfer-Encoding: chunked');
     connection.write('no length\r\n');
-    expect((await connection.answer()).status).toBe(400);
+    expect((await connection.response()).status).toBe(400);
     await connection.refused();
     const after = await metrics();
     expect((after.get(UNREADABLE) ?? 0) - (before.get(UNREADABLE) ?? 0)).toBe(1);

@@ -1,6 +1,6 @@
 import { accountOf, OPERATOR, ownApi } from '../../support/api.js';
 import { CHROMIUM, startBrowser } from '../../support/browser.js';
-import { callUndocumented, type Answer } from '../../support/http.js';
+import { callUndocumented, type HttpResponse } from '../../support/http.js';
 import { describeUnless } from '../../support/skipping.js';
 
 const KEY = OPERATOR.key;
@@ -14,7 +14,7 @@ describe('The queue pages', () => {
   const api = ownApi();
   const account = accountOf(api);
 
-  function ask(path: string, authorization?: string, method = 'GET'): Promise<Answer> {
+  function ask(path: string, authorization?: string, method = 'GET'): Promise<HttpResponse> {
     return callUndocumented(api.managementUrl, { method, path, headers: { authorization } });
   }
 

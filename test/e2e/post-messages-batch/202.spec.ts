@@ -1,8 +1,8 @@
 import { accountForEach, sharedApi, type SentMessage } from '../../support/api.js';
-import { type Answer } from '../../support/http.js';
+import { type HttpResponse } from '../../support/http.js';
 import { TRACEPARENT } from '../../support/messages.js';
 
-const dataOf = (response: Answer) => response.body.data as SentMessage[];
+const dataOf = (response: HttpResponse) => response.body.data as SentMessage[];
 
 describe('POST /messages/batch responds 202', () => {
   const api = sharedApi();

@@ -1,5 +1,5 @@
 import { accountForEach, sharedApi } from '../../support/api.js';
-import type { Answer } from '../../support/http.js';
+import type { HttpResponse } from '../../support/http.js';
 
 describe('POST /messages with an Idempotency-Key responds 202', () => {
   const api = sharedApi();
@@ -8,14 +8,14 @@ describe('POST /messages with an Idempotency-Key responds 202', () => {
   const sendWithKey = (key: string, sending = {}) =>
     api.send(account, { headers: { 'idempotency-key': key }, ...sending });
 
-  function expectReplay(response: Answer, first: Answer): void {
+  function expectReplay(response: HttpResponse, first: HttpResponse): void {
     expect(response.status).toBe(202);
     expect(response.headers['idempotent-replayed']).toBe('true');
     expect(response.headers.location).toBe(first.headers.location);
     expect(response.bytes.equals(first.bytes)).toBe(true);
   }
 
-  function expectFirst(response: Answer): void {
+  function expectFirst(response: HttpResponse): void {
     expect(response.status).toBe(202);
     expect(response.headers).not.toHaveProperty('idempotent-replayed');
   }

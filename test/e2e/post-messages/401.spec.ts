@@ -1,5 +1,5 @@
 import { accountOf, expectProblem, sharedApi } from '../../support/api.js';
-import { uncounted, type Answer } from '../../support/http.js';
+import { uncounted, type HttpResponse } from '../../support/http.js';
 
 const INVALID_TOKEN = 'Bearer realm="sluice", error="invalid_token"';
 const NO_TOKEN = 'Bearer realm="sluice"';
@@ -12,7 +12,7 @@ describe('POST /messages responds 401 unauthorized and stores nothing', () => {
     authorization: string | string[] | undefined,
     challenge: string,
     path = '/messages',
-  ): Promise<Answer> {
+  ): Promise<HttpResponse> {
     const response = await api.ask(null, `POST ${path}`, '{"message":"x"}', {
       authorization,
       'content-type': 'application/json',

@@ -32,7 +32,7 @@ describe('POST /messages and POST /messages/batch respond 413 body_too_large and
     const connection = await RawConnection.open(api.url);
     connection.write(head('Content-Length: 1000000000'));
 
-    expectProblem(await connection.answer(), 413, 'body_too_large');
+    expectProblem(await connection.response(), 413, 'body_too_large');
     expect(await connection.end()).toBe('');
     connection.close();
   });
@@ -53,7 +53,7 @@ describe('POST /messages and POST /messages/batch respond 413 body_too_large and
     const connection = await RawConnection.open(api.url);
     connection.write(head('Transfer-Encoding: chunked') + chunk.repeat(17));
 
-    expectProblem(await connection.answer(), 413, 'body_too_large');
+    expectProblem(await connection.response(), 413, 'body_too_large');
     expect(await connection.end()).toBe('');
     connection.close();
   });

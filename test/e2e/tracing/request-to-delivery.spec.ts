@@ -116,7 +116,7 @@ describe('With a collector', () => {
     const connection = await RawConnection.open(sluice.client.url);
     const headers = [`traceparent: ${traceparent}`, 'Content-Length: 100', 'Expect: 100-continue'];
     connection.write(postLines(sluice.account.key, ...headers));
-    expect((await connection.answer()).status).toBe(100);
+    expect((await connection.response()).status).toBe(100);
     connection.socket.resetAndDestroy();
     const [span] = await collector.arrived(traceId, 'server');
     expect(span?.name).toBe('POST /messages');
