@@ -57,7 +57,7 @@ async function migrate(client: pg.Client): Promise<void> {
   if (applied.size > 0 && !applied.has(MIGRATIONS[0])) {
     throw new UsageError(
       'The database was created by a version of Sluice before the first release. Remove it and start again: the folder ' +
-        '.data of npm start, or the schemas sluice and bullmq of DATABASE_URL.',
+        'DATA_DIR (.data) of npm start, or the schemas sluice and bullmq of DATABASE_URL.',
     );
   }
   for (const name of MIGRATIONS.filter((name) => !applied.has(name))) {

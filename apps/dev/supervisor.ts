@@ -107,7 +107,8 @@ export class Supervisor {
       };
     });
     await this.database.start();
-    return this.postgres?.url ?? '';
+    if (this.postgres === undefined) throw new Error('PostgreSQL has not been started.');
+    return this.postgres.url;
   }
 
   /** A port for each process. The default port is replaced by a free one if it is in use or the API's. */

@@ -21,7 +21,7 @@ import { ApiKeyGuard } from './adapters/http/api-key.guard.js';
 import { ApiKeysController } from './adapters/http/api-keys.controller.js';
 import { SignupLimit } from './adapters/http/signup.guard.js';
 import { StaleKeyCheck } from './adapters/http/stale-key-check.js';
-import { countAuthentications } from './adapters/metrics/authentication-metrics.js';
+import { countAuthentications } from './adapters/monitoring/authentication-metrics.js';
 import { PostgresAccounts } from './adapters/postgres/postgres-accounts.js';
 import { Accounts } from './application/accounts.js';
 import { AUTHENTICATED, AuthenticateCaller } from './application/authenticate-caller.js';

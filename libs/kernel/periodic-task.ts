@@ -7,7 +7,7 @@ export class PeriodicTask {
   constructor(private readonly run: () => Promise<unknown>) {}
 
   start(intervalMs: number): void {
-    this.timer = setInterval(() => {
+    this.timer ??= setInterval(() => {
       this.trigger();
     }, intervalMs);
   }

@@ -179,7 +179,7 @@ export class MessagesModule {
       module: MessagesModule,
       controllers: [MessagesController],
       providers: [queueConnection({}), ...core, ...useCases, provide(Lifecycle, [...lifecycle])],
-      exports: [QueuePages, ...useCases.map((useCase) => useCase.provide)],
+      exports: [QueuePages, GetMessageUsage],
     };
   }
 

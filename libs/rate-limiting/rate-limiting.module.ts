@@ -18,7 +18,7 @@ import { BansController } from './adapters/http/bans.controller.js';
 import { EarlyPlanCheck } from './adapters/http/early-plan-check.js';
 import { PlanThrottlerGuard, type Budgets } from './adapters/http/plan-throttler.guard.js';
 import { UsageController } from './adapters/http/usage.controller.js';
-import { countDecisions } from './adapters/metrics/limiter-metrics.js';
+import { countDecisions } from './adapters/monitoring/limiter-metrics.js';
 import { LimiterMaintenance } from './adapters/postgres/limiter-maintenance.js';
 import { PostgresBans } from './adapters/postgres/postgres-bans.js';
 import { PostgresPlanThrottlerStorage } from './adapters/postgres/postgres-plan-throttler-storage.js';

@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import pg from 'pg';
 import { lowestId } from '#kernel/ids.js';
 import { migrateSchema } from '../../apps/schema.js';
@@ -30,6 +31,18 @@ describe('migrateSchema', () => {
       const days = (end.getTime() - Date.now()) / 86_400_000;
       expect([days > 6, days <= 8]).toEqual([true, true]);
     }
+  });
+
+  it('ends it at midnight in UTC, also in a time zone with clock changes', async () => {
+    const file = 'libs/messages/adapters/postgres/migrations/0001-messages.sql';
+    const [, end = ''] = /ends timestamptz := (.*);/.exec(await readFile(file, 'utf8')) ?? [];
+    await client.query(`SET timezone = 'Europe/Berlin'`);
+    const { rows } = await client.query(`
+      SELECT day FROM generate_series('2026-01-01'::timestamptz, '2027-01-01', interval '1 hour') AS day
+      WHERE extract(epoch FROM ${end.replace('now()', 'day')}) % 86400 <> 0`);
+    await client.query('RESET timezone');
+    expect(end).toContain('now()');
+    expect(rows).toEqual([]);
   });
 
   it('runs each migration once', async () => {

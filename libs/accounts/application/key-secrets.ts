@@ -10,7 +10,7 @@ const FORM = /^slc_[0-9a-hjkmnp-tv-z]{40}$/;
 
 /**
  * API keys: `slc_`, 160 random bits and a MAC of both, by which keys that were never issued are rejected without a query.
- * Only a keyed hash is stored. A fast one suffices, since 160 bits cannot be guessed: docs/adr/0004-how-api-keys-are-kept.md.
+ * Only a keyed hash is stored. A fast one suffices, since 160 bits cannot be guessed: docs/adr/0004-api-keys-are-stored-as-keyed-hashes.md.
  */
 export class KeySecrets {
   /** @param pepper the service's secret, the same for every process */

@@ -9,8 +9,20 @@ type Changes = (before: MessageState) => Partial<MessageState>;
 const REASON = 'no luck';
 const failed: Changes = ({ failures }) => ({ claim: null, failures: failures + 1, failureReason: REASON });
 
-/** The transitions that the aggregate makes; the store makes the others when it claims a message. */
-const moves: Partial<Record<Transition, [(message: Message, at: Date) => Message, Changes]>> = {
+const claim = aClaim();
+
+const moves: Record<Transition, [(message: Message, at: Date) => Message, Changes]> = {
+  startProcessing: [
+    (message, at) => message.startProcessing(claim, at),
+    ({ attempts }) => ({ claim, attempts: attempts + 1 }),
+  ],
+  takeOver: [
+    (message, at) => message.takeOver(claim, at),
+    ({ attempts, crashes, loneCrashes, claim: lost }) => ({
+      ...{ claim, attempts: attempts + 1, crashes: crashes + 1 },
+      loneCrashes: loneCrashes + (lost?.alone === true ? 1 : 0),
+    }),
+  ],
   deliver: [(message, at) => message.deliver(at), () => ({ claim: null, failureReason: null })],
   requeue: [(message, at) => message.requeue(REASON, at), failed],
   fail: [(message, at) => message.fail(REASON, at), failed],
@@ -30,7 +42,8 @@ const anyMessage = fc
     ...{ failures: fc.nat(9), crashes: fc.nat(9), loneCrashes: fc.nat(9), attempts: fc.nat(30), retries: fc.nat(3) },
     failureReason: fc.constantFrom(null, 'earlier'),
   })
-  .map((state) => aMessage({ ...state, claim: state.status === 'processing' ? aClaim() : null }));
+  .chain((state) => fc.boolean().map((alone) => ({ ...state, claim: { ...aClaim(), alone } })))
+  .map((state) => aMessage({ ...state, claim: state.status === 'processing' ? state.claim : null }));
 
 describe('Message', () => {
   it('is queued at first, untouched', () => {

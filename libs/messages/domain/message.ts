@@ -43,7 +43,7 @@ export interface MessageState {
 
 /**
  * The aggregate: immutable, each change of state a method that returns the next one or throws `invalid_transition`.
- * Only `Deliveries.claim` starts processing, inside the store, because of the race between workers.
+ * Starting and taking over are decided by SQL, because workers compete for them; a test compares it with these methods.
  */
 export class Message {
   private constructor(readonly state: MessageState) {}
@@ -85,6 +85,21 @@ export class Message {
   /** The job's id in the queue. Each retry has a new one, because a queue ignores an id that it still has. */
   get jobId(): string {
     return this.state.retries === 0 ? this.id : `${this.id}.${this.state.retries}`;
+  }
+
+  startProcessing(claim: Claim, at: Date): Message {
+    return this.move('startProcessing', at, { claim, attempts: this.state.attempts + 1 });
+  }
+
+  /** Starts another attempt after the worker of the last one was lost. */
+  takeOver(claim: Claim, at: Date): Message {
+    const { attempts, crashes, loneCrashes } = this.state;
+    return this.move('takeOver', at, {
+      claim,
+      attempts: attempts + 1,
+      crashes: crashes + 1,
+      loneCrashes: loneCrashes + (this.state.claim?.alone === true ? 1 : 0),
+    });
   }
 
   deliver(at: Date): Message {

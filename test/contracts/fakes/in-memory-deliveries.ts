@@ -67,19 +67,13 @@ export class InMemoryDeliveries extends Deliveries {
   }
 
   /** @returns the message as a worker starts it, or takes it over; null when it is final */
-  private start({ id, state }: Message, claim: Claim): Message | null {
-    const { startProcessing, takeOver } = TRANSITIONS;
-    const started = { claim, attempts: state.attempts + 1, updatedAt: this.store.clock.now() };
-    if (state.status === startProcessing.from) {
-      return Message.restore({ ...state, ...started, status: startProcessing.to });
-    }
-    if (state.status !== takeOver.from) return null;
-    this.note(id, {
-      ...{ number: state.attempts, startedAt: state.updatedAt, durationMs: null, outcome: 'lost', error: null },
-    });
-    const crashes = state.crashes + 1;
-    const loneCrashes = state.loneCrashes + (state.claim?.alone === true ? 1 : 0);
-    return Message.restore({ ...state, ...started, status: takeOver.to, crashes, loneCrashes });
+  private start(message: Message, claim: Claim): Message | null {
+    const { status, attempts: number, updatedAt: startedAt } = message.state;
+    const at = this.store.clock.now();
+    if (status === TRANSITIONS.startProcessing.from) return message.startProcessing(claim, at);
+    if (status !== TRANSITIONS.takeOver.from) return null;
+    this.note(message.id, { number, startedAt, durationMs: null, outcome: 'lost', error: null });
+    return message.takeOver(claim, at);
   }
 
   private note(id: string, attempt: Attempt): void {

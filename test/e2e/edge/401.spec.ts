@@ -27,6 +27,16 @@ describe('the edge responds 401 unauthorized before any other check', () => {
     },
   );
 
+  it('to a client that goes on sending 10 MB, which can send all of it and read the response', async () => {
+    const connection = await RawConnection.open(api.url);
+    connection.write(postLines('wrong', 'Content-Length: 10000000'));
+    const sent = new Promise((resolve) => connection.socket.write(Buffer.alloc(10_000_000, 'a'), resolve));
+
+    expectProblem(await connection.response(), 401, 'unauthorized');
+    expect(await sent).toBeFalsy();
+    connection.close();
+  });
+
   it('instead of 100 Continue', async () => {
     const text = postLines('wrong', 'Content-Length: 15', 'Expect: 100-continue');
     expectProblem(await exchange(api.url, text), 401, 'unauthorized');

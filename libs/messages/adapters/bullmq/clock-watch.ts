@@ -24,8 +24,8 @@ export class ClockWatch {
 
   /** Resolves after the first check. */
   async start(): Promise<void> {
-    await this.check();
     this.checks.start(this.options.everyMs);
+    await this.check();
   }
 
   close(): Promise<void> {

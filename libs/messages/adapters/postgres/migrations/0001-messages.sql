@@ -41,10 +41,11 @@ CREATE TABLE sluice.attempts (
 CREATE INDEX attempts_delivered ON sluice.attempts (account_id, ended_at) WHERE outcome = 'delivered';
 
 -- The first partition ends a week from now. Every id has a partition, whatever clock it comes from; a default partition
--- would do that as well, but lists could then not be read in the order of the partitions.
+-- would do that as well, but lists could then not be read in the order of the partitions. Hours, because days depend on
+-- the time zone of the session: one with a clock change would not end at midnight in UTC.
 DO $$
 DECLARE
-  ends timestamptz := date_trunc('day', now(), 'UTC') + interval '8 days';
+  ends timestamptz := date_trunc('day', now(), 'UTC') + interval '192 hours';
   ends_ms bigint := extract(epoch FROM ends) * 1000;
   period text := '19700101_' || to_char(ends AT TIME ZONE 'UTC', 'YYYYMMDD');
   lowest text := 'msg_' || repeat('0', 26);
