@@ -1,4 +1,4 @@
-/** Bytes of UTF-8. */
+/** Bytes of UTF-8. A CHECK of the table repeats it. */
 export const MAX_TEXT_BYTES = 262_144;
 
 /**

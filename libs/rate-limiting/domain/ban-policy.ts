@@ -1,3 +1,5 @@
+/* Repeated by `sluice.take_hits`, which decides about requests: a change here needs one there. See docs/adr/0013. */
+
 import { WINDOW_MS, type Limits } from './windows.js';
 
 export interface BanPolicy {

@@ -1,3 +1,5 @@
+/* Repeated by `sluice.take_hits`, which counts requests: a change here needs one there. See docs/adr/0013. */
+
 /** Requests that an account may send. */
 export interface Limits {
   readonly perMinute: number;
