@@ -1,7 +1,7 @@
 import { accountForEach, expectProblem, ownApi } from '../../support/api.js';
 import { Link } from '../../support/link.js';
 
-const TEXTS = Array.from({ length: 300 }, (_, index) => `of a batch ${index}`);
+const textsOf = (kind: string) => Array.from({ length: 300 }, (_, index) => `${kind} ${index}`);
 const headers = { 'idempotency-key': 'key' };
 
 describe('POST /messages and POST /messages/batch respond 503 unavailable', () => {
@@ -9,8 +9,8 @@ describe('POST /messages and POST /messages/batch respond 503 unavailable', () =
   const api = ownApi({}, link);
   const account = accountForEach(api);
 
-  const send = () => api.send(account, { message: 'of a batch 7', headers });
-  const sendBatch = () => api.sendBatch(account, { messages: TEXTS, headers });
+  const send = (kind: string) => api.send(account, { message: `${kind} 7`, headers });
+  const sendBatch = (kind: string) => api.sendBatch(account, { messages: textsOf(kind), headers });
   const routes = [
     ['/messages', send, 1],
     ['/messages/batch', sendBatch, 300],
@@ -18,7 +18,7 @@ describe('POST /messages and POST /messages/batch respond 503 unavailable', () =
 
   it.each(routes)('while the database is away, and 202 when it is back: %s', async (_path, request) => {
     await link.cut();
-    const responses = await Promise.all([request(), ...Array.from({ length: 50 }, () => api.send(account))]);
+    const responses = await Promise.all([request('away'), ...Array.from({ length: 50 }, () => api.send(account))]);
     await link.restore();
 
     for (const response of responses) {
@@ -26,16 +26,17 @@ describe('POST /messages and POST /messages/batch respond 503 unavailable', () =
       expect(response.headers['retry-after']).toMatch(/^[1-9]\d*$/);
     }
     expect(await api.stored(account)).toEqual({ messages: 0, keys: 0 });
-    expect((await request()).status).toBe(202);
+    expect((await request('away')).status).toBe(202);
   });
 
   it.each(routes)(
     'when the outcome of the commit is unknown; a repetition replays it: %s',
-    async (_path, request, count) => {
+    async (path, request, count) => {
       await api.sent(account);
-      link.loseResponseTo('of a batch 7');
-      const lost = await request();
-      const again = await request();
+      // A text of its own: messages of other tests may still be on their way to the queue.
+      link.loseResponseTo(`lost ${path} 7`);
+      const lost = await request(`lost ${path}`);
+      const again = await request(`lost ${path}`);
 
       expectProblem(lost, 503, 'unavailable');
       expect(again.status).toBe(202);
@@ -48,14 +49,14 @@ describe('POST /messages and POST /messages/batch respond 503 unavailable', () =
     await api.sql(`
       CREATE FUNCTION dawdle() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN PERFORM pg_sleep(0.01); RETURN NEW; END $$;
       CREATE TRIGGER dawdle BEFORE INSERT ON sluice.messages FOR EACH ROW EXECUTE FUNCTION dawdle()`);
-    const sent = sendBatch();
+    const sent = sendBatch('slow');
     await new Promise((resolve) => setTimeout(resolve, 500));
     await api.sql(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity
       WHERE datname = current_database() AND query LIKE '%INSERT INTO sluice.messages%' AND pid <> pg_backend_pid()`);
     expectProblem(await sent, 503, 'unavailable');
     await api.sql('DROP FUNCTION dawdle CASCADE');
     expect(await api.stored(account)).toEqual({ messages: 0, keys: 0 });
-    expect((await sendBatch()).status).toBe(202);
+    expect((await sendBatch('slow')).status).toBe(202);
     expect(await api.stored(account)).toEqual({ messages: 300, keys: 1 });
   });
 });
