@@ -17,8 +17,8 @@ export interface Refusal {
 /** Responds to a refused request at the least cost. The reply must be hijacked: no further hook of Fastify runs for it. */
 export function sendRefusal(request: FastifyRequest, reply: FastifyReply, { error, windows }: Refusal): void {
   const { raw, headers, server } = request;
-  // A client that expects `100 Continue` may or may not send its body after a refusal: the next bytes are ambiguous.
   const isUnread = leavesBodyUnread(raw);
+  // A client that expects `100 Continue` may or may not send its body after a refusal: the next bytes are ambiguous.
   const closes = isUnread || headers.expect !== undefined || !server.server.listening;
   if (closes) void reply.header('connection', 'close');
   if (isUnread) lingerAfter(raw);
