@@ -29,7 +29,7 @@ export class DataDir {
   /** A secret of 256 bits, generated on the first call and never replaced, because existing data depends on it. */
   async secret(name: string): Promise<string> {
     const found = await this.read(name);
-    if (found === undefined) await this.writeNew(name, randomBytes(32).toString('hex'), link);
+    if (found === undefined) await this.add(name, randomBytes(32).toString('hex'));
     const secret = found ?? (await this.read(name)) ?? '';
     if (!/^[0-9a-f]{64}$/.test(secret)) {
       throw new UsageError(
@@ -50,18 +50,23 @@ export class DataDir {
     }
   }
 
-  async write(name: string, text: string): Promise<void> {
-    await this.writeNew(name, text, rename);
+  /** Writes a file. An existing one keeps its content under another name. */
+  async replace(name: string, text: string): Promise<void> {
+    const kept = this.file(`${name}.until-${new Date().toISOString().replace(/[^0-9T]/g, '')}`);
+    await rename(this.file(name), kept).catch((error: unknown) => {
+      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+    });
+    await this.add(name, text);
   }
 
-  /** Writes the file completely or not at all, readable by its owner only. `link` does not replace an existing file. */
-  private async writeNew(name: string, text: string, put: typeof link): Promise<void> {
+  /** Writes a file completely or not at all, readable by its owner only, unless there is one already. */
+  private async add(name: string, text: string): Promise<void> {
     const temporary = this.file(`.${name}-${process.pid}`);
     const file = await open(temporary, 'w', 0o600);
     try {
       await file.writeFile(`${text}\n`);
       await file.sync();
-      await put(temporary, this.file(name));
+      await link(temporary, this.file(name));
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
     } finally {

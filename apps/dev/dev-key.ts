@@ -1,3 +1,5 @@
+import { hash } from 'node:crypto';
+import { Client } from 'pg';
 import { AccountsModule } from '#accounts/accounts.module.js';
 import { AuthenticateCaller, SignUp } from '#accounts/index.js';
 import { createLogger } from '#platform/logging.js';
@@ -5,16 +7,42 @@ import type { Settings } from '#platform/settings.js';
 import { startTools } from '../context.js';
 import type { DataDir } from './data-dir.js';
 
-/** An API key for development: that of an earlier start, or the first one of a new account. */
-export async function ensureDevKey(dataDir: DataDir, settings: Settings): Promise<string> {
+/** The file with the key of the embedded database. */
+const EMBEDDED = 'dev-key';
+
+export interface DevKey {
+  readonly key: string;
+  readonly file: string;
+}
+
+/**
+ * An API key for development: that of an earlier start with the same database, or the first one of a new account.
+ * @param databaseUrl undefined for the embedded database
+ */
+export async function ensureDevKey(
+  dataDir: DataDir,
+  databaseUrl: string | undefined,
+  settings: Settings,
+): Promise<DevKey> {
+  const own = databaseUrl === undefined ? EMBEDDED : `${EMBEDDED}-${idOf(databaseUrl)}`;
   const tools = await startTools(settings, createLogger('silent', 'dev'), AccountsModule);
   try {
-    const known = await dataDir.read('dev-key');
-    if (known !== undefined && (await tools.get(AuthenticateCaller).execute(known)) !== null) return known;
+    // The database may be a restored dump of the embedded one.
+    for (const name of [own, EMBEDDED]) {
+      const key = await dataDir.read(name);
+      const isValid = key !== undefined && (await tools.get(AuthenticateCaller).execute(key)) !== null;
+      if (isValid) return { key, file: dataDir.file(name) };
+    }
     const { key } = await tools.get(SignUp).execute('Development');
-    await dataDir.write('dev-key', key);
-    return key;
+    await dataDir.replace(own, key);
+    return { key, file: dataDir.file(own) };
   } finally {
     await tools.close();
   }
+}
+
+/** The same for each user and password. */
+function idOf(databaseUrl: string): string {
+  const { host, port, database } = new Client(databaseUrl);
+  return hash('sha256', `${host}:${port}/${database ?? ''}`).slice(0, 8);
 }

@@ -6,7 +6,7 @@ import { migrateSchema } from '../schema.js';
 import { AutoRestart } from './auto-restart.js';
 import { runApp } from './child-process.js';
 import { DataDir } from './data-dir.js';
-import { ensureDevKey } from './dev-key.js';
+import { ensureDevKey, type DevKey } from './dev-key.js';
 import { EmbeddedPostgres } from './embedded-postgres/embedded-postgres.js';
 import { nextFreePort, usablePort } from './port.js';
 
@@ -18,7 +18,8 @@ export interface Started {
   readonly management: { readonly host: string; readonly ports: readonly number[] };
   /** Where to find the password of the queue's pages; null if there are none. */
   readonly queue: string | null;
-  readonly apiKey: string;
+  readonly devKey: DevKey;
+  readonly isSignupOpen: boolean;
   readonly dataDir: DataDir;
 }
 
@@ -49,7 +50,8 @@ export class Supervisor {
       throw new UsageError(`Port ${http.port} is in use: stop what uses it or set PORT to another one.`);
     }
     const ports = await this.managementPorts(names.length, management, port);
-    const url = this.env.optional('DATABASE_URL') ?? (await this.startDatabase(dataDir, stopping));
+    const ownUrl = this.env.optional('DATABASE_URL');
+    const url = ownUrl ?? (await this.startDatabase(dataDir, stopping));
     stopping.throwIfAborted();
     await requireDirectConnection(url);
     await migrateSchema(url);
@@ -59,13 +61,17 @@ export class Supervisor {
       const launch = () => runApp(name, { ...variables, ...overrides }, settings.shutdownGraceMs + EXTRA_GRACE_MS);
       this.apps.push(new AutoRestart(`The ${name} process`, () => Promise.resolve(launch())));
     }
-    const [apiKey] = await Promise.all([
-      ensureDevKey(dataDir, { ...settings, database: { ...settings.database, url } }),
+    const [devKey] = await Promise.all([
+      ensureDevKey(dataDir, ownUrl, { ...settings, database: { ...settings.database, url } }),
       ...this.apps.map((app) => app.start()),
     ]);
     const isGenerated = this.env.optional('ADMIN_API_KEY') === undefined;
     const queue = settings.adminApiKey === null ? null : isGenerated ? dataDir.file('admin-api-key') : 'ADMIN_API_KEY';
-    return { host: http.host, port, management: { host: management.host, ports }, queue, apiKey, dataDir };
+    const isSignupOpen = settings.signup.open;
+    return {
+      ...{ host: http.host, port, management: { host: management.host, ports } },
+      ...{ queue, devKey, isSignupOpen, dataDir },
+    };
   }
 
   async restartApps(hurry: AbortSignal): Promise<void> {
@@ -86,6 +92,7 @@ export class Supervisor {
     return {
       ...variables,
       DATABASE_URL: 'postgres://127.0.0.1',
+      SIGNUP: this.env.optional('SIGNUP') ?? 'open',
       API_KEY_PEPPER: this.env.optional('API_KEY_PEPPER') ?? (await dataDir.secret('api-key-pepper')),
       ADMIN_API_KEY: this.env.optional('ADMIN_API_KEY') ?? (await dataDir.secret('admin-api-key')),
     };

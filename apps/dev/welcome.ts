@@ -1,18 +1,19 @@
 import type { Started } from './supervisor.js';
 
 /** What to do next, with commands to paste. */
-export function welcome({ host, port, management, queue, apiKey, dataDir }: Started): string {
+export function welcome({ host, port, management, queue, devKey, isSignupOpen, dataDir }: Started): string {
   const url = `http://${reachable(host)}:${port}`;
   const bases = management.ports.map((number) => `http://${reachable(management.host)}:${number}`);
   const all = (path: string) => bases.map((base) => `${base}${path}`).join('  ');
+  const signup = isSignupOpen ? '' : 'Sign-up:        closed; set SIGNUP=open to let clients create accounts\n';
   return `
 Sluice is ready: ${url}
 
 Send a message:
-curl -i ${url}/messages -H 'Authorization: Bearer ${apiKey}' -H 'Content-Type: application/json' -d '{"message":"Hello, Sluice"}'
+curl -i ${url}/messages -H 'Authorization: Bearer ${devKey.key}' -H 'Content-Type: application/json' -d '{"message":"Hello, Sluice"}'
 
-API key:        ${dataDir.file('dev-key')}
-Data:           ${dataDir.path}
+API key:        ${devKey.file}
+${signup}Data:           ${dataDir.path}
 Health:         ${all('/health/ready')}
 Metrics:        ${all('/metrics')}
 ${queue === null ? '' : `Queue:          ${bases[0]}/queues (any user; password: ${queue})\n`}Documentation:  ${url}/docs

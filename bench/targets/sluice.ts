@@ -75,7 +75,7 @@ export function startWorker(bench: BenchEnvironment, store: BenchDatabase): Prom
 }
 
 function settingsFor(store: BenchDatabase): Record<string, string> {
-  return { DATABASE_URL: store.url, API_KEY_PEPPER: PEPPER, MANAGEMENT_PORT: '0' };
+  return { DATABASE_URL: store.url, API_KEY_PEPPER: PEPPER, SIGNUP: 'open', MANAGEMENT_PORT: '0' };
 }
 
 /** Creates an account and raises its limits through the admin API. */

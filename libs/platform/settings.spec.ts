@@ -57,7 +57,7 @@ const KEY = 'k'.repeat(32);
 const others: [string, (settings: Settings) => unknown, unknown, [string, unknown][], string[]][] = [
   ['HOST', ({ http }) => http.host, '0.0.0.0', [['127.0.0.1', '127.0.0.1']], []],
   ['MANAGEMENT_HOST', ({ management }) => management.host, '127.0.0.1', [['::', '::']], []],
-  ['SIGNUP', ({ signup }) => signup.open, true, [['closed', false]], ['Open']],
+  ['SIGNUP', ({ signup }) => signup.open, false, [['open', true]], ['Open']],
   ['LOG_LEVEL', ({ logLevel }) => logLevel, 'info', [['trace', 'trace']], ['verbose']],
   ['QUEUE_NAME', ({ queueName }) => queueName, 'messages', [['a.b_c-D9', 'a.b_c-D9']], ['two words', 'a'.repeat(41)]],
   [

@@ -57,7 +57,7 @@ export function readSettings(variables: Readonly<Record<string, string | undefin
     ),
     adminApiKey: env.read('ADMIN_API_KEY', null, BEARER_TOKEN),
     signup: {
-      open: env.oneOf('SIGNUP', 'open', ['open', 'closed']) === 'open',
+      open: env.oneOf('SIGNUP', 'closed', ['open', 'closed']) === 'open',
       perHour: env.integer('SIGNUPS_PER_HOUR', 20, 0, 1_000_000),
     },
     maxStoredBytesPerAccount: 1_048_576 * env.integer('MAX_STORED_MB_PER_ACCOUNT', 10_240, 0, 1_000_000_000),

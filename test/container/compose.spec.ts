@@ -57,6 +57,7 @@ describe('docker-compose.yml', () => {
     const [, first, last, inside] = /^127\.0\.0\.1:(\d+)-(\d+):(\d+)$/.exec(api.ports?.[0] ?? '') ?? [];
     expect(Number(last) - Number(first) + 1).toBe(api.deploy?.replicas);
     expect(Number(inside)).toBe(api.environment.PORT);
+    expect(api.environment.SIGNUP).toBe('open');
   });
 
   it('checks the health of PostgreSQL and keeps its data', () => {

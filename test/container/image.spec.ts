@@ -125,6 +125,7 @@ describe('What the Dockerfile builds', () => {
     const env = async () => ({
       ...environmentOf(argsOf(image, 'ENV')),
       ...{ PATH: process.env.PATH, DATABASE_URL: database.url, API_KEY_PEPPER: 'a pepper of 32 characters or more' },
+      SIGNUP: 'open',
       ...{ PORT: String(await freePort()), MANAGEMENT_PORT: String(await freePort()), HOST: '127.0.0.1' },
     });
     const [forApi, forWorker] = [await env(), await env()];

@@ -24,6 +24,7 @@ const SETTINGS = {
   LOG_LEVEL: 'silent',
   API_KEY_PEPPER: 'a pepper of 32 characters or more',
   ADMIN_API_KEY: 'operators-key-of-32-characters-or-more',
+  SIGNUP: 'open',
   SIGNUPS_PER_HOUR: '1000000',
   ANONYMOUS_PER_MINUTE: '1000000',
   // Tests keep a machine busy: what would be overload elsewhere is only slow there.

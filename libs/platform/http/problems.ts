@@ -63,7 +63,7 @@ export const PROBLEMS: Readonly<Record<ErrorCode, ProblemKind>> = {
     title: 'The API key is missing or invalid',
     cause:
       'The request has no API key, or the key is unknown, malformed, expired or revoked. The response is the same for all of these.',
-    cure: 'Send one Authorization: Bearer <API_KEY> header, with one space and nothing after the key. If the key expired or was revoked, use another one, or create an account with POST /accounts.',
+    cure: 'Send one Authorization: Bearer <API_KEY> header, with one space and nothing after the key. If the key expired or was revoked, use another one.',
     example: 'Send a valid API key: Authorization: Bearer <API_KEY>.',
   },
   insufficient_scope: {

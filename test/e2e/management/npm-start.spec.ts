@@ -1,7 +1,7 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { createServer, type AddressInfo, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { nextFreePort } from '../../../apps/dev/port.js';
 import { createTestDatabase, type TestDatabase } from '../../support/database.js';
 import { callUndocumented } from '../../support/http.js';
@@ -28,6 +28,7 @@ describe('npm start', () => {
   beforeAll(async () => {
     database = await createTestDatabase();
     folder = await mkdtemp(join(tmpdir(), 'sluice-start-'));
+    await chmod(folder, 0o755);
   });
 
   afterAll(async () => {
@@ -73,6 +74,34 @@ describe('npm start', () => {
     const port = offset === 0 ? first : await nextFreePort(first + 1, '127.0.0.1', 0);
     const urls = await managementUrls({ PORT: String(port) });
     expect(new Set([...urls, `http://127.0.0.1:${port}`]).size).toBe(3);
+  });
+
+  it('keeps the account and the key of each database; without its own, sign-up is closed', async () => {
+    const visit = async (settings: Record<string, string> = {}) => {
+      const program = start({ MANAGEMENT_PORT: '0', ...settings });
+      await program.printed('Ctrl-C');
+      const [, url = ''] = /ready: (\S+)/.exec(program.output) ?? [];
+      const [, key = ''] = /Bearer (\S+)'/.exec(program.output) ?? [];
+      const [, file = ''] = /API key: +(\S+)/.exec(program.output) ?? [];
+      expect((await readFile(file, 'utf8')).trim()).toBe(key);
+      const account = await callUndocumented(url, { path: '/account', headers: { authorization: `Bearer ${key}` } });
+      expect(account.status).toBe(200);
+      const headers = { 'content-type': 'application/json' };
+      const signUp = await callUndocumented(url, { method: 'POST', path: '/accounts', headers, body: '{"name":"x"}' });
+      program.signal('SIGTERM');
+      await program.ended();
+      const advice = program.output.includes('SIGNUP=open');
+      return { key, file: basename(file), id: account.body.id, signUp: signUp.status, advice };
+    };
+    const own = { DATABASE_URL: '', API_KEY_PEPPER: '' };
+    const [embedded, other] = [await visit(own), await visit()];
+    expect(embedded).toMatchObject({ file: 'dev-key', signUp: 201, advice: false });
+    expect(other).toMatchObject({
+      file: expect.stringMatching(/^dev-key-\w{8}$/) as string,
+      signUp: 403,
+      advice: true,
+    });
+    expect([await visit(own), await visit()]).toEqual([embedded, other]);
   });
 
   it('does not start when the port of the settings is taken, and names the setting', async () => {

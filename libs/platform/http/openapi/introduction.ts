@@ -6,7 +6,7 @@ workers.
 ## Authentication
 
 Send \`Authorization: Bearer <API_KEY>\` with every request to an operation that is not public. \`POST /accounts\` creates an
-account and its first API key. Each key has scopes; every operation states the scope that it requires.
+account and its first API key, if the operator of the service has opened sign-up. Each key has scopes; every operation states the scope that it requires.
 
 ## Rate limits
 
