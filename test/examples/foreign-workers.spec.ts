@@ -26,13 +26,11 @@ describe('A foreign worker', () => {
   });
   afterAll(() => fleet.stop());
 
-  const hasStatus = (id: string, status: string) => async () => (await fleet.message(id)).status === status;
-
   const deliver = async (worker: Program) => {
     const ids = await Promise.all(['one', 'two', 'Grüße'].map((message) => fleet.send(message)));
     for (const id of ids) {
       await worker.printed(id);
-      await until(hasStatus(id, 'delivered'), 10_000);
+      await until(fleet.has(id, 'delivered'), 10_000);
       expect(await fleet.message(id)).toMatchObject({ attempts: 1, failureReason: null });
     }
     expect(worker.output).toContain(`${ids[2] ?? ''} Grüße`);
@@ -46,7 +44,7 @@ describe('A foreign worker', () => {
       `CREATE TRIGGER unknown BEFORE INSERT ON bullmq.job FOR EACH ROW EXECUTE FUNCTION bullmq.unknown()`,
     );
     const id = await fleet.send('of a later version');
-    await until(hasStatus(id, 'failed'), 15_000);
+    await until(fleet.has(id, 'failed'), 15_000);
     await fleet.sql('DROP FUNCTION bullmq.unknown CASCADE');
     const failureReason = 'Unknown job version 2.';
     expect(await fleet.message(id)).toMatchObject({ attempts: 2, failureReason });
@@ -82,8 +80,7 @@ describe('A foreign worker', () => {
         const worker = fleet.start(`examples/bare-worker/${script}`, {}, interpreter);
         await deliver(worker);
         await refuse();
-        worker.signal('SIGTERM');
-        expect(await worker.ended()).toBe(0);
+        expect(await worker.end()).toBe(0);
       }, 60_000);
     });
   }

@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Fleet } from '../support/fleet.js';
 import { Mailbox } from '../support/mailbox.js';
-import { Program, until } from '../support/processes.js';
+import { until } from '../support/processes.js';
 
 /** The worker as `npm run start:worker` runs it. */
 const WORKER = 'dist/apps/worker/main.js';
@@ -14,17 +14,6 @@ describe('a worker with a handler selected by HANDLER', () => {
     fleet = await Fleet.start({ MANAGEMENT_PORT: '0' });
   });
   afterAll(() => fleet.stop());
-
-  const start = async (settings: Record<string, string>) => {
-    const worker = fleet.start(WORKER, { LOG_LEVEL: 'info', ...settings });
-    await worker.printed('consuming');
-    return worker;
-  };
-  const stop = async (worker: Program) => {
-    worker.signal('SIGTERM');
-    expect(await worker.ended()).toBe(0);
-  };
-  const hasStatus = (id: string, status: string) => async () => (await fleet.message(id)).status === status;
 
   it('http posts each message, retries after Retry-After, and fails what is rejected', async () => {
     const received: [string | undefined, string][] = [];
@@ -41,35 +30,38 @@ describe('a worker with a handler selected by HANDLER', () => {
     });
     await once(receiver.listen(0, '127.0.0.1'), 'listening');
     const url = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/`;
-    const worker = await start({ HANDLER: 'http', HTTP_HANDLER_URL: url });
+    const worker = await fleet.worker({ HANDLER: 'http', HTTP_HANDLER_URL: url }, WORKER);
     const [now, later, never] = [await fleet.send('now'), await fleet.send('later'), await fleet.send('never')];
-    await until(hasStatus(later, 'delivered'), 10_000);
-    await until(hasStatus(never, 'failed'), 5_000);
+    await until(fleet.has(later, 'delivered'), 10_000);
+    await until(fleet.has(never, 'failed'), 5_000);
     expect(await fleet.message(now)).toMatchObject({ status: 'delivered', attempts: 1 });
     expect(await fleet.message(later)).toMatchObject({ attempts: 2, failureReason: null });
     expect(await fleet.message(never)).toMatchObject({ attempts: 1, failureReason: 'The receiver returned 422.' });
     const laterTwice = [later, later].map((id) => [id, 'later']);
     expect(received.sort()).toEqual([[now, 'now'], ...laterTwice, [never, 'never']].sort());
-    await stop(worker);
+    expect(await worker.end()).toBe(0);
     receiver.closeAllConnections();
     receiver.close();
   }, 40_000);
 
   it('email sends each message, and fails what the server rejects permanently', async () => {
     const mailbox = await Mailbox.open();
-    const worker = await start({
-      ...{ HANDLER: 'email', EMAIL_HANDLER_SERVER: mailbox.url },
-      ...{ EMAIL_HANDLER_FROM: 'sluice@sender.example', EMAIL_HANDLER_TO: 'people@receiver.example' },
-    });
+    const worker = await fleet.worker(
+      {
+        ...{ HANDLER: 'email', EMAIL_HANDLER_SERVER: mailbox.url },
+        ...{ EMAIL_HANDLER_FROM: 'sluice@sender.example', EMAIL_HANDLER_TO: 'people@receiver.example' },
+      },
+      WORKER,
+    );
     const delivered = await fleet.send('Hello');
-    await until(hasStatus(delivered, 'delivered'), 10_000);
+    await until(fleet.has(delivered, 'delivered'), 10_000);
     expect(mailbox.received.map(({ text }) => text.includes(`Message-ID: <${delivered}@`))).toEqual([true]);
     mailbox.refuse(550);
     const refused = await fleet.send('Hello?');
-    await until(hasStatus(refused, 'failed'), 10_000);
+    await until(fleet.has(refused, 'failed'), 10_000);
     const failed = { attempts: 1, failureReason: 'The mail server returned 550.' };
     expect(await fleet.message(refused)).toMatchObject(failed);
-    await stop(worker);
+    expect(await worker.end()).toBe(0);
     await mailbox.close();
   }, 40_000);
 
@@ -99,6 +91,6 @@ describe('a worker with a handler selected by HANDLER', () => {
     await until(() => fleet.handled().length - before === 15, 15_000);
     // The first five in the first second, the last five in the third.
     expect(Date.now() - begin).toBeGreaterThan(1_500);
-    for (const worker of workers) await stop(worker);
+    for (const worker of workers) expect(await worker.end()).toBe(0);
   }, 40_000);
 });

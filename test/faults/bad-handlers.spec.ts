@@ -1,4 +1,4 @@
-import { Deployment } from '../support/deployment.js';
+import { Fleet } from '../support/fleet.js';
 import { until } from '../support/processes.js';
 import { Rounds } from '../support/rounds.js';
 
@@ -9,49 +9,51 @@ const PATIENCE_MS = 120_000 + FAILING * 60;
 jest.setTimeout(3 * PATIENCE_MS);
 
 describe('Under load from 32 clients, a message is delivered', () => {
-  let deployment: Deployment;
+  let fleet: Fleet;
 
   beforeAll(async () => {
     const settings = { ATTEMPT_TIMEOUT_MS: '1000', MAX_ATTEMPTS: '3', WORKER_CONCURRENCY: '20' };
-    deployment = await Deployment.start({ settings });
-    await deployment.load({ perSecond: 50 });
+    fleet = await Fleet.deploy(settings);
+    await fleet.worker();
+    await fleet.load({ perSecond: 50 });
   });
 
   afterAll(async () => {
     rounds.print();
-    await deployment.stop();
+    await fleet.stop();
   });
 
   const sendAndMeasure = async (behind: string) => {
-    const id = await deployment.sent('hello');
+    const id = await fleet.send('hello');
     const since = performance.now();
-    await until(async () => (await deployment.stored(id))?.status === 'delivered', PATIENCE_MS);
+    await until(fleet.has(id, 'delivered'), PATIENCE_MS);
     rounds.note(`a message behind ${behind}: delivered after`, Math.round(performance.now() - since));
   };
 
   it('although as many handlers hang as a worker runs concurrently; those attempts time out', async () => {
-    const hanging = await Promise.all(Array.from({ length: 20 }, () => deployment.sent('hang')));
+    const hanging = await Promise.all(Array.from({ length: 20 }, () => fleet.send('hang')));
     await sendAndMeasure('twenty that hang');
     for (const id of hanging) {
-      await until(async () => (await deployment.stored(id))?.status === 'failed', 120_000);
-      expect(await deployment.stored(id)).toMatchObject({ failure_reason: 'The attempt took longer than 1000 ms.' });
+      await until(fleet.has(id, 'failed'), 120_000);
+      const failureReason = 'The attempt took longer than 1000 ms.';
+      expect(await fleet.message(id)).toMatchObject({ failureReason });
     }
   });
 
   it(`although ${FAILING} earlier messages fail, each after three attempts`, async () => {
     for (let left = FAILING; left > 0; left -= 1_000) {
-      const messages = Array.from({ length: Math.min(left, 1_000) }, () => ({ message: 'throw' }));
-      expect((await deployment.request('POST /messages/batch', { messages })).status).toBe(202);
+      const messages = Array.from({ length: Math.min(left, 1_000) }, () => 'throw');
+      expect((await fleet.client.sendBatch(fleet.account, { messages })).status).toBe(202);
     }
     await sendAndMeasure(`${FAILING} that fail`);
-    await deployment.going();
+    await fleet.going();
     await until(async () => {
       const failed = `SELECT FROM sluice.messages WHERE text = 'throw' AND status = 'failed' AND attempts = 3`;
-      return (await deployment.database.sql(failed)).length === FAILING;
+      return (await fleet.sql(failed)).length === FAILING;
     }, PATIENCE_MS);
   });
 
   it('and no guarantee is broken', async () => {
-    expect(await deployment.violations()).toEqual([]);
+    expect(await fleet.violations()).toEqual([]);
   });
 });

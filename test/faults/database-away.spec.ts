@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
-import { Deployment } from '../support/deployment.js';
+import { Fleet } from '../support/fleet.js';
 import { until } from '../support/processes.js';
 import { Rounds } from '../support/rounds.js';
 import type { SmallDisk } from '../support/small-disk.js';
@@ -10,33 +10,34 @@ const FAULT_MS = rounds.long ? 10_000 : 2_000;
 jest.setTimeout(200_000);
 
 describe('Under load from 32 clients, messages are accepted again after the database', () => {
-  let deployment: Deployment;
+  let fleet: Fleet;
   let disk: SmallDisk;
 
   beforeAll(async () => {
-    deployment = await Deployment.start({ postgres: { max_connections: '50' } });
-    disk = await deployment.smallDisk();
-    await deployment.load();
+    fleet = await Fleet.deploy({}, { postgres: { max_connections: '50' } });
+    await fleet.worker();
+    disk = await fleet.smallDisk();
+    await fleet.load();
   });
 
   afterAll(async () => {
     rounds.print();
-    await deployment.stop();
+    await fleet.stop();
   });
 
   const recovers = async (fault: string, withinMs = 10_000) => {
-    const ms = await deployment.accepting(performance.now());
+    const ms = await fleet.accepting();
     rounds.note(`${fault}: accepting again after`, ms);
-    await deployment.going();
+    await fleet.going();
     expect(ms).toBeLessThan(withinMs);
   };
 
   /** Resolves when a message is refused with 503. */
   const refuses = () =>
     until(async () => {
-      const response = await deployment.send('hello');
+      const response = await fleet.client.send(fleet.account);
       if (response.status !== 503) return false;
-      expect(await response.json()).toMatchObject({ code: 'unavailable' });
+      expect(response.body).toMatchObject({ code: 'unavailable' });
       return true;
     }, 60_000);
 
@@ -49,28 +50,31 @@ describe('Under load from 32 clients, messages are accepted again after the data
 
   describe.each(rounds.all)('%s', () => {
     it('was shut down immediately and started', async () => {
-      await deployment.database.quit();
+      await fleet.database.quit();
       await refuses();
-      await deployment.database.restart();
+      await fleet.database.restart();
       await recovers('shut down');
     });
 
     it('terminated all connections, five times', async () => {
-      await repeatedly(() => deployment.database.terminateConnections());
+      await repeatedly(() =>
+        fleet.sql(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+          WHERE backend_type = 'client backend' AND pid <> pg_backend_pid() AND datname = current_database()`),
+      );
       await recovers('connections terminated');
     });
 
     it('was paused', async () => {
-      deployment.database.pause();
+      fleet.database.pause();
       await sleep(FAULT_MS);
-      deployment.database.resume();
+      fleet.database.resume();
       await recovers('paused');
     });
 
     it('had no connection left', async () => {
       const hoarded: pg.Client[] = [];
       const hoard = async (): Promise<void> => {
-        const client = new pg.Client({ connectionString: deployment.database.url, application_name: 'hoarder' });
+        const client = new pg.Client({ connectionString: fleet.database.url, application_name: 'hoarder' });
         client.on('error', () => undefined);
         await client.connect();
         hoarded.push(client);
@@ -81,7 +85,7 @@ describe('Under load from 32 clients, messages are accepted again after the data
         await hoarded[0]?.query(
           `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name LIKE 'sluice-%'`,
         );
-        return (await deployment.send('hello')).status === 503;
+        return (await fleet.client.send(fleet.account)).status === 503;
       }, 60_000);
       await sleep(FAULT_MS / 2);
       await Promise.all(hoarded.map((client) => client.end()));
@@ -97,29 +101,29 @@ describe('Under load from 32 clients, messages are accepted again after the data
     });
 
     it('was 100 ms away in each direction, which refuses none', async () => {
-      deployment.link.delayMs = 100;
-      await deployment.going();
-      deployment.link.delayMs = 0;
+      fleet.link.delayMs = 100;
+      await fleet.going();
+      fleet.link.delayMs = 0;
       await recovers('100 ms away');
     });
 
     it('reset connections five times, then refused them', async () => {
       await repeatedly(() => {
-        deployment.link.reset();
+        fleet.link.reset();
       });
-      await deployment.link.cut();
+      await fleet.link.cut();
       await refuses();
-      await deployment.link.restore();
+      await fleet.link.restore();
       await recovers('cut off');
     });
 
     it('left connections half-open', async () => {
-      deployment.link.abandon();
+      fleet.link.abandon();
       await recovers('half-open connections', 40_000);
     });
   });
 
   it('and no guarantee is broken', async () => {
-    expect(await deployment.violations()).toEqual([]);
+    expect(await fleet.violations()).toEqual([]);
   });
 });

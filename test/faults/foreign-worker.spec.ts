@@ -1,5 +1,4 @@
-import { readFile } from 'node:fs/promises';
-import { Deployment } from '../support/deployment.js';
+import { Fleet } from '../support/fleet.js';
 import type { Program } from '../support/processes.js';
 import { until } from '../support/processes.js';
 
@@ -12,40 +11,38 @@ const CONCURRENCY = 2;
 it(
   `A bare BullMQ worker, an API and a worker, each killed ${ROUNDS} times, lose nothing and leave all statuses correct`,
   async () => {
-    const deployment = await Deployment.start({
-      settings: { WORKER_CONCURRENCY: String(CONCURRENCY), RECONCILE_INTERVAL_MS: '1000', HANDLER_MS: '' },
+    const fleet = await Fleet.deploy({
+      ...{ WORKER_CONCURRENCY: String(CONCURRENCY), RECONCILE_INTERVAL_MS: '1000', HANDLER_MS: '' },
     });
+    const worker = await fleet.worker();
     const bare: Program[] = [];
     const startBare = () => {
-      const program = deployment.run('examples/bare-worker/worker.mjs');
+      const program = fleet.start('examples/bare-worker/worker.mjs');
       bare.push(program);
       return program;
     };
     let running = startBare();
-    const callers = await deployment.load({ perSecond: 1_000 });
+    const callers = await fleet.load({ perSecond: 1_000 });
     const acknowledged = (count: number) => until(() => callers.acknowledged > count, 120_000);
     for (let kill = 0; kill < KILLS; kill++) {
       await acknowledged((MESSAGES * (kill + 1)) / (KILLS + 2));
       if (kill % 3 === 0) {
         await running.printed(/msg_/);
-        running.signal('SIGKILL');
-        await running.ended();
+        await running.kill();
         running = startBare();
       } else {
-        const role = kill % 3 === 1 ? deployment.api : deployment.worker;
-        role.kill();
-        await role.start();
+        const program = kill % 3 === 1 ? fleet.api : worker;
+        await program.kill();
+        await program.restart();
       }
     }
     await acknowledged(MESSAGES);
     // Jobs of a killed bare worker remain locked for half a minute.
-    expect(await deployment.violations()).toEqual([]);
+    expect(await fleet.violations()).toEqual([]);
 
-    const handled = (await readFile(deployment.file('handled'), 'utf8')).match(/msg_\w+/g) ?? [];
+    const handled = fleet.handled().map(({ id }) => id);
     const printed = bare.flatMap(({ output }) => output.match(/^msg_\w+/gm) ?? []);
-    const stored = await deployment.database.sql<{ id: string; attempts: number }>(
-      'SELECT id, attempts FROM sluice.messages',
-    );
+    const stored = await fleet.sql<{ id: string; attempts: number }>('SELECT id, attempts FROM sluice.messages');
     process.stdout.write(
       `delivered ${stored.length}: ${printed.length} by the bare worker, ${handled.length} by ours\n`,
     );
@@ -54,9 +51,8 @@ it(
     expect(printed.length).toBeGreaterThan(0);
     // Only the jobs that the built-in worker ran when it was killed have a second attempt.
     expect(stored.filter(({ attempts }) => attempts !== 1).length).toBeLessThanOrEqual(ROUNDS * CONCURRENCY);
-    running.signal('SIGTERM');
-    expect([await running.ended(), await deployment.api.end(), await deployment.worker.end()]).toEqual([0, 0, 0]);
-    await deployment.stop();
+    expect(await Promise.all([running, fleet.api, worker].map((program) => program.end()))).toEqual([0, 0, 0]);
+    await fleet.stop();
   },
   240_000 + ROUNDS * 120_000,
 );

@@ -1,34 +1,37 @@
-import { Deployment, type Role } from '../support/deployment.js';
+import { Fleet } from '../support/fleet.js';
+import type { Program } from '../support/processes.js';
 import { Rounds } from '../support/rounds.js';
 
 const rounds = new Rounds();
 jest.setTimeout(200_000);
 
 describe('Under load from 32 clients', () => {
-  let deployment: Deployment;
+  let fleet: Fleet;
+  let worker: Program;
 
   beforeAll(async () => {
-    deployment = await Deployment.start();
-    await deployment.load();
+    fleet = await Fleet.deploy();
+    worker = await fleet.worker();
+    await fleet.load();
   });
 
   afterAll(async () => {
     rounds.print();
-    await deployment.stop();
+    await fleet.stop();
   });
 
   /** Notes how long it takes until a message is accepted after the restart. */
-  const killAndRestart = async (what: string, roles: Role[], { database = false } = {}) => {
-    for (const role of roles) role.kill();
-    if (database) await deployment.database.kill();
-    if (database) await deployment.database.restart();
-    await Promise.all(roles.map((role) => role.start()));
-    rounds.note(`${what} killed, accepting after its restart`, await deployment.accepting(performance.now()));
-    await deployment.going();
+  const killAndRestart = async (what: string, programs: Program[], { database = false } = {}) => {
+    await Promise.all(programs.map((program) => program.kill()));
+    if (database) await fleet.database.kill();
+    if (database) await fleet.database.restart();
+    await Promise.all(programs.map((program) => program.restart()));
+    rounds.note(`${what} killed, accepting after its restart`, await fleet.accepting());
+    await fleet.going();
   };
 
   it.each(rounds.all)('%s: the API, the worker, both, PostgreSQL and everything can be killed', async () => {
-    const { api, worker } = deployment;
+    const { api } = fleet;
     await killAndRestart('API', [api]);
     await killAndRestart('worker', [worker]);
     await killAndRestart('API and worker', [api, worker]);
@@ -37,6 +40,6 @@ describe('Under load from 32 clients', () => {
   });
 
   it('and no guarantee is broken', async () => {
-    expect(await deployment.violations()).toEqual([]);
+    expect(await fleet.violations()).toEqual([]);
   });
 });

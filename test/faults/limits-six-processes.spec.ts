@@ -8,23 +8,18 @@ const LIMIT = 60;
 jest.setTimeout(60_000 + ROUNDS * 10_000);
 
 it(`${PROCESSES} API processes admit exactly the limit of 240 parallel requests, each remaining number once`, async () => {
-  const fleet = await Fleet.startProcesses();
-  const { client } = fleet;
-  const others = Array.from({ length: PROCESSES - 1 }, () => fleet.start('dist/apps/api/main.js'));
-  const programs = [fleet.api, ...others];
-  await Promise.all(programs.map((program) => program.printed(/"msg":"listening"/)));
-  const { DATABASE_URL = '' } = client.environment;
-  const apis = [client, ...others.map((program) => TestApi.at(program.address('url'), DATABASE_URL))];
+  const fleet = await Fleet.startProcesses({}, PROCESSES);
+  const { DATABASE_URL = '' } = fleet.client.environment;
+  const apis = fleet.apis.map(({ url }) => TestApi.at(url, DATABASE_URL));
 
   for (let round = 0; round < ROUNDS; round++) {
-    const responses = await burst(apis, await client.signUp('free'), 240);
+    const responses = await burst(apis, await fleet.client.signUp('free'), 240);
 
     expect(tally(responses)).toEqual({ 200: LIMIT, [REFUSED]: 240 - LIMIT });
     expect(remainingOf(responses)).toEqual(Array.from({ length: LIMIT }, (_, index) => LIMIT - 1 - index));
   }
 
-  for (const program of programs) program.signal('SIGTERM');
-  expect(await Promise.all(programs.map((program) => program.ended()))).toEqual(programs.map(() => 0));
-  await Promise.all(apis.slice(1).map((api) => api.stop()));
+  expect(await Promise.all(fleet.apis.map((api) => api.end()))).toEqual(fleet.apis.map(() => 0));
+  await Promise.all(apis.map((api) => api.stop()));
   await fleet.stop();
 });

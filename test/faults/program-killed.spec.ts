@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { formatReport } from '../../apps/cli/verify/report.js';
-import { startClients } from '../support/deployment.js';
+import { startClients } from '../support/fleet.js';
 import { freePort, isAlive, killAll, Program, ROOT, until } from '../support/processes.js';
 
 const ROUNDS = Number(process.env.FAULT_ROUNDS ?? 2);

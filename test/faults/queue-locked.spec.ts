@@ -1,5 +1,4 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Deployment } from '../support/deployment.js';
 import { Fleet } from '../support/fleet.js';
 import { residentBytes, until } from '../support/processes.js';
 
@@ -7,24 +6,25 @@ const MEBIBYTE = 1_048_576;
 const LOCKED_MS = process.env.FAULT_ROUNDS === undefined ? 5_000 : 60_000;
 
 it('While the queue is locked under load, messages are accepted; later, all are delivered and the outbox is empty', async () => {
-  const deployment = await Deployment.start();
-  const { database, api } = deployment;
-  const callers = await deployment.load();
+  const fleet = await Fleet.deploy();
+  const { api } = fleet;
+  await fleet.worker();
+  const callers = await fleet.load();
 
   const before = { accepted: callers.acknowledged, memory: residentBytes(api.pid) };
-  const locked = await database.locked('bullmq.job');
+  const release = await fleet.client.hold('LOCK TABLE bullmq.job');
   await sleep(LOCKED_MS);
   const accepted = callers.acknowledged - before.accepted;
   const grown = residentBytes(api.pid) - before.memory;
-  await locked.release();
+  await release();
   process.stdout.write(`accepted while locked: ${accepted}, memory: +${Math.round(grown / MEBIBYTE)} MiB\n`);
 
-  expect(await deployment.violations()).toEqual([]);
+  expect(await fleet.violations()).toEqual([]);
   expect(accepted).toBeGreaterThan(100);
   expect(callers.count('503 unavailable')).toBe(0);
   expect(grown).toBeLessThan(512 * MEBIBYTE);
-  await until(async () => (await database.sql('SELECT FROM sluice.outbox')).length === 0, 5_000);
-  await deployment.stop();
+  await until(async () => (await fleet.sql('SELECT FROM sluice.outbox')).length === 0, 5_000);
+  await fleet.stop();
 }, 240_000);
 
 it('The outbox is empty within a second after traffic ends', async () => {

@@ -1,5 +1,5 @@
 import { lowestId, UuidV7Ids } from '#kernel/ids.js';
-import { Deployment } from '../support/deployment.js';
+import { Fleet } from '../support/fleet.js';
 import { until } from '../support/processes.js';
 
 const DAY_MS = 86_400_000;
@@ -10,8 +10,8 @@ const nameOf = (from: Date, to: Date) =>
   [from, to].map((date) => date.toISOString().slice(0, 10).replaceAll('-', '')).join('_');
 
 /** Divides the only partition into three, two of which have ended. Resolves to their names. */
-async function age({ database }: Deployment): Promise<string[]> {
-  const [row] = await database.sql<{ first: string }>(
+async function age(fleet: Fleet): Promise<string[]> {
+  const [row] = await fleet.sql<{ first: string }>(
     `SELECT substring(relname, 10) AS first FROM pg_class WHERE relname ~ '^messages_19700101_\\d{8}$'`,
   );
   const first = row?.first ?? '';
@@ -25,15 +25,15 @@ async function age({ database }: Deployment): Promise<string[]> {
                 FOR VALUES FROM ('${lowestId('msg', from)}') TO ('${lowestId('msg', to)}')`;
     }),
   ]);
-  await database.sql(`BEGIN; ${statements.join('; ')}; COMMIT`);
+  await fleet.sql(`BEGIN; ${statements.join('; ')}; COMMIT`);
   return [nameOf(new Date(0), daysAgo(6)), nameOf(daysAgo(6), daysAgo(5))];
 }
 
 /** Stores failed messages whose delivery takes long. Resolves to their ids. */
-async function failedAt({ database }: Deployment, createdAt: Date): Promise<string[]> {
+async function failedAt(fleet: Fleet, createdAt: Date): Promise<string[]> {
   const ids = new UuidV7Ids();
   const made = Array.from({ length: OLD }, () => ids.next('msg', createdAt));
-  await database.sql(
+  await fleet.sql(
     `WITH added AS (
        INSERT INTO sluice.messages (id, account_id, text, status, created_at, updated_at, attempts, failure_reason)
        SELECT id, (SELECT id FROM sluice.accounts LIMIT 1), 'wait 2000', 'failed', $2, $2, 1, 'refused' FROM unnest($1::text[]) id
@@ -47,45 +47,43 @@ async function failedAt({ database }: Deployment, createdAt: Date): Promise<stri
 }
 
 it('Removing old messages removes a whole partition or nothing when it is killed, and never a message that is retried', async () => {
-  const deployment = await Deployment.start({ settings: { RETENTION_DAYS: '1', WORKER_LOCK_MS: '5000' } });
-  const { database, worker } = deployment;
-  const [older = '', newer = ''] = await age(deployment);
-  await failedAt(deployment, daysAgo(8));
-  const [retried = ''] = await failedAt(deployment, daysAgo(6));
+  const fleet = await Fleet.deploy({ RETENTION_DAYS: '1', WORKER_LOCK_MS: '5000' });
+  const { database } = fleet;
+  const worker = await fleet.worker();
+  const [older = '', newer = ''] = await age(fleet);
+  await failedAt(fleet, daysAgo(8));
+  const [retried = ''] = await failedAt(fleet, daysAgo(6));
   const stored = (name: string) =>
-    database.sql<{ messages: number; attempts: number }>(
+    fleet.sql<{ messages: number; attempts: number }>(
       `SELECT (SELECT count(*) FROM sluice.messages_${name})::int AS messages,
               (SELECT count(*) FROM sluice.attempts_${name})::int AS attempts`,
     );
   const holds = (condition: () => Promise<boolean>) => until(condition, 60_000, () => worker.output);
-  const finds = (query: string) => holds(async () => (await database.sql(query)).length > 0);
-  await deployment.load({ perSecond: 50 });
+  const finds = (query: string) => holds(async () => (await fleet.sql(query)).length > 0);
+  await fleet.load({ perSecond: 50 });
 
   // A worker removes old messages when it starts. It and the database are killed after the first partition was emptied
   // and before the commit.
-  await database.sql(`
+  await fleet.sql(`
     CREATE FUNCTION linger() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN PERFORM pg_sleep(60); RETURN NULL; END $$;
     CREATE TRIGGER linger BEFORE DELETE ON sluice.storage EXECUTE FUNCTION linger()`);
-  worker.kill();
-  const started = worker.start().catch(() => undefined);
+  await worker.kill();
+  const started = worker.restart().catch(() => undefined);
   await finds(`SELECT FROM pg_stat_activity WHERE wait_event = 'PgSleep'`);
   await database.kill();
-  worker.kill();
+  await worker.kill();
   await started;
   await database.restart();
   for (const name of [older, newer]) expect(await stored(name)).toEqual([{ messages: OLD, attempts: OLD }]);
 
-  await database.sql('DROP FUNCTION linger CASCADE');
-  await deployment.accepting(performance.now());
-  expect((await deployment.request(`POST /messages/${retried}/retry`)).status).toBe(202);
-  await worker.start();
+  await fleet.sql('DROP FUNCTION linger CASCADE');
+  await fleet.accepting();
+  expect((await fleet.client.ask(fleet.account, `POST /messages/${retried}/retry`)).status).toBe(202);
+  await worker.restart();
   await finds(`SELECT WHERE to_regclass('sluice.messages_${older}') IS NULL`);
-  await holds(async () => {
-    const response = await deployment.request(`GET /messages/${retried}`);
-    return ((await response.json()) as { status?: string }).status === 'delivered';
-  });
+  await holds(fleet.has(retried, 'delivered'));
   expect(await stored(newer)).toEqual([{ messages: OLD, attempts: OLD + 1 }]);
-  await deployment.going();
-  expect(await deployment.violations()).toEqual([]);
-  await deployment.stop();
+  await fleet.going();
+  expect(await fleet.violations()).toEqual([]);
+  await fleet.stop();
 }, 300_000);

@@ -1,6 +1,6 @@
 import { SETTINGS } from '../support/api.js';
 import { createTestDatabase } from '../support/database.js';
-import { Deployment } from '../support/deployment.js';
+import { Fleet } from '../support/fleet.js';
 import { Program } from '../support/processes.js';
 import { Rounds } from '../support/rounds.js';
 
@@ -16,23 +16,23 @@ describe('Processes beside others', () => {
         Program.run(`dist/apps/${app}/main.js`, env),
       );
       await Promise.all(programs.map((program) => program.ready()));
-      for (const program of programs) program.signal('SIGTERM');
-      expect(await Promise.all(programs.map((program) => program.ended()))).toEqual(programs.map(() => 0));
+      expect(await Promise.all(programs.map((program) => program.end()))).toEqual(programs.map(() => 0));
       await database.drop();
     });
   });
 
   it('restart one after another without failing a request of clients that retry', async () => {
-    const deployment = await Deployment.start({ apis: 2 });
-    await deployment.load();
+    const fleet = await Fleet.deploy({}, { apis: 2 });
+    const programs = [...fleet.apis, await fleet.worker()];
+    await fleet.load();
     await rounds.each(async () => {
-      for (const role of deployment.roles) {
-        expect(await role.end()).toBe(0);
-        await role.start();
+      for (const program of programs) {
+        expect(await program.end()).toBe(0);
+        await program.restart();
       }
     });
-    await deployment.going();
-    expect(await deployment.violations()).toEqual([]);
-    await deployment.stop();
+    await fleet.going();
+    expect(await fleet.violations()).toEqual([]);
+    await fleet.stop();
   });
 });

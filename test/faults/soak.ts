@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Deployment } from '../support/deployment.js';
+import { Fleet } from '../support/fleet.js';
 import { residentBytes, until } from '../support/processes.js';
 
 const MEBIBYTE = 1_048_576;
@@ -19,20 +19,19 @@ describe(`${MINUTES} minutes at half of full load from 32 clients`, () => {
   it(
     'do not increase memory, connections or temporary rows without bound',
     async () => {
-      const deployment = await Deployment.start({ settings: { HANDLER_MS: '' } });
+      const fleet = await Fleet.deploy({ HANDLER_MS: '' });
+      const worker = await fleet.worker();
       const sample = async () => {
         const [counts] =
-          await deployment.database.sql<Record<'connections' | 'jobs' | 'events' | 'windows' | 'old_keys', number>>(
-            COUNTS,
-          );
+          await fleet.sql<Record<'connections' | 'jobs' | 'events' | 'windows' | 'old_keys', number>>(COUNTS);
         if (counts === undefined) throw new Error('There are no counts.');
-        const memory = { api: residentBytes(deployment.api.pid), worker: residentBytes(deployment.worker.pid) };
+        const memory = { api: residentBytes(fleet.api.pid), worker: residentBytes(worker.pid) };
         const mebibytes = Object.entries(memory).map(([name, bytes]) => `${name} ${Math.round(bytes / MEBIBYTE)} MiB`);
         process.stdout.write(`${mebibytes.join(', ')}, ${JSON.stringify(counts)}\n`);
         return { ...counts, ...memory };
       };
 
-      const full = await deployment.load({ perSecond: 100_000 });
+      const full = await fleet.load({ perSecond: 100_000 });
       const before = full.acknowledged;
       await sleep(MEASURING_MS);
       const perSecond = Math.round(((full.acknowledged - before) / MEASURING_MS) * 500);
@@ -40,17 +39,17 @@ describe(`${MINUTES} minutes at half of full load from 32 clients`, () => {
       process.stdout.write(`half of full load: ${perSecond} messages a second\n`);
 
       // To be removed during the load.
-      await deployment.database.sql(
+      await fleet.sql(
         `INSERT INTO sluice.idempotency_keys (account_id, key, fingerprint, message_id, created_at)
          SELECT 'acct', n::text, sha256('x'), 'msg', now() - interval '25 hours' FROM generate_series(1, 25000) AS n`,
       );
-      await deployment.load({ perSecond });
+      await fleet.load({ perSecond });
       const samples = [];
       for (let left = MINUTES * 6; left > 0; left--) {
         await sleep(10_000);
         samples.push(await sample());
       }
-      expect(await deployment.violations()).toEqual([]);
+      expect(await fleet.violations()).toEqual([]);
       await until(async () => (await sample()).jobs === 0, 60_000);
 
       const middle = samples[samples.length >> 1];
@@ -63,7 +62,7 @@ describe(`${MINUTES} minutes at half of full load from 32 clients`, () => {
       expect(last.events).toBeLessThan(100_000);
       expect(last.windows).toBe(1);
       expect(last.old_keys).toBe(0);
-      await deployment.stop();
+      await fleet.stop();
     },
     (MINUTES + 10) * 60_000,
   );

@@ -41,8 +41,7 @@ describe('An API process that is stopped', () => {
     idle[0]?.write('POST /messages HTTP/1.1\r\nHost: sluice\r\n');
     await until(() => outcomes.length > 5 * CALLERS, 20_000);
     const stoppedAt = performance.now();
-    fleet.api.signal('SIGTERM');
-    expect(await fleet.api.ended()).toBe(0);
+    expect(await fleet.api.end()).toBe(0);
     expect(performance.now() - stoppedAt).toBeLessThan(GRACE_MS);
     await Promise.all(callers);
     agent.destroy();

@@ -50,8 +50,7 @@ describe('A trace', () => {
     const release = await sluice.client.hold('LOCK TABLE bullmq.job');
     const id = await sluice.send('hello', { traceparent });
     const [request] = await collector.arrived(traceId, 'server');
-    sluice.api.signal('SIGKILL');
-    await sluice.api.ended();
+    await sluice.api.kill();
     await release();
     expect(await sluice.sql('SELECT FROM bullmq.job')).toEqual([]);
     await sluice.worker();
@@ -70,8 +69,7 @@ describe('A trace', () => {
       [worker, 'consumer'],
     ] as const) {
       expect(collector.of(traceId, kind)).toEqual([]);
-      program.signal('SIGTERM');
-      expect(await program.ended()).toBe(0);
+      expect(await program.end()).toBe(0);
       expect(collector.of(traceId, kind)).toHaveLength(1);
     }
   });
@@ -106,8 +104,7 @@ describe('A trace', () => {
     expect(sluice.api.output).toContain('"reason":"connect ECONNREFUSED');
     expect(sluice.api.output).not.toContain('secret-of-the-collector');
     const before = performance.now();
-    sluice.api.signal('SIGTERM');
-    expect(await sluice.api.ended()).toBe(0);
+    expect(await sluice.api.end()).toBe(0);
     expect(performance.now() - before).toBeLessThan(8_000);
   });
 });

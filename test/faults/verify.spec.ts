@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
-import { Deployment } from '../support/deployment.js';
+import { Fleet } from '../support/fleet.js';
 import { Program, until } from '../support/processes.js';
 
 const HOUR_MS = 3_600_000;
@@ -8,35 +8,35 @@ const PATIENCE_MS = 120_000;
 jest.setTimeout(240_000);
 
 describe('npm run verify', () => {
-  let deployment: Deployment;
+  let fleet: Fleet;
 
   beforeAll(async () => {
-    deployment = await Deployment.start();
+    fleet = await Fleet.deploy();
+    await fleet.worker();
   });
-  afterAll(() => deployment.stop());
+  afterAll(() => fleet.stop());
 
   const verify = (ledger: string, ...args: string[]) => {
-    const env = { SLUICE_URL: deployment.api.url, SLUICE_KEY: deployment.apiKey };
-    const all = ['--ledger', deployment.file(ledger), '--rate', '100', '--settle', '100', ...args];
+    const env = { SLUICE_URL: fleet.api.url, SLUICE_KEY: fleet.account.key };
+    const all = ['--ledger', fleet.file(ledger), '--rate', '100', '--settle', '100', ...args];
     return Program.run('dist/apps/cli/verify.js', env, process.execPath, all);
   };
-  const read = (ledger: string) => readFileSync(deployment.file(ledger), 'utf8');
+  const read = (ledger: string) => readFileSync(fleet.file(ledger), 'utf8');
 
   it('can be killed: it resumes with its ledger and finds every guarantee kept', async () => {
     const first = verify('killed', '--duration', '600');
     await until(() => first.output.includes('Ledger') && read('killed').split('\n').length > 100, PATIENCE_MS);
-    first.signal('SIGKILL');
-    await first.ended();
+    await first.kill();
     const second = verify('killed', '--resume');
     expect(await second.ended(PATIENCE_MS)).toBe(0);
     expect(second.output).toMatch(/Every guarantee was kept\.\n$/);
-    expect(read('killed')).not.toContain(deployment.apiKey);
+    expect(read('killed')).not.toContain(fleet.account.key);
   });
 
   it('reports a lost message, also by its exit code', async () => {
     expect(await verify('lost', '--messages', '40').ended(PATIENCE_MS)).toBe(0);
     const { id } = JSON.parse(/^.*"acknowledged".*$/m.exec(read('lost'))?.[0] ?? '') as { id: string };
-    await deployment.database.sql('DELETE FROM sluice.messages WHERE id = $1', [id]);
+    await fleet.sql('DELETE FROM sluice.messages WHERE id = $1', [id]);
     const again = verify('lost', '--resume');
     expect(await again.ended(PATIENCE_MS)).toBe(1);
     expect(again.output).toContain(`was acknowledged as ${id} and is not stored`);
@@ -52,7 +52,7 @@ describe('npm run verify', () => {
   ])('%s', async (name, hours, lines, code, output) => {
     const begun = { run: randomBytes(6).toString('hex'), begunAt: new Date(Date.now() - hours * HOUR_MS) };
     const text = `${JSON.stringify(begun)}\n${lines}`;
-    writeFileSync(deployment.file(name), text);
+    writeFileSync(fleet.file(name), text);
     const program = verify(name, '--resume');
     expect(await program.ended(PATIENCE_MS)).toBe(code);
     expect(program.output).toMatch(output);
@@ -60,8 +60,7 @@ describe('npm run verify', () => {
   });
 
   it('reports a scope that the key lacks', async () => {
-    const issued = await deployment.request('POST /api-keys', { name: 'send only', scopes: ['messages:send'] });
-    const { key } = (await issued.json()) as { key: string };
+    const { key } = await fleet.client.createKey(fleet.account, { scopes: ['messages:send'] });
     const program = verify('unused', '--key', key);
     expect(await program.ended(PATIENCE_MS)).toBe(2);
     expect(program.output).toBe('The key needs the scope messages:read, to list what is stored.\n');

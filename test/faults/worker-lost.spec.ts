@@ -12,7 +12,6 @@ describe('A worker that', () => {
   });
   afterEach(() => fleet.stop());
 
-  const delivered = (id: string) => async () => (await fleet.message(id)).status === 'delivered';
   const hasJobs = (count: number) => async () => (await fleet.sql('SELECT FROM bullmq.job')).length === count;
 
   it('is killed during a delivery: another takes it over within 10 s', async () => {
@@ -22,7 +21,7 @@ describe('A worker that', () => {
     first.signal('SIGKILL');
     const lost = Date.now();
     await fleet.worker();
-    await until(delivered(id), 20_000);
+    await until(fleet.has(id, 'delivered'), 20_000);
     expect(Date.now() - lost).toBeLessThan(10_000);
     expect(fleet.handled().map(({ attempt }) => attempt)).toEqual([1, 2]);
     expect(await fleet.message(id)).toMatchObject({ status: 'delivered', attempts: 2, failureReason: null });
@@ -35,10 +34,10 @@ describe('A worker that', () => {
     await until(() => fleet.began(id, 1), 5_000);
     sleeper.signal('SIGSTOP');
     await fleet.worker();
-    await until(delivered(id), 20_000);
+    await until(fleet.has(id, 'delivered'), 20_000);
     const before = await fleet.message(id);
     sleeper.signal('SIGCONT');
-    await until(delivered(await fleet.send('after')), 5_000);
+    await until(fleet.has(await fleet.send('after'), 'delivered'), 5_000);
     await sleep(1_000);
     expect(await fleet.message(id)).toEqual(before);
     expect(before.attempts).toBe(2);
@@ -65,7 +64,7 @@ describe('A worker that', () => {
       `UPDATE bullmq.job SET deferred_failure = 'job stalled more than allowable limit', stalled_count = 1`,
     );
     await fleet.worker();
-    await until(delivered(id), 10_000);
+    await until(fleet.has(id, 'delivered'), 10_000);
     expect(await fleet.census()).toBe(0);
   });
 
@@ -73,8 +72,7 @@ describe('A worker that', () => {
     const first = await fleet.worker();
     const id = await fleet.send('wait 60000');
     await until(() => fleet.began(id, 1), 5_000);
-    first.signal('SIGKILL');
-    await first.ended();
+    await first.kill();
     const ahead = Date.now() + 3_600_000;
     await fleet.sql(`UPDATE bullmq.job SET locked_until_ms = $1`, [ahead]);
     await fleet.sql(`UPDATE bullmq.meta SET value = $1 WHERE field = 'stalled-check'`, [String(ahead)]);
@@ -89,11 +87,10 @@ describe('A worker that', () => {
     const sent = due.map((deliverAt) => fleet.client.sent(fleet.account, { body: { message: 'later', deliverAt } }));
     const ids = (await Promise.all(sent)).map(({ id }) => id);
     expect(await fleet.census()).toBe(0);
-    await until(delivered(ids[0] ?? ''), 10_000);
-    first.signal('SIGKILL');
-    await first.ended();
+    await until(fleet.has(ids[0] ?? '', 'delivered'), 10_000);
+    await first.kill();
     await fleet.worker();
-    await until(delivered(ids[2] ?? ''), 15_000);
+    await until(fleet.has(ids[2] ?? '', 'delivered'), 15_000);
     for (const [index, id] of ids.entries()) {
       const { status, updatedAt } = await fleet.message(id);
       const lateMs = Date.parse(updatedAt) - (due[index]?.getTime() ?? 0);

@@ -1,20 +1,15 @@
-import pg from 'pg';
 import { EmbeddedPostgres } from '../../apps/dev/embedded-postgres/embedded-postgres.js';
 import { descendants, killAll } from './processes.js';
 
 /** A PostgreSQL that can be killed, paused and restarted with its data and under the same URL. */
 export class DeployedPostgres {
   private paused: number[] = [];
-  private readonly pool: pg.Pool;
 
   private constructor(
     private server: EmbeddedPostgres,
     private readonly dataDir: string,
     private readonly settings: Readonly<Record<string, string>>,
-  ) {
-    this.pool = new pg.Pool({ connectionString: server.url, max: 2 });
-    this.pool.on('error', () => undefined);
-  }
+  ) {}
 
   /** Unlike that of other tests, it commits with fsync. */
   static async start(dataDir: string, settings: Readonly<Record<string, string>>): Promise<DeployedPostgres> {
@@ -24,10 +19,6 @@ export class DeployedPostgres {
 
   get url(): string {
     return this.server.url;
-  }
-
-  async sql<Row extends pg.QueryResultRow>(text: string, values: unknown[] = []): Promise<Row[]> {
-    return (await this.pool.query<Row>(text, values)).rows;
   }
 
   /** The server and all its backends. */
@@ -63,28 +54,8 @@ export class DeployedPostgres {
     for (const pid of this.paused.splice(0)) process.kill(pid, 'SIGCONT');
   }
 
-  /** Terminates all connections but its own. */
-  async terminateConnections(): Promise<void> {
-    await this.sql(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity
-      WHERE backend_type = 'client backend' AND pid <> pg_backend_pid() AND datname = current_database()`);
-  }
-
-  /** Locks a table exclusively until it is released. */
-  async locked(table: string): Promise<{ release(): Promise<void> }> {
-    const client = await this.pool.connect();
-    await client.query('BEGIN');
-    await client.query(`LOCK TABLE ${table}`);
-    return {
-      release: async () => {
-        await client.query('ROLLBACK');
-        client.release();
-      },
-    };
-  }
-
   async stop(): Promise<void> {
     this.resume();
-    await this.pool.end();
     await this.server.stop();
   }
 }

@@ -1,10 +1,18 @@
+import { randomUUID } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type pg from 'pg';
-import { TestApi, type Account, type Settings } from './api.js';
-import { Program } from './processes.js';
+import { Ledger } from '../../apps/cli/verify/ledger.js';
+import { formatReport } from '../../apps/cli/verify/report.js';
+import { Verification } from '../../apps/cli/verify/verification.js';
+import { migrateSchema } from '../../apps/schema.js';
+import { SETTINGS, TestApi, type Account, type Settings } from './api.js';
+import { DeployedPostgres } from './deployed-postgres.js';
+import { Link } from './link.js';
+import { freePort, Program, until } from './processes.js';
+import { smallDisk, type SmallDisk } from './small-disk.js';
 
 export interface StoredMessage {
   readonly id: string;
@@ -32,9 +40,15 @@ const QUICK = {
 /** An API and workers, which are processes of their own, on a database of their own, with an account. */
 export class Fleet {
   private readonly programs: Program[] = [];
+  private callers: Verification | null = null;
+  private disk: SmallDisk | null = null;
+  /** The processes of the API, where it has its own. */
+  readonly apis: Program[] = [];
+  readonly workers: Program[] = [];
   account!: Account;
-  /** The process of the API, where it has one of its own. */
-  api!: Program;
+  /** Its own PostgreSQL, and the way to it: of a deployed fleet. */
+  database!: DeployedPostgres;
+  readonly link = new Link();
 
   private constructor(
     readonly client: TestApi,
@@ -44,43 +58,77 @@ export class Fleet {
 
   static async start(settings: Settings = {}): Promise<Fleet> {
     const client = await new TestApi().start({ ...QUICK, ...settings });
-    const fleet = await Fleet.of(client, { ...client.environment, ...settings });
+    const fleet = new Fleet(client, client.environment, await newFolder());
     fleet.account = await client.signUp();
     return fleet;
   }
 
-  /** The same with an API in a process of its own, as the built program runs it. */
-  static async startProcesses(settings: Settings = {}): Promise<Fleet> {
+  /** The same with APIs in processes of their own, as the built program runs them. */
+  static async startProcesses(settings: Settings = {}, apis = 1): Promise<Fleet> {
     const client = await new TestApi().open();
-    const fleet = await Fleet.of(client, { ...client.environment, ...QUICK, ...settings });
-    fleet.api = fleet.start('dist/apps/api/main.js');
-    await fleet.api.printed(/"url":"[^"]+"/);
-    client.url = fleet.api.address('url');
-    fleet.account = await client.signUp();
-    return fleet;
+    const fleet = new Fleet(client, { ...client.environment, ...QUICK, ...settings }, await newFolder());
+    return fleet.startApis(apis);
   }
 
-  private static async of(client: TestApi, env: Settings): Promise<Fleet> {
-    const folder = await mkdtemp(join(tmpdir(), 'sluice-fleet-'));
-    return new Fleet(client, { ...env, LOG_LEVEL: 'info', HANDLED: join(folder, 'handled') }, folder);
+  /**
+   * The same with a PostgreSQL of its own behind a link, and for load: little is logged.
+   * @param postgres settings of PostgreSQL
+   */
+  static async deploy(
+    settings: Settings = {},
+    { apis = 1, postgres = {} }: { apis?: number; postgres?: Settings } = {},
+  ): Promise<Fleet> {
+    const folder = await newFolder();
+    const database = await DeployedPostgres.start(join(folder, 'postgres'), postgres);
+    await migrateSchema(database.url);
+    const env = { ...SETTINGS, ...QUICK, LOG_LEVEL: 'warn', HANDLER_MS: '5', ...settings };
+    const fleet = new Fleet(TestApi.at('', database.url), env, folder);
+    fleet.database = database;
+    Object.assign(env, { DATABASE_URL: await fleet.link.open(database.url) });
+    return fleet.startApis(apis);
+  }
+
+  private async startApis(count: number): Promise<this> {
+    for (let n = 0; n < count; n++) {
+      const port = { PORT: String(await freePort()) };
+      this.apis.push(this.start('dist/apps/api/main.js', port));
+    }
+    await Promise.all(this.apis.map((api) => api.ready()));
+    this.client.url = this.api.url;
+    this.account = await this.client.signUp();
+    return this;
+  }
+
+  get api(): Program {
+    const [api] = this.apis;
+    if (api === undefined) throw new Error('The API has no process of its own.');
+    return api;
   }
 
   /** A worker that does what messages contain (see worker-process.mjs); resolves when it consumes. */
   async worker(settings: Settings = {}, script?: string): Promise<Program> {
     const program = this.startWorker(settings, script);
-    await program.printed('consuming');
+    await program.ready();
     return program;
   }
 
   startWorker(settings: Settings = {}, script = 'test/support/worker-process.mjs'): Program {
-    return this.start(script, settings);
+    const program = this.start(script, settings);
+    this.workers.push(program);
+    return program;
   }
 
   /** Any program, with the settings of this fleet. */
   start(script: string, settings: Settings = {}, interpreter?: string): Program {
-    const program = Program.run(script, { ...this.env, ...settings }, interpreter);
+    const files = { HANDLED: this.file('handled'), CLOCK_FILE: this.file(`clock-${this.programs.length}`) };
+    const program = Program.run(script, { ...this.env, ...files, ...settings }, interpreter);
     this.programs.push(program);
     return program;
+  }
+
+  /** The path of a file that is removed with the fleet. */
+  file(name: string): string {
+    return join(this.folder, name);
   }
 
   /** Sends a message; resolves to its id. */
@@ -92,9 +140,14 @@ export class Fleet {
     return (await this.client.ask(this.account, `GET /messages/${id}`)).body as unknown as StoredMessage;
   }
 
+  /** A condition to wait for. */
+  has(id: string, status: string): () => Promise<boolean> {
+    return async () => (await this.message(id)).status === status;
+  }
+
   /** Every call of a handler, in their order. */
   handled(): Call[] {
-    const file = join(this.folder, 'handled');
+    const file = this.file('handled');
     const lines = existsSync(file) ? readFileSync(file, 'utf8').split('\n').slice(0, -1) : [];
     return lines.map((line) => {
       const [id = '', attempt = '', ...message] = line.split(' ');
@@ -116,22 +169,98 @@ export class Fleet {
     return this.client.sql<Row>(text, values);
   }
 
-  census(): Promise<number> {
-    return census(this.env.DATABASE_URL ?? '');
+  /** How many messages are open that nothing will deliver, as `npm run census` counts them. */
+  async census(): Promise<number> {
+    const program = this.start('dist/apps/cli/census.js');
+    await program.printed(/^\d+ /m);
+    await program.ended();
+    return Number.parseInt(program.output, 10);
+  }
+
+  /** Stores messages on a disk that can be filled. */
+  async smallDisk(): Promise<SmallDisk> {
+    return (this.disk = await smallDisk(this));
+  }
+
+  /** Starts 32 clients. Resolves when some of their messages are acknowledged. */
+  async load({ perSecond = 200 } = {}): Promise<Verification> {
+    const urls = this.apis.map(({ url }) => url);
+    this.callers = startClients(urls, this.account.key, this.file(`ledger-${randomUUID()}`), perSecond);
+    await this.going();
+    return this.callers;
+  }
+
+  /** The clients that `load` has started. */
+  private get loading(): Verification {
+    if (this.callers === null) throw new Error('There is no load.');
+    return this.callers;
+  }
+
+  /** Resolves when so many more messages of the load are acknowledged. */
+  async going(more = 50): Promise<void> {
+    const wanted = this.loading.acknowledged + more;
+    await until(
+      () => this.loading.acknowledged >= wanted,
+      90_000,
+      () => this.state(),
+    );
+  }
+
+  /** Resolves when a message is accepted, to how many milliseconds that took. */
+  async accepting(): Promise<number> {
+    const since = performance.now();
+    const accepted = async () => {
+      try {
+        const { status } = await this.client.send(this.account);
+        return status === 202;
+      } catch {
+        return false;
+      }
+    };
+    await until(accepted, 90_000, () => this.state());
+    return Math.round(performance.now() - since);
+  }
+
+  /** Stops the load. @returns what breaks a guarantee: responses, what is stored, and processes that ended by themselves */
+  async violations(): Promise<string[]> {
+    await this.loading.stop(60_000);
+    const report = await this.loading.compare(120_000);
+    process.stdout.write(`${formatReport(report)}\n`);
+    const strays = await this.census();
+    return [
+      ...report.guarantees.flatMap((guarantee) => guarantee.violations),
+      ...[...this.apis, ...this.workers].flatMap((program) => program.deaths),
+      ...(strays === 0 ? [] : [`${strays} messages are open and nothing will deliver them`]),
+    ];
   }
 
   async stop(): Promise<void> {
-    for (const program of this.programs) program.signal('SIGKILL');
-    await Promise.all(this.programs.map((program) => program.ended()));
+    await Promise.all(this.programs.map((program) => program.kill()));
+    await this.callers?.stop(0);
     await this.client.stop();
+    await this.link.cut();
+    await (this.database as DeployedPostgres | undefined)?.stop();
+    this.disk?.remove();
     await rm(this.folder, { recursive: true });
+  }
+
+  private state(): string {
+    const outputs = this.programs.map((program) => program.output.slice(-2_000));
+    return [`${this.loading.acknowledged} acknowledged`, ...outputs].join('\n');
   }
 }
 
-/** How many messages are open that nothing will deliver, as `npm run census` counts them. */
-export async function census(databaseUrl: string): Promise<number> {
-  const program = Program.run('dist/apps/cli/census.js', { DATABASE_URL: databaseUrl });
-  await program.printed(/^\d+ /m);
-  await program.ended();
-  return Number.parseInt(program.output, 10);
+/** Starts 32 clients, which record each response in a ledger. */
+export function startClients(urls: string[], apiKey: string, ledgerFile: string, perSecond: number): Verification {
+  const ledger = Ledger.create(ledgerFile, new Date());
+  const clients = new Verification({ urls, apiKey, callers: 32, ledger, maxMessages: 1_000_000, perSecond });
+  clients.start();
+  return clients;
+}
+
+/** PostgreSQL may read it, too. */
+async function newFolder(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'sluice-fleet-'));
+  await chmod(folder, 0o755);
+  return folder;
 }

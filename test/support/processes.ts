@@ -1,24 +1,30 @@
-import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
+import { execFileSync, spawn, type ChildProcess, type SpawnOptions } from 'node:child_process';
 import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 export const ROOT = join(__dirname, '..', '..');
 
-/** A process of the built program, with what it printed. */
+/** Settings of a process whose clock can be set. */
+export const SHIFTED_CLOCK = { NODE_OPTIONS: `--require ${join(ROOT, 'test/support/shifted-clock.cjs')}` };
+
+/** A process of the built program, with what it printed. It can be started again after it has ended. */
 export class Program {
   output = '';
+  /** How it ended whenever the test did not cause it. */
+  readonly deaths: string[] = [];
+  private child!: ChildProcess;
   private isReady = false;
+  private isEnding = false;
 
-  private constructor(private readonly child: ChildProcess) {
-    child.on('message', (message) => {
-      if (message === 'ready') this.isReady = true;
-    });
-    for (const stream of [child.stdout, child.stderr]) {
-      stream?.on('data', (chunk: Buffer) => (this.output += chunk.toString()));
-    }
+  private constructor(
+    private readonly spawn: () => ChildProcess,
+    private readonly env: Readonly<Record<string, string>>,
+  ) {
+    this.begin();
   }
 
   /**
@@ -28,24 +34,45 @@ export class Program {
    */
   static run(
     script: string,
-    env: Record<string, string>,
+    env: Readonly<Record<string, string>>,
     interpreter = process.execPath,
     args: readonly string[] = [],
   ): Program {
     // The settings of the caller must not leak into the test.
     const { PATH, HOME, TMPDIR } = process.env;
     const inherited = Object.fromEntries(Object.entries({ PATH, HOME, TMPDIR }).filter(([, value]) => value));
-    const child = spawn(interpreter, [join(ROOT, script), ...args], {
+    const options: SpawnOptions = {
       cwd: ROOT,
       env: { ...inherited, LOG_LEVEL: 'warn', MANAGEMENT_PORT: '0', ...env },
       // It sends 'ready' on the channel, and notices by it when this process is killed.
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+    };
+    return new Program(() => spawn(interpreter, [join(ROOT, script), ...args], options), env);
+  }
+
+  private begin(): void {
+    this.output = '';
+    this.isReady = false;
+    this.isEnding = false;
+    this.child = this.spawn();
+    this.child.on('message', (message) => {
+      if (message === 'ready') this.isReady = true;
     });
-    return new Program(child);
+    this.child.on('exit', () => {
+      if (!this.isEnding) this.deaths.push(`A process ended unexpectedly: ${this.output.slice(-1_000)}`);
+    });
+    for (const stream of [this.child.stdout, this.child.stderr]) {
+      stream?.on('data', (chunk: Buffer) => (this.output += chunk.toString()));
+    }
   }
 
   get pid(): number {
     return this.child.pid ?? 0;
+  }
+
+  /** Where it serves, if it has got a port. */
+  get url(): string {
+    return `http://127.0.0.1:${this.env.PORT ?? ''}`;
   }
 
   get running(): boolean {
@@ -70,13 +97,38 @@ export class Program {
   }
 
   signal(name: NodeJS.Signals): void {
-    if (this.running) this.child.kill(name);
+    if (!this.running) return;
+    this.isEnding ||= !['SIGSTOP', 'SIGCONT'].includes(name);
+    this.child.kill(name);
   }
 
   /** @returns its exit code, or the signal that ended it */
   async ended(deadlineMs = 20_000): Promise<number | NodeJS.Signals | null> {
     await this.until(() => !this.running, deadlineMs);
     return this.child.exitCode ?? this.child.signalCode;
+  }
+
+  /** Stops it as an orchestrator would; resolves to its exit code. */
+  end(): Promise<number | NodeJS.Signals | null> {
+    this.signal('SIGTERM');
+    return this.ended();
+  }
+
+  /** Kills it without warning. */
+  async kill(): Promise<void> {
+    this.signal('SIGKILL');
+    await this.ended();
+  }
+
+  /** Starts it again; resolves when it serves. */
+  restart(): Promise<void> {
+    this.begin();
+    return this.ready();
+  }
+
+  /** Sets its clock ahead by so many milliseconds, or behind, if it runs with SHIFTED_CLOCK. */
+  setClock(byMs: number): void {
+    writeFileSync(this.env.CLOCK_FILE ?? '', String(byMs));
   }
 
   /** It and all its descendants, at one moment. */

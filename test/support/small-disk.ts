@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { DeployedPostgres } from './deployed-postgres.js';
+import type { Fleet } from './fleet.js';
 
 const MEBIBYTE = 1_048_576;
 
@@ -16,21 +16,21 @@ export interface SmallDisk {
 /**
  * A file system of 32 MiB that contains the tables of messages, or, where none may be mounted, a trigger that raises the
  * error of PostgreSQL.
- * @param folder for the file system, which only PostgreSQL uses
  */
-export async function smallDisk(database: DeployedPostgres, dataDir: string, folder: string): Promise<SmallDisk> {
+export async function smallDisk(fleet: Fleet): Promise<SmallDisk> {
+  const folder = fleet.file('small');
   try {
     mkdirSync(folder);
-    const { uid, gid } = statSync(dataDir);
+    const { uid, gid } = statSync(fleet.file('postgres'));
     execFileSync('mount', ['-t', 'tmpfs', '-o', `size=32m,uid=${uid},gid=${gid},mode=700`, 'tmpfs', folder], {
       stdio: 'ignore',
     });
   } catch {
     process.stdout.write('No file system may be mounted here: a trigger simulates a full disk.\n');
-    return fullByTrigger(database);
+    return fullByTrigger(fleet);
   }
-  await database.sql(`CREATE TABLESPACE small LOCATION '${folder}'`);
-  await database.sql(`DO $$ DECLARE partition regclass; BEGIN
+  await fleet.sql(`CREATE TABLESPACE small LOCATION '${folder}'`);
+  await fleet.sql(`DO $$ DECLARE partition regclass; BEGIN
     FOR partition IN SELECT inhrelid FROM pg_inherits WHERE inhparent = 'sluice.messages'::regclass LOOP
       EXECUTE format('ALTER TABLE %s SET TABLESPACE small', partition);
     END LOOP;
@@ -55,15 +55,15 @@ export async function smallDisk(database: DeployedPostgres, dataDir: string, fol
   };
 }
 
-async function fullByTrigger(database: DeployedPostgres): Promise<SmallDisk> {
-  await database.sql(`CREATE FUNCTION full_disk() RETURNS trigger LANGUAGE plpgsql AS $$
+async function fullByTrigger(fleet: Fleet): Promise<SmallDisk> {
+  await fleet.sql(`CREATE FUNCTION full_disk() RETURNS trigger LANGUAGE plpgsql AS $$
     BEGIN RAISE EXCEPTION USING ERRCODE = '53100', MESSAGE = 'could not extend file: No space left on device'; END $$`);
   return {
     fill: async () => {
-      await database.sql('CREATE TRIGGER full_disk BEFORE INSERT ON sluice.messages EXECUTE FUNCTION full_disk()');
+      await fleet.sql('CREATE TRIGGER full_disk BEFORE INSERT ON sluice.messages EXECUTE FUNCTION full_disk()');
     },
     empty: async () => {
-      await database.sql('DROP TRIGGER full_disk ON sluice.messages');
+      await fleet.sql('DROP TRIGGER full_disk ON sluice.messages');
     },
     remove: () => undefined,
   };

@@ -14,8 +14,7 @@ async function deliver(settings: Record<string, string>, traceparent: string) {
     await worker.printed('"delivered"');
     const kept = await sluice.traceparent(id);
     for (const program of [sluice.api, worker]) {
-      program.signal('SIGTERM');
-      expect(await program.ended()).toBe(0);
+      expect(await program.end()).toBe(0);
     }
     return { kept, api: sluice.api.output, worker: worker.output };
   } finally {
