@@ -105,7 +105,8 @@ const core: Provider[] = [
   provideAs(Backlogs, PostgresBacklogs, [Database]),
   provideAs(StorageLedger, PostgresStorageLedger, [Database]),
   provideAs(Partitions, PostgresPartitions, [Database]),
-  provideAs(DeliveryQueue, BullMqDeliveryQueue, [QueueConnection, WORKER]),
+  provide(BullMqDeliveryQueue, [QueueConnection, WORKER]),
+  { provide: DeliveryQueue, useExisting: BullMqDeliveryQueue },
   provideAs(JobEvents, PostgresJobEvents, [Database, QueueConnection]),
   provideAs(QueueMaintenance, PostgresQueueMaintenance, [Database, QueueConnection, WORKER]),
   strayMessages,
@@ -151,7 +152,7 @@ const consuming: FactoryProvider[] = [
   },
   provide(DeliveryMetrics, [Metrics]),
   provide(DeliverMessage, [Deliveries, TRACED_HANDLER, WORKER, Clock, DeliveryMetrics]),
-  provide(Consumer, [QueueConnection, DeliverMessage, WORKER, LOGGER]),
+  provide(Consumer, [QueueConnection, BullMqDeliveryQueue, DeliverMessage, WORKER, LOGGER]),
 ];
 
 const lifecycle = [

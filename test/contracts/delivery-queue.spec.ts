@@ -1,3 +1,4 @@
+import { NO_TURN } from '#messages/application/fair-scheduler.js';
 import { aMessage, jobOf, messages, TRACEPARENT } from '../support/messages.js';
 import { openBullMq, POLICY } from './bullmq-process.js';
 import { describeDeliveryQueue, type DeliveryQueueSubject } from './delivery-queue.contract.js';
@@ -78,6 +79,26 @@ describe('BullMqDeliveryQueue', () => {
     expect(query.mock.calls[0]?.[0]).toContain('priority');
     expect(await bullmq.getJob(message.id)).toBeDefined();
     await close();
+  });
+
+  it('gives a retry that is due a turn: neither before nor behind the backlogs of others', async () => {
+    const { bullmq, queue, take } = process;
+    await store.reset();
+    const retried = messages(200, { accountId: 'acct_of_retries' });
+    await queue.add(retried);
+    await Promise.all(retried.map(() => take()));
+    for (const { id } of retried) {
+      const job = await bullmq.getJob(id);
+      await job?.changePriority({ priority: NO_TURN });
+      await job?.moveToDelayed(Date.now(), 'token');
+    }
+    await queue.add(messages(200, { accountId: 'acct_of_others' }));
+    // Taking a job, one of the others, makes BullMQ move those that are due.
+    await take();
+    await queue.giveTurnsToRetries();
+    const isRetry = new Set(retried.map(({ id }) => id));
+    const taken = Array.from({ length: 99 }, async () => isRetry.has((await take())?.id ?? ''));
+    expect((await Promise.all(taken)).filter(Boolean)).toHaveLength(50);
   });
 
   it('contains the trace where BullMQ itself puts it, and not in the data of the job', async () => {

@@ -1,8 +1,10 @@
 /** The maximum number of messages of one account in one turn: another account waits for at most this many. */
 const SHARE = 50;
 
-/** The largest priority of BullMQ. */
-const LAST_TURN = 2_097_151;
+/** The largest priority of BullMQ: of a retry that has no turn yet. It never delays a job that has one. */
+export const NO_TURN = 2_097_151;
+
+const LAST_TURN = NO_TURN - 1;
 
 /**
  * Assigns messages to turns in the queue, so that the backlog of one account does not starve another: each turn has a

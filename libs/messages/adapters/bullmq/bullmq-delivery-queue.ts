@@ -5,6 +5,7 @@ import type { Message } from '../../domain/message.js';
 import type { RetryPolicy } from '../../domain/retry-policy.js';
 import { JOB_NAME, toJobData, toTelemetry } from './delivery-job.js';
 import type { QueueConnection } from './queue-connection.js';
+import { giveTurns } from './tables/due-retries.js';
 import { nextPriority } from './tables/queue-depth.js';
 
 /** How long the current turn is cached. */
@@ -43,6 +44,18 @@ export class BullMqDeliveryQueue extends DeliveryQueue {
       // A lock timeout concerns the queue, not a job.
       throw asUnavailable(asUnavailable(error), isContention);
     }
+  }
+
+  /**
+   * Gives every retry that is due a turn. BullMQ moves delayed jobs to the waiting ones itself, and keeps their
+   * priority; the turn of the attempt before may be long past or far ahead.
+   */
+  async giveTurnsToRetries(): Promise<void> {
+    let found: number;
+    do {
+      await this.refreshTurn();
+      found = await giveTurns(this.connection, this.scheduler);
+    } while (found > 0);
   }
 
   private async refreshTurn(): Promise<void> {

@@ -1,13 +1,19 @@
 import { DelayedError, UnrecoverableError, type Job } from 'bullmq';
+import { PeriodicTask } from '#kernel/periodic-task.js';
 import { withTimeout } from '#kernel/timeout.js';
 import type { Logger } from '#platform/logging.js';
 import type { DeliverMessage } from '../../application/deliver-message.js';
+import { NO_TURN } from '../../application/fair-scheduler.js';
+import type { BullMqDeliveryQueue } from './bullmq-delivery-queue.js';
 import { ClockWatch } from './clock-watch.js';
 import { fromJob, WORKER_NAME, type DeliveryJobData } from './delivery-job.js';
 import type { QueueConnection } from './queue-connection.js';
 
 /** Crashes alone never fail a message, so no number of them may fail its job. The largest integer of PostgreSQL. */
 const NEVER = 2_147_483_647;
+
+/** How long a retry that is due waits for its turn while other jobs wait, at most. */
+const GIVE_TURNS_EVERY_MS = 250;
 
 export interface ConsumerOptions {
   readonly queueName: string;
@@ -22,10 +28,16 @@ export interface ConsumerOptions {
 export class Consumer {
   private readonly worker: InstanceType<QueueConnection['classes']['Worker']>;
   private readonly clockWatch: ClockWatch;
+  private readonly turns = new PeriodicTask(() =>
+    this.queue.giveTurnsToRetries().catch((error: unknown) => {
+      this.logger.warn({ err: error }, 'retries that are due could not be given a turn');
+    }),
+  );
   private readonly stopping = new AbortController();
 
   constructor(
     private readonly connection: QueueConnection,
+    private readonly queue: BullMqDeliveryQueue,
     private readonly deliver: DeliverMessage,
     { queueName, concurrency, rate, lockMs }: ConsumerOptions,
     private readonly logger: Logger,
@@ -66,11 +78,13 @@ export class Consumer {
   async start(): Promise<void> {
     await this.clockWatch.start();
     if (!this.worker.isPaused()) void this.worker.run();
+    this.turns.start(GIVE_TURNS_EVERY_MS);
   }
 
   /** Takes no more jobs and waits at most `graceMs` for those in progress. Another worker takes over the rest. */
   async close(graceMs: number): Promise<void> {
     void this.clockWatch.close();
+    await this.turns.close();
     await withTimeout(this.worker.close(), graceMs, () => {
       this.connection.abandon();
     });
@@ -99,8 +113,8 @@ export class Consumer {
       case 'failed':
         throw new UnrecoverableError(outcome.reason);
       case 'again':
-        // It has had its fair scheduling turn: once due, it goes before the backlogs of other accounts.
-        if (job.priority > 0) await job.changePriority({ priority: 0 });
+        // Once due, it is given a turn like a new job.
+        await job.changePriority({ priority: NO_TURN });
         await job.moveToDelayed(Date.now() + outcome.afterMs, token);
         throw new DelayedError();
     }

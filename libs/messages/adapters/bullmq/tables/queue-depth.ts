@@ -1,4 +1,5 @@
 import type { Database } from '#platform/database/database.js';
+import { NO_TURN } from '../../../application/fair-scheduler.js';
 import type { QueueConnection } from '../queue-connection.js';
 
 /** Each has an index of its own in BullMQ's schema. */
@@ -18,10 +19,11 @@ const READ_DEPTH = `
        WHERE queue = $1 AND state = 'waiting' ORDER BY priority, seq LIMIT 1
      ) first) AS oldest`;
 
-/** The priority of the job that a worker takes next; null when none waits. */
+/** The priority of the first waiting job that has a turn; null when there is none. */
 export async function nextPriority({ pool, queue }: QueueConnection): Promise<number | null> {
   const { rows } = await pool.query<{ priority: number }>(
-    `SELECT priority FROM bullmq.job WHERE queue = $1 AND state = 'waiting' ORDER BY priority, seq LIMIT 1`,
+    `SELECT priority FROM bullmq.job WHERE queue = $1 AND state = 'waiting' AND priority < ${NO_TURN}
+     ORDER BY priority, seq LIMIT 1`,
     [queue.name],
   );
   return rows[0]?.priority ?? null;

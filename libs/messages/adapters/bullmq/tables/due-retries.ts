@@ -1,0 +1,41 @@
+import { NO_TURN, type FairScheduler } from '../../../application/fair-scheduler.js';
+import type { QueueConnection } from '../queue-connection.js';
+
+const AT_ONCE = 1_000;
+
+const DUE = `FROM bullmq.job WHERE queue = $1 AND state = 'waiting' AND priority = ${NO_TURN}`;
+
+// Of several processes, each gets other retries.
+const FIND = `SELECT id, data->>'accountId' AS account_id ${DUE} ORDER BY seq LIMIT ${AT_ONCE} FOR UPDATE SKIP LOCKED`;
+
+// Workers skip locked jobs, and may have found none but these: the notification wakes them.
+const UPDATE = `
+  WITH given AS (
+    UPDATE bullmq.job j SET priority = t.turn
+    FROM unnest($2::text[], $3::int[]) AS t (id, turn) WHERE j.queue = $1 AND j.id = t.id
+  )
+  SELECT pg_notify('bullmq_jobs', $1)`;
+
+/**
+ * Gives retries that have become due a turn each, as if their messages were sent now.
+ * @returns how many it found; there may be more
+ */
+export async function giveTurns({ pool, queue }: QueueConnection, scheduler: FairScheduler): Promise<number> {
+  // Mostly none is due: one statement instead of a transaction.
+  if ((await pool.query(`SELECT ${DUE} LIMIT 1`, [queue.name])).rows.length === 0) return 0;
+  const client = await pool.connect();
+  let failed = true;
+  try {
+    await client.query('BEGIN');
+    const { rows } = await client.query<{ id: string; account_id: string }>(FIND, [queue.name]);
+    const { turns, added } = scheduler.assign(rows.map(({ account_id }) => account_id));
+    await client.query(UPDATE, [queue.name, rows.map(({ id }) => id), turns]);
+    await client.query('COMMIT');
+    added();
+    failed = false;
+    return rows.length;
+  } finally {
+    // Closing the connection rolls back.
+    client.release(failed);
+  }
+}
