@@ -12,6 +12,8 @@ const MIGRATIONS = [
   'rate-limiting/0001-rate-limits',
   'rate-limiting/0002-take-hits',
   'messages/0001-messages',
+  'accounts/0003-suspension',
+  'messages/0002-suspended-accounts',
 ] as const;
 
 /** The key of the advisory lock: "sluice" in ASCII. */

@@ -25,7 +25,7 @@ import { countAuthentications } from './adapters/monitoring/authentication-metri
 import { PostgresAccounts } from './adapters/postgres/postgres-accounts.js';
 import { Accounts } from './application/accounts.js';
 import { AUTHENTICATED, AuthenticateCaller } from './application/authenticate-caller.js';
-import { ChangePlan } from './application/change-plan.js';
+import { ChangeAccount } from './application/change-account.js';
 import { CreateApiKey } from './application/create-api-key.js';
 import { GetAccount } from './application/get-account.js';
 import { KeySecrets } from './application/key-secrets.js';
@@ -50,7 +50,7 @@ const core: FactoryProvider[] = [
   provide(ListApiKeys, [Accounts, LastUsedTracker]),
   provide(GetAccount, [Accounts]),
   provide(ListAccounts, [Accounts]),
-  provide(ChangePlan, [Accounts]),
+  provide(ChangeAccount, [Accounts]),
 ];
 
 const http: FactoryProvider[] = [

@@ -19,6 +19,7 @@ export type ErrorCode =
   | 'unauthorized'
   | 'insufficient_scope'
   | 'signup_closed'
+  | 'account_suspended'
   | 'not_found'
   | 'message_not_found'
   | 'method_not_allowed'

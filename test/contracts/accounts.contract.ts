@@ -58,7 +58,7 @@ export function describeAccounts(name: string, open: () => Promise<AccountsSubje
       const second = found[0]?.key.id;
       expect(second).not.toBe(key.id);
       expect(found.map((one) => one?.key.id)).toEqual([second, undefined, key.id, second, key.id]);
-      expect(found[2]).toEqual({ key, epoch: 0 });
+      expect(found[2]).toEqual({ key, epoch: 0, suspended: false });
       expect(found[1]).toBeNull();
     });
 
@@ -70,6 +70,7 @@ export function describeAccounts(name: string, open: () => Promise<AccountsSubje
 
     const changes: [string, () => Promise<unknown>][] = [
       ['the plan changes', () => accounts.update(account.id, (it) => it.changePlan('pro', null))],
+      ['it is suspended', () => accounts.update(account.id, (it) => it.suspend())],
       ['a key is revoked', () => accounts.revokeKey(account.id, key.id, SENT_AT)],
       ['a key is replaced', () => replace(SENT_AT)],
       ['a key is replaced with a grace', () => replace(after(60_000))],
@@ -82,6 +83,14 @@ export function describeAccounts(name: string, open: () => Promise<AccountsSubje
       await change();
       expect(await epoch()).toBeGreaterThan(0);
       expect(await epoch(otherHash)).toBe(0);
+    });
+
+    it('finds the keys of a suspended account as such', async () => {
+      await accounts.update(account.id, (it) => it.suspend());
+      expect(await accounts.findKey(hash)).toMatchObject({ key, suspended: true });
+      expect(await accounts.find(account.id)).toMatchObject({ suspended: true });
+      await accounts.update(account.id, (it) => it.resume());
+      expect(await accounts.findKey(hash)).toMatchObject({ key, suspended: false });
     });
 
     it('keeps the epoch when no existing key changes', async () => {

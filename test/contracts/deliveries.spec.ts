@@ -70,6 +70,33 @@ describe('PostgresDeliveries, in batches', () => {
     expect(row).toEqual({ failed: 19 });
   });
 
+  it('leaves the messages of a suspended account in the outbox until it is resumed, and counts no attempt', async () => {
+    const { deliveries, outbox } = await store.process();
+    const [queued, taken, other] = [aMessage(), aMessage(), aMessage({ accountId: 'acct_other' })];
+    await store.sql(`INSERT INTO sluice.accounts (id, name, plan, per_minute, per_day, created_at, suspended)
+      SELECT id, '', 'free', 1, 1, now(), id = '${queued.state.accountId}'
+      FROM unnest(ARRAY['acct_other', '${queued.state.accountId}']) AS id`);
+    for (const message of [queued, taken, other]) await store.put(message);
+    const claims = await Promise.all([queued, taken, other].map((of) => deliveries.claim(jobOf(of), claimTerms())));
+    expect(claims.map((claim) => claim?.id)).toEqual([undefined, undefined, other.id]);
+    expect(await store.find(queued)).toEqual(queued);
+
+    const swept: string[] = [];
+    const sweep = async () => {
+      const relay = (all: readonly Message[]) =>
+        Promise.resolve(new Set<string>(void swept.push(...all.map(({ id }) => id))));
+      while ((await outbox.sweep(0, relay)) > 0);
+      return swept;
+    };
+    expect(await sweep()).toEqual([]);
+    await store.sql('UPDATE sluice.accounts SET suspended = false');
+    // Their jobs may not be removed yet.
+    expect(await sweep()).toEqual([]);
+    await store.sql(`UPDATE sluice.outbox SET due_at = due_at - interval '5 seconds'`);
+    expect((await sweep()).sort()).toEqual([queued.id, taken.id].sort());
+    expect((await deliveries.claim(jobOf(queued), claimTerms()))?.state.attempts).toBe(1);
+  });
+
   it('is unavailable while the message is locked for longer than a statement waits', async () => {
     const { deliveries } = await store.process();
     const message = aMessage();

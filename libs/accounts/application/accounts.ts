@@ -12,6 +12,8 @@ export interface FoundKey {
   readonly key: ApiKey;
   /** The account's epoch at that moment. It grows with every change of the account or of one of its keys. */
   readonly epoch: number;
+  /** Whether the account was suspended. */
+  readonly suspended: boolean;
 }
 
 /**
@@ -28,7 +30,7 @@ export abstract class Accounts {
   abstract list(page: Page): Promise<Account[]>;
 
   /**
-   * Changes the plan and limits of an account. Concurrent changes run one after the other, each on the latest state.
+   * Changes the plan and limits of an account, and whether it is suspended. Concurrent changes run one after the other, each on the latest state.
    * @param change returns the new state; nothing changes when it throws
    * @returns the new state; null when there is no such account
    */

@@ -18,13 +18,13 @@ function process(key: Partial<ApiKey> = {}) {
     ...{ createdAt: SENT_AT, expiresAt: null, lastUsedAt: null },
     ...key,
   };
-  const store: { found: FoundKey | null } = { found: { key: apiKey, epoch: 0 } };
+  const store: { found: FoundKey | null } = { found: { key: apiKey, epoch: 0, suspended: false } };
   const findKey = jest.fn((of: Buffer) => Promise.resolve(of.equals(hash) ? store.found : null));
   const saveLastUses = jest.fn((_uses: ReadonlyMap<string, Date>) => Promise.resolve());
   const lastUsed = new LastUsedTracker({ saveLastUses });
   const authenticate = new AuthenticateCaller({ findKey }, secrets, clock, lastUsed);
   const revoke = () => (store.found = null);
-  const changeAccount = () => (store.found = { key: apiKey, epoch: 1 });
+  const changeAccount = () => (store.found = { key: apiKey, epoch: 1, suspended: false });
   return { store, clock, presented, findKey, saveLastUses, lastUsed, authenticate, revoke, changeAccount };
 }
 
@@ -50,7 +50,9 @@ describe('AuthenticateCaller', () => {
     const { authenticate, presented, changeAccount } = process();
     changeAccount();
     const caller = await authenticate.execute(presented);
-    expect(caller).toEqual({ accountId: 'acct_1', keyId: 'key_1', scopes: ['messages:send'], epoch: 1 });
+    expect(caller).toEqual({
+      ...{ accountId: 'acct_1', keyId: 'key_1', scopes: ['messages:send'], epoch: 1, suspended: false },
+    });
   });
 
   it('rejects a key that was never issued without a query', async () => {

@@ -28,6 +28,7 @@ export interface Caller {
   readonly keyId: string;
   readonly scopes: readonly Scope[];
   readonly epoch: number;
+  readonly suspended: boolean;
 }
 
 /** Wrapped, since the cache cannot hold null. */
@@ -83,11 +84,11 @@ export class AuthenticateCaller {
 
   private toCaller({ found }: CacheEntry): Caller | null {
     if (found === null) return null;
-    const { key, epoch } = found;
+    const { key, epoch, suspended } = found;
     const now = this.clock.now();
     if (key.expiresAt !== null && key.expiresAt <= now) return null;
     this.lastUsed.record(key.id, now);
-    return { accountId: key.accountId, keyId: key.id, scopes: key.scopes, epoch };
+    return { accountId: key.accountId, keyId: key.id, scopes: key.scopes, epoch, suspended };
   }
 
   // Concurrent requests with the same key share one lookup, unless it started more than `joinMs` ago.

@@ -18,7 +18,13 @@ describe('Account', () => {
     ['enterprise', { perMinute: 1_000, perDay: 100_000 }],
   ] as const)('takes the limits of the plan %s, and nothing else changes', (plan, limits) => {
     const { id, name, createdAt } = account;
-    expect(account.changePlan(plan, null)).toEqual({ id, name, plan, limits, createdAt });
+    expect(account.changePlan(plan, null)).toEqual({ id, name, plan, limits, createdAt, suspended: false });
+  });
+
+  it('is suspended until it is resumed, whatever its plan', () => {
+    const suspended = account.suspend().suspend().changePlan('pro', null);
+    expect(suspended).toMatchObject({ plan: 'pro', suspended: true });
+    expect(suspended.resume()).toEqual(account.changePlan('pro', null));
   });
 
   it('has individual limits only with enterprise, and while it stays there', () => {

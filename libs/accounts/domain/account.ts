@@ -13,6 +13,8 @@ export class Account {
     readonly plan: Plan,
     readonly limits: Limits,
     readonly createdAt: Date,
+    /** Its keys are refused, and its messages are not delivered. */
+    readonly suspended = false,
   ) {}
 
   /** @throws ValidationError when the name is invalid */
@@ -33,7 +35,15 @@ export class Account {
       throw new ValidationError([{ pointer: '/limits', detail: 'limits can be set only with the plan enterprise.' }]);
     }
     const unchanged = next === this.plan ? this.limits : PLAN_LIMITS[next];
-    return new Account(this.id, this.name, next, limits ?? unchanged, this.createdAt);
+    return new Account(this.id, this.name, next, limits ?? unchanged, this.createdAt, this.suspended);
+  }
+
+  suspend(): Account {
+    return new Account(this.id, this.name, this.plan, this.limits, this.createdAt, true);
+  }
+
+  resume(): Account {
+    return new Account(this.id, this.name, this.plan, this.limits, this.createdAt, false);
   }
 }
 
@@ -46,6 +56,10 @@ export function nameError(name: string): string | null {
   }
   if (name.includes('\u0000') || !name.isWellFormed()) return 'name must not contain U+0000 or lone surrogates.';
   return null;
+}
+
+export function accountSuspended(): DomainError {
+  return new DomainError('account_suspended', 'The operator of this service has suspended your account. Contact them.');
 }
 
 export function accountNotFound(): DomainError {

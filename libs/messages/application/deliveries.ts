@@ -39,7 +39,8 @@ export abstract class Deliveries {
    * `queued` or `processing` → `processing` under a new claim, with the attempt counted. A `processing` message was
    * started by a worker that has lost the job since: it is taken over, and that attempt is `lost`.
    * Repeating a claim with its token, after a lost response, counts nothing again.
-   * @returns null when there is nothing to run: the message is final, gone, or in another round
+   * @returns null when there is nothing to run: the message is final, gone, or in another round, or its account is
+   * suspended, and the message now waits in the outbox
    */
   abstract claim(job: Job, terms: ClaimTerms): Promise<Message | null>;
 

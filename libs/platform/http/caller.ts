@@ -8,6 +8,8 @@ export interface Caller {
   readonly scopes: readonly string[];
   /** Grows whenever the account or one of its keys changes, which invalidates what was cached before. */
   readonly epoch: number;
+  /** Whether the account is suspended. */
+  readonly suspended: boolean;
 }
 
 declare module 'fastify' {

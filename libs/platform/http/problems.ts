@@ -80,6 +80,14 @@ export const PROBLEMS: Readonly<Record<ErrorCode, ProblemKind>> = {
     cure: 'Ask the operator for an account.',
     example: 'Sign-up is disabled. Ask the operator for an account.',
   },
+  account_suspended: {
+    status: 403,
+    title: 'The account is suspended',
+    cause:
+      'The operator of this service has suspended the account. Its messages are kept, and those that are queued wait until it is resumed. The request was not processed, but counts against the limits of the account.',
+    cure: 'Contact the operator of this service. All keys of the account work again once it is resumed.',
+    example: 'The operator of this service has suspended your account. Contact them.',
+  },
   not_found: {
     status: 404,
     title: 'The path does not exist',

@@ -4,6 +4,8 @@ const OPERATORS_ROUTES = [
   'GET /admin/accounts',
   'GET /admin/accounts/any',
   'PATCH /admin/accounts/any',
+  'GET /admin/accounts/any/api-keys',
+  'DELETE /admin/accounts/any/api-keys/any',
   'GET /admin/bans',
   'DELETE /admin/bans/any',
 ];

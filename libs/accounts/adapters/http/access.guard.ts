@@ -4,6 +4,7 @@ import type { FastifyRequest } from 'fastify';
 import { DomainError } from '#kernel/domain-error.js';
 import { ACCESS, type Access } from '#platform/http/access.js';
 import { unauthorized } from '../../application/authenticate-caller.js';
+import { accountSuspended } from '../../domain/account.js';
 
 /** Enforces the access of a route. A route without an access decorator is for any caller with an API key. */
 export class AccessGuard implements CanActivate {
@@ -19,6 +20,7 @@ export class AccessGuard implements CanActivate {
       throw new DomainError('unauthorized', "Send the operators' key: Authorization: Bearer <ADMIN_API_KEY>.");
     }
     if (caller === undefined) throw unauthorized();
+    if (caller.suspended) throw accountSuspended();
     if (access !== 'caller' && !caller.scopes.includes(access.scope)) {
       throw new DomainError('insufficient_scope', `Use an API key with the scope ${access.scope}.`);
     }

@@ -1,16 +1,34 @@
-import { Controller, Get, Param, Patch, Query } from '@nestjs/common';
-import { IsIn, IsOptional, Validate, ValidatorConstraint, type ValidatorConstraintInterface } from 'class-validator';
+import { Controller, Delete, Get, HttpCode, Param, Patch, Query } from '@nestjs/common';
+import {
+  IsBoolean,
+  IsIn,
+  IsOptional,
+  Validate,
+  ValidatorConstraint,
+  type ValidatorConstraintInterface,
+} from 'class-validator';
 import { ForOperators } from '#platform/http/access.js';
 import { JsonBody } from '#platform/http/json-body.js';
 import { Field, Operation, Section } from '#platform/http/openapi/operation.js';
 import { pageModel, pageOf, PAGING, readPage, type PageView } from '#platform/http/paging.js';
-import { ChangePlan } from '../../application/change-plan.js';
+import { ChangeAccount } from '../../application/change-account.js';
 import { GetAccount } from '../../application/get-account.js';
 import { ListAccounts } from '../../application/list-accounts.js';
+import { ListApiKeys } from '../../application/list-api-keys.js';
+import { RevokeApiKey } from '../../application/revoke-api-key.js';
 import type { Account } from '../../domain/account.js';
+import type { ApiKey } from '../../domain/api-key.js';
 import { limitsError, type Limits } from '../../domain/limits.js';
 import { PLANS, type Plan } from '../../domain/plan.js';
-import { ACCOUNT, ACCOUNT_ID, accountView, LIMITS } from './views.js';
+import {
+  ACCOUNT_ID,
+  API_KEY_PAGE,
+  apiKeyView,
+  KEY_ID,
+  LIMITS,
+  OPERATORS_ACCOUNT,
+  operatorsAccountView,
+} from './views.js';
 
 /** The domain's rule for limits, as a rule of a body. */
 @ValidatorConstraint()
@@ -26,7 +44,7 @@ class ValidLimits implements ValidatorConstraintInterface {
   }
 }
 
-class ChangePlanBody {
+class ChangeAccountBody {
   @Field({ description: 'The new plan. Unchanged if omitted.', examples: ['enterprise'] })
   @IsOptional()
   @IsIn(PLANS, { message: `plan must be one of ${PLANS.join(', ')}.` })
@@ -39,6 +57,14 @@ class ChangePlanBody {
   @IsOptional()
   @Validate(ValidLimits)
   limits?: Limits | null;
+
+  @Field({
+    description: 'Whether the keys of the account are refused and its queued messages wait. Unchanged if omitted.',
+    examples: [false],
+  })
+  @IsOptional()
+  @IsBoolean({ message: 'suspended must be true or false.' })
+  suspended?: boolean | null;
 }
 
 @Section('Operators')
@@ -48,7 +74,9 @@ export class AdminAccountsController {
   constructor(
     private readonly listAccounts: ListAccounts,
     private readonly getAccount: GetAccount,
-    private readonly changePlan: ChangePlan,
+    private readonly changeAccount: ChangeAccount,
+    private readonly listKeys: ListApiKeys,
+    private readonly revokeKey: RevokeApiKey,
   ) {}
 
   @Get()
@@ -56,12 +84,12 @@ export class AdminAccountsController {
     id: 'listAccounts',
     summary: 'List accounts',
     query: PAGING,
-    response: { description: 'A page of accounts.', body: pageModel(ACCOUNT) },
+    response: { description: 'A page of accounts.', body: pageModel(OPERATORS_ACCOUNT) },
   })
   async list(@Query() query: Record<string, unknown>): Promise<PageView<object>> {
     const { limit, before } = readPage(query, 'acct');
     const accounts = await this.listAccounts.execute({ limit: limit + 1, before });
-    return pageOf(accounts, limit, ({ id }: Account) => id, accountView);
+    return pageOf(accounts, limit, ({ id }: Account) => id, operatorsAccountView);
   }
 
   @Get(':id')
@@ -69,25 +97,58 @@ export class AdminAccountsController {
     id: 'getAnyAccount',
     summary: 'Get any account',
     path: { id: ACCOUNT_ID },
-    response: { description: 'The account.', body: ACCOUNT },
+    response: { description: 'The account.', body: OPERATORS_ACCOUNT },
     errors: ['account_not_found'],
   })
   async get(@Param('id') id: string): Promise<object> {
-    return accountView(await this.getAccount.execute(id));
+    return operatorsAccountView(await this.getAccount.execute(id));
   }
 
   @Patch(':id')
   @Operation({
-    id: 'changePlan',
-    summary: 'Change the plan of an account',
+    id: 'changeAccount',
+    summary: 'Change, suspend or resume an account',
     description:
-      'Takes effect everywhere within a second. Requests already counted in the current windows stay counted.',
+      'Takes effect everywhere within a second. Requests already counted in the current windows stay counted. While an account is suspended, its keys get 403 `account_suspended`, its messages are kept, and the built-in worker delivers none of them; deliveries that have started are finished.',
     path: { id: ACCOUNT_ID },
-    response: { description: 'The account with its new plan.', body: ACCOUNT },
+    response: { description: 'The changed account.', body: OPERATORS_ACCOUNT },
     errors: ['account_not_found'],
   })
-  async change(@Param('id') id: string, @JsonBody(ChangePlanBody) body: ChangePlanBody): Promise<object> {
+  async change(@Param('id') id: string, @JsonBody(ChangeAccountBody) body: ChangeAccountBody): Promise<object> {
+    const { plan = null, suspended = null } = body;
     const limits = body.limits ? { perMinute: body.limits.perMinute, perDay: body.limits.perDay } : null;
-    return accountView(await this.changePlan.execute(id, body.plan ?? null, limits));
+    return operatorsAccountView(await this.changeAccount.execute(id, { plan, limits, suspended }));
+  }
+
+  @Get(':id/api-keys')
+  @Operation({
+    id: 'listAnyApiKeys',
+    summary: 'List the API keys of any account',
+    description: 'Returns the active keys of an account, newest first, without their secrets.',
+    path: { id: ACCOUNT_ID },
+    query: PAGING,
+    response: { description: 'A page of API keys.', body: API_KEY_PAGE },
+    errors: ['account_not_found'],
+  })
+  async keys(@Param('id') id: string, @Query() query: Record<string, unknown>): Promise<PageView<object>> {
+    const { limit, before } = readPage(query, 'key');
+    const account = await this.getAccount.execute(id);
+    const keys = await this.listKeys.execute(account.id, { limit: limit + 1, before });
+    return pageOf(keys, limit, ({ id }: ApiKey) => id, apiKeyView);
+  }
+
+  @Delete(':id/api-keys/:keyId')
+  @HttpCode(204)
+  @Operation({
+    id: 'revokeAnyApiKey',
+    summary: 'Revoke an API key of any account',
+    description: 'The key becomes invalid everywhere within a second, even if it is the last one of the account.',
+    path: { id: ACCOUNT_ID, keyId: KEY_ID },
+    response: { description: 'The key was revoked.' },
+    errors: ['account_not_found', 'api_key_not_found'],
+  })
+  async revoke(@Param('id') id: string, @Param('keyId') keyId: string): Promise<void> {
+    const account = await this.getAccount.execute(id);
+    await this.revokeKey.execute(account.id, keyId);
   }
 }

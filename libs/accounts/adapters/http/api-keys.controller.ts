@@ -4,7 +4,7 @@ import { Scoped } from '#platform/http/access.js';
 import { CurrentCaller, type Caller } from '#platform/http/caller.js';
 import { JsonBody, OptionalJsonBody } from '#platform/http/json-body.js';
 import { Field, Operation, Section } from '#platform/http/openapi/operation.js';
-import { pageModel, pageOf, PAGING, readPage, type PageView } from '#platform/http/paging.js';
+import { pageOf, PAGING, readPage, type PageView } from '#platform/http/paging.js';
 import { Time } from '#platform/http/time.js';
 import { CreateApiKey } from '../../application/create-api-key.js';
 import { ListApiKeys } from '../../application/list-api-keys.js';
@@ -12,7 +12,7 @@ import { RevokeApiKey } from '../../application/revoke-api-key.js';
 import { RotateApiKey } from '../../application/rotate-api-key.js';
 import { MAX_NAME_LENGTH } from '../../domain/account.js';
 import { MAX_KEYS, SCOPES, type ApiKey, type Scope } from '../../domain/api-key.js';
-import { API_KEY, apiKeyView, ISSUED_KEY, issuedKeyView, KEY_ID } from './views.js';
+import { API_KEY_PAGE, apiKeyView, ISSUED_KEY, issuedKeyView, KEY_ID } from './views.js';
 
 const MAX_GRACE_SECONDS = 30 * 86_400;
 
@@ -70,7 +70,7 @@ export class ApiKeysController {
     summary: 'List API keys',
     description: 'Returns the active keys of the account, newest first, without their secrets.',
     query: PAGING,
-    response: { description: 'A page of API keys.', body: pageModel(API_KEY) },
+    response: { description: 'A page of API keys.', body: API_KEY_PAGE },
   })
   async list(
     @CurrentCaller() { accountId }: Caller,

@@ -4,7 +4,7 @@ import { unavailable } from '../../../../test/support/messages.js';
 import type { AuthenticateCaller, Caller } from '../../application/authenticate-caller.js';
 import { StaleKeyCheck } from './stale-key-check.js';
 
-const CALLER: Caller = { accountId: 'acct_1', keyId: 'key_1', scopes: [], epoch: 1 };
+const CALLER: Caller = { accountId: 'acct_1', keyId: 'key_1', scopes: [], epoch: 1, suspended: false };
 
 /**
  * The response to a request that was admitted some time ago.

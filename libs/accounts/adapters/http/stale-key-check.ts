@@ -9,7 +9,7 @@ import type { AuthenticateCaller } from '../../application/authenticate-caller.j
 const FRESH_MS = 900;
 
 /**
- * A key that was revoked a second ago gets no successful response, even when its request was admitted before and the
+ * A key that was revoked, or whose account was suspended, a second ago gets no successful response, even when its request was admitted before and the
  * link to the database hangs. It gets 503: the outcome is unknown, and the request may have been carried out.
  */
 export class StaleKeyCheck implements OnModuleInit {
@@ -36,7 +36,7 @@ export class StaleKeyCheck implements OnModuleInit {
   private async isValid(key: string): Promise<boolean> {
     const startedAt = performance.now();
     const caller = await this.authenticate.refresh(key).catch(() => null);
-    return caller !== null && isFresh(startedAt);
+    return caller !== null && !caller.suspended && isFresh(startedAt);
   }
 }
 

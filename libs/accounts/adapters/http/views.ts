@@ -1,3 +1,4 @@
+import { pageModel } from '#platform/http/paging.js';
 import { idOf, nullable, time, viewModel } from '#platform/http/openapi/schema.js';
 import type { Account } from '../../domain/account.js';
 import { SCOPES, type ApiKey } from '../../domain/api-key.js';
@@ -7,6 +8,10 @@ import type { IssuedKey } from '../../application/create-api-key.js';
 
 export function accountView({ id, name, plan, limits, createdAt }: Account) {
   return { id, name, plan, limits, createdAt };
+}
+
+export function operatorsAccountView(account: Account) {
+  return { ...accountView(account), suspended: account.suspended };
 }
 
 /** The only response that contains the key itself. */
@@ -31,13 +36,28 @@ export const LIMITS = viewModel<Limits>('Limits', 'Request limits, shared by all
   perDay: { ...COUNT, examples: [1_000] },
 });
 
-export const ACCOUNT = viewModel<ReturnType<typeof accountView>>('Account', 'An account.', {
+const ACCOUNT_FIELDS = {
   id: ACCOUNT_ID,
   name: ACCOUNT_NAME,
   plan: { type: 'string', enum: PLANS, description: 'The plan, which determines the limits.' },
   limits: LIMITS,
   createdAt: OPENED_AT,
-});
+};
+
+export const ACCOUNT = viewModel<ReturnType<typeof accountView>>('Account', 'An account.', ACCOUNT_FIELDS);
+
+export const OPERATORS_ACCOUNT = viewModel<ReturnType<typeof operatorsAccountView>>(
+  'OperatorsAccount',
+  'An account, as operators see it.',
+  {
+    ...ACCOUNT_FIELDS,
+    suspended: {
+      type: 'boolean',
+      description: 'Whether the keys of the account are refused and its queued messages wait.',
+      examples: [false],
+    },
+  },
+);
 
 const KEY_FIELDS = {
   id: KEY_ID,
@@ -71,6 +91,8 @@ export const API_KEY = viewModel<ReturnType<typeof apiKeyView>>('ApiKey', 'An AP
   ...KEY_FIELDS,
   lastUsedAt: nullable(time('When the key was last used, to the minute. Null if never.', '2026-11-21T09:30:00.000Z')),
 });
+
+export const API_KEY_PAGE = pageModel(API_KEY);
 
 export const NEW_ACCOUNT = viewModel<Record<'id' | 'name' | 'plan' | 'createdAt' | 'apiKey', unknown>>(
   'NewAccount',

@@ -20,6 +20,7 @@ export const AccountSchema = new EntitySchema<Account>({
     name: { type: 'text' },
     plan: { type: 'text' },
     createdAt: { type: 'timestamptz', name: 'created_at' },
+    suspended: { type: 'boolean' },
   },
   embeddeds: { limits: { schema: limits, prefix: false } },
 });

@@ -10,12 +10,13 @@ import { AccountSchema, ApiKeySchema, type StoredApiKey } from './accounts.schem
 
 interface FoundRow extends ApiKey {
   readonly epoch: string;
+  readonly suspended: boolean;
   readonly hash: Buffer;
 }
 
 const FIND_KEYS = `
   SELECT k.id, account_id AS "accountId", k.name, scopes, k.created_at AS "createdAt", expires_at AS "expiresAt",
-         last_used_at AS "lastUsedAt", epoch, hash
+         last_used_at AS "lastUsedAt", epoch, suspended, hash
   FROM sluice.api_keys k JOIN sluice.accounts a ON a.id = account_id
   WHERE hash = ANY ($1::bytea[]) AND revoked_at IS NULL`;
 
@@ -72,7 +73,11 @@ export class PostgresAccounts extends Accounts {
       const account = await lockAccount(manager, id);
       if (account === null) return null;
       const changed = change(account);
-      await manager.update(AccountSchema, id, { plan: changed.plan, limits: changed.limits });
+      await manager.update(AccountSchema, id, {
+        plan: changed.plan,
+        limits: changed.limits,
+        suspended: changed.suspended,
+      });
       return changed;
     });
   }
@@ -138,7 +143,10 @@ export class PostgresAccounts extends Accounts {
   private async findKeys(hashes: Buffer[]): Promise<(FoundKey | null)[]> {
     const rows = await this.database.prepared<FoundRow>('find-keys', FIND_KEYS, [hashes]);
     const found = new Map(
-      rows.map(({ epoch, hash, ...key }) => [hash.toString('base64'), { key, epoch: Number(epoch) }]),
+      rows.map(({ epoch, suspended, hash, ...key }) => [
+        hash.toString('base64'),
+        { key, epoch: Number(epoch), suspended },
+      ]),
     );
     return hashes.map((hash) => found.get(hash.toString('base64')) ?? null);
   }

@@ -16,6 +16,24 @@ const DUE = `due_at <= statement_timestamp()
 const POSTPONE = `
   UPDATE sluice.outbox SET message_ids = $2, due_at = clock_timestamp() + $3 * interval '1 millisecond' WHERE id = $1`;
 
+// In steps, and only when nothing else is due: the messages of other accounts do not wait for these. The job of a message
+// must be gone by then, or a new one would be ignored; its worker removes it right after the entry was added.
+const RESUME = `
+  WITH RECURSIVE waiting (account_id) AS (
+    (SELECT suspended_account FROM sluice.outbox WHERE suspended_account IS NOT NULL ORDER BY 1 LIMIT 1)
+    UNION ALL
+    SELECT (SELECT suspended_account FROM sluice.outbox WHERE suspended_account > account_id ORDER BY 1 LIMIT 1)
+    FROM waiting WHERE account_id IS NOT NULL
+  ), resumed AS (
+    SELECT entry.id FROM waiting, LATERAL (
+      SELECT id FROM sluice.outbox WHERE suspended_account = account_id LIMIT ${SWEEP_ENTRIES} FOR UPDATE SKIP LOCKED
+    ) entry
+    WHERE NOT EXISTS (SELECT FROM sluice.suspended_accounts s WHERE s.id = account_id)
+  )
+  UPDATE sluice.outbox o
+  SET suspended_account = NULL, due_at = greatest(clock_timestamp(), created_at + interval '5 seconds')
+  FROM resumed WHERE o.id = resumed.id RETURNING o.id`;
+
 export class PostgresOutbox extends Outbox {
   constructor(private readonly database: Database) {
     super();
@@ -32,7 +50,7 @@ export class PostgresOutbox extends Outbox {
   async sweep(minAgeMs: number, relay: (messages: readonly Message[]) => Promise<Set<string>>): Promise<number> {
     // Mostly nothing is due: one statement instead of a transaction, ordered so that the index is used.
     const due = await this.database.query(`SELECT FROM sluice.outbox WHERE ${DUE} ORDER BY due_at LIMIT 1`, [minAgeMs]);
-    if (due.length === 0) return 0;
+    if (due.length === 0) return (await this.database.query(RESUME)).length;
     return this.database.transaction(async (client) => {
       const { rows: locks } = await client.query<{ locked: boolean }>(
         `SELECT pg_try_advisory_xact_lock(hashtext('sluice.outbox')) AS locked`,

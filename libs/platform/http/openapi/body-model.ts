@@ -5,6 +5,7 @@ import { Model, nullable, type JsonSchema } from './schema.js';
 /** The rules of class-validator in JSON Schema. */
 const RULES: Readonly<Record<string, (constraints: readonly unknown[]) => JsonSchema>> = {
   isString: () => ({ type: 'string' }),
+  isBoolean: () => ({ type: 'boolean' }),
   isInt: () => ({ type: 'integer' }),
   isArray: () => ({ type: 'array' }),
   arrayNotEmpty: () => ({ minItems: 1 }),

@@ -122,6 +122,7 @@ function errorsOf({ access, body, spec }: Route): Set<ErrorCode> {
   return new Set<ErrorCode>([
     ...COMMON_ERRORS,
     ...(access === 'public' ? [] : (['unauthorized'] as const)),
+    ...(access === 'public' || access === 'operator' ? [] : (['account_suspended'] as const)),
     ...(typeof access === 'object' ? (['insufficient_scope'] as const) : []),
     ...(body ? BODY_ERRORS : hasInput ? (['validation_failed'] as const) : []),
     ...(spec.errors ?? []),
