@@ -28,6 +28,21 @@ describe('A worker that', () => {
     expect(await fleet.census()).toBe(0);
   });
 
+  it('is stopped while a handler outlasts its grace: another goes on at once, and it counts as no crash', async () => {
+    const first = await fleet.worker({ SHUTDOWN_GRACE_MS: '200', WORKER_LOCK_MS: '60000' });
+    const id = await fleet.send('wait 2000');
+    await until(() => fleet.began(id, 1), 5_000);
+    first.signal('SIGTERM');
+    expect(await first.ended()).toBe(0);
+    expect(await fleet.message(id)).toMatchObject({ status: 'queued', attempts: 1, failureReason: 'worker_stopped' });
+    expect(await fleet.census()).toBe(0);
+    await fleet.worker();
+    await until(delivered(id), 10_000);
+    expect(await fleet.sql('SELECT attempts, failures, crashes FROM sluice.messages')).toEqual([
+      { attempts: 2, failures: 0, crashes: 0 },
+    ]);
+  });
+
   it('is stopped beyond its lock: it changes nothing when it wakes after another has delivered', async () => {
     const sleeper = await fleet.worker();
     const id = await fleet.send('wait 500');

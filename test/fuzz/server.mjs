@@ -21,7 +21,7 @@ export async function startServer() {
   const settings = readSettings({
     ...{ DATABASE_URL: postgres.url, HOST: '127.0.0.1', PORT: '0', MANAGEMENT_PORT: '0' },
     ...{ API_KEY_PEPPER: 'a pepper of 32 characters or more', ADMIN_API_KEY: ADMIN_KEY },
-    ...{ SIGNUPS_PER_HOUR: '1000000', ANONYMOUS_PER_MINUTE: '1000000' },
+    ...{ SIGNUP: 'open', SIGNUPS_PER_HOUR: '1000000', ANONYMOUS_PER_MINUTE: '1000000' },
   });
   const api = await startApi(settings, createLogger('error', 'api'));
   const [apiKey, anotherKey] = [await signUp(api.url), await signUp(api.url)];

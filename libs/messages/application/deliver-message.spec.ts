@@ -89,6 +89,23 @@ describe('DeliverMessage', () => {
     expect(reason).toEqual(new Error('The attempt took longer than 20 ms.'));
   });
 
+  it('hands over what is unfinished when the worker stops, without a failure', async () => {
+    let given: AbortSignal | undefined;
+    const worker = new Worker((_, signal) => {
+      given = signal;
+      return new Promise(() => undefined);
+    });
+    const [begun, waiting] = [worker.has(), worker.has()];
+    const run = worker.run(begun);
+    await sleep(0);
+    worker.stopping.abort();
+    expect([await run, await worker.run(waiting)]).toEqual(Array(2).fill({ kind: 'again', afterMs: 0 }));
+    expect(given?.aborted).toBe(true);
+    const handedOver = { status: 'queued', attempts: 1, failures: 0, failureReason: 'worker_stopped', claim: null };
+    expect(worker.stored(begun)).toMatchObject(handedOver);
+    expect(worker.stored(waiting)).toEqual(waiting.state);
+  });
+
   it('does not abort a handler that was in time', async () => {
     let given: AbortSignal | undefined;
     const worker = new Worker(
@@ -162,6 +179,7 @@ describe('DeliverMessage', () => {
     jest.spyOn(worker.deliveries, 'settle').mockRejectedValue(unavailable());
     const message = worker.has();
     const run = worker.run(message);
+    await sleep(0);
     worker.stopping.abort();
     await expect(run).rejects.toMatchObject({ code: 'unavailable' });
     expect(worker.stored(message).status).toBe('processing');
@@ -171,6 +189,7 @@ describe('DeliverMessage', () => {
     const worker = new Worker();
     jest.spyOn(worker.deliveries, 'claim').mockRejectedValue(unavailable());
     const run = worker.run(worker.has());
+    await sleep(0);
     worker.stopping.abort();
     await expect(run).rejects.toMatchObject({ code: 'unavailable' });
     expect(worker.calls).toEqual([]);

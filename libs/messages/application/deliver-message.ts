@@ -37,6 +37,9 @@ const SETTLING_MS = 15_000;
 const CLAIMING_MS = 5_000;
 const MAX_REASON_LENGTH = 1_000;
 const DONE: Outcome = { kind: 'done' };
+const AT_ONCE: Outcome = { kind: 'again', afterMs: 0 };
+/** The worker stops before the handler has ended: a deploy, and no fault of the message. */
+const STOPPED: Failure = { reason: 'worker_stopped', next: null };
 
 /** How a delivery ended; `lost_claim` when another worker has taken the message over. */
 export type DeliveryEnd = 'delivered' | 'retried' | 'failed' | 'lost_claim';
@@ -61,12 +64,13 @@ export class DeliverMessage {
   ) {}
 
   /**
-   * @param stopping aborts when the process ends; another worker then takes over what could not be stored
+   * @param stopping aborts when the process must end: unfinished attempts are handed over to other workers
    * @throws DomainError `unavailable` when the store could not be reached
    */
   async execute(job: Job, stopping: AbortSignal): Promise<Outcome> {
     const terms = { token: randomUUID(), leaseMs: this.terms.attemptTimeoutMs + SETTLING_MS };
     const first = await this.lock.shared(async () => {
+      if (stopping.aborted) return AT_ONCE;
       const claim = () => this.deliveries.claim(job, terms);
       const claimed = await retryWhileUnavailable(claim, CLAIMING_MS, stopping);
       if (claimed === null) return DONE;
@@ -90,7 +94,7 @@ export class DeliverMessage {
 
   private async attempt(claimed: Message, stopping: AbortSignal): Promise<Outcome> {
     const startedAt = performance.now();
-    const failure = await this.handle(claimed);
+    const failure = stopping.aborted ? STOPPED : await this.handle(claimed, stopping);
     this.observer?.handled(performance.now() - startedAt);
     const at = this.clock.now();
     if (failure === null) {
@@ -98,6 +102,9 @@ export class DeliverMessage {
       return DONE;
     }
     const { reason, next } = failure;
+    if (failure === STOPPED) {
+      return (await this.settle('retried', claimed, claimed.handOver(reason, at), stopping)) ? AT_ONCE : DONE;
+    }
     const failures = claimed.state.failures + 1;
     if (next === 'never' || failures >= this.terms.maxAttempts) {
       const failed = await this.settle('failed', claimed, claimed.fail(reason, at), stopping);
@@ -115,7 +122,7 @@ export class DeliverMessage {
   }
 
   /** @returns null when the message was delivered */
-  private async handle({ state }: Message): Promise<Failure | null> {
+  private async handle({ state }: Message, stopping: AbortSignal): Promise<Failure | null> {
     const { attemptTimeoutMs, maxAttempts } = this.terms;
     const { id, accountId, text, createdAt, attempts: attempt, failures, traceparent } = state;
     const delivery = {
@@ -123,16 +130,18 @@ export class DeliverMessage {
       attemptsLeft: Math.max(0, maxAttempts - failures - 1),
       deadline: new Date(this.clock.now().getTime() + attemptTimeoutMs),
     };
-    const timeout = new AbortController();
+    const ending = new AbortController();
     try {
       // An async function, so that a handler that throws synchronously fails only this attempt.
-      const handled = (async () => this.handler.handle(delivery, timeout.signal))();
-      await withTimeout(handled, attemptTimeoutMs, () => {
-        const error = new Error(`The attempt took longer than ${attemptTimeoutMs} ms.`);
-        timeout.abort(error);
+      const handled = (async () => this.handler.handle(delivery, ending.signal))();
+      const end = () => {
+        const what = stopping.aborted ? 'The worker stops.' : `The attempt took longer than ${attemptTimeoutMs} ms.`;
+        const error = new Error(what);
+        ending.abort(error);
+        if (stopping.aborted) return STOPPED;
         throw error;
-      });
-      return null;
+      };
+      return (await withTimeout(handled, attemptTimeoutMs, end, stopping)) ?? null;
     } catch (error) {
       const next = error instanceof GiveUp ? 'never' : error instanceof RetryDelivery ? error.afterMs : null;
       return { reason: reasonOf(error), next };

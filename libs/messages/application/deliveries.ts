@@ -52,7 +52,7 @@ export abstract class Deliveries {
 
   /**
    * Stores how an attempt ended, in the message and in its list of attempts.
-   * @param ended the claimed message after `deliver`, `requeue` or `fail`
+   * @param ended the claimed message after `deliver`, `requeue`, `handOver` or `fail`
    * @returns false when another worker has taken the message over: nothing is changed then
    */
   abstract settle(claimed: Message, ended: Message): Promise<boolean>;

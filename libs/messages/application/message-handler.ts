@@ -23,7 +23,10 @@ export interface Delivery {
  * settings. The error's message becomes the failure reason that the sender sees.
  */
 export abstract class MessageHandler {
-  /** @param signal aborts when the attempt times out; what the handler does afterwards no longer counts */
+  /**
+   * @param signal aborts when the attempt times out, and when the worker stops and its grace is over: another worker then
+   * delivers the message again. What the handler does afterwards no longer counts.
+   */
   abstract handle(delivery: Delivery, signal: AbortSignal): Promise<void>;
 }
 

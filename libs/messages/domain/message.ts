@@ -110,6 +110,11 @@ export class Message {
     return this.move('requeue', at, { claim: null, failures: this.state.failures + 1, failureReason: reason });
   }
 
+  /** Leaves it to another worker, without a failure or a crash. */
+  handOver(reason: string, at: Date): Message {
+    return this.move('requeue', at, { claim: null, failureReason: reason });
+  }
+
   fail(reason: string, at: Date): Message {
     return this.move('fail', at, { claim: null, failures: this.state.failures + 1, failureReason: reason });
   }

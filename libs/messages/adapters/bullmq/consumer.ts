@@ -24,6 +24,9 @@ export interface ConsumerOptions {
   readonly lockMs: number;
 }
 
+/** How long it may take to hand over what is unfinished when the worker stops. */
+const HANDOVER_MS = 1_500;
+
 /** Takes jobs from BullMQ and passes them to `DeliverMessage`. */
 export class Consumer {
   private readonly worker: InstanceType<QueueConnection['classes']['Worker']>;
@@ -81,14 +84,17 @@ export class Consumer {
     this.turns.start(GIVE_TURNS_EVERY_MS);
   }
 
-  /** Takes no more jobs and waits at most `graceMs` for those in progress. Another worker takes over the rest. */
+  /** Takes no more jobs, waits at most `graceMs` for those in progress, and hands the rest over to other workers. */
   async close(graceMs: number): Promise<void> {
     void this.clockWatch.close();
     await this.turns.close();
-    await withTimeout(this.worker.close(), graceMs, () => {
+    const closed = this.worker.close();
+    await withTimeout(closed, graceMs, () => {
+      this.stopping.abort();
+    });
+    await withTimeout(closed, HANDOVER_MS, () => {
       this.connection.abandon();
     });
-    this.stopping.abort();
   }
 
   private onClockChange(aheadMs: number | null): void {
