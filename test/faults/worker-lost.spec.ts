@@ -37,7 +37,7 @@ describe('A worker that', () => {
     expect(await fleet.message(id)).toMatchObject({ status: 'queued', attempts: 1, failureReason: 'worker_stopped' });
     expect(await fleet.census()).toBe(0);
     await fleet.worker();
-    await until(delivered(id), 10_000);
+    await until(fleet.has(id, 'delivered'), 10_000);
     expect(await fleet.sql('SELECT attempts, failures, crashes FROM sluice.messages')).toEqual([
       { attempts: 2, failures: 0, crashes: 0 },
     ]);
