@@ -200,7 +200,7 @@ export const PROBLEMS: Readonly<Record<ErrorCode, ProblemKind>> = {
     status: 429,
     title: 'The API key is temporarily banned',
     cause: 'After the rate limit was exceeded, too many further requests were sent with this key.',
-    cure: 'Stop sending requests with this key for the number of seconds in Retry-After, and make your client respect Retry-After. Each further ban within 24 hours lasts twice as long.',
+    cure: 'Stop sending requests with this key for the number of seconds in Retry-After, and make your client respect Retry-After. Programs that share a key share its ban: give each one its own. Each further ban within 24 hours lasts twice as long.',
     example: 'This key continued after its limit was exceeded. Stop, wait 60 s, and respect Retry-After.',
   },
   internal_error: {
