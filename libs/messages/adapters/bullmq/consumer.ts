@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { DelayedError, UnrecoverableError, type Job } from 'bullmq';
 import { PeriodicTask } from '#kernel/periodic-task.js';
 import { withTimeout } from '#kernel/timeout.js';
@@ -45,6 +46,8 @@ export class Consumer {
     { queueName, concurrency, rate, lockMs }: ConsumerOptions,
     private readonly logger: Logger,
   ) {
+    // One for each delivery in progress.
+    setMaxListeners(concurrency, this.stopping.signal);
     const stalledInterval = Math.max(500, Math.round(lockMs * 0.4));
     this.worker = new connection.classes.Worker<unknown, unknown>(
       queueName,
