@@ -1,6 +1,6 @@
 /**
- * Exits with 1 if the registry reports a vulnerability of level high or critical for a package of the lock file. If the
- * registry does not support audits, as some mirrors, the reason is printed and the exit code is 0.
+ * Exits with 1 if the registry reports a vulnerability of level high or critical for a package of the lock file, and with
+ * 2 if nothing was checked: some registries do not support audits.
  */
 import { spawnSync } from 'node:child_process';
 
@@ -8,7 +8,9 @@ const { stdout } = spawnSync('npm', ['audit', '--json', '--package-lock-only'], 
 const report = parse(stdout);
 const counts = report.metadata?.vulnerabilities;
 if (counts === undefined) {
-  console.log(`Not checked, the registry did not respond: ${report.message ?? report.error?.summary ?? 'npm failed'}`);
+  const reason = report.message ?? report.error?.summary ?? 'npm failed';
+  console.log(`Skipped: the packages are not checked for vulnerabilities. The registry did not: ${reason}`);
+  process.exitCode = 2;
 } else {
   const severe = Object.entries(report.vulnerabilities).filter(([, { severity }]) =>
     /^(high|critical)$/.test(severity),

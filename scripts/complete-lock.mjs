@@ -22,6 +22,10 @@ for (const [path, entry] of Object.entries(lock.packages)) {
 lock.packages = Object.fromEntries(Object.entries(lock.packages).sort(([a], [b]) => a.localeCompare(b, 'en')));
 const after = `${JSON.stringify(lock, null, 2)}\n`;
 if (after !== before) writeFileSync(file, after);
+const unverified = Object.entries(lock.packages).filter(
+  ([path, { integrity }]) => path !== '' && integrity === undefined,
+);
+for (const [path] of unverified) console.log(`${path} has no integrity: this registry does not have it.`);
 console.log(after === before ? 'package-lock.json is complete.' : 'package-lock.json has been completed.');
 
 function isLocked(path, name) {

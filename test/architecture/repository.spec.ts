@@ -1,4 +1,7 @@
+import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { extname, join, relative, sep } from 'node:path';
 import { NODE_FLAGS } from '#platform/process/node-flags.js';
 import { ROOT } from '../support/processes.js';
@@ -42,6 +45,29 @@ describe('The repository', () => {
     const versions = Object.entries({ ...devDependencies, ...dependencies });
     expect(versions.filter(([, version]) => !/^\d+\.\d+\.\d+(-[\w.]+)?$/.test(version))).toEqual([]);
     expect(versions).not.toEqual([]);
+  });
+
+  it('runs no install scripts of packages, some of which send telemetry', () => {
+    expect(execFileSync('npm', ['config', 'get', 'ignore-scripts'], { cwd: ROOT, stdio: 'pipe' }).toString()).toBe(
+      'true\n',
+    );
+  });
+
+  it.each([
+    ['fails for severe vulnerabilities', { severity: 'high' }, 1],
+    ['passes for others', { severity: 'low' }, 0],
+    ['is skipped without a report', null, 2],
+  ])('is audited by a script that %s', async (_, found, status) => {
+    const folder = await mkdtemp(join(tmpdir(), 'sluice-npm-'));
+    const report = found && { metadata: { vulnerabilities: { total: 1 } }, vulnerabilities: { planted: found } };
+    await writeFile(join(folder, 'npm'), `#!/bin/sh\necho '${JSON.stringify(report ?? { message: '405' })}'`, {
+      mode: 0o755,
+    });
+    const env = { ...process.env, PATH: `${folder}:${process.env.PATH ?? ''}` };
+    const audit = spawnSync(process.execPath, ['scripts/audit.mjs'], { cwd: ROOT, env, encoding: 'utf8' });
+    await rm(folder, { recursive: true });
+    expect(audit.status).toBe(status);
+    expect(audit.stdout.includes('Skipped')).toBe(status === 2);
   });
 
   it('starts Node.js with the same flags wherever it serves', () => {
