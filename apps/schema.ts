@@ -14,6 +14,7 @@ const MIGRATIONS = [
   'messages/0001-messages',
   'accounts/0003-suspension',
   'messages/0002-suspended-accounts',
+  'messages/0003-messages-by-status',
 ] as const;
 
 /** The key of the advisory lock: "sluice" in ASCII. */

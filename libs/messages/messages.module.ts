@@ -3,6 +3,7 @@ import { Clock } from '#kernel/clock.js';
 import { Ids } from '#kernel/ids.js';
 import { Backpressure } from '#platform/backpressure.js';
 import { Database } from '#platform/database/database.js';
+import { Reads } from '#platform/database/reads.js';
 import type { Logger } from '#platform/logging.js';
 import { BatchMetrics } from '#platform/management/batch-metrics.js';
 import { Metrics } from '#platform/management/metrics.js';
@@ -78,6 +79,22 @@ function queueConnection({ asynchronousCommit = false }): FactoryProvider {
   };
 }
 
+/** On connections of their own: whatever accounts read, the others are free for what they send. */
+const reads: FactoryProvider = {
+  provide: Reads,
+  useFactory: async ({ database: { url, poolSize }, reads: { perAccount, timeoutMs } }: Settings, logger: Logger) => {
+    const database = await Database.connect({
+      ...{ url, poolSize: Math.ceil(poolSize / 2), applicationName: 'sluice-reads' },
+      ...{ inIndexOrder: true, timeLimitMs: timeoutMs },
+      onError: (error) => {
+        logger.warn({ err: error }, 'database connection lost');
+      },
+    });
+    return new Reads(database, { perCaller: perAccount, maxWaitMs: timeoutMs });
+  },
+  inject: [SETTINGS, LOGGER],
+};
+
 const strayMessages = provideAs(StrayMessages, PostgresStrayMessages, [Database, QueueConnection]);
 
 /** Parts of the settings that constructors take. */
@@ -98,11 +115,12 @@ const core: Provider[] = [
   provide(ReconcilerMonitor, [Metrics, LOGGER]),
   provide(RetentionMonitor, [Metrics, LOGGER]),
   provide(StorageMonitor, [Metrics, LOGGER]),
-  provide(PostgresMessages, [Database, OutboxRelay, BatchMetrics, Backpressure]),
+  reads,
+  provide(PostgresMessages, [Database, Reads, OutboxRelay, BatchMetrics, Backpressure]),
   { provide: Messages, useExisting: PostgresMessages },
   provideAs(Deliveries, PostgresDeliveries, [Database, BatchMetrics]),
   provideAs(Outbox, PostgresOutbox, [Database]),
-  provideAs(Backlogs, PostgresBacklogs, [Database]),
+  provideAs(Backlogs, PostgresBacklogs, [Reads]),
   provideAs(StorageLedger, PostgresStorageLedger, [Database]),
   provideAs(Partitions, PostgresPartitions, [Database]),
   provide(BullMqDeliveryQueue, [QueueConnection, WORKER]),

@@ -50,6 +50,10 @@ export function readSettings(variables: Readonly<Record<string, string | undefin
       ),
       poolSize: env.integer('DATABASE_POOL_SIZE', 10, 2, 1_000),
     },
+    reads: {
+      perAccount: env.integer('READS_PER_ACCOUNT', 2, 1, 1_000),
+      timeoutMs: env.integer('READ_TIMEOUT_MS', 2_000, 10, 600_000),
+    },
     apiKeyPepper: env.required(
       'API_KEY_PEPPER',
       'a secret of at least 32 characters under which API keys are hashed, the same for every process',

@@ -8,6 +8,7 @@ import type { Message } from '#messages/domain/message.js';
 import type { DeliveryQueue } from '#messages/application/delivery-queue.js';
 import { OutboxRelay, type RelayFault } from '#messages/application/outbox-relay.js';
 import { Database } from '#platform/database/database.js';
+import { Reads } from '#platform/database/reads.js';
 import { sqlState } from '#platform/database/errors.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { InMemoryDeliveryQueue } from './fakes/in-memory-delivery-queue.js';
@@ -39,9 +40,10 @@ export class PostgresStore {
    * @param queue where its relay adds jobs; by default one that is away, so that entries stay in the outbox
    */
   async process(queue: DeliveryQueue = queueThatIsAway()) {
-    const database = await Database.connect({
-      ...{ url: this.url, poolSize: 10, applicationName: 'contract', onError: ignore },
-    });
+    const options = { url: this.url, poolSize: 10, applicationName: 'contract', onError: ignore };
+    const database = await Database.connect(options);
+    const reading = await Database.connect({ ...options, inIndexOrder: true });
+    const reads = new Reads(reading, { perCaller: 2, maxWaitMs: 60_000 });
     /** The SQLSTATE of each statement that failed. */
     const faults: string[] = [];
     const prepared = database.prepared.bind(database);
@@ -54,13 +56,13 @@ export class PostgresStore {
     const outbox = new PostgresOutbox(database);
     const reports: RelayFault[] = [];
     const relay = new OutboxRelay(outbox, queue, observing(reports));
-    const messages = new PostgresMessages(database, relay);
+    const messages = new PostgresMessages(database, reads, relay);
     this.opened.unshift(async () => {
       await messages.idle();
       await relay.close();
-      await database.close();
+      await Promise.all([database.close(), reading.close()]);
     });
-    return { database, messages, deliveries: new PostgresDeliveries(database), outbox, relay, faults, reports };
+    return { database, reads, reading, messages, deliveries: new PostgresDeliveries(database), outbox, relay, faults, reports };
   }
 
   async sql<Row extends QueryResultRow>(text: string, values: unknown[] = []): Promise<Row[]> {

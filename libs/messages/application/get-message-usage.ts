@@ -22,7 +22,9 @@ export class GetMessageUsage {
   ) {}
 
   async execute(accountId: string): Promise<MessageUsage> {
-    const [messages, totals] = await Promise.all([this.backlogs.of(accountId), this.ledger.totals([accountId])]);
+    // In turn: the backlog waits for the account's other reads, the rest need not.
+    const messages = await this.backlogs.of(accountId);
+    const totals = await this.ledger.totals([accountId]);
     const limitBytes = this.capBytes === 0 ? null : this.capBytes;
     return { messages, storage: { limitBytes, usedBytes: totals.get(accountId) ?? 0 } };
   }

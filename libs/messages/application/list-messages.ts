@@ -1,11 +1,10 @@
-import type { Message } from '../domain/message.js';
-import type { Messages, Page } from './messages.js';
+import type { Listed, Messages, Page } from './messages.js';
 
 export class ListMessages {
   constructor(private readonly messages: Messages) {}
 
   /** Newest first. */
-  execute(accountId: string, page: Page): Promise<Message[]> {
+  execute(accountId: string, page: Page): Promise<Listed> {
     return this.messages.list(accountId, page);
   }
 }

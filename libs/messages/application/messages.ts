@@ -25,12 +25,21 @@ export interface AcceptedBatch {
   readonly replayed: boolean;
 }
 
+/** The text of all messages of a page, in bytes of UTF-8. A larger message is a page of its own. */
+export const MAX_PAGE_BYTES = 1_048_576;
+
 export interface Page {
   /** At least 1. */
   readonly limit: number;
   /** Only messages older than the one with this id. */
   readonly before: string | null;
   readonly status: MessageStatus | null;
+}
+
+export interface Listed {
+  readonly messages: readonly Message[];
+  /** Whether there are older ones. */
+  readonly more: boolean;
 }
 
 /**
@@ -56,8 +65,8 @@ export abstract class Messages {
 
   abstract find(accountId: string, id: string): Promise<Message | null>;
 
-  /** Newest first. */
-  abstract list(accountId: string, page: Page): Promise<Message[]>;
+  /** Newest first. Reads no more than it returns, whatever is stored. */
+  abstract list(accountId: string, page: Page): Promise<Listed>;
 
   /**
    * The known attempts to deliver a message, at most the newest 1,000, the newest last.

@@ -58,6 +58,12 @@ export const STARTING_TIMEOUT_MS = 10_000;
  */
 export const BY_INDEX = '-c enable_seqscan=off -c random_page_cost=1.1 -c jit=off';
 
+/**
+ * Further options, for statements that read a few rows in the order of an index. A plan must depend neither on
+ * statistics, which may be stale, nor on what a caller asks for.
+ */
+export const IN_INDEX_ORDER = '-c enable_sort=off -c enable_bitmapscan=off -c plan_cache_mode=force_generic_plan';
+
 function ignore(): void {
   // Deliberately empty: see ReliableClient.
 }

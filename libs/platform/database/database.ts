@@ -1,6 +1,6 @@
 import pg, { type Pool, type PoolClient, type QueryResultRow } from 'pg';
 import { DataSource, type EntitySchema } from 'typeorm';
-import { ASYNCHRONOUS_COMMIT, BY_INDEX, CONNECTION_LIMITS, STARTING_TIMEOUT_MS } from './connection.js';
+import { ASYNCHRONOUS_COMMIT, BY_INDEX, CONNECTION_LIMITS, IN_INDEX_ORDER, STARTING_TIMEOUT_MS } from './connection.js';
 import { asUnavailable } from './errors.js';
 import { Repositories } from './repositories.js';
 
@@ -10,6 +10,8 @@ export interface DatabaseOptions {
   readonly applicationName: string;
   /** A crash of the database may lose the commits of about the last second. */
   readonly asynchronousCommit?: boolean;
+  /** Statements read rows in the order of an index, and are never planned anew. */
+  readonly inIndexOrder?: boolean;
   /** Milliseconds that a statement may take, if not those of CONNECTION_LIMITS. */
   readonly timeLimitMs?: number;
   readonly onError: (error: Error) => void;
@@ -30,7 +32,11 @@ export class Database {
       connectionString: options.url,
       max: options.poolSize,
       application_name: options.applicationName,
-      options: options.asynchronousCommit === true ? `${BY_INDEX} ${ASYNCHRONOUS_COMMIT}` : BY_INDEX,
+      options: [
+        BY_INDEX,
+        ...(options.asynchronousCommit === true ? [ASYNCHRONOUS_COMMIT] : []),
+        ...(options.inIndexOrder === true ? [IN_INDEX_ORDER] : []),
+      ].join(' '),
     });
     pool.on('error', options.onError);
     try {

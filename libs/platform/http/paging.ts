@@ -68,23 +68,29 @@ export function readPage<More extends object>(
   return { ...further, limit: Number(limit), before };
 }
 
-/**
- * A page of a list.
- * @param found up to one item more than the limit, which means that there is a next page
- */
+/** A page of a list. @param more whether there is a next page */
+export function pageView<Item, View>(
+  items: readonly Item[],
+  more: boolean,
+  idOf: (item: Item) => string,
+  view: (item: Item) => View,
+): PageView<View> {
+  const last = more ? items.at(-1) : undefined;
+  // Opaque to clients, so that its content can change.
+  return {
+    data: items.map(view),
+    nextCursor: last === undefined ? null : Buffer.from(idOf(last)).toString('base64url'),
+  };
+}
+
+/** A page of what was found: up to one item more than the limit, which means that there is a next page. */
 export function pageOf<Item, View>(
   found: readonly Item[],
   limit: number,
   idOf: (item: Item) => string,
   view: (item: Item) => View,
 ): PageView<View> {
-  const items = found.slice(0, limit);
-  const last = found.length > limit ? items.at(-1) : undefined;
-  // Opaque to clients, so that its content can change.
-  return {
-    data: items.map(view),
-    nextCursor: last === undefined ? null : Buffer.from(idOf(last)).toString('base64url'),
-  };
+  return pageView(found.slice(0, limit), found.length > limit, idOf, view);
 }
 
 function decodeCursor(prefix: string, cursor: unknown): string | null {

@@ -6,7 +6,7 @@ import { CurrentCaller, type Caller } from '#platform/http/caller.js';
 import { CountMore } from '#platform/http/counter.js';
 import { JsonBody } from '#platform/http/json-body.js';
 import { Operation, Section } from '#platform/http/openapi/operation.js';
-import { pageModel, pageOf, PAGING, readPage, type PageView } from '#platform/http/paging.js';
+import { pageModel, pageView, PAGING, readPage, type PageView } from '#platform/http/paging.js';
 import { Traceparent } from '#platform/http/traceparent.js';
 import { CancelMessage } from '../../application/cancel-message.js';
 import { GetMessage } from '../../application/get-message.js';
@@ -17,7 +17,6 @@ import { RetryMessage } from '../../application/retry-message.js';
 import { SendBatch } from '../../application/send-batch.js';
 import { SendMessage } from '../../application/send-message.js';
 import { MESSAGE_STATUSES } from '../../domain/message-status.js';
-import type { Message } from '../../domain/message.js';
 import { readBatch, readMessage, RetryFailedBody, SendBatchBody, SendMessageBody } from './message-bodies.js';
 import { IDEMPOTENCY_KEY, IDEMPOTENT_REPLAYED, LOCATION, readIdempotencyKey, TRACEPARENT } from './message-headers.js';
 import {
@@ -31,9 +30,6 @@ import {
   RETRIED,
 } from './message-views.js';
 import { StorageGuard } from './storage.guard.js';
-
-/** The text of all messages of a page, in UTF-16 code units. */
-const MAX_PAGE_CHARACTERS = 1_048_576;
 
 const STATUS = { type: 'string', enum: MESSAGE_STATUSES, description: 'Returns only messages with this status.' };
 
@@ -151,8 +147,8 @@ export class MessagesController {
   })
   async list(@CurrentCaller() caller: Caller, @Query() query: Record<string, unknown>): Promise<PageView<object>> {
     const page = readPage(query, 'msg', readStatus);
-    const messages = await this.listMessages.execute(caller.accountId, { ...page, limit: page.limit + 1 });
-    return pageOf(messages, Math.min(page.limit, fitting(messages)), ({ id }) => id, messageView);
+    const { messages, more } = await this.listMessages.execute(caller.accountId, page);
+    return pageView(messages, more, ({ id }) => id, messageView);
   }
 
   @Scoped('messages:read')
@@ -211,13 +207,6 @@ export class MessagesController {
   async retry(@CurrentCaller() caller: Caller, @Param('id') id: string): Promise<object> {
     return messageView(await this.retryMessage.execute(caller.accountId, id));
   }
-}
-
-/** How many messages fit a page, at least one: a hundred large ones would be a response of 26 MB. */
-function fitting(messages: readonly Message[]): number {
-  let characters = 0;
-  const tooMany = messages.findIndex(({ state }) => (characters += state.text.length) > MAX_PAGE_CHARACTERS);
-  return tooMany === -1 ? messages.length : Math.max(1, tooMany);
 }
 
 function readStatus({ status }: Readonly<Record<string, unknown>>, errors: FieldError[]) {

@@ -18,13 +18,13 @@ export const CHANGE_MESSAGE = `
 
 /**
  * The next failed messages of an account, by id. Their outbox entries, of about 4 MiB each, are left to a sweeper,
- * because the messages are not in memory.
+ * because the messages are not in memory. The account is a range for the reason that lists have.
  */
 export const RETRY_FAILED_MESSAGES = `
   WITH failed AS (
     SELECT id FROM sluice.messages
-    WHERE account_id = $1 AND status = '${TRANSITIONS.retry.from}' AND id >= $2 AND id < $3
-    ORDER BY id LIMIT $4 FOR UPDATE
+    WHERE account_id >= $1 AND account_id <= $1 AND status = '${TRANSITIONS.retry.from}' AND id >= $2 AND id < $3
+    ORDER BY account_id, id LIMIT $4 FOR UPDATE
   ), moved AS (
     UPDATE sluice.messages m
     SET status = '${TRANSITIONS.retry.to}', updated_at = clock_timestamp(), retries = m.retries + 1, failures = 0,

@@ -1,4 +1,4 @@
-import type { Database } from '#platform/database/database.js';
+import type { Reads } from '#platform/database/reads.js';
 import { Backlogs, type Backlog } from '../../application/backlogs.js';
 import { INITIAL_STATUS } from '../../domain/message-status.js';
 
@@ -12,9 +12,9 @@ const DUE = 'coalesce(deliver_at, created_at)';
 const QUEUED = `FROM sluice.messages WHERE account_id = $1 AND status = '${INITIAL_STATUS}'`;
 const BACKLOG = `
   SELECT
-    (SELECT count(*) FROM (SELECT ${QUEUED} AND ${DUE} <= now() LIMIT ${MAX_COUNT}) due)::int AS queued,
+    (SELECT count(*) FROM (SELECT ${QUEUED} AND ${DUE} <= now() ORDER BY ${DUE} LIMIT ${MAX_COUNT}) due)::int AS queued,
     (SELECT ${DUE} ${QUEUED} AND ${DUE} <= now() ORDER BY ${DUE} LIMIT 1) AS oldest,
-    (SELECT count(*) FROM (SELECT ${QUEUED} AND ${DUE} > now() LIMIT ${MAX_COUNT}) later)::int AS scheduled,
+    (SELECT count(*) FROM (SELECT ${QUEUED} AND ${DUE} > now() ORDER BY ${DUE} LIMIT ${MAX_COUNT}) later)::int AS scheduled,
     recent.count::int AS delivered,
     -- Fewer rows than the limit are all of these minutes.
     CASE WHEN recent.count < ${RECENT} THEN ${RECENT_MINUTES}
@@ -36,12 +36,12 @@ interface BacklogRow {
 }
 
 export class PostgresBacklogs extends Backlogs {
-  constructor(private readonly database: Database) {
+  constructor(private readonly reads: Reads) {
     super();
   }
 
   async of(accountId: string): Promise<Backlog> {
-    const [row] = await this.database.query<BacklogRow>(BACKLOG, [accountId]);
+    const [row] = await this.reads.query<BacklogRow>(accountId, 'backlog', BACKLOG, [accountId]);
     const { queued = 0, oldest = null, scheduled = 0, delivered = 0, minutes = RECENT_MINUTES } = row ?? {};
     const deliveredPerMinute = Math.round(delivered / Math.max(minutes, 1 / 60));
     return { queued, oldestQueuedAt: oldest, scheduled, deliveredPerMinute };

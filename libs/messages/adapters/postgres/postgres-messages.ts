@@ -2,27 +2,46 @@ import { lowestId } from '#kernel/ids.js';
 import { isTypeId } from '#kernel/typeid.js';
 import type { Backpressure } from '#platform/backpressure.js';
 import type { Database } from '#platform/database/database.js';
+import type { Reads } from '#platform/database/reads.js';
 import type { BatchMetrics } from '#platform/management/batch-metrics.js';
 import {
   Messages,
   type Accepted,
   type AcceptedBatch,
   type Idempotency,
+  type Listed,
   type Page,
 } from '../../application/messages.js';
 import type { OnCommitted } from '../../application/outbox.js';
 import type { Attempt, AttemptOutcome } from '../../domain/attempt.js';
 import { Message } from '../../domain/message.js';
+import { MESSAGE_STATUSES } from '../../domain/message-status.js';
 import { CHANGE_MESSAGE, RETRY_FAILED_MESSAGES } from './change-messages.sql.js';
 import { GroupCommit } from './group-commit.js';
 import { DELETE_EXPIRED_KEYS } from './idempotency-keys.js';
-import { FIND_MESSAGE, LIST_ATTEMPTS, LIST_MESSAGES } from './read-messages.sql.js';
+import { FIND_MESSAGE, LIST_ATTEMPTS, LIST_MESSAGES, LIST_MESSAGES_WITH_STATUS } from './read-messages.sql.js';
 import { toMessage, type MessageRow } from './message-row.js';
 
 /** Keys that one statement deletes. */
 const KEYS_AT_ONCE = 10_000;
 /** Messages that one statement retries: bounds how long their rows are locked. */
 const RETRIED_AT_ONCE = 500;
+
+/** Above every id. */
+const HIGHEST_ID = 'msg_~';
+
+interface ListedRow extends MessageRow {
+  more: boolean;
+  /** Of the texts of the page, up to this one. */
+  bytes: number;
+}
+
+const sizeOf = (rows: ListedRow[]) => rows.at(-1)?.bytes ?? 0;
+
+interface Retried {
+  count: number;
+  last: string | null;
+}
 
 interface AttemptRow {
   /** Null in the one row of a message without attempts. */
@@ -38,6 +57,7 @@ export class PostgresMessages extends Messages {
 
   constructor(
     private readonly database: Database,
+    private readonly reads: Reads,
     private readonly onCommitted: OnCommitted,
     batches?: BatchMetrics,
     backpressure?: Backpressure,
@@ -63,18 +83,20 @@ export class PostgresMessages extends Messages {
   async find(accountId: string, id: string): Promise<Message | null> {
     // Other text finds nothing; some of it (U+0000) PostgreSQL would reject.
     if (!isTypeId('msg', id)) return null;
-    const [row] = await this.database.query<MessageRow>(FIND_MESSAGE, [id, accountId]);
+    const [row] = await this.reads.query<MessageRow>(accountId, 'message', FIND_MESSAGE, [id, accountId]);
     return row === undefined ? null : toMessage(row);
   }
 
-  async list(accountId: string, { limit, before, status }: Page): Promise<Message[]> {
-    const rows = await this.database.query<MessageRow>(LIST_MESSAGES, [accountId, before, status, limit]);
-    return rows.map(toMessage);
+  async list(accountId: string, { limit, before, status }: Page): Promise<Listed> {
+    const [name, text] = status === null ? ['list', LIST_MESSAGES] : ['list of a status', LIST_MESSAGES_WITH_STATUS];
+    const values = [accountId, before ?? HIGHEST_ID, limit, ...(status === null ? MESSAGE_STATUSES : [status])];
+    const rows = await this.reads.query<ListedRow>(accountId, name, text, values, sizeOf);
+    return { messages: rows.map(toMessage), more: rows.at(-1)?.more ?? false };
   }
 
   async attempts(accountId: string, id: string): Promise<Attempt[] | null> {
     if (!isTypeId('msg', id)) return null;
-    const rows = await this.database.query<AttemptRow>(LIST_ATTEMPTS, [id, accountId]);
+    const rows = await this.reads.query<AttemptRow>(accountId, 'attempts', LIST_ATTEMPTS, [id, accountId]);
     if (rows.length === 0) return null;
     return rows.flatMap(({ number, started_at: startedAt, duration_ms: durationMs, outcome, error }) =>
       number === null ? [] : [{ number, startedAt, durationMs, outcome, error }],
@@ -96,7 +118,7 @@ export class PostgresMessages extends Messages {
     let retried = 0;
     while (next !== null && retried < max) {
       const values: unknown[] = [accountId, next, end, Math.min(RETRIED_AT_ONCE, max - retried)];
-      const [row] = await this.database.query<{ count: number; last: string | null }>(RETRY_FAILED_MESSAGES, values);
+      const [row] = await this.reads.query<Retried>(accountId, 'retry', RETRY_FAILED_MESSAGES, values);
       retried += row?.count ?? 0;
       // Only forward: a message that fails again in the meantime is not retried twice.
       next = row?.last == null ? null : `${row.last}0`;

@@ -1,13 +1,37 @@
-import { TRANSITIONS } from '../../domain/message-status.js';
+import { MAX_PAGE_BYTES } from '../../application/messages.js';
+import { MESSAGE_STATUSES, TRANSITIONS } from '../../domain/message-status.js';
 import { COLUMNS } from './message-row.js';
 
 export const FIND_MESSAGE = `SELECT ${COLUMNS} FROM sluice.messages WHERE id = $1 AND account_id = $2`;
 
-// Never prepared: planned for the actual values, so that each kind of list uses its index.
-export const LIST_MESSAGES = `
+/**
+ * The newest messages of an account that have a status, by `messages_by_status`. Only this index has the order, since
+ * the account is a range; and only it has all statuses, since they are parameters. A planner that expects most messages
+ * to match would walk the primary key, one that expects few would read all of them and sort.
+ */
+const newestOf = (status: string) => `
   SELECT ${COLUMNS} FROM sluice.messages
-  WHERE account_id = $1 AND ($2::text IS NULL OR id < $2) AND ($3::text IS NULL OR status = $3)
-  ORDER BY id DESC LIMIT $4`;
+  WHERE account_id >= $1 AND account_id <= $1 AND status = ${status} AND id < $2
+  ORDER BY account_id DESC, id DESC LIMIT $3 + 1`;
+
+/** A page of them. The text of what does not fit is never read: its length is known without it. */
+const pageOf = (newest: string) => `
+  SELECT ${COLUMNS}, more, bytes FROM (
+    SELECT *, sum(octet_length(text)::float8) OVER newest AS bytes, row_number() OVER newest AS place,
+           lead(id) OVER newest IS NOT NULL AS more
+    FROM (${newest}) newest
+    WINDOW newest AS (ORDER BY account_id DESC, id DESC)
+  ) page
+  WHERE place <= $3 AND (bytes <= ${MAX_PAGE_BYTES} OR place = 1)
+  ORDER BY account_id DESC, id DESC`;
+
+/** $1: the account, $2: all ids are below, $3: the limit, $4: the status. */
+export const LIST_MESSAGES_WITH_STATUS = pageOf(newestOf('$4'));
+
+/** The same for all statuses, from $4 on. Their lists are merged: only the first of each is read ahead. */
+export const LIST_MESSAGES = pageOf(`
+  SELECT * FROM (${MESSAGE_STATUSES.map((_status, index) => `(${newestOf(`$${4 + index}`)})`).join(' UNION ALL ')}) merged
+  ORDER BY account_id DESC, id DESC LIMIT $3 + 1`);
 
 /** At least one row if the message exists. */
 export const LIST_ATTEMPTS = `
