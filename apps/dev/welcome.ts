@@ -1,5 +1,9 @@
 import type { Started } from './supervisor.js';
 
+/** PostgreSQL drops root's rights. The others keep them: a handler may need them, and a port below 1024 does. */
+const ROOT_WARNING =
+  process.getuid?.() === 0 ? 'Warning:        the API and the worker run as root; start as another user\n' : '';
+
 /** What to do next, with commands to paste. */
 export function welcome({ host, port, management, queue, devKey, isSignupOpen, dataDir }: Started): string {
   const url = `http://${reachable(host)}:${port}`;
@@ -17,7 +21,7 @@ ${signup}Data:           ${dataDir.path}
 Health:         ${all('/health/ready')}
 Metrics:        ${all('/metrics')}
 ${queue === null ? '' : `Queue:          ${bases[0]}/queues (any user; password: ${queue})\n`}Documentation:  ${url}/docs
-Stop with Ctrl-C.
+${ROOT_WARNING}Stop with Ctrl-C.
 `;
 }
 

@@ -90,6 +90,7 @@ describe('npm start', () => {
       const signUp = await callUndocumented(url, { method: 'POST', path: '/accounts', headers, body: '{"name":"x"}' });
       program.signal('SIGTERM');
       await program.ended();
+      expect(program.output.includes('run as root')).toBe(process.getuid?.() === 0);
       const advice = program.output.includes('SIGNUP=open');
       return { key, file: basename(file), id: account.body.id, signUp: signUp.status, advice };
     };
