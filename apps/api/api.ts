@@ -62,6 +62,9 @@ async function listen(settings: Settings, logger: Logger, metrics: Metrics) {
     tracing: parts.tracing,
     isOverloaded: () => parts.backpressure.isTooHigh,
     earlyCheck: app.get(EarlyCheck),
+    maxBufferedBytes: settings.http.maxBufferedBytes,
+    gauges: metrics,
+    logger,
   });
   try {
     const { port, host } = settings.http;

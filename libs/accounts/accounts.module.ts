@@ -9,7 +9,6 @@ import { HttpAdapterHost, Reflector } from '@nestjs/core';
 import { Clock } from '#kernel/clock.js';
 import { Ids } from '#kernel/ids.js';
 import { Database } from '#platform/database/database.js';
-import { AddressBudget } from '#platform/http/address-budget.js';
 import { Metrics } from '#platform/management/metrics.js';
 import { SETTINGS } from '#platform/platform.module.js';
 import { provide } from '#platform/provide.js';
@@ -19,7 +18,6 @@ import { AccountsController } from './adapters/http/accounts.controller.js';
 import { AdminAccountsController } from './adapters/http/admin-accounts.controller.js';
 import { ApiKeyGuard } from './adapters/http/api-key.guard.js';
 import { ApiKeysController } from './adapters/http/api-keys.controller.js';
-import { SignupLimit } from './adapters/http/signup.guard.js';
 import { StaleKeyCheck } from './adapters/http/stale-key-check.js';
 import { countAuthentications } from './adapters/monitoring/authentication-metrics.js';
 import { PostgresAccounts } from './adapters/postgres/postgres-accounts.js';
@@ -35,8 +33,6 @@ import { ListApiKeys } from './application/list-api-keys.js';
 import { RevokeApiKey } from './application/revoke-api-key.js';
 import { RotateApiKey } from './application/rotate-api-key.js';
 import { SignUp } from './application/sign-up.js';
-
-const HOUR_SECONDS = 3_600;
 
 const core: FactoryProvider[] = [
   { provide: Accounts, useFactory: (database: Database) => PostgresAccounts.open(database), inject: [Database] },
@@ -58,12 +54,6 @@ const http: FactoryProvider[] = [
   provide(ApiKeyGuard, [AuthenticateCaller, AUTHENTICATED]),
   provide(AccessGuard, [Reflector]),
   provide(StaleKeyCheck, [HttpAdapterHost, AuthenticateCaller]),
-  {
-    provide: SignupLimit,
-    useFactory: ({ signup }: Settings) =>
-      new SignupLimit(signup.open, new AddressBudget('signup', signup.perHour, HOUR_SECONDS)),
-    inject: [SETTINGS],
-  },
 ];
 
 @Module({ providers: core, exports: [AuthenticateCaller, SignUp] })

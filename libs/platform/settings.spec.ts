@@ -28,6 +28,7 @@ const numbers: [string, (settings: Settings) => number, number, number, number][
   ['PORT', ({ http }) => http.port, 3_000, 0, 65_535],
   ['MANAGEMENT_PORT', ({ management }) => management.port, 9_464, 0, 65_535],
   ['MAX_BODY_BYTES', ({ http }) => http.maxBodyBytes, 1_048_576, 1_024, 67_108_864],
+  ['MAX_BUFFERED_MB', ({ http }) => http.maxBufferedBytes / 1_048_576, 64, 8, 65_536],
   ['REQUEST_TIMEOUT_MS', ({ http }) => http.requestTimeoutMs, 30_000, 100, 600_000],
   ['MAX_CONNECTIONS', ({ http }) => http.maxConnections, 10_000, 10, 1_000_000],
   ['MAX_WAIT_MS', ({ http }) => http.maxWaitMs, 500, 10, 600_000],

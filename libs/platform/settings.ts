@@ -26,11 +26,14 @@ const FRACTION: Format<number> = {
  */
 export function readSettings(variables: Readonly<Record<string, string | undefined>>) {
   const env = new Environment(variables);
+  const maxBodyBytes = env.integer('MAX_BODY_BYTES', 1_048_576, 1_024, 64 * 1_048_576);
   return {
     http: {
       port: env.integer('PORT', 3000, 0, 65_535),
       host: env.optional('HOST') ?? '0.0.0.0',
-      maxBodyBytes: env.integer('MAX_BODY_BYTES', 1_048_576, 1_024, 64 * 1_048_576),
+      maxBodyBytes,
+      // One caller may have a quarter, which at least one body must fit into.
+      maxBufferedBytes: Math.max(1_048_576 * env.integer('MAX_BUFFERED_MB', 64, 8, 65_536), 4 * maxBodyBytes),
       trustProxy: env.read('TRUST_PROXY', [], NETWORKS),
       corsOrigins: env.read('CORS_ORIGINS', [], ORIGINS),
       maxConnections: env.integer('MAX_CONNECTIONS', 10_000, 10, 1_000_000),

@@ -1,22 +1,32 @@
 import { normalizeIp } from '@nestjs/throttler';
 import { LRUCache } from 'lru-cache';
 import { RetryLaterError } from '#kernel/domain-error.js';
-import { seconds, type RateLimitWindow } from './rate-limit-headers.js';
+import { seconds, tightest, type RateLimitWindow } from './rate-limit-headers.js';
 
 /** Beyond this the least recently used addresses are dropped, so that memory stays bounded. */
 const MAX_ADDRESSES = 100_000;
 /** An IPv6 customer has a whole /64; a budget for each of its addresses would be none. */
 const IPV6_PREFIX = 64;
+/** Some customers have a /48, which are 65,536 of them. All of a /48 have this many times the budget of a /64. */
+const WIDE_IPV6_PREFIX = 48;
+const WIDE_FACTOR = 10;
 
 interface Counter {
-  used: number;
+  readonly key: string;
+  readonly limit: number;
   readonly endsAt: number;
+  used: number;
 }
 
 /** @param what the subject of the sentence "… are used up." */
 export function rateLimitExceeded(what: string, retryInMs: number): RetryLaterError {
   const retryAfter = seconds(retryInMs);
   return new RetryLaterError('rate_limit_exceeded', `${what} are used up. Retry after ${retryAfter} s.`, retryAfter);
+}
+
+/** Whose address it is: the address itself, or the /64 of an IPv6 address. */
+export function networkOf(address: string): string {
+  return normalizeIp(address, IPV6_PREFIX);
 }
 
 /** Fixed windows by IP address, local to this process. */
@@ -33,40 +43,48 @@ export class AddressBudget {
 
   /** Counts one request if the budget allows it. */
   take(address: string): { readonly passes: boolean; readonly window: RateLimitWindow } {
-    const counter = this.counter(address);
-    const passes = counter.used < this.limit;
-    if (passes) counter.used++;
-    return { passes, window: this.view(counter) };
+    const counters = this.countersOf(address);
+    const passes = counters.every(({ used, limit }) => used < limit);
+    if (passes) {
+      for (const counter of counters) {
+        counter.used++;
+        this.counters.set(counter.key, counter);
+      }
+    }
+    return { passes, window: this.view(counters) };
   }
 
   /** Returns one that was counted for an operation that failed. */
   giveBack(address: string): void {
-    const counter = this.counter(address);
-    if (counter.used > 0) counter.used--;
+    for (const counter of this.countersOf(address)) if (counter.used > 0) counter.used--;
   }
 
   peek(address: string): RateLimitWindow {
-    return this.view(this.counter(address));
+    return this.view(this.countersOf(address));
   }
 
-  private counter(address: string): Counter {
-    const key = normalizeIp(address, IPV6_PREFIX);
+  private countersOf(address: string): Counter[] {
+    const key = networkOf(address);
+    const counter = this.counter(key, this.limit);
+    if (!key.endsWith(`/${IPV6_PREFIX}`)) return [counter];
+    return [counter, this.counter(normalizeIp(address, WIDE_IPV6_PREFIX), this.limit * WIDE_FACTOR)];
+  }
+
+  private counter(key: string, limit: number): Counter {
     const now = performance.now();
-    let counter = this.counters.get(key);
-    if (counter === undefined || counter.endsAt <= now) {
-      counter = { used: 0, endsAt: now + this.windowSeconds * 1_000 };
-      this.counters.set(key, counter);
-    }
-    return counter;
+    const counter = this.counters.get(key);
+    if (counter !== undefined && counter.endsAt > now) return counter;
+    return { key, limit, endsAt: now + this.windowSeconds * 1_000, used: 0 };
   }
 
-  private view({ used, endsAt }: Counter): RateLimitWindow {
-    return {
+  private view(counters: readonly Counter[]): RateLimitWindow {
+    const windows = counters.map(({ used, limit, endsAt }) => ({
       name: this.name,
       windowSeconds: this.windowSeconds,
-      limit: this.limit,
-      remaining: this.limit - used,
+      limit,
+      remaining: limit - used,
       resetsInMs: endsAt - performance.now(),
-    };
+    }));
+    return windows.reduce((one, other) => tightest([one, other]) ?? one);
   }
 }

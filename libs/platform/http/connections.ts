@@ -4,7 +4,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { RateLimitWindow } from './rate-limit-headers.js';
 
 /** An unread response of up to this many bytes fits into the buffers of the operating system. */
-const SMALL_RESPONSE_BYTES = 64 * 1024;
+export const SMALL_RESPONSE_BYTES = 64 * 1024;
 /** A client that reads a large response more slowly would make us keep it in memory. */
 const SLOWEST_READER_BYTES_PER_MS = 50;
 /** The usual proxies and load balancers keep a connection for 60 s: they should close it before we do. */

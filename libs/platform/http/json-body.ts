@@ -1,16 +1,28 @@
-import type { IncomingMessage } from 'node:http';
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import { getMetadataStorage, validateSync } from 'class-validator';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { DomainError, ValidationError } from '#kernel/domain-error.js';
+import { TOO_MUCH_BUFFERED, type BufferBudget } from './buffer-budget.js';
 import { abandonedSockets, expectingContinue } from './connections.js';
 
 type BodyClass = new () => object;
+
+/** What suffices for all bodies but messages, most of all for those of strangers. */
+const MAX_BYTES = 16 * 1_024;
 
 /** The body that a handler's parameter declares. */
 export interface DeclaredBody {
   readonly type: BodyClass;
   readonly required: boolean;
+  /** Its maximum size, if that is less than `MAX_BODY_BYTES`. */
+  readonly maxBytes: number;
+}
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    /** Counts the bodies of requests in progress. */
+    bodies: BufferBudget;
+  }
 }
 
 /** Where a handler's body is declared: metadata of its class and name. */
@@ -26,13 +38,14 @@ function declared(body: DeclaredBody, decorator: ParameterDecorator): ParameterD
 /**
  * The request's JSON body as an instance of a class with class-validator's rules. It is read after the guards have run:
  * media type, size, JSON and fields are checked in this order.
+ * @param maxBytes its maximum size, up to `MAX_BODY_BYTES`
  */
-export function JsonBody(type: BodyClass): ParameterDecorator {
+export function JsonBody(type: BodyClass, maxBytes = MAX_BYTES): ParameterDecorator {
   const read = createParamDecorator((_data: unknown, context: ExecutionContext) => {
     const http = context.switchToHttp();
-    return readBody(type, http.getRequest<FastifyRequest>(), http.getResponse<FastifyReply>());
+    return readBody(type, maxBytes, http.getRequest<FastifyRequest>(), http.getResponse<FastifyReply>());
   });
-  return declared({ type, required: true }, read());
+  return declared({ type, required: true, maxBytes }, read());
 }
 
 /** The same for a body that may be missing, which means `{}`. */
@@ -42,17 +55,22 @@ export function OptionalJsonBody(type: BodyClass): ParameterDecorator {
     const request = http.getRequest<FastifyRequest>();
     const { 'content-length': length = '0', 'transfer-encoding': encoding } = request.headers;
     if (Number(length) === 0 && encoding === undefined) return new type();
-    return readBody(type, request, http.getResponse<FastifyReply>());
+    return readBody(type, MAX_BYTES, request, http.getResponse<FastifyReply>());
   });
-  return declared({ type, required: false }, read());
+  return declared({ type, required: false, maxBytes: MAX_BYTES }, read());
 }
 
-async function readBody(type: BodyClass, request: FastifyRequest, reply: FastifyReply): Promise<object> {
+async function readBody(
+  type: BodyClass,
+  maxBytes: number,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<object> {
   checkMediaType(request);
-  const limit = request.server.initialConfig.bodyLimit ?? 0;
+  const limit = Math.min(maxBytes, request.server.initialConfig.bodyLimit ?? 0);
   if (Number(request.headers['content-length'] ?? 0) > limit) throw tooLarge(limit);
   if (expectingContinue.has(request.raw)) reply.raw.writeContinue();
-  return validated(type, parse(await collect(request.raw, limit)));
+  return validated(type, parse(await collect(request, reply, limit)));
 }
 
 const JSON_MEDIA_TYPE = /^application\/json[ \t]*(;[ \t]*charset="?utf-8"?[ \t]*)?$/i;
@@ -72,31 +90,53 @@ function tooLarge(limit: number): DomainError {
 }
 
 // Event listeners instead of `for await`: an async iterator costs several promises for each small body.
-function collect(request: IncomingMessage, limit: number): Promise<Buffer> {
+function collect(request: FastifyRequest, reply: FastifyReply, limit: number): Promise<Buffer> {
+  const { raw, server } = request;
   return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = [];
+    let body: Buffer = NOTHING;
     let size = 0;
-    request.on('data', (chunk: Buffer) => {
-      size += chunk.length;
-      if (size <= limit) {
-        chunks.push(chunk);
-        return;
+    const stop = (error: DomainError) => {
+      // Discards what still arrives.
+      raw.removeAllListeners('data').resume();
+      body = NOTHING;
+      reject(error);
+    };
+    const transfer = server.bodies.open(request, () => {
+      stop(TOO_MUCH_BUFFERED);
+    });
+    reply.raw.once('close', transfer.close);
+    raw.on('data', (chunk: Buffer) => {
+      if (size + chunk.length > limit) stop(tooLarge(limit));
+      else if (!transfer.add(chunk.length)) stop(TOO_MUCH_BUFFERED);
+      else {
+        body = joined(body, size, chunk);
+        size += chunk.length;
       }
-      request.pause();
-      request.removeAllListeners('data');
-      reject(tooLarge(limit));
     });
     let complete = false;
-    request.on('end', () => {
-      if (abandonedSockets.has(request.socket)) return;
+    raw.on('end', () => {
+      if (abandonedSockets.has(raw.socket)) return;
       complete = true;
-      resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks));
+      transfer.keep();
+      resolve(body.subarray(0, size));
     });
     // The client is gone; rejecting ends the work. The error is created only then, because it captures a stack.
-    request.on('close', () => {
+    raw.on('close', () => {
       if (!complete) reject(new DomainError('malformed_request', 'The request ended before its body was complete.'));
     });
   });
+}
+
+const NOTHING = Buffer.alloc(0);
+
+/** One buffer for all chunks: a body in chunks of one byte would otherwise take a hundred times its size. */
+function joined(body: Buffer, size: number, chunk: Buffer): Buffer {
+  if (size === 0) return chunk;
+  const needed = size + chunk.length;
+  const larger = needed > body.length ? Buffer.allocUnsafeSlow(Math.max(needed, 2 * body.length)) : body;
+  if (larger !== body) body.copy(larger, 0, 0, size);
+  chunk.copy(larger, size);
+  return larger;
 }
 
 // `fatal`: invalid UTF-8 is refused instead of replaced by U+FFFD. `ignoreBOM`: a byte order mark is not valid JSON.

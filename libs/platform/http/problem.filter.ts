@@ -17,7 +17,7 @@ export class ProblemFilter implements ExceptionFilter {
     const request = host.switchToHttp().getRequest<FastifyRequest>();
     const reply = host.switchToHttp().getResponse<FastifyReply>();
     const error = this.asDomainError(thrown, request);
-    if (error.code === 'unavailable') this.logger.warn({ ...aboutRequest(request), err: error.cause }, 'unavailable');
+    if (error.code === 'unavailable') logUnavailable(this.logger, request, error);
     void reply.headers(problemHeaders(error, request.headers.authorization));
     sendProblem(request, reply, error);
   }
@@ -34,6 +34,11 @@ export class ProblemFilter implements ExceptionFilter {
       'An internal error occurred and was logged. Report the requestId if it persists.',
     );
   }
+}
+
+/** Each response with 503 has a line with the reason. */
+export function logUnavailable(logger: Logger, request: FastifyRequest, error: DomainError): void {
+  logger.warn({ ...aboutRequest(request), reason: error.message, err: error.cause }, 'unavailable');
 }
 
 function aboutRequest(request: FastifyRequest): { requestId: string; traceId: string | undefined } {

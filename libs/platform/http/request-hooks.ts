@@ -1,16 +1,20 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { DomainError } from '#kernel/domain-error.js';
 import type { AddressBudget } from './address-budget.js';
+import { BufferBudget, TOO_MUCH_BUFFERED } from './buffer-budget.js';
 import type { CorsHeaders } from './cors.js';
-import { lingerAfter } from './connections.js';
+import { lingerAfter, SMALL_RESPONSE_BYTES } from './connections.js';
+import { logUnavailable } from './problem.filter.js';
 import { PROBLEMS, UNAVAILABLE_RETRY_AFTER } from './problems.js';
 import { exhausted, type RateLimitWindow } from './rate-limit-headers.js';
 import { leavesBodyUnread } from './raw-problem.js';
 import { RefusalQueue } from './refusal-queue.js';
 import { requestError } from './request-form.js';
 import type { RequestMetrics } from './request-metrics.js';
-import { sendRefusal, setRateLimitHeaders, setStandardHeaders, type Refusal } from './response.js';
+import { replaceResponse, sendRefusal, setRateLimitHeaders, setStandardHeaders, type Refusal } from './response.js';
 import { traceRequest } from './traceparent.js';
+import type { Logger } from '../logging.js';
+import type { Metrics } from '../management/metrics.js';
 import type { Tracing } from '../tracing/tracing.js';
 
 /** Refuses from memory, with the same response, what the guards would refuse. */
@@ -29,6 +33,10 @@ export interface RequestHookOptions {
   /** Whether new requests must be refused because the others wait for too long. */
   readonly isOverloaded: () => boolean;
   readonly earlyCheck: EarlyCheck;
+  /** Of all requests in progress, and as much of all responses. */
+  readonly maxBufferedBytes: number;
+  readonly gauges: Pick<Metrics, 'gauges'>;
+  readonly logger: Logger;
 }
 
 const OVERLOADED = new DomainError('unavailable', 'The service is overloaded. Retry later.');
@@ -38,8 +46,14 @@ const OVERLOADED = new DomainError('unavailable', 'The service is overloaded. Re
  * of the cost of a request that is served.
  */
 export function addRequestHooks(fastify: FastifyInstance, options: RequestHookOptions): void {
-  const { anonymous, metrics, tracing, cors, isOverloaded, earlyCheck } = options;
+  const { anonymous, metrics, tracing, cors, isOverloaded, earlyCheck, logger } = options;
   const refusals = new RefusalQueue();
+  const responses = new BufferBudget(options.maxBufferedBytes);
+  fastify.decorate('bodies', new BufferBudget(options.maxBufferedBytes));
+  options.gauges.gauges('sluice_buffered_bytes', 'Bytes of bodies in memory', 'bodies', {
+    requests: () => fastify.bodies.bytes,
+    responses: () => responses.bytes,
+  });
   fastify.addHook('onRequest', (request, reply, done) => {
     cors(request.raw, reply.raw);
     const overloaded = isOverloaded() ? overload(anonymous, request) : null;
@@ -62,14 +76,25 @@ export function addRequestHooks(fastify: FastifyInstance, options: RequestHookOp
     if (error !== undefined) request.rateLimit = [anonymous.take(request.ip).window];
     done(error);
   });
-  fastify.addHook('onSend', (request, reply, _payload, done) => {
+  fastify.addHook('onSend', (request, reply, payload, done) => {
+    const size = typeof payload === 'string' ? payload.length : 0;
+    const isSent = size <= SMALL_RESPONSE_BYTES && request.raw.socket.writableLength === 0;
+    const fits = isSent || size === 0 || buffers(responses, request, reply, size);
+    if (!fits) logUnavailable(logger, request, TOO_MUCH_BUFFERED);
     if (leavesBodyUnread(request.raw)) {
       void reply.header('connection', 'close');
       lingerAfter(request.raw);
     }
     setRateLimitHeaders(reply, windowsOf(request, reply, anonymous));
-    done();
+    done(null, fits ? payload : replaceResponse(request, reply, TOO_MUCH_BUFFERED));
   });
+}
+
+/** Counts a response until it is sent. @returns false when its caller reads too slowly what was sent before */
+function buffers(responses: BufferBudget, request: FastifyRequest, reply: FastifyReply, size: number): boolean {
+  const transfer = responses.open(request, () => request.raw.socket.destroy());
+  reply.raw.once('close', transfer.close);
+  return transfer.add(size);
 }
 
 function overload(anonymous: AddressBudget, { ip }: FastifyRequest): Refusal {

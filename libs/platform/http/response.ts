@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { DomainError } from '#kernel/domain-error.js';
 import type { Caller } from './caller.js';
 import { lingerAfter } from './connections.js';
-import { PROBLEM_TYPE, toProblem } from './problems.js';
+import { PROBLEM_TYPE, problemHeaders, toProblem } from './problems.js';
 import { rateLimitHeaders, type RateLimitWindow } from './rate-limit-headers.js';
 import { leavesBodyUnread, rawProblem } from './raw-problem.js';
 
@@ -30,6 +30,23 @@ export function sendRefusal(request: FastifyRequest, reply: FastifyReply, { erro
 export function sendProblem(request: FastifyRequest, reply: FastifyReply, error: DomainError): void {
   const problem = toProblem(error, request.id);
   void reply.status(problem.status).header('content-type', PROBLEM_TYPE).send(JSON.stringify(problem));
+}
+
+/**
+ * Replaces a response by a problem document, in an `onSend` hook.
+ * @returns the new payload
+ */
+export function replaceResponse(request: FastifyRequest, reply: FastifyReply, error: DomainError): string {
+  const problem = toProblem(error, request.id);
+  const body = JSON.stringify(problem);
+  void reply
+    .code(problem.status)
+    .removeHeader('location')
+    .removeHeader('idempotent-replayed')
+    .headers(problemHeaders(error, request.headers.authorization))
+    .header('content-type', PROBLEM_TYPE)
+    .header('content-length', Buffer.byteLength(body));
+  return body;
 }
 
 // Set on the raw response, because Fastify would send the names in lower case.

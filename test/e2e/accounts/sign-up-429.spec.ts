@@ -18,21 +18,23 @@ describe('POST /accounts responds 429 rate_limit_exceeded', () => {
   const signUps = (count: number, name: string) =>
     Promise.all(Array.from({ length: count }, () => signUp(name, address)));
 
-  it('to all but the first few from one address, also when all passed admission', async () => {
+  it('to all but the first few from one address before it reads their bodies', async () => {
     const body = '{"name":"at once"}';
     const head = ['POST /accounts HTTP/1.1', 'Host: sluice', 'Content-Type: application/json', 'Expect: 100-continue'];
     const ofBody = [`Content-Length: ${body.length}`, `X-Forwarded-For: ${address}`];
     const connections = await Promise.all(Array.from({ length: 20 }, () => RawConnection.open(api.url)));
-    const send = async (text: string) => {
-      for (const connection of connections) connection.write(text);
-      return Promise.all(connections.map((connection) => connection.response()));
+    const exchange = async (connection: RawConnection) => {
+      connection.write(lines(...head, ...ofBody));
+      const first = await connection.response();
+      if (first.status !== 100) return [first];
+      connection.write(body);
+      return [first, await connection.response()];
     };
-    const admitted = await send(lines(...head, ...ofBody));
-    const responses = await send(body);
+    const responses = await Promise.all(connections.map(exchange));
     for (const connection of connections) connection.close();
 
-    expect(statusesOf(admitted)).toEqual(Array(20).fill(100));
-    expect(statusesOf(responses)).toEqual([...Array<number>(PER_HOUR).fill(201), ...Array<number>(15).fill(429)]);
+    const few = Array<number>(PER_HOUR);
+    expect(statusesOf(responses.flat())).toEqual([...few.fill(100), ...few.fill(201), ...Array<number>(15).fill(429)]);
     const stored = await api.sql("SELECT id FROM sluice.accounts WHERE name = 'at once'");
     expect(stored).toHaveLength(PER_HOUR);
   });
@@ -66,6 +68,13 @@ describe('POST /accounts responds 429 rate_limit_exceeded', () => {
     const responses = await Promise.all(Array.from({ length: 8 }, (_, n) => signUp('v6', `2001:db8:0:1::${n + 1}`)));
     expect(statusesOf(responses)).toEqual([201, 201, 201, 201, 201, 429, 429, 429]);
     expect((await signUp('v6', '2001:db8:0:2::1')).status).toBe(201);
+  });
+
+  it('to all networks of an IPv6 /48 together, with the window that they share', async () => {
+    const from = (network: number) => signUp('v6', `2001:db8:1:${network.toString(16)}::1`);
+    const responses = await Promise.all(Array.from({ length: 10 * PER_HOUR + 2 }, (_, n) => from(n)));
+    expect(statusesOf(responses).slice(-3)).toEqual([201, 429, 429]);
+    expect((await from(0xffff)).headers).toMatchObject({ 'x-ratelimit-limit': `${10 * PER_HOUR}` });
   });
 
   it.each([

@@ -1,6 +1,5 @@
-import { Controller, Get, HttpCode, Post, Req, UseGuards } from '@nestjs/common';
+import { Controller, Get, HttpCode, Post, UseInterceptors } from '@nestjs/common';
 import { IsString } from 'class-validator';
-import type { FastifyRequest } from 'fastify';
 import { Public, Scoped } from '#platform/http/access.js';
 import { CurrentCaller, type Caller } from '#platform/http/caller.js';
 import { JsonBody } from '#platform/http/json-body.js';
@@ -8,7 +7,7 @@ import { Field, Operation, Section } from '#platform/http/openapi/operation.js';
 import { GetAccount } from '../../application/get-account.js';
 import { SignUp } from '../../application/sign-up.js';
 import { MAX_NAME_LENGTH } from '../../domain/account.js';
-import { SignupGuard, SignupLimit } from './signup.guard.js';
+import { SignupLimit } from './signup-limit.js';
 import { ACCOUNT, accountView, issuedKeyView, NEW_ACCOUNT } from './views.js';
 
 class SignUpBody {
@@ -26,12 +25,11 @@ class SignUpBody {
 export class AccountsController {
   constructor(
     private readonly signUp: SignUp,
-    private readonly limit: SignupLimit,
     private readonly getAccount: GetAccount,
   ) {}
 
   @Public()
-  @UseGuards(SignupGuard)
+  @UseInterceptors(SignupLimit)
   @Post('accounts')
   @HttpCode(201)
   @Operation({
@@ -41,8 +39,8 @@ export class AccountsController {
     response: { description: 'The account with its API key, which is shown only once.', body: NEW_ACCOUNT },
     errors: ['signup_closed'],
   })
-  async create(@Req() request: FastifyRequest, @JsonBody(SignUpBody) { name }: SignUpBody): Promise<object> {
-    const signedUp = await this.limit.count(request, () => this.signUp.execute(name));
+  async create(@JsonBody(SignUpBody) { name }: SignUpBody): Promise<object> {
+    const signedUp = await this.signUp.execute(name);
     const { id, plan, createdAt } = signedUp.account;
     return { id, name, plan, createdAt, apiKey: issuedKeyView(signedUp) };
   }

@@ -72,7 +72,7 @@ export class MessagesController {
     @CurrentCaller() caller: Caller,
     @Headers('idempotency-key') idempotencyKey: string | undefined,
     @Traceparent() traceparent: string | null,
-    @JsonBody(SendMessageBody) body: SendMessageBody,
+    @JsonBody(SendMessageBody, Infinity) body: SendMessageBody,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<object> {
     const key = readIdempotencyKey(idempotencyKey);
@@ -106,7 +106,7 @@ export class MessagesController {
     @CurrentCaller() caller: Caller,
     @Headers('idempotency-key') idempotencyKey: string | undefined,
     @Traceparent() traceparent: string | null,
-    @JsonBody(SendBatchBody) body: SendBatchBody,
+    @JsonBody(SendBatchBody, Infinity) body: SendBatchBody,
     @CountMore() countMore: CountMore,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<object> {

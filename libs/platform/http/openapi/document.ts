@@ -99,16 +99,20 @@ function contentOf(schema: Schema, mediaTypes: readonly string[] = ['application
 
 function errorResponses(route: Route, maxBodyBytes: number, shared: Record<string, object>): Record<string, object> {
   const scope = typeof route.access === 'object' ? route.access.scope : undefined;
+  const bodyLimit = Math.min(maxBodyBytes, route.body?.maxBytes ?? 0);
   const details = {
     ...(scope !== undefined && { insufficient_scope: `Use an API key with the scope ${scope}.` }),
-    body_too_large: `The body must be at most ${maxBodyBytes} bytes.`,
+    body_too_large: `The body must be at most ${bodyLimit} bytes.`,
   };
   const references: Record<string, object> = {};
   const codes = [...errorsOf(route)];
   for (const status of new Set(codes.map((code) => PROBLEMS[code].status))) {
     const matching = codes.filter((code) => PROBLEMS[code].status === status);
-    // Its details differ by scope.
-    const suffix = scope !== undefined && matching.includes('insufficient_scope') ? [scope.replace(':', '-')] : [];
+    // These two have details that differ by route.
+    const suffix = [
+      ...(scope !== undefined && matching.includes('insufficient_scope') ? [scope.replace(':', '-')] : []),
+      ...(matching.includes('body_too_large') ? [bodyLimit] : []),
+    ];
     const name = [status, ...matching, ...suffix].join('.');
     shared[name] ??= problemResponse(status, matching, details);
     references[status] = { $ref: `#/components/responses/${name}` };

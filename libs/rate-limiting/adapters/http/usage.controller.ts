@@ -119,7 +119,7 @@ export class UsageController {
   })
   async simulate(
     @CurrentCaller() { accountId }: Caller,
-    @JsonBody(SimulateBody) body: SimulateBody,
+    @JsonBody(SimulateBody, 256 * 1_024) body: SimulateBody,
   ): Promise<SimulationView> {
     const { requests, perMinute, minutes } = body;
     const { limits } = await this.storage.usage(accountId);
