@@ -3,12 +3,12 @@ const ANYTHING = '…';
 
 /**
  * Compares the output of a command with the ```http, ```json or ```text block below it.
- * @returns a list of differences
+ * @returns the first difference; null if there is none
  */
-export function differences(language: string, expected: string, printed: string): string[] {
-  if (language === 'http') return httpDifferences(expected, printed);
-  if (language === 'json') return jsonDifferences(parseExample(expected), lastJson(printed), 'the response');
-  return textDifferences(expected, printed);
+export function difference(language: string, expected: string, printed: string): string | null {
+  if (language === 'http') return httpDifference(expected, printed);
+  if (language === 'json') return jsonDifference(parseExample(expected), lastJson(printed));
+  return textDifference(expected, printed);
 }
 
 /** Parses JSON in which `…` may stand for a value, further items or further fields. */
@@ -25,25 +25,23 @@ export function parseExample(text: string): unknown {
 }
 
 /** Each line must be printed, in order. Ids, times and `…` match anything. */
-function textDifferences(expected: string, printed: string): string[] {
+function textDifference(expected: string, printed: string): string | null {
   let rest = printed;
   for (const line of expected.split('\n').map((text) => text.trim())) {
     if (line === '' || line === ANYTHING) continue;
     const found = pattern(line).exec(rest);
-    if (found === null) return [`"${line}" was not printed`];
+    if (found === null) return `"${line}" was not printed`;
     rest = rest.slice(found.index + found[0].length);
   }
-  return [];
+  return null;
 }
 
-function httpDifferences(expected: string, printed: string): string[] {
+function httpDifference(expected: string, printed: string): string | null {
   const [wanted, got] = [parseHttp(expected), parseHttp(printed)];
-  const status = wanted.statusLine === got.statusLine ? [] : [`the status line is ${got.statusLine || 'missing'}`];
-  const missing = wanted.headers
-    .filter((name) => !got.headers.includes(name))
-    .map((name) => `header ${name} is missing`);
-  const body = wanted.body === '' ? [] : jsonDifferences(parseExample(wanted.body), tryParse(got.body), 'the response');
-  return [...status, ...missing, ...body];
+  if (wanted.statusLine !== got.statusLine) return `the status line is ${got.statusLine || 'missing'}`;
+  const missing = wanted.headers.find((name) => !got.headers.includes(name));
+  if (missing !== undefined) return `header ${missing} is missing`;
+  return wanted.body === '' ? null : jsonDifference(parseExample(wanted.body), tryParse(got.body));
 }
 
 function parseHttp(text: string) {
@@ -78,43 +76,28 @@ function tryParse(text: string): unknown {
 }
 
 /** Expects the same fields with values of the same types, and the same `code` in problem documents. */
-function jsonDifferences(expected: unknown, actual: unknown, where: string): string[] {
-  if (expected === ANYTHING) return [];
-  if (Array.isArray(expected) && Array.isArray(actual)) return listDifferences(expected, actual, where);
-  if (isObject(expected) && isObject(actual)) return fieldDifferences(expected, actual, where);
-  const matches =
-    typeof expected === 'string' && typeof actual === 'string' && expected.includes(ANYTHING)
-      ? new RegExp(`^${pattern(expected).source}$`, 'u').test(actual)
-      : typeOf(expected) === typeOf(actual);
-  return matches ? [] : [`${where} is ${actual === undefined ? 'not JSON' : JSON.stringify(actual)}`];
-}
-
-function listDifferences(expected: readonly unknown[], actual: readonly unknown[], where: string): string[] {
-  if (expected.includes(ANYTHING)) return [];
-  if (expected.length > 0 && actual.length === 0) return [`${where} is empty`];
-  return actual.flatMap((item, index) => {
-    const candidates = expected.map((candidate) => jsonDifferences(candidate, item, `${where}[${index}]`));
-    return candidates.some((found) => found.length === 0) ? [] : (candidates[0] ?? [`${where} is not empty`]);
-  });
-}
-
-function fieldDifferences(
-  expected: Readonly<Record<string, unknown>>,
-  actual: Readonly<Record<string, unknown>>,
-  where: string,
-): string[] {
-  const additional = ANYTHING in expected ? [] : Object.keys(actual).filter((name) => !(name in expected));
-  const different = Object.entries(expected)
-    .filter(([name]) => name !== ANYTHING)
-    .flatMap(([name, value]) =>
-      name in actual ? jsonDifferences(value, actual[name], `${where}.${name}`) : [`${where} has no ${name}`],
-    );
-  const isProblem = String(expected.type).startsWith('/errors/') && actual.code !== expected.code;
-  return [
-    ...additional.map((name) => `${where} also has ${name}`),
-    ...different,
-    ...(isProblem ? [`the code is ${String(actual.code)}`] : []),
-  ];
+function jsonDifference(example: unknown, actual: unknown, where = 'the response'): string | null {
+  const differs = `${where} is ${actual === undefined ? 'missing' : JSON.stringify(actual)}`;
+  if (example === ANYTHING) return null;
+  if (typeof example === 'string' && typeof actual === 'string' && example.includes(ANYTHING)) {
+    return new RegExp(`^${pattern(example).source}$`, 'u').test(actual) ? null : differs;
+  }
+  if (Array.isArray(example) && Array.isArray(actual)) {
+    if (example.includes(ANYTHING)) return null;
+    if (example.length > 0 && actual.length === 0) return differs;
+    const isLikeNone = (item: unknown) => example.every((one) => jsonDifference(one, item) !== null);
+    return actual.some(isLikeNone) ? differs : null;
+  }
+  if (!isObject(example) || !isObject(actual)) return typeOf(example) === typeOf(actual) ? null : differs;
+  const isProblem = String(example.type).startsWith('/errors/');
+  if (isProblem && example.code !== actual.code) return `the code is ${String(actual.code)}`;
+  for (const name of new Set([...Object.keys(example), ...Object.keys(actual)])) {
+    if (name === ANYTHING || (ANYTHING in example && !(name in example))) continue;
+    if (!(name in example)) return `${where} also has ${name}`;
+    const found = jsonDifference(example[name], actual[name], `${where}.${name}`);
+    if (found !== null) return found;
+  }
+  return null;
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {

@@ -1,7 +1,6 @@
-import { accessSync, constants } from 'node:fs';
-import { delimiter, join } from 'node:path';
+import { spawnSync } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { differences } from './compare.js';
+import { difference } from './compare.js';
 import type { Block, Page } from './page.js';
 import type { Shell } from './shell.js';
 import type { Stage } from './stage.js';
@@ -66,22 +65,15 @@ async function compare(block: Block, output: () => string, stage: Stage): Promis
   const expected = await stage.adapt(block.text);
   const deadline = Date.now() + (block.marks['printed by'] === undefined ? 0 : OUTPUT_TIMEOUT_MS);
   for (;;) {
-    const found = differences(block.language, expected, output());
-    if (found.length === 0) return;
-    if (Date.now() > deadline) throw new Error(`${found.join('; ')}. Output:\n${output()}`);
+    const found = difference(block.language, expected, output());
+    if (found === null) return;
+    if (Date.now() > deadline) throw new Error(`${found}. Output:\n${output()}`);
     await sleep(50);
   }
 }
 
 function isInstalled(program: string): boolean {
-  return (process.env.PATH ?? '').split(delimiter).some((folder) => {
-    try {
-      accessSync(join(folder, program), constants.X_OK);
-      return true;
-    } catch {
-      return false;
-    }
-  });
+  return spawnSync('which', [program]).status === 0;
 }
 
 /** The expected output is the next block after a command, in the same section. */
