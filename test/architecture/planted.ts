@@ -46,57 +46,35 @@ export const MINIATURE = parseFiles(`
   test/support/builders.ts  import '#messages/application/message-handler.js'; import 'bullmq';
 `);
 
-/** Below each `rule: description`: files that violate this rule and no other. */
+/** Below each `rule: description`: files that violate this rule and no other; `rule 2: …` violates it twice. */
 const VIOLATIONS = `
-domain-imports-only-kernel: a package in the domain
-  libs/messages/domain/with-package.ts  import 'lru-cache';
-domain-imports-only-kernel: a Node module in the domain
-  libs/messages/domain/with-node.ts  import { randomUUID } from 'node:crypto'; randomUUID();
-domain-imports-only-kernel: the type of a logger in the domain
-  libs/messages/domain/with-logger.ts  export let logger: import('#platform/logging.js').Logger;
-domain-imports-only-kernel: a use case in the domain
-  libs/messages/domain/with-use-case.ts  import '../application/send-message.js';
-domain-imports-only-kernel: another context in the domain
-  libs/messages/domain/with-context.ts  import '#accounts/index.js';
-application-imports-only-inwards: a framework in a use case
-  libs/messages/application/with-nest.ts  import { Injectable } from '@nestjs/common'; Injectable();
-application-imports-only-inwards: the type of a database driver in a use case
-  libs/messages/application/with-pg.ts  import type { Pool } from 'pg'; export let pool: Pool;
-application-imports-only-inwards: settings in a use case
-  libs/messages/application/with-settings.ts  import '#platform/planted-settings.js';
+domain-imports-only-kernel 5: a package, a Node module, the type of a logger, a use case and another context in the domain
+  libs/messages/domain/planted.ts  import 'lru-cache'; import { randomUUID } from 'node:crypto'; randomUUID();
+    export let logger: import('#platform/logging.js').Logger; import '../application/send-message.js'; import '#accounts/index.js';
+application-imports-only-inwards 5: a framework, the type of a database driver, settings, an adapter and its own index in a use case
+  libs/messages/application/planted.ts  import { Injectable } from '@nestjs/common'; Injectable(); import type { Pool } from 'pg';
+    import '#platform/planted-settings.js'; import '../adapters/http/messages.controller.js'; import '../index.js'; export let pool: Pool;
   libs/platform/planted-settings.ts
-application-imports-only-inwards: an adapter in a use case
-  libs/messages/application/with-adapter.ts  import '../adapters/http/messages.controller.js';
-application-imports-only-inwards: the index of its own context in a use case
-  libs/messages/application/with-index.ts  import '../index.js';
-kernel-imports-nothing: a package in the kernel
-  libs/kernel/with-package.ts  import 'lru-cache';
-kernel-imports-nothing: platform in the kernel
-  libs/kernel/with-platform.ts  import '#platform/planted-clock.js';
+kernel-imports-nothing 2: a package and platform in the kernel
+  libs/kernel/planted.ts  import 'lru-cache'; import '#platform/planted-clock.js';
   libs/platform/planted-clock.ts
 platform-knows-no-context: even the index of a context in platform
   libs/platform/with-context.ts  import type { SignUp } from '#accounts/index.js'; export let x: SignUp;
-contexts-meet-at-index: an adapter that imports a use case of another context
-  libs/messages/adapters/http/with-use-case.ts  import '#accounts/application/sign-up.js';
-contexts-meet-at-index: an adapter that imports an adapter of another context
-  libs/messages/adapters/http/with-guard.ts  import '#accounts/adapters/http/api-key.guard.js';
+contexts-meet-at-index 2: an adapter that imports a use case and an adapter of another context
+  libs/messages/adapters/http/with-accounts.ts  import '#accounts/application/sign-up.js'; import '#accounts/adapters/http/api-key.guard.js';
 contexts-meet-at-index: wiring that imports the module of another context, by its path
   libs/accounts/planted.module.ts  import '../messages/messages.module.js';
-index-publishes-no-adapter: a published adapter
-  libs/planted-adapter/index.ts  export { A } from './adapters/http/a.js';
-  libs/planted-adapter/adapters/http/a.ts  export class A {}
-index-publishes-no-adapter: a published module
-  libs/planted-module/index.ts  export { A } from './a.module.js';
-  libs/planted-module/a.module.ts  export class A {}
+index-publishes-no-adapter 2: a published adapter, and a published module
+  libs/planted-index/index.ts  export { A } from './adapters/http/a.js'; export { B } from './b.module.js';
+  libs/planted-index/adapters/http/a.ts  export class A {}
+  libs/planted-index/b.module.ts  export class B {}
 adapters-keep-to-one-technology: an HTTP adapter that imports its PostgreSQL neighbour
   libs/messages/adapters/http/with-rows.ts  import '../postgres/message.schema.js';
 libs-know-no-app: an adapter that imports an app
   libs/messages/adapters/http/with-app.ts  import '../../../../apps/api/planted-app.js';
   apps/api/planted-app.ts
-apps-mount-contexts-from-outside: a use case that an app imports past the index
-  apps/api/with-use-case.ts  import '#accounts/application/sign-up.js';
-apps-mount-contexts-from-outside: a repository that an app creates
-  apps/worker/with-repository.ts  import '#messages/adapters/postgres/planted-messages.js';
+apps-mount-contexts-from-outside 2: a use case that an app imports past the index, and a repository that it creates
+  apps/worker/planted.ts  import '#accounts/application/sign-up.js'; import '#messages/adapters/postgres/planted-messages.js';
   libs/messages/adapters/postgres/planted-messages.ts
 guards-are-mounted-by-the-api: a guard in the worker
   apps/worker/with-guard.ts  import '#accounts/adapters/http/api-key.guard.js';
@@ -108,28 +86,20 @@ bullmq-is-wired-by-type: a queue that the module creates
   libs/messages/planted.module.ts  import { Queue } from 'bullmq'; new Queue('');
 typeorm-stays-in-postgres: an operator of TypeORM in a controller
   libs/messages/adapters/http/with-operator.ts  import { LessThan } from 'typeorm'; LessThan(1);
-fastify-stays-at-the-edge: a request in the consumer
-  libs/messages/adapters/bullmq/with-request.ts  import type { FastifyRequest } from 'fastify'; export let request: FastifyRequest;
-fastify-stays-at-the-edge: the HTTP platform in a module
-  libs/accounts/with-edge.module.ts  import '@nestjs/platform-fastify';
-handlers-see-what-is-published: a use case in a handler, past the index
-  examples/post/with-use-case.ts  import '#messages/application/send-message.js';
-handlers-see-what-is-published: the type of a logger in a handler
-  examples/post/with-logger.ts  export let logger: import('#platform/logging.js').Logger;
-handlers-see-what-is-published: a handler that imports another
-  examples/planted-other/with-other.ts  import '../post/post.js';
+fastify-stays-at-the-edge 2: the type of a request, and the HTTP platform, in the consumer
+  libs/messages/adapters/bullmq/with-request.ts  import type { FastifyRequest } from 'fastify'; import '@nestjs/platform-fastify';
+    export let request: FastifyRequest;
+handlers-see-what-is-published 3: a use case past the index, the type of a logger, and another handler
+  examples/planted-other/with-other.ts  import '#messages/application/send-message.js'; import '../post/post.js';
+    export let logger: import('#platform/logging.js').Logger;
 handlers-are-registered-in-one-place: a handler in another file of the worker
   apps/worker/with-handler.ts  import '../../examples/post/post.js';
 opentelemetry-stays-in-tracing: a tracer in an adapter
   libs/messages/adapters/http/with-tracer.ts  import { trace } from '@opentelemetry/api'; trace.getTracer('');
 prom-client-stays-in-one-file: a counter of its own in an adapter
   libs/messages/adapters/http/with-counter.ts  import { Counter } from 'prom-client'; new Counter({});
-production-knows-no-test: a test builder in an adapter
-  libs/messages/adapters/http/with-builder.ts  import '../../../../test/support/builders.js';
-production-knows-no-test: a benchmark in an app
-  apps/dev/with-bench.ts  import '../../bench/main.js';
-production-knows-no-test: a spec that production code imports
-  libs/platform/with-spec.ts  import './planted.spec.js';
+production-knows-no-test 3: a test builder, a benchmark and a spec that production code imports
+  libs/platform/with-test.ts  import '../../test/support/builders.js'; import '../../bench/main.js'; import './planted.spec.js';
   libs/platform/planted.spec.ts
 bench-measures-from-outside: a use case in a benchmark
   bench/scenarios/with-use-case.ts  import '#accounts/application/sign-up.js';
@@ -153,6 +123,6 @@ no-orphans: a file that only its own test imports
 export const PLANTS = VIOLATIONS.trim()
   .split(/\n(?=\S)/)
   .map((plant) => {
-    const [, rule = '', what = '', files = ''] = /^([\w-]+): (.+)\n([^]*)$/.exec(plant) ?? [];
-    return { rule, what, files: parseFiles(files) };
+    const [, rule = '', times = '1', what = '', files = ''] = /^([\w-]+)(?: (\d))?: (.+)\n([^]*)$/.exec(plant) ?? [];
+    return { rule, times: Number(times), what, files: parseFiles(files) };
   });
