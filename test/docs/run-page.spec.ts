@@ -52,7 +52,7 @@ describe('A page fails if', () => {
     [
       'a service does not start',
       ['<!-- serves: here -->', ...sh('echo nothing')],
-      /exited \(exit code 0\) before it printed "here"/,
+      /ended without printing here/,
     ],
     [
       'a service exits early',
@@ -60,7 +60,7 @@ describe('A page fails if', () => {
         ...['<!-- serves: here -->', ...sh('echo $$ >pid; echo here; exit 3')],
         ...sh('while kill -0 "$(cat pid)" 2>/dev/null; do sleep 0.1; done'),
       ],
-      /exited early \(exit code 3\)/,
+      /ended unexpectedly \(3\): here/,
     ],
   ])('%s', async (_what, lines, message) => {
     await expect(run(...lines)).rejects.toThrow(message);

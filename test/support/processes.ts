@@ -23,6 +23,7 @@ export class Program {
   private constructor(
     private readonly spawn: () => ChildProcess,
     private readonly env: Readonly<Record<string, string>>,
+    private readonly isGroup = false,
   ) {
     this.begin();
   }
@@ -50,6 +51,13 @@ export class Program {
     return new Program(() => spawn(interpreter, [join(ROOT, script), ...args], options), env);
   }
 
+  /** A Bash script whose processes get signals together, as from a terminal. */
+  static runGroup(script: string, cwd: string): Program {
+    const env = { PATH: process.env.PATH ?? '' };
+    const options = { cwd, env, detached: true };
+    return new Program(() => spawn('bash', ['--noprofile', '--norc', script], options), env, true);
+  }
+
   private begin(): void {
     this.output = '';
     this.isReady = false;
@@ -58,8 +66,9 @@ export class Program {
     this.child.on('message', (message) => {
       if (message === 'ready') this.isReady = true;
     });
-    this.child.on('exit', () => {
-      if (!this.isEnding) this.deaths.push(`A process ended unexpectedly: ${this.output.slice(-1_000)}`);
+    this.child.on('exit', (code, signal) => {
+      if (this.isEnding) return;
+      this.deaths.push(`A process ended unexpectedly (${signal ?? code ?? 0}): ${this.output.slice(-1_000)}`);
     });
     for (const stream of [this.child.stdout, this.child.stderr]) {
       stream?.on('data', (chunk: Buffer) => (this.output += chunk.toString()));
@@ -97,9 +106,9 @@ export class Program {
   }
 
   signal(name: NodeJS.Signals): void {
-    if (!this.running) return;
     this.isEnding ||= !['SIGSTOP', 'SIGCONT'].includes(name);
-    this.child.kill(name);
+    if (this.isGroup) killAll([-this.pid], name);
+    else if (this.running) this.child.kill(name);
   }
 
   /** @returns its exit code, or the signal that ended it */
@@ -152,10 +161,10 @@ export function descendants(pid: number): number[] {
 }
 
 /** Ends processes as a power cut would, all of them at once. */
-export function killAll(pids: readonly number[]): void {
+export function killAll(pids: readonly number[], signal: NodeJS.Signals = 'SIGKILL'): void {
   for (const pid of pids) {
     try {
-      process.kill(pid, 'SIGKILL');
+      process.kill(pid, signal);
     } catch {
       // It has ended already.
     }
