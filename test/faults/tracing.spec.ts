@@ -25,40 +25,6 @@ describe('A trace', () => {
     sluice = await Fleet.startProcesses({ OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, ...settings });
   };
 
-  it.each([
-    ['both attempts if a worker was stopped and wakes after another has delivered', 'SIGSTOP', [2, 1]],
-    ['the second attempt if a worker was killed during the first', 'SIGKILL', [2]],
-  ] as const)('contains %s', async (_what, signal, attempts) => {
-    await start();
-    const lost = await sluice.worker();
-    const id = await sluice.send('wait 500', { traceparent });
-    await until(() => sluice.began(id, 1), 20_000);
-    lost.signal(signal);
-    await sluice.worker();
-    const [second] = await collector.arrived(traceId, 'consumer', 1);
-    expect(second?.attributes['sluice.outcome']).toBe('delivered');
-    if (signal === 'SIGSTOP') lost.signal('SIGCONT');
-    const spans = await collector.arrived(traceId, 'consumer', attempts.length);
-    const [request] = await collector.arrived(traceId, 'server');
-    expect(spans.map(({ attributes }) => attributes['sluice.attempt'])).toEqual(attempts);
-    for (const { parentSpanId } of spans) expect(parentSpanId).toBe(request?.spanId);
-    expect(collector.of(traceId)).toHaveLength(1 + attempts.length);
-  });
-
-  it('continues if the API was killed before it relayed the message', async () => {
-    await start();
-    const release = await sluice.client.hold('LOCK TABLE bullmq.job');
-    const id = await sluice.send('hello', { traceparent });
-    const [request] = await collector.arrived(traceId, 'server');
-    await sluice.api.kill();
-    await release();
-    expect(await sluice.sql('SELECT FROM bullmq.job')).toEqual([]);
-    await sluice.worker();
-    const [delivery] = await collector.arrived(traceId, 'consumer');
-    expect(delivery).toMatchObject({ parentSpanId: request?.spanId });
-    expect(delivery?.attributes).toMatchObject({ 'messaging.message.id': id, 'sluice.attempt': 1 });
-  });
-
   it('is exported on shutdown, whatever the export interval', async () => {
     await start({ OTEL_BSP_SCHEDULE_DELAY: '600000' });
     const worker = await sluice.worker();

@@ -71,49 +71,4 @@ describe('A worker that', () => {
     expect(fleet.handled()).toEqual([]);
     expect(await fleet.message(id)).toMatchObject({ status: 'delivered', attempts: 1 });
   });
-
-  it('is lost, and whose job a foreign worker that allows no stalls has failed: the job is queued again', async () => {
-    const id = await fleet.send('hello');
-    await until(hasJobs(1), 5_000);
-    await fleet.sql(
-      `UPDATE bullmq.job SET deferred_failure = 'job stalled more than allowable limit', stalled_count = 1`,
-    );
-    await fleet.worker();
-    await until(fleet.has(id, 'delivered'), 10_000);
-    expect(await fleet.census()).toBe(0);
-  });
-
-  it('is killed while its clock is an hour ahead: its jobs are taken over', async () => {
-    const first = await fleet.worker();
-    const id = await fleet.send('wait 60000');
-    await until(() => fleet.began(id, 1), 5_000);
-    await first.kill();
-    const ahead = Date.now() + 3_600_000;
-    await fleet.sql(`UPDATE bullmq.job SET locked_until_ms = $1`, [ahead]);
-    await fleet.sql(`UPDATE bullmq.meta SET value = $1 WHERE field = 'stalled-check'`, [String(ahead)]);
-    await fleet.worker({ ATTEMPT_TIMEOUT_MS: '100', MAX_ATTEMPTS: '1' });
-    await until(async () => (await fleet.message(id)).status === 'failed', 15_000);
-    expect(fleet.handled()).toHaveLength(2);
-  });
-
-  it('is killed while messages are scheduled: they are delivered when due', async () => {
-    const first = await fleet.worker();
-    const due = [1_000, 2_500, 4_000].map((ms) => new Date(Date.now() + ms));
-    const sent = due.map((deliverAt) => fleet.client.sent(fleet.account, { body: { message: 'later', deliverAt } }));
-    const ids = (await Promise.all(sent)).map(({ id }) => id);
-    expect(await fleet.census()).toBe(0);
-    await until(fleet.has(ids[0] ?? '', 'delivered'), 10_000);
-    await first.kill();
-    await fleet.worker();
-    await until(fleet.has(ids[2] ?? '', 'delivered'), 15_000);
-    for (const [index, id] of ids.entries()) {
-      const { status, updatedAt } = await fleet.message(id);
-      const lateMs = Date.parse(updatedAt) - (due[index]?.getTime() ?? 0);
-      expect({ status, isDue: lateMs >= 0, isLate: lateMs >= 10_000 }).toEqual({
-        ...{ status: 'delivered', isDue: true, isLate: false },
-      });
-    }
-    expect(fleet.handled().map(({ id }) => id)).toEqual(ids);
-    expect(await fleet.census()).toBe(0);
-  });
 });
