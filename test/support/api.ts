@@ -265,16 +265,6 @@ export class TestApi {
     }, 15_000);
   }
 
-  /** Resolves when this many of the API's statements wait for a lock that the test holds. */
-  async waiting(count: number): Promise<void> {
-    await until(async () => {
-      const waiting = await this.sql(
-        `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
-      );
-      return waiting.length >= count;
-    }, 15_000);
-  }
-
   async sql<Row extends pg.QueryResultRow>(text: string, values: unknown[] = []): Promise<Row[]> {
     return (await this.pool.query<Row>(text, values)).rows;
   }

@@ -30,20 +30,6 @@ describe('Database', () => {
     await test.drop();
   });
 
-  it('returns rows, of plain and of prepared statements', async () => {
-    expect(await database.query('SELECT $1::int AS n', [7])).toEqual([{ n: 7 }]);
-    for (const n of [1, 2, 3]) expect(await database.prepared('one', 'SELECT $1::int AS n', [n])).toEqual([{ n }]);
-  });
-
-  it('commits a transaction, and resolves to its result', async () => {
-    const done = await database.transaction(async (client) => {
-      await client.query('INSERT INTO things VALUES (1)');
-      return 'done';
-    });
-    expect(done).toBe('done');
-    expect(await rows()).toEqual([{ n: 1 }]);
-  });
-
   it('rolls back a transaction that fails, and reuses its connection', async () => {
     for (let time = 0; time < 5; time++) {
       const failed = database.transaction(async (client) => {

@@ -1,4 +1,4 @@
-import { joinedApi, OPERATOR, sharedApi, type Account } from '../../support/api.js';
+import { sharedApi, type Account } from '../../support/api.js';
 import { type HttpResponse } from '../../support/http.js';
 
 interface Window {
@@ -15,9 +15,8 @@ const usageOf = (response: HttpResponse) => response.body as unknown as Usage;
 
 describe('GET /account/usage responds 200', () => {
   const api = sharedApi();
-  const other = joinedApi(api);
 
-  const ask = (account: Account, process = api) => process.ask(account, 'GET /account/usage');
+  const ask = (account: Account) => api.ask(account, 'GET /account/usage');
 
   it('with both windows, which count this request', async () => {
     const response = await ask(await api.signUp('free'));
@@ -66,29 +65,5 @@ describe('GET /account/usage responds 200', () => {
     expect(Math.abs(Number(headers['x-ratelimit-reset']) - Date.parse(minute.resetsAt) / 1_000)).toBeLessThan(2);
     expect(Math.abs((sent[2] ?? 0) - left(minute))).toBeLessThan(2);
     expect(Math.abs((sent[4] ?? 0) - left(day))).toBeLessThan(2);
-  });
-
-  it('with what all keys have used on all processes', async () => {
-    const account = await api.signUp('free');
-    const first = usageOf(await ask(account));
-    const { key } = await api.createKey(account.key, { scopes: ['messages:read'] });
-    for (const process of [api, other]) {
-      await Promise.all(Array.from({ length: 5 }, () => process.ask(key, 'GET /messages')));
-    }
-    const { minute, day } = usageOf(await ask(account));
-    expect(minute).toEqual({ limit: 60, used: 13, remaining: 47, resetsAt: first.minute.resetsAt });
-    expect(day).toEqual({ limit: 1_000, used: 13, remaining: 987, resetsAt: first.day.resetsAt });
-  });
-
-  it('with what was used when limits change, and without what was refused', async () => {
-    const account = await api.signUp({ perMinute: 3, perDay: 10 });
-    for (let request = 0; request < 3; request++) await ask(account);
-    expect((await ask(account)).status).toBe(429);
-    const limits = { perMinute: 1_000, perDay: 1_000 };
-    await api.ask(OPERATOR, `PATCH /admin/accounts/${account.id}`, { limits });
-
-    const { minute, day } = usageOf(await ask(account, other));
-    expect([minute.limit, minute.used, minute.remaining]).toEqual([1_000, 4, 996]);
-    expect([day.limit, day.used, day.remaining]).toEqual([1_000, 4, 996]);
   });
 });

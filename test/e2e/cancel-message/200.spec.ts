@@ -1,4 +1,4 @@
-import { accountOf, sharedApi, statusesOf } from '../../support/api.js';
+import { accountOf, sharedApi } from '../../support/api.js';
 
 describe('POST /messages/:id/cancel responds 200', () => {
   const api = sharedApi();
@@ -23,18 +23,5 @@ describe('POST /messages/:id/cancel responds 200', () => {
     const response = await api.ask(account, `POST /messages/${id}/cancel`, body, headers);
 
     expect(response.body).toMatchObject({ id, status: 'cancelled' });
-  });
-
-  it('to one of several parallel requests, and 409 to the others', async () => {
-    const { id } = await api.sent(account);
-    const cancel = () => api.ask(account, `POST /messages/${id}/cancel`);
-    // Held up until several have seen it queued.
-    const { responding } = await api.during('SELECT FROM sluice.messages WHERE id = $1 FOR UPDATE', [id], async () => {
-      const responding = Promise.all(Array.from({ length: 10 }, cancel));
-      await api.waiting(2);
-      return { responding };
-    });
-
-    expect(statusesOf(await responding)).toEqual([200, ...Array<number>(9).fill(409)]);
   });
 });

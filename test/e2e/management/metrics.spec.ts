@@ -27,19 +27,6 @@ describe('The metrics of an API process', () => {
     }
   });
 
-  it('include those of Node.js', async () => {
-    const expected = [
-      'nodejs_eventloop_lag_p99_seconds',
-      'process_resident_memory_bytes',
-      'nodejs_gc_duration_seconds_count',
-    ];
-    // The last one exists after the first garbage collection.
-    await until(async () => {
-      const names = [...(await metrics()).keys()].map((name) => name.replace(/\{.*/, ''));
-      return expected.every((name) => names.includes(name));
-    }, 15_000);
-  });
-
   it('count requests once each, by method, pattern and status, and how long they took', async () => {
     const { id } = await api.sent(account);
     const before = await metrics();

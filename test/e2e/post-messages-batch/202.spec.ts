@@ -29,29 +29,6 @@ describe('POST /messages/batch responds 202', () => {
     expect(response.headers).not.toHaveProperty('idempotent-replayed');
   });
 
-  it('when all are stored in one commit with one outbox entry', async () => {
-    const data = await api.during('LOCK TABLE bullmq.job', [], async () => {
-      const sent = dataOf(await api.sendBatch(account, { messages: numbered(1_000) }));
-      const rows = await api.sql<{ xmin: string }>(
-        'SELECT DISTINCT xmin::text FROM sluice.messages WHERE account_id = $1',
-        [account.id],
-      );
-      expect(rows).toHaveLength(1);
-      const entries = await api.sql<{ count: number }>(
-        'SELECT cardinality(message_ids) AS count FROM sluice.outbox WHERE message_ids && $1',
-        [sent.map(({ id }) => id)],
-      );
-      expect(entries).toEqual([{ count: 1_000 }]);
-      return sent;
-    });
-    expect(data.map(({ message }) => message)).toEqual(numbered(1_000));
-    for (const { id } of [data[0], data[999]].filter((message) => message !== undefined)) await api.relayed(id);
-    const [jobs] = await api.sql('SELECT count(*)::int AS count FROM bullmq.job WHERE id = ANY ($1)', [
-      data.map(({ id }) => id),
-    ]);
-    expect(jobs).toEqual({ count: 1_000 });
-  });
-
   it('and lists the messages in the order sent, newest first', async () => {
     const ids = dataOf(await api.sendBatch(account, { messages: numbered(50) })).map(({ id }) => id);
     const listed = dataOf(await api.ask(account, 'GET /messages?limit=50')).map(({ id }) => id);

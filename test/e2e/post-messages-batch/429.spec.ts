@@ -1,13 +1,12 @@
 import { DAY, REFUSED, setWindows, shown, tally } from '../../support/limits.js';
-import { accountForEach, joinedApi, sharedApi } from '../../support/api.js';
+import { accountForEach, sharedApi } from '../../support/api.js';
 
 describe('POST /messages/batch counts each of its messages', () => {
   const api = sharedApi();
-  const other = joinedApi(api);
   const holder = accountForEach(api, 'free');
 
-  const send = (count: number, headers = {}, to = api) =>
-    to.sendBatch(holder, { messages: Array<string>(count).fill('x'), headers });
+  const send = (count: number, headers = {}) =>
+    api.sendBatch(holder, { messages: Array<string>(count).fill('x'), headers });
   const used = async () => {
     const text = 'SELECT minute_used AS minute, day_used AS day FROM sluice.rate_limits WHERE account_id = $1';
     return (await api.sql<{ minute: number; day: number }>(text, [holder.id]))[0];
@@ -42,25 +41,6 @@ describe('POST /messages/batch counts each of its messages', () => {
     const refused = await send(20);
     expect(shown(refused)).toMatchObject({ limit: 1_000, remaining: 0 });
     expect(Number(refused.headers['retry-after'])).toBeGreaterThan(DAY / 2_000 - 60);
-  });
-
-  it('and is admitted after Retry-After', async () => {
-    await setWindows(api, holder, { minuteUsed: 1, minuteLeft: 1_500 });
-    const refused = await send(60);
-    expect(tally([refused])).toEqual({ [REFUSED]: 1 });
-    await new Promise((resolve) => setTimeout(resolve, 1_000 * Number(refused.headers['retry-after'])));
-    expect((await send(60)).status).toBe(202);
-  });
-
-  it('and exactly the limit passes, of parallel batches through two APIs', async () => {
-    const responses = await Promise.all(Array.from({ length: 20 }, (_, index) => send(7, {}, index % 2 ? api : other)));
-    const accepted = responses.filter(({ status }) => status === 202).length;
-    expect(await stored()).toBe(accepted * 7);
-    // Each counts one on admission, if it fits; the other six all or none.
-    const { minute = 0 } = (await used()) ?? {};
-    expect(minute).toBeLessThanOrEqual(60);
-    expect(minute).toBeGreaterThanOrEqual(accepted * 7);
-    for (const { status } of responses) expect([202, 429]).toContain(status);
   });
 
   it('but only one for a body that is refused', async () => {

@@ -37,25 +37,6 @@ describe('POST /messages with an Idempotency-Key responds 202', () => {
     expectReplay(await sendWithKey('key', { body: '{ "message": "\\u0041", "more": 1 }' }), first);
   });
 
-  it.each([
-    ['a new key', 0],
-    ['a key that was first used more than 24 hours ago', 1],
-  ])('to 50 parallel requests with %s, which create one message', async (_name, earlier) => {
-    if (earlier > 0) {
-      await sendWithKey('key', { message: 'earlier' });
-      const text = `UPDATE sluice.idempotency_keys SET created_at = created_at - interval '24 hours 1 second'
-                    WHERE account_id = $1`;
-      await api.sql(text, [account.id]);
-    }
-    const responses = await Promise.all(Array.from({ length: 50 }, () => sendWithKey('key')));
-    const originals = responses.filter(({ headers }) => headers['idempotent-replayed'] === undefined);
-
-    expect(responses.map(({ status }) => status)).toEqual(responses.map(() => 202));
-    expect(originals).toHaveLength(1);
-    expect(new Set(responses.map(({ bytes }) => bytes.toString())).size).toBe(1);
-    expect(await api.stored(account)).toEqual({ messages: 1 + earlier, keys: 1 });
-  });
-
   it('with messages of their own to keys that differ in case only, and to another account', async () => {
     for (const key of ['key', 'KEY']) expectFirst(await sendWithKey(key));
     expect(await api.stored(account)).toEqual({ messages: 2, keys: 2 });

@@ -37,14 +37,6 @@ describe('POST /messages responds 202', () => {
     await api.relayed(id);
   });
 
-  it('to each of 100 parallel requests, with a message of its own', async () => {
-    const texts = Array.from({ length: 100 }, (_, index) => `parallel ${index}`);
-    const sent = await Promise.all(texts.map((message) => api.sent(account, { message })));
-
-    expect(sent.map(({ message }) => message)).toEqual(texts);
-    expect(new Set(sent.map(({ id }) => id)).size).toBe(100);
-  });
-
   it.each([
     ['emoji', '👩‍👩‍👧‍👦 🏴󠁧󠁢󠁳󠁣󠁴󠁿'],
     ['combining characters', 'e\u0301 \u00e9 \u212b'],
