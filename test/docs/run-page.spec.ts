@@ -49,11 +49,7 @@ describe('A page fails if', () => {
     ['a file is missing', sh('cat .data/other-key'), /No such file/],
     ['something else is printed', [...sh('echo 1'), ...block('text', '2')], /planted\.md:4: "2" was not printed/],
     ['nothing is printed', [...sh('true'), ...block('json', '{}')], /the response is missing/],
-    [
-      'a service does not start',
-      ['<!-- serves: here -->', ...sh('echo nothing')],
-      /ended without printing here/,
-    ],
+    ['a service does not start', ['<!-- serves: here -->', ...sh('echo nothing')], /ended without printing here/],
     [
       'a service exits early',
       [
