@@ -15,6 +15,7 @@ const MIGRATIONS = [
   'accounts/0003-suspension',
   'messages/0002-suspended-accounts',
   'messages/0003-messages-by-status',
+  'messages/0004-reconciler',
 ] as const;
 
 /** The key of the advisory lock: "sluice" in ASCII. */
@@ -22,7 +23,7 @@ const LOCK = 0x736c75696365;
 const LONG_WAIT_MS = 1_000;
 
 /**
- * Migrates the schema of a database: ours, then BullMQ's. Processes that start together migrate one at a time.
+ * Migrates the schema of a database: BullMQ's, then ours, which adds an index to it. Processes that start together migrate one at a time.
  * @param onWait called once when another process has been migrating for a second
  * @throws DomainError `unavailable` when the database can't be reached
  * @throws UsageError when the database has tables of a version before the first release
@@ -32,8 +33,8 @@ export async function migrateSchema(url: string, onWait?: () => void): Promise<v
   try {
     await client.connect();
     await lock(client, onWait);
-    await migrate(client);
     await runMigrations(client);
+    await migrate(client);
   } catch (error) {
     throw asUnavailable(error);
   } finally {

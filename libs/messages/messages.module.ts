@@ -17,7 +17,7 @@ import { QueueConnection } from './adapters/bullmq/queue-connection.js';
 import { QueuePages } from './adapters/bullmq/queue-pages.js';
 import { PostgresJobEvents } from './adapters/bullmq/tables/postgres-job-events.js';
 import { PostgresQueueMaintenance } from './adapters/bullmq/tables/postgres-queue-maintenance.js';
-import { countOldestStrays, PostgresStrayMessages } from './adapters/bullmq/tables/postgres-stray-messages.js';
+import { PostgresStrayMessages } from './adapters/bullmq/tables/postgres-stray-messages.js';
 import { queueDepth } from './adapters/bullmq/tables/queue-depth.js';
 import { MessagesController } from './adapters/http/messages.controller.js';
 import { LoggingHandler } from './adapters/logging-handler.js';
@@ -33,8 +33,10 @@ import { PostgresDeliveries } from './adapters/postgres/postgres-deliveries.js';
 import { PostgresMessages } from './adapters/postgres/postgres-messages.js';
 import { PostgresOutbox } from './adapters/postgres/postgres-outbox.js';
 import { PostgresPartitions } from './adapters/postgres/postgres-partitions.js';
+import { PostgresReconcilerTurn } from './adapters/postgres/postgres-reconciler-turn.js';
 import { PostgresStorageLedger } from './adapters/postgres/postgres-storage-ledger.js';
 import { TracedHandler } from './adapters/traced-handler.js';
+import { reconcilerStatus } from './adapters/postgres/reconciler-status.js';
 import { ApplyRetention } from './application/apply-retention.js';
 import { Backlogs } from './application/backlogs.js';
 import { CancelMessage } from './application/cancel-message.js';
@@ -53,6 +55,7 @@ import { OutboxRelay } from './application/outbox-relay.js';
 import { Outbox } from './application/outbox.js';
 import { Partitions } from './application/partitions.js';
 import { QueueMaintenance } from './application/queue-maintenance.js';
+import { ReconcilerTurn } from './application/reconciler-turn.js';
 import { Reconciler } from './application/reconciler.js';
 import { RetryFailed } from './application/retry-failed.js';
 import { RetryMessage } from './application/retry-message.js';
@@ -131,7 +134,8 @@ const core: Provider[] = [
   provide(QueuePages, [QueueConnection]),
   provide(OutboxRelay, [Outbox, DeliveryQueue, RelayMonitor]),
   provide(StorageCap, [StorageLedger, STORAGE_CAP_BYTES, StorageMonitor]),
-  provide(Reconciler, [StrayMessages, QueueMaintenance, Deliveries, Messages, Clock, ReconcilerMonitor]),
+  provideAs(ReconcilerTurn, PostgresReconcilerTurn, [Database]),
+  provide(Reconciler, [StrayMessages, QueueMaintenance, Deliveries, Messages, ReconcilerTurn, ReconcilerMonitor]),
   provide(JobFollower, [JobEvents, Deliveries, ReconcilerMonitor]),
   provide(ApplyRetention, [Partitions, RETENTION_DAYS, RetentionMonitor]),
   {
@@ -140,7 +144,7 @@ const core: Provider[] = [
       addStoreGauges(metrics, {
         backlog: outboxBacklog,
         depth: (database) => queueDepth(database, queue.name),
-        strays: (database) => countOldestStrays(database, queue.name),
+        reconciler: reconcilerStatus,
       });
     },
     inject: [Metrics, QueueConnection],

@@ -1,3 +1,4 @@
+import { reconcilerStatus } from '#messages/adapters/postgres/reconciler-status.js';
 import type { Message } from '#messages/domain/message.js';
 import { aClaim, after, aMessage } from '../support/messages.js';
 import { openReconciling, type Reconciling } from './reconciling-process.js';
@@ -36,7 +37,7 @@ const losses: Record<string, (parts: Reconciling) => Promise<Message>> = {
   'gone from the queue, after it was put there again when a worker of ours had failed its job': async (parts) => {
     const message = await enqueued(parts);
     await (await parts.take('ours'))?.failForGood('The store is away.');
-    await parts.reconciler.run();
+    await parts.reconcile();
     await relayed(parts);
     await parts.store.sql('DELETE FROM bullmq.job WHERE id = $1', [message.jobId]);
     return message;
@@ -91,8 +92,8 @@ describe('The census', () => {
 
   const expectNothing = async () => {
     expect(await parts.strays.count()).toBe(0);
-    expect(await parts.strays.find(10)).toEqual([]);
-    expect(await parts.reconciler.run()).toEqual({ requeued: 0, followed: 0 });
+    expect(await parts.strays.findNext(10)).toEqual([]);
+    expect(await parts.reconcile()).toEqual([]);
   };
 
   describe('counts nothing', () => {
@@ -101,6 +102,15 @@ describe('The census', () => {
       await parts.store.commit(aMessage());
       await parts.store.commit(aMessage({ status: 'processing', claim: lapsed() }));
       await parts.store.put(aMessage({ status: 'processing', claim: held() }));
+      await expectNothing();
+    });
+
+    it('of what waits for the end of a suspension', async () => {
+      const message = aMessage();
+      await parts.store.commit(message);
+      await parts.store.sql(`UPDATE sluice.outbox SET suspended_account = $1, due_at = 'infinity'`, [
+        message.state.accountId,
+      ]);
       await expectNothing();
     });
 
@@ -128,10 +138,10 @@ describe('The census', () => {
     const message = (await losses[loss]?.(parts)) ?? aMessage();
     expect(await parts.strays.count()).toBe(1);
     const { id, jobId, state } = message;
-    expect(await parts.strays.find(10)).toEqual([{ id, retries: state.retries, jobId, endedElsewhere: null }]);
+    expect(await parts.strays.findNext(10)).toEqual([{ id, retries: state.retries, jobId, endedElsewhere: null }]);
     expect((await parts.events.read(null)).ends).toEqual([]);
     expect(await parts.follower.run()).toBe(0);
-    expect(await parts.reconciler.run()).toEqual({ requeued: 1, followed: 0 });
+    expect(await parts.reconcile()).toEqual([{ requeued: 1, followed: 0 }]);
     expect(await parts.strays.count()).toBe(0);
     expect(await relayed(parts)).toContain(message.jobId);
     expect(await parts.strays.count()).toBe(0);
@@ -145,7 +155,7 @@ describe('The census', () => {
       const takenAt = Date.now();
       await end(parts);
       expect(await parts.strays.count()).toBe(1);
-      expect(await parts.reconciler.run()).toEqual({ requeued: 0, followed: 1 });
+      expect(await parts.reconcile()).toEqual([{ requeued: 0, followed: 1 }]);
       expect((await parts.store.find(message))?.state).toMatchObject({ ...expected, claim: null });
       const { status: outcome, failureReason: error } = expected;
       const [attempt, ...others] = (await parts.messages.attempts(message.state.accountId, message.id)) ?? [];
@@ -186,28 +196,36 @@ describe('The census', () => {
     expect((await parts.store.find(message))?.state).toMatchObject({ status: 'delivered', attempts: 3, failures: 2 });
   });
 
-  it('counts all of them, and finds the oldest first, up to a limit', async () => {
+  it('counts all of them, and finds them in steps, from the oldest on and then again', async () => {
     const all = [2, 0, 1].map((minutes) => aMessage({ createdAt: after(minutes * 60_000) }));
     for (const message of all) await parts.store.put(message);
+    const next = async () => (await parts.strays.findNext(2)).map(({ id }) => id);
+    const found = async () => (await reconcilerStatus(parts.database)).strays;
+    const [first, second] = [[all[1]?.id, all[2]?.id], [all[0]?.id]];
     expect(await parts.strays.count()).toBe(3);
-    expect((await parts.strays.find(2)).map(({ id }) => id)).toEqual([all[1]?.id, all[2]?.id]);
+    for (const expected of [first, second, first]) expect(await next()).toEqual(expected);
+    expect(await found()).toBe(3);
+    await next();
+    await parts.strays.requeue(await parts.strays.findNext(10));
+    expect(await parts.strays.findNext(10)).toEqual([]);
+    expect(await found()).toBe(0);
   });
 
   it('requeues all of them in one run, however many', async () => {
     const all = Array.from({ length: 1_100 }, () => aMessage());
     for (const message of all) await parts.store.put(message);
-    expect(await parts.reconciler.run()).toEqual({ requeued: 1_100, followed: 0 });
+    expect(await parts.reconcile()).toEqual([{ requeued: 1_100, followed: 0 }]);
     expect(await parts.strays.count()).toBe(0);
   });
 
   it('does no harm when what it requeues is no stray any more', async () => {
     const message = aMessage();
     await parts.store.put(message);
-    const [stray] = await parts.strays.find(1);
-    if (stray === undefined) throw new Error('There must be one.');
+    const strays = await parts.strays.findNext(10);
+    expect(strays).toHaveLength(1);
     await parts.bullmq.queue.add([message]);
     const job = await parts.take('ours');
-    await parts.strays.requeue(stray);
+    await parts.strays.requeue(strays);
     // The worker that has the job keeps it.
     expect(await relayed(parts)).toEqual([]);
     await job?.complete();

@@ -52,6 +52,8 @@ async function open(): Promise<MessagesSubject> {
       );
       return { commit: () => client.query('COMMIT'), crash: () => client.end() };
     },
+    ageKeys: (ms) =>
+      store.sql(`UPDATE sluice.idempotency_keys SET stored_at = stored_at - $1 * interval '1 millisecond'`, [ms]),
     somebodyWaits: () => store.somebodyWaits(),
     failNextLookUp: () => {
       const query = one.database.query.bind(one.database);

@@ -62,7 +62,17 @@ export class PostgresStore {
       await relay.close();
       await Promise.all([database.close(), reading.close()]);
     });
-    return { database, reads, reading, messages, deliveries: new PostgresDeliveries(database), outbox, relay, faults, reports };
+    return {
+      database,
+      reads,
+      reading,
+      messages,
+      deliveries: new PostgresDeliveries(database),
+      outbox,
+      relay,
+      faults,
+      reports,
+    };
   }
 
   async sql<Row extends QueryResultRow>(text: string, values: unknown[] = []): Promise<Row[]> {

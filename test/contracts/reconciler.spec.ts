@@ -1,6 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { WORKER_NAME } from '#messages/adapters/bullmq/delivery-job.js';
-import { aMessage, idempotency, SENT_AT, TestClock } from '../support/messages.js';
+import { DELETE_EXPIRED_KEYS } from '#messages/adapters/postgres/idempotency-keys.js';
+import { PostgresReconcilerTurn } from '#messages/adapters/postgres/postgres-reconciler-turn.js';
+import { aMessage, idempotency } from '../support/messages.js';
 import { QUEUE_NAME } from './bullmq-process.js';
 import { LOCK_MS, openReconciling, type Reconciling } from './reconciling-process.js';
 
@@ -14,20 +16,74 @@ describe('The reconciler and the follower of jobs', () => {
   beforeEach(() => parts.store.reset());
   afterAll(() => parts.close());
 
-  it('deletes idempotency keys a day after their first use', async () => {
-    const { store, messages, reconcilerAt } = parts;
-    await messages.add(aMessage(), idempotency('key'));
-    const clock = new TestClock();
-    clock.advance(24 * HOUR_MS);
-    await reconcilerAt(clock).run();
-    expect(await store.sql('SELECT FROM sluice.idempotency_keys')).toHaveLength(1);
-    clock.advance(1);
-    await reconcilerAt(clock).run();
-    expect(await store.sql('SELECT FROM sluice.idempotency_keys')).toHaveLength(0);
+  it('deletes idempotency keys a day after their first use, by the clock of the database', async () => {
+    const { store, messages, reconcile } = parts;
+    for (const [key, age] of [
+      ['young', '23:59'],
+      ['old', '24:00'],
+    ] as const) {
+      await messages.add(aMessage(), idempotency(key));
+      await store.sql('UPDATE sluice.idempotency_keys SET stored_at = now() - $2::interval WHERE key = $1', [key, age]);
+    }
+    jest.useFakeTimers({
+      now: Date.now() + 25 * HOUR_MS,
+      doNotFake: ['setTimeout', 'setImmediate', 'nextTick', 'performance'],
+    });
+    await reconcile().finally(() => jest.useRealTimers());
+    expect(await store.sql('SELECT key FROM sluice.idempotency_keys')).toEqual([{ key: 'young' }]);
+  });
+
+  it('reads only expired keys to delete them, also where they were stored in the space of deleted ones', async () => {
+    const { store, messages, database } = parts;
+    const keys = (age: string) =>
+      store.sql(
+        `INSERT INTO sluice.idempotency_keys (account_id, key, fingerprint, message_id, created_at, stored_at)
+         SELECT 'acct', gen_random_uuid(), sha256(n::text::bytea), 'msg', now(), now() - $1::interval
+         FROM generate_series(1, 20000) AS n`,
+        [age],
+      );
+    for (const age of ['25 hours', '1 hour']) await keys(age);
+    await store.sql('VACUUM ANALYZE sluice.idempotency_keys');
+    while (await messages.deleteExpiredKeys());
+    await store.sql('VACUUM sluice.idempotency_keys');
+    await keys('1 minute');
+    const [row] = await database.query<{ 'QUERY PLAN': [{ Plan: { 'Shared Hit Blocks': number } }] }>(
+      `EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) ${DELETE_EXPIRED_KEYS}`,
+      [24 * HOUR_MS, 10_000],
+    );
+    expect(row?.['QUERY PLAN'][0].Plan['Shared Hit Blocks']).toBeLessThan(20);
+  });
+
+  it('runs each step even if another fails, and reports which', async () => {
+    const { store, reconcile, maintenance } = parts;
+    await store.put(aMessage());
+    const failing = jest.spyOn(maintenance, 'repairFutureTimestamps').mockRejectedValue(new Error('no'));
+    await store.sql('ALTER TABLE sluice.idempotency_keys RENAME TO away');
+    const reports = await reconcile().finally(() => store.sql('ALTER TABLE sluice.away RENAME TO idempotency_keys'));
+    failing.mockRestore();
+    expect(reports).toEqual([
+      ['repair_timestamps', expect.any(Error)],
+      ['delete_keys', expect.any(Error)],
+      { requeued: 1, followed: 0 },
+    ]);
+  });
+
+  it('runs in one process at a time, and in all of them together once in an interval', async () => {
+    const { store, turn } = parts;
+    const other = new PostgresReconcilerTurn((await store.process()).database);
+    const ran: string[] = [];
+    await store.sql(`UPDATE sluice.reconciler SET began_at = now() + interval '1 hour'`);
+    await turn.take(60_000, async () => {
+      ran.push('one');
+      await other.take(0, () => Promise.resolve(void ran.push('while one runs')));
+    });
+    await other.take(60_000, () => Promise.resolve(void ran.push('too soon')));
+    await other.take(1, () => Promise.resolve(void ran.push('other')));
+    expect(ran).toEqual(['one', 'other']);
   });
 
   it('requeues many strays also when the queue has many events', async () => {
-    const { store, strays, reconciler } = parts;
+    const { store, strays, reconcile } = parts;
     await store.sql(
       `INSERT INTO sluice.messages (id, account_id, text, status, created_at, updated_at)
        SELECT 'msg_' || n, 'acct', 'hello', 'queued', now(), now() FROM generate_series(1, 500) AS n`,
@@ -37,12 +93,12 @@ describe('The reconciler and the follower of jobs', () => {
        SELECT $1, 'added', jsonb_build_object('jobId', 'other_' || n), 0 FROM generate_series(1, 200000) AS n`,
       [QUEUE_NAME],
     );
-    expect(await reconciler.run()).toEqual({ requeued: 500, followed: 0 });
+    expect(await reconcile()).toEqual([{ requeued: 500, followed: 0 }]);
     expect(await strays.count()).toBe(0);
   });
 
   it('removes jobs from the queue a day after they ended, and only those', async () => {
-    const { store, bullmq, reconciler } = parts;
+    const { store, bullmq, reconcile } = parts;
     const [young, old, waiting] = [aMessage(), aMessage(), aMessage()];
     for (const message of [young, old]) {
       const finishedAt = Date.now() - (message === young ? 23 : 25) * HOUR_MS;
@@ -52,12 +108,12 @@ describe('The reconciler and the follower of jobs', () => {
     }
     await bullmq.queue.add([waiting]);
     await store.sql('UPDATE bullmq.job SET added_at_ms = $1', [Date.now() - 25 * HOUR_MS]);
-    await reconciler.run();
+    await reconcile();
     expect([...(await bullmq.jobs()).keys()].sort()).toEqual([young.id, waiting.id].sort());
   });
 
   it('lets jobs be taken over again when a worker\u2019s clock was an hour ahead', async () => {
-    const { store, bullmq, reconciler } = parts;
+    const { store, bullmq, reconcile } = parts;
     const message = aMessage({ status: 'delivered' });
     await store.put(message);
     await bullmq.queue.add([message]);
@@ -67,7 +123,7 @@ describe('The reconciler and the follower of jobs', () => {
        ON CONFLICT (queue, field) DO UPDATE SET value = excluded.value`,
       [QUEUE_NAME, Date.now() + HOUR_MS],
     );
-    await reconciler.run();
+    await reconcile();
     const next = bullmq.run({ name: WORKER_NAME, lockDuration: LOCK_MS, stalledInterval: 50 });
     await store.until(() => bullmq.bullmq.getJobState(message.id).then((state) => state === 'completed'));
     await next.close();
@@ -134,8 +190,8 @@ describe('The reconciler and the follower of jobs', () => {
   });
 
   it('reconciles periodically, until it is closed', async () => {
-    const { store, reports, reconcilerAt } = parts;
-    const reconciler = reconcilerAt(new TestClock(SENT_AT));
+    const { store, reports, newReconciler } = parts;
+    const reconciler = newReconciler();
     await store.put(aMessage());
     reconciler.start(10);
     await store.until(() => reports.length > 0);

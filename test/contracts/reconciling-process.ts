@@ -2,9 +2,9 @@ import { WORKER_NAME } from '#messages/adapters/bullmq/delivery-job.js';
 import { PostgresJobEvents } from '#messages/adapters/bullmq/tables/postgres-job-events.js';
 import { PostgresQueueMaintenance } from '#messages/adapters/bullmq/tables/postgres-queue-maintenance.js';
 import { PostgresStrayMessages } from '#messages/adapters/bullmq/tables/postgres-stray-messages.js';
+import { PostgresReconcilerTurn } from '#messages/adapters/postgres/postgres-reconciler-turn.js';
 import { JobFollower } from '#messages/application/job-follower.js';
 import { Reconciler } from '#messages/application/reconciler.js';
-import { SystemClock, type Clock } from '#kernel/clock.js';
 import { openBullMq } from './bullmq-process.js';
 import { PostgresStore } from './postgres-store.js';
 
@@ -28,12 +28,21 @@ export async function openReconciling() {
   const events = new PostgresJobEvents(database, bullmq.connection);
   const maintenance = new PostgresQueueMaintenance(database, bullmq.connection, { lockMs: LOCK_MS });
   const reports: unknown[] = [];
-  const reconcilerAt = (clock: Clock = new SystemClock()) =>
-    new Reconciler(strays, maintenance, deliveries, messages, clock, { ran: (result) => reports.push(result) });
+  const turn = new PostgresReconcilerTurn(database);
+  const newReconciler = () =>
+    new Reconciler(strays, maintenance, deliveries, messages, turn, {
+      healed: (what) => reports.push(what),
+      failed: (step, error) => reports.push([step, error]),
+    });
   const follower = new JobFollower(events, deliveries, { followingFailed: (error) => reports.push(error) });
   return {
-    ...{ ...process, store, bullmq, strays, events, maintenance, reports, reconcilerAt, follower },
-    reconciler: reconcilerAt(),
+    ...{ ...process, store, bullmq, strays, events, maintenance, reports, turn, newReconciler, follower },
+    /** Runs all steps; resolves to what they report. */
+    reconcile: async (): Promise<unknown[]> => {
+      reports.length = 0;
+      await newReconciler().run();
+      return reports.splice(0);
+    },
     take: (whose: keyof typeof workers) => bullmq.take(workers[whose]),
     close: async () => {
       await bullmq.close();

@@ -90,6 +90,9 @@ export abstract class Messages {
    */
   abstract retryFailed(accountId: string, since: Date, until: Date, max: number): Promise<number>;
 
-  /** Deletes idempotency keys that were first used before a time. */
-  abstract deleteExpiredKeys(before: Date): Promise<void>;
+  /**
+   * Deletes some of the idempotency keys that were first used longer ago than `KEY_LIFETIME_MS`, by the store's clock.
+   * @returns whether there may be more
+   */
+  abstract deleteExpiredKeys(): Promise<boolean>;
 }

@@ -1,7 +1,13 @@
 export abstract class QueueMaintenance {
-  /** Removes jobs that ended longer ago than this. */
-  abstract removeOldJobs(olderThanMs: number): Promise<void>;
+  /**
+   * Removes some of the jobs that ended longer ago than this.
+   * @returns whether there may be more
+   */
+  abstract removeOldJobs(olderThanMs: number): Promise<boolean>;
 
-  /** Repairs what a worker whose clock was ahead has left in the queue: locks, checks and retries too far in the future. */
+  /**
+   * Repairs what a worker whose clock was ahead has left in the queue: locks, checks, retries and windows of the rate
+   * limit too far in the future.
+   */
   abstract repairFutureTimestamps(): Promise<void>;
 }

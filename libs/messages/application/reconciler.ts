@@ -1,13 +1,19 @@
-import type { Clock } from '#kernel/clock.js';
 import { PeriodicTask } from '#kernel/periodic-task.js';
 import type { Deliveries } from './deliveries.js';
-import { KEY_LIFETIME_MS, type Messages } from './messages.js';
+import type { Messages } from './messages.js';
 import type { QueueMaintenance } from './queue-maintenance.js';
-import type { StrayMessage, StrayMessages } from './stray-messages.js';
+import type { ReconcilerTurn } from './reconciler-turn.js';
+import type { StrayMessages } from './stray-messages.js';
 
-const STRAYS_PER_STEP = 500;
+/** Open messages that are checked in one statement, of about 0.1 s. */
+const CHECKED_AT_ONCE = 20_000;
 /** Jobs that other programs ended are kept this long for inspection; our workers remove theirs immediately. */
 const ENDED_JOB_LIFETIME_MS = 24 * 3_600_000;
+/** How long a step repeats itself while it finds something to do; the rest is left to the next run. */
+const STEP_MS = 3_000;
+
+export const STEPS = ['repair_timestamps', 'remove_ended_jobs', 'delete_keys', 'requeue_strays'] as const;
+export type Step = (typeof STEPS)[number];
 
 export interface Reconciled {
   /** Strays that were requeued: each one is evidence of a fault. */
@@ -17,14 +23,21 @@ export interface Reconciled {
 }
 
 export interface ReconcilerObserver {
-  ran(result: Reconciled | Error): void;
+  healed(what: Reconciled): void;
+  /** The other steps run nevertheless. */
+  failed(step: Step | 'turn', error: unknown): void;
 }
 
 /** Periodically repairs what crashes, other programs and wrong clocks have left behind. */
 export class Reconciler {
-  private readonly rounds = new PeriodicTask(async () => {
-    this.observer.ran(await this.run().catch((error: unknown) => error as Error));
-  });
+  /** Each does a part of its work and resolves to whether there is more. */
+  private readonly steps: Readonly<Record<Step, () => Promise<boolean>>> = {
+    repair_timestamps: () => this.queue.repairFutureTimestamps().then(() => false),
+    remove_ended_jobs: () => this.queue.removeOldJobs(ENDED_JOB_LIFETIME_MS),
+    delete_keys: () => this.messages.deleteExpiredKeys(),
+    requeue_strays: () => this.requeueStrays(),
+  };
+  private rounds: PeriodicTask | null = null;
   private closed = false;
 
   constructor(
@@ -32,40 +45,51 @@ export class Reconciler {
     private readonly queue: QueueMaintenance,
     private readonly deliveries: Deliveries,
     private readonly messages: Messages,
-    private readonly clock: Clock,
+    private readonly turn: ReconcilerTurn,
     private readonly observer: ReconcilerObserver,
   ) {}
 
-  start(everyMs: number): void {
+  /** @param isAllowed asked before each run */
+  start(everyMs: number, isAllowed: () => boolean = () => true): void {
+    this.rounds = new PeriodicTask(async () => {
+      if (!isAllowed()) return;
+      await this.turn
+        .take(everyMs, () => this.run())
+        .catch((error: unknown) => {
+          this.observer.failed('turn', error);
+        });
+    });
     this.rounds.start(everyMs);
   }
 
-  /** Ends after the current step: the rest is left to the next round, of any process. */
+  /** Ends after the current statement: the rest is left to the next run, of any process. */
   async close(): Promise<void> {
     this.closed = true;
-    await this.rounds.close();
+    await this.rounds?.close();
   }
 
-  async run(): Promise<Reconciled> {
-    await this.queue.repairFutureTimestamps();
-    // Before the strays: a store in which finding them takes too long must not fill up as well.
-    await this.queue.removeOldJobs(ENDED_JOB_LIFETIME_MS);
-    await this.messages.deleteExpiredKeys(new Date(this.clock.now().getTime() - KEY_LIFETIME_MS));
-    let requeued = 0;
-    let followed = 0;
-    let found: StrayMessage[];
-    do {
-      found = await this.strays.find(STRAYS_PER_STEP);
-      const ends = found.flatMap(({ id, retries, endedElsewhere }) =>
-        endedElsewhere === null ? [] : [{ id, retries, ...endedElsewhere }],
-      );
-      followed += await this.deliveries.follow(ends);
-      for (const stray of found) {
-        if (stray.endedElsewhere !== null || this.closed) continue;
-        await this.strays.requeue(stray);
-        requeued++;
+  async run(): Promise<void> {
+    for (const step of STEPS) {
+      const deadline = performance.now() + STEP_MS;
+      try {
+        while (!this.closed && (await this.steps[step]()) && performance.now() < deadline);
+      } catch (error) {
+        this.observer.failed(step, error);
       }
-    } while (found.length === STRAYS_PER_STEP && !this.closed);
-    return { requeued, followed };
+    }
+  }
+
+  /** Goes on while it finds strays: then there was a fault, which may have made many. */
+  private async requeueStrays(): Promise<boolean> {
+    const found = await this.strays.findNext(CHECKED_AT_ONCE);
+    const ends = found.flatMap(({ id, retries, endedElsewhere }) =>
+      endedElsewhere === null ? [] : [{ id, retries, ...endedElsewhere }],
+    );
+    const strays = found.filter(({ endedElsewhere }) => endedElsewhere === null);
+    if (ends.length + strays.length === 0) return false;
+    const followed = await this.deliveries.follow(ends);
+    await this.strays.requeue(strays);
+    this.observer.healed({ requeued: strays.length, followed });
+    return strays.length > 0;
   }
 }

@@ -11,14 +11,19 @@ export interface StrayMessage {
 
 /**
  * Open messages that nothing will deliver: `queued` or `processing`, without an outbox entry, a live job or an
- * unexpired claim. Each method reads one snapshot, so that a message that is just being handed over is not found.
+ * unexpired claim. Each message is judged in one snapshot, so that one that is just being handed over is not found.
  */
 export abstract class StrayMessages {
+  /** All of them. Reads every open message. */
   abstract count(): Promise<number>;
 
-  /** Up to `limit` of them, oldest first. */
-  abstract find(limit: number): Promise<StrayMessage[]>;
+  /**
+   * Those among the next `limit` open messages, by id. Each call, by any process, continues where the one before ended,
+   * and after the last message at the first. Passed over are scheduled messages until they are due, those
+   * of suspended accounts, and all while the outbox is long: they wait for the relay.
+   */
+  abstract findNext(limit: number): Promise<StrayMessage[]>;
 
-  /** Replaces the message's dead job by an outbox entry. Harmless when it is no longer a stray. */
-  abstract requeue(stray: StrayMessage): Promise<void>;
+  /** Replaces the messages' dead jobs by outbox entries. Harmless for one that is no longer a stray. */
+  abstract requeue(strays: readonly StrayMessage[]): Promise<void>;
 }

@@ -37,6 +37,8 @@ export interface MessagesSubject {
   slowDown(): Promise<unknown>;
   /** A process that stores a message with a key and stops before its commit. */
   stopWhileAdding(message: Message, key: string): Promise<Record<'commit' | 'crash', () => Promise<unknown>>>;
+  /** Makes all keys older. */
+  ageKeys(ms: number): Promise<unknown>;
   /** Resolves when another request waits for such a process. */
   somebodyWaits(): Promise<void>;
   /** Makes the next look-up of used keys fail once, after the commit before it. */

@@ -151,7 +151,7 @@ describe('The metrics of the store', () => {
   const api = ownApi({ RECONCILE_INTERVAL_MS: '86400000' });
   const account = accountOf(api);
 
-  it('report the outbox, the queue, their ages and stray messages', async () => {
+  it('report the outbox, the queue, their ages, stray messages and the reconciler', async () => {
     const { id } = await api.sent(account);
     await api.relayed(id);
     await api.sql(
@@ -162,11 +162,7 @@ describe('The metrics of the store', () => {
                 ('{d}', 1, now() - interval '1 day', now() + interval '1 day', true)`,
     );
     await api.sql('UPDATE bullmq.job SET added_at_ms = added_at_ms - 60000');
-    await api.sql(
-      `INSERT INTO sluice.messages (id, account_id, text, status, created_at, updated_at)
-         VALUES ('msg_stray', $1, 'x', 'queued', now(), now()), ('msg_done', $1, 'x', 'delivered', now(), now())`,
-      [account.id],
-    );
+    await api.sql(`UPDATE sluice.reconciler SET strays = 0, strays_before = 1, began_at = now() - interval '90 s'`);
     const found = await metricsOf(api.managementUrl);
     expect(found.get('sluice_outbox_entries')).toBe(1);
     expect(found.get('sluice_outbox_messages')).toBe(2);
@@ -175,6 +171,7 @@ describe('The metrics of the store', () => {
     expect(found.get('sluice_queue_jobs{state="failed"}')).toBe(0);
     expect(found.get('sluice_queue_oldest_waiting_seconds')).toBeGreaterThanOrEqual(60);
     expect(found.get('sluice_census_violations')).toBe(1);
+    expect(found.get('sluice_reconciler_last_run_seconds')).toBeGreaterThanOrEqual(90);
   });
 });
 

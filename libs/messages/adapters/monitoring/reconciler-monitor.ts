@@ -1,7 +1,11 @@
 import type { Logger } from '#platform/logging.js';
 import type { Metrics } from '#platform/management/metrics.js';
 import type { FollowerObserver } from '../../application/job-follower.js';
-import type { Reconciled, ReconcilerObserver } from '../../application/reconciler.js';
+import { STEPS, type Reconciled, type ReconcilerObserver } from '../../application/reconciler.js';
+
+/** The steps of the reconciler, taking its turn, and what the follower does. */
+const FAILING = [...STEPS, 'turn', 'follow_jobs'] as const;
+type Failing = (typeof FAILING)[number];
 
 export class ReconcilerMonitor implements ReconcilerObserver, FollowerObserver {
   private readonly requeued;
@@ -17,21 +21,26 @@ export class ReconcilerMonitor implements ReconcilerObserver, FollowerObserver {
       'sluice_reconciler_followed_jobs_total',
       'Messages that were updated because a worker of another program had ended their job',
     );
-    this.failures = metrics.counter('sluice_reconciler_failures_total', 'Runs of the reconciler that failed');
+    this.failures = metrics.counters(
+      'sluice_reconciler_failures_total',
+      'Steps of the reconciler that failed',
+      'step',
+      FAILING,
+    );
   }
 
-  ran(result: Reconciled | Error): void {
-    if (result instanceof Error) {
-      this.failures.add();
-      this.logger.warn({ err: result }, 'reconciling failed');
-      return;
-    }
-    this.requeued.add(result.requeued);
-    this.followed.add(result.followed);
-    if (result.requeued > 0) this.logger.warn(result, 'stray messages requeued');
+  healed(what: Reconciled): void {
+    this.requeued.add(what.requeued);
+    this.followed.add(what.followed);
+    if (what.requeued > 0) this.logger.warn(what, 'stray messages requeued');
+  }
+
+  failed(step: Failing, error: unknown): void {
+    this.failures[step].add();
+    this.logger.warn({ err: error, step }, 'reconciling failed');
   }
 
   followingFailed(error: unknown): void {
-    this.logger.warn({ err: error }, 'following jobs failed');
+    this.failed('follow_jobs', error);
   }
 }

@@ -14,15 +14,21 @@ export interface Depth {
   readonly oldest: number;
 }
 
+export interface ReconcilerStatus {
+  /** Stray messages found. */
+  readonly strays: number;
+  /** Seconds since the last run began, in any process. */
+  readonly age: number;
+}
+
 /** The queries of the store. */
 export interface StoreQueries {
   backlog(database: Database): Promise<Backlog>;
   depth(database: Database): Promise<Depth>;
-  strays(database: Database): Promise<number>;
+  reconciler(database: Database): Promise<ReconcilerStatus>;
 }
 
 const DEPTH_EVERY_MS = 5_000;
-const CENSUS_EVERY_MS = 30_000;
 
 /** Gauges of messages that are stored but not delivered, with the same values in all processes of an installation. */
 export function addStoreGauges(metrics: Metrics, queries: StoreQueries): void {
@@ -60,13 +66,20 @@ export function addStoreGauges(metrics: Metrics, queries: StoreQueries): void {
     },
   );
   metrics.storeGauges(
-    CENSUS_EVERY_MS,
+    DEPTH_EVERY_MS,
     [
       {
         name: 'sluice_census_violations',
-        help: 'Stray messages among the 100,000 oldest open ones; any value but 0 is an error',
+        help: 'Stray messages that the reconciler has found in its last walk through the open ones; any value but 0 is an error',
+      },
+      {
+        name: 'sluice_reconciler_last_run_seconds',
+        help: 'How long ago the reconciler has begun to run, in any process',
       },
     ],
-    async (database) => ({ sluice_census_violations: await queries.strays(database) }),
+    async (database) => {
+      const { strays, age } = await queries.reconciler(database);
+      return { sluice_census_violations: strays, sluice_reconciler_last_run_seconds: age };
+    },
   );
 }

@@ -8,8 +8,13 @@ import { Message } from '../../domain/message.js';
  * nothing and gets its result from the key's row.
  */
 
+/** `statement_timestamp()` does not change within a statement, so that an index can be used. */
+const isExpired = (lifetimeMs: string) =>
+  `stored_at <= statement_timestamp() - ${lifetimeMs} * interval '1 millisecond'`;
+
 const FIND_FIRST_USES = `
-  SELECT t.ordinal::int - 1 AS index, k.fingerprint, k.message_id, k.message_ids, k.created_at
+  SELECT t.ordinal::int - 1 AS index, k.fingerprint, k.message_id, k.message_ids, k.created_at,
+         ${isExpired('$3')} AS is_expired
   FROM unnest($1::text[], $2::text[]) WITH ORDINALITY AS t (account_id, key, ordinal)
   JOIN sluice.idempotency_keys k USING (account_id, key)`;
 
@@ -17,8 +22,8 @@ const DELETE_KEY = 'DELETE FROM sluice.idempotency_keys WHERE account_id = $1 AN
 
 export const DELETE_EXPIRED_KEYS = `
   DELETE FROM sluice.idempotency_keys WHERE ctid IN (
-    SELECT ctid FROM sluice.idempotency_keys WHERE created_at < $1 LIMIT $2
-  ) AND created_at < $1 RETURNING 1`;
+    SELECT ctid FROM sluice.idempotency_keys WHERE ${isExpired('$1')} ORDER BY stored_at LIMIT $2
+  ) AND ${isExpired('$1')} RETURNING 1`;
 
 /** Messages that are stored together, identified by the first. */
 export interface Request {
@@ -37,6 +42,7 @@ interface FirstUse {
   /** All messages of a batch; null when the key was used for a single one. */
   message_ids: string[] | null;
   created_at: Date;
+  is_expired: boolean;
 }
 
 /** The results of requests whose key was used before, by the id of their first message. */
@@ -46,6 +52,7 @@ export async function resultsOfUsedKeys(database: Database, requests: Request[])
   const uses = await database.query<FirstUse>(FIND_FIRST_USES, [
     requests.map(({ first }) => first.state.accountId),
     requests.map(({ idempotency }) => idempotency?.key),
+    KEY_LIFETIME_MS,
   ]);
   for (const use of uses) {
     const request = requests[use.index];
@@ -59,8 +66,8 @@ async function resultOf(
   { first, messages, idempotency }: Request,
   use: FirstUse,
 ): Promise<KeyResult> {
-  const { accountId, createdAt } = first.state;
-  if (use.created_at.getTime() <= createdAt.getTime() - KEY_LIFETIME_MS) {
+  const { accountId } = first.state;
+  if (use.is_expired) {
     await database.query(DELETE_KEY, [accountId, idempotency?.key, use.message_id]);
     return null;
   }

@@ -5,6 +5,7 @@ import type { Database } from '#platform/database/database.js';
 import type { Reads } from '#platform/database/reads.js';
 import type { BatchMetrics } from '#platform/management/batch-metrics.js';
 import {
+  KEY_LIFETIME_MS,
   Messages,
   type Accepted,
   type AcceptedBatch,
@@ -126,10 +127,9 @@ export class PostgresMessages extends Messages {
     return retried;
   }
 
-  async deleteExpiredKeys(before: Date): Promise<void> {
-    let deleted: unknown[];
-    do deleted = await this.database.query(DELETE_EXPIRED_KEYS, [before, KEYS_AT_ONCE]);
-    while (deleted.length === KEYS_AT_ONCE);
+  async deleteExpiredKeys(): Promise<boolean> {
+    const deleted = await this.database.query(DELETE_EXPIRED_KEYS, [KEY_LIFETIME_MS, KEYS_AT_ONCE]);
+    return deleted.length === KEYS_AT_ONCE;
   }
 
   /** @returns the message as it is stored now; null when another change was first */

@@ -4,43 +4,81 @@ import { OVERHEAD_BYTES } from '../../../domain/message.js';
 import type { QueueConnection } from '../queue-connection.js';
 import { endedElsewhere, JOB_ID, OPEN, RUN, UNCLAIMED, type JobEndRow } from './job-ends.js';
 
-const straysAmong = (messages: string) => `
-  FROM ${messages} m
-  LEFT JOIN bullmq.job j ON j.queue = $1 AND j.id = ${JOB_ID}
-  WHERE ${UNCLAIMED}
-    AND (j.id IS NULL OR j.state IN ('completed', 'failed'))
+/** A job of BullMQ has the collation of the database: with another one, the lookup could use no index. */
+const THEIR_JOB_ID = `(${JOB_ID}) COLLATE "default"`;
+
+const HAS_NO_LIVE_JOB = `(j.state IS NULL OR j.state IN ('completed', 'failed'))`;
+
+const COUNT = `
+  SELECT count(*)::int AS count FROM sluice.messages m
+  LEFT JOIN bullmq.job j ON j.queue = $1 AND j.id = ${THEIR_JOB_ID}
+  WHERE ${UNCLAIMED} AND ${HAS_NO_LIVE_JOB}
     AND NOT EXISTS (SELECT FROM (SELECT unnest(message_ids) AS id FROM sluice.outbox) o WHERE o.id = m.id)`;
 
-const STRAYS = straysAmong('sluice.messages');
-const OLDEST_STRAYS = straysAmong(`(SELECT * FROM sluice.messages m WHERE ${OPEN} ORDER BY id LIMIT 100000)`);
+/** More outbox entries than these are not searched. */
+const MAX_ENTRIES = 10_000;
 
-// Events are read once for all strays: there are many, and no index leads from a job to its own.
-const FIND = `
-  WITH s AS (
-    SELECT m.id, m.retries, j.state, j.processed_by, j.failed_reason, ${RUN}, j.attempts_made, ${JOB_ID} AS job_id
-    ${STRAYS} ORDER BY m.id LIMIT $2
-  ), last AS (
-    SELECT DISTINCT ON (data->>'jobId') data->>'jobId' AS job_id, event, data->>'failedReason' AS reason,
-           data->>'returnvalue' AS return_value
-    FROM bullmq.event
-    WHERE queue = $1 AND event IN ('added', 'completed', 'failed')
-      AND data->>'jobId' IN (SELECT job_id FROM s WHERE state IS NULL)
-    ORDER BY data->>'jobId', id DESC
+// Jobs are looked up one by one: a join of two large tables would read much more. Of the outbox, only entries that are due
+// or postponed, by a minute at most, are read, and only if a job is missing.
+const FIND_NEXT = `
+  WITH page AS (
+    SELECT m.id, m.account_id, m.retries, m.status, m.claim_expires_at, m.deliver_at FROM sluice.messages m
+    WHERE ${OPEN} AND m.id > (SELECT position FROM sluice.reconciler) ORDER BY m.id LIMIT $2
+  ), jobless AS MATERIALIZED (
+    SELECT m.id, m.account_id, m.retries, ${JOB_ID} AS job_id, j.* FROM page m
+    LEFT JOIN LATERAL (
+      SELECT j.state, j.processed_by, j.failed_reason, j.attempts_made AS attempts, ${RUN}
+      FROM bullmq.job j WHERE j.queue = $1 AND j.id = ${THEIR_JOB_ID} LIMIT 1
+    ) j ON true
+    WHERE ${UNCLAIMED} AND ${HAS_NO_LIVE_JOB} AND (m.deliver_at IS NULL OR m.deliver_at <= now())
+  ), due AS (
+    SELECT message_ids FROM sluice.outbox WHERE due_at < statement_timestamp() + interval '61 seconds'
+    ORDER BY due_at LIMIT ${MAX_ENTRIES + 1}
+  ), strays AS (
+    SELECT * FROM jobless m
+    WHERE (SELECT count(*) FROM due) <= ${MAX_ENTRIES} AND m.id NOT IN (SELECT unnest(message_ids) FROM due)
+      AND (SELECT true FROM sluice.outbox o WHERE o.suspended_account = m.account_id LIMIT 1) IS NULL
   )
-  SELECT s.*, coalesce(state::text, last.event) AS ended, coalesce(s.failed_reason, last.reason) AS failed_reason,
-         s.attempts_made AS attempts, last.return_value
-  FROM s LEFT JOIN last USING (job_id) ORDER BY s.id`;
+  SELECT page.position, strays.*
+  FROM (SELECT CASE WHEN count(*) = $2 THEN max(id) ELSE '' END AS position FROM page) page
+  LEFT JOIN strays ON true ORDER BY strays.id`;
 
-const ADD_OUTBOX_ENTRY = `
-  INSERT INTO sluice.outbox (message_ids, bytes, due_at, for_sweeper)
-  SELECT ARRAY[id], octet_length(text) + ${OVERHEAD_BYTES}, greatest(deliver_at, clock_timestamp()), true
-  FROM sluice.messages WHERE id = $1`;
+/** Before the strays are healed: one that can't be must not keep the walk from the next. */
+const CONTINUE = `
+  UPDATE sluice.reconciler SET position = $1, strays = CASE $1 WHEN '' THEN 0 ELSE strays + $2 END,
+    strays_before = CASE $1 WHEN '' THEN strays + $2 ELSE strays_before END`;
 
-interface StrayRow extends JobEndRow {
-  id: string;
+const LAST_EVENTS = `
+  SELECT DISTINCT ON (data->>'jobId') data->>'jobId' AS job_id, event AS ended, data->>'failedReason' AS failed_reason,
+         data->>'returnvalue' AS return_value
+  FROM bullmq.event
+  WHERE queue = $1 AND event IN ('added', 'completed', 'failed') AND data->>'jobId' = ANY ($2)
+  ORDER BY data->>'jobId', id DESC`;
+
+const BYTES = `octet_length(text) + ${OVERHEAD_BYTES}`;
+
+// Entries of about 4 MiB. The dead job goes: while it exists, a new one with its id is ignored.
+const REQUEUE = `
+  WITH removed AS (
+    DELETE FROM bullmq.job WHERE queue = $1 AND id = ANY ($3) AND state IN ('completed', 'failed')
+  )
+  INSERT INTO sluice.outbox (message_ids, bytes, for_sweeper)
+  SELECT array_agg(id), sum(bytes), true FROM (
+    SELECT id, ${BYTES} AS bytes, sum(${BYTES}) OVER (ORDER BY id) / 4194304 AS entry
+    FROM sluice.messages WHERE id = ANY ($2)
+  ) m GROUP BY entry`;
+
+interface StrayRow extends Omit<JobEndRow, 'ended' | 'return_value'> {
+  /** Where the next call continues. */
+  position: string;
+  /** Null in the one row without strays. */
+  id: string | null;
   retries: number;
   job_id: string;
+  state: 'completed' | 'failed' | null;
 }
+
+type LastEvent = Pick<JobEndRow, 'ended' | 'failed_reason' | 'return_value'> & { job_id: string };
 
 export class PostgresStrayMessages extends StrayMessages {
   constructor(
@@ -50,33 +88,33 @@ export class PostgresStrayMessages extends StrayMessages {
     super();
   }
 
-  count(): Promise<number> {
-    return count(this.database, STRAYS, this.connection.queue.name);
+  async count(): Promise<number> {
+    const [row] = await this.database.query<{ count: number }>(COUNT, [this.connection.queue.name]);
+    return row?.count ?? 0;
   }
 
-  async find(limit: number): Promise<StrayMessage[]> {
-    const rows = await this.database.query<StrayRow>(FIND, [this.connection.queue.name, limit]);
-    return rows.map((row) => ({
-      id: row.id,
-      retries: row.retries,
-      jobId: row.job_id,
-      endedElsewhere: endedElsewhere(row),
-    }));
+  async findNext(limit: number): Promise<StrayMessage[]> {
+    const rows = await this.database.query<StrayRow>(FIND_NEXT, [this.connection.queue.name, limit]);
+    const events = await this.lastEvents(rows.filter(({ id, state }) => id !== null && state === null));
+    const found = rows.flatMap(({ id, retries, job_id: jobId, ...row }) => {
+      const job = { ended: row.state, return_value: null, ...row, ...events.get(jobId) };
+      return id === null ? [] : [{ id, retries, jobId, endedElsewhere: endedElsewhere(job) }];
+    });
+    const strays = found.filter((stray) => stray.endedElsewhere === null).length;
+    await this.database.query(CONTINUE, [rows[0]?.position ?? '', strays]);
+    return found;
   }
 
-  async requeue({ id, jobId }: StrayMessage): Promise<void> {
-    // The dead job first: while it exists, a new one with its id is ignored.
-    await this.connection.queue.remove(jobId);
-    await this.database.query(ADD_OUTBOX_ENTRY, [id]);
+  async requeue(strays: readonly StrayMessage[]): Promise<void> {
+    const jobIds = strays.map(({ jobId }) => jobId);
+    await this.database.query(REQUEUE, [this.connection.queue.name, strays.map(({ id }) => id), jobIds]);
   }
-}
 
-/** Strays among the 100,000 oldest open messages: the cost is bounded however long the backlog is. */
-export function countOldestStrays(database: Database, queueName: string): Promise<number> {
-  return count(database, OLDEST_STRAYS, queueName);
-}
-
-async function count(database: Database, strays: string, queueName: string): Promise<number> {
-  const [row] = await database.query<{ count: number }>(`SELECT count(*)::int AS count ${strays}`, [queueName]);
-  return row?.count ?? 0;
+  /** What the queue reported last about jobs that are gone. All in one reading: no index leads to the events of a job. */
+  private async lastEvents(gone: readonly StrayRow[]): Promise<Map<string, LastEvent>> {
+    if (gone.length === 0) return new Map();
+    const ids = gone.map(({ job_id }) => job_id);
+    const events = await this.database.query<LastEvent>(LAST_EVENTS, [this.connection.queue.name, ids]);
+    return new Map(events.map((event) => [event.job_id, event]));
+  }
 }
