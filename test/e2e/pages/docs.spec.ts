@@ -45,7 +45,8 @@ describeUnless(missing)('In a browser', () => {
   it('/docs sends a message with the API key that the user enters', async () => {
     await page.goto(`${api.url}/docs`);
     await page.getByRole('button', { name: 'Authorize' }).first().click();
-    await page.getByLabel('auth-bearer-value').first().fill(account.key);
+    // As it may have been copied from a header.
+    await page.getByLabel('auth-bearer-value').first().fill(`Bearer ${account.key}`);
     await page.getByRole('button', { name: 'Apply credentials' }).first().click();
     await page.getByRole('button', { name: 'Close', exact: true }).first().click();
 
@@ -69,6 +70,24 @@ describeUnless(missing)('In a browser', () => {
     expect(ids.map((id) => id?.split('-').at(-1)).toSorted()).toEqual(
       OPERATIONS.map(({ operationId }) => operationId).toSorted(),
     );
+  });
+
+  it('/docs shows the headers of every response once', async () => {
+    await page.goto(`${api.url}/docs#/Messages/sendMessage`);
+    await page.locator('.responses-table').first().waitFor();
+    expect(await page.getByText('X-RateLimit-Reset', { exact: true }).count()).toBe(1);
+    expect(await page.locator('.responses-table').getByText('Retry-After', { exact: true }).count()).toBe(2);
+  });
+
+  it.each([
+    ['/errors', 'table'],
+    ['/errors/validation_failed', 'pre'],
+    ['/docs#/Messages/sendMessage', '.responses-table'],
+  ])('%s fits a phone of 390 pixels', async (path, content) => {
+    await page.setViewportSize({ width: 390, height: 844 });
+    await page.goto(api.url + path);
+    await page.locator(content).first().waitFor();
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(390);
   });
 
   it.each(['/errors', '/errors/validation_failed'])('%s is shown with its styles', async (path) => {

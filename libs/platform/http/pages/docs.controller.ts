@@ -34,6 +34,7 @@ const FILES = [
   'swagger-ui-dist/swagger-ui-bundle.js',
   'swagger-ui-dist/swagger-ui.css',
   './assets/docs.js',
+  './assets/docs.css',
   './assets/pages.css',
   './assets/icon.svg',
 ];
@@ -55,6 +56,7 @@ export class DocsController {
       `<div id="swagger-ui"></div>
 <noscript><p>This page requires JavaScript. <a href="/openapi.json">Its OpenAPI document</a> does not.</p></noscript>`,
       `<link rel="stylesheet" href="/assets/swagger-ui.css">
+<link rel="stylesheet" href="/assets/docs.css">
 <script src="/assets/swagger-ui-bundle.js" defer></script>
 <script src="/assets/docs.js" defer></script>`,
     );

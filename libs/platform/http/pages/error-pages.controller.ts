@@ -17,7 +17,8 @@ export class ErrorPagesController {
   list(@Res({ passthrough: true }) reply: FastifyReply): string {
     const rows = CODES.map((code) => {
       const { status, title } = PROBLEMS[code];
-      return `<tr><td>${status}</td><td><a href="/errors/${code}"><code>${code}</code></a></td><td>${escapeHtml(title)}</td></tr>`;
+      const link = `<a href="/errors/${code}"><code>${code.replaceAll('_', '_<wbr>')}</code></a>`;
+      return `<tr><td>${status}</td><td>${link}</td><td>${escapeHtml(title)}</td></tr>`;
     });
     const page = html(
       'Errors · Sluice',

@@ -4,6 +4,33 @@ const follow = () => document.documentElement.classList.toggle('dark-mode', dark
 dark.addEventListener('change', follow);
 follow();
 
+/** Shows the headers that every response has once, instead of with each response of each operation. */
+function withHeadersOnce(text) {
+  if (text === '') return text;
+  const document = JSON.parse(text);
+  const operations = Object.values(document.paths).flatMap((path) => Object.values(path));
+  const responses = [document.components, ...operations].flatMap((owner) => Object.values(owner.responses));
+  for (const { headers = {} } of responses) {
+    for (const name of Object.keys(document.components.headers)) delete headers[name];
+  }
+  const list = Object.entries(document.components.headers).map(
+    ([name, { description }]) => `- \`${name}\`: ${description}`,
+  );
+  document.info.description += `\n\n## Headers of every response\n\n${list.join('\n')}`;
+  return JSON.stringify(document);
+}
+
+const headersOnce = () => ({
+  statePlugins: { spec: { wrapActions: { updateSpec: (update) => (text) => update(withHeadersOnce(text)) } } },
+});
+
+/** Swagger UI adds the scheme itself, but keys are often copied together with it. */
+function withOneScheme(request) {
+  const { Authorization: credentials } = request.headers;
+  if (credentials) request.headers.Authorization = credentials.replace(/^Bearer\s+(?=Bearer\s)/i, '');
+  return request;
+}
+
 window.addEventListener('load', () => {
   SwaggerUIBundle({
     url: '/openapi.json',
@@ -14,5 +41,7 @@ window.addEventListener('load', () => {
     displayRequestDuration: true,
     tryItOutEnabled: true,
     validatorUrl: null,
+    plugins: [headersOnce],
+    requestInterceptor: withOneScheme,
   });
 });
