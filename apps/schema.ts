@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { runMigrations } from 'bullmq';
 import type pg from 'pg';
-import { ReliableClient, STARTING_TIMEOUT_MS } from '#platform/database/connection.js';
+import { connectionOptions, ReliableClient, STARTING_TIMEOUT_MS } from '#platform/database/connection.js';
 import { asUnavailable } from '#platform/database/errors.js';
 import { UsageError } from '#platform/usage-error.js';
 
@@ -29,7 +29,11 @@ const LONG_WAIT_MS = 1_000;
  * @throws UsageError when the database has tables of a version before the first release
  */
 export async function migrateSchema(url: string, onWait?: () => void): Promise<void> {
-  const client = new ReliableClient({ connectionString: url, connectionTimeoutMillis: STARTING_TIMEOUT_MS });
+  const client = new ReliableClient({
+    connectionString: url,
+    connectionTimeoutMillis: STARTING_TIMEOUT_MS,
+    options: connectionOptions(false),
+  });
   try {
     await client.connect();
     await lock(client, onWait);
@@ -55,6 +59,11 @@ async function migrate(client: pg.Client): Promise<void> {
     CREATE TABLE IF NOT EXISTS sluice.migrations (
       name text PRIMARY KEY,
       applied_at timestamptz NOT NULL DEFAULT now()
+    );
+    -- What all processes on this database must have in common.
+    CREATE TABLE IF NOT EXISTS sluice.installation (
+      name text PRIMARY KEY,
+      value text NOT NULL
     )`);
   const { rows } = await client.query<{ name: string }>('SELECT name FROM sluice.migrations');
   const applied = new Set(rows.map(({ name }) => name));

@@ -1,4 +1,4 @@
-import { requireDirectConnection } from '#platform/database/direct-connection.js';
+import { requireUsableDatabase } from '#platform/database/usable-database.js';
 import { Environment } from '#platform/environment.js';
 import { readSettings, type Settings } from '#platform/settings.js';
 import { UsageError } from '#platform/usage-error.js';
@@ -53,7 +53,7 @@ export class Supervisor {
     const ownUrl = this.env.optional('DATABASE_URL');
     const url = ownUrl ?? (await this.startDatabase(dataDir, stopping));
     stopping.throwIfAborted();
-    await requireDirectConnection(url);
+    await requireUsableDatabase(url);
     await migrateSchema(url);
     stopping.throwIfAborted();
     for (const [index, name] of names.entries()) {

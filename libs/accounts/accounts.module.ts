@@ -9,10 +9,12 @@ import { HttpAdapterHost, Reflector } from '@nestjs/core';
 import { Clock } from '#kernel/clock.js';
 import { Ids } from '#kernel/ids.js';
 import { Database } from '#platform/database/database.js';
+import { sharedValue } from '#platform/database/installation.js';
 import { Metrics } from '#platform/management/metrics.js';
 import { SETTINGS } from '#platform/platform.module.js';
 import { provide } from '#platform/provide.js';
 import type { Settings } from '#platform/settings.js';
+import { UsageError } from '#platform/usage-error.js';
 import { AccessGuard } from './adapters/http/access.guard.js';
 import { AccountsController } from './adapters/http/accounts.controller.js';
 import { AdminAccountsController } from './adapters/http/admin-accounts.controller.js';
@@ -36,7 +38,15 @@ import { SignUp } from './application/sign-up.js';
 
 const core: FactoryProvider[] = [
   { provide: Accounts, useFactory: (database: Database) => PostgresAccounts.open(database), inject: [Database] },
-  { provide: KeySecrets, useFactory: ({ apiKeyPepper }: Settings) => new KeySecrets(apiKeyPepper), inject: [SETTINGS] },
+  {
+    provide: KeySecrets,
+    useFactory: async ({ apiKeyPepper, apiKeyPepperPrevious }: Settings, database: Database) => {
+      const secrets = new KeySecrets(apiKeyPepper, apiKeyPepperPrevious);
+      await requirePepper(database, secrets);
+      return secrets;
+    },
+    inject: [SETTINGS, Database],
+  },
   provide(LastUsedTracker, [Accounts]),
   provide(AuthenticateCaller, [Accounts, KeySecrets, Clock, LastUsedTracker]),
   provide(SignUp, [Accounts, KeySecrets, Ids, Clock]),
@@ -48,6 +58,14 @@ const core: FactoryProvider[] = [
   provide(ListAccounts, [Accounts]),
   provide(ChangeAccount, [Accounts]),
 ];
+
+/** @throws UsageError when the keys of this database were issued under another pepper */
+async function requirePepper(database: Database, { fingerprints: [own = '', ...previous] }: KeySecrets): Promise<void> {
+  if ((await sharedValue(database, 'api_key_pepper', own, previous)) === own) return;
+  throw new UsageError(
+    'API_KEY_PEPPER is not the one under which the API keys of this database were issued: set that one, also as API_KEY_PEPPER_PREVIOUS to replace it.',
+  );
+}
 
 const http: FactoryProvider[] = [
   { provide: AUTHENTICATED, useFactory: countAuthentications, inject: [Metrics] },

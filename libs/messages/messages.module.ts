@@ -3,6 +3,7 @@ import { Clock } from '#kernel/clock.js';
 import { Ids } from '#kernel/ids.js';
 import { Backpressure } from '#platform/backpressure.js';
 import { Database } from '#platform/database/database.js';
+import { sharedValue } from '#platform/database/installation.js';
 import { Reads } from '#platform/database/reads.js';
 import type { Logger } from '#platform/logging.js';
 import { BatchMetrics } from '#platform/management/batch-metrics.js';
@@ -11,6 +12,7 @@ import { LOGGER, SETTINGS, TRACING } from '#platform/platform.module.js';
 import { provide, provideAs } from '#platform/provide.js';
 import type { Settings } from '#platform/settings.js';
 import type { Tracing } from '#platform/tracing/tracing.js';
+import { UsageError } from '#platform/usage-error.js';
 import { BullMqDeliveryQueue } from './adapters/bullmq/bullmq-delivery-queue.js';
 import { Consumer } from './adapters/bullmq/consumer.js';
 import { QueueConnection } from './adapters/bullmq/queue-connection.js';
@@ -72,13 +74,14 @@ export { Consumer, QueuePages, StrayMessages };
 function queueConnection({ asynchronousCommit = false }): FactoryProvider {
   return {
     provide: QueueConnection,
-    useFactory: ({ database: { url, poolSize }, queueName }: Settings, logger: Logger) => {
+    useFactory: async ({ database: { url, poolSize }, queueName }: Settings, logger: Logger, database: Database) => {
+      await requireQueue(database, queueName);
       const onError = (error: Error) => {
         logger.warn({ err: error }, 'queue connection failed');
       };
       return new QueueConnection({ url, poolSize, queueName, asynchronousCommit, onError });
     },
-    inject: [SETTINGS, LOGGER],
+    inject: [SETTINGS, LOGGER, Database],
   };
 }
 
@@ -97,6 +100,13 @@ const reads: FactoryProvider = {
   },
   inject: [SETTINGS, LOGGER],
 };
+
+/** @throws UsageError when the jobs of this database are in another queue */
+async function requireQueue(database: Database, name: string): Promise<void> {
+  const stored = await sharedValue(database, 'queue_name', name);
+  if (stored === name) return;
+  throw new UsageError(`QUEUE_NAME must be "${stored}", the queue of this database; it is "${name}".`);
+}
 
 const strayMessages = provideAs(StrayMessages, PostgresStrayMessages, [Database, QueueConnection]);
 

@@ -111,6 +111,7 @@ const others: [string, (settings: Settings) => unknown, unknown, [string, unknow
 /** Of each secret: texts that are not accepted. */
 const secrets: [string, string[]][] = [
   ['API_KEY_PEPPER', ['tooshort']],
+  ['API_KEY_PEPPER_PREVIOUS', ['tooshort']],
   ['ADMIN_API_KEY', ['tooshort', 'a secret of several words, long enough', 'schlüssel-schlüssel-schlüssel-schlüssel']],
   ['DATABASE_URL', ['mysql://sluice:hunter2@localhost/sluice', 'hunter2', 'postgres://u:hunter2@local host/x']],
   ['OTEL_EXPORTER_OTLP_ENDPOINT', ['hunter2:4318', 'grpc://hunter2', 'http://a:hunter2@local host']],

@@ -62,6 +62,7 @@ export function readSettings(variables: Readonly<Record<string, string | undefin
       'a secret of at least 32 characters under which API keys are hashed, the same for every process',
       SECRET,
     ),
+    apiKeyPepperPrevious: env.read('API_KEY_PEPPER_PREVIOUS', null, SECRET),
     adminApiKey: env.read('ADMIN_API_KEY', null, BEARER_TOKEN),
     signup: {
       open: env.oneOf('SIGNUP', 'closed', ['open', 'closed']) === 'open',

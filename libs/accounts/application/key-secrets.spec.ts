@@ -36,6 +36,16 @@ describe('KeySecrets', () => {
     }
   });
 
+  it('also recognizes the keys of a previous pepper, and issues none', () => {
+    const rotated = new KeySecrets('q'.repeat(32), 'p'.repeat(32));
+    expect(rotated.hash(key)).toEqual(hash);
+    const next = rotated.issue();
+    expect(rotated.hash(next.key)).toEqual(next.hash);
+    expect([secrets.isOurs(next.key), new KeySecrets('q'.repeat(32)).isOurs(next.key)]).toEqual([false, true]);
+    expect(rotated.fingerprints).toEqual([...new KeySecrets('q'.repeat(32)).fingerprints, ...secrets.fingerprints]);
+    expect(new Set(rotated.fingerprints).size).toBe(2);
+  });
+
   it('rejects a key that is cut, extended, in capitals or between blanks, and one of another pepper', () => {
     const foreign = new KeySecrets('q'.repeat(32));
     const others = ['', key.slice(1), key.slice(0, -1), `${key}0`, key.toUpperCase(), ` ${key}`, `${key}\n`, key + key];

@@ -13,33 +13,55 @@ const FORM = /^slc_[0-9a-hjkmnp-tv-z]{40}$/;
  * Only a keyed hash is stored. A fast one suffices, since 160 bits cannot be guessed: docs/adr/0004-api-keys-are-stored-as-keyed-hashes.md.
  */
 export class KeySecrets {
-  /** @param pepper the service's secret, the same for every process */
-  constructor(private readonly pepper: string) {}
+  private readonly peppers: readonly string[];
+
+  /**
+   * @param pepper the service's secret, the same for every process
+   * @param previous a pepper under which keys were issued that still work; a key contains a MAC, so it stays under its own
+   */
+  constructor(
+    private readonly pepper: string,
+    previous: string | null = null,
+  ) {
+    this.peppers = previous === null ? [pepper] : [pepper, previous];
+  }
+
+  /** Identify the peppers, the previous one last, and reveal nothing of them. */
+  get fingerprints(): readonly string[] {
+    return this.peppers.map((pepper) => hmac(pepper, 'fingerprint', '').toString('hex'));
+  }
 
   /** A new key and the hash to store. */
   issue(): { readonly key: string; readonly hash: Buffer } {
     const body = PREFIX + base32(randomBytes(RANDOM_BYTES));
-    const key = body + this.mac(body);
-    return { key, hash: this.hmac('hash', key) };
+    const key = body + mac(this.pepper, body);
+    return { key, hash: hmac(this.pepper, 'hash', key) };
   }
 
   /** The stored hash of a key, 32 bytes; null for a key that was never issued. */
   hash(key: string): Buffer | null {
-    return this.isOurs(key) ? this.hmac('hash', key) : null;
+    const pepper = this.pepperOf(key);
+    return pepper === undefined ? null : hmac(pepper, 'hash', key);
   }
 
   /** Whether this service has ever issued a key. */
   isOurs(key: string): boolean {
-    if (!FORM.test(key)) return false;
-    return timingSafeEqual(Buffer.from(this.mac(key.slice(0, -8))), Buffer.from(key.slice(-8)));
+    return this.pepperOf(key) !== undefined;
   }
 
-  private mac(body: string): string {
-    return base32(this.hmac('mac', body).subarray(0, MAC_BYTES));
+  /** The pepper under which a key was issued. */
+  private pepperOf(key: string): string | undefined {
+    if (!FORM.test(key)) return undefined;
+    const [body, end] = [key.slice(0, -8), Buffer.from(key.slice(-8))];
+    return this.peppers.find((pepper) => timingSafeEqual(Buffer.from(mac(pepper, body)), end));
   }
+}
 
-  // The purpose is hashed as well: otherwise the end of each key would reveal bits of its stored hash.
-  private hmac(purpose: string, text: string): Buffer {
-    return createHmac('sha256', this.pepper).update(`${purpose}:${text}`).digest();
-  }
+function mac(pepper: string, body: string): string {
+  return base32(hmac(pepper, 'mac', body).subarray(0, MAC_BYTES));
+}
+
+// The purpose is hashed as well: otherwise the end of each key would reveal bits of its stored hash.
+function hmac(pepper: string, purpose: string, text: string): Buffer {
+  return createHmac('sha256', pepper).update(`${purpose}:${text}`).digest();
 }

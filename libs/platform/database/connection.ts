@@ -43,8 +43,14 @@ export const CONNECTION_LIMITS = {
   Client: ReliableClient,
 } as const;
 
-/** Connection option: commits do not wait for the disk. */
-export const ASYNCHRONOUS_COMMIT = '-c synchronous_commit=off';
+/**
+ * The connection options that guarantees rest on, whatever the defaults of the server, the database or the role are: each
+ * statement sees what was committed before it, and a commit waits for the disk unless it is asynchronous.
+ */
+export function connectionOptions(asynchronousCommit: boolean, ...more: readonly string[]): string {
+  const commit = `-c synchronous_commit=${asynchronousCommit ? 'off' : 'on'}`;
+  return [commit, String.raw`-c default_transaction_isolation=read\ committed`, ...more].join(' ');
+}
 
 /**
  * Milliseconds that a starting process waits for its first connection. No client is waiting yet, and on a busy machine

@@ -149,6 +149,24 @@ describe('Database', () => {
     });
   });
 
+  it.each([undefined, true])(
+    'rests on no default of the server, with asynchronousCommit %s',
+    async (asynchronousCommit) => {
+      const careless = await createTestDatabase();
+      const admin = await connect(careless.url);
+      await admin.query(`DO $$ BEGIN
+      EXECUTE format('ALTER DATABASE %I SET default_transaction_isolation = serializable', current_database());
+      EXECUTE format('ALTER DATABASE %I SET synchronous_commit = local', current_database());
+    END $$`);
+      const careful = await connect(careless.url, { ...(asynchronousCommit && { asynchronousCommit }) });
+      expect(await careful.query('SHOW transaction_isolation')).toEqual([{ transaction_isolation: 'read committed' }]);
+      const expected = asynchronousCommit === true ? 'off' : 'on';
+      expect(await careful.query('SHOW synchronous_commit')).toEqual([{ synchronous_commit: expected }]);
+      for (const one of [admin, careful]) await one.close();
+      await careless.drop();
+    },
+  );
+
   it('stops waiting for a lock after two seconds', async () => {
     const waiting = database.transaction(async (holder) => {
       await holder.query('LOCK TABLE things');

@@ -1,6 +1,6 @@
 import pg, { type Pool, type PoolClient, type QueryResultRow } from 'pg';
 import { DataSource, type EntitySchema } from 'typeorm';
-import { ASYNCHRONOUS_COMMIT, BY_INDEX, CONNECTION_LIMITS, IN_INDEX_ORDER, STARTING_TIMEOUT_MS } from './connection.js';
+import { BY_INDEX, CONNECTION_LIMITS, connectionOptions, IN_INDEX_ORDER, STARTING_TIMEOUT_MS } from './connection.js';
 import { asUnavailable } from './errors.js';
 import { Repositories } from './repositories.js';
 
@@ -32,11 +32,11 @@ export class Database {
       connectionString: options.url,
       max: options.poolSize,
       application_name: options.applicationName,
-      options: [
+      options: connectionOptions(
+        options.asynchronousCommit === true,
         BY_INDEX,
-        ...(options.asynchronousCommit === true ? [ASYNCHRONOUS_COMMIT] : []),
         ...(options.inIndexOrder === true ? [IN_INDEX_ORDER] : []),
-      ].join(' '),
+      ),
     });
     pool.on('error', options.onError);
     try {

@@ -1,5 +1,5 @@
 import { DomainError } from '#kernel/domain-error.js';
-import { requireDirectConnection } from '../database/direct-connection.js';
+import { requireUsableDatabase } from '../database/usable-database.js';
 import { createLogger, type Logger } from '../logging.js';
 import { readSettings, type Settings } from '../settings.js';
 import { UsageError } from '../usage-error.js';
@@ -30,7 +30,7 @@ export async function runProcess(
     const settings = readSettings(process.env);
     const logger = createLogger(settings.logLevel, name);
     const { url } = settings.database;
-    await requireDirectConnection(url);
+    await requireUsableDatabase(url);
     const running = await start(settings, logger, () =>
       migrate(url, () => {
         logger.info('waiting for another process that migrates the schema');

@@ -1,4 +1,4 @@
-import { requireDirectConnection } from '#platform/database/direct-connection.js';
+import { requireUsableDatabase } from '#platform/database/usable-database.js';
 import { UsageError } from '#platform/usage-error.js';
 import { createTestDatabase, type TestDatabase } from '../../support/database.js';
 import { Link } from '../../support/link.js';
@@ -29,8 +29,8 @@ describe('A connection to the database', () => {
   afterAll(() => database.drop());
 
   it('may be direct, or through a proxy that changes nothing', async () => {
-    await requireDirectConnection(database.url);
-    await requireDirectConnection(await link.open(database.url));
+    await requireUsableDatabase(database.url);
+    await requireUsableDatabase(await link.open(database.url));
   });
 
   it.each([
@@ -41,13 +41,20 @@ describe('A connection to the database', () => {
     ],
     ['does not let it listen', { rewrite: withoutListen }],
   ])('must not be through a proxy that %s', async (_what, change) => {
-    const error: unknown = await requireDirectConnection(await Object.assign(link, change).open(database.url)).catch(
+    const error: unknown = await requireUsableDatabase(await Object.assign(link, change).open(database.url)).catch(
       (reason: unknown) => reason,
     );
     expect(error).toBeInstanceOf(UsageError);
     expect(String(error)).toMatch(
       /^UsageError: DATABASE_URL leads to a proxy that .*: connect to PostgreSQL directly\.$/,
     );
+  });
+
+  it('must not be to a database that cannot store every text', async () => {
+    const latin = await createTestDatabase(`template0 ENCODING 'LATIN1' LOCALE_PROVIDER libc LOCALE 'C'`);
+    const checking = requireUsableDatabase(latin.url);
+    await expect(checking).rejects.toThrow(/ has the encoding LATIN1, .*: create one with ENCODING 'UTF8'\.$/);
+    await latin.drop();
   });
 
   it('keeps a process from starting otherwise, with one sentence', async () => {

@@ -1,7 +1,7 @@
 import type { OnApplicationShutdown } from '@nestjs/common';
 import { createPostgresBackend, withBackend, type BackendClasses, type PostgresQueueBackend, type Queue } from 'bullmq';
 import pg from 'pg';
-import { ASYNCHRONOUS_COMMIT, CONNECTION_LIMITS } from '#platform/database/connection.js';
+import { CONNECTION_LIMITS, connectionOptions } from '#platform/database/connection.js';
 import { isUnavailable } from '#platform/database/errors.js';
 
 /**
@@ -47,12 +47,11 @@ export class QueueConnection implements OnApplicationShutdown {
   private abandoned = false;
 
   constructor({ url, poolSize, queueName, asynchronousCommit, onError }: QueueConnectionOptions) {
-    const searchPath = '-c search_path=bullmq';
     this.pool = new QueuePool({
       ...CONNECTION_LIMITS,
       connectionString: url,
       max: poolSize,
-      options: asynchronousCommit ? `${searchPath} ${ASYNCHRONOUS_COMMIT}` : searchPath,
+      options: connectionOptions(asynchronousCommit, '-c search_path=bullmq'),
       application_name: 'sluice-queue',
     });
     this.pool.on('error', onError);

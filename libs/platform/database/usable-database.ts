@@ -2,35 +2,44 @@ import { randomBytes } from 'node:crypto';
 import type pg from 'pg';
 import { withTimeout } from '#kernel/timeout.js';
 import { UsageError } from '../usage-error.js';
-import { ASYNCHRONOUS_COMMIT, ReliableClient, STARTING_TIMEOUT_MS } from './connection.js';
+import { connectionOptions, ReliableClient, STARTING_TIMEOUT_MS } from './connection.js';
 import { asUnavailable } from './errors.js';
 
 /** Milliseconds that a notification may take. */
 const NOTIFICATION_TIMEOUT_MS = 3_000;
 
 /**
- * Checks that no proxy runs each transaction on another connection or drops the options of a connection. Counting would
+ * Checks that the database can store any text, and that no proxy runs each transaction on another connection or drops the options of a connection. Counting would
  * then be slow, and workers would never be notified of jobs, without any error.
- * @throws UsageError when there is such a proxy, DomainError `unavailable` when the database cannot be reached
+ * @throws UsageError when it cannot or there is such a proxy, DomainError `unavailable` when the database cannot be reached
  */
-export async function requireDirectConnection(url: string): Promise<void> {
+export async function requireUsableDatabase(url: string): Promise<void> {
   const config = {
     connectionString: url,
     connectionTimeoutMillis: STARTING_TIMEOUT_MS,
-    options: ASYNCHRONOUS_COMMIT,
+    options: connectionOptions(true),
   };
   const open = (): pg.Client => new ReliableClient(config);
   const [listener, speaker] = [open(), open()];
   try {
     await Promise.all([listener, speaker].map((client) => client.connect().catch(explain)));
-    const { rows } = await listener.query<{ synchronous_commit: string }>('SHOW synchronous_commit');
-    if (rows[0]?.synchronous_commit !== 'off') throw isProxied('options');
+    const { rows } = await listener.query<{ commit: string; encoding: string }>(
+      "SELECT current_setting('synchronous_commit') AS commit, current_setting('server_encoding') AS encoding",
+    );
+    if (rows[0]?.commit !== 'off') throw isProxied('options');
+    if (rows[0].encoding !== 'UTF8') throw isNotUtf8(rows[0].encoding);
     if (!(await receives(listener, speaker))) throw isProxied('LISTEN');
   } catch (error) {
     throw asUnavailable(error);
   } finally {
     await Promise.all([listener.end(), speaker.end()]);
   }
+}
+
+function isNotUtf8(encoding: string): UsageError {
+  return new UsageError(
+    `The database of DATABASE_URL has the encoding ${encoding}, which cannot store every message: create one with ENCODING 'UTF8'.`,
+  );
 }
 
 /** Whether one connection receives a notification of another. */
