@@ -7,17 +7,15 @@ import type { MessagesSubject } from './messages/subject.js';
 /** What every store of messages guarantees. */
 export function describeMessages(name: string, open: () => Promise<MessagesSubject>): void {
   describe(name, () => {
-    let subject: MessagesSubject;
-    beforeAll(async () => {
-      subject = await open();
-    });
+    // Its parts are there when the tests run.
+    const subject = {} as MessagesSubject;
+    beforeAll(async () => Object.assign(subject, await open()));
     beforeEach(() => subject.reset());
     afterAll(() => subject.close());
 
-    const current = () => subject;
-    describeAccepting(current);
-    describeFinding(current);
-    describeChanging(current);
-    describeIdempotency(current);
+    describeAccepting(subject);
+    describeFinding(subject);
+    describeChanging(subject);
+    describeIdempotency(subject);
   });
 }

@@ -16,13 +16,8 @@ const refusals = (Object.keys(NOTHING) as Part[]).flatMap((part) =>
   (['at once', 'at commit'] as const).flatMap((when) => [1, 300].map((count) => ({ part, when, count }))),
 );
 
-export function describeAccepting(current: () => MessagesSubject): void {
+export function describeAccepting(subject: MessagesSubject): void {
   describe('accepting messages', () => {
-    let subject: MessagesSubject;
-    beforeEach(() => {
-      subject = current();
-    });
-
     const aBatch = (count: number) => messages(count, { accountId: anAccountId() });
     const idsOf = (batch: readonly Message[]) => batch.map(({ id }) => id).sort();
     const firstOf = (batch: readonly Message[]) => batch[0]?.id ?? '';

@@ -11,12 +11,8 @@ const at = (message: Message | null, updatedAt = message?.state.updatedAt) =>
 const outcome = [() => 1, () => 0] as const;
 const failed = { status: 'failed', attempts: 5, failures: 5, crashes: 2, loneCrashes: 1, failureReason: 'x' } as const;
 
-export function describeChanging(current: () => MessagesSubject): void {
+export function describeChanging(subject: MessagesSubject): void {
   describe('changing messages', () => {
-    let subject: MessagesSubject;
-    beforeEach(() => {
-      subject = current();
-    });
     const stored = ({ id, state }: Message) => subject.other.find(state.accountId, id);
 
     it('moves a message by its own method, and no other', async () => {

@@ -3,13 +3,8 @@ import type { MessagesSubject } from './subject.js';
 
 const page = { limit: 100, before: null, status: null };
 
-export function describeFinding(current: () => MessagesSubject): void {
+export function describeFinding(subject: MessagesSubject): void {
   describe('finding messages', () => {
-    let subject: MessagesSubject;
-    beforeEach(() => {
-      subject = current();
-    });
-
     it('finds a message of the account, with all that is known of it', async () => {
       const counts = { attempts: 7, failures: 3, crashes: 2, loneCrashes: 1, retries: 1 };
       const [fresh, failed] = [aMessage(), aMessage({ status: 'failed', ...counts, failureReason: 'x' })];

@@ -7,12 +7,8 @@ import { accept, type MessagesSubject } from './subject.js';
 
 const DAY_MS = 24 * 3_600_000;
 
-export function describeIdempotency(current: () => MessagesSubject): void {
+export function describeIdempotency(subject: MessagesSubject): void {
   describe('repeating requests', () => {
-    let subject: MessagesSubject;
-    beforeEach(() => {
-      subject = current();
-    });
     /** The i-th of many requests, half of them through each process. */
     const add = (message: Message, key: string, index = 0) =>
       (index % 2 ? subject.other : subject.messages).add(message, idempotency(key));
