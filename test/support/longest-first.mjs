@@ -1,12 +1,15 @@
 import TestSequencer from '@jest/test-sequencer';
 
-const LONGEST = /[/\\]test[/\\](architecture[/\\]style|docs[/\\]pages)\.spec\.ts$/;
+/** Below `test/`, the longest first. */
+const LONGEST = [/architecture.style\./, /docs.pages\./, /contracts.messages\./, /faults./];
 
-/** Starts the longest files first: started last, they would run alone while the other worker idles. */
+/** Starts the longest files first: started last, they would run alone while the other workers idle. */
 export default class LongestFirst extends TestSequencer {
   sort(tests) {
-    const sorted = super.sort(tests);
-    const isLong = ({ path }) => LONGEST.test(path);
-    return [...sorted.filter(isLong), ...sorted.filter((test) => !isLong(test))];
+    const rank = ({ path }) => {
+      const index = LONGEST.findIndex((pattern) => pattern.test(path.split(/[/\\]test[/\\]/).at(-1)));
+      return index < 0 ? LONGEST.length : index;
+    };
+    return super.sort(tests).sort((one, other) => rank(one) - rank(other));
   }
 }
