@@ -20,6 +20,7 @@ describe('POST /messages responds 401 unauthorized and stores nothing', () => {
     });
     expectProblem(response, 401, 'unauthorized');
     expect(response.headers['www-authenticate']).toBe(challenge);
+    expect(JSON.stringify(response.headers) + response.bytes.toString()).not.toContain(account.key);
     expect(await api.stored(account)).toEqual({ messages: 0, keys: 0 });
     return response;
   }
