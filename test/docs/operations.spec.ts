@@ -32,7 +32,8 @@ describe('Metrics and alerts', () => {
     const fleet = await Fleet.startProcesses();
     const worker = await fleet.worker({}, 'dist/apps/worker/main.js');
     await fleet.send('hello');
-    const metrics = await Promise.all([fleet.api, worker].map((program) => metricsOf(program.address('management'))));
+    const urls = await Promise.all([fleet.api, worker].map((program) => program.address('management')));
+    const metrics = await Promise.all(urls.map(metricsOf));
     samples = metrics.flatMap((values) => [...values.keys()]);
     await fleet.stop();
   }, 60_000);

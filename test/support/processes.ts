@@ -94,9 +94,11 @@ export class Program {
     if (this.output.match(text) === null) throw new Error(`It ended without printing ${String(text)}:\n${this.output}`);
   }
 
-  /** An address that its log contains under this name, such as `management`. */
-  address(name: string): string {
-    return new RegExp(`"${name}":"([^"]+)"`).exec(this.output)?.[1] ?? '';
+  /** Resolves to the address that its log contains under this name, such as `management`. */
+  async address(name: string): Promise<string> {
+    const address = new RegExp(`"${name}":"([^"]+)"`);
+    await this.printed(address);
+    return address.exec(this.output)?.[1] ?? '';
   }
 
   /** Resolves when it serves, or consumes. */

@@ -30,7 +30,8 @@ const handler = {
   },
 };
 
-await runProcess('test-worker', migrateSchema, (settings, logger, migrate) =>
-  startWorker(settings, logger, handler, migrate),
-);
-process.stdout.write('consuming\n');
+await runProcess('test-worker', migrateSchema, async (settings, logger, migrate) => {
+  const worker = await startWorker(settings, logger, handler, migrate);
+  logger.info({ management: worker.managementUrl }, 'consuming');
+  return worker;
+});

@@ -1,10 +1,8 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { Client } from 'pg';
 import { ownApi, TestApi } from '../../support/api.js';
+import { Fleet } from '../../support/fleet.js';
 import { callUndocumented, postLines, RawConnection } from '../../support/http.js';
-import { freePort, Program, ROOT, until } from '../../support/processes.js';
+import { freePort, Program, SHIFTED_CLOCK, until } from '../../support/processes.js';
 import { Link } from '../../support/link.js';
 
 const READY = { status: 'ready', checks: { process: 'serving', database: 'up' } };
@@ -76,28 +74,17 @@ describe('The management port', () => {
   });
 
   it('of a worker is ready, except while it takes no jobs because its clock is wrong', async () => {
-    const folder = await mkdtemp(join(tmpdir(), 'sluice-clock-'));
-    const clock = join(folder, 'clock');
-    const worker = Program.run('dist/apps/worker/main.js', {
-      ...api.environment,
-      ...{ LOG_LEVEL: 'info', NODE_OPTIONS: `--require ${join(ROOT, 'test/support/shifted-clock.cjs')}` },
-      ...{ CLOCK_FILE: clock, WORKER_LOCK_MS: '1000' },
-    });
-    try {
-      await worker.printed('consuming');
-      const url = worker.address('management');
-      expect(await ready(url)).toEqual({ code: 200, ...READY });
-      await writeFile(clock, '3600000');
-      const paused = { process: 'paused', database: 'up' };
-      await until(async () => (await ready(url)).code === 503, 20_000);
-      expect(await ready(url)).toEqual({ code: 503, status: 'not ready', checks: paused });
-      await writeFile(clock, '0');
-      await until(async () => (await ready(url)).code === 200, 20_000);
-    } finally {
-      worker.signal('SIGKILL');
-      await worker.ended();
-      await rm(folder, { recursive: true });
-    }
+    const fleet = await Fleet.start();
+    const worker = await fleet.worker(SHIFTED_CLOCK, 'dist/apps/worker/main.js');
+    const url = await worker.address('management');
+    expect(await ready(url)).toEqual({ code: 200, ...READY });
+    worker.setClock(3_600_000);
+    const paused = { process: 'paused', database: 'up' };
+    await until(async () => (await ready(url)).code === 503, 20_000);
+    expect(await ready(url)).toEqual({ code: 503, status: 'not ready', checks: paused });
+    worker.setClock(0);
+    await until(async () => (await ready(url)).code === 200, 20_000);
+    await fleet.stop();
   }, 60_000);
 
   it('is live but not ready while the process waits for another one to migrate the schema', async () => {
@@ -118,8 +105,7 @@ describe('The management port', () => {
       await until(async () => (await ready(url)).code === 200, 20_000);
       expect(worker.output.match(/waiting for another process/g)).toHaveLength(1);
     } finally {
-      worker.signal('SIGKILL');
-      await worker.ended();
+      await worker.kill();
     }
   }, 60_000);
 

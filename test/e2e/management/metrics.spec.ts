@@ -1,7 +1,8 @@
 import { accountOf, OPERATOR, ownApi } from '../../support/api.js';
+import { Fleet } from '../../support/fleet.js';
 import { callUndocumented, exchange, lines, postLines, RawConnection } from '../../support/http.js';
 import { metricsOf } from '../../support/metrics.js';
-import { freePort, Program, until } from '../../support/processes.js';
+import { until } from '../../support/processes.js';
 import { Link } from '../../support/link.js';
 
 const DURATION = 'sluice_http_request_duration_seconds_count';
@@ -176,31 +177,21 @@ describe('The metrics of the store', () => {
 });
 
 describe('The metrics of a worker', () => {
-  const api = ownApi();
-  const account = accountOf(api);
-
   it('count deliveries by their outcome, and measure the handler', async () => {
-    const port = String(await freePort());
-    const worker = Program.run('test/support/worker-process.mjs', {
-      ...{ ...api.environment, MANAGEMENT_PORT: port, MAX_ATTEMPTS: '2', BACKOFF_MS: '1', HANDLED: '/dev/null' },
-    });
-    try {
-      await worker.printed('consuming');
-      await api.sent(account, { message: 'deliver' });
-      await api.sent(account, { message: 'throw' });
-      const ends = async () => {
-        const found = await metricsOf(`http://127.0.0.1:${port}`);
-        const outcomes = ['delivered', 'retried', 'failed', 'lost_claim'];
-        return [
-          ...outcomes.map((outcome) => found.get(`sluice_deliveries_total{outcome="${outcome}"}`)),
-          found.get('sluice_handler_duration_seconds_count'),
-        ].join();
-      };
-      await until(async () => (await ends()) === '1,1,1,0,3', 15_000).catch(() => undefined);
-      expect(await ends()).toBe('1,1,1,0,3');
-    } finally {
-      worker.signal('SIGKILL');
-      await worker.ended();
-    }
-  });
+    const fleet = await Fleet.start();
+    const worker = await fleet.worker({ MAX_ATTEMPTS: '2', BACKOFF_MS: '1' });
+    await fleet.send('deliver');
+    await fleet.send('throw');
+    const ends = async () => {
+      const found = await metricsOf(await worker.address('management'));
+      const outcomes = ['delivered', 'retried', 'failed', 'lost_claim'];
+      return [
+        ...outcomes.map((outcome) => found.get(`sluice_deliveries_total{outcome="${outcome}"}`)),
+        found.get('sluice_handler_duration_seconds_count'),
+      ].join();
+    };
+    await until(async () => (await ends()) === '1,1,1,0,3', 15_000).catch(() => undefined);
+    expect(await ends()).toBe('1,1,1,0,3');
+    await fleet.stop();
+  }, 40_000);
 });
