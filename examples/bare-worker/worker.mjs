@@ -6,7 +6,7 @@ const { DATABASE_URL: connectionString, QUEUE_NAME = 'messages' } = process.env;
 const connection = new pg.Pool({ connectionString, options: '-c search_path=bullmq' });
 const { Worker } = withBackend(createPostgresBackend);
 const worker = new Worker(QUEUE_NAME, deliver, {
-  ...{ connection, concurrency: 10, lockDuration: 30_000 },
+  ...{ connection, concurrency: 10, lockDuration: 10_000, stalledInterval: 5_000 },
   ...{ maxStalledCount: 2_147_483_647, runRetryDelay: 1_000 },
 });
 

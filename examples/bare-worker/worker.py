@@ -21,7 +21,8 @@ async def main():
         "backend": "postgres",
         "connection": os.environ["DATABASE_URL"],
         "concurrency": 10,
-        "lockDuration": 30_000,
+        "lockDuration": 10_000,
+        "stalledInterval": 5_000,
         "maxStalledCount": 2_147_483_647,
         "runRetryDelay": 1_000,
     }

@@ -196,6 +196,15 @@ describe('The census', () => {
     expect((await parts.store.find(message))?.state).toMatchObject({ status: 'delivered', attempts: 3, failures: 2 });
   });
 
+  it('counts an attempt of another\u2019s worker that was lost', async () => {
+    const message = await enqueued(parts);
+    await parts.bullmq.take({ lockDuration: 1 });
+    const other = parts.bullmq.run({ stalledInterval: 20 });
+    await parts.store.until(async () => (await parts.follower.run()) === 1);
+    await other.close();
+    expect((await parts.store.find(message))?.state).toMatchObject({ status: 'delivered', attempts: 2 });
+  });
+
   it('counts all of them, and finds them in steps, from the oldest on and then again', async () => {
     const all = [2, 0, 1].map((minutes) => aMessage({ createdAt: after(minutes * 60_000) }));
     for (const message of all) await parts.store.put(message);

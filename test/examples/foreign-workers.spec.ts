@@ -1,11 +1,14 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { randomBytes } from 'node:crypto';
 import Ajv from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
+import pg from 'pg';
 import { Fleet } from '../support/fleet.js';
 import { Program, ROOT, until } from '../support/processes.js';
 import { describeUnless } from '../support/skipping.js';
+import { readPage } from '../docs/page.js';
 
 /** The Python interpreter, and why it cannot run the worker. */
 function python(): { readonly command: string; readonly missing: string | null } {
@@ -69,6 +72,26 @@ describe('A foreign worker', () => {
     await fleet.sql('DELETE FROM bullmq.job');
     await fleet.sql('DELETE FROM sluice.messages');
   });
+
+  it('delivers with the role that the documentation creates, which may access nothing else', async () => {
+    const role = `consumer_${randomBytes(4).toString('hex')}`;
+    const statements = readPage('docs/consuming.md').blocks.filter(({ language }) => language === 'sql');
+    for (const { text } of statements) await fleet.sql(text.replaceAll('consumer', role).replace('…', 'secret'));
+    const url = Object.assign(new URL(fleet.client.environment.DATABASE_URL ?? ''), {
+      username: role,
+      password: 'secret',
+    });
+    const worker = fleet.start('examples/bare-worker/worker.mjs', { DATABASE_URL: url.href });
+    await deliver(worker);
+    const client = new pg.Client(url.href);
+    await client.connect();
+    await expect(client.query('SELECT FROM sluice.accounts')).rejects.toThrow('permission denied');
+    await client.end();
+    worker.signal('SIGTERM');
+    expect(await worker.ended()).toBe(0);
+    await fleet.sql(`DROP OWNED BY ${role}`);
+    await fleet.sql(`DROP ROLE ${role}`);
+  }, 60_000);
 
   const { command, missing } = python();
   for (const [language, script, interpreter, reason] of [

@@ -16,6 +16,12 @@ export const OPEN = `m.status IN (${OPEN_STATUSES.map((status) => `'${status}'`)
 export const UNCLAIMED = `${OPEN}
     AND (m.claim_expires_at IS NULL OR m.claim_expires_at < clock_timestamp())`;
 
+/**
+ * The attempts that other programs made with a job `j` of a message `m`: those that ended, and those whose worker was
+ * lost. The message has counted the lost ones of our workers itself.
+ */
+export const ATTEMPTS = `j.attempts_made + greatest(0, j.stalled_count - m.crashes - (m.status = 'processing')::int)`;
+
 /** When a job `j` was last started, and when it ended. */
 export const RUN = `to_timestamp(j.processed_at_ms / 1000.0) AS processed_at,
                 to_timestamp(j.finished_at_ms / 1000.0) AS finished_at`;

@@ -1,7 +1,7 @@
 import type { Database } from '#platform/database/database.js';
 import { JobEvents, type EndedJobs } from '../../../application/job-events.js';
 import type { QueueConnection } from '../queue-connection.js';
-import { endedElsewhere, JOB_ID, OUR_RESULT, RUN, UNCLAIMED, type JobEndRow } from './job-ends.js';
+import { ATTEMPTS, endedElsewhere, JOB_ID, OUR_RESULT, RUN, UNCLAIMED, type JobEndRow } from './job-ends.js';
 
 /** Ids are assigned before commits, so an event may appear after later ones: this many are read again. */
 const REREAD = 1_000;
@@ -16,7 +16,7 @@ const READ = `
       AND data->>'returnvalue' IS DISTINCT FROM $3
     ORDER BY data->>'jobId', id DESC
   ), ends AS (
-    SELECT m.id, m.retries, last.event AS ended, last.reason AS failed_reason, j.attempts_made AS attempts,
+    SELECT m.id, m.retries, last.event AS ended, last.reason AS failed_reason, ${ATTEMPTS} AS attempts,
            j.processed_by, NULL AS return_value, ${RUN}
     FROM last
     JOIN sluice.messages m ON m.id = split_part(last.job_id, '.', 1) AND last.job_id = ${JOB_ID}

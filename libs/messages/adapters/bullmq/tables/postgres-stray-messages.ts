@@ -2,7 +2,7 @@ import type { Database } from '#platform/database/database.js';
 import { StrayMessages, type StrayMessage } from '../../../application/stray-messages.js';
 import { OVERHEAD_BYTES } from '../../../domain/message.js';
 import type { QueueConnection } from '../queue-connection.js';
-import { endedElsewhere, JOB_ID, OPEN, RUN, UNCLAIMED, type JobEndRow } from './job-ends.js';
+import { ATTEMPTS, endedElsewhere, JOB_ID, OPEN, RUN, UNCLAIMED, type JobEndRow } from './job-ends.js';
 
 /** A job of BullMQ has the collation of the database: with another one, the lookup could use no index. */
 const THEIR_JOB_ID = `(${JOB_ID}) COLLATE "default"`;
@@ -22,12 +22,13 @@ const MAX_ENTRIES = 10_000;
 // or postponed, by a minute at most, are read, and only if a job is missing.
 const FIND_NEXT = `
   WITH page AS (
-    SELECT m.id, m.account_id, m.retries, m.status, m.claim_expires_at, m.deliver_at FROM sluice.messages m
+    SELECT m.id, m.account_id, m.retries, m.status, m.crashes, m.claim_expires_at, m.deliver_at
+    FROM sluice.messages m
     WHERE ${OPEN} AND m.id > (SELECT position FROM sluice.reconciler) ORDER BY m.id LIMIT $2
   ), jobless AS MATERIALIZED (
     SELECT m.id, m.account_id, m.retries, ${JOB_ID} AS job_id, j.* FROM page m
     LEFT JOIN LATERAL (
-      SELECT j.state, j.processed_by, j.failed_reason, j.attempts_made AS attempts, ${RUN}
+      SELECT j.state, j.processed_by, j.failed_reason, ${ATTEMPTS} AS attempts, ${RUN}
       FROM bullmq.job j WHERE j.queue = $1 AND j.id = ${THEIR_JOB_ID} LIMIT 1
     ) j ON true
     WHERE ${UNCLAIMED} AND ${HAS_NO_LIVE_JOB} AND (m.deliver_at IS NULL OR m.deliver_at <= now())
