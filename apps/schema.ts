@@ -16,6 +16,7 @@ const MIGRATIONS = [
   'messages/0002-suspended-accounts',
   'messages/0003-messages-by-status',
   'messages/0004-reconciler',
+  'accounts/0004-account-plans',
 ] as const;
 
 /** The key of the advisory lock: "sluice" in ASCII. */

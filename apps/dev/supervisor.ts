@@ -57,7 +57,8 @@ export class Supervisor {
     await migrateSchema(url);
     stopping.throwIfAborted();
     for (const [index, name] of names.entries()) {
-      const overrides = { DATABASE_URL: url, PORT: String(port), MANAGEMENT_PORT: String(ports[index]) };
+      const folder = ownUrl === undefined ? { DATABASE_DIR: dataDir.path } : {};
+      const overrides = { DATABASE_URL: url, ...folder, PORT: String(port), MANAGEMENT_PORT: String(ports[index]) };
       const launch = () => runApp(name, { ...variables, ...overrides }, settings.shutdownGraceMs + EXTRA_GRACE_MS);
       this.apps.push(new AutoRestart(`The ${name} process`, () => Promise.resolve(launch())));
     }

@@ -2,3 +2,4 @@ export { AUTHENTICATED, AuthenticateCaller, unauthorized } from './application/a
 export type { Authenticated, Caller } from './application/authenticate-caller.js';
 export { SignUp } from './application/sign-up.js';
 export type { Limits } from './domain/limits.js';
+export type { Plan } from './domain/plan.js';

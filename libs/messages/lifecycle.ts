@@ -6,6 +6,7 @@ import type { ApplyRetention } from './application/apply-retention.js';
 import type { JobFollower } from './application/job-follower.js';
 import type { OutboxRelay } from './application/outbox-relay.js';
 import type { Reconciler } from './application/reconciler.js';
+import type { SpaceWatch } from './application/space-watch.js';
 import type { StorageCap } from './application/storage-cap.js';
 
 const FOLLOW_EVERY_MS = 500;
@@ -16,6 +17,7 @@ export class Lifecycle implements OnApplicationBootstrap, BeforeApplicationShutd
     private readonly settings: Settings,
     private readonly messages: PostgresMessages,
     private readonly cap: StorageCap,
+    private readonly space: SpaceWatch,
     private readonly relay: OutboxRelay,
     private readonly reconciler: Reconciler,
     private readonly retention: ApplyRetention,
@@ -26,6 +28,7 @@ export class Lifecycle implements OnApplicationBootstrap, BeforeApplicationShutd
   async onApplicationBootstrap(): Promise<void> {
     this.relay.startSweeping();
     this.cap.start();
+    await this.space.start();
     this.reconciler.start(this.settings.reconcileIntervalMs);
     this.retention.start();
     this.follower.start(FOLLOW_EVERY_MS);
@@ -38,6 +41,7 @@ export class Lifecycle implements OnApplicationBootstrap, BeforeApplicationShutd
     await this.retention.close();
     await this.follower.close();
     await this.messages.idle();
+    await this.space.close();
     await this.cap.close();
     await this.relay.close();
   }

@@ -37,6 +37,7 @@ import { PostgresOutbox } from './adapters/postgres/postgres-outbox.js';
 import { PostgresPartitions } from './adapters/postgres/postgres-partitions.js';
 import { PostgresReconcilerTurn } from './adapters/postgres/postgres-reconciler-turn.js';
 import { PostgresStorageLedger } from './adapters/postgres/postgres-storage-ledger.js';
+import { spaceLeft } from './adapters/postgres/space-left.js';
 import { TracedHandler } from './adapters/traced-handler.js';
 import { reconcilerStatus } from './adapters/postgres/reconciler-status.js';
 import { ApplyRetention } from './application/apply-retention.js';
@@ -63,7 +64,8 @@ import { RetryFailed } from './application/retry-failed.js';
 import { RetryMessage } from './application/retry-message.js';
 import { SendBatch } from './application/send-batch.js';
 import { SendMessage } from './application/send-message.js';
-import { StorageCap } from './application/storage-cap.js';
+import { SpaceWatch } from './application/space-watch.js';
+import { StorageCap, storageCaps } from './application/storage-cap.js';
 import { StorageLedger } from './application/storage-ledger.js';
 import { StrayMessages } from './application/stray-messages.js';
 import { Lifecycle } from './lifecycle.js';
@@ -112,7 +114,7 @@ const strayMessages = provideAs(StrayMessages, PostgresStrayMessages, [Database,
 
 /** Parts of the settings that constructors take. */
 const WORKER = Symbol('settings of workers');
-const STORAGE_CAP_BYTES = Symbol('storage cap');
+const STORAGE_CAPS = Symbol('storage caps');
 const RETENTION_DAYS = Symbol('retention');
 
 function setting(token: symbol, read: (settings: Settings) => unknown): FactoryProvider {
@@ -122,7 +124,7 @@ function setting(token: symbol, read: (settings: Settings) => unknown): FactoryP
 /** The store, the queue, and the background tasks of every process. */
 const core: Provider[] = [
   setting(WORKER, ({ queueName, worker }) => ({ queueName, ...worker })),
-  setting(STORAGE_CAP_BYTES, ({ maxStoredBytesPerAccount }) => maxStoredBytesPerAccount),
+  setting(STORAGE_CAPS, ({ maxStoredMb }) => storageCaps(maxStoredMb)),
   setting(RETENTION_DAYS, ({ retentionDays }) => retentionDays),
   provide(RelayMonitor, [Metrics, LOGGER]),
   provide(ReconcilerMonitor, [Metrics, LOGGER]),
@@ -143,7 +145,16 @@ const core: Provider[] = [
   strayMessages,
   provide(QueuePages, [QueueConnection]),
   provide(OutboxRelay, [Outbox, DeliveryQueue, RelayMonitor]),
-  provide(StorageCap, [StorageLedger, STORAGE_CAP_BYTES, StorageMonitor]),
+  {
+    provide: SpaceWatch,
+    useFactory: (database: Database, { space }: Settings, monitor: StorageMonitor) => {
+      const watch = new SpaceWatch(() => spaceLeft(database, space), monitor);
+      monitor.watch(watch);
+      return watch;
+    },
+    inject: [Database, SETTINGS, StorageMonitor],
+  },
+  provide(StorageCap, [StorageLedger, STORAGE_CAPS, StorageMonitor]),
   provideAs(ReconcilerTurn, PostgresReconcilerTurn, [Database]),
   provide(Reconciler, [StrayMessages, QueueMaintenance, Deliveries, Messages, ReconcilerTurn, ReconcilerMonitor]),
   provide(JobFollower, [JobEvents, Deliveries, ReconcilerMonitor]),
@@ -170,7 +181,7 @@ const useCases: FactoryProvider[] = [
   provide(CancelMessage, [Messages, DeliveryQueue, Clock]),
   provide(RetryMessage, [Messages, Clock]),
   provide(RetryFailed, [Messages]),
-  provide(GetMessageUsage, [Backlogs, StorageLedger, STORAGE_CAP_BYTES]),
+  provide(GetMessageUsage, [Backlogs, StorageLedger, STORAGE_CAPS]),
 ];
 
 const TRACED_HANDLER = Symbol('traced handler');
@@ -191,6 +202,7 @@ const lifecycle = [
   SETTINGS,
   PostgresMessages,
   StorageCap,
+  SpaceWatch,
   OutboxRelay,
   Reconciler,
   ApplyRetention,

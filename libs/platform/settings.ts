@@ -68,7 +68,16 @@ export function readSettings(variables: Readonly<Record<string, string | undefin
       open: env.oneOf('SIGNUP', 'closed', ['open', 'closed']) === 'open',
       perHour: env.integer('SIGNUPS_PER_HOUR', 20, 0, 1_000_000),
     },
-    maxStoredBytesPerAccount: 1_048_576 * env.integer('MAX_STORED_MB_PER_ACCOUNT', 10_240, 0, 1_000_000_000),
+    space: {
+      maxDatabaseMb: env.integer('MAX_DATABASE_MB', 0, 0, 1_000_000_000),
+      folder: env.optional('DATABASE_DIR') ?? null,
+      minFreeMb: env.integer('MIN_FREE_DISK_MB', 512, 0, 1_000_000_000),
+    },
+    maxStoredMb: {
+      free: env.integer('MAX_STORED_MB_FREE', 1_024, 0, 1_000_000_000),
+      pro: env.integer('MAX_STORED_MB_PRO', 5_120, 0, 1_000_000_000),
+      perAccount: env.integer('MAX_STORED_MB_PER_ACCOUNT', 10_240, 0, 1_000_000_000),
+    },
     anonymousPerMinute: env.integer('ANONYMOUS_PER_MINUTE', 300, 1, 1_000_000),
     bans: {
       graceMs: 1_000 * env.integer('BAN_GRACE_SECONDS', 2, 0, 3_600),

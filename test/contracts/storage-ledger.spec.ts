@@ -14,6 +14,7 @@ const on = (accountId: string, day: number, bytes: number, messages = 1): Accoun
 interface Subject {
   readonly ledger: StorageLedger;
   readonly other: StorageLedger;
+  anAccount(): Promise<string>;
   removeDay(day: number): Promise<unknown>;
   close(): Promise<void>;
 }
@@ -24,7 +25,11 @@ function openInMemory(): Promise<Subject> {
     for (const [name, { day }] of ledger.days) if (day === removed) ledger.days.delete(name);
     return Promise.resolve();
   };
-  return Promise.resolve({ ledger, other: ledger, removeDay, close: () => Promise.resolve() });
+  return Promise.resolve({
+    ...{ ledger, other: ledger, removeDay },
+    anAccount: () => Promise.resolve(anAccountId()),
+    close: () => Promise.resolve(),
+  });
 }
 
 async function openPostgres(): Promise<Subject> {
@@ -32,6 +37,12 @@ async function openPostgres(): Promise<Subject> {
   return {
     ledger: new PostgresStorageLedger((await store.process()).database),
     other: new PostgresStorageLedger((await store.process()).database),
+    anAccount: async () => {
+      const id = anAccountId();
+      const text = `INSERT INTO sluice.accounts VALUES ($1, 'Test', 'pro', 1, 1, 0, now())`;
+      await store.sql(text, [id]);
+      return id;
+    },
     removeDay: (day) => store.sql(`DELETE FROM sluice.storage WHERE day = DATE '1970-01-01' + $1::integer`, [day]),
     close: () => store.close(),
   };
@@ -46,12 +57,12 @@ describe.each([
   beforeAll(async () => {
     subject = await open();
   });
-  beforeEach(() => {
-    accountId = anAccountId();
+  beforeEach(async () => {
+    accountId = await subject.anAccount();
   });
   afterAll(() => subject.close());
 
-  const totalOf = async (account: string) => (await subject.ledger.totals([account])).get(account) ?? 0;
+  const totalOf = async (account: string) => (await subject.ledger.totals([account])).get(account)?.bytes ?? 0;
 
   it('reports nothing for an account that stores nothing, and for no accounts', async () => {
     expect(await totalOf(accountId)).toBe(0);
@@ -66,7 +77,7 @@ describe.each([
   });
 
   it('totals all days but those that were removed', async () => {
-    const days = [on(accountId, TODAY - 1, 20), on(accountId, TODAY, 300), on(anAccountId(), TODAY, 7)];
+    const days = [on(accountId, TODAY - 1, 20), on(accountId, TODAY, 300), on(await subject.anAccount(), TODAY, 7)];
     const added = await subject.ledger.add(days);
     expect(new Set(added.map(({ day, bytes }) => `${day} ${bytes}`))).toEqual(
       new Set([`${TODAY - 1} 20`, `${TODAY} 300`, `${TODAY} 7`]),
@@ -88,7 +99,7 @@ describe.each([
   });
 
   it('adds exactly once when processes add to the same accounts in opposite orders', async () => {
-    const accounts = Array.from({ length: 100 }, () => anAccountId());
+    const accounts = await Promise.all(Array.from({ length: 100 }, () => subject.anAccount()));
     const one = accounts.map((account) => on(account, TODAY, 10));
     const rounds = Array.from({ length: 10 }, () => [
       subject.ledger.add(one),
@@ -96,6 +107,6 @@ describe.each([
     ]);
     await Promise.all(rounds.flat());
     const totals = await subject.ledger.totals(accounts);
-    expect(accounts.map((account) => totals.get(account))).toEqual(accounts.map(() => 110));
+    expect(accounts.map((account) => totals.get(account)?.bytes)).toEqual(accounts.map(() => 110));
   });
 });

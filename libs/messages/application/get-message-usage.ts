@@ -1,4 +1,5 @@
 import type { Backlog, Backlogs } from './backlogs.js';
+import type { StorageCaps } from './storage-cap.js';
 import type { StorageLedger } from './storage-ledger.js';
 
 /** The size of an account's stored messages. */
@@ -14,18 +15,18 @@ export interface MessageUsage {
 }
 
 export class GetMessageUsage {
-  /** @param capBytes 0 for no limit */
   constructor(
     private readonly backlogs: Backlogs,
     private readonly ledger: StorageLedger,
-    private readonly capBytes: number,
+    private readonly caps: StorageCaps,
   ) {}
 
   async execute(accountId: string): Promise<MessageUsage> {
     // In turn: the backlog waits for the account's other reads, the rest need not.
     const messages = await this.backlogs.of(accountId);
     const totals = await this.ledger.totals([accountId]);
-    const limitBytes = this.capBytes === 0 ? null : this.capBytes;
-    return { messages, storage: { limitBytes, usedBytes: totals.get(accountId) ?? 0 } };
+    const { bytes: usedBytes = 0, plan = 'enterprise' } = totals.get(accountId) ?? {};
+    const cap = this.caps[plan];
+    return { messages, storage: { limitBytes: cap === Infinity ? null : cap, usedBytes } };
   }
 }

@@ -63,6 +63,9 @@ export abstract class Messages {
    */
   abstract addBatch(messages: readonly Message[], idempotency: Idempotency | null): Promise<AcceptedBatch>;
 
+  /** Whether a request with this idempotency key has stored messages, or is about to in this process. */
+  abstract hasKey(accountId: string, key: string): Promise<boolean>;
+
   abstract find(accountId: string, id: string): Promise<Message | null>;
 
   /** Newest first. Reads no more than it returns, whatever is stored. */

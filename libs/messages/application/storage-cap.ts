@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache';
+import type { Plan } from '#accounts/index.js';
 import { DomainError } from '#kernel/domain-error.js';
 import { PeriodicTask } from '#kernel/periodic-task.js';
 import { bytesOf, type Message } from '../domain/message.js';
@@ -15,6 +16,21 @@ const CACHED_MS = 3_600_000;
 /** Days of accounts that wait while the store is unavailable; further ones are not counted. */
 const MAX_PENDING = 100_000;
 
+/** The bytes that an account may store, by its plan; Infinity for no limit. They are counted nevertheless. */
+export type StorageCaps = Readonly<Record<Plan, number>>;
+
+/** @param mebibytes of each kind; 0 for no limit */
+export function storageCaps({
+  free,
+  pro,
+  perAccount,
+}: Readonly<Record<'free' | 'pro' | 'perAccount', number>>): StorageCaps {
+  const lowest = (...limits: number[]) =>
+    Math.min(...limits.map((limit) => (limit === 0 ? Infinity : limit * 1_048_576)));
+  const most = lowest(perAccount);
+  return { free: lowest(free, perAccount), pro: lowest(pro, perAccount), business: most, enterprise: most };
+}
+
 export interface StorageObserver {
   /** A request was refused. */
   refused(): void;
@@ -30,19 +46,19 @@ export interface StorageObserver {
  */
 export class StorageCap {
   private pending = new Map<string, { -readonly [Field in keyof AccountDay]: AccountDay[Field] }>();
-  private readonly full = new LRUCache<string, true>({ max: MAX_CACHED });
-  /** The total of an account's days except the current one, which is the only one that grows. */
-  private readonly otherDays = new LRUCache<string, { readonly day: number; readonly bytes: number }>({
+  /** Accounts that have reached their cap, with its bytes. */
+  private readonly full = new LRUCache<string, number>({ max: MAX_CACHED });
+  /** What an account may store on a day, which is the only one that grows: its cap without what its other days have. */
+  private readonly room = new LRUCache<string, { readonly day: number; readonly bytes: number }>({
     max: MAX_CACHED,
     ttl: CACHED_MS,
   });
   private readonly rounds = new PeriodicTask(() => this.round());
   private roundsRun = 0;
 
-  /** @param capBytes 0 for no limit; the bytes are counted nevertheless */
   constructor(
     private readonly ledger: StorageLedger,
-    private readonly capBytes: number,
+    private readonly caps: StorageCaps,
     private readonly observer: StorageObserver,
   ) {}
 
@@ -50,14 +66,17 @@ export class StorageCap {
     this.rounds.start(FLUSH_EVERY_MS);
   }
 
-  /** @throws DomainError `storage_full` when the account has reached the cap */
-  admit(accountId: string): void {
-    if (this.full.get(accountId) === undefined) return;
+  /** Whether the account has reached its cap. */
+  isFull(accountId: string): boolean {
+    return this.full.get(accountId) !== undefined;
+  }
+
+  /** What a request of a full account is refused with. */
+  refusal(accountId: string): DomainError {
     this.observer.refused();
-    throw new DomainError(
-      'storage_full',
-      `The account has reached its limit of ${this.capBytes / 1_048_576} MiB. Older messages must be removed first.`,
-    );
+    const mebibytes = (this.full.get(accountId) ?? 0) / 1_048_576;
+    const detail = `The account has reached its limit of ${mebibytes} MiB. Older messages must be removed first.`;
+    return new DomainError('storage_full', detail);
   }
 
   /** Counts the stored messages of one request. */
@@ -74,7 +93,6 @@ export class StorageCap {
     const isRecheck = ++this.roundsRun % RECHECK_ROUNDS === 0;
     try {
       const written = await this.write();
-      if (this.capBytes === 0) return;
       const suspects = new Set(written.filter((day) => this.mayBeFull(day)).map(({ accountId }) => accountId));
       if (isRecheck) for (const accountId of this.full.keys()) suspects.add(accountId);
       await this.check([...suspects], new Map(written.map((day) => [day.accountId, day])));
@@ -115,8 +133,8 @@ export class StorageCap {
 
   private mayBeFull({ accountId, day, bytes }: Omit<AccountDay, 'messages'>): boolean {
     if (this.full.has(accountId)) return false;
-    const others = this.otherDays.get(accountId);
-    return others?.day !== day || others.bytes + bytes >= this.capBytes;
+    const room = this.room.get(accountId);
+    return room?.day !== day || bytes >= room.bytes;
   }
 
   private async check(
@@ -127,11 +145,12 @@ export class StorageCap {
       const some = accountIds.slice(from, from + ACCOUNTS_PER_QUERY);
       const totals = await this.ledger.totals(some);
       for (const accountId of some) {
-        const total = totals.get(accountId) ?? 0;
-        if (total >= this.capBytes) this.full.set(accountId, true);
+        const { bytes = 0, plan = 'enterprise' } = totals.get(accountId) ?? {};
+        const cap = this.caps[plan];
+        if (bytes >= cap) this.full.set(accountId, cap);
         else this.full.delete(accountId);
         const day = written.get(accountId);
-        if (day !== undefined) this.otherDays.set(accountId, { day: day.day, bytes: total - day.bytes });
+        if (day !== undefined) this.room.set(accountId, { day: day.day, bytes: cap - (bytes - day.bytes) });
       }
     }
   }

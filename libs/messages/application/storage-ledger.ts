@@ -1,3 +1,5 @@
+import type { Plan } from '#accounts/index.js';
+
 /** The stored messages of an account that were created on one day. */
 export interface AccountDay {
   readonly accountId: string;
@@ -5,6 +7,11 @@ export interface AccountDay {
   readonly day: number;
   readonly bytes: number;
   readonly messages: number;
+}
+
+export interface AccountTotal {
+  readonly bytes: number;
+  readonly plan: Plan;
 }
 
 /**
@@ -21,6 +28,6 @@ export abstract class StorageLedger {
    */
   abstract add(days: readonly AccountDay[]): Promise<readonly Omit<AccountDay, 'messages'>[]>;
 
-  /** The bytes of accounts over all their days. An account that stores nothing may be missing. */
-  abstract totals(accountIds: readonly string[]): Promise<ReadonlyMap<string, number>>;
+  /** The plan of each account and its bytes over all days. An account that does not exist may be missing. */
+  abstract totals(accountIds: readonly string[]): Promise<ReadonlyMap<string, AccountTotal>>;
 }

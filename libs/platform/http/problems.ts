@@ -214,7 +214,7 @@ export const PROBLEMS: Readonly<Record<ErrorCode, ProblemKind>> = {
     status: 503,
     title: 'The service is temporarily unavailable',
     cause:
-      'The service is overloaded, or something it depends on cannot be reached or did not respond in time. The outcome of the request is unknown.',
+      'The service is overloaded or has no space left, or something it depends on cannot be reached or did not respond in time. The outcome of the request is unknown.',
     cure: 'Retry after the number of seconds in Retry-After, with exponential backoff. Send messages with an Idempotency-Key, so that a retry cannot create duplicates.',
     example: 'The service cannot reach its database. Retry later.',
   },

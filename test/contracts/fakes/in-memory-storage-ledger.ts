@@ -1,9 +1,11 @@
-import { StorageLedger, type AccountDay } from '#messages/application/storage-ledger.js';
+import type { Plan } from '#accounts/index.js';
+import { StorageLedger, type AccountDay, type AccountTotal } from '#messages/application/storage-ledger.js';
 import { unavailable } from '../../support/messages.js';
 
 /** What the unit tests of the cap use; it keeps the contract that PostgresStorageLedger keeps. */
 export class InMemoryStorageLedger extends StorageLedger {
   readonly days = new Map<string, AccountDay>();
+  plan: Plan = 'enterprise';
   away = false;
 
   add(days: readonly AccountDay[]): Promise<AccountDay[]> {
@@ -19,12 +21,14 @@ export class InMemoryStorageLedger extends StorageLedger {
     );
   }
 
-  totals(accountIds: readonly string[]): Promise<Map<string, number>> {
+  totals(accountIds: readonly string[]): Promise<Map<string, AccountTotal>> {
     if (this.away) return Promise.reject(unavailable());
     const totals = new Map<string, number>();
     for (const { accountId, bytes } of this.days.values()) {
       if (accountIds.includes(accountId)) totals.set(accountId, (totals.get(accountId) ?? 0) + bytes);
     }
-    return Promise.resolve(new Map([...totals].map(([accountId, bytes]) => [accountId, Math.max(0, bytes)])));
+    return Promise.resolve(
+      new Map([...totals].map(([accountId, bytes]) => [accountId, { bytes: Math.max(0, bytes), plan: this.plan }])),
+    );
   }
 }

@@ -26,7 +26,7 @@ describe('GET /account/usage responds 200', () => {
 
     expect(response.status).toBe(200);
     const nothing = { queued: 0, oldestQueuedAt: null, scheduled: 0, deliveredPerMinute: 0 };
-    expect(rest).toEqual({ messages: nothing, storage: { limitBytes: 10_240 * 1_048_576, usedBytes: 0 } });
+    expect(rest).toEqual({ messages: nothing, storage: { limitBytes: 1_024 * 1_048_576, usedBytes: 0 } });
     expect(minute).toEqual({ limit: 60, used: 1, remaining: 59, resetsAt: minute.resetsAt });
     expect(day).toEqual({ limit: 1_000, used: 1, remaining: 999, resetsAt: day.resetsAt });
     for (const { resetsAt } of [minute, day]) expect(new Date(resetsAt).toISOString()).toBe(resetsAt);

@@ -31,6 +31,19 @@ describe('POST /messages and POST /messages/batch respond 507 storage_full', () 
     expect(await api.stored(account)).toEqual(before);
   });
 
+  it('but not to a repetition, which gets the first response, or 422 with another body', async () => {
+    const other = await api.signUp();
+    const [headers, batch] = [{ 'idempotency-key': 'message' }, { 'idempotency-key': 'batch' }];
+    const first = await api.send(other, { headers });
+    const firstBatch = await api.sendBatch(other, { headers: batch });
+    await fill(other);
+    await becomes(507, other);
+    const again = [await api.send(other, { headers }), await api.sendBatch(other, { headers: batch })];
+    for (const { status, headers } of again) expect([status, headers['idempotent-replayed']]).toEqual([202, 'true']);
+    expect(again.map(({ body }) => body)).toEqual([first.body, firstBatch.body]);
+    expectProblem(await api.send(other, { message: 'another', headers }), 422, 'idempotency_key_reused');
+  });
+
   it('before they read the body, and after they have counted one request', async () => {
     const responses = [
       await api.send(account, { body: '{' }),

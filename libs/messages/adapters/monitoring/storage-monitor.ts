@@ -1,12 +1,13 @@
 import type { Logger } from '#platform/logging.js';
 import type { Metrics } from '#platform/management/metrics.js';
+import type { SpaceObserver, SpaceWatch } from '../../application/space-watch.js';
 import type { StorageObserver } from '../../application/storage-cap.js';
 
-export class StorageMonitor implements StorageObserver {
+export class StorageMonitor implements StorageObserver, SpaceObserver {
   private readonly refusals;
 
   constructor(
-    metrics: Metrics,
+    private readonly metrics: Metrics,
     private readonly logger: Logger,
   ) {
     this.refusals = metrics.counter(
@@ -15,11 +16,25 @@ export class StorageMonitor implements StorageObserver {
     );
   }
 
+  watch(space: SpaceWatch): void {
+    this.metrics.gauge(
+      'sluice_space_left_bytes',
+      'Bytes that the database may still grow by before new messages are refused; +Inf without a limit',
+      () => space.left,
+    );
+  }
+
+  changed(isFull: boolean): void {
+    if (isFull)
+      this.logger.error('new messages are refused: too little space is left (MAX_DATABASE_MB, MIN_FREE_DISK_MB)');
+    else this.logger.info('new messages are accepted again: there is space');
+  }
+
   refused(): void {
     this.refusals.add();
   }
 
   failed(error: unknown): void {
-    this.logger.warn({ err: error }, 'counting stored bytes failed');
+    this.logger.warn({ err: error }, 'measuring storage failed');
   }
 }

@@ -57,7 +57,7 @@ export class GroupCommit {
     if (first === undefined) throw new Error('A batch has at least one message.');
     const request = { first, messages, idempotency };
     if (idempotency === null) return this.plain.submit(request);
-    const name = `${first.state.accountId}/${idempotency.key}`;
+    const name = nameOf(first.state.accountId, idempotency.key);
     const deadline = performance.now() + KEY_WAIT_MS;
     const earlier = this.firsts.get(name);
     if (earlier !== undefined) {
@@ -68,6 +68,11 @@ export class GroupCommit {
     const accepted = this.addKeyed(request, deadline);
     this.firsts.set(name, accepted);
     return accepted.finally(() => this.firsts.delete(name));
+  }
+
+  /** Whether a request with this key is in progress. */
+  hasKey(accountId: string, key: string): boolean {
+    return this.firsts.has(nameOf(accountId, key));
   }
 
   /** Resolves when no request waits or runs. */
@@ -138,6 +143,8 @@ function rowsOf({ first, messages, idempotency }: Request) {
     state.id === first.id ? { state, head, record: idempotency, batch } : { state, head, record: null, batch: null },
   );
 }
+
+const nameOf = (accountId: string, key: string) => `${accountId}/${key}`;
 
 const isTrue = () => true;
 

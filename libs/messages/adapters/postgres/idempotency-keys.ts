@@ -18,6 +18,10 @@ const FIND_FIRST_USES = `
   FROM unnest($1::text[], $2::text[]) WITH ORDINALITY AS t (account_id, key, ordinal)
   JOIN sluice.idempotency_keys k USING (account_id, key)`;
 
+export const FIND_KEY = `
+  SELECT FROM sluice.idempotency_keys
+  WHERE account_id = $1 AND key = $2 AND created_at > clock_timestamp() - ${KEY_LIFETIME_MS} * interval '1 millisecond'`;
+
 const DELETE_KEY = 'DELETE FROM sluice.idempotency_keys WHERE account_id = $1 AND key = $2 AND message_id = $3';
 
 export const DELETE_EXPIRED_KEYS = `

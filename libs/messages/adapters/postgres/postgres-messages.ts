@@ -19,7 +19,7 @@ import { Message } from '../../domain/message.js';
 import { MESSAGE_STATUSES } from '../../domain/message-status.js';
 import { CHANGE_MESSAGE, RETRY_FAILED_MESSAGES } from './change-messages.sql.js';
 import { GroupCommit } from './group-commit.js';
-import { DELETE_EXPIRED_KEYS } from './idempotency-keys.js';
+import { DELETE_EXPIRED_KEYS, FIND_KEY } from './idempotency-keys.js';
 import { FIND_MESSAGE, LIST_ATTEMPTS, LIST_MESSAGES, LIST_MESSAGES_WITH_STATUS } from './read-messages.sql.js';
 import { toMessage, type MessageRow } from './message-row.js';
 
@@ -79,6 +79,11 @@ export class PostgresMessages extends Messages {
   /** Resolves when every accepted request has its result. */
   idle(): Promise<void> {
     return this.groupCommit.idle();
+  }
+
+  async hasKey(accountId: string, key: string): Promise<boolean> {
+    if (this.groupCommit.hasKey(accountId, key)) return true;
+    return (await this.reads.query(accountId, 'key', FIND_KEY, [accountId, key])).length > 0;
   }
 
   async find(accountId: string, id: string): Promise<Message | null> {

@@ -1,5 +1,5 @@
 import type { Database } from '#platform/database/database.js';
-import { StorageLedger, type AccountDay } from '../../application/storage-ledger.js';
+import { StorageLedger, type AccountDay, type AccountTotal } from '../../application/storage-ledger.js';
 
 // Always in the same order, so that processes with the same accounts can't deadlock.
 const ADD = `
@@ -16,8 +16,9 @@ const ADD = `
 
 // Removing messages that were never counted, because their process died, makes a day negative.
 const TOTALS = `
-  SELECT account_id AS "accountId", greatest(sum(bytes), 0)::float8 AS bytes FROM sluice.storage
-  WHERE account_id = ANY ($1) GROUP BY account_id`;
+  SELECT id AS "accountId", plan,
+         (SELECT greatest(coalesce(sum(bytes), 0), 0) FROM sluice.storage WHERE account_id = id)::float8 AS bytes
+  FROM sluice.account_plans WHERE id = ANY ($1)`;
 
 export class PostgresStorageLedger extends StorageLedger {
   constructor(private readonly database: Database) {
@@ -33,8 +34,8 @@ export class PostgresStorageLedger extends StorageLedger {
     ]);
   }
 
-  async totals(accountIds: readonly string[]): Promise<Map<string, number>> {
-    const rows = await this.database.query<{ accountId: string; bytes: number }>(TOTALS, [accountIds]);
-    return new Map(rows.map(({ accountId, bytes }) => [accountId, bytes]));
+  async totals(accountIds: readonly string[]): Promise<Map<string, AccountTotal>> {
+    const rows = await this.database.query<AccountTotal & { accountId: string }>(TOTALS, [accountIds]);
+    return new Map(rows.map(({ accountId, ...total }) => [accountId, total]));
   }
 }

@@ -1,0 +1,54 @@
+import { RetryLaterError } from '#kernel/domain-error.js';
+import { PeriodicTask } from '#kernel/periodic-task.js';
+
+const EVERY_MS = 5_000;
+const RETRY_AFTER_SECONDS = 30;
+
+export interface SpaceObserver {
+  /** From now on new messages are refused, or no longer. */
+  changed(isFull: boolean): void;
+  /** The space could not be measured; it counts as unchanged. */
+  failed(error: unknown): void;
+}
+
+/** Refuses new messages before the store is full: delivering the others, and PostgreSQL itself, need space as well. */
+export class SpaceWatch {
+  private readonly checks = new PeriodicTask(() => this.check());
+  /** Bytes; below 0 while new messages are refused, Infinity without a limit. */
+  left = Infinity;
+
+  /** @param measure the bytes that may still be used */
+  constructor(
+    private readonly measure: () => Promise<number>,
+    private readonly observer: SpaceObserver,
+  ) {}
+
+  get isFull(): boolean {
+    return this.left < 0;
+  }
+
+  refusal(): RetryLaterError {
+    const detail = 'The service has no space for new messages. Retry later.';
+    return new RetryLaterError('unavailable', detail, RETRY_AFTER_SECONDS);
+  }
+
+  /** Resolves when it has measured once. */
+  async start(): Promise<void> {
+    await this.check();
+    this.checks.start(EVERY_MS);
+  }
+
+  async close(): Promise<void> {
+    await this.checks.close();
+  }
+
+  private async check(): Promise<void> {
+    const wasFull = this.isFull;
+    try {
+      this.left = await this.measure();
+    } catch (error) {
+      this.observer.failed(error);
+    }
+    if (this.isFull !== wasFull) this.observer.changed(this.isFull);
+  }
+}
