@@ -4,6 +4,7 @@ import type { Logger } from '../logging.js';
 import { Health } from '../management/health.js';
 import { ManagementServer } from '../management/management-server.js';
 import { Metrics } from '../management/metrics.js';
+import { SnapshotWatch } from '../management/snapshot-watch.js';
 import { OperatorsPages, type OpenPages } from '../management/operators-pages.js';
 import type { Settings } from '../settings.js';
 
@@ -54,9 +55,10 @@ export async function startManaged<Process extends Running>(
   metrics.gauge('sluice_ready', 'Whether the process takes work and can do it', async () =>
     Number((await health.readiness()).ready),
   );
+  const snapshots = new SnapshotWatch(database, metrics, logger);
   const { adminApiKey } = settings;
   const queue = adminApiKey === null ? null : new OperatorsPages(QUEUE_PATH, new Secret(adminApiKey));
-  const closing = [() => database.close()];
+  const closing = [() => snapshots.close(), () => database.close()];
   const close = async () => {
     for (const next of closing) await next();
   };
@@ -67,6 +69,7 @@ export async function startManaged<Process extends Running>(
     const { queuePages, takesWork, ...running } = await start(metrics);
     queue?.serve(queuePages);
     health.serve(takesWork);
+    snapshots.start();
     const stop = async () => {
       health.drain();
       await running.stop().finally(close);

@@ -1,0 +1,63 @@
+import { randomBytes } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import pg from 'pg';
+import { Database } from '#platform/database/database.js';
+import { createLogger } from '#platform/logging.js';
+import { Metrics } from '#platform/management/metrics.js';
+import { SnapshotWatch } from '#platform/management/snapshot-watch.js';
+import { createTestDatabase, type TestDatabase } from '../support/database.js';
+
+const ROLE = `visitor_${randomBytes(4).toString('hex')}`;
+
+describe.each(['the owner', 'a role that may not see other sessions'])('SnapshotWatch of %s', (who) => {
+  let own: TestDatabase;
+  let holder: pg.Client;
+  let database: Database;
+  let watch: SnapshotWatch;
+  const lines: { level: number; holder: string }[] = [];
+
+  beforeAll(async () => {
+    own = await createTestDatabase();
+    holder = new pg.Client({ connectionString: own.url, application_name: 'pg_dump' });
+    await holder.connect();
+    const url = new URL(own.url);
+    if (who !== 'the owner') {
+      await holder.query(`CREATE ROLE ${ROLE} LOGIN PASSWORD 'secret'`);
+      Object.assign(url, { username: ROLE, password: 'secret' });
+    }
+    const onError = () => undefined;
+    database = await Database.connect({ url: url.href, poolSize: 1, applicationName: 'watch', onError });
+    const write = (line: string) => lines.push(JSON.parse(line) as (typeof lines)[number]);
+    watch = new SnapshotWatch(database, new Metrics(), createLogger('info', 'test', { write }), 1);
+  });
+  afterAll(async () => {
+    await database.close();
+    if (who !== 'the owner') await holder.query(`DROP ROLE ${ROLE}`);
+    await holder.end();
+    await own.drop();
+  });
+
+  const seconds = async () => {
+    await watch.check();
+    return watch.seconds;
+  };
+
+  it('measures how long a snapshot is held, names the holder in one line, and forgets it when it ends', async () => {
+    expect(await seconds()).toBe(0);
+    await holder.query('BEGIN ISOLATION LEVEL REPEATABLE READ');
+    await holder.query('SELECT count(*) FROM sluice.messages');
+    await seconds();
+    await sleep(1_000);
+    expect(await seconds()).toBeGreaterThan(0.9);
+    await seconds();
+    const pid = (holder as unknown as { processID: number }).processID;
+    expect(lines).toMatchObject([{ level: 40, holder: `process ${pid} (pg_dump)` }]);
+    await holder.query('COMMIT');
+    expect(await seconds()).toBe(0);
+  });
+
+  it('has no value while the database is away', async () => {
+    await database.close();
+    expect(await seconds()).toBeNull();
+  });
+});
