@@ -17,6 +17,7 @@ const MIGRATIONS = [
   'messages/0003-messages-by-status',
   'messages/0004-reconciler',
   'accounts/0004-account-plans',
+  'messages/0005-running-jobs',
 ] as const;
 
 /** The key of the advisory lock: "sluice" in ASCII. */

@@ -18,6 +18,23 @@ describe('migrateSchema', () => {
     await database.drop();
   });
 
+  it('lets BullMQ find a running job without reading those that have ended, while a snapshot is held', async () => {
+    await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT FROM bullmq.job');
+    const other = new pg.Client(database.url);
+    await other.connect();
+    await other.query(`INSERT INTO bullmq.job (queue, id, seq, name, state, locked_until_ms, added_at_ms)
+      SELECT 'q', n, n, 'message', 'active', n, 0 FROM generate_series(1, 5000) n`);
+    await other.query(`DELETE FROM bullmq.job WHERE seq < 5000`);
+    // As BullMQ asks it.
+    const isRunning = `SELECT EXISTS (SELECT 1 FROM bullmq.job WHERE queue = 'q' AND state = 'active')`;
+    const { rows } = await other.query<{ 'QUERY PLAN': [{ Plan: Record<string, number> }] }>(
+      `EXPLAIN (ANALYZE, BUFFERS, FORMAT json) ${isRunning}`,
+    );
+    expect(rows[0]?.['QUERY PLAN'][0].Plan['Shared Hit Blocks']).toBeLessThan(20);
+    await other.end();
+    await client.query('COMMIT');
+  });
+
   it('ends the first partition a week after today, at the lowest id of that day', async () => {
     const { rows } = await client.query<{ name: string; bounds: string; table: string }>(`
       SELECT relname AS name, pg_get_expr(relpartbound, oid) AS bounds, split_part(relname, '_', 1) AS table
