@@ -79,11 +79,16 @@ describe('Code blocks', () => {
     const client = new pg.Client({ connectionString: database.url });
     await client.connect();
     const wrong: string[] = [];
+    let current = '';
     for (const { page, line, text } of runBlocksIn('sql')) {
       // Roles belong to the whole server and must not persist.
-      await client.query('BEGIN');
-      await client.query(text).catch((error: unknown) => wrong.push(`${page}:${line}: ${String(error)}`));
-      await client.query('ROLLBACK');
+      if (page !== current) await client.query('ROLLBACK; BEGIN');
+      current = page;
+      await client.query('SAVEPOINT block');
+      await client.query(text).catch(async (error: unknown) => {
+        wrong.push(`${page}:${line}: ${String(error)}`);
+        await client.query('ROLLBACK TO block');
+      });
     }
     await client.end();
     await database.drop();
