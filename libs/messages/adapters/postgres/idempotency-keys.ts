@@ -20,7 +20,7 @@ const FIND_FIRST_USES = `
 
 export const FIND_KEY = `
   SELECT FROM sluice.idempotency_keys
-  WHERE account_id = $1 AND key = $2 AND created_at > clock_timestamp() - ${KEY_LIFETIME_MS} * interval '1 millisecond'`;
+  WHERE account_id = $1 AND key = $2 AND NOT ${isExpired('$3')}`;
 
 const DELETE_KEY = 'DELETE FROM sluice.idempotency_keys WHERE account_id = $1 AND key = $2 AND message_id = $3';
 

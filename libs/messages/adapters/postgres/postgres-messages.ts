@@ -83,7 +83,8 @@ export class PostgresMessages extends Messages {
 
   async hasKey(accountId: string, key: string): Promise<boolean> {
     if (this.groupCommit.hasKey(accountId, key)) return true;
-    return (await this.reads.query(accountId, 'key', FIND_KEY, [accountId, key])).length > 0;
+    const rows = await this.reads.query(accountId, 'key', FIND_KEY, [accountId, key, KEY_LIFETIME_MS]);
+    return rows.length > 0;
   }
 
   async find(accountId: string, id: string): Promise<Message | null> {
