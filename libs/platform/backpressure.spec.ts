@@ -12,8 +12,8 @@ describe('Backpressure', () => {
     now = 1_000_000;
     jest.spyOn(performance, 'now').mockImplementation(() => now);
     backpressure = new Backpressure(MAX_WAIT_MS);
-    queues = [0, 1].map(() => {
-      const observer = backpressure.observer();
+    queues = ['count', 'store', 'store'].map((stage) => {
+      const observer = backpressure.observer(stage);
       const queue = { items: 0, oldestMs: 0, ran: observer.ran.bind(observer) };
       observer.watch({ items: () => queue.items, bytes: () => 0, oldestMs: () => queue.oldestMs });
       return queue;
@@ -48,9 +48,11 @@ describe('Backpressure', () => {
     expect(checks({ items: 2_001, oldestMs: 10 })).toEqual(persistentByRate);
   });
 
-  it('adds the waits of the queues', () => {
+  it('adds the longest waits of the stages', () => {
     fill({ items: 1_000, oldestMs: 10 }, 1);
-    expect(checks({ items: 1_001, oldestMs: 10 })).toEqual(persistentByRate);
+    fill({ items: 1_000, oldestMs: 10 }, 2);
+    expect(checks({ items: 1_000, oldestMs: 10 })).toEqual(Array(8).fill(false));
+    expect(checks({ items: 1_001, oldestMs: 10 })).toEqual(persistent);
   });
 
   it('measures the current rate, not an earlier one', () => {

@@ -9,17 +9,17 @@ const SPAN_MS = 1_000;
 
 /** Detects overload: when new requests would have to wait too long, persistently. */
 export class Backpressure {
-  private readonly queues: Queue[] = [];
+  private readonly stages = new Map<string, Queue[]>();
   /** The first and the last check of the current overload, in milliseconds of `performance.now()`. */
   private since = -Infinity;
   private seenAt = -Infinity;
 
   constructor(private readonly maxWaitMs: number) {}
 
-  /** For a batcher that every request has to pass. A request passes all of them in sequence. */
-  observer(): BatchObserver {
+  /** For a batcher of a stage. A request passes all stages in sequence, and one batcher of each. */
+  observer(stage: string): BatchObserver {
     const queue = new Queue(performance.now());
-    this.queues.push(queue);
+    this.stages.set(stage, [...(this.stages.get(stage) ?? []), queue]);
     return queue;
   }
 
@@ -27,7 +27,7 @@ export class Backpressure {
   get isTooHigh(): boolean {
     const now = performance.now();
     let waitMs = 0;
-    for (const queue of this.queues) waitMs += queue.waitMs(now);
+    for (const queues of this.stages.values()) waitMs += Math.max(...queues.map((queue) => queue.waitMs(now)));
     if (waitMs <= this.maxWaitMs) return false;
     if (now - this.seenAt > CALM_MS) this.since = now;
     this.seenAt = now;

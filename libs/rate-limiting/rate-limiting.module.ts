@@ -52,7 +52,7 @@ const POOL_SIZE = 3;
     {
       provide: PostgresPlanThrottlerStorage,
       useFactory: (counters: Database, { bans }: Settings, batches: BatchMetrics, backpressure: Backpressure) =>
-        new PostgresPlanThrottlerStorage(counters, bans, observers(batches.observer('hits'), backpressure.observer())),
+        new PostgresPlanThrottlerStorage(counters, bans, observers(batches.observer('hits'), backpressure.observer('count'))),
       inject: [COUNTERS, SETTINGS, BatchMetrics, Backpressure],
     },
     { provide: PlanThrottlerStorage, useExisting: PostgresPlanThrottlerStorage },

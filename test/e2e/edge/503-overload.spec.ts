@@ -51,3 +51,41 @@ describe('while requests wait for longer than MAX_WAIT_MS for more than a second
     expect(response.headers.connection).toBe('close');
   });
 });
+
+describe('requests with an Idempotency-Key', () => {
+  const api = ownApi({ MAX_WAIT_MS: '200' });
+  const account = accountOf(api);
+  const send = (key: string) => api.send(account, { headers: { 'idempotency-key': key } });
+  const sendEach100Ms = async (count: number, name: string) => {
+    const sent: Promise<HttpResponse>[] = [];
+    for (let index = 0; index < count; index++) {
+      sent.push(send(`${name}-${index}`));
+      await sleep(100);
+    }
+    return sent;
+  };
+
+  it('get 503 as well while they wait for too long to be stored', async () => {
+    await api.sql(`
+      CREATE FUNCTION dawdle() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN PERFORM pg_sleep(0.4); RETURN NEW; END $$;
+      CREATE TRIGGER dawdle BEFORE INSERT ON sluice.messages FOR EACH ROW EXECUTE FUNCTION dawdle()`);
+    const sent = await sendEach100Ms(30, 'slow');
+    const response = await send('refused');
+    await api.sql('DROP FUNCTION dawdle CASCADE');
+    await Promise.all(sent);
+
+    expectProblem(response, 503, 'unavailable');
+  }, 40_000);
+
+  it('do not count as overload while they wait for the first request with their key', async () => {
+    const holdKey = `
+      INSERT INTO sluice.idempotency_keys (account_id, key, fingerprint, message_id, created_at)
+      VALUES ($1, 'held', sha256(''), 'msg_under_way', now())`;
+    await api.during(holdKey, [account.id], async () => {
+      const held = [1, 2, 3].map(() => send('held'));
+      const others = await Promise.all(await sendEach100Ms(40, 'other'));
+      expect(new Set(others.map(({ status }) => status))).toEqual(new Set([202]));
+      await Promise.all(held);
+    });
+  }, 40_000);
+});

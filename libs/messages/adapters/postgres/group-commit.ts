@@ -35,6 +35,8 @@ export class GroupCommit {
   // Requests with a key may have to wait for another process's transaction. The others must not wait with them.
   private readonly plain: Batcher<Request, AcceptedBatch>;
   private readonly keyed: Batcher<Request, KeyResult>;
+  /** Requests whose key is held by another process's transaction. */
+  private readonly contended: Batcher<Request, KeyResult>;
 
   /** The first request in progress with each key. Further ones wait for it here instead of in the store. */
   private readonly firsts = new Map<string, Promise<AcceptedBatch>>();
@@ -45,11 +47,13 @@ export class GroupCommit {
     batches?: BatchMetrics,
     backpressure?: Backpressure,
   ) {
-    // Waiting with a key is no sign of overload.
-    const plain = batches && backpressure && observers(batches.observer('accept'), backpressure.observer());
-    const keyed = batches?.observer('accept_keyed');
-    this.plain = new Batcher((requests) => this.acceptPlain(requests), { ...LIMITS, observer: plain });
-    this.keyed = new Batcher((requests) => this.acceptKeyed(requests), { ...LIMITS, observer: keyed });
+    const observer = (name: string) =>
+      batches && backpressure && observers(batches.observer(name), backpressure.observer('store'));
+    const keyed = (requests: Request[]) => this.acceptKeyed(requests);
+    this.plain = new Batcher((requests) => this.acceptPlain(requests), { ...LIMITS, observer: observer('accept') });
+    this.keyed = new Batcher(keyed, { ...LIMITS, observer: observer('accept_keyed') });
+    // Waiting for another process's transaction is no sign of overload.
+    this.contended = new Batcher(keyed, { ...LIMITS, observer: batches?.observer('accept_contended') });
   }
 
   async add(messages: readonly Message[], idempotency: Idempotency | null): Promise<AcceptedBatch> {
@@ -77,13 +81,13 @@ export class GroupCommit {
 
   /** Resolves when no request waits or runs. */
   async idle(): Promise<void> {
-    await Promise.all([this.plain.idle(), this.keyed.idle()]);
+    await Promise.all([this.plain, this.keyed, this.contended].map((batcher) => batcher.idle()));
   }
 
   private async addKeyed(request: Request, deadline: number): Promise<AcceptedBatch> {
-    for (;;) {
+    for (let batcher = this.keyed; ; batcher = this.contended) {
       try {
-        const result = await this.keyed.submit(request);
+        const result = await batcher.submit(request);
         if (result instanceof DomainError) throw result;
         if (result !== null) return result;
       } catch (error) {
