@@ -1,5 +1,7 @@
 import {
+  Inject,
   Module,
+  Optional,
   type BeforeApplicationShutdown,
   type DynamicModule,
   type FactoryProvider,
@@ -10,8 +12,9 @@ import { Clock } from '#kernel/clock.js';
 import { Ids } from '#kernel/ids.js';
 import { Database } from '#platform/database/database.js';
 import { sharedValue } from '#platform/database/installation.js';
+import type { Logger } from '#platform/logging.js';
 import { Metrics } from '#platform/management/metrics.js';
-import { SETTINGS } from '#platform/platform.module.js';
+import { LOGGER, SETTINGS } from '#platform/platform.module.js';
 import { provide } from '#platform/provide.js';
 import type { Settings } from '#platform/settings.js';
 import { UsageError } from '#platform/usage-error.js';
@@ -36,8 +39,17 @@ import { RevokeApiKey } from './application/revoke-api-key.js';
 import { RotateApiKey } from './application/rotate-api-key.js';
 import { SignUp } from './application/sign-up.js';
 
+/** Connections that only look up keys: these do not wait for what callers ask for. */
+const KEY_LOOKUPS = Symbol('database of key lookups');
+/** As many lookups as run at the same time. */
+const POOL_SIZE = 2;
+
 const core: FactoryProvider[] = [
-  { provide: Accounts, useFactory: (database: Database) => PostgresAccounts.open(database), inject: [Database] },
+  {
+    provide: Accounts,
+    useFactory: (database: Database, lookups?: Database) => PostgresAccounts.open(database, lookups),
+    inject: [Database, { token: KEY_LOOKUPS, optional: true }],
+  },
   {
     provide: KeySecrets,
     useFactory: async ({ apiKeyPepper, apiKeyPepperPrevious }: Settings, database: Database) => {
@@ -68,15 +80,29 @@ async function requirePepper(database: Database, { fingerprints: [own = '', ...p
 }
 
 const http: FactoryProvider[] = [
+  {
+    provide: KEY_LOOKUPS,
+    useFactory: ({ database: { url } }: Settings, logger: Logger) =>
+      Database.connect({
+        ...{ url, poolSize: POOL_SIZE, applicationName: 'sluice-keys' },
+        onError: (error) => {
+          logger.warn({ err: error }, 'database connection lost');
+        },
+      }),
+    inject: [SETTINGS, LOGGER],
+  },
   { provide: AUTHENTICATED, useFactory: countAuthentications, inject: [Metrics] },
   provide(ApiKeyGuard, [AuthenticateCaller, AUTHENTICATED]),
   provide(AccessGuard, [Reflector]),
-  provide(StaleKeyCheck, [HttpAdapterHost, AuthenticateCaller]),
+  provide(StaleKeyCheck, [HttpAdapterHost, AuthenticateCaller, LOGGER]),
 ];
 
 @Module({ providers: core, exports: [AuthenticateCaller, SignUp] })
 export class AccountsModule implements OnApplicationBootstrap, BeforeApplicationShutdown {
-  constructor(private readonly lastUsed: LastUsedTracker) {}
+  constructor(
+    private readonly lastUsed: LastUsedTracker,
+    @Optional() @Inject(KEY_LOOKUPS) private readonly lookups?: Database,
+  ) {}
 
   /** @param operators whether the operators have a key, without which their routes do not exist */
   static forApi(operators: boolean): DynamicModule {
@@ -95,6 +121,6 @@ export class AccountsModule implements OnApplicationBootstrap, BeforeApplication
   }
 
   async beforeApplicationShutdown(): Promise<void> {
-    await this.lastUsed.close();
+    await Promise.all([this.lastUsed.close(), this.lookups?.close()]);
   }
 }

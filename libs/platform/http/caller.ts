@@ -22,7 +22,7 @@ declare module 'fastify' {
     caller?: Caller | undefined;
     /** Whether the request carries the operators' key. */
     operator?: boolean;
-    /** When the key was last verified, in milliseconds of `performance.now()`. */
+    /** When the key was last verified, in milliseconds of `loopTime`. */
     verifiedAt?: number;
   }
 }

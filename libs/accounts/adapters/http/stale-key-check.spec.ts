@@ -1,8 +1,12 @@
 import type { HttpAdapterHost } from '@nestjs/core';
 import { fastify } from 'fastify';
 import { unavailable } from '../../../../test/support/messages.js';
+import type { Logger } from '#platform/logging.js';
 import type { AuthenticateCaller, Caller } from '../../application/authenticate-caller.js';
+import { loopTime } from '#platform/process/loop-time.js';
 import { StaleKeyCheck } from './stale-key-check.js';
+
+jest.mock('#platform/process/loop-time.js', () => ({ loopTime: jest.fn() }));
 
 const CALLER: Caller = { accountId: 'acct_1', keyId: 'key_1', scopes: [], epoch: 1, suspended: false };
 
@@ -14,15 +18,23 @@ async function respond(passedMsAgo: number, refresh: () => Promise<Caller | null
   const server = fastify();
   const refreshed = jest.fn(refresh);
   const host = { httpAdapter: { getInstance: () => server } } as unknown as HttpAdapterHost;
-  new StaleKeyCheck(host, { refresh: refreshed } as unknown as AuthenticateCaller).onModuleInit();
+  const warn = jest.fn();
+  const logger = { warn } as unknown as Logger;
+  new StaleKeyCheck(host, { refresh: refreshed } as unknown as AuthenticateCaller, logger).onModuleInit();
   server.post('/messages', (request, reply) => {
     request.presentedKey = 'slc_key';
-    request.verifiedAt = performance.now() - passedMsAgo;
+    request.verifiedAt = loopTime() - passedMsAgo;
     return reply.code(status).header('location', '/messages/1').send({ id: '1' });
   });
   server.post('/accounts', (_request, reply) => reply.code(status).send({ id: '1' }));
   const response = await server.inject({ method: 'POST', path: '/messages' });
-  return { ...response, body: response.json<Record<string, unknown>>(), checks: refreshed.mock.calls.length, server };
+  return {
+    ...response,
+    body: response.json<Record<string, unknown>>(),
+    checks: refreshed.mock.calls.length,
+    warn,
+    server,
+  };
 }
 
 const valid = () => Promise.resolve(CALLER);
@@ -32,20 +44,17 @@ describe('StaleKeyCheck', () => {
   let now = 0;
 
   beforeEach(() => {
-    now = performance.now();
-    jest.spyOn(performance, 'now').mockImplementation(() => now);
-  });
-  afterEach(() => {
-    jest.restoreAllMocks();
+    now = 1_000;
+    jest.mocked(loopTime).mockImplementation(() => now);
   });
 
   it('passes a success that is in time, without a check', async () => {
-    const { statusCode, checks } = await respond(900, revoked);
+    const { statusCode, checks } = await respond(800, revoked);
     expect([statusCode, checks]).toEqual([202, 0]);
   });
 
   it('passes a late success when the key is still valid', async () => {
-    const { statusCode, headers, body, checks } = await respond(901, valid);
+    const { statusCode, headers, body, checks } = await respond(900, valid);
     expect([statusCode, checks]).toEqual([202, 1]);
     expect(headers.location).toBe('/messages/1');
     expect(body).toEqual({ id: '1' });
@@ -57,17 +66,18 @@ describe('StaleKeyCheck', () => {
     [
       'verifying takes too long',
       () => {
-        now += 901;
+        now += 900;
         return valid();
       },
     ],
-  ])('turns a late success into 503 unavailable when %s', async (_name, refresh) => {
-    const { statusCode, headers, body } = await respond(901, refresh);
+  ])('turns a late success into 503 unavailable when %s, and logs the reason', async (_name, refresh) => {
+    const { statusCode, headers, body, warn } = await respond(900, refresh);
     expect(statusCode).toBe(503);
     expect(body).toMatchObject({ status: 503, code: 'unavailable', type: '/errors/unavailable' });
     expect(headers).toMatchObject({ 'content-type': 'application/problem+json; charset=utf-8', 'retry-after': '1' });
     expect(headers['content-length']).toBe(String(Buffer.byteLength(JSON.stringify(body))));
     expect(headers).not.toHaveProperty('location');
+    expect(warn).toHaveBeenCalledWith(expect.objectContaining({ reason: body.detail }), 'unavailable');
   });
 
   it('does not check errors', async () => {

@@ -1,21 +1,28 @@
 import type { OnModuleInit } from '@nestjs/common';
 import type { HttpAdapterHost } from '@nestjs/core';
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyInstance } from 'fastify';
 import { DomainError } from '#kernel/domain-error.js';
-import { PROBLEM_TYPE, PROBLEMS, toProblem, UNAVAILABLE_RETRY_AFTER } from '#platform/http/problems.js';
+import { logUnavailable } from '#platform/http/problem.filter.js';
+import { replaceResponse } from '#platform/http/response.js';
+import type { Logger } from '#platform/logging.js';
+import { loopTime } from '#platform/process/loop-time.js';
 import type { AuthenticateCaller } from '../../application/authenticate-caller.js';
 
-/** Milliseconds after which the key of a successful request is verified again before the response. */
-const FRESH_MS = 900;
+/** Milliseconds of `loopTime` after which the key of a successful request is verified again before the response. */
+const FRESH_MS = 800;
+
+const NOT_VERIFIED = 'Could not verify the API key in time. Retry later.';
+const NO_LONGER_VALID = 'The API key became invalid while the request was processed.';
 
 /**
- * A key that was revoked, or whose account was suspended, a second ago gets no successful response, even when its request was admitted before and the
+ * A key that was revoked a second ago gets no successful response, even when its request was admitted before and the
  * link to the database hangs. It gets 503: the outcome is unknown, and the request may have been carried out.
  */
 export class StaleKeyCheck implements OnModuleInit {
   constructor(
     private readonly host: HttpAdapterHost,
     private readonly authenticate: AuthenticateCaller,
+    private readonly logger: Logger,
   ) {}
 
   onModuleInit(): void {
@@ -27,31 +34,25 @@ export class StaleKeyCheck implements OnModuleInit {
         done(null, payload);
         return;
       }
-      void this.isValid(presentedKey).then((valid) => {
-        done(null, valid ? payload : unknownOutcome(request, reply));
+      void this.fault(presentedKey).then((error) => {
+        if (error !== null) logUnavailable(this.logger, request, error);
+        done(null, error === null ? payload : replaceResponse(request, reply, error));
       });
     });
   }
 
-  private async isValid(key: string): Promise<boolean> {
-    const startedAt = performance.now();
-    const caller = await this.authenticate.refresh(key).catch(() => null);
-    return caller !== null && !caller.suspended && isFresh(startedAt);
+  /** Why a key can't be trusted; null for a valid key. */
+  private async fault(key: string): Promise<DomainError | null> {
+    const startedAt = loopTime();
+    try {
+      if ((await this.authenticate.refresh(key)) === null) return new DomainError('unavailable', NO_LONGER_VALID);
+      return isFresh(startedAt) ? null : new DomainError('unavailable', NOT_VERIFIED);
+    } catch (cause) {
+      return Object.assign(new DomainError('unavailable', NOT_VERIFIED), { cause });
+    }
   }
 }
 
 function isFresh(since: number): boolean {
-  return performance.now() - since <= FRESH_MS;
-}
-
-function unknownOutcome(request: FastifyRequest, reply: FastifyReply): string {
-  const error = new DomainError('unavailable', 'Could not verify the API key in time. Retry later.');
-  const body = JSON.stringify(toProblem(error, request.id));
-  void reply
-    .code(PROBLEMS.unavailable.status)
-    .removeHeader('location')
-    .header('retry-after', UNAVAILABLE_RETRY_AFTER)
-    .header('content-type', PROBLEM_TYPE)
-    .header('content-length', Buffer.byteLength(body));
-  return body;
+  return loopTime() - since <= FRESH_MS;
 }

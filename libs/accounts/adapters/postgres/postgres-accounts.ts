@@ -41,12 +41,14 @@ export class PostgresAccounts extends Accounts {
   private constructor(
     private readonly database: Database,
     private readonly repositories: Repositories,
+    private readonly lookups: Database,
   ) {
     super();
   }
 
-  static async open(database: Database): Promise<PostgresAccounts> {
-    return new PostgresAccounts(database, await database.repositories([AccountSchema, ApiKeySchema]));
+  /** @param lookups for looking up keys */
+  static async open(database: Database, lookups = database): Promise<PostgresAccounts> {
+    return new PostgresAccounts(database, await database.repositories([AccountSchema, ApiKeySchema]), lookups);
   }
 
   add(account: Account, key: ApiKey, hash: Buffer): Promise<void> {
@@ -141,7 +143,7 @@ export class PostgresAccounts extends Accounts {
   }
 
   private async findKeys(hashes: Buffer[]): Promise<(FoundKey | null)[]> {
-    const rows = await this.database.prepared<FoundRow>('find-keys', FIND_KEYS, [hashes]);
+    const rows = await this.lookups.prepared<FoundRow>('find-keys', FIND_KEYS, [hashes]);
     const found = new Map(
       rows.map(({ epoch, suspended, hash, ...key }) => [
         hash.toString('base64'),

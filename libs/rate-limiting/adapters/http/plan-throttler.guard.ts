@@ -9,6 +9,7 @@ import type { Caller } from '#platform/http/caller.js';
 import type { Counter } from '#platform/http/counter.js';
 import { UNAVAILABLE_RETRY_AFTER } from '#platform/http/problems.js';
 import { exhausted, seconds } from '#platform/http/rate-limit-headers.js';
+import { loopTime } from '#platform/process/loop-time.js';
 import type { Decision } from '../../decisions.js';
 import { assertBatchFits } from '../../domain/batch-limit.js';
 import { PlanThrottlerStorage, type RefusingVerdict, type Verdict } from '../../plan-throttler-storage.js';
@@ -75,7 +76,7 @@ export class PlanThrottlerGuard extends ThrottlerGuard implements Counter {
   private async admit(request: FastifyRequest, count: (caller: Caller) => Promise<Verdict>): Promise<boolean> {
     for (let lookups = 0; request.caller !== undefined; lookups++) {
       if (lookups === MAX_LOOKUPS) throw new DomainError('unavailable', 'Could not verify the API key. Retry later.');
-      request.verifiedAt = performance.now();
+      request.verifiedAt = loopTime();
       const verdict = await this.count(request, count(request.caller));
       if (verdict.kind !== 'stale') {
         this.decided(verdict.kind);
