@@ -1,6 +1,7 @@
 import { Database } from '../database/database.js';
 import { Secret } from '../http/secret.js';
 import type { Logger } from '../logging.js';
+import { addDatabaseGauges } from '../management/database-metrics.js';
 import { Health } from '../management/health.js';
 import { ManagementServer } from '../management/management-server.js';
 import { Metrics } from '../management/metrics.js';
@@ -56,6 +57,7 @@ export async function startManaged<Process extends Running>(
     Number((await health.readiness()).ready),
   );
   const snapshots = new SnapshotWatch(database, metrics, logger);
+  addDatabaseGauges(metrics);
   const { adminApiKey } = settings;
   const queue = adminApiKey === null ? null : new OperatorsPages(QUEUE_PATH, new Secret(adminApiKey));
   const closing = [() => snapshots.close(), () => database.close()];
