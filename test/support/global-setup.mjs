@@ -41,7 +41,11 @@ export default async function setUp({ maxWorkers }) {
     dataDir: join(folder, 'postgres'),
     database: 'sluice_template',
     // Nothing of this cluster outlives the run.
-    settings: { fsync: 'off', full_page_writes: 'off', max_connections: '300' },
+    settings: {
+      ...{ fsync: 'off', full_page_writes: 'off', max_connections: '300' },
+      // Guarantees must not rest on the defaults of a server.
+      ...{ default_transaction_isolation: 'repeatable read', synchronous_commit: 'off' },
+    },
   });
   globalThis.stopTestProcesses = async () => {
     for (const host of hosts) host.kill('SIGKILL');
