@@ -1,5 +1,5 @@
 import type { MessageHandler } from '#messages/index.js';
-import { Consumer, MessagesModule, QueuePages, type HandlerModule } from '#messages/messages.module.js';
+import { ClockWatch, Consumer, MessagesModule, QueuePages, type HandlerModule } from '#messages/messages.module.js';
 import type { Logger } from '#platform/logging.js';
 import type { Metrics } from '#platform/management/metrics.js';
 import type { Settings } from '#platform/settings.js';
@@ -27,7 +27,8 @@ export function startWorker(
     const app = await startContext(parts, MessagesModule.forWorker(handler));
     return {
       queuePages: (basePath: string) => app.get(QueuePages).open(basePath),
-      takesWork: () => app.get(Consumer).takesJobs,
+      state: () => app.get(Consumer).state,
+      isClockRight: () => app.get(ClockWatch).isRight,
       stop: () => app.close(),
     };
   };

@@ -1,4 +1,5 @@
 import type { BeforeApplicationShutdown, OnApplicationBootstrap } from '@nestjs/common';
+import type { ClockWatch } from '#platform/database/clock-watch.js';
 import type { Settings } from '#platform/settings.js';
 import type { Consumer } from './adapters/bullmq/consumer.js';
 import type { PostgresMessages } from './adapters/postgres/postgres-messages.js';
@@ -22,20 +23,23 @@ export class Lifecycle implements OnApplicationBootstrap, BeforeApplicationShutd
     private readonly reconciler: Reconciler,
     private readonly retention: ApplyRetention,
     private readonly follower: JobFollower,
+    private readonly clockWatch: ClockWatch,
     private readonly consumer: Consumer | null = null,
   ) {}
 
   async onApplicationBootstrap(): Promise<void> {
+    await this.clockWatch.start();
     this.relay.startSweeping();
     this.cap.start();
     await this.space.start();
-    this.reconciler.start(this.settings.reconcileIntervalMs);
+    this.reconciler.start(this.settings.reconcileIntervalMs, () => this.clockWatch.isRight);
     this.retention.start();
     this.follower.start(FOLLOW_EVERY_MS);
-    await this.consumer?.start();
+    this.consumer?.start();
   }
 
   async beforeApplicationShutdown(): Promise<void> {
+    await this.clockWatch.close();
     await this.consumer?.close(this.settings.shutdownGraceMs);
     await this.reconciler.close();
     await this.retention.close();

@@ -2,6 +2,7 @@ import { Module, type DynamicModule, type FactoryProvider, type Provider, type T
 import { Clock } from '#kernel/clock.js';
 import { Ids } from '#kernel/ids.js';
 import { Backpressure } from '#platform/backpressure.js';
+import { ClockWatch } from '#platform/database/clock-watch.js';
 import { Database } from '#platform/database/database.js';
 import { sharedValue } from '#platform/database/installation.js';
 import { Reads } from '#platform/database/reads.js';
@@ -14,7 +15,7 @@ import type { Settings } from '#platform/settings.js';
 import type { Tracing } from '#platform/tracing/tracing.js';
 import { UsageError } from '#platform/usage-error.js';
 import { BullMqDeliveryQueue } from './adapters/bullmq/bullmq-delivery-queue.js';
-import { Consumer } from './adapters/bullmq/consumer.js';
+import { clockWatchOptions, Consumer } from './adapters/bullmq/consumer.js';
 import { QueueConnection } from './adapters/bullmq/queue-connection.js';
 import { QueuePages } from './adapters/bullmq/queue-pages.js';
 import { PostgresJobEvents } from './adapters/bullmq/tables/postgres-job-events.js';
@@ -71,7 +72,7 @@ import { StrayMessages } from './application/stray-messages.js';
 import { Lifecycle } from './lifecycle.js';
 
 /** The providers that apps look up. */
-export { Consumer, QueuePages, StrayMessages };
+export { ClockWatch, Consumer, QueuePages, StrayMessages };
 
 function queueConnection({ asynchronousCommit = false }): FactoryProvider {
   return {
@@ -114,6 +115,7 @@ const strayMessages = provideAs(StrayMessages, PostgresStrayMessages, [Database,
 
 /** Parts of the settings that constructors take. */
 const WORKER = Symbol('settings of workers');
+const CLOCK_WATCH = Symbol('settings of the clock watch');
 const STORAGE_CAPS = Symbol('storage caps');
 const RETENTION_DAYS = Symbol('retention');
 
@@ -124,8 +126,10 @@ function setting(token: symbol, read: (settings: Settings) => unknown): FactoryP
 /** The store, the queue, and the background tasks of every process. */
 const core: Provider[] = [
   setting(WORKER, ({ queueName, worker }) => ({ queueName, ...worker })),
+  setting(CLOCK_WATCH, ({ worker }) => clockWatchOptions(worker)),
   setting(STORAGE_CAPS, ({ maxStoredMb }) => storageCaps(maxStoredMb)),
   setting(RETENTION_DAYS, ({ retentionDays }) => retentionDays),
+  provide(ClockWatch, [Database, CLOCK_WATCH, Metrics, LOGGER]),
   provide(RelayMonitor, [Metrics, LOGGER]),
   provide(ReconcilerMonitor, [Metrics, LOGGER]),
   provide(RetentionMonitor, [Metrics, LOGGER]),
@@ -195,7 +199,7 @@ const consuming: FactoryProvider[] = [
   },
   provide(DeliveryMetrics, [Metrics]),
   provide(DeliverMessage, [Deliveries, TRACED_HANDLER, WORKER, Clock, DeliveryMetrics]),
-  provide(Consumer, [QueueConnection, BullMqDeliveryQueue, DeliverMessage, WORKER, LOGGER]),
+  provide(Consumer, [QueueConnection, BullMqDeliveryQueue, DeliverMessage, WORKER, ClockWatch, LOGGER]),
 ];
 
 const lifecycle = [
@@ -207,6 +211,7 @@ const lifecycle = [
   Reconciler,
   ApplyRetention,
   JobFollower,
+  ClockWatch,
 ] as const;
 
 /** A Nest module that exports a `MessageHandler`. */
@@ -224,7 +229,7 @@ export class MessagesModule {
       module: MessagesModule,
       controllers: [MessagesController],
       providers: [queueConnection({}), ...core, ...useCases, provide(Lifecycle, [...lifecycle])],
-      exports: [QueuePages, GetMessageUsage],
+      exports: [ClockWatch, QueuePages, GetMessageUsage],
     };
   }
 
@@ -247,7 +252,7 @@ export class MessagesModule {
         ...(isModule(handler) ? [] : [handlerProvider]),
         provide(Lifecycle, [...lifecycle, Consumer]),
       ],
-      exports: [QueuePages, Consumer],
+      exports: [ClockWatch, QueuePages, Consumer],
     };
   }
 

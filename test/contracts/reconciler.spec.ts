@@ -1,12 +1,24 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { WORKER_NAME } from '#messages/adapters/bullmq/delivery-job.js';
+import { FIND_NEXT } from '#messages/adapters/bullmq/tables/postgres-stray-messages.js';
 import { DELETE_EXPIRED_KEYS } from '#messages/adapters/postgres/idempotency-keys.js';
 import { PostgresReconcilerTurn } from '#messages/adapters/postgres/postgres-reconciler-turn.js';
+import type { Database } from '#platform/database/database.js';
 import { aMessage, idempotency } from '../support/messages.js';
 import { QUEUE_NAME } from './bullmq-process.js';
 import { LOCK_MS, openReconciling, type Reconciling } from './reconciling-process.js';
 
 const HOUR_MS = 3_600_000;
+
+/** The blocks of tables and indexes that a statement reads. */
+async function blocksRead(database: Database, statement: string, values: unknown[]): Promise<number> {
+  const [row] = await database.query<{ 'QUERY PLAN': [{ Plan: Record<`Shared ${'Hit' | 'Read'} Blocks`, number> }] }>(
+    `EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) ${statement}`,
+    values,
+  );
+  const plan = row?.['QUERY PLAN'][0].Plan;
+  return (plan?.['Shared Hit Blocks'] ?? Infinity) + (plan?.['Shared Read Blocks'] ?? 0);
+}
 
 describe('The reconciler and the follower of jobs', () => {
   let parts: Reconciling;
@@ -47,11 +59,30 @@ describe('The reconciler and the follower of jobs', () => {
     while (await messages.deleteExpiredKeys());
     await store.sql('VACUUM sluice.idempotency_keys');
     await keys('1 minute');
-    const [row] = await database.query<{ 'QUERY PLAN': [{ Plan: { 'Shared Hit Blocks': number } }] }>(
-      `EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) ${DELETE_EXPIRED_KEYS}`,
-      [24 * HOUR_MS, 10_000],
+    expect(await blocksRead(database, DELETE_EXPIRED_KEYS, [24 * HOUR_MS, 10_000])).toBeLessThan(20);
+  });
+
+  it('reads no more than it checks, however many messages and jobs there are', async () => {
+    const { store, database } = parts;
+    await store.sql(
+      `INSERT INTO sluice.messages (id, account_id, text, status, created_at, updated_at)
+       SELECT 'msg_' || lpad(n::text, 26, '0'), 'acct', 'hello', 'queued', now(), now() FROM generate_series(1, 20000) AS n`,
     );
-    expect(row?.['QUERY PLAN'][0].Plan['Shared Hit Blocks']).toBeLessThan(20);
+    await store.sql(
+      `INSERT INTO bullmq.job (queue, id, seq, name, state, added_at_ms)
+       SELECT $1, id, 1, 'message', 'waiting', 0 FROM sluice.messages`,
+      [QUEUE_NAME],
+    );
+    await store.sql('ANALYZE sluice.messages, bullmq.job');
+    await store.sql(`UPDATE sluice.reconciler SET position = 'msg_' || lpad('10000', 26, '0')`);
+    const checked = await blocksRead(database, FIND_NEXT, [QUEUE_NAME, 100]);
+    const stalled = await blocksRead(database, 'SELECT FROM bullmq.job WHERE queue = $1 AND stalled_marked', [
+      QUEUE_NAME,
+    ]);
+    await store.sql(`UPDATE sluice.reconciler SET position = ''`);
+    // Some for each look-up. All jobs have more than 500, and a look-up without an index reads half of them.
+    expect(checked).toBeLessThan(700);
+    expect(stalled).toBeLessThan(10);
   });
 
   it('runs each step even if another fails, and reports which', async () => {
@@ -153,6 +184,22 @@ describe('The reconciler and the follower of jobs', () => {
     );
   });
 
+  it('ends a window of the rate limit that a clock an hour ahead has opened, and no other', async () => {
+    const { store, bullmq, maintenance } = parts;
+    const isLimited = async (aheadMs: number) => {
+      await store.sql('DELETE FROM bullmq.rate_limit');
+      await bullmq.queue.add([aMessage()]);
+      await store.sql('INSERT INTO bullmq.rate_limit VALUES ($1, 1000, $2)', [QUEUE_NAME, Date.now() + aheadMs]);
+      await maintenance.repairFutureTimestamps();
+      return (await bullmq.take({ name: WORKER_NAME, limiter: { max: 1, duration: 1_000 } })) === null;
+    };
+    expect(await isLimited(HOUR_MS)).toBe(false);
+    expect(await isLimited(50_000)).toBe(true);
+    await bullmq.bullmq.setGlobalRateLimit(1_000, 2 * HOUR_MS);
+    expect(await isLimited(HOUR_MS)).toBe(true);
+    await bullmq.bullmq.removeGlobalRateLimit();
+  });
+
   it('changes no timestamp that is right, and no lock that others have taken for longer', async () => {
     const { store, bullmq, maintenance } = parts;
     const stored = () =>
@@ -189,11 +236,15 @@ describe('The reconciler and the follower of jobs', () => {
     expect((await store.find(other))?.state.status).toBe('queued');
   });
 
-  it('reconciles periodically, until it is closed', async () => {
+  it('reconciles periodically while it is allowed, until it is closed', async () => {
     const { store, reports, newReconciler } = parts;
     const reconciler = newReconciler();
+    let isAllowed = false;
     await store.put(aMessage());
-    reconciler.start(10);
+    reconciler.start(10, () => isAllowed);
+    await sleep(100);
+    expect(reports).toEqual([]);
+    isAllowed = true;
     await store.until(() => reports.length > 0);
     expect(reports[0]).toEqual({ requeued: 1, followed: 0 });
     expect(await store.entries()).toHaveLength(1);

@@ -10,7 +10,7 @@ describe('Clocks that are moved forward and back by an hour, under load from 32 
   let fleet: Fleet;
 
   beforeAll(async () => {
-    fleet = await Fleet.deploy({ ...SHIFTED_CLOCK, HANDLER_MS: '10', WORKER_LOCK_MS: '5000' });
+    fleet = await Fleet.deploy({ ...SHIFTED_CLOCK, HANDLER_MS: '10', WORKER_LOCK_MS: '5000', WORKER_RATE: '50' });
     await Promise.all([fleet.worker(), fleet.worker()]);
     await fleet.load({ perSecond: 10 });
   });
@@ -22,7 +22,7 @@ describe('Clocks that are moved forward and back by an hour, under load from 32 
       const headers = { 'idempotency-key': `repeated-${Math.random()}` };
       const repeated = () => fleet.client.sent(fleet.account, { headers });
       const first = await repeated();
-      for (const shift of [HOUR_MS, -HOUR_MS, 0]) {
+      for (const shift of [25 * HOUR_MS, -HOUR_MS, 0]) {
         fleet.api.setClock(shift);
         await sleep(100);
         expect(await repeated()).toEqual(first);
@@ -48,6 +48,15 @@ describe('Clocks that are moved forward and back by an hour, under load from 32 
       await fleet.going(20);
       worker?.setClock(0);
       await until(() => worker?.output.includes('the clock is right again') === true, 40_000);
+    });
+
+    it('of the workers for half a second, with a rate limit: deliveries go on', async () => {
+      for (const worker of fleet.workers) worker.setClock(HOUR_MS);
+      await fleet.going(5);
+      await sleep(500);
+      for (const worker of fleet.workers) worker.setClock(0);
+      await Promise.all(Array.from({ length: 100 }, () => fleet.send('hello')));
+      await until(fleet.has(await fleet.send('hello'), 'delivered'), 60_000);
     });
 
     it('of the workers during a failing attempt: the retry is not delayed', async () => {

@@ -27,7 +27,7 @@ describe('Health', () => {
     health.serve();
     const readiness = health.readiness();
     await jest.advanceTimersByTimeAsync(999);
-    expect(await readiness).toEqual({ ready: false, checks: { process: 'serving', database: 'down' } });
+    expect(await readiness).toMatchObject({ ready: false, checks: { process: 'serving', database: 'down' } });
   });
 
   it('is ready only while the process serves; a draining process never serves again', async () => {
@@ -41,12 +41,17 @@ describe('Health', () => {
       expect(await processIs()).toBe('migrating: false');
     });
     expect(await processIs()).toBe('starting: false');
-    let takesWork = true;
-    health.serve(() => takesWork);
+    let state: 'serving' | 'paused' | 'stuck' = 'serving';
+    let isRight = true;
+    health.serve({ state: () => state, isClockRight: () => isRight });
     expect(await processIs()).toBe('serving: true');
-    takesWork = false;
-    expect(await processIs()).toBe('paused: false');
-    takesWork = true;
+    for (const reason of ['paused', 'stuck'] as const) {
+      state = reason;
+      expect(await processIs()).toBe(`${reason}: false`);
+    }
+    state = 'serving';
+    isRight = false;
+    expect((await health.readiness()).checks.clock).toBe('wrong');
     expect(await processIs()).toBe('serving: true');
     health.drain();
     health.serve();

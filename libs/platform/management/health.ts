@@ -4,9 +4,17 @@ import { withTimeout } from '#kernel/timeout.js';
 export interface Readiness {
   readonly ready: boolean;
   readonly checks: {
-    readonly process: 'starting' | 'migrating' | 'serving' | 'paused' | 'draining';
+    readonly process: 'starting' | 'migrating' | 'serving' | 'paused' | 'stuck' | 'draining';
     readonly database: 'up' | 'down';
+    /** `wrong` when it differs from the database's; alone, it does not make a process unready. */
+    readonly clock: 'right' | 'wrong';
   };
+}
+
+/** What a process reports of its work; one without a state always serves. */
+export interface Work {
+  readonly state?: (() => 'serving' | 'paused' | 'stuck') | undefined;
+  readonly isClockRight: () => boolean;
 }
 
 /** The minimum time between two queries, however often the readiness is requested. */
@@ -17,7 +25,7 @@ const PING_TIMEOUT_MS = 700;
 /** Whether a process can do its work: it serves, and its database responds in time. */
 export class Health {
   private process: 'starting' | 'migrating' | 'serving' | 'draining' = 'starting';
-  private takesWork: () => boolean = () => true;
+  private work: Work = { isClockRight: () => true };
   private pingedAt = -Infinity;
   private isUp: Promise<boolean> = Promise.resolve(false);
 
@@ -31,12 +39,9 @@ export class Health {
     this.process = 'starting';
   }
 
-  /**
-   * From now on the process takes work.
-   * @param takesWork returns false while it is paused
-   */
-  serve(takesWork: () => boolean = () => true): void {
-    this.takesWork = takesWork;
+  /** From now on the process takes work. */
+  serve(work: Work = this.work): void {
+    this.work = work;
     if (this.process === 'starting') this.process = 'serving';
   }
 
@@ -47,8 +52,10 @@ export class Health {
 
   async readiness(): Promise<Readiness> {
     const database = (await this.isDatabaseUp()) ? 'up' : 'down';
-    const process = this.process === 'serving' && !this.takesWork() ? 'paused' : this.process;
-    return { ready: process === 'serving' && database === 'up', checks: { process, database } };
+    const { state = () => 'serving', isClockRight } = this.work;
+    const process = this.process === 'serving' ? state() : this.process;
+    const clock = isClockRight() ? 'right' : 'wrong';
+    return { ready: process === 'serving' && database === 'up', checks: { process, database, clock } };
   }
 
   isDatabaseUp(): Promise<boolean> {

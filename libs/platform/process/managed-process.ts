@@ -2,7 +2,7 @@ import { Database } from '../database/database.js';
 import { Secret } from '../http/secret.js';
 import type { Logger } from '../logging.js';
 import { addDatabaseGauges } from '../management/database-metrics.js';
-import { Health } from '../management/health.js';
+import { Health, type Work } from '../management/health.js';
 import { ManagementServer } from '../management/management-server.js';
 import { Metrics } from '../management/metrics.js';
 import { SnapshotWatch } from '../management/snapshot-watch.js';
@@ -16,10 +16,8 @@ const TIME_LIMIT_MS = 2_000;
 /** The path of the pages that show the queue. */
 const QUEUE_PATH = '/queues';
 
-interface Running {
+interface Running extends Work {
   readonly queuePages: OpenPages;
-  /** Returns false while the process is paused. */
-  readonly takesWork?: () => boolean;
   stop(): Promise<void>;
 }
 
@@ -39,7 +37,7 @@ export async function startManaged<Process extends Running>(
   logger: Logger,
   start: (metrics: Metrics) => Promise<Process>,
   migrate?: () => Promise<void>,
-): Promise<Omit<Process, 'queuePages' | 'takesWork'> & ManagedProcess> {
+): Promise<Omit<Process, 'queuePages' | keyof Work> & ManagedProcess> {
   const database = await Database.connect({
     url: settings.database.url,
     poolSize: POOL_SIZE,
@@ -68,9 +66,9 @@ export async function startManaged<Process extends Running>(
     const server = await ManagementServer.open({ ...settings.management, health, metrics, logger, queue });
     closing.unshift(() => server.close());
     if (migrate !== undefined) await health.whileMigrating(migrate);
-    const { queuePages, takesWork, ...running } = await start(metrics);
+    const { queuePages, state, isClockRight, ...running } = await start(metrics);
     queue?.serve(queuePages);
-    health.serve(takesWork);
+    health.serve({ state, isClockRight });
     snapshots.start();
     const stop = async () => {
       health.drain();

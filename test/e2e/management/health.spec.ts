@@ -5,7 +5,7 @@ import { callUndocumented, postLines, RawConnection } from '../../support/http.j
 import { freePort, Program, SHIFTED_CLOCK, until } from '../../support/processes.js';
 import { Link } from '../../support/link.js';
 
-const READY = { status: 'ready', checks: { process: 'serving', database: 'up' } };
+const READY = { status: 'ready', checks: { process: 'serving', database: 'up', clock: 'right' } };
 
 async function ready(url: string) {
   const response = await callUndocumented(url, { path: '/health/ready' });
@@ -37,7 +37,7 @@ describe('The management port', () => {
   });
 
   it('is not ready while the database hangs or is unavailable, and reports it soon; it stays alive', async () => {
-    const down = { code: 503, status: 'not ready', checks: { process: 'serving', database: 'down' } };
+    const down = { code: 503, status: 'not ready', checks: { process: 'serving', database: 'down', clock: 'right' } };
     link.stall();
     await until(async () => (await ready(api.managementUrl)).code === 503, 10_000);
     const start = performance.now();
@@ -63,7 +63,7 @@ describe('The management port', () => {
     await until(async () => (await counted()).length > 0, 5_000);
     const stopped = other.stop();
     await until(async () => (await ready(other.managementUrl)).code === 503, 5_000);
-    const draining = { process: 'draining', database: 'up' };
+    const draining = { process: 'draining', database: 'up', clock: 'right' };
     expect(await ready(other.managementUrl)).toEqual({ code: 503, status: 'not ready', checks: draining });
     expect((await callUndocumented(other.managementUrl, { path: '/health/live' })).status).toBe(200);
     held.write(body);
@@ -79,7 +79,7 @@ describe('The management port', () => {
     const url = await worker.address('management');
     expect(await ready(url)).toEqual({ code: 200, ...READY });
     worker.setClock(3_600_000);
-    const paused = { process: 'paused', database: 'up' };
+    const paused = { process: 'paused', database: 'up', clock: 'wrong' };
     await until(async () => (await ready(url)).code === 503, 20_000);
     expect(await ready(url)).toEqual({ code: 503, status: 'not ready', checks: paused });
     worker.setClock(0);
@@ -99,7 +99,7 @@ describe('The management port', () => {
     try {
       await worker.printed('waiting for another process that migrates the schema');
       expect((await callUndocumented(url, { path: '/health/live' })).status).toBe(200);
-      const migrating = { process: 'migrating', database: 'up' };
+      const migrating = { process: 'migrating', database: 'up', clock: 'right' };
       expect(await ready(url)).toEqual({ code: 503, status: 'not ready', checks: migrating });
       await other.end();
       await until(async () => (await ready(url)).code === 200, 20_000);

@@ -2,13 +2,15 @@ import { setMaxListeners } from 'node:events';
 import { DelayedError, UnrecoverableError, type Job } from 'bullmq';
 import { PeriodicTask } from '#kernel/periodic-task.js';
 import { withTimeout } from '#kernel/timeout.js';
+import type { ClockWatch } from '#platform/database/clock-watch.js';
 import type { Logger } from '#platform/logging.js';
 import type { DeliverMessage } from '../../application/deliver-message.js';
 import { NO_TURN } from '../../application/fair-scheduler.js';
 import type { BullMqDeliveryQueue } from './bullmq-delivery-queue.js';
-import { ClockWatch } from './clock-watch.js';
 import { fromJob, WORKER_NAME, type DeliveryJobData } from './delivery-job.js';
 import type { QueueConnection } from './queue-connection.js';
+import { StuckWatch } from './stuck-watch.js';
+import { firstWaitingJob } from './tables/queue-depth.js';
 
 /** Crashes alone never fail a message, so no number of them may fail its job. The largest integer of PostgreSQL. */
 const NEVER = 2_147_483_647;
@@ -25,13 +27,24 @@ export interface ConsumerOptions {
   readonly lockMs: number;
 }
 
+/** How often workers look for jobs whose worker is silent. */
+function stalledIntervalOf(lockMs: number): number {
+  return Math.max(500, Math.round(lockMs * 0.4));
+}
+
+/** A job is taken over after two checks for stalled ones; a wrong clock is detected between them. */
+export function clockWatchOptions({ lockMs }: Pick<ConsumerOptions, 'lockMs'>) {
+  return { everyMs: Math.round(stalledIntervalOf(lockMs) / 2), toleranceMs: Math.round(lockMs / 4) };
+}
+
 /** How long it may take to hand over what is unfinished when the worker stops. */
 const HANDOVER_MS = 1_500;
 
 /** Takes jobs from BullMQ and passes them to `DeliverMessage`. */
 export class Consumer {
   private readonly worker: InstanceType<QueueConnection['classes']['Worker']>;
-  private readonly clockWatch: ClockWatch;
+  private readonly stuckWatch: StuckWatch;
+  private running = 0;
   private readonly turns = new PeriodicTask(() =>
     this.queue.giveTurnsToRetries().catch((error: unknown) => {
       this.logger.warn({ err: error }, 'retries that are due could not be given a turn');
@@ -44,11 +57,11 @@ export class Consumer {
     private readonly queue: BullMqDeliveryQueue,
     private readonly deliver: DeliverMessage,
     { queueName, concurrency, rate, lockMs }: ConsumerOptions,
+    clockWatch: ClockWatch,
     private readonly logger: Logger,
   ) {
     // One for each delivery in progress.
     setMaxListeners(concurrency, this.stopping.signal);
-    const stalledInterval = Math.max(500, Math.round(lockMs * 0.4));
     this.worker = new connection.classes.Worker<unknown, unknown>(
       queueName,
       (job, token) => this.process(job as Job<DeliveryJobData>, token),
@@ -59,9 +72,11 @@ export class Consumer {
         concurrency,
         ...(rate > 0 && { limiter: { max: rate, duration: 1_000 } }),
         lockDuration: lockMs,
-        stalledInterval,
+        stalledInterval: stalledIntervalOf(lockMs),
         maxStalledCount: NEVER,
         runRetryDelay: 1_000,
+        // No window of ours is longer. It also bounds how long a worker waits for one that a wrong clock has made.
+        maximumRateLimitDelay: 1_000,
         // Only for inspection: the message's row is authoritative.
         removeOnFail: { age: 86_400 },
       },
@@ -69,27 +84,32 @@ export class Consumer {
     this.worker.on('error', (error) => {
       this.logger.warn({ err: error }, 'queue error');
     });
-    // A job is taken over after two stalled checks; a wrong clock is detected between them.
-    const watch = { everyMs: Math.round(stalledInterval / 2), toleranceMs: Math.round(lockMs / 4) };
-    this.clockWatch = new ClockWatch(connection.pool, watch, (aheadMs) => {
-      this.onClockChange(aheadMs);
+    clockWatch.onChange((isRight) => {
+      if (isRight) void this.worker.resume();
+      else void this.worker.pause(true);
+    });
+    const firstJob = async () =>
+      this.running < concurrency && clockWatch.isRight ? firstWaitingJob(connection) : null;
+    this.stuckWatch = new StuckWatch(firstJob, () => {
+      logger.error('taking no jobs although some wait and there are free places');
     });
   }
 
-  /** False while the clock of this process is wrong. */
-  get takesJobs(): boolean {
-    return !this.worker.isPaused();
+  /** `paused` while the clock of this process is wrong, `stuck` while it takes no jobs for an unknown reason. */
+  get state(): 'serving' | 'paused' | 'stuck' {
+    if (this.worker.isPaused()) return 'paused';
+    return this.stuckWatch.isStuck ? 'stuck' : 'serving';
   }
 
-  async start(): Promise<void> {
-    await this.clockWatch.start();
+  start(): void {
     if (!this.worker.isPaused()) void this.worker.run();
+    this.stuckWatch.start();
     this.turns.start(GIVE_TURNS_EVERY_MS);
   }
 
   /** Takes no more jobs, waits at most `graceMs` for those in progress, and hands the rest over to other workers. */
   async close(graceMs: number): Promise<void> {
-    void this.clockWatch.close();
+    await this.stuckWatch.close();
     await this.turns.close();
     const closed = this.worker.close();
     await withTimeout(closed, graceMs, () => {
@@ -100,21 +120,16 @@ export class Consumer {
     });
   }
 
-  private onClockChange(aheadMs: number | null): void {
-    if (aheadMs === null) {
-      this.logger.warn('the clock is right again: taking jobs');
-      void this.worker.resume();
-    } else {
-      this.logger.error({ aheadMs }, "the clock differs from the database's: taking no jobs until it is right");
-      void this.worker.pause(true);
-    }
-  }
-
   private async process(job: Job<DeliveryJobData>, token: string | undefined): Promise<string> {
     // For this job only: the worker's option would also remove jobs that other programs completed and that are not
     // followed yet.
     job.opts.removeOnComplete = true;
-    const outcome = await this.deliver.execute(fromJob(job.id ?? '', job.data), this.stopping.signal);
+    const taken = fromJob(job.id ?? '', job.data);
+    this.running++;
+    this.stuckWatch.took();
+    const outcome = await this.deliver.execute(taken, this.stopping.signal).finally(() => {
+      this.running--;
+    });
     switch (outcome.kind) {
       case 'done':
         // Marks the job's event as ours.

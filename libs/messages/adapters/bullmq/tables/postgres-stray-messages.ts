@@ -20,7 +20,7 @@ const MAX_ENTRIES = 10_000;
 
 // Jobs are looked up one by one: a join of two large tables would read much more. Of the outbox, only entries that are due
 // or postponed, by a minute at most, are read, and only if a job is missing.
-const FIND_NEXT = `
+export const FIND_NEXT = `
   WITH page AS (
     SELECT m.id, m.account_id, m.retries, m.status, m.crashes, m.claim_expires_at, m.deliver_at
     FROM sluice.messages m

@@ -29,6 +29,17 @@ export async function nextPriority({ pool, queue }: QueueConnection): Promise<nu
   return rows[0]?.priority ?? null;
 }
 
+/** The id of the job that a worker takes next; null when none waits or the queue is paused. */
+export async function firstWaitingJob({ pool, queue }: QueueConnection): Promise<string | null> {
+  const { rows } = await pool.query<{ id: string }>(
+    `SELECT id FROM bullmq.job WHERE queue = $1 AND state = 'waiting'
+       AND NOT EXISTS (SELECT FROM bullmq.meta WHERE queue = $1 AND field = 'paused' AND value = '1')
+     ORDER BY priority, seq LIMIT 1`,
+    [queue.name],
+  );
+  return rows[0]?.id ?? null;
+}
+
 /**
  * Jobs of a queue by their state, each counted up to a limit (BullMQ's own counts read every job), and how long the
  * next job has waited.

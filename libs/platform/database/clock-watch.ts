@@ -1,0 +1,78 @@
+import { PeriodicTask } from '#kernel/periodic-task.js';
+import type { Logger } from '../logging.js';
+import type { Metrics } from '../management/metrics.js';
+import type { Database } from './database.js';
+
+interface ClockWatchOptions {
+  readonly everyMs: number;
+  /** Milliseconds by which the clocks may differ. */
+  readonly toleranceMs: number;
+}
+
+/**
+ * Compares this process's clock with the database's. BullMQ decides by the worker's clock whose lock has expired, so a
+ * worker whose clock is ahead would take over jobs that others are running.
+ */
+export class ClockWatch {
+  private readonly checks = new PeriodicTask(() => this.check());
+  private readonly listeners: ((isRight: boolean) => void)[] = [];
+  private aheadMs = 0;
+
+  constructor(
+    private readonly database: Database,
+    private readonly options: ClockWatchOptions,
+    metrics: Metrics,
+    private readonly logger: Logger,
+  ) {
+    metrics.gauge(
+      'sluice_clock_offset_seconds',
+      "How far the clock of the process is ahead of the database's",
+      () => this.aheadMs / 1_000,
+    );
+  }
+
+  get isRight(): boolean {
+    return Math.abs(this.aheadMs) <= this.options.toleranceMs;
+  }
+
+  onChange(listener: (isRight: boolean) => void): void {
+    this.listeners.push(listener);
+  }
+
+  /** Resolves after the first check. */
+  async start(): Promise<void> {
+    this.checks.start(this.options.everyMs);
+    await this.check();
+  }
+
+  close(): Promise<void> {
+    return this.checks.close();
+  }
+
+  private async check(): Promise<void> {
+    const aheadMs = await this.measure().catch(() => null);
+    // While the database is unavailable, no worker can take a job anyway.
+    if (aheadMs === null) return;
+    const wasRight = this.isRight;
+    this.aheadMs = aheadMs;
+    if (this.isRight === wasRight) return;
+    if (wasRight) {
+      this.logger.error({ aheadMs }, "the clock differs from the database's: taking no jobs until it is right");
+    } else {
+      this.logger.warn('the clock is right again');
+    }
+    for (const listener of this.listeners) listener(this.isRight);
+  }
+
+  /** @returns 0 for a difference that may only be the time of the query */
+  private async measure(): Promise<number> {
+    const before = Date.now();
+    const [row] = await this.database.query<{ now: number }>(
+      'SELECT (extract(epoch FROM clock_timestamp()) * 1000)::float8 AS now',
+    );
+    const now = row?.now ?? before;
+    // It was read at some time between `before` and the response, however long that took.
+    if (now < before) return before - now;
+    return Math.min(0, Date.now() - now);
+  }
+}
