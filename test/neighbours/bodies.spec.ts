@@ -46,7 +46,6 @@ describe('Clients that hold back the last byte of their bodies', () => {
     const headers = Array.from({ length: 200 }, (_, n) => `Authorization: Bearer ${accounts[n % 5]?.key}`);
     const { grown, statuses } = await beside('/messages', headers);
     expect(new Set(statuses)).toEqual(new Set(['503']));
-    expect(statuses.length).toBeGreaterThan(50);
     expect(grown).toBeLessThan(120);
   }, 60_000);
 });

@@ -8,7 +8,7 @@ const CONNECTIONS = 60;
 const REQUESTS = 8;
 
 it('clients that do not read their lists keep MAX_BUFFERED_MB in memory at most, and take nothing from others', async () => {
-  const fleet = await Fleet.startProcesses({ MAX_BUFFERED_MB: '16', MAX_WAIT_MS: '60000' });
+  const fleet = await Fleet.startProcesses({ MAX_BUFFERED_MB: '16', MAX_WAIT_MS: '60000', READ_TIMEOUT_MS: '60000' });
   try {
     const { url } = fleet.client;
     const { key } = fleet.account;
