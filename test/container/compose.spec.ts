@@ -9,6 +9,7 @@ interface Service {
   readonly deploy?: { readonly replicas: number };
   readonly ports?: readonly string[];
   readonly volumes?: readonly string[];
+  readonly mem_limit: string;
   readonly stop_grace_period: string;
   readonly healthcheck?: object;
 }
@@ -37,6 +38,9 @@ describe('docker-compose.yml', () => {
       ...{ depends_on: { postgres: { condition: 'service_healthy' } }, env_file: [{ path: '.env', required: false }] },
     });
     expect(service).not.toHaveProperty('privileged');
+    const heap = Number(/--max-old-space-size=(\d+)/.exec(String(service.environment.NODE_OPTIONS))?.[1]);
+    // The rest is for the young generation, buffers and Node.js itself.
+    expect(Number.parseInt(service.mem_limit)).toBeGreaterThanOrEqual(2 * heap);
     const environment = Object.entries(service.environment).map(([key, value]) => [key, String(value)] as const);
     const settings = readSettings({
       ...Object.fromEntries(environment),
