@@ -11,6 +11,10 @@ interface Package {
   readonly devDependencies: Record<string, string>;
 }
 
+interface Lock {
+  readonly packages: Record<string, { readonly dev?: boolean; readonly integrity?: string }>;
+}
+
 const files = sourceFiles(ROOT);
 
 describe('The repository', () => {
@@ -41,6 +45,12 @@ describe('The repository', () => {
     expect(execFileSync('npm', ['config', 'get', 'ignore-scripts'], { cwd: ROOT, stdio: 'pipe' }).toString()).toBe(
       'true\n',
     );
+  });
+
+  it('locks the contents of each package that is installed in production', () => {
+    const { packages } = JSON.parse(read('package-lock.json')) as Lock;
+    const locked = Object.entries(packages).filter(([path, { dev }]) => path !== '' && dev !== true);
+    expect(locked.filter(([, { integrity }]) => integrity === undefined)).toEqual([]);
   });
 
   it.each([
