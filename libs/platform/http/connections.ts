@@ -86,6 +86,10 @@ export function watchConnections(fastify: FastifyInstance, requestTimeoutMs: num
     if (newest.get(socket)?.response.writableEnded !== false) socket.destroy();
   });
   fastify.addHook('onRequest', (request, reply, done) => {
+    if (request.raw.socket.destroyed) {
+      reply.hijack();
+      return;
+    }
     newest.set(request.raw.socket, new Exchange(request, reply));
     done();
   });

@@ -13,6 +13,7 @@ import {
   watchConnections,
 } from './connections.js';
 import type { CorsHeaders } from './cors.js';
+import { CountedResponse } from './pipelining.js';
 import type { RateLimitWindow } from './rate-limit-headers.js';
 import { rawProblem, type RawProblem } from './raw-problem.js';
 import { NO_PATH, routedTarget } from './request-form.js';
@@ -67,6 +68,7 @@ export function createEdge(options: EdgeOptions): FastifyAdapter {
     routerOptions: { maxParamLength: MAX_HEADER_BYTES },
     forceCloseConnections: 'idle',
     http: {
+      ServerResponse: CountedResponse,
       maxHeaderSize: MAX_HEADER_BYTES,
       requireHostHeader: false,
       // A header that is sent twice becomes "a, b", which no rule accepts; otherwise Node would keep only the first.

@@ -1,0 +1,28 @@
+import { accountOf, sharedApi } from '../../support/api.js';
+import { lines, RawConnection } from '../../support/http.js';
+
+describe('Pipelined requests', () => {
+  const api = sharedApi();
+  const account = accountOf(api);
+  const request = (id: number) =>
+    lines('GET /account HTTP/1.1', 'Host: sluice', `Authorization: Bearer ${account.key}`, `X-Request-Id: ${id}`);
+  const send = async (count: number) => {
+    const connection = await RawConnection.open(api.url);
+    connection.write(Array.from({ length: count }, (_, id) => request(id)).join(''));
+    return connection;
+  };
+
+  it('get their responses in their order, up to 32 of them', async () => {
+    const connection = await send(32);
+    for (let id = 0; id < 32; id++) {
+      const { status, headers } = await connection.response();
+      expect([status, headers['x-request-id']]).toEqual([200, String(id)]);
+    }
+    connection.close();
+  });
+
+  it('close their connection when more than 32 of them wait for a response', async () => {
+    const connection = await send(33);
+    expect(await connection.end()).not.toContain('X-Request-Id: 32');
+  });
+});
