@@ -37,6 +37,8 @@ export function readSettings(variables: Readonly<Record<string, string | undefin
       trustProxy: env.read('TRUST_PROXY', [], NETWORKS),
       corsOrigins: env.read('CORS_ORIGINS', [], ORIGINS),
       maxConnections: env.integer('MAX_CONNECTIONS', 10_000, 10, 1_000_000),
+      // The usual proxies and load balancers keep a connection for 60 s: they should close it before we do.
+      keepAliveTimeoutMs: env.integer('KEEP_ALIVE_TIMEOUT_MS', 72_000, 1_000, 3_600_000),
       requestTimeoutMs: env.integer('REQUEST_TIMEOUT_MS', 30_000, 100, 600_000),
       maxWaitMs: env.integer('MAX_WAIT_MS', 500, 10, 600_000),
     },

@@ -7,8 +7,6 @@ import type { RateLimitWindow } from './rate-limit-headers.js';
 export const SMALL_RESPONSE_BYTES = 64 * 1024;
 /** A client that reads a large response more slowly would make us keep it in memory. */
 const SLOWEST_READER_BYTES_PER_MS = 50;
-/** The usual proxies and load balancers keep a connection for 60 s: they should close it before we do. */
-export const KEEP_ALIVE_MS = 72_000;
 /** A client that is still sending must be able to read its response before the connection is reset. */
 const LINGER_MS = 1_000;
 /** How much later than a request's own timeout, which responds with 408, that of its connection fires. */
@@ -83,10 +81,18 @@ export function watchConnections(fastify: FastifyInstance, requestTimeoutMs: num
   // A client may close its side after the request and wait for the response. Node would end the connection at once.
   Object.assign(server, { httpAllowHalfOpen: true });
   server.setTimeout(requestTimeoutMs + AFTER_REQUEST_MS, (socket: Socket) => {
-    if (newest.get(socket)?.response.writableEnded !== false) socket.destroy();
+    if (newest.get(socket)?.response.writableEnded === false) return;
+    const { bytesRead } = socket;
+    // Timers run before what has arrived is read: a request that came in time gets its response.
+    setImmediate(() => {
+      if (socket.bytesRead !== bytesRead) return;
+      if (isServed(socket)) socket.destroy();
+      else closeLingering(socket);
+    });
   });
   fastify.addHook('onRequest', (request, reply, done) => {
-    if (request.raw.socket.destroyed) {
+    // It arrived after the connection was closed, and could get no response.
+    if (!request.raw.socket.writable) {
       reply.hijack();
       return;
     }

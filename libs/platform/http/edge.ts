@@ -4,14 +4,7 @@ import { FastifyAdapter } from '@nestjs/platform-fastify';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { DomainError, type ErrorCode } from '#kernel/domain-error.js';
 import type { AddressBudget } from './address-budget.js';
-import {
-  abandonedSockets,
-  closeLingering,
-  expectingContinue,
-  KEEP_ALIVE_MS,
-  newestOf,
-  watchConnections,
-} from './connections.js';
+import { abandonedSockets, closeLingering, expectingContinue, newestOf, watchConnections } from './connections.js';
 import type { CorsHeaders } from './cors.js';
 import { CountedResponse } from './pipelining.js';
 import type { RateLimitWindow } from './rate-limit-headers.js';
@@ -27,6 +20,7 @@ const MAX_HEADER_BYTES = 16 * 1024;
 export interface EdgeOptions {
   readonly maxBodyBytes: number;
   readonly requestTimeoutMs: number;
+  readonly keepAliveTimeoutMs: number;
   readonly maxConnections: number;
   /** Addresses and networks whose `X-Forwarded-For` is trusted; none by default. */
   readonly trustProxy: readonly string[];
@@ -47,7 +41,7 @@ export function createEdge(options: EdgeOptions): FastifyAdapter {
   const adapter = new FastifyAdapter({
     bodyLimit: options.maxBodyBytes,
     requestTimeout: options.requestTimeoutMs,
-    keepAliveTimeout: KEEP_ALIVE_MS,
+    keepAliveTimeout: options.keepAliveTimeoutMs,
     genReqId: (request: IncomingMessage) => requestId(request.headers['x-request-id']),
     trustProxy: options.trustProxy.length === 0 ? false : [...options.trustProxy],
     clientErrorHandler: (error: ConnectionError, socket: Socket) => {
