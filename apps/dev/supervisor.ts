@@ -1,3 +1,4 @@
+import { statfs } from 'node:fs/promises';
 import { requireUsableDatabase } from '#platform/database/usable-database.js';
 import { Environment } from '#platform/environment.js';
 import { readSettings, type Settings } from '#platform/settings.js';
@@ -26,6 +27,9 @@ export interface Started {
 /** How much longer than its own grace period a child may take to stop. */
 const EXTRA_GRACE_MS = 2_000;
 
+/** Of a small disk, this share must be free instead of the default of MIN_FREE_DISK_MB. */
+const MIN_FREE_SHARE = 0.05;
+
 /** Runs PostgreSQL, the API and the worker. */
 export class Supervisor {
   private readonly env: Environment;
@@ -40,7 +44,7 @@ export class Supervisor {
   /** Rejects if something cannot be started. What has been started by then must still be stopped. */
   async start(stopping: AbortSignal): Promise<Started> {
     const dataDir = await DataDir.open(this.env.optional('DATA_DIR') ?? '.data');
-    const variables = await this.withSecrets(dataDir);
+    const variables = await this.appVariables(dataDir);
     const settings = readSettings(variables);
     const { http, management } = settings;
     const names =
@@ -57,8 +61,7 @@ export class Supervisor {
     await migrateSchema(url);
     stopping.throwIfAborted();
     for (const [index, name] of names.entries()) {
-      const folder = ownUrl === undefined ? { DATABASE_DIR: dataDir.path } : {};
-      const overrides = { DATABASE_URL: url, ...folder, PORT: String(port), MANAGEMENT_PORT: String(ports[index]) };
+      const overrides = { DATABASE_URL: url, PORT: String(port), MANAGEMENT_PORT: String(ports[index]) };
       const launch = () => runApp(name, { ...variables, ...overrides }, settings.shutdownGraceMs + EXTRA_GRACE_MS);
       this.apps.push(new AutoRestart(`The ${name} process`, () => Promise.resolve(launch())));
     }
@@ -85,14 +88,18 @@ export class Supervisor {
     await this.database?.stop(hurry);
   }
 
-  /** The embedded database keeps the secrets that belong to its data. */
-  private async withSecrets(dataDir: DataDir): Promise<NodeJS.ProcessEnv> {
+  /** The settings of the apps. The embedded database keeps the secrets that belong to its data. */
+  private async appVariables(dataDir: DataDir): Promise<NodeJS.ProcessEnv> {
     // Log every request by default.
     const variables = { ...this.variables, ACCESS_LOG_SAMPLE: this.env.optional('ACCESS_LOG_SAMPLE') ?? '1' };
     if (this.env.optional('DATABASE_URL') !== undefined) return variables;
+    const { blocks, bsize } = await statfs(dataDir.path);
+    const minFreeMb = Math.min(512, Math.floor((blocks * bsize * MIN_FREE_SHARE) / 1_048_576));
     return {
       ...variables,
       DATABASE_URL: 'postgres://127.0.0.1',
+      DATABASE_DIR: dataDir.path,
+      MIN_FREE_DISK_MB: this.env.optional('MIN_FREE_DISK_MB') ?? String(minFreeMb),
       SIGNUP: this.env.optional('SIGNUP') ?? 'open',
       API_KEY_PEPPER: this.env.optional('API_KEY_PEPPER') ?? (await dataDir.secret('api-key-pepper')),
       ADMIN_API_KEY: this.env.optional('ADMIN_API_KEY') ?? (await dataDir.secret('admin-api-key')),
