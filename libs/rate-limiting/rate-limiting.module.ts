@@ -52,7 +52,11 @@ const POOL_SIZE = 3;
     {
       provide: PostgresPlanThrottlerStorage,
       useFactory: (counters: Database, { bans }: Settings, batches: BatchMetrics, backpressure: Backpressure) =>
-        new PostgresPlanThrottlerStorage(counters, bans, observers(batches.observer('hits'), backpressure.observer('count'))),
+        new PostgresPlanThrottlerStorage(
+          counters,
+          bans,
+          observers(batches.observer('hits'), backpressure.observer('count')),
+        ),
       inject: [COUNTERS, SETTINGS, BatchMetrics, Backpressure],
     },
     { provide: PlanThrottlerStorage, useExisting: PostgresPlanThrottlerStorage },

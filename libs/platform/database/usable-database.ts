@@ -2,31 +2,32 @@ import { randomBytes } from 'node:crypto';
 import type pg from 'pg';
 import { withTimeout } from '#kernel/timeout.js';
 import { UsageError } from '../usage-error.js';
-import { connectionOptions, ReliableClient, STARTING_TIMEOUT_MS } from './connection.js';
+import { ReliableClient, STARTING_TIMEOUT_MS } from './connection.js';
 import { asUnavailable } from './errors.js';
 
 /** Milliseconds that a notification may take. */
 const NOTIFICATION_TIMEOUT_MS = 3_000;
 
 /**
- * Checks that the database can store any text, and that no proxy runs each transaction on another connection or drops the options of a connection. Counting would
- * then be slow, and workers would never be notified of jobs, without any error.
- * @throws UsageError when it cannot or there is such a proxy, DomainError `unavailable` when the database cannot be reached
+ * Checks that the database can store any text, and that no proxy runs each transaction on another connection or drops
+ * the options of a connection. A commit might then not wait for the disk, and workers would never be notified of jobs,
+ * without any error.
+ * @throws UsageError when it cannot or there is such a proxy, DomainError `unavailable` when it cannot be reached
  */
 export async function requireUsableDatabase(url: string): Promise<void> {
   const config = {
     connectionString: url,
     connectionTimeoutMillis: STARTING_TIMEOUT_MS,
-    options: connectionOptions(true),
+    options: '-c sluice.options=passed',
   };
   const open = (): pg.Client => new ReliableClient(config);
   const [listener, speaker] = [open(), open()];
   try {
     await Promise.all([listener, speaker].map((client) => client.connect().catch(explain)));
-    const { rows } = await listener.query<{ commit: string; encoding: string }>(
-      "SELECT current_setting('synchronous_commit') AS commit, current_setting('server_encoding') AS encoding",
+    const { rows } = await listener.query<{ options: string | null; encoding: string }>(
+      "SELECT current_setting('sluice.options', true) AS options, current_setting('server_encoding') AS encoding",
     );
-    if (rows[0]?.commit !== 'off') throw isProxied('options');
+    if (rows[0]?.options !== 'passed') throw isProxied('options');
     if (rows[0].encoding !== 'UTF8') throw isNotUtf8(rows[0].encoding);
     if (!(await receives(listener, speaker))) throw isProxied('LISTEN');
   } catch (error) {

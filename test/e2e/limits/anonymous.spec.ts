@@ -86,8 +86,12 @@ describe('Requests of operators', () => {
     expect(shown(await api.ask(null))).toMatchObject({ limit: LIMIT, remaining: LIMIT - 1 });
 
     const head = ['HEAD /unknown HTTP/1.1', 'Host: sluice', `Authorization: Bearer ${OPERATOR.key}`];
-    const rest = Array.from({ length: 5_998 }, () => [...head, '']).flat();
-    const received = await onTheWire(api.url, lines(...rest, ...head, 'Connection: close'));
+    let received = '';
+    // As many as a connection may pipeline, until all 5,998 are used and one more.
+    for (const count of [...Array<number>(187).fill(32), 15]) {
+      const rest = Array.from({ length: count - 1 }, () => [...head, '']).flat();
+      received += await onTheWire(api.url, lines(...rest, ...head, 'Connection: close'));
+    }
     const statuses = [...received.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => status);
 
     expect(statuses).toEqual([...Array<string>(5_998).fill('404'), '429']);

@@ -4,7 +4,7 @@ import { createTestDatabase, type TestDatabase } from '../../support/database.js
 import { Link } from '../../support/link.js';
 import { Program } from '../../support/processes.js';
 
-const OPTION = '-c synchronous_commit=off';
+const OPTION = '-c sluice.options=passed';
 const withoutOptions = (sent: string) => sent.replace(OPTION, ' '.repeat(OPTION.length));
 const withoutListen = (sent: string) => sent.replace('LISTEN ', '--LSTN ');
 
@@ -37,7 +37,7 @@ describe('A connection to the database', () => {
     ['drops its options', { rewrite: withoutOptions }],
     [
       'rejects its options',
-      { rejection: errorResponse('unsupported startup parameter in options: synchronous_commit') },
+      { rejection: errorResponse('unsupported startup parameter in options: sluice.options') },
     ],
     ['does not let it listen', { rewrite: withoutListen }],
   ])('must not be through a proxy that %s', async (_what, change) => {
