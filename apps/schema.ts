@@ -25,7 +25,8 @@ const LOCK = 0x736c75696365;
 const LONG_WAIT_MS = 1_000;
 
 /**
- * Migrates the schema of a database: BullMQ's, then ours, which adds an index to it. Processes that start together migrate one at a time.
+ * Migrates the schema of a database: BullMQ's, then ours, which adds indexes to it. Processes that start together
+ * migrate one at a time.
  * @param onWait called once when another process has been migrating for a second
  * @throws DomainError `unavailable` when the database can't be reached
  * @throws UsageError when the database has tables of a version before the first release

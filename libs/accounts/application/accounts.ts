@@ -30,7 +30,8 @@ export abstract class Accounts {
   abstract list(page: Page): Promise<Account[]>;
 
   /**
-   * Changes the plan and limits of an account, and whether it is suspended. Concurrent changes run one after the other, each on the latest state.
+   * Changes the plan and limits of an account, and whether it is suspended. Concurrent changes run one after the
+   * other, each on the latest state.
    * @param change returns the new state; nothing changes when it throws
    * @returns the new state; null when there is no such account
    */

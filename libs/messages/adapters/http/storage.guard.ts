@@ -6,7 +6,8 @@ import { StorageCap } from '../../application/storage-cap.js';
 
 /**
  * Refuses requests that would store something for an account at its storage limit, or while the store has too little
- * space, before the body is read. A request whose Idempotency-Key was used stores nothing: its body decides whether it gets the first response again.
+ * space, before the body is read. A request whose Idempotency-Key was used stores nothing: its body decides whether it
+ * gets the first response again.
  */
 @Injectable()
 export class StorageGuard implements CanActivate {
