@@ -35,10 +35,7 @@ describe('A connection to the database', () => {
 
   it.each([
     ['drops its options', { rewrite: withoutOptions }],
-    [
-      'rejects its options',
-      { rejection: errorResponse('unsupported startup parameter in options: sluice.options') },
-    ],
+    ['rejects its options', { rejection: errorResponse('unsupported startup parameter in options: sluice.options') }],
     ['does not let it listen', { rewrite: withoutListen }],
   ])('must not be through a proxy that %s', async (_what, change) => {
     const error: unknown = await requireUsableDatabase(await Object.assign(link, change).open(database.url)).catch(
