@@ -1,7 +1,7 @@
 import { Module, type DynamicModule, type INestApplicationContext, type ModuleMetadata } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { Backpressure } from '#platform/backpressure.js';
-import { Database } from '#platform/database/database.js';
+import { Database, logLostConnections } from '#platform/database/database.js';
 import { NestLogger, type Logger } from '#platform/logging.js';
 import { Metrics } from '#platform/management/metrics.js';
 import { PlatformModule, type ProcessParts } from '#platform/platform.module.js';
@@ -20,9 +20,7 @@ export async function openParts(
   const database = await Database.connect({
     ...settings.database,
     applicationName: `sluice-${name}`,
-    onError: (error) => {
-      logger.warn({ err: error }, 'database connection lost');
-    },
+    onError: logLostConnections(logger),
   });
   const backpressure = new Backpressure(settings.http.maxWaitMs);
   return { settings, logger, database, metrics, backpressure, tracing: await openTracing(settings, name, logger) };

@@ -10,7 +10,7 @@ import {
 import { HttpAdapterHost, Reflector } from '@nestjs/core';
 import { Clock } from '#kernel/clock.js';
 import { Ids } from '#kernel/ids.js';
-import { Database } from '#platform/database/database.js';
+import { Database, logLostConnections } from '#platform/database/database.js';
 import { sharedValue } from '#platform/database/installation.js';
 import type { Logger } from '#platform/logging.js';
 import { Metrics } from '#platform/management/metrics.js';
@@ -85,9 +85,7 @@ const http: FactoryProvider[] = [
     useFactory: ({ database: { url } }: Settings, logger: Logger) =>
       Database.connect({
         ...{ url, poolSize: POOL_SIZE, applicationName: 'sluice-keys' },
-        onError: (error) => {
-          logger.warn({ err: error }, 'database connection lost');
-        },
+        onError: logLostConnections(logger),
       }),
     inject: [SETTINGS, LOGGER],
   },

@@ -3,7 +3,7 @@ import { Clock } from '#kernel/clock.js';
 import { Ids } from '#kernel/ids.js';
 import { Backpressure } from '#platform/backpressure.js';
 import { ClockWatch } from '#platform/database/clock-watch.js';
-import { Database } from '#platform/database/database.js';
+import { Database, logLostConnections } from '#platform/database/database.js';
 import { sharedValue } from '#platform/database/installation.js';
 import { Reads } from '#platform/database/reads.js';
 import type { Logger } from '#platform/logging.js';
@@ -95,9 +95,7 @@ const reads: FactoryProvider = {
     const database = await Database.connect({
       ...{ url, poolSize: Math.ceil(poolSize / 2), applicationName: 'sluice-reads' },
       ...{ inIndexOrder: true, timeLimitMs: timeoutMs },
-      onError: (error) => {
-        logger.warn({ err: error }, 'database connection lost');
-      },
+      onError: logLostConnections(logger),
     });
     return new Reads(database, { perCaller: perAccount, maxWaitMs: timeoutMs });
   },

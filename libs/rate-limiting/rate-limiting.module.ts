@@ -4,7 +4,7 @@ import { getOptionsToken, getStorageToken, ThrottlerModule, type ThrottlerModule
 import { AUTHENTICATED, AuthenticateCaller, type Authenticated } from '#accounts/index.js';
 import { Backpressure } from '#platform/backpressure.js';
 import { observers } from '#platform/batcher.js';
-import { Database } from '#platform/database/database.js';
+import { Database, logLostConnections } from '#platform/database/database.js';
 import { allRoutes, keyedRoutes } from '#platform/http/openapi/routes.js';
 import { EarlyCheck } from '#platform/http/request-hooks.js';
 import { Secret } from '#platform/http/secret.js';
@@ -43,9 +43,7 @@ const POOL_SIZE = 3;
           poolSize: POOL_SIZE,
           applicationName: 'sluice-counters',
           asynchronousCommit: true,
-          onError: (error) => {
-            logger.warn({ err: error }, 'database connection lost');
-          },
+          onError: logLostConnections(logger),
         }),
       inject: [SETTINGS, LOGGER],
     },

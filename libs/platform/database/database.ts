@@ -3,6 +3,7 @@ import { DataSource, type EntitySchema } from 'typeorm';
 import { BY_INDEX, CONNECTION_LIMITS, connectionOptions, IN_INDEX_ORDER, STARTING_TIMEOUT_MS } from './connection.js';
 import { asUnavailable } from './errors.js';
 import { Repositories } from './repositories.js';
+import type { Logger } from '../logging.js';
 
 export interface DatabaseOptions {
   readonly url: string;
@@ -15,6 +16,13 @@ export interface DatabaseOptions {
   /** Milliseconds that a statement may take, if not those of CONNECTION_LIMITS. */
   readonly timeLimitMs?: number;
   readonly onError: (error: Error) => void;
+}
+
+/** An `onError` of a `Database`. */
+export function logLostConnections(logger: Logger): (error: Error) => void {
+  return (error) => {
+    logger.warn({ err: error }, 'database connection lost');
+  };
 }
 
 /**

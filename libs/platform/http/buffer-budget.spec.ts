@@ -2,7 +2,7 @@ import type { FastifyRequest } from 'fastify';
 import { BufferBudget } from './buffer-budget.js';
 
 const KIB = 1_024;
-/** A caller may have 256 KiB, and all strangers together as well. */
+/** A caller may have 256 KiB, and all anonymous clients together as well. */
 const MAX = 1_024 * KIB;
 
 describe('BufferBudget', () => {

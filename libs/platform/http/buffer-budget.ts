@@ -19,22 +19,22 @@ export const TOO_MUCH_BUFFERED = new DomainError(
  */
 export class BufferBudget {
   private readonly callers: Pool;
-  private readonly strangers: Pool;
+  private readonly anonymous: Pool;
 
   constructor(maxBytes: number) {
     this.callers = new Pool(maxBytes);
-    this.strangers = new Pool(maxBytes * SHARE);
+    this.anonymous = new Pool(maxBytes * SHARE);
   }
 
   get bytes(): number {
-    return this.callers.bytes + this.strangers.bytes;
+    return this.callers.bytes + this.anonymous.bytes;
   }
 
   /** @param cut ends the transfer, which is closed already, because another one needs the room */
   open({ caller, operator, ip }: FastifyRequest, cut: () => void): Transfer {
     if (caller !== undefined) return new Transfer(this.callers, caller.accountId, cut);
     if (operator === true) return new Transfer(this.callers, 'operators', cut);
-    return new Transfer(this.strangers, networkOf(ip), cut);
+    return new Transfer(this.anonymous, networkOf(ip), cut);
   }
 }
 

@@ -7,7 +7,7 @@ import { abandonedSockets, expectingContinue } from './connections.js';
 
 type BodyClass = new () => object;
 
-/** What suffices for all bodies but messages, most of all for those of strangers. */
+/** What suffices for all bodies but messages, most of all for those of anonymous clients. */
 const MAX_BYTES = 16 * 1_024;
 
 /** The body that a handler's parameter declares. */
