@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import { GiveUp, RetryDelivery } from '#messages/index.js';
 import { aDelivery } from '../../test/support/messages.js';
+import { until } from '../../test/support/processes.js';
 import { HttpHandler, retryAfterMs } from './http-handler.js';
 
 const delivery = aDelivery({ id: 'msg_1', message: 'Grüße', attempt: 2 });
@@ -9,6 +10,8 @@ const delivery = aDelivery({ id: 'msg_1', message: 'Grüße', attempt: 2 });
 describe('HttpHandler', () => {
   let server: Server;
   let url: URL;
+  let handler: HttpHandler;
+  let connections = 0;
   let respond: (request: IncomingMessage, response: ServerResponse) => void;
   const received: { method?: string; headers: IncomingMessage['headers']; body: string }[] = [];
 
@@ -21,12 +24,16 @@ describe('HttpHandler', () => {
         respond(request, response);
       });
     });
+    server.on('connection', () => connections++);
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     url = new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}/in`);
   });
   beforeEach(() => {
     received.length = 0;
+    connections = 0;
+    handler = new HttpHandler(url);
   });
+  afterEach(() => handler.onApplicationShutdown());
   afterAll(() => {
     server.closeAllConnections();
     server.close();
@@ -35,7 +42,7 @@ describe('HttpHandler', () => {
   const respondWith = (status: number, headers: Record<string, string> = {}) => {
     respond = (_, response) => response.writeHead(status, headers).end('whatever');
   };
-  const handle = (signal = AbortSignal.timeout(10_000), what = delivery) => new HttpHandler(url).handle(what, signal);
+  const handle = (signal = AbortSignal.timeout(10_000), what = delivery) => handler.handle(what, signal);
   const failure = async (signal?: AbortSignal) =>
     handle(signal).then(
       () => null,
@@ -84,6 +91,31 @@ describe('HttpHandler', () => {
     expect([GiveUp, RetryDelivery].some((kind) => error instanceof kind)).toBe(false);
   });
 
+  it.each([0, 100_000])('reuses the connection after a body of %s bytes', async (bytes) => {
+    respond = (_, response) => response.end('x'.repeat(bytes));
+    await handle();
+    await until(async () => {
+      const before = connections;
+      await handle();
+      return connections === before;
+    }, 3_000);
+  });
+
+  it('does not wait for the rest of a response', async () => {
+    respond = (_, response) => response.writeHead(200).write('the beginning');
+    await handle();
+    // Sooner than the timeout of a body.
+  }, 4_000);
+
+  it('sends the credentials of the URL', async () => {
+    respondWith(204);
+    const login = Object.assign(new URL(url), { username: 'user@example', password: 'a:b' });
+    const other = new HttpHandler(login);
+    await other.handle(delivery, AbortSignal.timeout(10_000));
+    await other.onApplicationShutdown();
+    expect(received[0]?.headers.authorization).toBe(`Basic ${btoa('user@example:a:b')}`);
+  });
+
   it('reveals no details if the receiver is unreachable', async () => {
     respond = (request) => request.socket.destroy();
     expect((await failure())?.message).toBe('The receiver cannot be reached.');
@@ -99,7 +131,7 @@ describe('HttpHandler', () => {
     ['Sat, 21 Nov 2026 10:00:05 GMT', 5_000],
     ['Sat, 21 Nov 2026 09:00:00 GMT', 0],
     ['soon', null],
-    [null, null],
+    [undefined, null],
   ])('reads %s as a wait', (text, ms) => {
     expect(retryAfterMs(text, Date.parse('2026-11-21T10:00:00Z'))).toBe(ms);
   });

@@ -1,39 +1,61 @@
+import type { OnApplicationShutdown } from '@nestjs/common';
+import { Pool } from 'undici';
 import { GiveUp, MessageHandler, RetryDelivery, type Delivery } from '#messages/index.js';
 
 /** 4xx statuses that may succeed later. */
 const TRANSIENT = [408, 425, 429];
+/** A response body that stops for this long costs the receiver its connection. */
+const BODY_TIMEOUT_MS = 5_000;
 
 /** Posts each message to a URL. Any 2xx is a delivery; redirects are not followed. */
-export class HttpHandler extends MessageHandler {
-  constructor(private readonly url: URL) {
+export class HttpHandler extends MessageHandler implements OnApplicationShutdown {
+  /** Opens a connection only while all others are busy, so there are at most WORKER_CONCURRENCY, which are kept alive. */
+  private readonly receiver: Pool;
+  private readonly path: string;
+  private readonly headers: Readonly<Record<string, string>>;
+
+  constructor({ origin, pathname, search, username, password }: URL) {
     super();
+    // The signal ends a request at the deadline of its attempt, so undici needs no timeout of its own for the status.
+    this.receiver = new Pool(origin, { headersTimeout: 0, bodyTimeout: BODY_TIMEOUT_MS });
+    this.path = pathname + search;
+    const credentials = Buffer.from(`${decodeURIComponent(username)}:${decodeURIComponent(password)}`);
+    this.headers = {
+      'content-type': 'text/plain; charset=utf-8',
+      ...(username !== '' && { authorization: `Basic ${credentials.toString('base64')}` }),
+    };
   }
 
   async handle({ id, message, attempt, traceparent }: Delivery, signal: AbortSignal): Promise<void> {
     const headers = {
-      'content-type': 'text/plain; charset=utf-8',
+      ...this.headers,
       'idempotency-key': id,
       'x-attempt': String(attempt),
       ...(traceparent !== null && { traceparent }),
     };
-    const request = { method: 'POST', headers, body: message, redirect: 'manual', signal } as const;
-    const response = await fetch(this.url, request).catch((error: unknown) => {
+    const request = { method: 'POST', path: this.path, headers, body: message, signal } as const;
+    const response = await this.receiver.request(request).catch((error: unknown) => {
       // The sender can read the reason, so it must not contain details of the network.
       throw signal.aborted ? error : new Error('The receiver cannot be reached.', { cause: error });
     });
-    // The body is not used. The connection can be reused if a short body has already arrived; otherwise it closes.
-    await response.body?.cancel();
-    if (response.ok) return;
-    const reason = `The receiver returned ${response.status}.`;
-    if (response.status < 500 && !TRANSIENT.includes(response.status)) throw new GiveUp(reason);
-    const afterMs = retryAfterMs(response.headers.get('retry-after'));
+    // The status decides. The body is read only to free the connection for the next message; a long one closes it.
+    void response.body.dump();
+    const { statusCode: status } = response;
+    if (status >= 200 && status < 300) return;
+    const reason = `The receiver returned ${status}.`;
+    if (status < 500 && !TRANSIENT.includes(status)) throw new GiveUp(reason);
+    const afterMs = retryAfterMs(response.headers['retry-after']);
     throw afterMs === null ? new Error(reason) : new RetryDelivery(reason, afterMs);
+  }
+
+  onApplicationShutdown(): Promise<void> {
+    return this.receiver.destroy();
   }
 }
 
 /** @param text seconds or an HTTP date */
-export function retryAfterMs(text: string | null, now = Date.now()): number | null {
-  if (text === null) return null;
+export function retryAfterMs(text: string | string[] | undefined, now = Date.now()): number | null {
+  if (typeof text !== 'string') return null;
   if (/^\d+$/.test(text)) return Number(text) * 1_000;
   const at = Date.parse(text);
   return Number.isNaN(at) ? null : Math.max(0, at - now);
