@@ -125,4 +125,17 @@ describe('Plans of what is done for every message', () => {
     const plans = await database.transaction((client) => keptPlans(client, batch));
     expect(plans).toEqual({ accept: [], claim: [], settle: [], change: [], attempts: [] });
   });
+
+  it('are made once for each connection, however few messages a batch has', async () => {
+    const batch = messages(1, { accountId: 'acct_1' });
+    await store.commit(...batch);
+    const planned = await database.transaction(async (client) => {
+      await keptPlans(client, batch);
+      const { rows } = await client.query<{ name: string }>(
+        'SELECT name FROM pg_prepared_statements WHERE custom_plans > 0',
+      );
+      return rows;
+    });
+    expect(planned).toEqual([]);
+  });
 });
