@@ -128,6 +128,20 @@ describe('The reconciler and the follower of jobs', () => {
     expect(await strays.count()).toBe(0);
   });
 
+  it('keeps the newest 10,000 events of the queue, and no more', async () => {
+    const { store, follower } = parts;
+    await store.sql('TRUNCATE bullmq.event');
+    await store.sql(
+      `INSERT INTO bullmq.event (queue, event, created_at_ms) SELECT $1, 'added', 0 FROM generate_series(1, 10500)`,
+      [QUEUE_NAME],
+    );
+    await follower.run();
+    const [newest] = await store.sql<{ max: string }>('SELECT max(id) FROM bullmq.event');
+    expect(await store.sql('SELECT count(*)::int, min(id) FROM bullmq.event')).toEqual([
+      { count: 10_000, min: String(Number(newest?.max) - 9_999) },
+    ]);
+  });
+
   it('removes jobs from the queue a day after they ended, and only those', async () => {
     const { store, bullmq, reconcile } = parts;
     const [young, old, waiting] = [aMessage(), aMessage(), aMessage()];

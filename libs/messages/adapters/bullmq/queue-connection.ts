@@ -1,8 +1,9 @@
 import type { OnApplicationShutdown } from '@nestjs/common';
-import { createPostgresBackend, withBackend, type BackendClasses, type PostgresQueueBackend, type Queue } from 'bullmq';
+import { withBackend, type BackendClasses, type PostgresQueueBackend, type Queue } from 'bullmq';
 import pg from 'pg';
 import { CONNECTION_LIMITS, connectionOptions } from '#platform/database/connection.js';
 import { isUnavailable } from '#platform/database/errors.js';
+import { createBatchingBackend } from './batching-backend.js';
 
 /**
  * Reports an unavailable database to BullMQ in the only way that it handles: it waits and retries on ECONNREFUSED, but
@@ -42,7 +43,7 @@ export interface QueueConnectionOptions {
 /** BullMQ on PostgreSQL. It needs connections of its own, whose search path is its schema. */
 export class QueueConnection implements OnApplicationShutdown {
   readonly pool: pg.Pool;
-  readonly classes = withBackend(createPostgresBackend) as unknown as BackendClasses<PostgresQueueBackend, pg.Pool>;
+  readonly classes = withBackend(createBatchingBackend) as unknown as BackendClasses<PostgresQueueBackend, pg.Pool>;
   readonly queue: Queue;
   private abandoned = false;
 

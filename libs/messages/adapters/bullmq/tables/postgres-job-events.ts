@@ -26,6 +26,13 @@ const READ = `
   )
   SELECT * FROM newest LEFT JOIN ends ON true`;
 
+// What BullMQ does when it publishes an event, but not when it adds jobs in bulk: our workers publish none.
+const TRIM = `
+  DELETE FROM bullmq.event
+  WHERE queue = $1 AND id <= $2::bigint - coalesce(
+      (SELECT value::bigint FROM bullmq.meta WHERE queue = $1 AND field = 'opts.maxLenEvents'), 10000)
+    AND (SELECT pg_try_advisory_xact_lock(hashtext('bullmq:evtrim:' || $1)))`;
+
 interface EventRow extends JobEndRow {
   position: string;
   /** Null in the one row without events. */
@@ -43,12 +50,15 @@ export class PostgresJobEvents extends JobEvents {
 
   async read(position: string | null): Promise<EndedJobs> {
     const from = position === null ? '0' : String(BigInt(position) - BigInt(REREAD));
-    const rows = await this.database.query<EventRow>(READ, [this.connection.queue.name, from, OUR_RESULT]);
+    const { name } = this.connection.queue;
+    const rows = await this.database.query<EventRow>(READ, [name, from, OUR_RESULT]);
+    const newest = rows[0]?.position ?? '0';
+    await this.database.query(TRIM, [name, newest]);
     const ends = rows.flatMap((row) => {
       const { id, retries } = row;
       const end = id === null ? null : endedElsewhere(row);
       return id === null || end === null ? [] : [{ id, retries, ...end }];
     });
-    return { ends, position: rows[0]?.position ?? '0' };
+    return { ends, position: newest };
   }
 }

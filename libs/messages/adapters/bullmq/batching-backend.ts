@@ -1,0 +1,131 @@
+import { createPostgresBackend, type JobJson, type PostgresQueueBackend, type WorkerOptions } from 'bullmq';
+import type pg from 'pg';
+import { Batcher } from '#platform/batcher.js';
+import { EXCHANGE_JOBS } from './tables/exchange-jobs.sql.js';
+
+/** A job, its id, milliseconds to wait for the rate limit, and when the next delayed job is due. */
+type Next = Awaited<ReturnType<PostgresQueueBackend['moveToActive']>>;
+
+/** One of the jobs that a worker runs at the same time. */
+interface Place {
+  /** The job that the worker has completed; null for a new place. */
+  readonly jobId: string | null;
+  /** Locks that job, and the next one. */
+  readonly token: string;
+  readonly takesNext: boolean;
+}
+
+interface Exchanged {
+  readonly hasEnded: boolean;
+  /** Null when only BullMQ can decide it. */
+  readonly next: Next | null;
+}
+
+interface Row {
+  plain: boolean;
+  next_due: number | null;
+  /** Counted from 1; null in the one row without a place. */
+  place: number | null;
+  has_ended: boolean;
+  /** Null when the place has no next job. */
+  id: string | null;
+  name: string;
+  data: string;
+  opts: JobJson['opts'];
+  priority: number;
+  delay: number;
+  attempts_made: number;
+  attempts_started: number;
+  progress: JobJson['progress'] | null;
+  failed_reason: string | null;
+  stacktrace: string | null;
+  deferred_failure: string | null;
+  stalled_count: number;
+  added_at: number;
+}
+
+// One at a time: fewer, larger batches cost less than concurrent ones.
+const LIMITS = { maxItems: 500, maxWaiting: Infinity };
+
+const LEFT_TO_BULLMQ: Exchanged = { hasEnded: false, next: null };
+
+/**
+ * BullMQ's backend on PostgreSQL, with workers that complete jobs and take the next ones in batches: one statement for
+ * all places that become free meanwhile, instead of a call of some thirty statements for each.
+ */
+export function createBatchingBackend(
+  ...[queue, opts, options]: Parameters<typeof createPostgresBackend>
+): PostgresQueueBackend {
+  const backend = createPostgresBackend(queue, opts, options);
+  const { limiter, lockDuration, name } = opts as WorkerOptions<pg.Pool>;
+  // Only a worker has a lock duration. A rate limit is checked for each job.
+  if (lockDuration === undefined || limiter !== undefined) return backend;
+
+  const exchange = async (places: Place[]): Promise<Exchanged[]> => {
+    const now = Date.now();
+    const statement = {
+      name: 'exchange-jobs',
+      text: EXCHANGE_JOBS,
+      values: [
+        queue,
+        places.map(({ jobId }) => jobId),
+        places.map(({ token }) => token),
+        places.map(({ takesNext }) => takesNext),
+        ...[now, lockDuration, name],
+      ],
+    };
+    try {
+      const { rows } = await (opts.connection as pg.Pool).query<Row>(statement);
+      const byPlace = new Map(rows.map((row) => [row.place, row]));
+      const none: Next | null = rows[0]?.plain === true ? [null, '', 0, rows[0].next_due ?? 0] : null;
+      return places.map((_, index) => {
+        const row = byPlace.get(index + 1);
+        if (row === undefined) return { hasEnded: false, next: none };
+        const { has_ended: hasEnded, id } = row;
+        return { hasEnded, next: id === null ? none : [toJobJson(id, row, now, name), id, 0, 0] };
+      });
+    } catch (error) {
+      backend.emit('error', error);
+      return places.map(() => LEFT_TO_BULLMQ);
+    }
+  };
+  const batcher = new Batcher(exchange, LIMITS);
+  const moveToActive = backend.moveToActive.bind(backend);
+  const moveToCompleted = backend.moveToCompleted.bind(backend);
+
+  backend.moveToActive = async (token) => {
+    const { next } = await batcher.submit({ jobId: null, token, takesNext: true });
+    return next ?? moveToActive(token, name);
+  };
+  backend.moveToCompleted = async (job, result, removeOnComplete, token, fetchNext) => {
+    if (removeOnComplete !== true) return moveToCompleted(job, result, removeOnComplete, token, fetchNext);
+    const takesNext = fetchNext && !backend.closing;
+    const { hasEnded, next } = await batcher.submit({ jobId: job.id ?? null, token, takesNext });
+    // Also when its lock is lost: BullMQ then says why.
+    if (!hasEnded) return moveToCompleted(job, result, removeOnComplete, token, fetchNext);
+    return { result: takesNext ? (next ?? (await moveToActive(token, name))) : undefined, finishedOn: Date.now() };
+  };
+  return backend;
+}
+
+function toJobJson(id: string, row: Row, processedOn: number, processedBy: string | undefined): JobJson {
+  return {
+    id,
+    name: row.name,
+    data: row.data,
+    opts: row.opts,
+    priority: row.priority,
+    delay: row.delay,
+    timestamp: row.added_at,
+    attemptsMade: row.attempts_made,
+    attemptsStarted: row.attempts_started,
+    progress: row.progress ?? 0,
+    failedReason: row.failed_reason ?? '',
+    stacktrace: row.stacktrace ?? '[]',
+    returnvalue: 'null',
+    stalledCounter: row.stalled_count,
+    processedOn,
+    ...(row.deferred_failure !== null && { deferredFailure: row.deferred_failure }),
+    ...(processedBy !== undefined && { processedBy }),
+  };
+}

@@ -1,0 +1,220 @@
+import { createPostgresBackend, withBackend, type Job, type Worker } from 'bullmq';
+import { BullMqDeliveryQueue } from '#messages/adapters/bullmq/bullmq-delivery-queue.js';
+import { fromJob, type DeliveryJobData } from '#messages/adapters/bullmq/delivery-job.js';
+import { aMessage, jobOf, messages, TRACEPARENT } from '../support/messages.js';
+import { until } from '../support/processes.js';
+import { openBullMq, POLICY, QUEUE_NAME } from './bullmq-process.js';
+import { PostgresStore } from './postgres-store.js';
+
+describe('createBatchingBackend', () => {
+  let store: PostgresStore;
+  let process: ReturnType<typeof openBullMq>;
+  const workers: Worker[] = [];
+  beforeAll(async () => {
+    store = await PostgresStore.open();
+  });
+  beforeEach(async () => {
+    await store.reset();
+    process = openBullMq(store.url);
+  });
+  afterEach(async () => {
+    jest.restoreAllMocks();
+    for (const worker of workers.splice(0)) await worker.close();
+    await process.bullmq.resume();
+    await process.bullmq.removeGlobalConcurrency();
+    await process.close();
+  });
+  afterAll(() => store.close());
+
+  /** Starts a worker that removes the jobs that it completes. */
+  function work(run: (job: Job) => Promise<unknown>, concurrency = 50): Worker {
+    const { connection } = process;
+    const worker = new connection.classes.Worker(
+      QUEUE_NAME,
+      (job) => {
+        job.opts.removeOnComplete = true;
+        return run(job);
+      },
+      { connection: connection.pool, concurrency, lockDuration: 60_000, name: 'sluice' },
+    ) as unknown as Worker;
+    worker.on('error', () => undefined);
+    workers.push(worker);
+    return worker;
+  }
+
+  /** The names of the statements of workers from now on. */
+  function statements(): string[] {
+    const names: string[] = [];
+    const { pool } = process.connection;
+    const query = pool.query.bind(pool) as (...args: unknown[]) => unknown;
+    jest.spyOn(pool, 'query').mockImplementation(((...args: unknown[]) => {
+      const [statement] = args as [string | { name?: string; text: string }];
+      names.push(typeof statement === 'string' ? statement : (statement.name ?? statement.text));
+      return query(...args);
+    }));
+    return names;
+  }
+
+  const left = () => store.sql<{ state: string }>('SELECT state FROM bullmq.job');
+
+  it('lets two workers run every job once, many by one statement', async () => {
+    const sent = messages(1_000);
+    await process.queue.add(sent);
+    const used = statements();
+    const done: unknown[] = [];
+    const run = (job: Job) => Promise.resolve(done.push(job.id));
+    work(run);
+    work(run);
+    await until(
+      () => done.length >= 1_000,
+      20_000,
+      () => 'not all jobs were run',
+    );
+    await until(
+      async () => (await left()).length === 0,
+      20_000,
+      () => 'jobs were left',
+    );
+    expect(done.sort()).toEqual(sent.map(({ id }) => id).sort());
+    expect(used.filter((name) => name === 'exchange-jobs').length).toBeLessThan(400);
+    // Those that the check for stalled jobs had locked.
+    expect(used.filter((name) => name.includes('move_to')).length).toBeLessThan(200);
+  });
+
+  it('gives a worker the same jobs, in the same order, as the backend of BullMQ', async () => {
+    const special = aMessage({ traceparent: TRACEPARENT, text: 'ä"\\\n💌' });
+    const sent = [special, ...messages(60), ...messages(3, { accountId: 'b' })];
+    const { Worker: Plain } = withBackend(createPostgresBackend);
+    const taken: unknown[][] = [];
+    for (const WorkerClass of [Plain, process.connection.classes.Worker]) {
+      await store.reset();
+      await new BullMqDeliveryQueue(process.connection, POLICY).add(sent);
+      const worker = new WorkerClass(QUEUE_NAME, null, {
+        ...{ connection: process.connection.pool, autorun: false, name: 'sluice' },
+      } as never) as unknown as Worker;
+      workers.push(worker);
+      const jobs: unknown[] = [];
+      for (;;) {
+        const job = (await worker.getNextJob('token', { block: false })) as Job<DeliveryJobData> | undefined;
+        if (job === undefined) break;
+        expect(job.processedOn).toBeGreaterThan(0);
+        jobs.push({
+          ...job.asJSON(),
+          processedOn: 0,
+          timestamp: 0,
+          token: job.token,
+          delay: job.delay,
+          job: fromJob(job.id ?? '', job.data),
+        });
+      }
+      taken.push(jobs);
+    }
+    expect(taken[0]).toHaveLength(64);
+    expect(taken[1]).toEqual(taken[0]);
+    expect(taken[1]).toContainEqual(expect.objectContaining({ job: jobOf(special) }));
+  });
+
+  it('takes nothing while the queue is paused, and only what the limit of the queue allows', async () => {
+    await process.queue.add(messages(20));
+    await process.bullmq.pause();
+    let running = 0;
+    let most = 0;
+    let done = 0;
+    work(async () => {
+      most = Math.max(most, ++running);
+      await new Promise((resolve) => setTimeout(resolve, 5));
+      running--;
+      done++;
+    });
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    expect(done).toBe(0);
+    await process.bullmq.setGlobalConcurrency(2);
+    await process.bullmq.resume();
+    await until(
+      () => done === 20,
+      20_000,
+      () => 'not all jobs were run',
+    );
+    expect(most).toBe(2);
+  });
+
+  it('runs a delayed job when it is due, beside others and alone', async () => {
+    const done: unknown[] = [];
+    work((job) => Promise.resolve(done.push(job.id)));
+    for (const others of [messages(50), []]) {
+      const [delayed] = messages(1);
+      await process.bullmq.add('message', {}, { jobId: delayed?.id ?? '', delay: 300 });
+      await process.queue.add(others);
+      await until(
+        () => done.includes(delayed?.id),
+        20_000,
+        () => 'the delayed job was not run',
+      );
+    }
+  });
+
+  it('takes no job in the place of one whose lock is lost', async () => {
+    const [first, ...rest] = messages(3);
+    await process.queue.add(first === undefined ? [] : [first]);
+    let end: () => void = () => undefined;
+    const errors: Error[] = [];
+    const worker = work(() => new Promise<void>((resolve) => (end = resolve)), 1);
+    worker.on('error', (error) => errors.push(error));
+    await until(
+      async () => (await left())[0]?.state === 'active',
+      20_000,
+      () => 'the job was not taken',
+    );
+    await store.sql(`UPDATE bullmq.job SET lock_token = 'another worker'`);
+    await process.bullmq.pause();
+    await process.queue.add(rest);
+    end();
+    await until(
+      () => errors.length > 0,
+      20_000,
+      () => 'no error was reported',
+    );
+    expect(errors[0]?.message).toContain('Lock mismatch');
+    expect((await left()).map(({ state }) => state).sort()).toEqual(['active', 'waiting', 'waiting']);
+  });
+
+  it('does not let a locked job hold up the others', async () => {
+    const sent = messages(20);
+    await process.queue.add(sent);
+    const ends: (() => void)[] = [];
+    work(() => new Promise<void>((resolve) => ends.push(resolve)), 20);
+    await until(
+      () => ends.length === 20,
+      20_000,
+      () => 'not all jobs were taken',
+    );
+    await store.transaction('SELECT FROM bullmq.job WHERE id = $1 FOR UPDATE', [sent[0]?.id]);
+    for (const end of ends) end();
+    await until(
+      async () => (await left()).length === 1,
+      20_000,
+      () => 'the others were not completed',
+    );
+  });
+
+  it('leaves jobs to BullMQ and reports it when the statement fails', async () => {
+    await process.queue.add(messages(30));
+    const { pool } = process.connection;
+    const query = pool.query.bind(pool) as (...args: unknown[]) => unknown;
+    jest
+      .spyOn(pool, 'query')
+      .mockImplementation(((...args: unknown[]) =>
+        (args[0] as { name?: string }).name === 'exchange-jobs'
+          ? Promise.reject(new Error('no such column'))
+          : query(...args)));
+    let done = 0;
+    const errors: Error[] = [];
+    work(() => Promise.resolve(done++)).on('error', (error) => errors.push(error));
+    await until(
+      () => done === 30,
+      20_000,
+      () => 'not all jobs were run',
+    );
+    expect(errors[0]?.message).toBe('no such column');
+  });
+});
