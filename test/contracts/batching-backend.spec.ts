@@ -47,11 +47,11 @@ describe('createBatchingBackend', () => {
     const names: string[] = [];
     const { pool } = process.connection;
     const query = pool.query.bind(pool) as (...args: unknown[]) => unknown;
-    jest.spyOn(pool, 'query').mockImplementation(((...args: unknown[]) => {
+    jest.spyOn(pool, 'query').mockImplementation((...args: unknown[]) => {
       const [statement] = args as [string | { name?: string; text: string }];
       names.push(typeof statement === 'string' ? statement : (statement.name ?? statement.text));
       return query(...args);
-    }));
+    });
     return names;
   }
 
@@ -203,10 +203,11 @@ describe('createBatchingBackend', () => {
     const query = pool.query.bind(pool) as (...args: unknown[]) => unknown;
     jest
       .spyOn(pool, 'query')
-      .mockImplementation(((...args: unknown[]) =>
+      .mockImplementation((...args: unknown[]) =>
         (args[0] as { name?: string }).name === 'exchange-jobs'
           ? Promise.reject(new Error('no such column'))
-          : query(...args)));
+          : query(...args),
+      );
     let done = 0;
     const errors: Error[] = [];
     work(() => Promise.resolve(done++)).on('error', (error) => errors.push(error));
