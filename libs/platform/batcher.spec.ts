@@ -76,6 +76,26 @@ describe('Batcher', () => {
     expect(await results).toEqual(fulfilled([2, 4, 6, 8, 10]));
   });
 
+  it('spaces its runs while more items are expected', async () => {
+    const spacing = { ms: 600_000, expectsMore: (waiting: number) => waiting < 3 };
+    const { batcher, runs, submitAll } = doubling({ spacing });
+    await batcher.submit(1);
+    const early = submitAll([2, 3]);
+    for (let round = 0; round < 5; round++) await turn();
+    expect(runs).toEqual([[1]]);
+    expect(await batcher.submit(4)).toBe(8);
+    expect(await early).toEqual(fulfilled([4, 6]));
+    expect(runs).toEqual([[1], [2, 3, 4]]);
+  });
+
+  it('starts a run that has waited for as long as its runs are spaced', async () => {
+    const { batcher, runs, submitAll } = doubling({ spacing: { ms: 20, expectsMore: () => true } });
+    await batcher.submit(1);
+    expect(await submitAll([2, 3])).toEqual(fulfilled([4, 6]));
+    await batcher.submit(4);
+    expect(runs).toEqual([[1], [2, 3], [4]]);
+  });
+
   it('keeps order, results and limits for any input', async () => {
     const inputs = fc.record({
       items: fc.array(fc.integer({ min: 1, max: 50 }), { maxLength: 60, size: 'max' }),

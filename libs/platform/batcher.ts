@@ -8,6 +8,8 @@ export interface BatcherOptions<Item> {
   readonly sizeOf?: (item: Item) => number;
   /** Maximum number of concurrent runs, 1 by default. */
   readonly concurrency?: number;
+  /** Runs start at least `ms` milliseconds apart while `expectsMore(waiting items)`, so that each has more items. */
+  readonly spacing?: { readonly ms: number; readonly expectsMore: (waiting: number) => boolean };
   /** Maximum waiting items, and bytes; more are rejected with `unavailable`. */
   readonly maxWaiting: number;
   readonly maxWaitingBytes?: number;
@@ -64,6 +66,9 @@ export class Batcher<Item, Result> {
   private waitingBytes = 0;
   private running = 0;
   private scheduled = false;
+  /** In milliseconds of `performance.now()`. */
+  private lastStart = -Infinity;
+  private spacing: NodeJS.Timeout | undefined;
   private idleCallbacks: (() => void)[] = [];
 
   /** @param run resolves to one result per item, in the same order */
@@ -100,6 +105,16 @@ export class Batcher<Item, Result> {
   // Starts after the current turn of the event loop, so that all items submitted in it share a run.
   private schedule(): void {
     if (this.scheduled || this.running >= (this.options.concurrency ?? 1)) return;
+    const restMs = this.restMs();
+    if (restMs > 0) {
+      this.spacing ??= setTimeout(() => {
+        this.spacing = undefined;
+        this.schedule();
+      }, restMs);
+      return;
+    }
+    clearTimeout(this.spacing);
+    this.spacing = undefined;
     this.scheduled = true;
     setImmediate(() => {
       this.scheduled = false;
@@ -107,8 +122,16 @@ export class Batcher<Item, Result> {
     });
   }
 
+  /** How long the next run waits for more items. */
+  private restMs(): number {
+    const { spacing } = this.options;
+    if (spacing?.expectsMore(this.waiting.length) !== true) return 0;
+    return this.lastStart + spacing.ms - performance.now();
+  }
+
   private start(): void {
     if (this.waiting.length === 0) return;
+    this.lastStart = performance.now();
     const batch = this.take();
     this.options.observer?.ran(batch.length);
     this.running++;

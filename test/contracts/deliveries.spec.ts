@@ -70,6 +70,19 @@ describe('PostgresDeliveries, in batches', () => {
     expect(row).toEqual({ failed: 19 });
   });
 
+  it('waits for the messages of other handlers, so that they share a batch', async () => {
+    const { deliveries } = await store.process();
+    const claimed: Message[] = [];
+    for (const message of messages(21)) {
+      await store.put(message);
+      claimed.push((await deliveries.claim(jobOf(message), claimTerms())) ?? message);
+    }
+    const begun = performance.now();
+    for (const message of claimed.slice(1)) await deliveries.settle(message, message.deliver(SENT_AT));
+    // Each starts 10 ms after the one before, but for what a timer may be early.
+    expect(performance.now() - begun).toBeGreaterThan(19 * 9);
+  });
+
   it('leaves the messages of a suspended account in the outbox until it is resumed, and counts no attempt', async () => {
     const { deliveries, outbox } = await store.process();
     const [queued, taken, other] = [aMessage(), aMessage(), aMessage({ accountId: 'acct_other' })];

@@ -25,31 +25,44 @@ const OVERTAKEN = Symbol('overtaken');
 // One at a time: concurrent batches of one process could only wait for each other's rows.
 const LIMITS = { maxItems: 500, maxWaiting: 100_000 };
 
+/** A batch costs as much as some 15 messages of it. While there are handlers whose messages may join, it waits … */
+const SPACING_MS = 10;
+/** … unless it has this many. */
+const ENOUGH = 32;
+
 /** Claims and ends are stored in batches: one commit for all that wait. */
 export class PostgresDeliveries extends Deliveries {
   private readonly claims: Batcher<Claiming, Message | null | typeof OVERTAKEN>;
   private readonly ends: Batcher<Settling, boolean>;
+  /** The tokens of claimed messages that are not settled yet. */
+  private readonly held = new Set<string | undefined>();
 
   constructor(
     private readonly database: Database,
     metrics?: BatchMetrics,
   ) {
     super();
-    this.claims = new Batcher((claims) => this.claimAll(claims), { ...LIMITS, observer: metrics?.observer('claim') });
-    this.ends = new Batcher((ends) => this.settleAll(ends), { ...LIMITS, observer: metrics?.observer('settle') });
+    const expectsMore = (waiting: number) => waiting < ENOUGH && this.held.size > 0;
+    const limits = { ...LIMITS, spacing: { ms: SPACING_MS, expectsMore } };
+    this.claims = new Batcher((claims) => this.claimAll(claims), { ...limits, observer: metrics?.observer('claim') });
+    this.ends = new Batcher((ends) => this.settleAll(ends), { ...limits, observer: metrics?.observer('settle') });
   }
 
   async claim(job: Job, terms: ClaimTerms): Promise<Message | null> {
     const claimed = await this.claims.submit({ job, terms });
-    return claimed === OVERTAKEN ? this.claim(job, terms) : claimed;
+    if (claimed === OVERTAKEN) return this.claim(job, terms);
+    if (claimed !== null) this.held.add(terms.token);
+    return claimed;
   }
 
   async runsAlone({ state }: Message, leaseMs: number): Promise<boolean> {
     const rows = await this.database.query(RENEW_CLAIM_ALONE, [state.id, state.claim?.token, leaseMs]);
+    if (rows.length === 0) this.held.delete(state.claim?.token);
     return rows.length > 0;
   }
 
   settle(claimed: Message, ended: Message): Promise<boolean> {
+    this.held.delete(claimed.state.claim?.token);
     return this.ends.submit({ claimed, ended });
   }
 
