@@ -18,6 +18,7 @@ const MIGRATIONS = [
   'messages/0004-reconciler',
   'accounts/0004-account-plans',
   'messages/0005-running-jobs',
+  'rate-limiting/0003-take-hits',
 ] as const;
 
 /** The key of the advisory lock: "sluice" in ASCII. */

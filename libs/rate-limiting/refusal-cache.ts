@@ -38,7 +38,8 @@ interface CachedAccount {
   epoch: number;
   refusedUntil: number;
   recheckAt: number;
-  readonly keys: Map<string, CachedKey>;
+  /** Of the keys that were refused. Most accounts have none, and there are many of them. */
+  keys: Map<string, CachedKey> | null;
 }
 
 /**
@@ -53,7 +54,7 @@ export class RefusalCache {
   recall({ accountId, keyId, epoch, count }: Hit, now: number): RefusingVerdict | null {
     const account = this.accounts.get(accountId);
     if (account?.epoch !== epoch || count !== 1) return null;
-    const key = account.keys.get(keyId);
+    const key = account.keys?.get(keyId);
     if (key !== undefined && key.bannedUntil > now) {
       if (now >= key.recheckAt) return null;
       return { kind: 'banned', windows: currentWindows(account, now), retryInMs: key.bannedUntil - now };
@@ -74,7 +75,7 @@ export class RefusalCache {
   /** Records that the store is deciding a hit: other hits need not wait for it as well. */
   startRecheck({ accountId, keyId }: Hit, now: number): void {
     const account = this.accounts.peek(accountId);
-    const key = account?.keys.get(keyId);
+    const key = account?.keys?.get(keyId);
     if (account === undefined || key === undefined) return;
     account.recheckAt = now + RECHECK_MS;
     key.recheckAt = now + RECHECK_MS;
@@ -82,7 +83,8 @@ export class RefusalCache {
 
   /** Removes the pending strikes of an account, to be reported to the store. */
   takeStrikes(accountId: string): Strikes[] {
-    const keys = this.accounts.peek(accountId)?.keys.values() ?? [];
+    if (this.pending.size === 0) return [];
+    const keys = this.accounts.peek(accountId)?.keys?.values() ?? [];
     return [...keys].filter(({ pending }) => pending > 0).map((key) => this.takeFrom(key));
   }
 
@@ -100,15 +102,16 @@ export class RefusalCache {
   update({ accountId, keyId, epoch }: Hit, outcome: HitOutcome, refused: boolean, now: number): void {
     let account = this.accounts.get(accountId);
     if (account === undefined) {
-      account = { outcome, decidedAt: now, epoch, refusedUntil: 0, recheckAt: 0, keys: new Map() };
+      account = { outcome, decidedAt: now, epoch, refusedUntil: 0, recheckAt: 0, keys: null };
       this.accounts.set(accountId, account);
     }
     account.outcome = outcome;
     account.decidedAt = now;
     account.epoch = epoch;
     account.refusedUntil = now + refusedForMs(outcome, 1);
-    if (account.refusedUntil === now && outcome.banLeftMs === 0 && account.keys.size === 0) return;
+    if (account.refusedUntil === now && outcome.banLeftMs === 0 && account.keys === null) return;
     account.recheckAt = now + RECHECK_MS;
+    account.keys ??= new Map();
     const key = account.keys.get(keyId) ?? newKey(accountId, keyId);
     account.keys.set(keyId, key);
     if (refused) key.strikesUntil = account.refusedUntil;
@@ -117,7 +120,7 @@ export class RefusalCache {
 
   /** Records the outcome of strikes that were reported without a hit. */
   updateKey({ accountId, keyId }: Pick<Hit, 'accountId' | 'keyId'>, outcome: HitOutcome, now: number): void {
-    const key = this.accounts.peek(accountId)?.keys.get(keyId);
+    const key = this.accounts.peek(accountId)?.keys?.get(keyId);
     if (key !== undefined) updateKey(key, outcome, now);
   }
 

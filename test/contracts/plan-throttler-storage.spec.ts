@@ -1,11 +1,26 @@
 import { PostgresBans } from '#rate-limiting/adapters/postgres/postgres-bans.js';
-import type { PlanThrottlerStorage } from '#rate-limiting/plan-throttler-storage.js';
-import { Limiter } from '../support/limiter.js';
+import { TAKE_HITS } from '#rate-limiting/adapters/postgres/take-hits.js';
+import type { Hit, PlanThrottlerStorage } from '#rate-limiting/plan-throttler-storage.js';
+import { Limiter, POLICY } from '../support/limiter.js';
 import { describePlanThrottlerStorage } from './plan-throttler-storage.contract.js';
 
 describePlanThrottlerStorage('PostgresPlanThrottlerStorage', () => Limiter.open());
 
 const HOUR_MS = 3_600_000;
+
+/** Rows of the tables of `sluice.take_hits` that this connection has read. */
+const ROWS_READ = `
+  SELECT sum(coalesce(seq_tup_read, 0) + coalesce(idx_tup_fetch, 0))::int AS rows FROM pg_stat_xact_user_tables
+  WHERE relname IN ('accounts', 'rate_limits', 'offences')`;
+
+/** The parameters of TAKE_HITS for single hits. */
+function valuesOf(hits: readonly Hit[]): unknown[] {
+  const of = <T>(value: (hit: Hit) => T) => hits.map(value);
+  return [
+    ...[of(({ accountId }) => accountId), of(({ keyId }) => keyId), of(({ epoch }) => epoch), of(({ count }) => count)],
+    ...[of(() => false), of(() => 0), POLICY.graceMs, POLICY.afterRefusals, POLICY.banMs, POLICY.maxBanMs],
+  ];
+}
 
 describe('The limiter on PostgreSQL', () => {
   let limiter: Limiter;
@@ -68,6 +83,46 @@ describe('The limiter on PostgreSQL', () => {
     await limiter.sql('COMMIT');
 
     expect((await waiting).kind).toBe('admitted');
+  });
+
+  it('reads only the rows of the accounts it decides on, however few there were when its plans were made', async () => {
+    const database = await limiter.connect();
+    const rowsRead = (hits: readonly Hit[]) =>
+      database.transaction(async (client) => {
+        const sofar = async () => (await client.query<{ rows: number }>(ROWS_READ)).rows[0]?.rows ?? NaN;
+        const before = await sofar();
+        await client.query({ name: 'take-hits', text: TAKE_HITS, values: valuesOf(hits) });
+        return (await sofar()) - before;
+      });
+    await limiter.sql('TRUNCATE sluice.rate_limits, sluice.offences, sluice.accounts CASCADE');
+    await limiter.sql('VACUUM ANALYZE sluice.accounts, sluice.rate_limits');
+    const hits: Hit[] = [];
+    while (hits.length < 20) hits.push(await limiter.account(1_000));
+    await rowsRead(hits.slice(0, 2));
+    // Their ids come before: a merge join ends after the last account of the call.
+    await limiter.sql(
+      `INSERT INTO sluice.accounts (id, name, plan, per_minute, per_day, created_at)
+       SELECT 'a_' || n, 'contract', 'enterprise', 10, 10, now() FROM generate_series(1, 10000) AS n`,
+    );
+    await limiter.sql('INSERT INTO sluice.rate_limits SELECT id FROM sluice.accounts ON CONFLICT DO NOTHING');
+
+    expect(await rowsRead(hits)).toBeLessThan(10 * hits.length);
+  });
+
+  it('decides on the same accounts in opposite orders, without a deadlock', async () => {
+    const other = await limiter.process();
+    const hits: Hit[] = [];
+    while (hits.length < 200) hits.push(await limiter.account(10));
+    const backwards = [...hits].reverse();
+    for (let round = 0; round < 5; round++) {
+      const verdicts = await Promise.all([
+        ...hits.map((hit) => one.hit(hit)),
+        ...backwards.map((hit) => other.hit(hit)),
+      ]);
+      expect(new Set(verdicts.map(({ kind }) => kind))).toEqual(new Set(['admitted']));
+    }
+    const used = new Set(await Promise.all(hits.map(async (hit) => JSON.stringify(await limiter.used(hit)))));
+    expect([...used]).toEqual(['{"minute":10,"day":10}']);
   });
 
   it('deletes bans and strikes that have no effect any more, and no others', async () => {
