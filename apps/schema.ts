@@ -19,6 +19,7 @@ const MIGRATIONS = [
   'accounts/0004-account-plans',
   'messages/0005-running-jobs',
   'rate-limiting/0003-take-hits',
+  'accounts/0005-last-uses',
 ] as const;
 
 /** The key of the advisory lock: "sluice" in ASCII. */

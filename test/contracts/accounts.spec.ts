@@ -48,4 +48,27 @@ describe('PostgresAccounts', () => {
     const stored = await accounts.listKeys(account.id, { limit: 3, before: null });
     expect(stored.filter(({ lastUsedAt }) => lastUsedAt !== null)).toHaveLength(2);
   });
+
+  it('stores the last uses of keys in place, without new index entries', async () => {
+    await store.sql('TRUNCATE sluice.api_keys');
+    const account = anAccount();
+    await accounts.add(account, aKey(account.id), aHash());
+    await store.sql(
+      `INSERT INTO sluice.api_keys (id, account_id, name, hash, scopes, created_at)
+       SELECT 'key_' || n, $1, 'key', sha256(n::text::bytea), '{messages:send}', now() FROM generate_series(1, 1000) n`,
+      [account.id],
+    );
+    const ids = await store.sql<{ id: string }>("SELECT id FROM sluice.api_keys WHERE name = 'key' ORDER BY id");
+    await accounts.saveLastUses(new Map(ids.map(({ id }) => [id, SENT_AT])));
+    let [all, hot] = [0, 0];
+    // Statistics are published with a delay.
+    await store.until(async () => {
+      const [row] = await store.sql<{ all: number; hot: number }>(
+        `SELECT n_tup_upd::int AS all, n_tup_hot_upd::int AS hot FROM pg_stat_user_tables WHERE relname = 'api_keys'`,
+      );
+      [all, hot] = [row?.all ?? 0, row?.hot ?? 0];
+      return all >= ids.length;
+    });
+    expect(hot).toBeGreaterThan(0.9 * all);
+  });
 });

@@ -13,7 +13,8 @@ const UNKNOWN_TTL_MS = 900;
 const KNOWN_TTL_MS = 600_000;
 /** A refresh does not join a lookup older than this, which may return what the refresh is meant to replace. */
 const JOIN_MS = 50;
-const MAX_CACHED = 50_000;
+/** An entry takes about half a KiB. Beyond this many keys in use, each request would look up its key. */
+const MAX_CACHED = 200_000;
 
 export const AUTHENTICATION_OUTCOMES = ['valid', 'invalid', 'missing', 'operator', 'unavailable'] as const;
 export type AuthenticationOutcome = (typeof AUTHENTICATION_OUTCOMES)[number];
@@ -31,9 +32,10 @@ export interface Caller {
   readonly suspended: boolean;
 }
 
-/** Wrapped, since the cache cannot hold null. */
+/** What is cached of a key: only what requests need, as there are many. */
 interface CacheEntry {
-  readonly found: FoundKey | null;
+  readonly caller: Caller | null;
+  readonly expiresAt: Date | null;
 }
 
 interface Lookup {
@@ -82,13 +84,12 @@ export class AuthenticateCaller {
     return hash === null ? null : this.toCaller(await this.lookUp(cacheKeyOf(key), hash, JOIN_MS));
   }
 
-  private toCaller({ found }: CacheEntry): Caller | null {
-    if (found === null) return null;
-    const { key, epoch, suspended } = found;
+  private toCaller({ caller, expiresAt }: CacheEntry): Caller | null {
+    if (caller === null) return null;
     const now = this.clock.now();
-    if (key.expiresAt !== null && key.expiresAt <= now) return null;
-    this.lastUsed.record(key.id, now);
-    return { accountId: key.accountId, keyId: key.id, scopes: key.scopes, epoch, suspended };
+    if (expiresAt !== null && expiresAt <= now) return null;
+    this.lastUsed.record(caller.keyId, now);
+    return caller;
   }
 
   // Concurrent requests with the same key share one lookup, unless it started more than `joinMs` ago.
@@ -99,7 +100,7 @@ export class AuthenticateCaller {
     const result = this.accounts
       .findKey(hash)
       .then((found) => {
-        const entry = { found };
+        const entry = toEntry(found);
         // The age counts from the start of the lookup: changes since then may be missing from its result.
         const ttl = found === null ? UNKNOWN_TTL_MS : KNOWN_TTL_MS;
         this.cache.set(cacheKey, entry, { start: startedAt, ttl });
@@ -111,6 +112,13 @@ export class AuthenticateCaller {
     this.lookups.set(cacheKey, { startedAt, result });
     return result;
   }
+}
+
+function toEntry(found: FoundKey | null): CacheEntry {
+  if (found === null) return { caller: null, expiresAt: null };
+  const { key, epoch, suspended } = found;
+  const { id: keyId, accountId, scopes, expiresAt } = key;
+  return { caller: { accountId, keyId, scopes, epoch, suspended }, expiresAt };
 }
 
 // The cache must not contain keys. A plain hash takes a twentieth of the time of the keyed hash and the MAC.
