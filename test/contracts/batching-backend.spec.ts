@@ -81,6 +81,28 @@ describe('createBatchingBackend', () => {
     expect(used.filter((name) => name.includes('move_to')).length).toBeLessThan(200);
   });
 
+  it('adds the same jobs, with the same events, as the backend of BullMQ', async () => {
+    const { connection, bullmq } = process;
+    const { Queue: Plain } = withBackend(createPostgresBackend);
+    const plain = new Plain(QUEUE_NAME, { connection: connection.pool as never });
+    const jobs = ['c', 'a', 'ä"\\\n💌', 'a'].map((jobId, index) => ({
+      ...{ name: 'message', data: { text: `${jobId}"{}\\ 💌` } },
+      opts: { jobId, attempts: index + 1, ...(index === 1 && { priority: 7, telemetry: { metadata: TRACEPARENT } }) },
+    }));
+    const stored: unknown[] = [];
+    for (const queue of [plain, bullmq]) {
+      await store.reset();
+      await store.sql('TRUNCATE bullmq.event');
+      const ids = (await queue.addBulk(jobs)).map(({ id }) => id);
+      const rows = await store.sql<{ job: object }>(`SELECT to_jsonb(j) AS job FROM bullmq.job j ORDER BY seq`);
+      const events = await store.sql('SELECT event, data FROM bullmq.event ORDER BY data->>$1, event', ['jobId']);
+      stored.push([ids, rows.map(({ job }) => ({ ...job, seq: 0, added_at_ms: 0 })), events]);
+    }
+    await plain.close();
+    expect(stored[1]).toEqual(stored[0]);
+    expect(stored[1]).toHaveProperty('1.length', 3);
+  });
+
   it('gives a worker the same jobs, in the same order, as the backend of BullMQ', async () => {
     const special = aMessage({ traceparent: TRACEPARENT, text: 'ä"\\\n💌' });
     const sent = [special, ...messages(60), ...messages(3, { accountId: 'b' })];

@@ -1,6 +1,7 @@
 import { createPostgresBackend, type JobJson, type PostgresQueueBackend, type WorkerOptions } from 'bullmq';
 import type pg from 'pg';
 import { Batcher } from '#platform/batcher.js';
+import { ADD_JOBS } from './tables/add-jobs.sql.js';
 import { EXCHANGE_JOBS } from './tables/exchange-jobs.sql.js';
 
 /** A job, its id, milliseconds to wait for the rate limit, and when the next delayed job is due. */
@@ -50,17 +51,62 @@ const LIMITS = { maxItems: 500, maxWaiting: Infinity };
 const LEFT_TO_BULLMQ: Exchanged = { hasEnded: false, next: null };
 
 /**
- * BullMQ's backend on PostgreSQL, with workers that complete jobs and take the next ones in batches: one statement for
- * all places that become free meanwhile, instead of a call of some thirty statements for each.
+ * BullMQ's backend on PostgreSQL with one statement for many jobs, where BullMQ calls a function for each or creates
+ * temporary tables. What is out of the ordinary is left to BullMQ.
  */
 export function createBatchingBackend(
   ...[queue, opts, options]: Parameters<typeof createPostgresBackend>
 ): PostgresQueueBackend {
   const backend = createPostgresBackend(queue, opts, options);
+  const pool = opts.connection as pg.Pool;
+  addTogether(backend, queue, pool);
   const { limiter, lockDuration, name } = opts as WorkerOptions<pg.Pool>;
   // Only a worker has a lock duration. A rate limit is checked for each job.
-  if (lockDuration === undefined || limiter !== undefined) return backend;
+  if (lockDuration !== undefined && limiter === undefined) exchangeTogether(backend, queue, pool, lockDuration, name);
+  return backend;
+}
 
+/** Adds jobs by a single statement. */
+function addTogether(backend: PostgresQueueBackend, queue: string, pool: pg.Pool): void {
+  const addJobs = backend.addJobs.bind(backend);
+  backend.addJobs = async (entries) => {
+    const jobs = entries.map(({ job, jobId }) => ({ ...job, id: jobId }));
+    if (!jobs.every(isOrdinary)) return addJobs(entries);
+    await pool.query({
+      name: 'add-jobs',
+      text: ADD_JOBS,
+      values: [
+        queue,
+        jobs.map(({ id }) => id),
+        jobs.map(({ name }) => name),
+        jobs.map(({ data }) => data),
+        jobs.map(({ opts }) => JSON.stringify(opts)),
+        jobs.map(({ opts }) => opts.priority ?? 0),
+        jobs.map(({ opts }) => opts.attempts ?? 1),
+        jobs.map(({ timestamp }) => timestamp),
+      ],
+    });
+    return jobs.map(({ id }) => id);
+  };
+}
+
+/** Whether a job can start at once and depends on no other. */
+function isOrdinary({ id, opts, parentKey, deduplicationId, repeatJobKey }: JobJson): boolean {
+  const { delay, lifo } = opts;
+  return Boolean(id) && !delay && !lifo && !parentKey && !deduplicationId && !repeatJobKey;
+}
+
+/**
+ * Completes jobs and takes the next ones in batches: all places of a worker that become free while a batch runs share
+ * the next one.
+ */
+function exchangeTogether(
+  backend: PostgresQueueBackend,
+  queue: string,
+  pool: pg.Pool,
+  lockMs: number,
+  name: string | undefined,
+): void {
   const exchange = async (places: Place[]): Promise<Exchanged[]> => {
     const now = Date.now();
     const statement = {
@@ -71,11 +117,11 @@ export function createBatchingBackend(
         places.map(({ jobId }) => jobId),
         places.map(({ token }) => token),
         places.map(({ takesNext }) => takesNext),
-        ...[now, lockDuration, name],
+        ...[now, lockMs, name],
       ],
     };
     try {
-      const { rows } = await (opts.connection as pg.Pool).query<Row>(statement);
+      const { rows } = await pool.query<Row>(statement);
       const byPlace = new Map(rows.map((row) => [row.place, row]));
       const none: Next | null = rows[0]?.plain === true ? [null, '', 0, rows[0].next_due ?? 0] : null;
       return places.map((_, index) => {
@@ -105,7 +151,6 @@ export function createBatchingBackend(
     if (!hasEnded) return moveToCompleted(job, result, removeOnComplete, token, fetchNext);
     return { result: takesNext ? (next ?? (await moveToActive(token, name))) : undefined, finishedOn: Date.now() };
   };
-  return backend;
 }
 
 function toJobJson(id: string, row: Row, processedOn: number, processedBy: string | undefined): JobJson {
