@@ -11,6 +11,7 @@ import { leavesBodyUnread } from './raw-problem.js';
 import { RefusalQueue } from './refusal-queue.js';
 import { requestError } from './request-form.js';
 import type { RequestMetrics } from './request-metrics.js';
+import { RequestQueue } from './request-queue.js';
 import { replaceResponse, sendRefusal, setRateLimitHeaders, setStandardHeaders, type Refusal } from './response.js';
 import { traceRequest } from './traceparent.js';
 import type { Logger } from '../logging.js';
@@ -47,6 +48,7 @@ const OVERLOADED = new DomainError('unavailable', 'The service is overloaded. Re
  */
 export function addRequestHooks(fastify: FastifyInstance, options: RequestHookOptions): void {
   const { anonymous, metrics, tracing, cors, isOverloaded, earlyCheck, logger } = options;
+  const requests = new RequestQueue(fastify.server);
   const refusals = new RefusalQueue();
   const responses = new BufferBudget(options.maxBufferedBytes);
   fastify.decorate('bodies', new BufferBudget(options.maxBufferedBytes));
@@ -74,7 +76,11 @@ export function addRequestHooks(fastify: FastifyInstance, options: RequestHookOp
     if (tracing !== null) traceRequest(tracing, request, reply);
     setStandardHeaders(request, reply);
     if (error !== undefined) request.rateLimit = [anonymous.take(request.ip).window];
-    done(error);
+    requests.run(() => {
+      // The client may have disconnected in the meantime.
+      if (request.raw.socket.writable) done(error);
+      else reply.hijack();
+    });
   });
   fastify.addHook('onSend', (request, reply, payload, done) => {
     const size = typeof payload === 'string' ? payload.length : 0;

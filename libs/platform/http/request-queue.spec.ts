@@ -1,0 +1,44 @@
+import { EventEmitter } from 'node:events';
+import { RequestQueue } from './request-queue.js';
+
+describe('RequestQueue', () => {
+  const nextIteration = () => new Promise((resolve) => setImmediate(resolve));
+  let server: EventEmitter;
+  let queue: RequestQueue;
+  let started: number[];
+  const run = (from: number, to: number) => {
+    for (let n = from; n < to; n++) queue.run(() => started.push(n));
+  };
+  beforeEach(() => {
+    server = new EventEmitter();
+    queue = new RequestQueue(server);
+    started = [];
+  });
+
+  it('starts all requests at once while no connection is accepted', () => {
+    run(0, 100);
+    expect(started).toHaveLength(100);
+  });
+
+  it('starts few requests in each iteration while connections are accepted, in order, and then the rest', async () => {
+    server.emit('connection');
+    run(0, 100);
+    const counts = [started.length];
+    for (let iteration = 0; iteration < 4; iteration++) {
+      if (iteration < 3) server.emit('connection');
+      await nextIteration();
+      counts.push(started.length);
+    }
+    run(100, 110);
+    expect(counts).toEqual([2, 4, 6, 8, 100]);
+    expect(started).toEqual(Array.from({ length: 110 }, (_, n) => n));
+  });
+
+  it('leaves places to requests that arrive after those that waited', async () => {
+    server.emit('connection');
+    run(0, 3);
+    await nextIteration();
+    run(3, 20);
+    expect(started).toHaveLength(4);
+  });
+});
