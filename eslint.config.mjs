@@ -16,6 +16,8 @@ export default tseslint.config(
     extends: [tseslint.configs.strictTypeChecked, tseslint.configs.stylisticTypeChecked],
     languageOptions: { parserOptions: { project: './tsconfig.json', tsconfigRootDir: import.meta.dirname } },
     rules: {
+      // Nothing here declares an enum, and this rule takes a quarter of the time of all.
+      '@typescript-eslint/no-unsafe-enum-assignment': 'off',
       // Nest modules and domain classes with static factories are classes without instance members.
       '@typescript-eslint/no-extraneous-class': 'off',
       // Nest and TypeORM declare options, which are object literals everywhere, as classes.

@@ -12,7 +12,7 @@ interface Outcome {
 function run(script: string, args: readonly string[], cwd: string): Promise<Outcome> {
   const options = { cwd, maxBuffer: 64 * 1_048_576, env: { ...process.env, FORCE_COLOR: undefined, NO_COLOR: '1' } };
   return new Promise((resolve) => {
-    execFile(process.execPath, [join(ROOT, 'node_modules', script), ...args], options, (error, stdout, stderr) => {
+    execFile(process.execPath, [join(ROOT, script), ...args], options, (error, stdout, stderr) => {
       resolve({ passed: error === null, stdout, stderr });
     });
   });
@@ -45,7 +45,7 @@ export interface Cruise {
 export async function cruise(folder: string): Promise<Cruise> {
   const folders = ['apps', 'libs', 'examples', 'bench'];
   const args = ['--config', join(ROOT, '.dependency-cruiser.cjs'), '--output-type', 'json', ...folders];
-  const { stdout, stderr } = await run('dependency-cruiser/bin/dependency-cruise.mjs', args, folder);
+  const { stdout, stderr } = await run('node_modules/dependency-cruiser/bin/dependency-cruise.mjs', args, folder);
   if (stdout === '') throw new Error(`dependency-cruiser did not run: ${stderr}`);
   return JSON.parse(stdout) as Cruise;
 }

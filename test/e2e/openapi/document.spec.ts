@@ -9,7 +9,7 @@ describe('The OpenAPI document', () => {
     const folder = await mkdtemp(join(tmpdir(), 'sluice-openapi-'));
     const file = join(folder, 'openapi.json');
     await writeFile(file, JSON.stringify(openApi));
-    const errors = await outputOf('@seriousme/openapi-schema-validator/bin/validate-api-cli.js', [file]);
+    const errors = await outputOf('node_modules/@seriousme/openapi-schema-validator/bin/validate-api-cli.js', [file]);
     await rm(folder, { recursive: true });
     expect(errors).toBe('');
   });
