@@ -3,7 +3,8 @@ import fc from 'fast-check';
 import type { Job } from '#messages/application/deliveries.js';
 import type { DeliveryQueue } from '#messages/application/delivery-queue.js';
 import type { Message } from '#messages/domain/message.js';
-import { after, aMessage, anUnstorable, anyText, jobOf, messages, textOf } from '../support/messages.js';
+import { anyText } from '../support/any-text.js';
+import { after, aMessage, anUnstorable, jobOf, messages, textOf } from '../support/messages.js';
 
 export interface DeliveryQueueSubject {
   /** Two processes with the same queue. */

@@ -1,5 +1,4 @@
 import { createHash, randomUUID } from 'node:crypto';
-import fc from 'fast-check';
 import { Clock } from '#kernel/clock.js';
 import { DomainError } from '#kernel/domain-error.js';
 import { UuidV7Ids } from '#kernel/ids.js';
@@ -103,27 +102,3 @@ export function thrownBy(work: () => unknown): unknown {
 export function unavailable(): DomainError {
   return new DomainError('unavailable', 'The store is away.');
 }
-
-/** Any text that can be a message, with what encodings, arrays and quoting trip over. */
-export const anyText: fc.Arbitrary<string> = fc.oneof(
-  fc
-    .string({ unit: 'binary', minLength: 1, maxLength: 200 })
-    .map((text) => text.replaceAll('\u0000', '0'))
-    .filter((text) => text.isWellFormed()),
-  fc.constantFrom(
-    'NULL',
-    '{}',
-    '{"a",b}',
-    '\\',
-    '\\\\x00',
-    '"',
-    "'",
-    '\r\n',
-    ' ',
-    '\ufeff',
-    '\u202e',
-    'é',
-    'e\u0301',
-    '💌',
-  ),
-);

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import type { Message } from '#messages/domain/message.js';
+import { anyText } from '../../support/any-text.js';
 import {
   aMessage,
   anAccountId,
   anUnstorable,
-  anyText,
   idempotency,
   messages,
   textOf,
