@@ -14,6 +14,11 @@ import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { InMemoryDeliveryQueue } from './fakes/in-memory-delivery-queue.js';
 import { observing } from './fakes/relay-observer.js';
 
+const TABLES = [
+  ...['sluice.messages', 'sluice.attempts', 'sluice.outbox', 'sluice.idempotency_keys', 'sluice.storage'],
+  'bullmq.job',
+];
+
 /** A database of its own, with as many processes on it as a test wants. */
 export class PostgresStore {
   private readonly opened: (() => Promise<unknown>)[] = [];
@@ -120,9 +125,8 @@ export class PostgresStore {
   async reset(): Promise<void> {
     for (const client of this.transactions.splice(0)) await client.end();
     await this.relent();
-    await this.sql(
-      'TRUNCATE sluice.messages, sluice.attempts, sluice.outbox, sluice.idempotency_keys, sluice.storage, bullmq.job CASCADE',
-    );
+    // A hundred times faster than TRUNCATE, which creates the files of all these tables anew.
+    await this.sql(TABLES.map((table) => `DELETE FROM ${table}`).join(';'));
   }
 
   async relent(): Promise<void> {

@@ -16,7 +16,7 @@ const objectInUse = '55006';
  */
 export async function createTestDatabase(copied = template): Promise<TestDatabase> {
   const name = `test_${randomBytes(8).toString('hex')}`;
-  await administer(`CREATE DATABASE ${name} TEMPLATE ${copied}`);
+  await administer(`CREATE DATABASE ${name} TEMPLATE ${copied} STRATEGY FILE_COPY`);
   return {
     url: urlOf(name),
     drop: () => administer(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`),
