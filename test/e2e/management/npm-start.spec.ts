@@ -43,67 +43,52 @@ describe('npm start', () => {
     });
   }
 
-  /** Starts with these settings; expects every management port to be ready. @returns their URLs */
-  async function managementUrls(settings: Record<string, string>): Promise<string[]> {
-    const program = start({ MANAGEMENT_PORT: '', ...settings });
-    let urls: string[];
-    try {
-      await program.printed('Ctrl-C');
-      urls = program.output.match(/http:\S+(?=\/health\/ready)/g) ?? [];
-      for (const url of urls) expect((await callUndocumented(url, { path: '/health/ready' })).status).toBe(200);
-    } finally {
-      program.signal('SIGTERM');
-    }
+  /** What someone gets who starts Sluice, tries it and stops it. */
+  async function visit(settings: Record<string, string>) {
+    const program = start(settings);
+    await program.printed('Ctrl-C');
+    const management = program.output.match(/http:\S+(?=\/health\/ready)/g) ?? [];
+    for (const url of management) expect((await callUndocumented(url, { path: '/health/ready' })).status).toBe(200);
+    const [, url = ''] = /ready: (\S+)/.exec(program.output) ?? [];
+    const [, key = ''] = /Bearer (\S+)'/.exec(program.output) ?? [];
+    const [, file = ''] = /API key: +(\S+)/.exec(program.output) ?? [];
+    expect((await readFile(file, 'utf8')).trim()).toBe(key);
+    const account = await callUndocumented(url, { path: '/account', headers: { authorization: `Bearer ${key}` } });
+    expect(account.status).toBe(200);
+    const headers = { 'content-type': 'application/json' };
+    const signUp = await callUndocumented(url, { method: 'POST', path: '/accounts', headers, body: '{"name":"x"}' });
+    program.signal('SIGTERM');
     expect(await program.ended()).toBe(0);
-    return urls;
+    expect(program.output.includes('run as root')).toBe(process.getuid?.() === 0);
+    const advice = program.output.includes('SIGNUP=open');
+    const access = { key, file: basename(file), id: account.body.id, signUp: signUp.status, advice };
+    return { access, ports: [url, ...management].map((address) => Number(new URL(address).port)) };
   }
 
-  it('gives each process a management port, others than usual when those are taken', async () => {
-    const taken = await Promise.all([9464, 9465].map(occupy));
-    const urls = await managementUrls({}).finally(() => taken.map((server) => server.close()));
-    expect(urls).toHaveLength(2);
-    expect(new Set([...urls, 'http://127.0.0.1:9464', 'http://127.0.0.1:9465']).size).toBe(4);
-  });
+  it('keeps the account and the key of each database, and gives each process a free port of its own', async () => {
+    const embedded = { DATABASE_URL: '', API_KEY_PEPPER: '', WORKER: 'off' };
+    const first = await visit(embedded);
+    expect(first.access).toMatchObject({ file: 'dev-key', signUp: 201, advice: false });
 
-  it.each([
-    ['the first', 0],
-    ['the second', 1],
-  ])('leaves the API its port where it would be %s management port', async (_which, offset) => {
-    // Both are free: the usual ones, unless another program uses them.
-    const first = await nextFreePort(9464, '127.0.0.1', 0);
-    const port = offset === 0 ? first : await nextFreePort(first + 1, '127.0.0.1', 0);
-    const urls = await managementUrls({ PORT: String(port) });
-    expect(new Set([...urls, `http://127.0.0.1:${port}`]).size).toBe(3);
-  });
-
-  it('keeps the account and the key of each database; without its own, sign-up is closed', async () => {
-    const visit = async (settings: Record<string, string> = {}) => {
-      const program = start({ MANAGEMENT_PORT: '0', ...settings });
-      await program.printed('Ctrl-C');
-      const [, url = ''] = /ready: (\S+)/.exec(program.output) ?? [];
-      const [, key = ''] = /Bearer (\S+)'/.exec(program.output) ?? [];
-      const [, file = ''] = /API key: +(\S+)/.exec(program.output) ?? [];
-      expect((await readFile(file, 'utf8')).trim()).toBe(key);
-      const account = await callUndocumented(url, { path: '/account', headers: { authorization: `Bearer ${key}` } });
-      expect(account.status).toBe(200);
-      const headers = { 'content-type': 'application/json' };
-      const signUp = await callUndocumented(url, { method: 'POST', path: '/accounts', headers, body: '{"name":"x"}' });
-      program.signal('SIGTERM');
-      await program.ended();
-      expect(program.output.includes('run as root')).toBe(process.getuid?.() === 0);
-      const advice = program.output.includes('SIGNUP=open');
-      return { key, file: basename(file), id: account.body.id, signUp: signUp.status, advice };
-    };
-    const own = { DATABASE_URL: '', API_KEY_PEPPER: '' };
-    const [embedded, other] = [await visit(own), await visit()];
-    expect(embedded).toMatchObject({ file: 'dev-key', signUp: 201, advice: false });
-    expect(other).toMatchObject({
+    const taken = await occupy(9464);
+    // Where the first management port would be, as 9464 is taken.
+    const port = await nextFreePort(9465, '127.0.0.1', 0);
+    const second = await visit({ MANAGEMENT_PORT: '', PORT: String(port) }).finally(() => taken.close());
+    expect(second.access).toMatchObject({
       file: expect.stringMatching(/^dev-key-\w{8}$/) as string,
       signUp: 403,
       advice: true,
     });
-    expect([await visit(own), await visit()]).toEqual([embedded, other]);
-  });
+    expect(second.ports[0]).toBe(port);
+    expect(new Set([...second.ports, 9464]).size).toBe(4);
+
+    expect((await visit(embedded)).access).toEqual(first.access);
+    // Where the second management port would be, unless another program uses it.
+    const next = await nextFreePort((await nextFreePort(9464, '127.0.0.1', 0)) + 1, '127.0.0.1', 0);
+    const again = await visit({ MANAGEMENT_PORT: '', PORT: String(next) });
+    expect(again.access).toEqual(second.access);
+    expect(new Set(again.ports).size).toBe(3);
+  }, 120_000);
 
   it('does not start when the port of the settings is taken, and names the setting', async () => {
     const taken = await occupy(0);
