@@ -140,7 +140,7 @@ export function describeIdempotency(subject: MessagesSubject): void {
       }
       let passed = false;
       const plain = Promise.all(messages(100).map((message) => subject.messages.add(message, null)));
-      await Promise.race([plain.then(() => (passed = true)), sleep(1_500)]);
+      await Promise.race([plain.then(() => (passed = true)), sleep(4_000)]);
       expect(passed).toBe(true);
       for (const process of stopped) await process.commit();
       expect((await Promise.all(repeated)).every(({ replayed }) => replayed)).toBe(true);
@@ -152,7 +152,7 @@ export function describeIdempotency(subject: MessagesSubject): void {
       const repeated = add(aMessage(), 'slow', 0);
       const inUse = add(aMessage(), 'hanging', 1).catch((error: unknown) => error);
       const neighbours = messages(10).map((message) => add(message, message.id, 1));
-      await sleep(3_000);
+      await sleep(2_000);
       await slow.commit();
       expect(await repeated).toMatchObject({ replayed: true });
       expect((await Promise.all(neighbours)).some(({ replayed }) => replayed)).toBe(false);
