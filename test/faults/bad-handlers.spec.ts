@@ -3,7 +3,7 @@ import { until } from '../support/processes.js';
 import { Rounds } from '../support/rounds.js';
 
 const rounds = new Rounds();
-const FAILING = rounds.long ? 10_000 : 400;
+const FAILING = rounds.long ? 10_000 : 200;
 /** A loose ceiling, for a busy machine. */
 const PATIENCE_MS = 120_000 + FAILING * 60;
 jest.setTimeout(3 * PATIENCE_MS);

@@ -19,7 +19,7 @@ it(`${CONNECTIONS} hanging connections do not delay other clients`, async () => 
       const length = Math.min(AT_ONCE, CONNECTIONS - hanging.length);
       hanging.push(...(await Promise.all(Array.from({ length }, (_, index) => hang(url, key, index)))));
     }
-    await sleep(2_000);
+    await sleep(500);
     const during = await goodClient(url, key);
     process.stdout.write(`without them: ${JSON.stringify(before)}, with ${CONNECTIONS}: ${JSON.stringify(during)}\n`);
 

@@ -15,7 +15,7 @@ export interface Experience {
 const TIMEOUT_MS = 10_000;
 
 /** How many seconds a test with a bad neighbour lasts: more in the long form. */
-export const SECONDS = Number(process.env.NEIGHBOUR_SECONDS ?? 3);
+export const SECONDS = Number(process.env.NEIGHBOUR_SECONDS ?? 2);
 
 /**
  * Sends 20 requests a second on keep-alive connections, whatever becomes of the ones before.

@@ -1,7 +1,13 @@
 import TestSequencer from '@jest/test-sequencer';
 
 /** Below `test/`, the longest first. */
-const LONGEST = [/architecture.style\./, /docs.pages\./, /contracts.messages\./, /faults./];
+const LONGEST = [
+  /architecture.style\./,
+  /docs.pages\./,
+  /contracts.messages\./,
+  /(faults|neighbours|examples)./,
+  /npm-start\./,
+];
 
 /** Starts the longest files first: started last, they would run alone while the other workers idle. */
 export default class LongestFirst extends TestSequencer {
