@@ -6,15 +6,15 @@ import { machineOf } from './report/machine.js';
 import { markdown, write, type Findings } from './report/report.js';
 import { accept } from './scenarios/accept.js';
 import { consume } from './scenarios/consume.js';
+import { delivered } from './scenarios/delivered.js';
 import { growth } from './scenarios/growth.js';
 import { overload } from './scenarios/overload.js';
-import { sustained } from './scenarios/sustained.js';
 
 const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
 const RUNS: Readonly<Record<ScenarioName, (bench: BenchEnvironment, options: Options) => Promise<Findings>>> = {
   accept,
   consume,
-  sustained,
+  delivered,
   overload,
   growth,
 };

@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util';
 import { UsageError } from '#platform/usage-error.js';
 
-export const SCENARIOS = ['accept', 'consume', 'sustained', 'overload', 'growth'] as const;
+export const SCENARIOS = ['accept', 'consume', 'delivered', 'overload', 'growth'] as const;
 export type ScenarioName = (typeof SCENARIOS)[number];
 
 export const USAGE = `Usage: npm run bench -- [scenario …] [options]
@@ -11,7 +11,7 @@ Scenarios: ${SCENARIOS.join(', ')}; all of them if none is named.
   --rounds <n>      how often each load is measured, 1 to 100 (5)
   --seconds <n>     duration of each measurement, 1 to 600 (10)
   --generators <n>  load generator processes, 1 to 16 (1)
-  --messages <n>    queued messages in the consume scenario, 100 to 1000000 (20000)
+  --messages <n,…>  queued messages in the consume scenario, each 100 to 1000000 (20000)
   --rows <n>        stored messages in the growth scenario, 1000 to 1000000000 (10000000)
   --backlog <n>     queued messages in the growth scenario, 100 to 10000000 (500000)
   --smoke           one short round of everything: shows that it works; the figures mean nothing
@@ -24,7 +24,7 @@ export interface Options {
   readonly seconds: number;
   readonly warmUpSeconds: number;
   readonly generators: number;
-  readonly messages: number;
+  readonly messages: readonly number[];
   readonly rows: number;
   readonly accounts: number;
   readonly backlog: number;
@@ -44,13 +44,14 @@ export interface Call {
 export function readCall(args: string[]): Call {
   const { values, positionals } = parsed(args);
   const { smoke } = values;
-  const integer = (name: Numeric, or: number, min: number, max: number) => {
-    const text = values[name] ?? String(or);
+  const read = (name: Numeric, text: string, min: number, max: number) => {
     if (!/^\d{1,9}$/.test(text) || Number(text) < min || Number(text) > max) {
       throw new UsageError(`--${name} must be an integer from ${min} to ${max}, not "${text}".`);
     }
     return Number(text);
   };
+  const integer = (name: Numeric, or: number, min: number, max: number) =>
+    read(name, values[name] ?? String(or), min, max);
   const unknown = positionals.find((name) => !SCENARIOS.some((known) => known === name));
   if (unknown !== undefined) throw new UsageError(`Unknown scenario "${unknown}". Scenarios: ${SCENARIOS.join(', ')}.`);
   const rows = integer('rows', smoke ? 2_000 : 10_000_000, 1_000, 1_000_000_000);
@@ -61,7 +62,9 @@ export function readCall(args: string[]): Call {
       seconds: smoke ? 0.3 : integer('seconds', 10, 1, 600),
       warmUpSeconds: smoke ? 0.1 : 10,
       generators: integer('generators', 1, 1, 16),
-      messages: integer('messages', smoke ? 200 : 20_000, 100, 1_000_000),
+      messages: (values.messages ?? (smoke ? '200' : '20000'))
+        .split(',')
+        .map((text) => read('messages', text, 100, 1_000_000)),
       rows,
       accounts: Math.min(100_000, Math.floor(rows / 20)),
       backlog: integer('backlog', smoke ? 300 : 500_000, 100, 10_000_000),

@@ -1,5 +1,5 @@
 import { Program } from '../parts/program.js';
-import { cpuMicros, peakBytes } from '../parts/usage.js';
+import { cpuMeter, peakBytes } from '../parts/usage.js';
 import type { Load, GeneratorResult } from './request.js';
 
 /** Process ids whose CPU time is reported, by name. */
@@ -14,7 +14,7 @@ export interface LoadResult {
   readonly perSecond: ReadonlyMap<number, number>;
   /** Milliseconds, sorted, by status. */
   readonly latencies: ReadonlyMap<number, Float64Array>;
-  /** CPU microseconds of the watched processes per response in the measured part. */
+  /** CPU microseconds of the watched processes and the generators per response in the measured part. */
   readonly cpuPerResponse: Readonly<Record<string, number>>;
   /** CPU share of the busiest generator: close to 1, the generator itself is the bottleneck. */
   readonly generatorLoad: number;
@@ -41,16 +41,16 @@ export async function runLoad(
   const programs = await Promise.all(
     Array.from({ length: generators }, () => Program.start('bench/load/main.js', {}, log)),
   );
-  const spent: Record<string, number> = {};
-  const meter = (sign: 1 | -1) => () => {
-    for (const [name, pid] of Object.entries(watched)) spent[name] = (spent[name] ?? 0) + sign * cpuMicros(pid);
-  };
-  const [first] = programs;
-  if (first !== undefined) onSignal(first, 'measuring', meter(-1));
-  if (first !== undefined) onSignal(first, 'measured', meter(1));
+  let meter = cpuMeter({});
+  let spent: Record<string, number> = {};
+  programs[0]?.child.on('message', (message) => {
+    if (message === 'measuring') meter = cpuMeter(watched);
+    if (message === 'measured') spent = meter();
+  });
   const all = await Promise.race([Promise.all(programs.map((program) => loaded(program, share))), server.died()]);
   const perSecond = summed(all, (one) => scaled(one.measured, 1 / one.seconds));
   const seconds = Math.max(...all.map((one) => one.seconds));
+  const generator = all.reduce((sum, { cpuMicros }) => sum + cpuMicros, 0);
   const total = seconds * [...perSecond.values()].reduce((sum, rate) => sum + rate, 0);
   return {
     responses: summed(all, (one) => one.responses),
@@ -58,32 +58,21 @@ export async function runLoad(
     unsent: all.reduce((sum, { unsent }) => sum + unsent, 0),
     perSecond,
     latencies: merged(all),
-    cpuPerResponse: Object.fromEntries(Object.entries(spent).map(([name, micros]) => [name, micros / total])),
+    cpuPerResponse: scaled({ ...spent, generator }, 1 / total),
     generatorLoad: Math.max(...all.map((one) => one.cpuMicros / 1_000_000 / one.seconds)),
     serverPeakBytes: peakBytes(server.pid),
   };
 }
 
 async function loaded(generator: Program, load: Load): Promise<GeneratorResult> {
-  const done = new Promise<GeneratorResult>((resolve) => {
-    generator.child.on('message', (message) => {
-      if (typeof message === 'object') resolve(message as GeneratorResult);
-    });
-  });
   generator.child.send(load);
-  const result = await Promise.race([done, generator.died()]);
+  const result = await generator.next<GeneratorResult>();
   generator.child.disconnect();
   return result;
 }
 
-function onSignal(generator: Program, word: string, then: () => void): void {
-  generator.child.on('message', (message) => {
-    if (message === word) then();
-  });
-}
-
-function scaled(counts: Readonly<Record<number, number>>, factor: number): Record<number, number> {
-  return Object.fromEntries(Object.entries(counts).map(([status, count]) => [status, count * factor]));
+export function scaled(figures: Readonly<Record<string | number, number>>, factor: number): Record<string, number> {
+  return Object.fromEntries(Object.entries(figures).map(([name, figure]) => [name, figure * factor]));
 }
 
 function summed(

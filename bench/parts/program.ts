@@ -55,6 +55,19 @@ export class Program {
     throw new Error(`A process under test ended (${await this.ended}).`);
   }
 
+  /** Resolves with the next object that the process sends. Rejects when it exits. */
+  async next<T extends object>(): Promise<T> {
+    const sent = new Promise<T>((resolve) => {
+      const take = (message: unknown) => {
+        if (typeof message !== 'object') return;
+        this.child.off('message', take);
+        resolve(message as T);
+      };
+      this.child.on('message', take);
+    });
+    return Promise.race([sent, this.died()]);
+  }
+
   async stop(): Promise<void> {
     this.child.kill('SIGTERM');
     const timer = setTimeout(() => this.child.kill('SIGKILL'), TIMEOUT_MS);

@@ -13,13 +13,23 @@ interface Process {
 }
 
 /** User and system CPU time of a process and all its descendants, in microseconds. */
-export function cpuMicros(pid: number): number {
+function cpuMicros(pid: number): number {
   const all = processes();
   const ticks = (one: Process): number =>
     all.filter(({ parent }) => parent === one.pid).reduce((sum, child) => sum + ticks(child), one.own + one.ofEnded);
   const root = all.find((one) => one.pid === pid);
   if (root === undefined) throw new Error(`Process ${pid} exited while it was measured.`);
   return ticks(root) * TICK_MICROS;
+}
+
+/**
+ * Measures the CPU time of processes from now on.
+ * @param pids by name
+ * @returns a function that returns the microseconds until then, by name
+ */
+export function cpuMeter(pids: Readonly<Record<string, number>>): () => Record<string, number> {
+  const entries = Object.entries(pids).map(([name, pid]) => ({ name, pid, before: cpuMicros(pid) }));
+  return () => Object.fromEntries(entries.map(({ name, pid, before }) => [name, cpuMicros(pid) - before]));
 }
 
 /** Peak resident memory of a process, in bytes. */

@@ -5,7 +5,8 @@ import type { BenchEnvironment } from '../parts/environment.js';
 import { formatFigure, megabytes, formatSpread, type Check, type Findings, type Table } from '../report/report.js';
 import { percentile, spread } from '../report/stats.js';
 import { bareFastify, bareInsert, bareTogether, ordinaryStack } from '../targets/baselines.js';
-import { sluice } from '../targets/sluice.js';
+import { makeKeys, seedDatabase } from '../targets/seed.js';
+import { sluice, startSluice } from '../targets/sluice.js';
 import type { Target } from '../targets/target.js';
 import { figuresOf, loadOf, onlyAccepted, type Figures } from './accepting.js';
 import { rotate } from './rotate.js';
@@ -34,6 +35,8 @@ export async function accept(bench: BenchEnvironment, options: Options): Promise
   const samples: Sample[] = [];
   const checks: Check[] = [];
   const manyCallers = options.smoke ? [4] : [64, 256];
+  const callersOfAccounts = manyCallers[0] ?? 0;
+  const byAccounts = targetsWithAccounts(options.smoke ? [1, 50] : [1, 1_000, 100_000]);
   for (let round = 1; round <= options.rounds; round++) {
     for (const callers of manyCallers) {
       for (const target of rotate(TARGETS, round)) {
@@ -41,12 +44,20 @@ export async function accept(bench: BenchEnvironment, options: Options): Promise
         samples.push(await measure(bench, options, { target, callers, round, byAutocannon }, checks));
       }
     }
+    for (const target of rotate(byAccounts, round)) {
+      const callers = callersOfAccounts;
+      samples.push(await measure(bench, options, { target, callers, round, byAutocannon: false }, checks));
+    }
     for (const target of rotate([sluice, bareInsert], round)) {
       samples.push(await measure(bench, options, { target, callers: 1, round, byAutocannon: false }, checks));
     }
   }
   const tables = [
-    ...manyCallers.map((callers) => table(bench, samples, callers)),
+    ...manyCallers.map((callers) => comparison(bench, samples, callers)),
+    {
+      ...table(samples, byAccounts, callersOfAccounts),
+      title: `${callersOfAccounts} callers that use the keys of all accounts in turn`,
+    },
     oneCaller(samples),
     generators(samples),
   ];
@@ -77,16 +88,47 @@ async function measure(
   });
 }
 
-function table(bench: BenchEnvironment, samples: readonly Sample[], callers: number): Table {
-  const rows = TARGETS.map(({ name }) => {
+/** Sluice with a database that has so many accounts. */
+function targetsWithAccounts(counts: readonly number[]): Target[] {
+  const all = makeKeys(Math.max(...counts));
+  return counts.map((count) => ({
+    name: `${count.toLocaleString('en')} ${count === 1 ? 'account' : 'accounts'}`,
+    start: async (bench) => {
+      const keys = all.slice(0, count);
+      const store = await seedDatabase(bench, keys, 0);
+      const serving = await startSluice(bench, store);
+      return {
+        ...serving,
+        keys: keys.map(({ key }) => key),
+        stop: async () => {
+          await serving.stop();
+          await store.drop();
+        },
+      };
+    },
+  }));
+}
+
+function table(samples: readonly Sample[], targets: readonly Target[], callers: number): Omit<Table, 'title'> {
+  const rows = targets.map(({ name }) => {
     const own = samples.filter((sample) => sample.target === name && sample.callers === callers);
     const over = (of: (sample: Sample) => number) => formatSpread(spread(own.map(of)));
     const cpu = (part: string) => (own[0]?.cpuMicros[part] === undefined ? '–' : over((s) => s.cpuMicros[part] ?? NaN));
     return [
-      ...[name, over((s) => s.perSecond), over((s) => s.p50), over((s) => s.p99), over((s) => s.p999)],
-      ...[cpu('node'), cpu('PostgreSQL'), cpu('Redis'), over((s) => megabytes(s.peakBytes))],
+      ...[name, cpu('node'), cpu('PostgreSQL'), cpu('Redis'), cpu('generator'), over((s) => s.perSecond)],
+      ...[over((s) => s.p50), over((s) => s.p99), over((s) => s.p999), over((s) => megabytes(s.peakBytes))],
     ];
   });
+  return {
+    columns: [
+      ...['', 'CPU-µs a message: node', 'PostgreSQL', 'Redis', 'generator', 'requests/s'],
+      ...['p50 ms', 'p99 ms', 'p99.9 ms', 'peak memory of node, MiB'],
+    ],
+    rows,
+  };
+}
+
+function comparison(bench: BenchEnvironment, samples: readonly Sample[], callers: number): Table {
   const ratios = TARGETS.slice(1).map(({ name }) => `${formatSpread(ratio(samples, callers, name))} of ${name}`);
   const ages = samples.filter((s) => s.target === sluice.name && s.callers === callers).flatMap((s) => s.outboxAges);
   const age = percentile(
@@ -94,12 +136,8 @@ function table(bench: BenchEnvironment, samples: readonly Sample[], callers: num
     0.99,
   );
   return {
+    ...table(samples, TARGETS, callers),
     title: `${callers} callers`,
-    columns: [
-      ...['', 'requests/s', 'p50 ms', 'p99 ms', 'p99.9 ms'],
-      ...['CPU-µs a message: node', 'PostgreSQL', 'Redis', 'peak memory of node, MiB'],
-    ],
-    rows,
     notes: [
       `The queue of the ordinary stack is on ${bench.redis === null ? 'the same PostgreSQL' : 'Redis, which syncs every second'}.`,
       `Sluice accepts ${ratios.join(', ')} (requests/s, round by round).`,

@@ -24,8 +24,7 @@ export interface Figures {
 
 /** A closed loop: callers that send again as soon as they get a response. */
 export function loadOf(serving: Serving, connections: number, { warmUpSeconds, seconds }: Options): Load {
-  const keys = serving.key === null ? [] : [serving.key];
-  const { url } = serving;
+  const { url, keys } = serving;
   return {
     url,
     method: 'POST',

@@ -1,10 +1,11 @@
+import { scaled } from '../load/run-load.js';
 import type { Options } from '../options.js';
 import type { BenchEnvironment, BenchDatabase } from '../parts/environment.js';
 import { Program } from '../parts/program.js';
-import { cpuMicros } from '../parts/usage.js';
-import { agree, formatFigure, formatSpread, type Check, type Findings } from '../report/report.js';
+import { cpuMeter } from '../parts/usage.js';
+import { agree, formatFigure, formatSpread, type Check, type Findings, type Table } from '../report/report.js';
 import { spread } from '../report/stats.js';
-import { fillQueue, startWorker, until } from '../targets/sluice.js';
+import { fillQueue, startEmptyWorker, waitUntilFinal } from '../targets/sluice.js';
 import { rotate } from './rotate.js';
 
 /** The default of WORKER_CONCURRENCY. */
@@ -15,11 +16,11 @@ const BARE = 'a bare BullMQ worker';
 
 interface Sample {
   readonly worker: string;
+  readonly messages: number;
   readonly round: number;
   readonly perSecond: number;
   /** CPU microseconds a job. */
-  readonly node: number;
-  readonly postgres: number;
+  readonly cpuMicros: Readonly<Record<string, number>>;
 }
 
 /** How fast a queue is emptied, by Sluice's worker and by a bare BullMQ worker. */
@@ -27,10 +28,11 @@ export async function consume(bench: BenchEnvironment, options: Options): Promis
   const samples: Sample[] = [];
   const checks: Check[] = [];
   for (let round = 1; round <= options.rounds; round++) {
-    for (const run of rotate([measureSluice, measureBare], round)) {
-      const store = await fillQueue(bench, options.messages);
+    const runs = options.messages.flatMap((messages) => [measureSluice, measureBare].map((run) => ({ messages, run })));
+    for (const { messages, run } of rotate(runs, round)) {
+      const store = await fillQueue(bench, messages);
       try {
-        const sample = { round, ...(await run(bench, store, options.messages, checks)) };
+        const sample = { round, messages, ...(await run(bench, store, messages, checks)) };
         process.stdout.write(`round ${round}, ${sample.worker}: ${formatFigure(sample.perSecond)} jobs/s\n`);
         samples.push(sample);
       } finally {
@@ -38,7 +40,7 @@ export async function consume(bench: BenchEnvironment, options: Options): Promis
       }
     }
   }
-  return { tables: [table(samples, options)], checks, figures: samples };
+  return { tables: options.messages.map((messages) => table(samples, messages)), checks, figures: samples };
 }
 
 /** From the start of the first attempt to the last status change, by the clock of the database. */
@@ -46,14 +48,10 @@ const SECONDS = `
   SELECT extract(epoch FROM (SELECT max(updated_at) FROM sluice.messages) - min(started_at))::float8 FROM sluice.attempts`;
 
 async function measureSluice(bench: BenchEnvironment, store: BenchDatabase, messages: number, checks: Check[]) {
-  const cpu = meter(bench);
-  const worker = await startWorker(bench, store);
-  const spent = cpu(worker);
-  await until(
-    async () => (await store.number("SELECT count(*) FROM sluice.messages WHERE status <> 'delivered'")) === 0,
-    'Some messages were not delivered',
-  );
-  const used = spent();
+  const worker = await startEmptyWorker(bench, store);
+  const cpu = meter(bench, worker);
+  await Promise.race([waitUntilFinal(store), worker.died()]);
+  const cpuMicros = scaled(cpu(), 1 / messages);
   const seconds = await store.number(SECONDS);
   await worker.stop();
   checks.push(
@@ -64,54 +62,38 @@ async function measureSluice(bench: BenchEnvironment, store: BenchDatabase, mess
     }),
     agree(OURS, { 'jobs left': await store.number('SELECT count(*) FROM bullmq.job'), expected: 0 }),
   );
-  return { worker: OURS, perSecond: messages / seconds, ...perJob(used, messages) };
+  return { worker: OURS, perSecond: messages / seconds, cpuMicros };
 }
 
 async function measureBare(bench: BenchEnvironment, store: BenchDatabase, messages: number, checks: Check[]) {
-  const cpu = meter(bench);
   const env = { DATABASE_URL: store.url, JOBS: String(messages), CONCURRENCY: String(CONCURRENCY) };
   const worker = await Program.start('bench/baselines/bare-worker.js', env, bench.log('bare-worker'));
-  const spent = cpu(worker);
-  const done = new Promise<{ seconds: number }>((resolve) => {
-    worker.child.on('message', (message) => {
-      if (typeof message === 'object') resolve(message as { seconds: number });
-    });
-  });
-  const { seconds } = await Promise.race([done, worker.died()]);
-  const used = spent();
+  const cpu = meter(bench, worker);
+  const { seconds } = await worker.next<{ seconds: number }>();
+  const cpuMicros = scaled(cpu(), 1 / messages);
   await worker.stop();
   checks.push(agree(BARE, { 'jobs left': await store.number('SELECT count(*) FROM bullmq.job'), expected: 0 }));
-  return { worker: BARE, perSecond: messages / seconds, ...perJob(used, messages) };
+  return { worker: BARE, perSecond: messages / seconds, cpuMicros };
 }
 
-/** Measures CPU time: of PostgreSQL from now on, and of the worker from when it is ready. */
-function meter(bench: BenchEnvironment) {
-  const postgresBefore = cpuMicros(bench.postgresPid);
-  return (worker: Program) => {
-    const nodeBefore = cpuMicros(worker.pid);
-    return () => ({
-      node: cpuMicros(worker.pid) - nodeBefore,
-      postgres: cpuMicros(bench.postgresPid) - postgresBefore,
-    });
-  };
+function meter(bench: BenchEnvironment, worker: Program) {
+  return cpuMeter({ node: worker.pid, PostgreSQL: bench.postgresPid });
 }
 
-function perJob({ node, postgres }: { node: number; postgres: number }, jobs: number) {
-  return { node: node / jobs, postgres: postgres / jobs };
-}
-
-function table(samples: readonly Sample[], { messages }: Options) {
+function table(all: readonly Sample[], messages: number): Table {
+  const samples = all.filter((sample) => sample.messages === messages);
   const of = (worker: string) => samples.filter((sample) => sample.worker === worker);
   const rows = [OURS, BARE].map((worker) => {
     const over = (figureOf: (sample: Sample) => number) => formatSpread(spread(of(worker).map(figureOf)));
-    return [worker, over((s) => s.perSecond), over((s) => s.node), over((s) => s.postgres)];
+    const cpu = (name: string) => over((s) => s.cpuMicros[name] ?? NaN);
+    return [worker, cpu('node'), cpu('PostgreSQL'), over((s) => s.perSecond)];
   });
   const ratios = of(OURS).map(
     ({ round, perSecond }) => perSecond / (of(BARE).find((s) => s.round === round)?.perSecond ?? NaN),
   );
   return {
     title: `${messages.toLocaleString('en')} queued messages, an empty handler, ${CONCURRENCY} at a time`,
-    columns: ['', 'jobs/s', 'CPU-µs a job: node', 'PostgreSQL'],
+    columns: ['', 'CPU-µs a job: node', 'PostgreSQL', 'jobs/s'],
     rows,
     notes: [`Sluice's worker does ${formatSpread(spread(ratios))} of the bare one, round by round.`],
   };

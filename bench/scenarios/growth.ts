@@ -3,11 +3,11 @@ import type { Options } from '../options.js';
 import type { BenchEnvironment, BenchDatabase } from '../parts/environment.js';
 import { formatFigure, formatSpread, type Check, type Findings, type Table } from '../report/report.js';
 import { spread } from '../report/stats.js';
+import { BIG_ACCOUNT, makeKeys, seedDatabase, type Key } from '../targets/seed.js';
 import { fillQueue, sluice, startSluice } from '../targets/sluice.js';
 import type { Serving } from '../targets/target.js';
 import { figuresOf, loadOf, onlyStatus, type Figures } from './accepting.js';
 import { rotate } from './rotate.js';
-import { BIG_ACCOUNT, makeKeys, seedDatabase, type Key } from './growth/seed.js';
 
 /** Stored messages of the database for comparison. */
 const FEW = 1_000;
@@ -156,20 +156,15 @@ function tables(options: Options, samples: readonly Sample[]): Table[] {
     const rows = [...new Set(own.map(({ row }) => row))].map((row) => {
       const over = (of: (sample: Sample) => number) => formatSpread(spread(own.filter((s) => s.row === row).map(of)));
       return [
-        ...[row, over((s) => s.perSecond), over((s) => s.p50), over((s) => s.p99), over((s) => s.p999)],
-        ...[over((s) => s.cpuMicros.node ?? NaN), over((s) => s.cpuMicros.PostgreSQL ?? NaN)],
+        ...[row, over((s) => s.cpuMicros.node ?? NaN), over((s) => s.cpuMicros.PostgreSQL ?? NaN)],
+        ...[over((s) => s.perSecond), over((s) => s.p50), over((s) => s.p99), over((s) => s.p999)],
       ];
     });
     return {
       title,
       columns: [
-        about === 'callers' ? 'callers' : '',
-        'requests/s',
-        'p50 ms',
-        'p99 ms',
-        'p99.9 ms',
-        'CPU-µs a request: node',
-        'PostgreSQL',
+        ...[about === 'callers' ? 'callers' : '', 'CPU-µs a request: node', 'PostgreSQL'],
+        ...['requests/s', 'p50 ms', 'p99 ms', 'p99.9 ms'],
       ],
       rows,
     };

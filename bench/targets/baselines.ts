@@ -15,7 +15,7 @@ function bare(name: string, script: string): Target {
       const server = await Program.start(script, { PORT: String(port) }, bench.log('bare'));
       return {
         url: `http://127.0.0.1:${port}`,
-        key: null,
+        keys: [],
         server,
         watched: { node: server.pid },
         store: null,
@@ -36,7 +36,7 @@ export const bareInsert: Target = {
     let all = 0;
     return {
       url: `http://127.0.0.1:${port}`,
-      key: null,
+      keys: [],
       server,
       watched: { node: server.pid, PostgreSQL: bench.postgresPid },
       store,
@@ -71,7 +71,7 @@ export const ordinaryStack: Target = {
     let all = 0;
     return {
       url: `http://127.0.0.1:${port}`,
-      key: env.API_KEY,
+      keys: [env.API_KEY],
       server,
       watched: {
         node: server.pid,

@@ -6,8 +6,8 @@ import type { Check } from '../report/report.js';
 /** A running server for `POST /messages` with a database of its own. */
 export interface Serving {
   readonly url: string;
-  /** An API key without effective limits; null if the target has no keys. */
-  readonly key: string | null;
+  /** API keys without effective limits, used in turn; empty if the target has no keys. */
+  readonly keys: readonly string[];
   readonly server: Program;
   readonly watched: Watched;
   /** Null if the target stores nothing. */

@@ -1,7 +1,7 @@
 import pg from 'pg';
 import { KeySecrets } from '#accounts/application/key-secrets.js';
-import type { BenchEnvironment, BenchDatabase } from '../../parts/environment.js';
-import { PEPPER } from '../../targets/sluice.js';
+import type { BenchEnvironment, BenchDatabase } from '../parts/environment.js';
+import { PEPPER } from './sluice.js';
 
 const DAYS = 25;
 /** Rows of one statement. */

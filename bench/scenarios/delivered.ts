@@ -1,0 +1,174 @@
+import { usablePort } from '../../apps/dev/port.js';
+import { scaled, type Watched } from '../load/run-load.js';
+import type { Load } from '../load/request.js';
+import type { Options } from '../options.js';
+import type { BenchEnvironment } from '../parts/environment.js';
+import { Program } from '../parts/program.js';
+import { cpuMeter } from '../parts/usage.js';
+import { agree, formatFigure, formatSpread, type Check, type Findings } from '../report/report.js';
+import { spread } from '../report/stats.js';
+import { sluice, startHttpWorker, startSluice, waitUntilFinal, type SluiceServing } from '../targets/sluice.js';
+import { loadOf, onlyAccepted } from './accepting.js';
+
+const BODY = JSON.stringify({ message: 'x'.repeat(100) });
+/** The maximum of concurrent requests on schedule. */
+const CONNECTIONS = 512;
+
+interface Running {
+  readonly serving: SluiceServing;
+  readonly pids: Watched;
+  /** Waits until everything is delivered and compares the counts. @param accepted requests with status 202 since the last check */
+  check(accepted: number): Promise<Check>;
+  stop(): Promise<void>;
+}
+
+/** Rates in messages a second, and times in milliseconds from a message's `createdAt` to the end of its delivery. */
+interface Figures {
+  readonly accepted: number;
+  /** While messages were accepted. */
+  readonly meanwhile: number;
+  /** After the last message was accepted. */
+  readonly draining: number;
+  /** From the first accepted message to the last delivery. */
+  readonly both: number;
+  readonly p50: number;
+  readonly p99: number;
+  /** CPU microseconds a message, from its request to its delivery. */
+  readonly cpuMicros: Readonly<Record<string, number>>;
+}
+
+interface Sample {
+  readonly round: number;
+  readonly most: Figures;
+  /** At half of that rate. */
+  readonly half: Figures;
+}
+
+/** API, worker and PostgreSQL together: messages are accepted and delivered over HTTP at the same time. */
+export async function delivered(bench: BenchEnvironment, options: Options): Promise<Findings> {
+  const samples: Sample[] = [];
+  const checks: Check[] = [];
+  for (let round = 1; round <= options.rounds; round++) {
+    const { most, half } = await bench.use(everything, (running) => measure(bench, options, running, checks));
+    samples.push({ round, most, half });
+    process.stdout.write(`round ${round}: ${formatFigure(most.both)} messages/s\n`);
+  }
+  const over = (of: (sample: Sample) => number) => formatSpread(spread(samples.map(of)));
+  const cpu = (...names: string[]) =>
+    over(({ most }) => names.reduce((sum, name) => sum + (most.cpuMicros[name] ?? NaN), 0));
+  return {
+    tables: [
+      {
+        title: `${callersOf(options)} callers, messages of 100 bytes, posted to a local receiver`,
+        columns: ['CPU-µs a message', sluice.name],
+        rows: [
+          ['API, worker and PostgreSQL', cpu('API', 'worker', 'PostgreSQL')],
+          ...['API', 'worker', 'PostgreSQL', 'receiver', 'generator'].map((name) => [name, cpu(name)]),
+        ],
+      },
+      {
+        title: 'Messages a second',
+        columns: ['', sluice.name],
+        rows: [
+          ['accepted while delivering', over(({ most }) => most.accepted)],
+          ['delivered meanwhile', over(({ most }) => most.meanwhile)],
+          ['delivered afterwards, until the queue is empty', over(({ most }) => most.draining)],
+          ['from the first request to the last delivery', over(({ most }) => most.both)],
+        ],
+      },
+      {
+        title: 'From accepted to delivered, at half of the last rate',
+        columns: ['', 'offered/s', 'p50 ms', 'p99 ms'],
+        rows: [
+          [sluice.name, over(({ most }) => most.both / 2), over(({ half }) => half.p50), over(({ half }) => half.p99)],
+        ],
+      },
+    ],
+    checks,
+    figures: samples,
+  };
+}
+
+function callersOf({ smoke }: Options): number {
+  return smoke ? 4 : 64;
+}
+
+const everything = {
+  start: async (bench: BenchEnvironment): Promise<Running> => {
+    const store = await bench.database();
+    const port = String((await usablePort(0, '127.0.0.1')) ?? 0);
+    const receiver = await Program.start('bench/targets/receiver.js', { PORT: port }, bench.log('receiver'));
+    const [serving, worker] = await Promise.all([
+      startSluice(bench, store),
+      startHttpWorker(bench, store, `http://127.0.0.1:${port}/messages`),
+    ]);
+    let all = 0;
+    return {
+      serving,
+      pids: { API: serving.server.pid, worker: worker.pid, PostgreSQL: bench.postgresPid, receiver: receiver.pid },
+      check: async (accepted) => {
+        await Promise.race([waitUntilFinal(store), worker.died()]);
+        return agree(sluice.name, {
+          '202s': (all += accepted),
+          rows: await store.number('SELECT count(*) FROM sluice.messages'),
+          attempts: await store.number("SELECT count(*) FROM sluice.attempts WHERE outcome = 'delivered'"),
+          'ids at the receiver': await idsAt(receiver),
+        });
+      },
+      stop: async () => {
+        await Promise.all([worker.stop(), serving.stop(), receiver.stop()]);
+        await store.drop();
+      },
+    };
+  },
+};
+
+async function idsAt(receiver: Program): Promise<number> {
+  receiver.child.send('count');
+  return (await receiver.next<{ ids: number }>()).ids;
+}
+
+async function measure(bench: BenchEnvironment, options: Options, running: Running, checks: Check[]) {
+  const { serving } = running;
+  const load = { ...loadOf(serving, callersOf(options), options), body: BODY, warmUpSeconds: 0 };
+  const run = (changed: Partial<Load>) => runAndDrain(bench, options, running, { ...load, ...changed }, checks);
+  await run({ seconds: options.warmUpSeconds });
+  const most = await run({});
+  const half = await run({ connections: CONNECTIONS, rate: most.both / 2 });
+  return { most, half };
+}
+
+async function runAndDrain(
+  bench: BenchEnvironment,
+  { generators }: Options,
+  running: Running,
+  load: Load,
+  checks: Check[],
+): Promise<Figures> {
+  const { serving, pids } = running;
+  const since = await serving.store.number('SELECT extract(epoch FROM now())');
+  const cpu = cpuMeter(pids);
+  const result = await bench.load(serving, load, generators);
+  const accepted = result.responses.get(202) ?? 0;
+  checks.push(onlyAccepted(sluice.name, result), await running.check(accepted));
+  const cpuMicros = { ...scaled(cpu(), 1 / accepted), generator: result.cpuPerResponse.generator ?? NaN };
+  const [rates] = await serving.store.rows<Omit<Figures, 'accepted' | 'cpuMicros'>>(RATES, [since, load.seconds]);
+  if (rates === undefined) throw new Error('No message was delivered.');
+  return { ...rates, accepted: result.perSecond.get(202) ?? 0, cpuMicros };
+}
+
+/** Of the messages created since $1, in a load of $2 seconds. */
+const RATES = `
+  WITH deliveries AS (
+    SELECT extract(epoch FROM m.created_at)::float8 AS created, extract(epoch FROM a.ended_at)::float8 AS ended
+    FROM sluice.messages m JOIN sluice.attempts a ON a.message_id = m.id AND a.outcome = 'delivered'
+    WHERE m.created_at >= to_timestamp($1)
+  ), ends AS (
+    SELECT min(created) AS first, max(created) AS last, max(ended) AS done FROM deliveries
+  )
+  SELECT count(*) FILTER (WHERE ended <= last) / $2::float8 AS meanwhile,
+         count(*) FILTER (WHERE ended > last) / (done - last) AS draining,
+         count(*) / (done - first) AS both,
+         1000 * percentile_cont(0.5) WITHIN GROUP (ORDER BY ended - created) AS p50,
+         1000 * percentile_cont(0.99) WITHIN GROUP (ORDER BY ended - created) AS p99
+  FROM deliveries, ends GROUP BY first, last, done`;

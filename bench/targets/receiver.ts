@@ -1,0 +1,13 @@
+/** The receiver of the HTTP handler: accepts every message. Responds to its parent with the number of distinct ids. */
+import { createServer } from 'node:http';
+
+const ids = new Set<unknown>();
+
+const server = createServer((request, response) => {
+  ids.add(request.headers['idempotency-key']);
+  request.resume().once('end', () => response.writeHead(204).end());
+});
+process.on('message', () => process.send?.({ ids: ids.size }));
+process.once('disconnect', () => process.exit(0));
+process.once('SIGTERM', () => process.exit(0));
+server.listen(Number(process.env.PORT), '127.0.0.1', () => process.send?.('ready'));
