@@ -1,5 +1,6 @@
 import { createPostgresBackend, withBackend, type Job, type Worker } from 'bullmq';
 import { BullMqDeliveryQueue } from '#messages/adapters/bullmq/bullmq-delivery-queue.js';
+import { EXCHANGE_JOBS } from '#messages/adapters/bullmq/tables/exchange-jobs.sql.js';
 import { fromJob, type DeliveryJobData } from '#messages/adapters/bullmq/delivery-job.js';
 import { aMessage, jobOf, messages, TRACEPARENT } from '../support/messages.js';
 import { until } from '../support/processes.js';
@@ -198,6 +199,27 @@ describe('createBatchingBackend', () => {
     );
     expect(errors[0]?.message).toContain('Lock mismatch');
     expect((await left()).map(({ state }) => state).sort()).toEqual(['active', 'waiting', 'waiting']);
+  });
+
+  it('reads few jobs also by a plan that was made while the queue was empty', async () => {
+    await store.sql('VACUUM bullmq.job');
+    const client = await process.connection.pool.connect();
+    const values = [QUEUE_NAME, ['msg_1', null], ['one', 'other'], [true, true], 0, 60_000, 'sluice'];
+    const statement = { name: 'exchange-jobs', text: EXCHANGE_JOBS, values };
+    await client.query(statement);
+    await store.sql(
+      `INSERT INTO bullmq.job (queue, id, seq, name, state, added_at_ms, lock_token)
+       SELECT $1, 'msg_' || n, n, 'message', (CASE n WHEN 1 THEN 'active' ELSE 'waiting' END)::bullmq.job_state, 0, 'one'
+       FROM generate_series(1, 20000) n`,
+      [QUEUE_NAME],
+    );
+    const { rows } = await client.query<{ 'QUERY PLAN': [{ Plan: { 'Shared Hit Blocks': number } }] }>(
+      `EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON)
+       EXECUTE "exchange-jobs" ('${QUEUE_NAME}', '{msg_1,NULL}', '{one,other}', '{true,true}', 0, 60000, 'sluice')`,
+    );
+    client.release();
+    expect((await left()).filter(({ state }) => state === 'active')).toHaveLength(2);
+    expect(rows[0]?.['QUERY PLAN'][0].Plan['Shared Hit Blocks']).toBeLessThan(200);
   });
 
   it('does not let a locked job hold up the others', async () => {

@@ -25,8 +25,6 @@ interface Exchanged {
 interface Row {
   plain: boolean;
   next_due: number | null;
-  /** Counted from 1; null in the one row without a place. */
-  place: number | null;
   has_ended: boolean;
   /** Null when the place has no next job. */
   id: string | null;
@@ -122,13 +120,10 @@ function exchangeTogether(
     };
     try {
       const { rows } = await pool.query<Row>(statement);
-      const byPlace = new Map(rows.map((row) => [row.place, row]));
-      const none: Next | null = rows[0]?.plain === true ? [null, '', 0, rows[0].next_due ?? 0] : null;
-      return places.map((_, index) => {
-        const row = byPlace.get(index + 1);
-        if (row === undefined) return { hasEnded: false, next: none };
-        const { has_ended: hasEnded, id } = row;
-        return { hasEnded, next: id === null ? none : [toJobJson(id, row, now, name), id, 0, 0] };
+      return rows.map((row) => {
+        const { plain, has_ended: hasEnded, next_due: nextDue, id } = row;
+        if (id !== null) return { hasEnded, next: [toJobJson(id, row, now, name), id, 0, 0] };
+        return { hasEnded, next: plain ? [null, '', 0, nextDue ?? 0] : null };
       });
     } catch (error) {
       backend.emit('error', error);

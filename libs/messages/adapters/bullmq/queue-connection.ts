@@ -1,7 +1,7 @@
 import type { OnApplicationShutdown } from '@nestjs/common';
 import { withBackend, type BackendClasses, type PostgresQueueBackend, type Queue } from 'bullmq';
 import pg from 'pg';
-import { BY_INDEX, CONNECTION_LIMITS, connectionOptions } from '#platform/database/connection.js';
+import { BY_INDEX, CONNECTION_LIMITS, connectionOptions, IN_INDEX_ORDER } from '#platform/database/connection.js';
 import { isUnavailable } from '#platform/database/errors.js';
 import { createBatchingBackend } from './batching-backend.js';
 
@@ -52,7 +52,7 @@ export class QueueConnection implements OnApplicationShutdown {
       ...CONNECTION_LIMITS,
       connectionString: url,
       max: poolSize,
-      options: connectionOptions(asynchronousCommit, BY_INDEX, '-c search_path=bullmq'),
+      options: connectionOptions(asynchronousCommit, BY_INDEX, IN_INDEX_ORDER, '-c search_path=bullmq'),
       application_name: 'sluice-queue',
     });
     this.pool.on('error', onError);

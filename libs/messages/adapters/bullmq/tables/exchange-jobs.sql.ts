@@ -7,6 +7,9 @@
  * $1 queue; of each place: $2 id of the job that it completed, $3 lock token, $4 whether it takes a job;
  * $5 milliseconds since 1970; $6 milliseconds until a lock expires; $7 name of the worker.
  *
+ * Its plan is kept, and must not depend on how many jobs there were when it was made. Therefore jobs are found one by
+ * one by their id, or in the order of an index, and then changed by their position, instead of by a join.
+ *
  * Locked rows are skipped, so that it waits for nobody: the check for stalled jobs and the renewal of locks also lock
  * many rows, in an order of their own.
  */
@@ -17,33 +20,43 @@ export const EXCHANGE_JOBS = `
   ), places AS MATERIALIZED (
     SELECT * FROM unnest($2::text[], $3::text[], $4::boolean[]) WITH ORDINALITY AS t (job_id, token, takes_next, place)
   ), ending AS MATERIALIZED (
-    SELECT p.place, j.id FROM places p JOIN bullmq.job j ON j.queue = $1 AND j.id = p.job_id
-    WHERE j.state = 'active' AND j.lock_token = p.token
-      AND j.parent_id IS NULL AND j.dedup_id IS NULL AND j.pending_deps = 0
-    FOR UPDATE OF j SKIP LOCKED
+    SELECT j.tid FROM places p CROSS JOIN LATERAL (
+      SELECT ctid AS tid FROM bullmq.job
+      WHERE queue = $1 AND id = p.job_id AND state::text = 'active' AND lock_token = p.token
+        AND parent_id IS NULL AND dedup_id IS NULL AND pending_deps = 0
+      LIMIT 1 FOR UPDATE SKIP LOCKED
+    ) j
   ), ended AS (
-    DELETE FROM bullmq.job j USING ending WHERE j.queue = $1 AND j.id = ending.id RETURNING ending.place
-  ), due AS (
-    UPDATE bullmq.job SET state = 'waiting', delay_ms = 0
-    WHERE queue = $1 AND state = 'delayed' AND process_at_ms <= $5::bigint
+    DELETE FROM bullmq.job WHERE ctid = ANY (ARRAY(SELECT tid FROM ending)) RETURNING id
+  ), due AS MATERIALIZED (
+    SELECT ctid AS tid FROM bullmq.job WHERE queue = $1 AND state = 'delayed' AND process_at_ms <= $5::bigint
+    ORDER BY process_at_ms LIMIT 1000 FOR UPDATE SKIP LOCKED
+  ), promoted AS (
+    UPDATE bullmq.job SET state = 'waiting', delay_ms = 0 WHERE ctid = ANY (ARRAY(SELECT tid FROM due))
   ), free AS MATERIALIZED (
     SELECT place, token, row_number() OVER (ORDER BY place) AS turn FROM places
-    WHERE takes_next AND (job_id IS NULL OR place IN (SELECT place FROM ended))
+    WHERE takes_next AND (job_id IS NULL OR job_id IN (SELECT id FROM ended))
   ), next AS MATERIALIZED (
-    SELECT id, priority, seq FROM bullmq.job
+    SELECT ctid AS tid, id, priority, seq FROM bullmq.job
     WHERE queue = $1 AND state = 'waiting' AND (SELECT plain FROM settings)
     ORDER BY priority, seq LIMIT (SELECT count(*) FROM free) FOR UPDATE SKIP LOCKED
+  ), taken AS MATERIALIZED (
+    SELECT n.tid, n.id, free.place, free.token
+    FROM (SELECT *, row_number() OVER (ORDER BY priority, seq) AS turn FROM next) n JOIN free USING (turn)
   ), started AS (
     UPDATE bullmq.job j
-    SET state = 'active', lock_token = free.token, locked_until_ms = $5::bigint + $6::bigint,
-        processed_at_ms = $5::bigint, processed_by = $7, attempts_started = attempts_started + 1
-    FROM (SELECT id, row_number() OVER (ORDER BY priority, seq) AS turn FROM next) n JOIN free USING (turn)
-    WHERE j.queue = $1 AND j.id = n.id
-    RETURNING free.place, j.*
+    SET state = 'active', lock_token = (SELECT token FROM taken WHERE taken.id = j.id),
+        locked_until_ms = $5::bigint + $6::bigint, processed_at_ms = $5::bigint, processed_by = $7,
+        attempts_started = attempts_started + 1
+    WHERE ctid = ANY (ARRAY(SELECT tid FROM taken))
+    RETURNING *
   )
-  SELECT plain, (SELECT min(process_at_ms) FROM bullmq.job WHERE queue = $1 AND state = 'delayed')::float8 AS next_due,
-         place::int, ended.place IS NOT NULL AS has_ended,
+  SELECT plain, ended.id IS NOT NULL AS has_ended,
+         (SELECT process_at_ms FROM bullmq.job WHERE queue = $1 AND state = 'delayed'
+          ORDER BY process_at_ms LIMIT 1)::float8 AS next_due,
          s.id, s.name, s.data::text AS data, s.opts, s.priority, s.delay_ms::float8 AS delay, s.attempts_made,
          s.attempts_started, s.progress, s.failed_reason, s.stacktrace::text AS stacktrace, s.deferred_failure,
          s.stalled_count, s.added_at_ms::float8 AS added_at
-  FROM settings LEFT JOIN (ended FULL JOIN started s USING (place)) ON true`;
+  FROM settings CROSS JOIN places p LEFT JOIN ended ON ended.id = p.job_id
+  LEFT JOIN (taken JOIN started s USING (id)) ON taken.place = p.place
+  ORDER BY p.place`;
