@@ -21,8 +21,8 @@ const LIMITS = {
   batchBytes: 4 * 1_048_576,
   /** Bytes that may wait in memory; further entries stay in the outbox for the sweeper. */
   waitingBytes: 32 * 1_048_576,
-  /** Milliseconds between two calls. A call costs some milliseconds however few messages it has. */
-  gatherMs: { least: 20, most: 100 },
+  /** Milliseconds from one call to the next. A call costs as much as some ten messages of it. */
+  gatherMs: 10,
   /** Relayed entries are removed together, after this many milliseconds. */
   removeAfterMs: 200,
   /** Younger entries belong to the process that stored them. */
@@ -100,14 +100,12 @@ export class OutboxRelay implements OnCommitted {
       } catch (error) {
         this.observer.failed('relay_failed', error);
       }
-      await this.gather(messages.length, startedAt);
+      await this.gather(startedAt);
     }
   }
 
-  // Waits a millisecond for each message of the last call: the more there were, the more will be gathered.
-  private async gather(relayed: number, startedAt: number): Promise<void> {
-    const { gatherMs } = LIMITS;
-    const restMs = Math.min(gatherMs.least + relayed, gatherMs.most) - (performance.now() - startedAt);
+  private async gather(startedAt: number): Promise<void> {
+    const restMs = LIMITS.gatherMs - (performance.now() - startedAt);
     const waiting = this.waiting.reduce((sum, { messages }) => sum + messages.length, 0);
     const isFull = waiting >= LIMITS.batchMessages || this.waitingBytes >= LIMITS.batchBytes;
     if (restMs <= 0 || isFull || this.closed) return;

@@ -26,7 +26,7 @@ const OVERTAKEN = Symbol('overtaken');
 const LIMITS = { maxItems: 500, maxWaiting: 100_000 };
 
 /** A batch costs as much as some 15 messages of it. While there are handlers whose messages may join, it waits … */
-const SPACING_MS = 10;
+const SPACING_MS = 5;
 /** … unless it has this many. */
 const ENOUGH = 32;
 
