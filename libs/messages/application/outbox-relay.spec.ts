@@ -10,7 +10,7 @@ import { OutboxRelay, type RelayFault } from './outbox-relay.js';
 const MEBIBYTE = 1_048_576;
 
 /** Lets a relay gather for as long as it may, and no timer end that comes after. */
-const gathering = () => jest.advanceTimersByTimeAsync(100);
+const gathering = () => jest.advanceTimersByTimeAsync(10);
 
 /** One process: a relay with its queue on a store in memory. Time passes with the fake timers. */
 function relaying() {
@@ -83,17 +83,17 @@ describe('OutboxRelay', () => {
     expect(queue.calls.slice(4)).toEqual([1_000, 1_000, 200]);
   });
 
-  it('waits for more between two calls, 20 ms and one for each message but 100 at most, and not for what fills a call', async () => {
+  it('waits for more between two calls, 10 ms, and not for what fills a call', async () => {
     const { queue, send } = relaying();
     send(...messages(10));
-    await jest.advanceTimersByTimeAsync(29);
+    await jest.advanceTimersByTimeAsync(9);
     send(aMessage());
     await turn();
     expect(queue.calls).toEqual([10]);
     await jest.advanceTimersByTimeAsync(1);
     expect(queue.calls).toEqual([10, 1]);
 
-    await jest.advanceTimersByTimeAsync(21);
+    await jest.advanceTimersByTimeAsync(10);
     const release = queue.hold();
     send(...messages(900));
     send(...messages(600));
@@ -101,7 +101,7 @@ describe('OutboxRelay', () => {
     release();
     await jest.advanceTimersByTimeAsync(0);
     expect(queue.calls).toEqual([10, 1, 900, 600]);
-    await jest.advanceTimersByTimeAsync(99);
+    await jest.advanceTimersByTimeAsync(9);
     expect(queue.calls).toHaveLength(4);
     await jest.advanceTimersByTimeAsync(1);
     expect(queue.calls).toEqual([10, 1, 900, 600, 500]);
