@@ -10,7 +10,7 @@ import { OutboxRelay, type RelayFault } from './outbox-relay.js';
 const MEBIBYTE = 1_048_576;
 
 /** Lets a relay gather for as long as it may, and no timer end that comes after. */
-const gathering = () => jest.advanceTimersByTimeAsync(10);
+const gathering = () => jest.advanceTimersByTimeAsync(100);
 
 /** One process: a relay with its queue on a store in memory. Time passes with the fake timers. */
 function relaying() {
@@ -93,7 +93,7 @@ describe('OutboxRelay', () => {
     await jest.advanceTimersByTimeAsync(1);
     expect(queue.calls).toEqual([10, 1]);
 
-    await jest.advanceTimersByTimeAsync(10);
+    await jest.advanceTimersByTimeAsync(100);
     const release = queue.hold();
     send(...messages(900));
     send(...messages(600));
