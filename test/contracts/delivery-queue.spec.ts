@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { NO_TURN } from '#messages/application/fair-scheduler.js';
 import { aMessage, jobOf, messages, TRACEPARENT } from '../support/messages.js';
 import { openBullMq, POLICY } from './bullmq-process.js';
@@ -92,6 +93,8 @@ describe('BullMqDeliveryQueue', () => {
       await job?.changePriority({ priority: NO_TURN });
       await job?.moveToDelayed(Date.now(), 'token');
     }
+    // The current turn is read again after a quarter of a second.
+    await sleep(300);
     await queue.add(messages(200, { accountId: 'acct_of_others' }));
     // Taking a job, one of the others, makes BullMQ move those that are due.
     await take();
