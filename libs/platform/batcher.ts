@@ -68,7 +68,7 @@ export class Batcher<Item, Result> {
   private scheduled = false;
   /** In milliseconds of `performance.now()`. */
   private lastStart = -Infinity;
-  private spacing: NodeJS.Timeout | undefined;
+  private spacingTimer: NodeJS.Timeout | undefined;
   private idleCallbacks: (() => void)[] = [];
 
   /** @param run resolves to one result per item, in the same order */
@@ -107,14 +107,14 @@ export class Batcher<Item, Result> {
     if (this.scheduled || this.running >= (this.options.concurrency ?? 1)) return;
     const restMs = this.restMs();
     if (restMs > 0) {
-      this.spacing ??= setTimeout(() => {
-        this.spacing = undefined;
+      this.spacingTimer ??= setTimeout(() => {
+        this.spacingTimer = undefined;
         this.schedule();
       }, restMs);
       return;
     }
-    clearTimeout(this.spacing);
-    this.spacing = undefined;
+    clearTimeout(this.spacingTimer);
+    this.spacingTimer = undefined;
     this.scheduled = true;
     setImmediate(() => {
       this.scheduled = false;

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { createPostgresBackend, withBackend, type Job, type Worker } from 'bullmq';
 import { BullMqDeliveryQueue } from '#messages/adapters/bullmq/bullmq-delivery-queue.js';
 import { EXCHANGE_JOBS } from '#messages/adapters/bullmq/tables/exchange-jobs.sql.js';
@@ -56,6 +57,7 @@ describe('createBatchingBackend', () => {
     return names;
   }
 
+  const soon = (holds: () => boolean | Promise<boolean>, otherwise: string) => until(holds, 20_000, () => otherwise);
   const left = () => store.sql<{ state: string }>('SELECT state FROM bullmq.job');
 
   it('lets two workers run every job once, many by one statement', async () => {
@@ -66,16 +68,8 @@ describe('createBatchingBackend', () => {
     const run = (job: Job) => Promise.resolve(done.push(job.id));
     work(run);
     work(run);
-    await until(
-      () => done.length >= 1_000,
-      20_000,
-      () => 'not all jobs were run',
-    );
-    await until(
-      async () => (await left()).length === 0,
-      20_000,
-      () => 'jobs were left',
-    );
+    await soon(() => done.length >= 1_000, 'not all jobs were run');
+    await soon(async () => (await left()).length === 0, 'jobs were left');
     expect(done.sort()).toEqual(sent.map(({ id }) => id).sort());
     expect(used.filter((name) => name === 'exchange-jobs').length).toBeLessThan(400);
     // Those that the check for stalled jobs had locked.
@@ -145,19 +139,15 @@ describe('createBatchingBackend', () => {
     let done = 0;
     work(async () => {
       most = Math.max(most, ++running);
-      await new Promise((resolve) => setTimeout(resolve, 5));
+      await sleep(5);
       running--;
       done++;
     });
-    await new Promise((resolve) => setTimeout(resolve, 200));
+    await sleep(200);
     expect(done).toBe(0);
     await process.bullmq.setGlobalConcurrency(2);
     await process.bullmq.resume();
-    await until(
-      () => done === 20,
-      20_000,
-      () => 'not all jobs were run',
-    );
+    await soon(() => done === 20, 'not all jobs were run');
     expect(most).toBe(2);
   });
 
@@ -168,11 +158,7 @@ describe('createBatchingBackend', () => {
       const [delayed] = messages(1);
       await process.bullmq.add('message', {}, { jobId: delayed?.id ?? '', delay: 300 });
       await process.queue.add(others);
-      await until(
-        () => done.includes(delayed?.id),
-        20_000,
-        () => 'the delayed job was not run',
-      );
+      await soon(() => done.includes(delayed?.id), 'the delayed job was not run');
     }
   });
 
@@ -183,20 +169,12 @@ describe('createBatchingBackend', () => {
     const errors: Error[] = [];
     const worker = work(() => new Promise<void>((resolve) => (end = resolve)), 1);
     worker.on('error', (error) => errors.push(error));
-    await until(
-      async () => (await left())[0]?.state === 'active',
-      20_000,
-      () => 'the job was not taken',
-    );
+    await soon(async () => (await left())[0]?.state === 'active', 'the job was not taken');
     await store.sql(`UPDATE bullmq.job SET lock_token = 'another worker'`);
     await process.bullmq.pause();
     await process.queue.add(rest);
     end();
-    await until(
-      () => errors.length > 0,
-      20_000,
-      () => 'no error was reported',
-    );
+    await soon(() => errors.length > 0, 'no error was reported');
     expect(errors[0]?.message).toContain('Lock mismatch');
     expect((await left()).map(({ state }) => state).sort()).toEqual(['active', 'waiting', 'waiting']);
   });
@@ -227,18 +205,10 @@ describe('createBatchingBackend', () => {
     await process.queue.add(sent);
     const ends: (() => void)[] = [];
     work(() => new Promise<void>((resolve) => ends.push(resolve)), 20);
-    await until(
-      () => ends.length === 20,
-      20_000,
-      () => 'not all jobs were taken',
-    );
+    await soon(() => ends.length === 20, 'not all jobs were taken');
     await store.transaction('SELECT FROM bullmq.job WHERE id = $1 FOR UPDATE', [sent[0]?.id]);
     for (const end of ends) end();
-    await until(
-      async () => (await left()).length === 1,
-      20_000,
-      () => 'the others were not completed',
-    );
+    await soon(async () => (await left()).length === 1, 'the others were not completed');
   });
 
   it('leaves jobs to BullMQ and reports it when the statement fails', async () => {
@@ -255,11 +225,7 @@ describe('createBatchingBackend', () => {
     let done = 0;
     const errors: Error[] = [];
     work(() => Promise.resolve(done++)).on('error', (error) => errors.push(error));
-    await until(
-      () => done === 30,
-      20_000,
-      () => 'not all jobs were run',
-    );
+    await soon(() => done === 30, 'not all jobs were run');
     expect(errors[0]?.message).toBe('no such column');
   });
 });

@@ -22,25 +22,12 @@ interface Exchanged {
   readonly next: Next | null;
 }
 
-interface Row {
-  plain: boolean;
-  next_due: number | null;
-  has_ended: boolean;
-  /** Null when the place has no next job. */
-  id: string | null;
-  name: string;
-  data: string;
-  opts: JobJson['opts'];
-  priority: number;
-  delay: number;
-  attempts_made: number;
-  attempts_started: number;
-  progress: JobJson['progress'] | null;
-  failed_reason: string | null;
-  stacktrace: string | null;
-  deferred_failure: string | null;
-  stalled_count: number;
-  added_at: number;
+/** The job's columns are null when the place has no next job. */
+interface Row extends Omit<JobJson, 'id'> {
+  readonly id: string | null;
+  readonly plain: boolean;
+  readonly hasEnded: boolean;
+  readonly nextDue: number | null;
 }
 
 // One at a time: fewer, larger batches cost less than concurrent ones.
@@ -106,7 +93,6 @@ function exchangeTogether(
   name: string | undefined,
 ): void {
   const exchange = async (places: Place[]): Promise<Exchanged[]> => {
-    const now = Date.now();
     const statement = {
       name: 'exchange-jobs',
       text: EXCHANGE_JOBS,
@@ -115,14 +101,15 @@ function exchangeTogether(
         places.map(({ jobId }) => jobId),
         places.map(({ token }) => token),
         places.map(({ takesNext }) => takesNext),
-        ...[now, lockMs, name],
+        ...[Date.now(), lockMs, name],
       ],
     };
     try {
       const { rows } = await pool.query<Row>(statement);
       return rows.map((row) => {
-        const { plain, has_ended: hasEnded, next_due: nextDue, id } = row;
-        if (id !== null) return { hasEnded, next: [toJobJson(id, row, now, name), id, 0, 0] };
+        const { plain, hasEnded, nextDue, id } = row;
+        // Not copied without the other columns: that takes longer than all else here.
+        if (id !== null) return { hasEnded, next: [row as JobJson, id, 0, 0] };
         return { hasEnded, next: plain ? [null, '', 0, nextDue ?? 0] : null };
       });
     } catch (error) {
@@ -145,27 +132,5 @@ function exchangeTogether(
     // Also when its lock is lost: BullMQ then says why.
     if (!hasEnded) return moveToCompleted(job, result, removeOnComplete, token, fetchNext);
     return { result: takesNext ? (next ?? (await moveToActive(token, name))) : undefined, finishedOn: Date.now() };
-  };
-}
-
-function toJobJson(id: string, row: Row, processedOn: number, processedBy: string | undefined): JobJson {
-  return {
-    id,
-    name: row.name,
-    data: row.data,
-    opts: row.opts,
-    priority: row.priority,
-    delay: row.delay,
-    timestamp: row.added_at,
-    attemptsMade: row.attempts_made,
-    attemptsStarted: row.attempts_started,
-    progress: row.progress ?? 0,
-    failedReason: row.failed_reason ?? '',
-    stacktrace: row.stacktrace ?? '[]',
-    returnvalue: 'null',
-    stalledCounter: row.stalled_count,
-    processedOn,
-    ...(row.deferred_failure !== null && { deferredFailure: row.deferred_failure }),
-    ...(processedBy !== undefined && { processedBy }),
   };
 }

@@ -6,6 +6,7 @@
  *
  * $1 queue; of each place: $2 id of the job that it completed, $3 lock token, $4 whether it takes a job;
  * $5 milliseconds since 1970; $6 milliseconds until a lock expires; $7 name of the worker.
+ * Returns a row for each place, with its next job as BullMQ's `JobJson`.
  *
  * Its plan is kept, and must not depend on how many jobs there were when it was made. Therefore jobs are found one by
  * one by their id, or in the order of an index, and then changed by their position, instead of by a join.
@@ -51,12 +52,15 @@ export const EXCHANGE_JOBS = `
     WHERE ctid = ANY (ARRAY(SELECT tid FROM taken))
     RETURNING *
   )
-  SELECT plain, ended.id IS NOT NULL AS has_ended,
+  SELECT plain, ended.id IS NOT NULL AS "hasEnded",
          (SELECT process_at_ms FROM bullmq.job WHERE queue = $1 AND state = 'delayed'
-          ORDER BY process_at_ms LIMIT 1)::float8 AS next_due,
-         s.id, s.name, s.data::text AS data, s.opts, s.priority, s.delay_ms::float8 AS delay, s.attempts_made,
-         s.attempts_started, s.progress, s.failed_reason, s.stacktrace::text AS stacktrace, s.deferred_failure,
-         s.stalled_count, s.added_at_ms::float8 AS added_at
+          ORDER BY process_at_ms LIMIT 1)::float8 AS "nextDue",
+         s.id, s.name, s.data::text AS data, s.opts, s.priority, s.delay_ms::float8 AS delay,
+         s.added_at_ms::float8 AS timestamp, s.processed_at_ms::float8 AS "processedOn", s.processed_by AS "processedBy",
+         s.attempts_made AS "attemptsMade", s.attempts_started AS "attemptsStarted",
+         s.stalled_count AS "stalledCounter", coalesce(s.progress, '0') AS progress,
+         coalesce(s.failed_reason, '') AS "failedReason", s.deferred_failure AS "deferredFailure",
+         coalesce(s.stacktrace::text, '[]') AS stacktrace, 'null' AS returnvalue
   FROM settings CROSS JOIN places p LEFT JOIN ended ON ended.id = p.job_id
   LEFT JOIN (taken JOIN started s USING (id)) ON taken.place = p.place
   ORDER BY p.place`;
