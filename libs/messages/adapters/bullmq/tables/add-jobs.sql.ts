@@ -1,7 +1,8 @@
 /*
  * What BullMQ's `add_jobs_bulk` does, for jobs without delay, parent or deduplication. That function creates two
  * temporary tables in each call, which takes some milliseconds, however few jobs it adds. A job whose id exists is left
- * as it is.
+ * as it is. No `added` and `waiting` events are published: nothing reads them, and they take an eighth of the CPU time that
+ * PostgreSQL needs to accept a message.
  *
  * $1 queue; of each job: $2 id, $3 name, $4 data, $5 options, $6 priority, $7 attempts, $8 milliseconds since 1970.
  */
@@ -12,11 +13,6 @@ export const ADD_JOBS = `
     FROM unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::int[], $7::int[], $8::bigint[])
       AS t (id, name, data, opts, priority, attempts, added_at)
     ON CONFLICT (queue, id) DO NOTHING
-    RETURNING id, name
-  ), events AS (
-    INSERT INTO bullmq.event (queue, event, data, created_at_ms)
-    SELECT $1, event, jsonb_strip_nulls(jsonb_build_object('jobId', id, 'name', CASE event WHEN 'added' THEN name END)),
-           (extract(epoch FROM clock_timestamp()) * 1000)::bigint
-    FROM added, unnest(ARRAY['added', 'waiting']) AS event
+    RETURNING id
   )
   SELECT pg_notify('bullmq_jobs', $1) FROM added LIMIT 1`;

@@ -26,7 +26,7 @@ const READ = `
   )
   SELECT * FROM newest LEFT JOIN ends ON true`;
 
-// What BullMQ does when it publishes an event, but not when it adds jobs in bulk: our workers publish none.
+// What BullMQ does when it publishes an event; our processes publish almost none.
 const TRIM = `
   DELETE FROM bullmq.event
   WHERE queue = $1 AND id <= $2::bigint - coalesce(

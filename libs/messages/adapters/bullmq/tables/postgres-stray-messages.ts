@@ -58,10 +58,15 @@ const LAST_EVENTS = `
 
 const BYTES = `octet_length(text) + ${OVERHEAD_BYTES}`;
 
-// Entries of about 4 MiB. The dead job goes: while it exists, a new one with its id is ignored.
+// Entries of about 4 MiB. The dead job goes: while it exists, a new one with its id is ignored. The event keeps the
+// end of the dead job from being taken for that of the new one.
 const REQUEUE = `
   WITH removed AS (
-    DELETE FROM bullmq.job WHERE queue = $1 AND id = ANY ($3) AND state IN ('completed', 'failed')
+    DELETE FROM bullmq.job WHERE queue = $1 AND id = ANY ($3) AND state IN ('completed', 'failed') RETURNING id
+  ), events AS (
+    INSERT INTO bullmq.event (queue, event, data, created_at_ms)
+    SELECT $1, 'added', jsonb_build_object('jobId', id), (extract(epoch FROM clock_timestamp()) * 1000)::bigint
+    FROM removed
   )
   INSERT INTO sluice.outbox (message_ids, bytes, for_sweeper)
   SELECT array_agg(id), sum(bytes), true FROM (
