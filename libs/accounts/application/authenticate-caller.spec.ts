@@ -141,14 +141,19 @@ describe('AuthenticateCaller', () => {
     expect(await authenticate.refresh(presented)).toBeNull();
   });
 
-  it('records the use of a valid key', async () => {
-    const { authenticate, presented, clock, saveLastUses, lastUsed } = process({ expiresAt: after(60_000) });
-    await authenticate.execute(presented);
-    clock.advance(60_000);
+  it('records the use of a valid key, once a minute', async () => {
+    const { authenticate, presented, clock, saveLastUses, lastUsed } = process({ expiresAt: after(90_000) });
+    for (const ms of [1, 59_998, 1, 29_999, 1]) {
+      await authenticate.execute(presented);
+      await lastUsed.flush();
+      clock.advance(ms);
+    }
     await authenticate.execute(presented);
     await authenticate.execute(unknownKey());
     await lastUsed.flush();
-    expect(saveLastUses.mock.calls).toEqual([[new Map([['key_1', new Date('2026-11-21T09:30:00.000Z')]])]]);
+    expect(saveLastUses.mock.calls).toEqual(
+      ['2026-11-21T09:30:00.000Z', '2026-11-21T09:31:00.000Z'].map((at) => [new Map([['key_1', new Date(at)]])]),
+    );
   });
 
   it('is unavailable with the store, and caches nothing of it', async () => {

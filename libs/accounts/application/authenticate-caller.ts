@@ -36,7 +36,11 @@ export interface Caller {
 interface CacheEntry {
   readonly caller: Caller | null;
   readonly expiresAt: Date | null;
+  /** When its last use was recorded: in minutes since 1970. */
+  usedMinute?: number;
 }
+
+const MINUTE_MS = 60_000;
 
 interface Lookup {
   /** In milliseconds of `performance.now()`. */
@@ -84,11 +88,14 @@ export class AuthenticateCaller {
     return hash === null ? null : this.toCaller(await this.lookUp(cacheKeyOf(key), hash, JOIN_MS));
   }
 
-  private toCaller({ caller, expiresAt }: CacheEntry): Caller | null {
+  private toCaller(entry: CacheEntry): Caller | null {
+    const { caller, expiresAt } = entry;
     if (caller === null) return null;
     const now = this.clock.now();
     if (expiresAt !== null && expiresAt <= now) return null;
-    this.lastUsed.record(caller.keyId, now);
+    const minute = Math.floor(now.getTime() / MINUTE_MS);
+    if (entry.usedMinute !== minute) this.lastUsed.record(caller.keyId, new Date(minute * MINUTE_MS));
+    entry.usedMinute = minute;
     return caller;
   }
 

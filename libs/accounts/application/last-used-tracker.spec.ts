@@ -1,4 +1,4 @@
-import { after, unavailable } from '../../../test/support/messages.js';
+import { unavailable } from '../../../test/support/messages.js';
 import { LastUsedTracker } from './last-used-tracker.js';
 
 const MINUTE = new Date('2026-11-21T09:30:00.000Z');
@@ -16,18 +16,17 @@ describe('LastUsedTracker', () => {
     lastUsed = new LastUsedTracker({ saveLastUses });
   });
 
-  it('writes each minute of each key once', async () => {
-    for (let request = 0; request < 50; request++) lastUsed.record('key_1', after(request * 1_000, MINUTE));
-    lastUsed.record('key_2', after(59_999, MINUTE));
+  it('writes the last use of each key together, once', async () => {
+    for (const at of [MINUTE, NEXT_MINUTE]) lastUsed.record('key_1', at);
+    lastUsed.record('key_2', MINUTE);
     await lastUsed.flush();
-    lastUsed.record('key_1', after(59_999, MINUTE));
     await lastUsed.flush();
-    lastUsed.record('key_1', after(1, NEXT_MINUTE));
-    await lastUsed.flush();
-
-    const [first, ...later] = saved;
-    expect(first).toEqual(new Map(['key_1', 'key_2'].map((key) => [key, MINUTE])));
-    expect(later).toEqual([new Map([['key_1', NEXT_MINUTE]])]);
+    expect(saved).toEqual([
+      new Map([
+        ['key_1', NEXT_MINUTE],
+        ['key_2', MINUTE],
+      ]),
+    ]);
   });
 
   it('continues after a failed write', async () => {

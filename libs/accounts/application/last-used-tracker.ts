@@ -2,14 +2,10 @@ import { PeriodicTask } from '#kernel/periodic-task.js';
 import type { Accounts } from './accounts.js';
 
 const FLUSH_INTERVAL_MS = 2_000;
-const MINUTE_MS = 60_000;
-/** Keys whose last minute is remembered. A key that was dropped is merely written more than once a minute. */
-const MAX_RECORDED = 100_000;
 
-/** Records when keys were last used, to the minute: one write a minute and key, however many requests it sends. */
+/** Stores when keys were last used. */
 export class LastUsedTracker {
   private pending = new Map<string, Date>();
-  private readonly recorded = new Map<string, number>();
   private readonly flushing = new PeriodicTask(() => this.flush());
 
   constructor(private readonly accounts: Pick<Accounts, 'saveLastUses'>) {}
@@ -19,11 +15,7 @@ export class LastUsedTracker {
   }
 
   record(keyId: string, at: Date): void {
-    const minute = Math.floor(at.getTime() / MINUTE_MS);
-    if (this.recorded.get(keyId) === minute) return;
-    if (this.recorded.size >= MAX_RECORDED) this.recorded.clear();
-    this.recorded.set(keyId, minute);
-    this.pending.set(keyId, new Date(minute * MINUTE_MS));
+    this.pending.set(keyId, at);
   }
 
   /** Writes what is pending. What cannot be written is dropped; the key is recorded again in another minute. */
