@@ -12,6 +12,9 @@ import { figuresOf, loadOf, onlyAccepted, type Figures } from './accepting.js';
 import { rotate } from './rotate.js';
 
 const TARGETS = [sluice, bareFastify, bareTogether, ordinaryStack];
+/** Requests a second at which even a slow machine warms up. */
+const SLOWEST_WARM_UP = 2_500;
+
 interface Sample extends Figures {
   readonly target: string;
   readonly callers: number;
@@ -72,7 +75,9 @@ async function measure(
 ): Promise<Sample> {
   return bench.use(target, async (serving) => {
     const relays = target === sluice && serving.store !== null ? new OutboxAgeSampler(serving.store) : null;
-    const load = loadOf(serving, callers, options);
+    // Until every key has been used, to measure neither empty caches nor first rows.
+    const warmUpSeconds = Math.max(options.warmUpSeconds, serving.keys.length / SLOWEST_WARM_UP);
+    const load = loadOf(serving, callers, { ...options, warmUpSeconds });
     const result = await bench.load(serving, load, options.generators);
     const outboxAges = (await relays?.stop()) ?? [];
     const accepted = result.responses.get(202) ?? 0;
