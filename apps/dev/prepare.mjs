@@ -72,10 +72,12 @@ async function install() {
 }
 
 async function build() {
-  console.log('Building (only after a change, about 8 s) …');
+  console.log('Building (only after a change, about 6 s) …');
   const stamp = stampOfSources();
   rmSync(stampFile, { force: true });
-  if ((await run(process.execPath, [bin('@nestjs/cli/bin/nest.js'), 'build'])) !== 0) {
+  // Without type checks, which the tests and `npm run build` do: they would take half of the time.
+  const options = ['--path', 'tsconfig.unchecked.json'];
+  if ((await run(process.execPath, [bin('@nestjs/cli/bin/nest.js'), 'build', ...options])) !== 0) {
     throw new PreparationError('The sources could not be built: nest build failed, see above.');
   }
   writeFileSync(stampFile, stamp);
@@ -112,8 +114,9 @@ function stampOfSources() {
   const files = ['apps', 'libs', 'examples'].flatMap((folder) =>
     readdirSync(join(root, folder), { recursive: true }).map((name) => join(folder, name)),
   );
+  const tsconfigs = ['tsconfig.json', 'tsconfig.build.json', 'tsconfig.unchecked.json'];
   const sources = files.filter((name) => /\.(ts|sql|css|js|svg)$/.test(name) && !name.endsWith('.spec.ts')).sort();
-  for (const name of [...sources, 'package.json', 'nest-cli.json', 'tsconfig.json', 'tsconfig.build.json']) {
+  for (const name of [...sources, 'package.json', 'nest-cli.json', ...tsconfigs]) {
     hash.update(`${name}\n`).update(readFileSync(join(root, name)));
   }
   return hash.digest('hex');
