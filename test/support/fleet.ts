@@ -4,6 +4,7 @@ import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type pg from 'pg';
+import { COUNT as COUNT_STRAYS } from '#messages/adapters/bullmq/tables/postgres-stray-messages.js';
 import { Ledger } from '../../apps/cli/verify/ledger.js';
 import { formatReport } from '../../apps/cli/verify/report.js';
 import { Verification } from '../../apps/cli/verify/verification.js';
@@ -171,10 +172,7 @@ export class Fleet {
 
   /** How many messages are open that nothing will deliver, as `npm run census` counts them. */
   async census(): Promise<number> {
-    const program = this.start('dist/apps/cli/census.js');
-    await program.printed(/^\d+ /m);
-    await program.ended();
-    return Number.parseInt(program.output, 10);
+    return (await this.sql<{ count: number }>(COUNT_STRAYS, ['messages']))[0]?.count ?? NaN;
   }
 
   /** Stores messages on a disk that can be filled. */

@@ -9,7 +9,7 @@ const THEIR_JOB_ID = `(${JOB_ID}) COLLATE "default"`;
 
 const HAS_NO_LIVE_JOB = `(j.state IS NULL OR j.state IN ('completed', 'failed'))`;
 
-const COUNT = `
+export const COUNT = `
   SELECT count(*)::int AS count FROM sluice.messages m
   LEFT JOIN bullmq.job j ON j.queue = $1 AND j.id = ${THEIR_JOB_ID}
   WHERE ${UNCLAIMED} AND ${HAS_NO_LIVE_JOB}
