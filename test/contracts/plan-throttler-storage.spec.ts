@@ -121,8 +121,12 @@ describe('The limiter on PostgreSQL', () => {
       ]);
       expect(new Set(verdicts.map(({ kind }) => kind))).toEqual(new Set(['admitted']));
     }
-    const used = new Set(await Promise.all(hits.map(async (hit) => JSON.stringify(await limiter.used(hit)))));
-    expect([...used]).toEqual(['{"minute":10,"day":10}']);
+    const used = await limiter.sql(
+      `SELECT minute_used AS minute, day_used AS day, count(*)::int AS accounts
+       FROM sluice.rate_limits WHERE account_id = ANY ($1) GROUP BY minute_used, day_used`,
+      [hits.map(({ accountId }) => accountId)],
+    );
+    expect(used).toEqual([{ minute: 10, day: 10, accounts: 200 }]);
   });
 
   it('deletes bans and strikes that have no effect any more, and no others', async () => {
