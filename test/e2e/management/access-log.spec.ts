@@ -84,6 +84,23 @@ describe('The access log', () => {
     for (const secret of [account.key, OPERATOR.key, ...kinds]) expect(api.log().join()).not.toContain(secret);
   });
 
+  it('has the trace of a request, and so has the line of its error', async () => {
+    const traceId = '4bf92f3577b34da6a3ce929d0e0e4736';
+    const release = await api.hold('LOCK TABLE sluice.messages');
+    const headers = { traceparent: `00-${traceId}-00f067aa0ba902b7-01`, 'x-request-id': 'traced' };
+    expect((await api.send(account, { headers })).status).toBe(503);
+    await release();
+    await lineOf('traced');
+    const traced = api
+      .log()
+      .map((line) => JSON.parse(line) as Line)
+      .filter((line) => line.traceId === traceId);
+    expect(traced).toMatchObject([
+      { requestId: 'traced', msg: 'unavailable' },
+      { requestId: 'traced', msg: 'request' },
+    ]);
+  });
+
   it('warns of every request that failed with 5xx, whatever the sample', async () => {
     try {
       await send('well', account.key, quiet);

@@ -1,7 +1,17 @@
+import { join } from 'node:path';
 import { aTrace, Collector } from '../../support/collector.js';
 import { postLines, RawConnection } from '../../support/http.js';
-import { until } from '../../support/processes.js';
+import { ROOT, until, type Program } from '../../support/processes.js';
 import { Fleet } from '../../support/fleet.js';
+
+const PRINT_MODULES = `--import ${join(ROOT, 'test/support/print-modules.mjs')}`;
+
+/** The packages of the SDK that a program had loaded when it ended. The package `api` does nothing on its own. */
+async function sdkOf(program: Program): Promise<string[]> {
+  expect(await program.end()).toBe(0);
+  const packages = JSON.parse(/OpenTelemetry: (.*)/.exec(program.output)?.[1] ?? 'null') as string[];
+  return packages.filter((name) => name !== '@opentelemetry/api');
+}
 
 describe('With a collector', () => {
   let collector: Collector;
@@ -11,11 +21,12 @@ describe('With a collector', () => {
     collector = await Collector.start();
     sluice = await Fleet.startProcesses({
       OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
+      NODE_OPTIONS: PRINT_MODULES,
       MAX_ATTEMPTS: '2',
       ATTEMPT_TIMEOUT_MS: '2000',
     });
     await sluice.worker();
-  }, 60_000);
+  });
   afterAll(async () => {
     await sluice.stop();
     await collector.close();
@@ -145,6 +156,27 @@ describe('With a collector', () => {
     expect(collector.received).not.toContain(sluice.account.key);
     expect(collector.received).not.toContain('as requested');
   });
+
+  // So that the test below can fail.
+  it('the SDK is loaded', async () => {
+    for (const program of [sluice.api, ...sluice.workers]) {
+      expect(await sdkOf(program)).toContain('@opentelemetry/sdk-trace-base');
+    }
+  });
+});
+
+it('Without a collector nothing of the SDK is loaded, and the caller\u2019s trace is passed on anyway', async () => {
+  const sluice = await Fleet.startProcesses({ NODE_OPTIONS: PRINT_MODULES });
+  try {
+    const worker = await sluice.worker({}, 'dist/apps/worker/main.js');
+    const { traceId, traceparent } = aTrace();
+    const id = await sluice.send('hello', { traceparent });
+    await worker.printed(new RegExp(`"traceId":"${traceId}".*"delivered"`));
+    expect(await sluice.traceparent(id)).toBe(traceparent);
+    for (const program of [sluice.api, worker]) expect(await sdkOf(program)).toEqual([]);
+  } finally {
+    await sluice.stop();
+  }
 });
 
 describe('The variables of OpenTelemetry', () => {
@@ -170,5 +202,5 @@ describe('The variables of OpenTelemetry', () => {
       await sluice.stop();
       await collector.close();
     }
-  }, 60_000);
+  });
 });
