@@ -2,6 +2,10 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
+import type { FactoryProvider } from '@nestjs/common';
+import { Environment } from '#platform/environment.js';
+import { UsageError } from '#platform/usage-error.js';
+import { chosenHandler } from '../../apps/worker/handlers.js';
 import { Fleet } from '../support/fleet.js';
 import { Mailbox } from '../support/mailbox.js';
 import { until } from '../support/processes.js';
@@ -35,7 +39,7 @@ describe('a worker with a handler selected by HANDLER', () => {
     expect(await worker.end()).toBe(0);
     receiver.closeAllConnections();
     receiver.close();
-  }, 40_000);
+  });
 
   it('email sends each message, and fails what the server rejects permanently', async () => {
     const mailbox = await Mailbox.open();
@@ -56,23 +60,31 @@ describe('a worker with a handler selected by HANDLER', () => {
     expect(await fleet.message(refused)).toMatchObject(failed);
     expect(await worker.end()).toBe(0);
     await mailbox.close();
-  }, 40_000);
+  });
+
+  it('does not start when it cannot select one, and reports the error', async () => {
+    const worker = fleet.start(WORKER, { HANDLER: 'htpp' });
+    expect(await worker.ended()).toBe(1);
+    expect(worker.output.trim()).toBe('worker: HANDLER must be one of log, http, email; it is "htpp".');
+  });
 
   it.each([
-    [{ HANDLER: 'htpp' }, 'worker: HANDLER must be one of log, http, email; it is "htpp".'],
-    [{ HANDLER: 'http' }, 'worker: HTTP_HANDLER_URL is required: where to post messages.'],
+    ['http', {}, 'HTTP_HANDLER_URL is required: where to post messages.'],
     [
-      { HANDLER: 'http', HTTP_HANDLER_URL: 'ftp://user:hunter2@receiver.example' },
-      'worker: HTTP_HANDLER_URL must be a URL that begins with http:// or https://.',
+      'http',
+      { HTTP_HANDLER_URL: 'ftp://user:hunter2@receiver.example' },
+      'HTTP_HANDLER_URL must be a URL that begins with http:// or https://.',
     ],
     [
-      { HANDLER: 'email', EMAIL_HANDLER_SERVER: 'smtp://127.0.0.1' },
-      'worker: EMAIL_HANDLER_FROM is required: the sender address of e-mails.',
+      'email',
+      { EMAIL_HANDLER_SERVER: 'smtp://127.0.0.1' },
+      'EMAIL_HANDLER_FROM is required: the sender address of e-mails.',
     ],
-  ])('does not start with %j and reports the error', async (settings, error) => {
-    const worker = fleet.start(WORKER, settings);
-    expect(await worker.ended()).toBe(1);
-    expect(worker.output.trim()).toBe(error);
+  ])('does not start with %s and %j', async (HANDLER, settings, error) => {
+    const environment = new Environment({ HANDLER, ...settings });
+    const providers: unknown = Reflect.getMetadata('providers', (await chosenHandler(environment)) ?? Object);
+    const [provider] = providers as FactoryProvider<unknown>[];
+    expect(() => provider?.useFactory(environment)).toThrow(new UsageError(error));
   });
 
   it('starts at most WORKER_RATE deliveries a second in all processes together', async () => {
@@ -85,5 +97,5 @@ describe('a worker with a handler selected by HANDLER', () => {
     // The first five in the first second, the last five in the third.
     expect(Date.now() - begin).toBeGreaterThan(1_500);
     for (const worker of workers) expect(await worker.end()).toBe(0);
-  }, 40_000);
+  });
 });
