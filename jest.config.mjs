@@ -49,9 +49,10 @@ export default {
   globalSetup: '<rootDir>/test/support/global-setup.mjs',
   globalTeardown: '<rootDir>/test/support/global-teardown.mjs',
   testSequencer: '<rootDir>/test/support/longest-first.mjs',
-  testTimeout: 20_000,
-  // One more than the usual two cores: many tests wait for a timeout most of the time.
-  maxWorkers: 3,
+  // A loose ceiling, for a busy machine.
+  testTimeout: 90_000,
+  // Twice the usual two cores: many tests wait for a timeout or for a process most of the time.
+  maxWorkers: 4,
   maxConcurrency: 2,
   // Node keeps much of what each test file has loaded: a worker that has grown is replaced.
   workerIdleMemoryLimit: '1GB',

@@ -6,8 +6,6 @@ import { ROOT } from '../support/processes.js';
 import { MINIATURE, PLANTS } from './planted.js';
 import { cruise, type Cruise } from './tools.js';
 
-const DEADLINE = 60_000;
-
 /** Imports all planted files but the orphan, which violates rules itself. */
 const PATH_TO_PLANTS = 'apps/planted/main.ts';
 
@@ -16,7 +14,7 @@ describe('The import rules', () => {
 
   beforeAll(async () => {
     repository = await cruise(ROOT);
-  }, DEADLINE);
+  });
 
   it('are followed', () => {
     expect(repository.summary.violations.map(({ rule, from, to }) => `${rule.name}: ${from} → ${to}`)).toEqual([]);
@@ -59,7 +57,7 @@ describe('A planted violation', () => {
     const imports = found.map((path) => `import '../../${path.replace(/\.ts$/, '.js')}';`);
     await write({ [PATH_TO_PLANTS]: imports.join('\n') });
     broken = await cruise(folder);
-  }, DEADLINE);
+  });
 
   afterAll(() => rm(folder, { recursive: true, force: true }));
 

@@ -91,7 +91,7 @@ describe('A foreign worker', () => {
     expect(await worker.ended()).toBe(0);
     await fleet.sql(`DROP OWNED BY ${role}`);
     await fleet.sql(`DROP ROLE ${role}`);
-  }, 60_000);
+  });
 
   const { command, missing } = python();
   for (const [language, script, interpreter, reason] of [
@@ -104,7 +104,7 @@ describe('A foreign worker', () => {
         await deliver(worker);
         await refuse();
         expect(await worker.end()).toBe(0);
-      }, 60_000);
+      });
     });
   }
 });

@@ -18,7 +18,7 @@ it('A message that kills its worker each time fails with worker_lost, and fifty 
   const open = `SELECT FROM sluice.messages WHERE status IN ('queued', 'processing')`;
   await until(
     async () => (await fleet.sql(open)).length === 0,
-    60_000,
+    120_000,
     () => worker.output,
   );
   supervision.abort();
@@ -29,4 +29,4 @@ it('A message that kills its worker each time fails with worker_lost, and fifty 
   for (const id of others) expect(await fleet.message(id)).toMatchObject({ status: 'delivered' });
   expect(await fleet.census()).toBe(0);
   await fleet.stop();
-}, 90_000);
+}, 180_000);

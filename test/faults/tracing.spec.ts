@@ -6,8 +6,6 @@ import { aTrace, Collector } from '../support/collector.js';
 import { Fleet } from '../support/fleet.js';
 import { freePort, until } from '../support/processes.js';
 
-jest.setTimeout(60_000);
-
 describe('A trace', () => {
   let collector: Collector;
   let sluice: Fleet;

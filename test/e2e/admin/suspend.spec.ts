@@ -74,5 +74,5 @@ describe('PATCH /admin/accounts/:id with suspended', () => {
     }
     expect(await fleet.census()).toBe(0);
     await fleet.stop();
-  }, 60_000);
+  });
 });

@@ -63,7 +63,7 @@ describe('requests with an Idempotency-Key', () => {
     const [refused] = responses.filter(({ status }) => status !== 202);
     if (refused === undefined) throw new Error('No request was refused.');
     expectProblem(refused, 503, 'unavailable');
-  }, 40_000);
+  });
 
   it('do not count as overload while they wait for the first request with their key', async () => {
     const holdKey = `
@@ -75,5 +75,5 @@ describe('requests with an Idempotency-Key', () => {
       expect(new Set(others.map(({ status }) => status))).toEqual(new Set([202]));
       await Promise.all(held);
     });
-  }, 40_000);
+  });
 });

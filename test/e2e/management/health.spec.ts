@@ -85,7 +85,7 @@ describe('The management port', () => {
     worker.setClock(0);
     await until(async () => (await ready(url)).code === 200, 20_000);
     await fleet.stop();
-  }, 60_000);
+  });
 
   it('is live but not ready while the process waits for another one to migrate the schema', async () => {
     const other = new Client({ connectionString: api.environment.DATABASE_URL });
@@ -107,7 +107,7 @@ describe('The management port', () => {
     } finally {
       await worker.kill();
     }
-  }, 60_000);
+  });
 
   it('keeps a process from starting when it is in use, with an error that names the setting', async () => {
     const start = api.join({ MANAGEMENT_PORT: new URL(api.managementUrl).port });

@@ -145,7 +145,7 @@ describe('The metrics of an API process', () => {
     } finally {
       link.resume();
     }
-  }, 40_000);
+  });
 });
 
 describe('The metrics of the store', () => {
@@ -193,5 +193,5 @@ describe('The metrics of a worker', () => {
     await until(async () => (await ends()) === '1,1,1,0,3', 15_000).catch(() => undefined);
     expect(await ends()).toBe('1,1,1,0,3');
     await fleet.stop();
-  }, 40_000);
+  });
 });

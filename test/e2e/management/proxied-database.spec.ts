@@ -59,5 +59,5 @@ describe('A connection to the database', () => {
     const api = Program.run('dist/apps/api/main.js', { DATABASE_URL: url, API_KEY_PEPPER: 'p'.repeat(32), PORT: '0' });
     expect(await api.ended()).toBe(1);
     expect(api.output).toMatch(/^api: DATABASE_URL leads to a proxy [^\n]*\n$/);
-  }, 30_000);
+  });
 });

@@ -8,8 +8,6 @@ const basic = (user: string, password: string) => `Basic ${Buffer.from(`${user}:
 
 const missing = CHROMIUM === undefined ? 'no Chromium to open /queues with; CHROMIUM_PATH may name one.' : null;
 
-jest.setTimeout(60_000);
-
 describe('The queue pages', () => {
   const api = ownApi();
   const account = accountOf(api);

@@ -4,8 +4,6 @@ import { CHROMIUM, startBrowser } from '../../support/browser.js';
 import { OPERATIONS } from '../../support/documented.js';
 import { describeUnless } from '../../support/skipping.js';
 
-jest.setTimeout(60_000);
-
 const missing = CHROMIUM === undefined ? 'no Chromium to open /docs with; CHROMIUM_PATH may name one.' : null;
 
 describeUnless(missing)('In a browser', () => {
