@@ -2,6 +2,7 @@
 import { prepare, runJest } from '../apps/dev/prepare.mjs';
 
 const LONG = [
+  'test/architecture/format\\.',
   'test/bench/',
   'test/container/',
   'test/faults/(clocks|database-away|foreign-worker|killed|program-killed|retention|rolling-restart|tracing|verify)\\.',
