@@ -136,7 +136,11 @@ function typeErrors(sources: readonly Block[]): string[] {
   host.directoryExists = (path) =>
     ts.sys.directoryExists(path) || [...named.keys()].some((file) => file.startsWith(`${path}/`));
   const program = ts.createProgram([...named.keys()], compilerOptions, host);
-  return ts.getPreEmitDiagnostics(program).map(({ file, start, messageText }) => {
+  // Only of the blocks: another test checks the sources.
+  const diagnostics = [...named.keys()].flatMap((path) =>
+    ts.getPreEmitDiagnostics(program, program.getSourceFile(path)),
+  );
+  return diagnostics.map(({ file, start, messageText }) => {
     const line = file && start !== undefined ? file.getLineAndCharacterOfPosition(start).line : 0;
     const block = named.get(file?.fileName ?? '');
     const place = block ? `${block.page}:${block.line + line + 1}` : (file?.fileName ?? 'unknown');

@@ -1,7 +1,7 @@
-import { accountOf, expectProblem, joinedApi, OPERATOR, ownApi, pageOf, pagesOf } from '../../support/api.js';
+import { accountOf, expectProblem, joinedApi, OPERATOR, sharedApi, pageOf, pagesOf } from '../../support/api.js';
 
 describe('/admin/accounts/:id/api-keys', () => {
-  const api = ownApi();
+  const api = sharedApi();
   const other = joinedApi(api);
   const account = accountOf(api);
   const another = accountOf(api);

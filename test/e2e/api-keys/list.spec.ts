@@ -1,10 +1,18 @@
-import { accountForEach, expectProblem, joinedApi, ownApi, pageOf, pagesOf, type TestApi } from '../../support/api.js';
+import {
+  accountForEach,
+  expectProblem,
+  joinedApi,
+  sharedApi,
+  pageOf,
+  pagesOf,
+  type TestApi,
+} from '../../support/api.js';
 import { until } from '../../support/processes.js';
 
 const MINUTE_MS = 60_000;
 
 describe('GET /api-keys', () => {
-  const api = ownApi();
+  const api = sharedApi();
   const other = joinedApi(api);
   const account = accountForEach(api);
 

@@ -1,10 +1,14 @@
-import { expectProblem, ownApi } from '../../support/api.js';
+import { expectProblem, sharedApi } from '../../support/api.js';
 
 describe('POST /accounts responds 400 and stores nothing', () => {
-  const api = ownApi();
+  const api = sharedApi();
+  const stored = () => api.sql('SELECT id FROM sluice.accounts UNION ALL SELECT id FROM sluice.api_keys ORDER BY id');
+  let before: unknown;
+  beforeAll(async () => {
+    before = await stored();
+  });
   afterEach(async () => {
-    expect(await api.sql('SELECT id FROM sluice.accounts')).toEqual([]);
-    expect(await api.sql('SELECT id FROM sluice.api_keys')).toEqual([]);
+    expect(await stored()).toEqual(before);
   });
 
   it.each([
