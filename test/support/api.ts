@@ -1,15 +1,13 @@
-import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import pg from 'pg';
 import { createTestDatabase } from './database.js';
+import { shared, startHosted, type Settings } from './hosted-api.js';
 import { call, type HttpResponse, type Call } from './http.js';
 import type { Link } from './link.js';
 import { until } from './processes.js';
 
-export type Settings = Readonly<Record<string, string>>;
+export type { Settings };
+
 export type Key = string | { readonly key: string };
 type Body = object | string;
 type Headers = Call['headers'];
@@ -61,23 +59,8 @@ export interface BatchSending extends Omit<Sending, 'message'> {
   readonly messages?: readonly string[];
 }
 
-interface Started {
-  readonly url: string;
-  readonly managementUrl: string;
-}
-
-interface SharedApi extends Started {
-  /** The process that runs APIs for this Jest worker, see api-host.mjs. */
-  readonly host: string;
-  readonly environment: Settings;
-}
-
-const WORKERS = JSON.parse(process.env.TEST_APIS ?? '[]') as readonly SharedApi[];
-const SHARED = WORKERS[(Number(process.env.JEST_WORKER_ID ?? 1) - 1) % WORKERS.length];
-if (SHARED === undefined) throw new Error('No API for tests: start them with npm test.');
-
 /** The settings of all APIs of tests, but for their database. */
-export const { DATABASE_URL: SHARED_DATABASE_URL = '', ...SETTINGS } = SHARED.environment;
+export const { DATABASE_URL: SHARED_DATABASE_URL = '', ...SETTINGS } = shared.environment;
 export const OPERATOR = { key: SETTINGS.ADMIN_API_KEY ?? '' };
 
 /** Limits that no test exceeds. */
@@ -140,7 +123,7 @@ export class TestApi {
   }
 
   share(): void {
-    Object.assign(this, { ...SHARED, host: undefined });
+    Object.assign(this, shared);
     this.connect(SHARED_DATABASE_URL);
   }
 
@@ -309,26 +292,11 @@ export class TestApi {
     this.closing.push(() => this.pool.end());
   }
 
-  private async run(environment: Settings): Promise<void> {
-    const log = environment.LOG_LEVEL === 'silent' ? {} : { LOG_FILE: logFile() };
-    this.environment = { ...environment, ...log };
-    const { id, ...started } = await askHost('POST', '/', JSON.stringify(this.environment));
+  private async run(settings: Settings): Promise<void> {
+    const { stop, ...started } = await startHosted(settings);
     Object.assign(this, started);
-    this.closing.push(async () => {
-      await askHost('DELETE', `/${id}`);
-      if (log.LOG_FILE !== undefined) await rm(log.LOG_FILE, { force: true });
-    });
+    this.closing.push(stop);
   }
-}
-
-function logFile(): string {
-  return join(tmpdir(), `sluice-test-${randomBytes(8).toString('hex')}.log`);
-}
-
-async function askHost(method: string, path: string, body: string | null = null): Promise<Started & { id: number }> {
-  const response = await fetch(new URL(path, SHARED?.host), { method, body });
-  if (!response.ok) throw new Error(await response.text());
-  return (await response.json()) as Started & { id: number };
 }
 
 /** The key of a response that made one. */
