@@ -1,7 +1,7 @@
 import { METHODS, STATUS_CODES, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyInstance } from 'fastify';
 import { DomainError, type ErrorCode } from '#kernel/domain-error.js';
 import type { AddressBudget } from './address-budget.js';
 import { abandonedSockets, closeLingering, expectingContinue, newestOf, watchConnections } from './connections.js';
@@ -12,7 +12,6 @@ import { rawProblem, type RawProblem } from './raw-problem.js';
 import { NO_PATH, routedTarget } from './request-form.js';
 import { requestId } from './request-id.js';
 import type { RequestMetrics } from './request-metrics.js';
-import { sendProblem, setRateLimitHeaders, setStandardHeaders } from './response.js';
 import type { RouteTable } from './route-table.js';
 
 const MAX_HEADER_BYTES = 16 * 1024;
@@ -46,14 +45,6 @@ export function createEdge(options: EdgeOptions): FastifyAdapter {
     trustProxy: options.trustProxy.length === 0 ? false : [...options.trustProxy],
     clientErrorHandler: (error: ConnectionError, socket: Socket) => {
       respondToUnreadable(error, socket, options);
-    },
-    // Fastify runs no hook for a path that it can't decode.
-    frameworkErrors: (_error: Error, request: FastifyRequest, reply: FastifyReply) => {
-      options.cors(request.raw, reply.raw);
-      setStandardHeaders(request, reply);
-      setRateLimitHeaders(reply, [anonymous.take(request.ip).window]);
-      sendProblem(request, reply, new DomainError('malformed_request', 'The path has invalid percent-encoding.'));
-      options.metrics.unreadable(reply.statusCode, request.id);
     },
     rewriteUrl: (request: IncomingMessage) => {
       const target = routedTarget(request);

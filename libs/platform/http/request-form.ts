@@ -9,14 +9,26 @@ const HOST = /^(\[[0-9a-f:.]+\]|[\w.~!$&'()*+;=%-]*)(:\d*)?$/i;
 export const NO_PATH = '/*';
 
 /**
- * The path and query under which a request is routed. A target that is not a path is replaced by a path that no route
- * has, because the router runs no hook for any other target.
+ * The path and query under which a request is routed. A target that is not a path, or that can't be decoded, is replaced
+ * by a path that no route has, because the router runs no hook for it.
  */
 export function routedTarget({ url = '' }: Pick<IncomingMessage, 'url'>): string {
+  if (!isDecodable(url)) return NO_PATH;
   if (url.startsWith('/')) return url;
   if (!ORIGIN.test(url)) return NO_PATH;
   const path = url.replace(ORIGIN, '');
   return path.startsWith('/') ? path : `/${path}`;
+}
+
+/** Whether the percent-encoding before the query is valid. */
+function isDecodable(target: string): boolean {
+  if (!target.includes('%')) return true;
+  try {
+    decodeURI(target.replace(/\?.*/s, ''));
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /**
@@ -35,7 +47,8 @@ export function requestError(request: IncomingMessage, target: string): DomainEr
     return malformed('The only supported Transfer-Encoding is chunked, in HTTP/1.1.');
   }
   const isPath = target.startsWith('/') || ORIGIN.test(target) || isForServer(request.method, target);
-  return isPath && !target.includes('#') ? undefined : malformed('The target must be a path, without a fragment.');
+  if (!isPath || target.includes('#')) return malformed('The target must be a path, without a fragment.');
+  return isDecodable(target) ? undefined : malformed('The path has invalid percent-encoding.');
 }
 
 /** Whether a request asks for the methods of the server as a whole (RFC 9110, 9.3.7). */

@@ -58,9 +58,9 @@ export function addRequestHooks(fastify: FastifyInstance, options: RequestHookOp
   });
   fastify.addHook('onRequest', (request, reply, done) => {
     cors(request.raw, reply.raw);
-    const overloaded = isOverloaded() ? overload(anonymous, request) : null;
-    const error = overloaded === null ? requestError(request.raw, request.originalUrl) : undefined;
-    const refusal = overloaded ?? (error === undefined ? earlyCheck.refusal(request) : null);
+    const refusal = isOverloaded()
+      ? overload(anonymous, request)
+      : (malformed(anonymous, request) ?? earlyCheck.refusal(request));
     if (refusal !== null) {
       reply.hijack();
       request.rateLimit = refusal.windows;
@@ -75,10 +75,9 @@ export function addRequestHooks(fastify: FastifyInstance, options: RequestHookOp
     metrics.watch(request, reply);
     if (tracing !== null) traceRequest(tracing, request, reply);
     setStandardHeaders(request, reply);
-    if (error !== undefined) request.rateLimit = [anonymous.take(request.ip).window];
     requests.run(() => {
       // The client may have disconnected in the meantime.
-      if (request.raw.socket.writable) done(error);
+      if (request.raw.socket.writable) done();
       else reply.hijack();
     });
   });
@@ -105,6 +104,11 @@ function buffers(responses: BufferBudget, request: FastifyRequest, reply: Fastif
 
 function overload(anonymous: AddressBudget, { ip }: FastifyRequest): Refusal {
   return { error: OVERLOADED, windows: exhausted([anonymous.peek(ip)], UNAVAILABLE_RETRY_AFTER) };
+}
+
+function malformed(anonymous: AddressBudget, { raw, originalUrl, ip }: FastifyRequest): Refusal | null {
+  const error = requestError(raw, originalUrl);
+  return error === undefined ? null : { error, windows: [anonymous.take(ip).window] };
 }
 
 function windowsOf(request: FastifyRequest, reply: FastifyReply, anonymous: AddressBudget): readonly RateLimitWindow[] {

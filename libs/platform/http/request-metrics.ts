@@ -60,6 +60,8 @@ export class RequestMetrics {
     if (error.code === 'unavailable') {
       this.observe(NONE, NONE, status, 0);
       this.log.overloaded();
+    } else if (error.code === 'malformed_request') {
+      this.unreadable(status, request.id);
     } else {
       this.record(request, status, 0, caller);
     }

@@ -21,6 +21,7 @@ describe('while requests wait for longer than MAX_WAIT_MS for more than a second
   it.each([
     ['a message', 'open', () => api.send(account, { message: 'refused'.padEnd(60_000, '.') })],
     ['an anonymous client', 'open', () => call(api.url, { path: '/messages' })],
+    ['a path that cannot be decoded', 'open', () => call(api.url, { path: '/%zz' })],
     ['what would take long to read', 'closed', () => api.send(account, { message: 'refused'.padEnd(200_000, '.') })],
   ])('%s gets 503 unavailable at once, and its connection stays %s', async (_name, connection, ask) => {
     const response = await ask();
