@@ -6,7 +6,6 @@ const LONG = [
   'test/bench/',
   'test/container/',
   'test/faults/(clocks|database-away|foreign-worker|killed|program-killed|retention|rolling-restart|tracing|verify)\\.',
-  'test/neighbours/lists\\.',
 ];
 
 const args = process.argv.slice(2);

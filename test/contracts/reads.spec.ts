@@ -109,4 +109,18 @@ describe('Reads', () => {
     expect(most).toBe(3);
     await expect(read('a')).resolves.toEqual([]);
   });
+
+  it('of a caller wait after a large result, a millisecond for every 16 KiB', async () => {
+    const reads = new Reads({ prepared: () => Promise.resolve([]) } as unknown as Database, {
+      perCaller: 1,
+      maxWaitMs: 20,
+    });
+    await reads.query('a', 'name', 'text', [], () => 200 * 16_384);
+    const since = performance.now();
+    await reads.query('b', 'name', 'text', []);
+    const others = performance.now() - since;
+    await reads.query('a', 'name', 'text', []);
+    expect(performance.now() - since).toBeGreaterThan(150);
+    expect(others).toBeLessThan(100);
+  });
 });
