@@ -11,6 +11,7 @@ import { BatchMetrics } from '#platform/management/batch-metrics.js';
 import { Metrics } from '#platform/management/metrics.js';
 import { LOGGER, SETTINGS, TRACING } from '#platform/platform.module.js';
 import { provide, provideAs } from '#platform/provide.js';
+import { RedisUnreachable, requireUsableRedis } from '#platform/redis/usable-redis.js';
 import type { Settings } from '#platform/settings.js';
 import type { Tracing } from '#platform/tracing/tracing.js';
 import { UsageError } from '#platform/usage-error.js';
@@ -18,10 +19,14 @@ import { BullMqDeliveryQueue } from './adapters/bullmq/bullmq-delivery-queue.js'
 import { clockWatchOptions, Consumer } from './adapters/bullmq/consumer.js';
 import { QueueConnection } from './adapters/bullmq/queue-connection.js';
 import { QueuePages } from './adapters/bullmq/queue-pages.js';
-import { PostgresJobEvents } from './adapters/bullmq/tables/postgres-job-events.js';
-import { PostgresQueueMaintenance } from './adapters/bullmq/tables/postgres-queue-maintenance.js';
-import { PostgresStrayMessages } from './adapters/bullmq/tables/postgres-stray-messages.js';
-import { queueDepth } from './adapters/bullmq/tables/queue-depth.js';
+import { PostgresQueueConnection } from './adapters/bullmq/postgres/postgres-queue-connection.js';
+import { PostgresJobEvents } from './adapters/bullmq/postgres/postgres-job-events.js';
+import { PostgresQueueMaintenance } from './adapters/bullmq/postgres/postgres-queue-maintenance.js';
+import { PostgresStrayMessages } from './adapters/bullmq/postgres/postgres-stray-messages.js';
+import { RedisJobEvents } from './adapters/bullmq/redis/redis-job-events.js';
+import { RedisQueueMaintenance } from './adapters/bullmq/redis/redis-queue-maintenance.js';
+import { RedisStrayMessages } from './adapters/bullmq/redis/redis-stray-messages.js';
+import { RedisQueueConnection } from './adapters/bullmq/redis/redis-queue-connection.js';
 import { MessagesController } from './adapters/http/messages.controller.js';
 import { LoggingHandler } from './adapters/logging-handler.js';
 import { DeliveryMetrics } from './adapters/monitoring/delivery-metrics.js';
@@ -77,12 +82,23 @@ export { ClockWatch, Consumer, QueuePages, StrayMessages };
 function queueConnection({ asynchronousCommit = false }): FactoryProvider {
   return {
     provide: QueueConnection,
-    useFactory: async ({ database: { url, poolSize }, queueName }: Settings, logger: Logger, database: Database) => {
+    useFactory: async (settings: Settings, logger: Logger, database: Database) => {
+      const { queueName, redisUrl } = settings;
+      const { url, poolSize } = settings.database;
       await requireQueue(database, queueName);
       const onError = (error: Error) => {
         logger.warn({ err: error }, 'queue connection failed');
       };
-      return new QueueConnection({ url, poolSize, queueName, asynchronousCommit, onError });
+      if (redisUrl !== null) {
+        await requireUsableRedis(redisUrl).catch((error: unknown) => {
+          if (!(error instanceof RedisUnreachable)) throw error;
+          logger.error(`${error.message} Messages wait in the outbox until it can.`);
+        });
+        const connection = new RedisQueueConnection({ url: redisUrl, queueName, onError });
+        await connection.opened();
+        return connection;
+      }
+      return new PostgresQueueConnection({ url, poolSize, queueName, asynchronousCommit, onError });
     },
     inject: [SETTINGS, LOGGER, Database],
   };
@@ -109,7 +125,33 @@ async function requireQueue(database: Database, name: string): Promise<void> {
   throw new UsageError(`QUEUE_NAME must be "${stored}", the queue of this database; it is "${name}".`);
 }
 
-const strayMessages = provideAs(StrayMessages, PostgresStrayMessages, [Database, QueueConnection]);
+/** What is known of jobs beside BullMQ's public API depends on where they are. */
+const strayMessages: FactoryProvider<StrayMessages> = {
+  provide: StrayMessages,
+  useFactory: (database: Database, queue: QueueConnection) =>
+    queue instanceof RedisQueueConnection
+      ? new RedisStrayMessages(database, queue)
+      : new PostgresStrayMessages(database, queue),
+  inject: [Database, QueueConnection],
+};
+
+const jobEvents: FactoryProvider<JobEvents> = {
+  provide: JobEvents,
+  useFactory: (database: Database, queue: QueueConnection) =>
+    queue instanceof RedisQueueConnection
+      ? new RedisJobEvents(database, queue)
+      : new PostgresJobEvents(database, queue),
+  inject: [Database, QueueConnection],
+};
+
+const queueMaintenance: FactoryProvider<QueueMaintenance> = {
+  provide: QueueMaintenance,
+  useFactory: (database: Database, queue: QueueConnection, { worker }: Settings) =>
+    queue instanceof RedisQueueConnection
+      ? new RedisQueueMaintenance(queue)
+      : new PostgresQueueMaintenance(database, queue, worker),
+  inject: [Database, QueueConnection, SETTINGS],
+};
 
 /** Parts of the settings that constructors take. */
 const WORKER = Symbol('settings of workers');
@@ -123,7 +165,7 @@ function setting(token: symbol, read: (settings: Settings) => unknown): FactoryP
 
 /** The store, the queue, and the background tasks of every process. */
 const core: Provider[] = [
-  setting(WORKER, ({ queueName, worker }) => ({ queueName, ...worker })),
+  setting(WORKER, ({ worker }) => worker),
   setting(CLOCK_WATCH, ({ worker }) => clockWatchOptions(worker)),
   setting(STORAGE_CAPS, ({ maxStoredMb }) => storageCaps(maxStoredMb)),
   setting(RETENTION_DAYS, ({ retentionDays }) => retentionDays),
@@ -142,8 +184,8 @@ const core: Provider[] = [
   provideAs(Partitions, PostgresPartitions, [Database]),
   provide(BullMqDeliveryQueue, [QueueConnection, WORKER]),
   { provide: DeliveryQueue, useExisting: BullMqDeliveryQueue },
-  provideAs(JobEvents, PostgresJobEvents, [Database, QueueConnection]),
-  provideAs(QueueMaintenance, PostgresQueueMaintenance, [Database, QueueConnection, WORKER]),
+  jobEvents,
+  queueMaintenance,
   strayMessages,
   provide(QueuePages, [QueueConnection]),
   provide(OutboxRelay, [Outbox, DeliveryQueue, RelayMonitor]),
@@ -163,10 +205,10 @@ const core: Provider[] = [
   provide(ApplyRetention, [Partitions, RETENTION_DAYS, RetentionMonitor]),
   {
     provide: 'metrics of the store',
-    useFactory: (metrics: Metrics, { queue }: QueueConnection) => {
+    useFactory: (metrics: Metrics, queue: QueueConnection) => {
       addStoreGauges(metrics, {
         backlog: outboxBacklog,
-        depth: (database) => queueDepth(database, queue.name),
+        depth: (database) => queue.depth(database),
         reconciler: reconcilerStatus,
       });
     },

@@ -12,6 +12,7 @@ const BEARER_TOKEN = matching(
   true,
 );
 const DATABASE_URL = url('postgres://user:password@host:5432/database', /^postgres(ql)?:\/\/./);
+const REDIS_URL = url('redis://user:password@host:6379/0', /^rediss?:\/\/[^/]*(\/\d*)?$/);
 const COLLECTOR_URL = url('http://127.0.0.1:4318', /^https?:\/\/./);
 const NETWORKS = listOf('addresses and networks like 10.0.0.0/8', isNetwork);
 const ORIGINS = listOf('origins like https://app.example.com', isOrigin);
@@ -55,6 +56,8 @@ export function readSettings(variables: Readonly<Record<string, string | undefin
       ),
       poolSize: env.integer('DATABASE_POOL_SIZE', 10, 2, 1_000),
     },
+    /** Null when PostgreSQL carries the queue as well. */
+    redisUrl: env.read('REDIS_URL', null, REDIS_URL),
     reads: {
       perAccount: env.integer('READS_PER_ACCOUNT', 2, 1, 1_000),
       timeoutMs: env.integer('READ_TIMEOUT_MS', 2_000, 10, 600_000),

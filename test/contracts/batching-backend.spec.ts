@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createPostgresBackend, withBackend, type Job, type Worker } from 'bullmq';
 import { BullMqDeliveryQueue } from '#messages/adapters/bullmq/bullmq-delivery-queue.js';
-import { EXCHANGE_JOBS } from '#messages/adapters/bullmq/tables/exchange-jobs.sql.js';
+import { EXCHANGE_JOBS } from '#messages/adapters/bullmq/postgres/exchange-jobs.sql.js';
 import { fromJob, type DeliveryJobData } from '#messages/adapters/bullmq/delivery-job.js';
 import { aMessage, jobOf, messages, TRACEPARENT } from '../support/messages.js';
 import { until } from '../support/processes.js';

@@ -1,7 +1,9 @@
 import type { Job, WorkerOptions } from 'bullmq';
 import { BullMqDeliveryQueue } from '#messages/adapters/bullmq/bullmq-delivery-queue.js';
 import { fromJob, type DeliveryJobData } from '#messages/adapters/bullmq/delivery-job.js';
-import { QueueConnection } from '#messages/adapters/bullmq/queue-connection.js';
+import type { QueueConnection } from '#messages/adapters/bullmq/queue-connection.js';
+import { RedisQueueConnection } from '#messages/adapters/bullmq/redis/redis-queue-connection.js';
+import { PostgresQueueConnection } from '#messages/adapters/bullmq/postgres/postgres-queue-connection.js';
 import type { Job as DeliveryJob } from '#messages/application/deliveries.js';
 
 export const QUEUE_NAME = 'contract';
@@ -10,20 +12,27 @@ const TOKEN = 'token';
 
 type Options = Partial<Omit<WorkerOptions, 'connection'>>;
 
-/** What one process of Sluice has of BullMQ. */
+/** What one process of Sluice has of BullMQ on PostgreSQL. */
 export function openBullMq(url: string) {
-  const connection = new QueueConnection({
-    ...{ url, poolSize: 10, queueName: QUEUE_NAME, asynchronousCommit: true },
-    onError: ignore,
-  });
+  const options = { url, poolSize: 10, queueName: QUEUE_NAME, asynchronousCommit: true, onError: ignore };
+  return openBullMqOn(new PostgresQueueConnection(options));
+}
+
+/** What one process of Sluice has of BullMQ on Redis. */
+export async function openBullMqOnRedis(url: string) {
+  const connection = new RedisQueueConnection({ url, queueName: QUEUE_NAME, onError: ignore });
+  await connection.opened();
+  return openBullMqOn(connection);
+}
+
+export type BullMqProcess = ReturnType<typeof openBullMqOn<QueueConnection>>;
+
+function openBullMqOn<Connection extends QueueConnection>(connection: Connection) {
   const bullmq = connection.queue;
   const workers: { close(): Promise<void> }[] = [];
   const takers = new Map<string, ReturnType<typeof open>>();
-  const open = (processor: (() => Promise<void>) | undefined, options: Options) => {
-    const worker = new connection.classes.Worker<DeliveryJobData>(QUEUE_NAME, processor, {
-      ...{ connection: connection.pool, autorun: false, lockDuration: 60_000 },
-      ...options,
-    });
+  const open = (processor: () => Promise<unknown>, options: Options) => {
+    const worker = connection.createWorker(processor, { autorun: false, lockDuration: 60_000, ...options });
     worker.on('error', ignore);
     workers.push(worker);
     return worker;
@@ -50,7 +59,7 @@ export function openBullMq(url: string) {
      */
     take: async (options: Options = {}) => {
       const kind = JSON.stringify(options);
-      const taker = takers.get(kind) ?? open(undefined, options);
+      const taker = takers.get(kind) ?? open(() => Promise.resolve(), options);
       takers.set(kind, taker);
       const job = (await taker.getNextJob(TOKEN, { block: false })) as Job<DeliveryJobData> | undefined;
       if (job === undefined) return null;

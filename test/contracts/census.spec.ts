@@ -1,7 +1,9 @@
 import { reconcilerStatus } from '#messages/adapters/postgres/reconciler-status.js';
 import type { Message } from '#messages/domain/message.js';
 import { aClaim, after, aMessage } from '../support/messages.js';
-import { openReconciling, type Reconciling } from './reconciling-process.js';
+import { NO_REDIS } from '../support/redis.js';
+import { describeUnless } from '../support/skipping.js';
+import { openReconciling, openReconcilingOnRedis, type Reconciling } from './reconciling-process.js';
 
 const lapsed = () => aClaim({ expiresAt: new Date(Date.now() - 1_000) });
 const held = () => aClaim({ expiresAt: new Date(Date.now() + 60_000) });
@@ -39,7 +41,7 @@ const losses: Record<string, (parts: Reconciling) => Promise<Message>> = {
     await (await parts.take('ours'))?.failForGood('The store is away.');
     await parts.reconcile();
     await relayed(parts);
-    await parts.store.sql('DELETE FROM bullmq.job WHERE id = $1', [message.jobId]);
+    await parts.queue.lose(message.jobId);
     return message;
   },
   'failed by the queue because its workers were silent': async (parts) => {
@@ -82,161 +84,165 @@ async function relayed({ relay, bullmq }: Reconciling): Promise<string[]> {
   return (await bullmq.bullmq.getWaiting()).map(({ id }) => id ?? '');
 }
 
-describe('The census', () => {
-  let parts: Reconciling;
-  beforeAll(async () => {
-    parts = await openReconciling();
-  });
-  beforeEach(() => parts.store.reset());
-  afterAll(() => parts.close());
+for (const [name, open, missing] of [
+  ['PostgreSQL', openReconciling, null],
+  ['Redis', openReconcilingOnRedis, NO_REDIS],
+] as const)
+  describeUnless(missing)(`The census with a queue on ${name}`, () => {
+    let parts: Reconciling;
+    beforeAll(async () => {
+      parts = await open();
+    });
+    beforeEach(() => parts.reset());
+    afterAll(() => parts.close());
 
-  const expectNothing = async () => {
-    expect(await parts.strays.count()).toBe(0);
-    expect(await parts.strays.findNext(10)).toEqual([]);
-    expect(await parts.reconcile()).toEqual([]);
-  };
+    const expectNothing = async () => {
+      expect(await parts.strays.count()).toBe(0);
+      expect(await parts.strays.findNext(10)).toEqual([]);
+      expect(await parts.reconcile()).toEqual([]);
+    };
 
-  describe('counts nothing', () => {
-    it('of what is final, waits in the outbox or is claimed', async () => {
-      for (const status of ['delivered', 'failed', 'cancelled'] as const) await parts.store.put(aMessage({ status }));
-      await parts.store.commit(aMessage());
-      await parts.store.commit(aMessage({ status: 'processing', claim: lapsed() }));
-      await parts.store.put(aMessage({ status: 'processing', claim: held() }));
-      await expectNothing();
+    describe('counts nothing', () => {
+      it('of what is final, waits in the outbox or is claimed', async () => {
+        for (const status of ['delivered', 'failed', 'cancelled'] as const) await parts.store.put(aMessage({ status }));
+        await parts.store.commit(aMessage());
+        await parts.store.commit(aMessage({ status: 'processing', claim: lapsed() }));
+        await parts.store.put(aMessage({ status: 'processing', claim: held() }));
+        await expectNothing();
+      });
+
+      it('of what waits for the end of a suspension', async () => {
+        const message = aMessage();
+        await parts.store.commit(message);
+        await parts.store.sql(`UPDATE sluice.outbox SET suspended_account = $1, due_at = 'infinity'`, [
+          message.state.accountId,
+        ]);
+        await expectNothing();
+      });
+
+      it('of what has a job that waits, runs, or waits for its next attempt', async () => {
+        const delayed = await enqueued(parts);
+        await (await parts.take('foreign'))?.fail('once more');
+        const running = await enqueued(parts);
+        await parts.take('foreign');
+        const waiting = await enqueued(parts);
+        await expectNothing();
+        for (const message of [delayed, running, waiting]) expect(await parts.store.find(message)).toEqual(message);
+      });
+
+      it('of what was retried and has the job of its new round', async () => {
+        const message = aMessage({ retries: 1 });
+        await parts.store.put(message);
+        await parts.bullmq.queue.add([aMessage({ ...message.state, retries: 0 })]);
+        await (await parts.take('foreign'))?.failForGood('before the retry');
+        await parts.bullmq.queue.add([message]);
+        await expectNothing();
+      });
     });
 
-    it('of what waits for the end of a suspension', async () => {
-      const message = aMessage();
-      await parts.store.commit(message);
-      await parts.store.sql(`UPDATE sluice.outbox SET suspended_account = $1, due_at = 'infinity'`, [
-        message.state.accountId,
-      ]);
-      await expectNothing();
-    });
-
-    it('of what has a job that waits, runs, or waits for its next attempt', async () => {
-      const delayed = await enqueued(parts);
-      await (await parts.take('foreign'))?.fail('once more');
-      const running = await enqueued(parts);
-      await parts.take('foreign');
-      const waiting = await enqueued(parts);
-      await expectNothing();
-      for (const message of [delayed, running, waiting]) expect(await parts.store.find(message)).toEqual(message);
-    });
-
-    it('of what was retried and has the job of its new round', async () => {
-      const message = aMessage({ retries: 1 });
-      await parts.store.put(message);
-      await parts.bullmq.queue.add([aMessage({ ...message.state, retries: 0 })]);
-      await (await parts.take('foreign'))?.failForGood('before the retry');
-      await parts.bullmq.queue.add([message]);
-      await expectNothing();
-    });
-  });
-
-  it.each(Object.keys(losses))('counts and requeues a message that is %s, and reads no end of it', async (loss) => {
-    const message = (await losses[loss]?.(parts)) ?? aMessage();
-    expect(await parts.strays.count()).toBe(1);
-    const { id, jobId, state } = message;
-    expect(await parts.strays.findNext(10)).toEqual([{ id, retries: state.retries, jobId, endedElsewhere: null }]);
-    expect((await parts.events.read(null)).ends).toEqual([]);
-    expect(await parts.follower.run()).toBe(0);
-    expect(await parts.reconcile()).toEqual([{ requeued: 1, followed: 0 }]);
-    expect(await parts.strays.count()).toBe(0);
-    expect(await relayed(parts)).toContain(message.jobId);
-    expect(await parts.strays.count()).toBe(0);
-    expect(await parts.follower.run()).toBe(0);
-    expect(await parts.store.find(message)).toEqual(message);
-  });
-
-  describe.each(endings)('of a message that was $ending', ({ tidy, end, expected }) => {
-    it('counts one, and stores how it ended', async () => {
-      const message = await enqueued(parts);
-      const takenAt = Date.now();
-      await end(parts);
+    it.each(Object.keys(losses))('counts and requeues a message that is %s, and reads no end of it', async (loss) => {
+      const message = (await losses[loss]?.(parts)) ?? aMessage();
       expect(await parts.strays.count()).toBe(1);
-      expect(await parts.reconcile()).toEqual([{ requeued: 0, followed: 1 }]);
-      expect((await parts.store.find(message))?.state).toMatchObject({ ...expected, claim: null });
-      const { status: outcome, failureReason: error } = expected;
-      const [attempt, ...others] = (await parts.messages.attempts(message.state.accountId, message.id)) ?? [];
-      expect([attempt, others]).toMatchObject([{ number: 1, outcome, error }, []]);
-      if (attempt !== undefined && !tidy) {
-        expect(attempt.startedAt.getTime()).toBeGreaterThanOrEqual(takenAt);
-        expect(attempt.startedAt.getTime()).toBeLessThanOrEqual(takenAt + (attempt.durationMs ?? 0) + 15_000);
+      const { id, jobId, state } = message;
+      expect(await parts.strays.findNext(10)).toEqual([{ id, retries: state.retries, jobId, endedElsewhere: null }]);
+      expect((await parts.events.read(null)).ends).toEqual([]);
+      expect(await parts.follower.run()).toBe(0);
+      expect(await parts.reconcile()).toEqual([{ requeued: 1, followed: 0 }]);
+      expect(await parts.strays.count()).toBe(0);
+      expect(await relayed(parts)).toContain(message.jobId);
+      expect(await parts.strays.count()).toBe(0);
+      expect(await parts.follower.run()).toBe(0);
+      expect(await parts.store.find(message)).toEqual(message);
+    });
+
+    describe.each(endings)('of a message that was $ending', ({ tidy, end, expected }) => {
+      it('counts one, and stores how it ended', async () => {
+        const message = await enqueued(parts);
+        const takenAt = Date.now();
+        await end(parts);
+        expect(await parts.strays.count()).toBe(1);
+        expect(await parts.reconcile()).toEqual([{ requeued: 0, followed: 1 }]);
+        expect((await parts.store.find(message))?.state).toMatchObject({ ...expected, claim: null });
+        const { status: outcome, failureReason: error } = expected;
+        const [attempt, ...others] = (await parts.messages.attempts(message.state.accountId, message.id)) ?? [];
+        expect([attempt, others]).toMatchObject([{ number: 1, outcome, error }, []]);
+        if (attempt !== undefined && !tidy) {
+          expect(attempt.startedAt.getTime()).toBeGreaterThanOrEqual(takenAt);
+          expect(attempt.startedAt.getTime()).toBeLessThanOrEqual(takenAt + (attempt.durationMs ?? 0) + 15_000);
+        }
+        await expectNothing();
+        expect(await relayed(parts)).toEqual([]);
+      });
+
+      it('is read from the events, unless its job is gone after it failed', async () => {
+        const { id, state } = await enqueued(parts);
+        const { position } = await parts.events.read(null);
+        await end(parts);
+        const { attempts, failureReason: failedReason } = expected;
+        const run = tidy ? null : { startedAt: expect.any(Date) as Date, endedAt: expect.any(Date) as Date };
+        const expectedEnds =
+          tidy && failedReason !== null ? [] : [{ id, retries: state.retries, attempts, failedReason, run }];
+        const read = await parts.events.read(position);
+        expect(read.ends).toEqual(expectedEnds);
+        // Read again until it is followed.
+        expect((await parts.events.read(read.position)).ends).toEqual(expectedEnds);
+        expect(await parts.follower.run()).toBe(expectedEnds.length);
+        expect((await parts.events.read(position)).ends).toEqual([]);
+      });
+    });
+
+    it('counts the attempts that another\u2019s worker has made', async () => {
+      const message = await enqueued(parts);
+      for (let attempt = 1; attempt < 3; attempt++) {
+        await (await parts.take('foreign'))?.fail('once more');
+        await (await parts.bullmq.bullmq.getJob(message.jobId))?.promote();
       }
-      await expectNothing();
+      await (await parts.take('foreign'))?.complete();
+      expect(await parts.follower.run()).toBe(1);
+      expect((await parts.store.find(message))?.state).toMatchObject({ status: 'delivered', attempts: 3, failures: 2 });
+    });
+
+    it('counts an attempt of another\u2019s worker that was lost', async () => {
+      const message = await enqueued(parts);
+      await parts.bullmq.take({ lockDuration: 1 });
+      const other = parts.bullmq.run({ stalledInterval: 20 });
+      await parts.store.until(async () => (await parts.follower.run()) === 1);
+      await other.close();
+      expect((await parts.store.find(message))?.state).toMatchObject({ status: 'delivered', attempts: 2 });
+    });
+
+    it('counts all of them, and finds them in steps, from the oldest on and then again', async () => {
+      const all = [2, 0, 1].map((minutes) => aMessage({ createdAt: after(minutes * 60_000) }));
+      for (const message of all) await parts.store.put(message);
+      const next = async () => (await parts.strays.findNext(2)).map(({ id }) => id);
+      const found = async () => (await reconcilerStatus(parts.database)).strays;
+      const [first, second] = [[all[1]?.id, all[2]?.id], [all[0]?.id]];
+      expect(await parts.strays.count()).toBe(3);
+      for (const expected of [first, second, first]) expect(await next()).toEqual(expected);
+      expect(await found()).toBe(3);
+      await next();
+      await parts.strays.requeue(await parts.strays.findNext(10));
+      expect(await parts.strays.findNext(10)).toEqual([]);
+      expect(await found()).toBe(0);
+    });
+
+    it('requeues all of them in one run, however many', async () => {
+      const all = Array.from({ length: 1_100 }, () => aMessage());
+      for (const message of all) await parts.store.put(message);
+      expect(await parts.reconcile()).toEqual([{ requeued: 1_100, followed: 0 }]);
+      expect(await parts.strays.count()).toBe(0);
+    });
+
+    it('does no harm when what it requeues is no stray any more', async () => {
+      const message = aMessage();
+      await parts.store.put(message);
+      const strays = await parts.strays.findNext(10);
+      expect(strays).toHaveLength(1);
+      await parts.bullmq.queue.add([message]);
+      const job = await parts.take('ours');
+      await parts.strays.requeue(strays);
+      // The worker that has the job keeps it.
       expect(await relayed(parts)).toEqual([]);
-    });
-
-    it('is read from the events, unless its job is gone after it failed', async () => {
-      const { id, state } = await enqueued(parts);
-      const { position } = await parts.events.read(null);
-      await end(parts);
-      const { attempts, failureReason: failedReason } = expected;
-      const run = tidy ? null : { startedAt: expect.any(Date) as Date, endedAt: expect.any(Date) as Date };
-      const expectedEnds =
-        tidy && failedReason !== null ? [] : [{ id, retries: state.retries, attempts, failedReason, run }];
-      const read = await parts.events.read(position);
-      expect(read.ends).toEqual(expectedEnds);
-      // Read again until it is followed.
-      expect((await parts.events.read(read.position)).ends).toEqual(expectedEnds);
-      expect(await parts.follower.run()).toBe(expectedEnds.length);
-      expect((await parts.events.read(position)).ends).toEqual([]);
+      await job?.complete();
     });
   });
-
-  it('counts the attempts that another\u2019s worker has made', async () => {
-    const message = await enqueued(parts);
-    for (let attempt = 1; attempt < 3; attempt++) {
-      await (await parts.take('foreign'))?.fail('once more');
-      await (await parts.bullmq.bullmq.getJob(message.jobId))?.promote();
-    }
-    await (await parts.take('foreign'))?.complete();
-    expect(await parts.follower.run()).toBe(1);
-    expect((await parts.store.find(message))?.state).toMatchObject({ status: 'delivered', attempts: 3, failures: 2 });
-  });
-
-  it('counts an attempt of another\u2019s worker that was lost', async () => {
-    const message = await enqueued(parts);
-    await parts.bullmq.take({ lockDuration: 1 });
-    const other = parts.bullmq.run({ stalledInterval: 20 });
-    await parts.store.until(async () => (await parts.follower.run()) === 1);
-    await other.close();
-    expect((await parts.store.find(message))?.state).toMatchObject({ status: 'delivered', attempts: 2 });
-  });
-
-  it('counts all of them, and finds them in steps, from the oldest on and then again', async () => {
-    const all = [2, 0, 1].map((minutes) => aMessage({ createdAt: after(minutes * 60_000) }));
-    for (const message of all) await parts.store.put(message);
-    const next = async () => (await parts.strays.findNext(2)).map(({ id }) => id);
-    const found = async () => (await reconcilerStatus(parts.database)).strays;
-    const [first, second] = [[all[1]?.id, all[2]?.id], [all[0]?.id]];
-    expect(await parts.strays.count()).toBe(3);
-    for (const expected of [first, second, first]) expect(await next()).toEqual(expected);
-    expect(await found()).toBe(3);
-    await next();
-    await parts.strays.requeue(await parts.strays.findNext(10));
-    expect(await parts.strays.findNext(10)).toEqual([]);
-    expect(await found()).toBe(0);
-  });
-
-  it('requeues all of them in one run, however many', async () => {
-    const all = Array.from({ length: 1_100 }, () => aMessage());
-    for (const message of all) await parts.store.put(message);
-    expect(await parts.reconcile()).toEqual([{ requeued: 1_100, followed: 0 }]);
-    expect(await parts.strays.count()).toBe(0);
-  });
-
-  it('does no harm when what it requeues is no stray any more', async () => {
-    const message = aMessage();
-    await parts.store.put(message);
-    const strays = await parts.strays.findNext(10);
-    expect(strays).toHaveLength(1);
-    await parts.bullmq.queue.add([message]);
-    const job = await parts.take('ours');
-    await parts.strays.requeue(strays);
-    // The worker that has the job keeps it.
-    expect(await relayed(parts)).toEqual([]);
-    await job?.complete();
-  });
-});

@@ -1,11 +1,19 @@
 import { WORKER_NAME } from '#messages/adapters/bullmq/delivery-job.js';
-import { PostgresJobEvents } from '#messages/adapters/bullmq/tables/postgres-job-events.js';
-import { PostgresQueueMaintenance } from '#messages/adapters/bullmq/tables/postgres-queue-maintenance.js';
-import { PostgresStrayMessages } from '#messages/adapters/bullmq/tables/postgres-stray-messages.js';
+import { PostgresJobEvents } from '#messages/adapters/bullmq/postgres/postgres-job-events.js';
+import { PostgresQueueMaintenance } from '#messages/adapters/bullmq/postgres/postgres-queue-maintenance.js';
+import { PostgresStrayMessages } from '#messages/adapters/bullmq/postgres/postgres-stray-messages.js';
 import { PostgresReconcilerTurn } from '#messages/adapters/postgres/postgres-reconciler-turn.js';
 import { JobFollower } from '#messages/application/job-follower.js';
 import { Reconciler } from '#messages/application/reconciler.js';
-import { openBullMq } from './bullmq-process.js';
+import { RedisJobEvents } from '#messages/adapters/bullmq/redis/redis-job-events.js';
+import { RedisQueueMaintenance } from '#messages/adapters/bullmq/redis/redis-queue-maintenance.js';
+import { RedisStrayMessages } from '#messages/adapters/bullmq/redis/redis-stray-messages.js';
+import type { JobEvents } from '#messages/application/job-events.js';
+import type { QueueMaintenance } from '#messages/application/queue-maintenance.js';
+import type { StrayMessages } from '#messages/application/stray-messages.js';
+import type { Database } from '#platform/database/database.js';
+import { TestRedis } from '../support/redis.js';
+import { openBullMq, openBullMqOnRedis, type BullMqProcess } from './bullmq-process.js';
 import { PostgresStore } from './postgres-store.js';
 
 export const LOCK_MS = 200;
@@ -18,15 +26,72 @@ const workers = {
   'tidy foreign': { removeOnComplete: atOnce, removeOnFail: atOnce },
 };
 
-/** A process on a store and a queue, with a reconciler and a follower of jobs that do not run by themselves. */
-export async function openReconciling() {
-  const store = await PostgresStore.open();
+/** A queue, and the ports that depend on where it is. */
+interface Queueing {
+  readonly bullmq: BullMqProcess;
+  ports(database: Database): { strays: StrayMessages; events: JobEvents; maintenance: QueueMaintenance };
+  /** Removes a job behind the back of everybody. */
+  lose(jobId: string): Promise<unknown>;
+  /** Empties the queue. */
+  empty(): Promise<unknown>;
+  close(): Promise<void>;
+}
+
+/** In the database of the store, which empties and closes it. */
+function queueOnPostgres(store: PostgresStore): Promise<Queueing> {
   const bullmq = openBullMq(store.url);
+  const { connection } = bullmq;
+  return Promise.resolve({
+    bullmq,
+    ports: (database) => ({
+      strays: new PostgresStrayMessages(database, connection),
+      events: new PostgresJobEvents(database, connection),
+      maintenance: new PostgresQueueMaintenance(database, connection, { lockMs: LOCK_MS }),
+    }),
+    lose: (jobId) => store.sql('DELETE FROM bullmq.job WHERE id = $1', [jobId]),
+    empty: () => Promise.resolve(),
+    close: () => bullmq.close(),
+  });
+}
+
+async function queueOnRedis(): Promise<Queueing & { redis: TestRedis }> {
+  const redis = await TestRedis.start();
+  const bullmq = await openBullMqOnRedis(redis.url);
+  const { connection } = bullmq;
+  return {
+    redis,
+    bullmq,
+    ports: (database) => ({
+      strays: new RedisStrayMessages(database, connection),
+      events: new RedisJobEvents(database, connection),
+      maintenance: new RedisQueueMaintenance(connection),
+    }),
+    lose: (jobId) => bullmq.bullmq.remove(jobId),
+    empty: () => connection.redis.flushall(),
+    close: async () => {
+      await bullmq.close();
+      await redis.stop();
+    },
+  };
+}
+
+/** A process on a store and a queue, with a reconciler and a follower of jobs that do not run by themselves. */
+export function openReconciling() {
+  return openOn(queueOnPostgres);
+}
+
+/** The same with the queue on a Redis. */
+export function openReconcilingOnRedis() {
+  return openOn(queueOnRedis);
+}
+
+async function openOn<Queue extends Queueing>(openQueue: (store: PostgresStore) => Promise<Queue>) {
+  const store = await PostgresStore.open();
+  const queue = await openQueue(store);
+  const { bullmq } = queue;
   const process = await store.process(bullmq.queue);
   const { database, deliveries, messages } = process;
-  const strays = new PostgresStrayMessages(database, bullmq.connection);
-  const events = new PostgresJobEvents(database, bullmq.connection);
-  const maintenance = new PostgresQueueMaintenance(database, bullmq.connection, { lockMs: LOCK_MS });
+  const { strays, events, maintenance } = queue.ports(database);
   const reports: unknown[] = [];
   const turn = new PostgresReconcilerTurn(database);
   const newReconciler = () =>
@@ -36,7 +101,7 @@ export async function openReconciling() {
     });
   const follower = new JobFollower(events, deliveries, { followingFailed: (error) => reports.push(error) });
   return {
-    ...{ ...process, store, bullmq, strays, events, maintenance, reports, turn, newReconciler, follower },
+    ...{ ...process, store, queue, bullmq, strays, events, maintenance, reports, turn, newReconciler, follower },
     /** Runs all steps; resolves to what they report. */
     reconcile: async (): Promise<unknown[]> => {
       reports.length = 0;
@@ -44,11 +109,15 @@ export async function openReconciling() {
       return reports.splice(0);
     },
     take: (whose: keyof typeof workers) => bullmq.take(workers[whose]),
+    reset: async () => {
+      await store.reset();
+      await queue.empty();
+    },
     close: async () => {
-      await bullmq.close();
+      await queue.close();
       await store.close();
     },
   };
 }
 
-export type Reconciling = Awaited<ReturnType<typeof openReconciling>>;
+export type Reconciling = Awaited<ReturnType<typeof openOn<Queueing>>>;

@@ -1,12 +1,9 @@
-import { asUnavailable, isContention } from '#platform/database/errors.js';
 import { DeliveryQueue } from '../../application/delivery-queue.js';
 import { FairScheduler } from '../../application/fair-scheduler.js';
 import type { Message } from '../../domain/message.js';
 import type { RetryPolicy } from '../../domain/retry-policy.js';
 import { JOB_NAME, toJobData, toTelemetry } from './delivery-job.js';
 import type { QueueConnection } from './queue-connection.js';
-import { giveTurns } from './tables/due-retries.js';
-import { nextPriority } from './tables/queue-depth.js';
 
 /** How long the current turn is cached. */
 const TURN_CACHED_MS = 250;
@@ -41,8 +38,7 @@ export class BullMqDeliveryQueue extends DeliveryQueue {
       await this.connection.queue.addBulk(jobs);
       added();
     } catch (error) {
-      // A lock timeout concerns the queue, not a job.
-      throw asUnavailable(asUnavailable(error), isContention);
+      throw this.connection.asUnavailable(error);
     }
   }
 
@@ -54,7 +50,7 @@ export class BullMqDeliveryQueue extends DeliveryQueue {
     let found: number;
     do {
       await this.refreshTurn();
-      found = await giveTurns(this.connection, this.scheduler);
+      found = await this.connection.giveTurns(this.scheduler);
     } while (found > 0);
   }
 
@@ -62,7 +58,7 @@ export class BullMqDeliveryQueue extends DeliveryQueue {
     if (performance.now() - this.turnReadAt < TURN_CACHED_MS) return;
     this.turnReadAt = performance.now();
     // Only a hint: without it, the last known turn is used, and `addBulk` reports the error.
-    const turn = await nextPriority(this.connection).catch(() => undefined);
+    const turn = await this.connection.nextPriority().catch(() => undefined);
     if (turn !== undefined) this.scheduler.setCurrentTurn(turn);
   }
 
@@ -70,7 +66,7 @@ export class BullMqDeliveryQueue extends DeliveryQueue {
     try {
       await this.connection.queue.remove(jobId);
     } catch (error) {
-      throw asUnavailable(error);
+      throw this.connection.asUnavailable(error);
     }
   }
 }

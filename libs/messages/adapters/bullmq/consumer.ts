@@ -1,5 +1,5 @@
 import { setMaxListeners } from 'node:events';
-import { DelayedError, UnrecoverableError, type Job } from 'bullmq';
+import { DelayedError, UnrecoverableError, type Job, type Worker } from 'bullmq';
 import { PeriodicTask } from '#kernel/periodic-task.js';
 import { withTimeout } from '#kernel/timeout.js';
 import type { ClockWatch } from '#platform/database/clock-watch.js';
@@ -10,7 +10,6 @@ import type { BullMqDeliveryQueue } from './bullmq-delivery-queue.js';
 import { fromJob, WORKER_NAME, type DeliveryJobData } from './delivery-job.js';
 import type { QueueConnection } from './queue-connection.js';
 import { StuckWatch } from './stuck-watch.js';
-import { firstWaitingJob } from './tables/queue-depth.js';
 
 /** Crashes alone never fail a message, so no number of them may fail its job. The largest integer of PostgreSQL. */
 const NEVER = 2_147_483_647;
@@ -19,7 +18,6 @@ const NEVER = 2_147_483_647;
 const GIVE_TURNS_EVERY_MS = 250;
 
 export interface ConsumerOptions {
-  readonly queueName: string;
   readonly concurrency: number;
   /** Jobs that all workers of the queue with such a limit start in a second; 0 for no limit. */
   readonly rate: number;
@@ -42,7 +40,7 @@ const HANDOVER_MS = 1_500;
 
 /** Takes jobs from BullMQ and passes them to `DeliverMessage`. */
 export class Consumer {
-  private readonly worker: InstanceType<QueueConnection['classes']['Worker']>;
+  private readonly worker: Worker;
   private readonly stuckWatch: StuckWatch;
   private running = 0;
   private readonly turns = new PeriodicTask(() =>
@@ -56,31 +54,26 @@ export class Consumer {
     private readonly connection: QueueConnection,
     private readonly queue: BullMqDeliveryQueue,
     private readonly deliver: DeliverMessage,
-    { queueName, concurrency, rate, lockMs }: ConsumerOptions,
+    { concurrency, rate, lockMs }: ConsumerOptions,
     clockWatch: ClockWatch,
     private readonly logger: Logger,
   ) {
     // One for each delivery in progress.
     setMaxListeners(concurrency, this.stopping.signal);
-    this.worker = new connection.classes.Worker<unknown, unknown>(
-      queueName,
-      (job, token) => this.process(job as Job<DeliveryJobData>, token),
-      {
-        connection: connection.pool,
-        name: WORKER_NAME,
-        autorun: false,
-        concurrency,
-        ...(rate > 0 && { limiter: { max: rate, duration: 1_000 } }),
-        lockDuration: lockMs,
-        stalledInterval: stalledIntervalOf(lockMs),
-        maxStalledCount: NEVER,
-        runRetryDelay: 1_000,
-        // No window of ours is longer. It also bounds how long a worker waits for one that a wrong clock has made.
-        maximumRateLimitDelay: 1_000,
-        // Only for inspection: the message's row is authoritative.
-        removeOnFail: { age: 86_400 },
-      },
-    );
+    this.worker = connection.createWorker((job, token) => this.process(job as Job<DeliveryJobData>, token), {
+      name: WORKER_NAME,
+      autorun: false,
+      concurrency,
+      ...(rate > 0 && { limiter: { max: rate, duration: 1_000 } }),
+      lockDuration: lockMs,
+      stalledInterval: stalledIntervalOf(lockMs),
+      maxStalledCount: NEVER,
+      runRetryDelay: 1_000,
+      // No window of ours is longer. It also bounds how long a worker waits for one that a wrong clock has made.
+      maximumRateLimitDelay: 1_000,
+      // Only for inspection: the message's row is authoritative.
+      removeOnFail: { age: 86_400 },
+    });
     this.worker.on('error', (error) => {
       this.logger.warn({ err: error }, 'queue error');
     });
@@ -89,7 +82,7 @@ export class Consumer {
       else void this.worker.pause(true);
     });
     const firstJob = async () =>
-      this.running < concurrency && clockWatch.isRight ? firstWaitingJob(connection) : null;
+      this.running < concurrency && clockWatch.isRight ? connection.firstWaitingJob() : null;
     this.stuckWatch = new StuckWatch(firstJob, () => {
       logger.error('taking no jobs although some wait and there are free places');
     });

@@ -1,5 +1,5 @@
 import { NO_TURN, type FairScheduler } from '../../../application/fair-scheduler.js';
-import type { QueueConnection } from '../queue-connection.js';
+import type { PostgresQueue } from './queue-depth.js';
 
 const AT_ONCE = 1_000;
 
@@ -20,7 +20,7 @@ const UPDATE = `
  * Gives retries that have become due a turn each, as if their messages were sent now.
  * @returns how many it found; there may be more
  */
-export async function giveTurns({ pool, queue }: QueueConnection, scheduler: FairScheduler): Promise<number> {
+export async function giveTurns({ pool, queue }: PostgresQueue, scheduler: FairScheduler): Promise<number> {
   // Mostly none is due: one statement instead of a transaction.
   if ((await pool.query(`SELECT ${DUE} LIMIT 1`, [queue.name])).rows.length === 0) return 0;
   const client = await pool.connect();

@@ -1,8 +1,8 @@
 import { createPostgresBackend, type JobJson, type PostgresQueueBackend, type WorkerOptions } from 'bullmq';
 import type pg from 'pg';
 import { Batcher } from '#platform/batcher.js';
-import { ADD_JOBS } from './tables/add-jobs.sql.js';
-import { EXCHANGE_JOBS } from './tables/exchange-jobs.sql.js';
+import { ADD_JOBS } from './add-jobs.sql.js';
+import { EXCHANGE_JOBS } from './exchange-jobs.sql.js';
 
 /** A job, its id, milliseconds to wait for the rate limit, and when the next delayed job is due. */
 type Next = Awaited<ReturnType<PostgresQueueBackend['moveToActive']>>;

@@ -1,8 +1,18 @@
 import type { Database } from '#platform/database/database.js';
 import { StrayMessages, type StrayMessage } from '../../../application/stray-messages.js';
-import { OVERHEAD_BYTES } from '../../../domain/message.js';
 import type { QueueConnection } from '../queue-connection.js';
-import { ATTEMPTS, endedElsewhere, JOB_ID, OPEN, RUN, UNCLAIMED, type JobEndRow } from './job-ends.js';
+import { endedElsewhere, type JobEndRow } from '../job-ends.js';
+import {
+  CONTINUE,
+  DUE,
+  insertEntries,
+  IS_SUSPENDED,
+  JOB_ID,
+  MAX_ENTRIES,
+  OPEN,
+  UNCLAIMED,
+} from '../open-messages.sql.js';
+import { ATTEMPTS, RUN } from './job.sql.js';
 
 /** A job of BullMQ has the collation of the database: with another one, the lookup could use no index. */
 const THEIR_JOB_ID = `(${JOB_ID}) COLLATE "default"`;
@@ -14,9 +24,6 @@ export const COUNT = `
   LEFT JOIN bullmq.job j ON j.queue = $1 AND j.id = ${THEIR_JOB_ID}
   WHERE ${UNCLAIMED} AND ${HAS_NO_LIVE_JOB}
     AND NOT EXISTS (SELECT FROM (SELECT unnest(message_ids) AS id FROM sluice.outbox) o WHERE o.id = m.id)`;
-
-/** More outbox entries than these are not searched. */
-const MAX_ENTRIES = 10_000;
 
 // Jobs are looked up one by one: a join of two large tables would read much more. Of the outbox, only entries that are due
 // or postponed, by a minute at most, are read, and only if a job is missing.
@@ -33,21 +40,15 @@ export const FIND_NEXT = `
     ) j ON true
     WHERE ${UNCLAIMED} AND ${HAS_NO_LIVE_JOB} AND (m.deliver_at IS NULL OR m.deliver_at <= now())
   ), due AS (
-    SELECT message_ids FROM sluice.outbox WHERE due_at < statement_timestamp() + interval '61 seconds'
-    ORDER BY due_at LIMIT ${MAX_ENTRIES + 1}
+    ${DUE}
   ), strays AS (
     SELECT * FROM jobless m
     WHERE (SELECT count(*) FROM due) <= ${MAX_ENTRIES} AND m.id NOT IN (SELECT unnest(message_ids) FROM due)
-      AND (SELECT true FROM sluice.outbox o WHERE o.suspended_account = m.account_id LIMIT 1) IS NULL
+      AND ${IS_SUSPENDED} IS NULL
   )
   SELECT page.position, strays.*
   FROM (SELECT CASE WHEN count(*) = $2 THEN max(id) ELSE '' END AS position FROM page) page
   LEFT JOIN strays ON true ORDER BY strays.id`;
-
-/** Before the strays are healed: one that can't be must not keep the walk from the next. */
-const CONTINUE = `
-  UPDATE sluice.reconciler SET position = $1, strays = CASE $1 WHEN '' THEN 0 ELSE strays + $2 END,
-    strays_before = CASE $1 WHEN '' THEN strays + $2 ELSE strays_before END`;
 
 const LAST_EVENTS = `
   SELECT DISTINCT ON (data->>'jobId') data->>'jobId' AS job_id, event AS ended, data->>'failedReason' AS failed_reason,
@@ -56,10 +57,8 @@ const LAST_EVENTS = `
   WHERE queue = $1 AND event IN ('added', 'completed', 'failed') AND data->>'jobId' = ANY ($2)
   ORDER BY data->>'jobId', id DESC`;
 
-const BYTES = `octet_length(text) + ${OVERHEAD_BYTES}`;
-
-// Entries of about 4 MiB. The dead job goes: while it exists, a new one with its id is ignored. The event keeps the
-// end of the dead job from being taken for that of the new one.
+// The dead job goes: while it exists, a new one with its id is ignored. The event keeps the end of the dead job from
+// being taken for that of the new one.
 const REQUEUE = `
   WITH removed AS (
     DELETE FROM bullmq.job WHERE queue = $1 AND id = ANY ($3) AND state IN ('completed', 'failed') RETURNING id
@@ -68,11 +67,7 @@ const REQUEUE = `
     SELECT $1, 'added', jsonb_build_object('jobId', id), (extract(epoch FROM clock_timestamp()) * 1000)::bigint
     FROM removed
   )
-  INSERT INTO sluice.outbox (message_ids, bytes, for_sweeper)
-  SELECT array_agg(id), sum(bytes), true FROM (
-    SELECT id, ${BYTES} AS bytes, sum(${BYTES}) OVER (ORDER BY id) / 4194304 AS entry
-    FROM sluice.messages WHERE id = ANY ($2)
-  ) m GROUP BY entry`;
+  ${insertEntries('$2')}`;
 
 interface StrayRow extends Omit<JobEndRow, 'ended' | 'return_value'> {
   /** Where the next call continues. */

@@ -1,9 +1,15 @@
 import { Client } from 'pg';
-import { createTestDatabase } from '../../../../test/support/database.js';
-import { QueueConnection } from './queue-connection.js';
+import { createTestDatabase } from '../../../../../test/support/database.js';
+import { PostgresQueueConnection } from './postgres-queue-connection.js';
 
 function open(url: string, asynchronousCommit: boolean) {
-  return new QueueConnection({ url, poolSize: 2, queueName: 'spec', asynchronousCommit, onError: () => undefined });
+  return new PostgresQueueConnection({
+    url,
+    poolSize: 2,
+    queueName: 'spec',
+    asynchronousCommit,
+    onError: () => undefined,
+  });
 }
 
 /** Gives a database defaults on which no guarantee can rest. */

@@ -1,7 +1,9 @@
 import type { Database } from '#platform/database/database.js';
 import { JobEvents, type EndedJobs } from '../../../application/job-events.js';
 import type { QueueConnection } from '../queue-connection.js';
-import { ATTEMPTS, endedElsewhere, JOB_ID, OUR_RESULT, RUN, UNCLAIMED, type JobEndRow } from './job-ends.js';
+import { endedElsewhere, OUR_RESULT, type JobEndRow } from '../job-ends.js';
+import { JOB_ID, UNCLAIMED } from '../open-messages.sql.js';
+import { ATTEMPTS, RUN } from './job.sql.js';
 
 /** Ids are assigned before commits, so an event may appear after later ones: this many are read again. */
 const REREAD = 1_000;

@@ -1,6 +1,13 @@
+import type { Queue } from 'bullmq';
+import type pg from 'pg';
 import type { Database } from '#platform/database/database.js';
 import { NO_TURN } from '../../../application/fair-scheduler.js';
-import type { QueueConnection } from '../queue-connection.js';
+
+/** The queue, and connections whose search path is BullMQ's schema. */
+export interface PostgresQueue {
+  readonly pool: pg.Pool;
+  readonly queue: Queue;
+}
 
 /** Each has an index of its own in BullMQ's schema. */
 const STATES = ['waiting', 'active', 'delayed', 'failed', 'completed'] as const;
@@ -20,7 +27,7 @@ const READ_DEPTH = `
      ) first) AS oldest`;
 
 /** The priority of the first waiting job that has a turn; null when there is none. */
-export async function nextPriority({ pool, queue }: QueueConnection): Promise<number | null> {
+export async function nextPriority({ pool, queue }: PostgresQueue): Promise<number | null> {
   const { rows } = await pool.query<{ priority: number }>(
     `SELECT priority FROM bullmq.job WHERE queue = $1 AND state = 'waiting' AND priority < ${NO_TURN}
      ORDER BY priority, seq LIMIT 1`,
@@ -30,7 +37,7 @@ export async function nextPriority({ pool, queue }: QueueConnection): Promise<nu
 }
 
 /** The id of the job that a worker takes next; null when none waits or the queue is paused. */
-export async function firstWaitingJob({ pool, queue }: QueueConnection): Promise<string | null> {
+export async function firstWaitingJob({ pool, queue }: PostgresQueue): Promise<string | null> {
   const { rows } = await pool.query<{ id: string }>(
     `SELECT id FROM bullmq.job WHERE queue = $1 AND state = 'waiting'
        AND NOT EXISTS (SELECT FROM bullmq.meta WHERE queue = $1 AND field = 'paused' AND value = '1')

@@ -1,0 +1,37 @@
+import { OVERHEAD_BYTES } from '../../domain/message.js';
+import { OPEN_STATUSES } from '../../domain/message-status.js';
+
+/** `Message.jobId` of a message `m`. */
+export const JOB_ID = `CASE m.retries WHEN 0 THEN m.id ELSE m.id || '.' || m.retries END`;
+
+export const OPEN = `m.status IN (${OPEN_STATUSES.map((status) => `'${status}'`).join(', ')})`;
+
+/** The message is open, and none of our workers holds an unexpired claim. */
+export const UNCLAIMED = `${OPEN}
+    AND (m.claim_expires_at IS NULL OR m.claim_expires_at < clock_timestamp())`;
+
+/** More outbox entries than these are not searched. */
+export const MAX_ENTRIES = 10_000;
+
+/** Of the outbox, the entries that are due or postponed, by a minute at most: one more than `MAX_ENTRIES`. */
+export const DUE = `
+    SELECT message_ids FROM sluice.outbox WHERE due_at < statement_timestamp() + interval '61 seconds'
+    ORDER BY due_at LIMIT ${MAX_ENTRIES + 1}`;
+
+/** The message `m` is of a suspended account, whose messages wait in the outbox. */
+export const IS_SUSPENDED = `(SELECT true FROM sluice.outbox o WHERE o.suspended_account = m.account_id LIMIT 1)`;
+
+/** Before the strays are healed: one that can't be must not keep the walk from the next. */
+export const CONTINUE = `
+  UPDATE sluice.reconciler SET position = $1, strays = CASE $1 WHEN '' THEN 0 ELSE strays + $2 END,
+    strays_before = CASE $1 WHEN '' THEN strays + $2 ELSE strays_before END`;
+
+const BYTES = `octet_length(text) + ${OVERHEAD_BYTES}`;
+
+/** Inserts entries of about 4 MiB for the messages of the array that this names. */
+export const insertEntries = (ids: string): string => `
+  INSERT INTO sluice.outbox (message_ids, bytes, for_sweeper)
+  SELECT array_agg(id), sum(bytes), true FROM (
+    SELECT id, ${BYTES} AS bytes, sum(${BYTES}) OVER (ORDER BY id) / 4194304 AS entry
+    FROM sluice.messages WHERE id = ANY (${ids})
+  ) m GROUP BY entry`;

@@ -1,0 +1,14 @@
+/*
+ * Only the files of this folder know BullMQ's tables. They are its internals: the version is pinned, and the contract
+ * suites of this folder's ports fail when they change.
+ */
+
+/**
+ * The attempts that other programs made with a job `j` of a message `m`: those that ended, and those whose worker was
+ * lost. The message has counted the lost ones of our workers itself.
+ */
+export const ATTEMPTS = `j.attempts_made + greatest(0, j.stalled_count - m.crashes - (m.status = 'processing')::int)`;
+
+/** When a job `j` was last started, and when it ended. */
+export const RUN = `to_timestamp(j.processed_at_ms / 1000.0) AS processed_at,
+                to_timestamp(j.finished_at_ms / 1000.0) AS finished_at`;

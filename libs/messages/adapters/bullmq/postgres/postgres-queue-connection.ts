@@ -1,0 +1,106 @@
+import { withBackend, type BackendClasses, type PostgresQueueBackend, type Queue, type Worker } from 'bullmq';
+import pg from 'pg';
+import { BY_INDEX, CONNECTION_LIMITS, connectionOptions, IN_INDEX_ORDER } from '#platform/database/connection.js';
+import type { Database } from '#platform/database/database.js';
+import { asUnavailable, isContention, isUnavailable } from '#platform/database/errors.js';
+import type { FairScheduler } from '../../../application/fair-scheduler.js';
+import { QueueConnection, type Processor, type WorkerSettings } from '../queue-connection.js';
+import { createBatchingBackend } from './batching-backend.js';
+import { giveTurns } from './due-retries.js';
+import { firstWaitingJob, nextPriority, queueDepth } from './queue-depth.js';
+
+/**
+ * Reports an unavailable database to BullMQ in the only way that it handles: it waits and retries on ECONNREFUSED, but
+ * busy-loops or stops on other errors (starting up, shutting down, connection lost).
+ */
+class QueuePool extends pg.Pool {
+  override query(...args: unknown[]): never {
+    const result = (super.query as (...args: unknown[]) => unknown).apply(this, args);
+    return (result instanceof Promise ? result.catch(rethrow) : result) as never;
+  }
+
+  override connect(...args: unknown[]): never {
+    const result = (super.connect as (...args: unknown[]) => unknown).apply(this, args);
+    return (result instanceof Promise ? result.catch(rethrow) : result) as never;
+  }
+}
+
+function rethrow(error: unknown): never {
+  if (!isUnavailable(error)) throw error;
+  throw Object.assign(new Error('ECONNREFUSED: the database is unavailable', { cause: error }), {
+    code: 'ECONNREFUSED',
+  });
+}
+
+export interface PostgresQueueOptions {
+  readonly url: string;
+  readonly poolSize: number;
+  readonly queueName: string;
+  /**
+   * Lets a crash of the database reset a job to an earlier state. It can't lose a job whose outbox entry is gone: the
+   * later, synchronous commit of that removal flushes the same log.
+   */
+  readonly asynchronousCommit: boolean;
+  readonly onError: (error: Error) => void;
+}
+
+/** BullMQ on PostgreSQL. It needs connections of its own, whose search path is its schema. */
+export class PostgresQueueConnection extends QueueConnection {
+  readonly pool: pg.Pool;
+  readonly classes = withBackend(createBatchingBackend) as unknown as BackendClasses<PostgresQueueBackend, pg.Pool>;
+  readonly queue: Queue;
+  private abandoned = false;
+
+  constructor({ url, poolSize, queueName, asynchronousCommit, onError }: PostgresQueueOptions) {
+    super();
+    this.pool = new QueuePool({
+      ...CONNECTION_LIMITS,
+      connectionString: url,
+      max: poolSize,
+      options: connectionOptions(asynchronousCommit, BY_INDEX, IN_INDEX_ORDER, '-c search_path=bullmq'),
+      application_name: 'sluice-queue',
+    });
+    this.pool.on('error', onError);
+    // Typed by its backend, which is irrelevant to its users.
+    this.queue = new this.classes.Queue(queueName, { connection: this.pool }) as unknown as Queue;
+    this.queue.on('error', onError);
+  }
+
+  createWorker(process: Processor, settings: WorkerSettings): Worker {
+    const { name } = this.queue;
+    const worker = new this.classes.Worker<unknown, unknown>(name, process, { ...settings, connection: this.pool });
+    return worker as unknown as Worker;
+  }
+
+  nextPriority(): Promise<number | null> {
+    return nextPriority(this);
+  }
+
+  firstWaitingJob(): Promise<string | null> {
+    return firstWaitingJob(this);
+  }
+
+  giveTurns(scheduler: FairScheduler): Promise<number> {
+    return giveTurns(this, scheduler);
+  }
+
+  depth(database: Database) {
+    return queueDepth(database, this.queue.name);
+  }
+
+  asUnavailable(error: unknown): unknown {
+    // A lock timeout concerns the queue, not a job.
+    return asUnavailable(asUnavailable(error), isContention);
+  }
+
+  /** Leaves the connections to the end of the process: BullMQ does not release them while jobs run. */
+  abandon(): void {
+    this.abandoned = true;
+  }
+
+  async onApplicationShutdown(): Promise<void> {
+    if (this.abandoned) return;
+    await this.queue.close();
+    await this.pool.end();
+  }
+}

@@ -1,0 +1,58 @@
+import type { Database } from '#platform/database/database.js';
+import { JobEvents, type EndedJobs } from '../../../application/job-events.js';
+import { endedElsewhere, OUR_RESULT } from '../job-ends.js';
+import { JOB_ID, UNCLAIMED } from '../open-messages.sql.js';
+import type { RedisQueueConnection } from './redis-queue-connection.js';
+import { lastEvents } from './stored-events.js';
+import { storedJobs, type Attempted } from './stored-jobs.js';
+
+/** A message may still be claimed when its job ends: events of this many milliseconds before are read again. */
+const REREAD_MS = 1_000;
+
+const FIND_OPEN = `
+  SELECT m.id, m.retries, m.crashes, m.status, ended.job_id
+  FROM unnest($1::text[]) AS ended (job_id)
+  JOIN sluice.messages m ON m.id = split_part(ended.job_id, '.', 1) AND ended.job_id = ${JOB_ID}
+  WHERE ${UNCLAIMED}`;
+
+interface OpenRow extends Attempted {
+  id: string;
+  retries: number;
+  job_id: string;
+}
+
+export class RedisJobEvents extends JobEvents {
+  constructor(
+    private readonly database: Database,
+    private readonly connection: RedisQueueConnection,
+  ) {
+    super();
+  }
+
+  async read(position: string | null): Promise<EndedJobs> {
+    // The position of an event is the milliseconds of its time, and a counter.
+    const from = position === null ? '-' : String(Math.max(0, Number.parseInt(position, 10) - REREAD_MS));
+    const read = await lastEvents(this.connection, ['completed', 'failed'], from);
+    const newest = read.position ?? position ?? '0';
+    const others = [...read.last].filter(([, { returnValue }]) => returnValue !== OUR_RESULT);
+    if (others.length === 0) return { ends: [], position: newest };
+    const last = new Map(others);
+    const rows = await this.database.query<OpenRow>(FIND_OPEN, [[...last.keys()]]);
+    const jobs = await storedJobs(
+      this.connection,
+      rows.map(({ job_id }) => job_id),
+    );
+    const ends = rows.flatMap((row) => {
+      const { id, retries, job_id: jobId } = row;
+      const job = jobs.get(jobId);
+      // A failed job that is gone may be one of ours that was just removed to be queued again.
+      const isCurrent =
+        job === undefined ? last.get(jobId)?.event === 'completed' : job.ended === last.get(jobId)?.event;
+      const gone = { ended: 'completed', attempts: null, processed_by: null, failed_reason: null } as const;
+      const noRun = { processed_at: null, finished_at: null, return_value: null };
+      const end = isCurrent ? endedElsewhere(job?.end(row) ?? { ...gone, ...noRun }) : null;
+      return end === null ? [] : [{ id, retries, ...end }];
+    });
+    return { ends, position: newest };
+  }
+}

@@ -1,0 +1,184 @@
+import { once } from 'node:events';
+import { createRedisBackend, Queue, withBackend, type RedisQueueBackend, type Worker } from 'bullmq';
+import { Redis, type RedisOptions } from 'ioredis';
+import { asUnavailable } from '#platform/database/errors.js';
+import { isRedisUnavailable } from '#platform/redis/errors.js';
+import { NO_TURN, type FairScheduler } from '../../../application/fair-scheduler.js';
+import { QueueConnection, type Processor, type WorkerSettings } from '../queue-connection.js';
+
+/** Nothing waits for a Redis that is away: what cannot be added stays in the outbox. */
+const PRODUCER: RedisOptions = {
+  enableOfflineQueue: false,
+  maxRetriesPerRequest: 1,
+  connectTimeout: 3_000,
+  socketTimeout: 5_000,
+  connectionName: 'sluice-queue',
+};
+
+/** Commands wait for Redis to come back. BullMQ blocks a connection for 10 s at most. */
+const WORKER: RedisOptions = {
+  maxRetriesPerRequest: null,
+  connectTimeout: 3_000,
+  socketTimeout: 15_000,
+  connectionName: 'sluice-worker',
+};
+
+/** The score of a prioritized job is its priority times this, plus a counter. */
+const PRIORITY = 2 ** 32;
+
+const RETRIES_AT_ONCE = 1_000;
+/** Ends when the process that holds it has died. */
+const TURNS_LOCK_MS = 5_000;
+
+export interface RedisQueueOptions {
+  readonly url: string;
+  readonly queueName: string;
+  readonly onError: (error: Error) => void;
+}
+
+/** BullMQ on a Redis. */
+export class RedisQueueConnection extends QueueConnection {
+  readonly redis: Redis;
+  readonly queue: Queue;
+  private readonly workers: Redis[] = [];
+  private readonly classes = withBackend<RedisQueueBackend, Redis>(createPatientBackend);
+  private abandoned = false;
+
+  constructor(private readonly options: RedisQueueOptions) {
+    super();
+    const { url, queueName, onError } = options;
+    this.redis = new Redis(url, PRODUCER);
+    this.redis.on('error', onError);
+    // Without these, each call would wait for the first connection. `requireUsableRedis` checks the version.
+    const atOnce = { skipWaitingForReady: true, skipVersionCheck: true };
+    this.queue = new Queue(queueName, { connection: this.redis, ...atOnce });
+    this.queue.on('error', onError);
+  }
+
+  /** Resolves when the first attempt to connect has succeeded or failed. */
+  async opened(): Promise<void> {
+    await Promise.race(['ready', 'error', 'close'].map((event) => once(this.redis, event))).catch(() => undefined);
+  }
+
+  createWorker(process: Processor, settings: WorkerSettings): Worker {
+    const { url, queueName, onError } = this.options;
+    const redis = new Redis(url, WORKER);
+    redis.on('error', onError);
+    this.workers.push(redis);
+    return new this.classes.Worker(queueName, process, { ...settings, connection: redis }) as unknown as Worker;
+  }
+
+  async nextPriority(): Promise<number | null> {
+    const [waiting, first] = await this.ask<[number, string[]]>((pipeline) =>
+      pipeline.llen(this.key('wait')).zrange(this.key('prioritized'), 0, 0, 'WITHSCORES'),
+    );
+    if (waiting > 0) return 0;
+    const priority = first[1] === undefined ? NO_TURN : Math.floor(Number(first[1]) / PRIORITY);
+    return priority === NO_TURN ? null : priority;
+  }
+
+  async firstWaitingJob(): Promise<string | null> {
+    const [paused, waiting, prioritized] = await this.ask<[number, string | null, string[]]>((pipeline) =>
+      pipeline.hexists(this.key('meta'), 'paused').lindex(this.key('wait'), -1).zrange(this.key('prioritized'), 0, 0),
+    );
+    return paused === 1 ? null : (waiting ?? prioritized[0] ?? null);
+  }
+
+  async giveTurns(scheduler: FairScheduler): Promise<number> {
+    const due = [this.key('prioritized'), NO_TURN * PRIORITY, '+inf', 'LIMIT', 0, RETRIES_AT_ONCE] as const;
+    // Mostly none is due. One process at a time: with two, each would count the turns of both.
+    if ((await this.redis.zcount(this.key('prioritized'), NO_TURN * PRIORITY, '+inf')) === 0) return 0;
+    const lock = this.key('sluice-turns');
+    if ((await this.redis.set(lock, '1', 'PX', TURNS_LOCK_MS, 'NX')) === null) return 0;
+    try {
+      const ids = await this.redis.zrangebyscore(...due);
+      const data = await this.ask<(string | null)[]>((pipeline) =>
+        ids.reduce((all, id) => all.hget(this.key(id), 'data'), pipeline),
+      );
+      const accounts = data.map((json) => (JSON.parse(json ?? '{}') as { accountId?: string }).accountId ?? '');
+      const { turns, added } = scheduler.assign(accounts);
+      const backend = this.queue.getBackend();
+      // Sent together. A job that is gone by then needs no turn.
+      const given = await Promise.allSettled(ids.map((id, index) => backend.changePriority(id, turns[index])));
+      const failed = given.find((result) => result.status === 'rejected' && isRedisUnavailable(result.reason));
+      if (failed?.status === 'rejected') throw failed.reason;
+      added();
+      return ids.length;
+    } finally {
+      await this.redis.del(lock).catch(() => undefined);
+    }
+  }
+
+  async depth() {
+    const [wait, paused, prioritized, active, delayed, failed, completed, next, first] = await this.ask<
+      [number, number, number, number, number, number, number, string | null, string[]]
+    >((pipeline) =>
+      pipeline
+        .llen(this.key('wait'))
+        .llen(this.key('paused'))
+        .zcard(this.key('prioritized'))
+        .llen(this.key('active'))
+        .zcard(this.key('delayed'))
+        .zcard(this.key('failed'))
+        .zcard(this.key('completed'))
+        .lindex(this.key('wait'), -1)
+        .zrange(this.key('prioritized'), 0, 0),
+    );
+    const jobs = { waiting: wait + paused + prioritized, active, delayed, failed, completed };
+    const id = next ?? first[0];
+    // A job that was tried before has waited only since then.
+    const since = id === undefined ? [] : await this.redis.hmget(this.key(id), 'timestamp', 'processedOn');
+    const oldest = Math.max(0, Date.now() - Math.max(...since.map(Number))) / 1_000;
+    return { jobs, oldest: Number.isFinite(oldest) ? oldest : 0 };
+  }
+
+  /** A key of the queue. */
+  key(name: string): string {
+    return this.queue.toKey(name);
+  }
+
+  /** Sends commands together, and resolves to their results. */
+  async ask<Results extends unknown[]>(
+    build: (pipeline: ReturnType<Redis['pipeline']>) => ReturnType<Redis['pipeline']>,
+  ): Promise<Results> {
+    const replies = (await build(this.redis.pipeline()).exec()) ?? [];
+    return replies.map(([error, result]) => {
+      if (error !== null) throw error;
+      return result;
+    }) as Results;
+  }
+
+  asUnavailable(error: unknown): unknown {
+    return asUnavailable(error, isRedisUnavailable);
+  }
+
+  abandon(): void {
+    this.abandoned = true;
+  }
+
+  async onApplicationShutdown(): Promise<void> {
+    if (this.abandoned) return;
+    await this.queue.close();
+    for (const redis of [this.redis, ...this.workers]) redis.disconnect();
+  }
+}
+
+/**
+ * Reports a Redis that is full, starting or read-only to BullMQ's worker in the only way in which it waits before it
+ * tries again: it busy-loops on other errors.
+ */
+function createPatientBackend(...args: Parameters<typeof createRedisBackend>): RedisQueueBackend {
+  const backend = createRedisBackend(...args);
+  const moveToActive = backend.moveToActive.bind(backend);
+  const moveToCompleted = backend.moveToCompleted.bind(backend);
+  const moveToFailed = backend.moveToFailed.bind(backend);
+  backend.moveToActive = (...call) => moveToActive(...call).catch(rethrow);
+  backend.moveToCompleted = (...call) => moveToCompleted(...call).catch(rethrow);
+  backend.moveToFailed = (...call) => moveToFailed(...call).catch(rethrow);
+  return backend;
+}
+
+function rethrow(error: unknown): never {
+  if (!isRedisUnavailable(error)) throw error;
+  throw Object.assign(new Error('ECONNREFUSED: Redis is unavailable', { cause: error }), { code: 'ECONNREFUSED' });
+}

@@ -1,0 +1,138 @@
+import type { Database } from '#platform/database/database.js';
+import { StrayMessages, type StrayMessage } from '../../../application/stray-messages.js';
+import { endedElsewhere } from '../job-ends.js';
+import {
+  CONTINUE,
+  DUE,
+  insertEntries,
+  IS_SUSPENDED,
+  JOB_ID,
+  MAX_ENTRIES,
+  OPEN,
+  UNCLAIMED,
+} from '../open-messages.sql.js';
+import type { RedisQueueConnection } from './redis-queue-connection.js';
+import { lastEvents } from './stored-events.js';
+import { storedJobs, type Attempted, type StoredJob } from './stored-jobs.js';
+
+/** Messages that the census checks at once. */
+const COUNTED_AT_ONCE = 20_000;
+
+const FIELDS = `m.id, m.retries, m.crashes, m.status, ${JOB_ID} AS job_id`;
+
+/** The next open messages after `$1`; those that may be strays have a job to look for. */
+const PAGE = `
+  SELECT ${FIELDS}, ${UNCLAIMED} AND (m.deliver_at IS NULL OR m.deliver_at <= now()) AS is_due
+  FROM sluice.messages m WHERE ${OPEN} AND m.id > $1 ORDER BY m.id LIMIT $2`;
+
+const STILL = `
+  FROM sluice.messages m JOIN unnest($1::text[], $2::int[]) AS seen (id, retries) USING (id, retries)
+  WHERE ${UNCLAIMED}`;
+
+/** Those that still wait for a worker, and are not in the outbox. */
+const STILL_DUE = `
+  WITH due AS (${DUE})
+  SELECT ${FIELDS} ${STILL}
+    AND (SELECT count(*) FROM due) <= ${MAX_ENTRIES} AND m.id NOT IN (SELECT unnest(message_ids) FROM due)
+    AND ${IS_SUSPENDED} IS NULL
+  ORDER BY m.id`;
+
+const STILL_OPEN = `
+  SELECT ${FIELDS} ${STILL}
+    AND NOT EXISTS (SELECT FROM (SELECT unnest(message_ids) AS id FROM sluice.outbox) o WHERE o.id = m.id)`;
+
+interface MessageRow extends Attempted {
+  id: string;
+  retries: number;
+  job_id: string;
+}
+
+interface PageRow extends MessageRow {
+  is_due: boolean;
+}
+
+interface Found {
+  readonly message: MessageRow;
+  /** Its job that has ended; undefined when there is none. */
+  readonly job: StoredJob | undefined;
+}
+
+export class RedisStrayMessages extends StrayMessages {
+  constructor(
+    private readonly database: Database,
+    private readonly connection: RedisQueueConnection,
+  ) {
+    super();
+  }
+
+  async count(): Promise<number> {
+    let count = 0;
+    for (let position = ''; ;) {
+      const page = await this.database.query<PageRow>(PAGE, [position, COUNTED_AT_ONCE]);
+      count += (await this.strays(page, STILL_OPEN)).length;
+      position = page.at(-1)?.id ?? '';
+      if (page.length < COUNTED_AT_ONCE) return count;
+    }
+  }
+
+  async findNext(limit: number): Promise<StrayMessage[]> {
+    const [walk] = await this.database.query<{ position: string }>('SELECT position FROM sluice.reconciler');
+    const page = await this.database.query<PageRow>(PAGE, [walk?.position ?? '', limit]);
+    const found = await this.strays(
+      page.filter(({ is_due }) => is_due),
+      STILL_DUE,
+    );
+    const gone = found.some(({ job }) => job === undefined);
+    // All in one reading: no index leads to the events of a job.
+    const { last } = gone
+      ? await lastEvents(this.connection, ['added', 'completed', 'failed'], '-')
+      : { last: new Map<string, never>() };
+    const strays = found.map(({ message, job }) => {
+      const { id, retries, job_id: jobId } = message;
+      const event = last.get(jobId);
+      const none = { attempts: null, processed_by: null, processed_at: null, finished_at: null };
+      const end = job?.end(message) ?? {
+        ...{ ...none, ended: event?.event ?? null },
+        ...{ failed_reason: event?.failedReason ?? null, return_value: event?.returnValue ?? null },
+      };
+      return { id, retries, jobId, endedElsewhere: endedElsewhere(end) };
+    });
+    const count = strays.filter(({ endedElsewhere }) => endedElsewhere === null).length;
+    const position = page.length < limit ? '' : (page.at(-1)?.id ?? '');
+    await this.database.query(CONTINUE, [position, count]);
+    return strays;
+  }
+
+  async requeue(strays: readonly StrayMessage[]): Promise<void> {
+    const jobs = await storedJobs(
+      this.connection,
+      strays.map(({ jobId }) => jobId),
+    );
+    // While a dead job exists, a new one with its id is ignored.
+    const dead = [...jobs].flatMap(([id, { ended }]) => (ended === null ? [] : [id]));
+    for (const id of dead) await this.connection.queue.remove(id);
+    await this.database.query(insertEntries('$1'), [strays.map(({ id }) => id)]);
+  }
+
+  /**
+   * Messages of these that nothing will deliver. No snapshot contains both messages and jobs, so both are looked at
+   * twice: a message that was on its way at first has a job, or is settled, at the second time.
+   * @param still keeps those that are still open, unclaimed and not in the outbox
+   */
+  private async strays(messages: readonly MessageRow[], still: string): Promise<Found[]> {
+    let found: Found[] = messages.map((message) => ({ message, job: undefined }));
+    for (let look = 0; look < 2 && found.length > 0; look++) {
+      const jobs = await storedJobs(
+        this.connection,
+        found.map(({ message }) => message.job_id),
+      );
+      const jobless = found.filter(({ message }) => jobs.get(message.job_id)?.ended !== null);
+      const rows = await this.database.query<MessageRow>(still, [
+        jobless.map(({ message }) => message.id),
+        jobless.map(({ message }) => message.retries),
+      ]);
+      found = rows.map((message) => ({ message, job: jobs.get(message.job_id) }));
+    }
+    return found;
+  }
+}

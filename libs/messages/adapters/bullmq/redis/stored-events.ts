@@ -1,0 +1,47 @@
+import type { RedisQueueConnection } from './redis-queue-connection.js';
+
+const AT_ONCE = 1_000;
+
+/** The queue keeps about 10,000 events, which it trims by pages. */
+const MAX_EVENTS = 20_000;
+
+/** The last event of a job, of those that are asked for. */
+export interface LastEvent {
+  readonly event: 'added' | 'completed' | 'failed';
+  readonly failedReason: string | null;
+  readonly returnValue: string | null;
+}
+
+/**
+ * The last of some events of each job, and the position of the newest event.
+ * @param from the position of the first event that is read; `-` for the oldest
+ */
+export async function lastEvents(connection: RedisQueueConnection, names: readonly LastEvent['event'][], from: string) {
+  const last = new Map<string, LastEvent>();
+  let position: string | null = null;
+  for (let read = 0; read < MAX_EVENTS; read += AT_ONCE) {
+    const start: string = position === null ? from : `(${position}`;
+    const page: [string, string[]][] = await connection.redis.xrange(
+      connection.key('events'),
+      start,
+      '+',
+      'COUNT',
+      AT_ONCE,
+    );
+    for (const [id, fields] of page) {
+      position = id;
+      const value = (field: string) => fields[fields.findIndex((name, at) => at % 2 === 0 && name === field) + 1];
+      const event = names.find((name) => name === fields[1]);
+      const jobId = event === undefined ? undefined : value('jobId');
+      if (event === undefined || jobId === undefined) continue;
+      const isCompleted = event === 'completed';
+      last.set(jobId, {
+        event,
+        failedReason: event === 'failed' ? (value('failedReason') ?? null) : null,
+        returnValue: isCompleted ? (value('returnvalue') ?? null) : null,
+      });
+    }
+    if (page.length < AT_ONCE) break;
+  }
+  return { last, position };
+}

@@ -1,0 +1,64 @@
+import type { JobEndRow } from '../job-ends.js';
+import type { RedisQueueConnection } from './redis-queue-connection.js';
+
+/*
+ * Only the files of this folder know BullMQ's keys. They are its internals: the version is pinned, and the contract
+ * suites of this folder's ports fail when they change.
+ */
+
+const FIELDS = ['timestamp', 'finishedOn', 'returnvalue', 'failedReason', 'processedOn', 'pb', 'atm', 'stc'] as const;
+
+/** Jobs that are read by one round trip. */
+const AT_ONCE = 1_000;
+
+/** What a message knows of its attempts. */
+export interface Attempted {
+  readonly crashes: number;
+  readonly status: string;
+}
+
+/** A job that is still in the queue. */
+export interface StoredJob {
+  /** Null while it waits, runs or is delayed. */
+  readonly ended: 'completed' | 'failed' | null;
+  /** How it ended, with the attempts that other programs made for this message. */
+  end(message: Attempted): JobEndRow;
+}
+
+/** The jobs that the queue has of these, by their ids. Their state follows from their fields: lists are not searched. */
+export async function storedJobs(
+  connection: RedisQueueConnection,
+  ids: readonly string[],
+): Promise<Map<string, StoredJob>> {
+  const jobs = new Map<string, StoredJob>();
+  for (let start = 0; start < ids.length; start += AT_ONCE) {
+    const some = ids.slice(start, start + AT_ONCE);
+    const found = await connection.ask<(string | null)[][]>((pipeline) =>
+      some.reduce((all, id) => all.hmget(connection.key(id), ...FIELDS), pipeline),
+    );
+    for (const [index, id] of some.entries()) {
+      const fields = found[index];
+      if (fields !== undefined && fields[0] !== null) jobs.set(id, toJob(fields));
+    }
+  }
+  return jobs;
+}
+
+function toJob(fields: readonly (string | null)[]): StoredJob {
+  const [, finishedOn, returned = null, reason = null, processedOn, worker = null, made, stalled] = fields;
+  const isCompleted = returned !== null;
+  return {
+    ended: finishedOn == null ? null : isCompleted ? 'completed' : 'failed',
+    end: ({ crashes, status }) => ({
+      ended: isCompleted ? 'completed' : 'failed',
+      // The message has counted the lost attempts of our workers itself.
+      attempts: Number(made) + Math.max(0, Number(stalled) - crashes - Number(status === 'processing')),
+      // A worker without a name leaves that of the one before it.
+      processed_by: isCompleted ? null : worker,
+      failed_reason: reason,
+      processed_at: processedOn == null ? null : new Date(Number(processedOn)),
+      finished_at: finishedOn == null ? null : new Date(Number(finishedOn)),
+      return_value: returned,
+    }),
+  };
+}

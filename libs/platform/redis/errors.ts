@@ -1,0 +1,16 @@
+/** What ioredis reports when a command was not sent, or its response did not come. */
+const CLIENT_MESSAGE =
+  /Connection is closed|isn't writeable|max retries per request|Command timed out|Socket timeout|Connection is in subscriber/i;
+
+/** Socket errors of Node. */
+const SOCKET_CODE = /^(ECONN\w+|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|EAI_AGAIN)$/;
+
+/** Responses of a Redis that is full, starting, stopping, busy or read-only. Scripts of older versions wrap them. */
+const TEMPORARY =
+  /(^|[\s-])(OOM|LOADING|BUSY|READONLY|MASTERDOWN|MISCONF|NOREPLICAS|CLUSTERDOWN|TRYAGAIN|NOAUTH|WRONGPASS|NOPERM) /;
+
+/** Whether Redis cannot be reached or is temporarily unable, so that the same command may succeed later. */
+export function isRedisUnavailable(error: unknown): boolean {
+  const { code = '', message = '' } = (error ?? {}) as { readonly code?: string; readonly message?: string };
+  return SOCKET_CODE.test(code) || CLIENT_MESSAGE.test(message) || TEMPORARY.test(message);
+}
