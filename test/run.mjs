@@ -5,7 +5,7 @@ const LONG = [
   'test/architecture/format\\.',
   'test/bench/',
   'test/container/',
-  'test/faults/(clocks|database-away|foreign-worker|killed|program-killed|retention|rolling-restart|tracing|verify)\\.',
+  'test/faults/(clocks|database-away|foreign-worker|killed|program-killed|redis|retention|rolling-restart|tracing|verify)\\.',
 ];
 
 const args = process.argv.slice(2);

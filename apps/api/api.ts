@@ -1,7 +1,7 @@
 import { NestFactory } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { FastifyInstance } from 'fastify';
-import { ClockWatch, QueuePages } from '#messages/messages.module.js';
+import { ClockWatch, QueueConnection, QueuePages } from '#messages/messages.module.js';
 import { AccessLog } from '#platform/http/access-log.js';
 import { AddressBudget } from '#platform/http/address-budget.js';
 import { corsHeaders } from '#platform/http/cors.js';
@@ -77,6 +77,7 @@ async function listen(settings: Settings, logger: Logger, metrics: Metrics) {
     url: (await app.getUrl()).replace('[::]', '127.0.0.1').replace('0.0.0.0', '127.0.0.1'),
     queuePages: (basePath: string) => app.get(QueuePages).open(basePath),
     isClockRight: () => app.get(ClockWatch).isRight,
+    isRedisUp: () => app.get(QueueConnection).isUp,
     stop: async () => {
       await stopHttp();
       await app.close();

@@ -1,5 +1,6 @@
 import { statfs } from 'node:fs/promises';
 import { requireUsableDatabase } from '#platform/database/usable-database.js';
+import { requireUsableRedis } from '#platform/redis/usable-redis.js';
 import { Environment } from '#platform/environment.js';
 import { readSettings, type Settings } from '#platform/settings.js';
 import { UsageError } from '#platform/usage-error.js';
@@ -59,6 +60,7 @@ export class Supervisor {
     stopping.throwIfAborted();
     await requireUsableDatabase(url);
     await migrateSchema(url);
+    if (settings.redisUrl !== null) await requireUsableRedis(settings.redisUrl);
     stopping.throwIfAborted();
     for (const [index, name] of names.entries()) {
       const overrides = { DATABASE_URL: url, PORT: String(port), MANAGEMENT_PORT: String(ports[index]) };

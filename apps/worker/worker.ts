@@ -1,5 +1,12 @@
 import type { MessageHandler } from '#messages/index.js';
-import { ClockWatch, Consumer, MessagesModule, QueuePages, type HandlerModule } from '#messages/messages.module.js';
+import {
+  ClockWatch,
+  Consumer,
+  MessagesModule,
+  QueueConnection,
+  QueuePages,
+  type HandlerModule,
+} from '#messages/messages.module.js';
 import type { Logger } from '#platform/logging.js';
 import type { Metrics } from '#platform/management/metrics.js';
 import type { Settings } from '#platform/settings.js';
@@ -29,6 +36,7 @@ export function startWorker(
       queuePages: (basePath: string) => app.get(QueuePages).open(basePath),
       state: () => app.get(Consumer).state,
       isClockRight: () => app.get(ClockWatch).isRight,
+      isRedisUp: () => app.get(QueueConnection).isUp,
       stop: () => app.close(),
     };
   };

@@ -6,11 +6,13 @@ import type { PostgresMessages } from './adapters/postgres/postgres-messages.js'
 import type { ApplyRetention } from './application/apply-retention.js';
 import type { JobFollower } from './application/job-follower.js';
 import type { OutboxRelay } from './application/outbox-relay.js';
+import type { Recovery } from './application/recovery.js';
 import type { Reconciler } from './application/reconciler.js';
 import type { SpaceWatch } from './application/space-watch.js';
 import type { StorageCap } from './application/storage-cap.js';
 
 const FOLLOW_EVERY_MS = 500;
+const RECOVER_EVERY_MS = 1_000;
 
 /** Starts what runs in the background, and stops it in an order in which nothing is lost. */
 export class Lifecycle implements OnApplicationBootstrap, BeforeApplicationShutdown {
@@ -21,6 +23,7 @@ export class Lifecycle implements OnApplicationBootstrap, BeforeApplicationShutd
     private readonly space: SpaceWatch,
     private readonly relay: OutboxRelay,
     private readonly reconciler: Reconciler,
+    private readonly recovery: Recovery,
     private readonly retention: ApplyRetention,
     private readonly follower: JobFollower,
     private readonly clockWatch: ClockWatch,
@@ -33,6 +36,7 @@ export class Lifecycle implements OnApplicationBootstrap, BeforeApplicationShutd
     this.cap.start();
     await this.space.start();
     this.reconciler.start(this.settings.reconcileIntervalMs, () => this.clockWatch.isRight);
+    this.recovery.start(RECOVER_EVERY_MS);
     this.retention.start();
     this.follower.start(FOLLOW_EVERY_MS);
     this.consumer?.start();
@@ -42,6 +46,7 @@ export class Lifecycle implements OnApplicationBootstrap, BeforeApplicationShutd
     await this.clockWatch.close();
     await this.consumer?.close(this.settings.shutdownGraceMs);
     await this.reconciler.close();
+    await this.recovery.close();
     await this.retention.close();
     await this.follower.close();
     await this.messages.idle();

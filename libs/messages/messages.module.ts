@@ -34,6 +34,7 @@ import { ReconcilerMonitor } from './adapters/monitoring/reconciler-monitor.js';
 import { RelayMonitor } from './adapters/monitoring/relay-monitor.js';
 import { RetentionMonitor } from './adapters/monitoring/retention-monitor.js';
 import { StorageMonitor } from './adapters/monitoring/storage-monitor.js';
+import { addRedisGauges } from './adapters/monitoring/redis-metrics.js';
 import { addStoreGauges } from './adapters/monitoring/store-metrics.js';
 import { outboxBacklog } from './adapters/postgres/outbox-backlog.js';
 import { PostgresBacklogs } from './adapters/postgres/postgres-backlogs.js';
@@ -64,6 +65,12 @@ import { OutboxRelay } from './application/outbox-relay.js';
 import { Outbox } from './application/outbox.js';
 import { Partitions } from './application/partitions.js';
 import { QueueMaintenance } from './application/queue-maintenance.js';
+import { QueueContents } from './application/queue-contents.js';
+import { Recovery } from './application/recovery.js';
+import { Walk } from './application/walk.js';
+import { PostgresWalk } from './adapters/postgres/postgres-walk.js';
+import { PostgresQueueContents } from './adapters/bullmq/postgres/postgres-queue-contents.js';
+import { RedisQueueContents } from './adapters/bullmq/redis/redis-queue-contents.js';
 import { ReconcilerTurn } from './application/reconciler-turn.js';
 import { Reconciler } from './application/reconciler.js';
 import { RetryFailed } from './application/retry-failed.js';
@@ -77,9 +84,10 @@ import { StrayMessages } from './application/stray-messages.js';
 import { Lifecycle } from './lifecycle.js';
 
 /** The providers that apps look up. */
-export { ClockWatch, Consumer, QueuePages, StrayMessages };
+export { ClockWatch, Consumer, QueueConnection, QueuePages, StrayMessages };
 
-function queueConnection({ asynchronousCommit = false }): FactoryProvider {
+/** @param mustReach whether a Redis that is away is an error; otherwise messages wait for it */
+function queueConnection({ asynchronousCommit = false, mustReach = false }): FactoryProvider {
   return {
     provide: QueueConnection,
     useFactory: async (settings: Settings, logger: Logger, database: Database) => {
@@ -91,10 +99,16 @@ function queueConnection({ asynchronousCommit = false }): FactoryProvider {
       };
       if (redisUrl !== null) {
         await requireUsableRedis(redisUrl).catch((error: unknown) => {
-          if (!(error instanceof RedisUnreachable)) throw error;
+          if (mustReach || !(error instanceof RedisUnreachable)) throw error;
           logger.error(`${error.message} Messages wait in the outbox until it can.`);
         });
-        const connection = new RedisQueueConnection({ url: redisUrl, queueName, onError });
+        const onEviction = (policy: string) => {
+          logger.error(
+            { policy },
+            'Redis deletes jobs when its memory is used up: set its maxmemory-policy to noeviction',
+          );
+        };
+        const connection = new RedisQueueConnection({ url: redisUrl, queueName, onError, onEviction });
         await connection.opened();
         return connection;
       }
@@ -132,6 +146,13 @@ const strayMessages: FactoryProvider<StrayMessages> = {
     queue instanceof RedisQueueConnection
       ? new RedisStrayMessages(database, queue)
       : new PostgresStrayMessages(database, queue),
+  inject: [Database, QueueConnection],
+};
+
+const queueContents: FactoryProvider<QueueContents> = {
+  provide: QueueContents,
+  useFactory: (database: Database, queue: QueueConnection) =>
+    queue instanceof RedisQueueConnection ? new RedisQueueContents(database, queue) : new PostgresQueueContents(),
   inject: [Database, QueueConnection],
 };
 
@@ -201,6 +222,19 @@ const core: Provider[] = [
   provide(StorageCap, [StorageLedger, STORAGE_CAPS, StorageMonitor]),
   provideAs(ReconcilerTurn, PostgresReconcilerTurn, [Database]),
   provide(Reconciler, [StrayMessages, QueueMaintenance, Deliveries, Messages, ReconcilerTurn, ReconcilerMonitor]),
+  provideAs(Walk, PostgresWalk, [Database]),
+  queueContents,
+  {
+    provide: Recovery,
+    useFactory: (
+      queue: QueueContents,
+      walk: Walk,
+      reconciler: Reconciler,
+      turn: ReconcilerTurn,
+      monitor: ReconcilerMonitor,
+    ) => new Recovery(queue, walk, () => reconciler.requeueStrays(), turn, monitor),
+    inject: [QueueContents, Walk, Reconciler, ReconcilerTurn, ReconcilerMonitor],
+  },
   provide(JobFollower, [JobEvents, Deliveries, ReconcilerMonitor]),
   provide(ApplyRetention, [Partitions, RETENTION_DAYS, RetentionMonitor]),
   {
@@ -211,6 +245,7 @@ const core: Provider[] = [
         depth: (database) => queue.depth(database),
         reconciler: reconcilerStatus,
       });
+      if (queue instanceof RedisQueueConnection) addRedisGauges(metrics, queue);
     },
     inject: [Metrics, QueueConnection],
   },
@@ -249,6 +284,7 @@ const lifecycle = [
   SpaceWatch,
   OutboxRelay,
   Reconciler,
+  Recovery,
   ApplyRetention,
   JobFollower,
   ClockWatch,
@@ -269,7 +305,7 @@ export class MessagesModule {
       module: MessagesModule,
       controllers: [MessagesController],
       providers: [queueConnection({}), ...core, ...useCases, provide(Lifecycle, [...lifecycle])],
-      exports: [ClockWatch, QueuePages, GetMessageUsage],
+      exports: [ClockWatch, QueueConnection, QueuePages, GetMessageUsage],
     };
   }
 
@@ -292,12 +328,16 @@ export class MessagesModule {
         ...(isModule(handler) ? [] : [handlerProvider]),
         provide(Lifecycle, [...lifecycle, Consumer]),
       ],
-      exports: [ClockWatch, QueuePages, Consumer],
+      exports: [ClockWatch, QueueConnection, QueuePages, Consumer],
     };
   }
 
   /** For commands that query the store and run nothing in the background. */
   static forTools(): DynamicModule {
-    return { module: MessagesModule, providers: [queueConnection({}), strayMessages], exports: [StrayMessages] };
+    return {
+      module: MessagesModule,
+      providers: [queueConnection({ mustReach: true }), strayMessages],
+      exports: [StrayMessages],
+    };
   }
 }

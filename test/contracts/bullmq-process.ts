@@ -20,7 +20,7 @@ export function openBullMq(url: string) {
 
 /** What one process of Sluice has of BullMQ on Redis. */
 export async function openBullMqOnRedis(url: string) {
-  const connection = new RedisQueueConnection({ url, queueName: QUEUE_NAME, onError: ignore });
+  const connection = new RedisQueueConnection({ url, queueName: QUEUE_NAME, onError: ignore, onEviction: ignore });
   await connection.opened();
   return openBullMqOn(connection);
 }

@@ -6,6 +6,7 @@ import { PostgresReconcilerTurn } from '#messages/adapters/postgres/postgres-rec
 import { JobFollower } from '#messages/application/job-follower.js';
 import { Reconciler } from '#messages/application/reconciler.js';
 import { RedisJobEvents } from '#messages/adapters/bullmq/redis/redis-job-events.js';
+import type { RedisQueueConnection } from '#messages/adapters/bullmq/redis/redis-queue-connection.js';
 import { RedisQueueMaintenance } from '#messages/adapters/bullmq/redis/redis-queue-maintenance.js';
 import { RedisStrayMessages } from '#messages/adapters/bullmq/redis/redis-stray-messages.js';
 import type { JobEvents } from '#messages/application/job-events.js';
@@ -54,13 +55,12 @@ function queueOnPostgres(store: PostgresStore): Promise<Queueing> {
   });
 }
 
-async function queueOnRedis(): Promise<Queueing & { redis: TestRedis }> {
+async function queueOnRedis(): Promise<Queueing & { redis: TestRedis; connection: RedisQueueConnection }> {
   const redis = await TestRedis.start();
   const bullmq = await openBullMqOnRedis(redis.url);
   const { connection } = bullmq;
   return {
-    redis,
-    bullmq,
+    ...{ redis, bullmq, connection },
     ports: (database) => ({
       strays: new RedisStrayMessages(database, connection),
       events: new RedisJobEvents(database, connection),

@@ -79,8 +79,11 @@ export class Reconciler {
     }
   }
 
-  /** Goes on while it finds strays: then there was a fault, which may have made many. */
-  private async requeueStrays(): Promise<boolean> {
+  /**
+   * Requeues strays among the next open messages.
+   * @returns whether it found any: then there was a fault, which may have made many
+   */
+  async requeueStrays(): Promise<boolean> {
     const found = await this.strays.findNext(CHECKED_AT_ONCE);
     const ends = found.flatMap(({ id, retries, endedElsewhere }) =>
       endedElsewhere === null ? [] : [{ id, retries, ...endedElsewhere }],

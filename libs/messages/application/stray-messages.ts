@@ -11,7 +11,7 @@ export interface StrayMessage {
 
 /**
  * Open messages that nothing will deliver: `queued` or `processing`, without an outbox entry, a live job or an
- * unexpired claim. Each message is judged in one snapshot, so that one that is just being handed over is not found.
+ * unexpired claim. One that is just being handed over is not found.
  */
 export abstract class StrayMessages {
   /** All of them. Reads every open message. */
@@ -20,7 +20,7 @@ export abstract class StrayMessages {
   /**
    * Those among the next `limit` open messages, by id. Each call, by any process, continues where the one before ended,
    * and after the last message at the first. Passed over are scheduled messages until they are due, those
-   * of suspended accounts, and all while the outbox is long: they wait for the relay.
+   * of suspended accounts. While the outbox is long, none is found: all wait for the relay.
    */
   abstract findNext(limit: number): Promise<StrayMessage[]>;
 

@@ -8,6 +8,8 @@ export interface Readiness {
     readonly database: 'up' | 'down';
     /** `wrong` when it differs from the database's; alone, it does not make a process unready. */
     readonly clock: 'right' | 'wrong';
+    /** If the queue is on Redis. While it is `down`, messages are accepted and wait. */
+    readonly redis?: 'up' | 'down';
   };
 }
 
@@ -15,6 +17,8 @@ export interface Readiness {
 export interface Work {
   readonly state?: (() => 'serving' | 'paused' | 'stuck') | undefined;
   readonly isClockRight: () => boolean;
+  /** Null without a Redis. */
+  readonly isRedisUp?: (() => boolean | null) | undefined;
 }
 
 /** The minimum time between two queries, however often the readiness is requested. */
@@ -52,10 +56,12 @@ export class Health {
 
   async readiness(): Promise<Readiness> {
     const database = (await this.isDatabaseUp()) ? 'up' : 'down';
-    const { state = () => 'serving', isClockRight } = this.work;
+    const { state = () => 'serving', isClockRight, isRedisUp = () => null } = this.work;
+    const isUp = isRedisUp();
+    const redis = isUp === null ? {} : { redis: isUp ? ('up' as const) : ('down' as const) };
     const process = this.process === 'serving' ? state() : this.process;
     const clock = isClockRight() ? 'right' : 'wrong';
-    return { ready: process === 'serving' && database === 'up', checks: { process, database, clock } };
+    return { ready: process === 'serving' && database === 'up', checks: { process, database, clock, ...redis } };
   }
 
   isDatabaseUp(): Promise<boolean> {

@@ -41,8 +41,8 @@ function requireVersion(version: string): void {
 
 /** Without the command that failed, which may contain the password. */
 function explained(error: unknown): unknown {
-  if (error instanceof UsageError || !(error instanceof Error)) return error;
-  const { message } = error;
+  if (error instanceof UsageError) return error;
+  const { message, code = message } = error as NodeJS.ErrnoException;
   if (/NOAUTH|WRONGPASS|invalid password|invalid username|Client sent AUTH/i.test(message)) {
     return new UsageError('The Redis of REDIS_URL does not accept its user and password, or requires them.');
   }
@@ -50,6 +50,5 @@ function explained(error: unknown): unknown {
     return new UsageError('The user of REDIS_URL lacks permissions: see docs/scaling.md.');
   }
   if (!isRedisUnavailable(error)) return new UsageError(`The Redis of REDIS_URL cannot be used: ${message}`);
-  const { code = message } = error as NodeJS.ErrnoException;
   return new RedisUnreachable(`The Redis of REDIS_URL cannot be reached: ${code}.`);
 }

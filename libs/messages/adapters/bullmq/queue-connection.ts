@@ -36,6 +36,9 @@ export abstract class QueueConnection implements OnApplicationShutdown {
   /** The error itself, or DomainError `unavailable` if the same call may succeed later. */
   abstract asUnavailable(error: unknown): unknown;
 
+  /** Whether its server responds; null when it is the database of the messages. */
+  abstract get isUp(): boolean | null;
+
   /** Leaves the connections to the end of the process: BullMQ does not release them while jobs run. */
   abstract abandon(): void;
 

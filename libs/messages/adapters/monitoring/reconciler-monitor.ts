@@ -1,13 +1,14 @@
 import type { Logger } from '#platform/logging.js';
 import type { Metrics } from '#platform/management/metrics.js';
 import type { FollowerObserver } from '../../application/job-follower.js';
+import type { RecoveryObserver } from '../../application/recovery.js';
 import { STEPS, type Reconciled, type ReconcilerObserver } from '../../application/reconciler.js';
 
-/** The steps of the reconciler, taking its turn, and what the follower does. */
-const FAILING = [...STEPS, 'turn', 'follow_jobs'] as const;
+/** The steps of the reconciler, taking its turn, and what the follower and the recovery do. */
+const FAILING = [...STEPS, 'turn', 'follow_jobs', 'recover'] as const;
 type Failing = (typeof FAILING)[number];
 
-export class ReconcilerMonitor implements ReconcilerObserver, FollowerObserver {
+export class ReconcilerMonitor implements ReconcilerObserver, FollowerObserver, RecoveryObserver {
   private readonly requeued;
   private readonly followed;
   private readonly failures;
@@ -38,6 +39,18 @@ export class ReconcilerMonitor implements ReconcilerObserver, FollowerObserver {
   failed(step: Failing, error: unknown): void {
     this.failures[step].add();
     this.logger.warn({ err: error, step }, 'reconciling failed');
+  }
+
+  recovering(): void {
+    this.logger.warn('the queue has other contents than before: checking all open messages');
+  }
+
+  recovered(): void {
+    this.logger.info('all open messages are in the queue');
+  }
+
+  recoveryFailed(error: unknown): void {
+    this.failed('recover', error);
   }
 
   followingFailed(error: unknown): void {

@@ -5,9 +5,13 @@ import type { RelayFault, RelayObserver } from '../../application/outbox-relay.j
 const MESSAGES = [1, 2, 5, 10, 25, 50, 100, 250, 500];
 const FAULTS: readonly RelayFault[] = ['relay_failed', 'job_refused', 'cleanup_failed', 'sweep_failed'];
 
+/** While a queue is away, each batch fails. */
+const LOG_EVERY_MS = 1_000;
+
 export class RelayMonitor implements RelayObserver {
   private readonly sizes;
   private readonly faults;
+  private readonly loggedAt = new Map<RelayFault, number>();
 
   constructor(
     private readonly metrics: Metrics,
@@ -36,6 +40,9 @@ export class RelayMonitor implements RelayObserver {
 
   failed(fault: RelayFault, error: unknown): void {
     this.faults[fault].add();
+    const now = performance.now();
+    if (now - (this.loggedAt.get(fault) ?? -Infinity) < LOG_EVERY_MS) return;
+    this.loggedAt.set(fault, now);
     this.logger.warn({ err: error }, fault);
   }
 }

@@ -49,6 +49,7 @@ export class PostgresQueueConnection extends QueueConnection {
   readonly pool: pg.Pool;
   readonly classes = withBackend(createBatchingBackend) as unknown as BackendClasses<PostgresQueueBackend, pg.Pool>;
   readonly queue: Queue;
+  readonly isUp = null;
   private abandoned = false;
 
   constructor({ url, poolSize, queueName, asynchronousCommit, onError }: PostgresQueueOptions) {

@@ -4,6 +4,7 @@ import { Redis, type RedisOptions } from 'ioredis';
 import { asUnavailable } from '#platform/database/errors.js';
 import { isRedisUnavailable } from '#platform/redis/errors.js';
 import { NO_TURN, type FairScheduler } from '../../../application/fair-scheduler.js';
+import { MemoryWatch } from './memory-watch.js';
 import { QueueConnection, type Processor, type WorkerSettings } from '../queue-connection.js';
 
 /** Nothing waits for a Redis that is away: what cannot be added stays in the outbox. */
@@ -34,36 +35,49 @@ export interface RedisQueueOptions {
   readonly url: string;
   readonly queueName: string;
   readonly onError: (error: Error) => void;
+  /** Redis would delete jobs when its memory is used up. */
+  readonly onEviction: (policy: string) => void;
 }
 
 /** BullMQ on a Redis. */
 export class RedisQueueConnection extends QueueConnection {
   readonly redis: Redis;
   readonly queue: Queue;
+  readonly memory: MemoryWatch;
   private readonly workers: Redis[] = [];
   private readonly classes = withBackend<RedisQueueBackend, Redis>(createPatientBackend);
   private abandoned = false;
 
   constructor(private readonly options: RedisQueueOptions) {
     super();
-    const { url, queueName, onError } = options;
+    const { url, queueName, onError, onEviction } = options;
     this.redis = new Redis(url, PRODUCER);
     this.redis.on('error', onError);
     // Without these, each call would wait for the first connection. `requireUsableRedis` checks the version.
     const atOnce = { skipWaitingForReady: true, skipVersionCheck: true };
     this.queue = new Queue(queueName, { connection: this.redis, ...atOnce });
-    this.queue.on('error', onError);
+    // It repeats the errors of the connection.
+    this.queue.on('error', () => undefined);
+    this.memory = new MemoryWatch(() => this.redis.info('memory'), onEviction);
+    this.keepMemory();
+  }
+
+  get isUp(): boolean {
+    return this.redis.status === 'ready';
   }
 
   /** Resolves when the first attempt to connect has succeeded or failed. */
   async opened(): Promise<void> {
     await Promise.race(['ready', 'error', 'close'].map((event) => once(this.redis, event))).catch(() => undefined);
+    await this.memory.check().catch(() => undefined);
+    this.memory.start();
   }
 
   createWorker(process: Processor, settings: WorkerSettings): Worker {
-    const { url, queueName, onError } = this.options;
+    const { url, queueName } = this.options;
     const redis = new Redis(url, WORKER);
-    redis.on('error', onError);
+    // The worker repeats its errors.
+    redis.on('error', () => undefined);
     this.workers.push(redis);
     return new this.classes.Worker(queueName, process, { ...settings, connection: redis }) as unknown as Worker;
   }
@@ -148,6 +162,16 @@ export class RedisQueueConnection extends QueueConnection {
     }) as Results;
   }
 
+  /** Leaves memory to the workers of this queue. */
+  private keepMemory(): void {
+    const backend = this.queue.getBackend();
+    const addJobs = backend.addJobs.bind(backend);
+    backend.addJobs = async (jobs) => {
+      if (this.memory.isNearlyFull) throw new Error('OOM Redis has used nine tenths of its memory');
+      return addJobs(jobs);
+    };
+  }
+
   asUnavailable(error: unknown): unknown {
     return asUnavailable(error, isRedisUnavailable);
   }
@@ -157,6 +181,7 @@ export class RedisQueueConnection extends QueueConnection {
   }
 
   async onApplicationShutdown(): Promise<void> {
+    await this.memory.close();
     if (this.abandoned) return;
     await this.queue.close();
     for (const redis of [this.redis, ...this.workers]) redis.disconnect();

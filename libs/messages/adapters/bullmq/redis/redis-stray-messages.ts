@@ -18,6 +18,9 @@ import { storedJobs, type Attempted, type StoredJob } from './stored-jobs.js';
 /** Messages that the census checks at once. */
 const COUNTED_AT_ONCE = 20_000;
 
+/** Its job is still in the queue on PostgreSQL that was used before. */
+const WAITS_IN_POSTGRESQL = `EXISTS (SELECT FROM bullmq.job j WHERE j.queue = $3 AND j.id = (${JOB_ID}) COLLATE "default")`;
+
 const FIELDS = `m.id, m.retries, m.crashes, m.status, ${JOB_ID} AS job_id`;
 
 /** The next open messages after `$1`; those that may be strays have a job to look for. */
@@ -27,15 +30,17 @@ const PAGE = `
 
 const STILL = `
   FROM sluice.messages m JOIN unnest($1::text[], $2::int[]) AS seen (id, retries) USING (id, retries)
-  WHERE ${UNCLAIMED}`;
+  WHERE ${UNCLAIMED} AND NOT ${WAITS_IN_POSTGRESQL}`;
 
 /** Those that still wait for a worker, and are not in the outbox. */
 const STILL_DUE = `
   WITH due AS (${DUE})
   SELECT ${FIELDS} ${STILL}
-    AND (SELECT count(*) FROM due) <= ${MAX_ENTRIES} AND m.id NOT IN (SELECT unnest(message_ids) FROM due)
+    AND m.id NOT IN (SELECT unnest(message_ids) FROM due)
     AND ${IS_SUSPENDED} IS NULL
   ORDER BY m.id`;
+
+const IS_OUTBOX_LONG = `SELECT count(*) > ${MAX_ENTRIES} AS is_long FROM (${DUE}) due`;
 
 const STILL_OPEN = `
   SELECT ${FIELDS} ${STILL}
@@ -76,6 +81,8 @@ export class RedisStrayMessages extends StrayMessages {
   }
 
   async findNext(limit: number): Promise<StrayMessage[]> {
+    const [outbox] = await this.database.query<{ is_long: boolean }>(IS_OUTBOX_LONG);
+    if (outbox?.is_long === true) return [];
     const [walk] = await this.database.query<{ position: string }>('SELECT position FROM sluice.reconciler');
     const page = await this.database.query<PageRow>(PAGE, [walk?.position ?? '', limit]);
     const found = await this.strays(
@@ -130,6 +137,7 @@ export class RedisStrayMessages extends StrayMessages {
       const rows = await this.database.query<MessageRow>(still, [
         jobless.map(({ message }) => message.id),
         jobless.map(({ message }) => message.retries),
+        this.connection.queue.name,
       ]);
       found = rows.map((message) => ({ message, job: jobs.get(message.job_id) }));
     }

@@ -1,0 +1,13 @@
+import { QueueContents } from '../../../application/queue-contents.js';
+
+/** The database of the messages has their jobs as well: it can't lose only these. */
+export class PostgresQueueContents extends QueueContents {
+  identity(): Promise<string> {
+    return Promise.resolve('postgresql');
+  }
+
+  /** A queue on Redis can't be reached any more: the walk finds its messages. */
+  takeOver(): Promise<boolean> {
+    return Promise.resolve(false);
+  }
+}

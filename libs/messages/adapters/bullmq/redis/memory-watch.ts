@@ -1,0 +1,40 @@
+import { PeriodicTask } from '#kernel/periodic-task.js';
+
+const EVERY_MS = 1_000;
+
+/** Of the memory that Redis may use. The rest is for workers: without any, they could not take a job, nor end one. */
+const MAX_SHARE = 0.9;
+
+/** Notices that Redis has little memory left, or would delete jobs to get some. */
+export class MemoryWatch {
+  /** Nothing is to be added. */
+  isNearlyFull = false;
+  /** The policy by which it deletes keys when its memory is used up; null when it refuses commands instead. */
+  eviction: string | null = null;
+  private readonly checks = new PeriodicTask(() => this.check().catch(() => undefined));
+
+  constructor(
+    /** Redis's own report. */
+    private readonly report: () => Promise<string>,
+    private readonly onEviction: (policy: string) => void,
+  ) {}
+
+  start(): void {
+    this.checks.start(EVERY_MS);
+  }
+
+  close(): Promise<void> {
+    return this.checks.close();
+  }
+
+  async check(): Promise<void> {
+    const report = await this.report();
+    const value = (name: string) => new RegExp(`^${name}:(\\S+)`, 'm').exec(report)?.[1] ?? '';
+    const max = Number(value('maxmemory'));
+    this.isNearlyFull = max > 0 && Number(value('used_memory')) > MAX_SHARE * max;
+    const policy = value('maxmemory_policy');
+    const eviction = policy === 'noeviction' || policy === '' ? null : policy;
+    if (eviction !== null && eviction !== this.eviction) this.onEviction(eviction);
+    this.eviction = eviction;
+  }
+}

@@ -1,0 +1,38 @@
+import type { Database } from '#platform/database/database.js';
+import { Walk } from '../../application/walk.js';
+
+const CONTENTS = 'queue_contents';
+
+/** An installation had its queue in PostgreSQL before it could be anywhere else. */
+const INITIAL = 'postgresql';
+
+export class PostgresWalk extends Walk {
+  constructor(private readonly database: Database) {
+    super();
+  }
+
+  async restart(): Promise<void> {
+    await this.database.query(`UPDATE sluice.reconciler SET position = '', strays = 0`);
+  }
+
+  async hasEnded(): Promise<boolean> {
+    const [row] = await this.database.query<{ position: string }>('SELECT position FROM sluice.reconciler');
+    return row?.position === '';
+  }
+
+  async contents(): Promise<string> {
+    const [row] = await this.database.query<{ value: string }>(
+      'SELECT value FROM sluice.installation WHERE name = $1',
+      [CONTENTS],
+    );
+    return row?.value ?? INITIAL;
+  }
+
+  async setContents(identity: string): Promise<void> {
+    await this.database.query(
+      `INSERT INTO sluice.installation (name, value) VALUES ($1, $2)
+       ON CONFLICT (name) DO UPDATE SET value = excluded.value`,
+      [CONTENTS, identity],
+    );
+  }
+}

@@ -1,0 +1,70 @@
+import { PeriodicTask } from '#kernel/periodic-task.js';
+import type { QueueContents } from './queue-contents.js';
+import type { ReconcilerTurn } from './reconciler-turn.js';
+import type { Walk } from './walk.js';
+
+export interface RecoveryObserver {
+  /** The queue has other contents than before: all open messages are checked, from the oldest on. */
+  recovering(): void;
+  recovered(): void;
+  recoveryFailed(error: unknown): void;
+}
+
+/** Puts open messages on their way again as soon as the queue has lost its jobs or has been replaced by another one. */
+export class Recovery {
+  /** The contents that were found by the check before. */
+  private found: string | null = null;
+  private walking: string | null = null;
+  /** The contents with which a walk has compared the messages. */
+  private checked: string | null = null;
+  private closed = false;
+  private readonly checks = new PeriodicTask(() =>
+    this.check().catch((error: unknown) => {
+      this.observer.recoveryFailed(error);
+    }),
+  );
+
+  /** @param step requeues strays among the next open messages */
+  constructor(
+    private readonly queue: QueueContents,
+    private readonly walk: Walk,
+    private readonly step: () => Promise<unknown>,
+    private readonly turn: ReconcilerTurn,
+    private readonly observer: RecoveryObserver,
+  ) {}
+
+  start(everyMs: number): void {
+    this.checks.start(everyMs);
+  }
+
+  async close(): Promise<void> {
+    this.closed = true;
+    await this.checks.close();
+  }
+
+  /** One step, which takes about a second at most. Several processes may try: one at a time does it. */
+  async check(): Promise<void> {
+    const contents = await this.queue.identity();
+    // Outbox entries of jobs that were just added and lost are removed meanwhile. They would hide their messages.
+    const isNew = contents !== this.found;
+    this.found = contents;
+    if (isNew) return;
+    while (!this.closed && (await this.queue.takeOver()));
+    if (contents === this.checked) return;
+    if ((await this.walk.contents()) === contents) this.checked = contents;
+    else await this.turn.take(0, () => this.recover(contents));
+  }
+
+  private async recover(contents: string): Promise<void> {
+    if (this.walking !== contents) {
+      this.observer.recovering();
+      await this.walk.restart();
+      this.walking = contents;
+    }
+    await this.step();
+    if (!(await this.walk.hasEnded())) return;
+    await this.walk.setContents(contents);
+    this.walking = null;
+    this.observer.recovered();
+  }
+}

@@ -1,0 +1,204 @@
+import { PostgresQueueContents } from '#messages/adapters/bullmq/postgres/postgres-queue-contents.js';
+import { RedisQueueContents } from '#messages/adapters/bullmq/redis/redis-queue-contents.js';
+import { WORKER_NAME } from '#messages/adapters/bullmq/delivery-job.js';
+import { PostgresWalk } from '#messages/adapters/postgres/postgres-walk.js';
+import type { QueueContents } from '#messages/application/queue-contents.js';
+import { Recovery } from '#messages/application/recovery.js';
+import { RedisUnreachable, requireUsableRedis } from '#platform/redis/usable-redis.js';
+import { aClaim, aMessage, messages } from '../support/messages.js';
+import { NO_REDIS, TestRedis } from '../support/redis.js';
+import { describeUnless } from '../support/skipping.js';
+import { openBullMq } from './bullmq-process.js';
+import { openReconciling, openReconcilingOnRedis } from './reconciling-process.js';
+
+const HOUR_MS = 3_600_000;
+
+describeUnless(NO_REDIS)('A queue on Redis', () => {
+  let parts: Awaited<ReturnType<typeof openReconcilingOnRedis>>;
+  let contents: RedisQueueContents;
+  beforeAll(async () => {
+    parts = await openReconcilingOnRedis();
+    contents = new RedisQueueContents(parts.database, parts.queue.connection);
+  });
+  beforeEach(() => parts.reset());
+  afterAll(() => parts.close());
+
+  const recoveryOf = (
+    queue: QueueContents,
+    { database, newReconciler, turn }: Pick<typeof parts, 'database' | 'newReconciler' | 'turn'>,
+  ) => {
+    const reports: unknown[] = [];
+    const observer = {
+      recovering: () => reports.push('recovering'),
+      recovered: () => reports.push('recovered'),
+      recoveryFailed: (error: unknown) => reports.push(error),
+    };
+    const reconciler = newReconciler();
+    const recovery = new Recovery(queue, new PostgresWalk(database), () => reconciler.requeueStrays(), turn, observer);
+    return { recovery, reports };
+  };
+
+  it('has another identity after it lost its keys or was restarted, and only then', async () => {
+    const { redis } = parts.queue;
+    const seen = [await contents.identity(), await contents.identity()];
+    expect(seen[1]).toBe(seen[0]);
+    await redis.run((client) => client.flushall());
+    seen.push(await contents.identity());
+    await redis.kill();
+    await expect(contents.identity()).rejects.toThrow();
+    await redis.restart();
+    await parts.store.until(() =>
+      contents.identity().then(
+        () => true,
+        () => false,
+      ),
+    );
+    seen.push(await contents.identity());
+    expect(new Set(seen).size).toBe(3);
+  });
+
+  it('gets all open messages back after it has lost them, whatever the walk was doing, and no others', async () => {
+    const { store, strays, bullmq, relay, queue } = parts;
+    const { recovery, reports } = recoveryOf(contents, parts);
+    const open = messages(50);
+    for (const message of open) await store.put(message);
+    await bullmq.queue.add(open);
+    const scheduled = aMessage({ deliverAt: new Date(Date.now() + HOUR_MS) });
+    const claimed = aMessage({ status: 'processing', claim: aClaim({ expiresAt: new Date(Date.now() + 60_000) }) });
+    for (const message of [scheduled, claimed, aMessage({ status: 'delivered' })]) await store.put(message);
+    for (let check = 0; check < 3; check++) await recovery.check();
+    expect(await store.entries()).toEqual([]);
+    await strays.findNext(20);
+    reports.length = 0;
+    await queue.redis.run((client) => client.flushall());
+    await recovery.check();
+    expect(reports).toEqual([]);
+    await recovery.check();
+    expect(reports).toEqual(['recovering', 'recovered']);
+    await recovery.check();
+    expect(reports).toEqual(['recovering', 'recovered']);
+    await relay.sweep(0);
+    expect([...(await bullmq.jobs()).keys()].sort()).toEqual(open.map(({ id }) => id).sort());
+  });
+
+  it('finds no stray in a message whose job is added, and its outbox entry removed, while it looks', async () => {
+    const { store, strays, bullmq, database } = parts;
+    const message = aMessage();
+    await store.put(message);
+    const query = database.query.bind(database);
+    const spied = jest.spyOn(database, 'query').mockImplementation(async (text, values) => {
+      if (text.includes('AS seen')) await bullmq.queue.add([message]);
+      return query(text, values);
+    });
+    expect(await strays.findNext(10)).toEqual([]);
+    expect(await strays.count()).toBe(0);
+    spied.mockRestore();
+  });
+
+  it('takes over the jobs of a queue on PostgreSQL: retries when they are due, those of workers when they are lost', async () => {
+    const { store, relay, bullmq, strays } = parts;
+    const before = openBullMq(store.url);
+    const [running, retried, due, final, ...waiting] = messages(12);
+    if (!running || !retried || !due || !final) throw new Error('too few');
+    for (const message of [running, retried, due, ...waiting]) await store.put(message);
+    await before.queue.add([running, retried, due]);
+    const take = async (id: string) => {
+      for (let left = 3; left > 0; left--) {
+        const job = await before.take({ name: WORKER_NAME });
+        if (job?.id === id) return;
+      }
+    };
+    await take('none');
+    const delayed = (id: string, ms: number) =>
+      store.sql(`UPDATE bullmq.job SET state = 'delayed', process_at_ms = $2 WHERE id = $1`, [id, Date.now() + ms]);
+    await delayed(retried.id, HOUR_MS);
+    await delayed(due.id, -1);
+    await before.queue.add([final, ...waiting]);
+    while (await contents.takeOver());
+    await relay.sweep(0);
+    expect([...(await bullmq.jobs()).keys()].sort()).toEqual([due, ...waiting].map(({ id }) => id).sort());
+    expect((await before.jobs()).size).toBe(2);
+    expect(await strays.count()).toBe(0);
+    expect(await parts.reconcile()).toEqual([]);
+    await delayed(retried.id, -1);
+    await store.sql('UPDATE bullmq.job SET locked_until_ms = 0 WHERE id = $1', [running.id]);
+    while (await contents.takeOver());
+    await relay.sweep(0);
+    expect((await before.jobs()).size).toBe(0);
+    expect((await bullmq.jobs()).size).toBe(3 + waiting.length);
+    await before.close();
+  });
+
+  it('hands its messages over to a queue on PostgreSQL', async () => {
+    const onPostgres = await openReconciling();
+    const { store, database, bullmq, relay } = onPostgres;
+    const left = messages(5);
+    for (const message of left) await store.put(message);
+    await new PostgresWalk(database).setContents('redis of before');
+    const { recovery, reports } = recoveryOf(new PostgresQueueContents(), onPostgres);
+    for (let check = 0; check < 3; check++) await recovery.check();
+    expect(reports).toEqual(['recovering', 'recovered']);
+    await relay.sweep(0);
+    expect((await bullmq.jobs()).size).toBe(5);
+    await onPostgres.close();
+  });
+
+  it('removes jobs a day after they ended, and only those', async () => {
+    const { bullmq, reconcile, queue } = parts;
+    const [young, old, waiting] = [aMessage(), aMessage(), aMessage()];
+    for (const message of [young, old]) {
+      await bullmq.queue.add([message]);
+      await (await bullmq.take())?.complete();
+      const finishedAt = Date.now() - (message === young ? 23 : 25) * HOUR_MS;
+      await queue.connection.redis.zadd(queue.connection.key('completed'), finishedAt, message.id);
+    }
+    await bullmq.queue.add([waiting]);
+    await reconcile();
+    expect([...(await bullmq.jobs()).keys()].sort()).toEqual([young.id, waiting.id].sort());
+  });
+
+  it('repeats a job when it is due, also when the clock of the worker that failed it was an hour ahead', async () => {
+    const { bullmq, maintenance, queue } = parts;
+    const { redis, key } = { redis: queue.connection.redis, key: (name: string) => queue.connection.key(name) };
+    const sent = messages(3);
+    await bullmq.queue.add(sent);
+    const dueIn = [60_000 + HOUR_MS, 30_000, 60_000 + HOUR_MS];
+    for (const [index, { id }] of sent.entries()) {
+      await redis.lrem(key('wait'), 0, id);
+      await redis.hset(key(id), { delay: 60_000, pb: index === 2 ? 'foreign' : WORKER_NAME });
+      await redis.zadd(key('delayed'), (Date.now() + (dueIn[index] ?? 0)) * 4_096, id);
+    }
+    await maintenance.repairFutureTimestamps();
+    const scores = await Promise.all(sent.map(({ id }) => redis.zscore(key('delayed'), id)));
+    const inSeconds = scores.map((score) => Math.ceil((Number(score) / 4_096 - Date.now()) / 10_000) * 10);
+    expect(inSeconds).toEqual([60, 30, 3_660]);
+  });
+
+  it('adds nothing while it is nearly full, and reports a policy that deletes jobs', async () => {
+    const { bullmq, queue } = parts;
+    const { memory, redis } = queue.connection;
+    const used = Number(/^used_memory:(\d+)/m.exec(await redis.info('memory'))?.[1]);
+    await redis.config('SET', 'maxmemory', Math.round(used * 1.08), 'maxmemory-policy', 'allkeys-lru');
+    await memory.check();
+    expect(memory).toMatchObject({ isNearlyFull: true, eviction: 'allkeys-lru' });
+    await expect(bullmq.queue.add(messages(1))).rejects.toMatchObject({ code: 'unavailable' });
+    await redis.config('SET', 'maxmemory', '0', 'maxmemory-policy', 'noeviction');
+    await memory.check();
+    await bullmq.queue.add(messages(1));
+  });
+});
+
+describeUnless(NO_REDIS)('REDIS_URL', () => {
+  it('is checked, and its password is in no error', async () => {
+    const redis = await TestRedis.start('--requirepass', 'right');
+    const withPassword = (password: string) => redis.url.replace('//', `//:${password}@`);
+    await requireUsableRedis(withPassword('right'));
+    for (const url of [redis.url, withPassword('wrong-secret')]) {
+      const error = await requireUsableRedis(url).catch((reason: unknown) => reason as Error);
+      expect(error?.message).toMatch(/user and password/);
+      expect(JSON.stringify(error) + String(error?.stack)).not.toContain('wrong-secret');
+    }
+    await redis.stop();
+    await expect(requireUsableRedis(withPassword('right'))).rejects.toBeInstanceOf(RedisUnreachable);
+  });
+});

@@ -1,0 +1,86 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Fleet } from '../support/fleet.js';
+import { callUndocumented } from '../support/http.js';
+import { until } from '../support/processes.js';
+import { NO_REDIS, TestRedis } from '../support/redis.js';
+import { Rounds } from '../support/rounds.js';
+import { describeUnless } from '../support/skipping.js';
+
+const rounds = new Rounds();
+const FAULT_MS = rounds.long ? 20_000 : 7_000;
+jest.setTimeout(300_000);
+
+describeUnless(NO_REDIS)('Under load from 32 clients, all messages are accepted and delivered although Redis', () => {
+  let fleet: Fleet;
+  let redis: TestRedis;
+
+  beforeAll(async () => {
+    redis = await TestRedis.start();
+    fleet = await Fleet.deploy({ REDIS_URL: redis.url, LOG_LEVEL: 'info' }, { apis: 2 });
+    await fleet.worker();
+    await fleet.worker();
+    await fleet.load();
+  });
+
+  afterAll(async () => {
+    await fleet.stop();
+    await redis.stop();
+  });
+
+  const isReported = async (state: 'up' | 'down') => {
+    const url = await fleet.api.address('management');
+    await until(async () => {
+      const { status, body } = await callUndocumented(url, { path: '/health/ready' });
+      expect(status).toBe(200);
+      return (body as unknown as { checks: { redis: string } }).checks.redis === state;
+    }, 20_000);
+  };
+
+  /** Resolves when some messages that are sent from now on are delivered. */
+  const delivers = async () => {
+    const ids = await Promise.all(['one', 'other'].map((text) => fleet.send(text)));
+    for (const id of ids)
+      await until(fleet.has(id, 'delivered'), 20_000, () =>
+        [...fleet.apis, ...fleet.workers].map(({ output }) => output.slice(-1_500)).join('\n'),
+      );
+  };
+
+  describe.each(rounds.all)('%s', () => {
+    it('lost all its keys', async () => {
+      await redis.run((client) => client.flushall());
+      await delivers();
+    });
+
+    it('was killed, and started empty', async () => {
+      await redis.kill();
+      await isReported('down');
+      await fleet.going();
+      await redis.restart();
+      await isReported('up');
+      await delivers();
+    });
+
+    it('was suspended', async () => {
+      redis.signal('SIGSTOP');
+      await sleep(FAULT_MS);
+      await fleet.going();
+      redis.signal('SIGCONT');
+      await delivers();
+    });
+
+    it('had no memory left', async () => {
+      await redis.run(async (client) => {
+        const used = /^used_memory:(\d+)/m.exec(await client.info('memory'))?.[1] ?? '1';
+        await client.config('SET', 'maxmemory', used);
+        await sleep(FAULT_MS / 2);
+        await fleet.going();
+        await client.config('SET', 'maxmemory', '0');
+      });
+      await delivers();
+    });
+  });
+
+  it('and none is lost', async () => {
+    expect(await fleet.violations()).toEqual([]);
+  });
+});
