@@ -30,7 +30,7 @@ const SECTIONS = {
 export class ApiModule {
   static of(parts: ProcessParts, routes: RouteTable, budgets: Budgets): DynamicModule {
     const { maxBodyBytes } = parts.settings.http;
-    const messages = MessagesModule.forApi();
+    const messages = MessagesModule.forApi(parts.settings);
     const operators = parts.settings.adminApiKey !== null;
     return {
       module: ApiModule,

@@ -17,7 +17,8 @@ import { runningUrl } from '../dev/embedded-postgres/embedded-postgres.js';
 try {
   // Settings require a pepper, but no caller is authenticated here.
   const env = { API_KEY_PEPPER: '-'.repeat(32), ...process.env, DATABASE_URL: await databaseUrl() };
-  const tools = await startTools(readSettings(env), createLogger('silent', 'census'), MessagesModule.forTools());
+  const settings = readSettings(env);
+  const tools = await startTools(settings, createLogger('silent', 'census'), MessagesModule.forTools(settings));
   const count = await tools.get(StrayMessages).count();
   await tools.close();
   console.log(`${count} messages are queued or processing without an outbox entry, a live job or an unexpired claim.`);

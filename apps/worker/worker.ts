@@ -31,7 +31,7 @@ export function startWorker(
 ): Promise<RunningWorker> {
   const start = async (metrics: Metrics) => {
     const parts = await openParts(settings, logger, 'worker', metrics);
-    const app = await startContext(parts, MessagesModule.forWorker(handler));
+    const app = await startContext(parts, MessagesModule.forWorker(settings, handler));
     return {
       queuePages: (basePath: string) => app.get(QueuePages).open(basePath),
       state: () => app.get(Consumer).state,

@@ -4,29 +4,20 @@ import { Ids } from '#kernel/ids.js';
 import { Backpressure } from '#platform/backpressure.js';
 import { ClockWatch } from '#platform/database/clock-watch.js';
 import { Database, logLostConnections } from '#platform/database/database.js';
-import { sharedValue } from '#platform/database/installation.js';
 import { Reads } from '#platform/database/reads.js';
 import type { Logger } from '#platform/logging.js';
 import { BatchMetrics } from '#platform/management/batch-metrics.js';
 import { Metrics } from '#platform/management/metrics.js';
 import { LOGGER, SETTINGS, TRACING } from '#platform/platform.module.js';
 import { provide, provideAs } from '#platform/provide.js';
-import { RedisUnreachable, requireUsableRedis } from '#platform/redis/usable-redis.js';
 import type { Settings } from '#platform/settings.js';
 import type { Tracing } from '#platform/tracing/tracing.js';
-import { UsageError } from '#platform/usage-error.js';
 import { BullMqDeliveryQueue } from './adapters/bullmq/bullmq-delivery-queue.js';
 import { clockWatchOptions, Consumer } from './adapters/bullmq/consumer.js';
 import { QueueConnection } from './adapters/bullmq/queue-connection.js';
+import { postgresQueue } from './adapters/bullmq/postgres/postgres-queue.js';
 import { QueuePages } from './adapters/bullmq/queue-pages.js';
-import { PostgresQueueConnection } from './adapters/bullmq/postgres/postgres-queue-connection.js';
-import { PostgresJobEvents } from './adapters/bullmq/postgres/postgres-job-events.js';
-import { PostgresQueueMaintenance } from './adapters/bullmq/postgres/postgres-queue-maintenance.js';
-import { PostgresStrayMessages } from './adapters/bullmq/postgres/postgres-stray-messages.js';
-import { RedisJobEvents } from './adapters/bullmq/redis/redis-job-events.js';
-import { RedisQueueMaintenance } from './adapters/bullmq/redis/redis-queue-maintenance.js';
-import { RedisStrayMessages } from './adapters/bullmq/redis/redis-stray-messages.js';
-import { RedisQueueConnection } from './adapters/bullmq/redis/redis-queue-connection.js';
+import { redisQueue } from './adapters/bullmq/redis/redis-queue.js';
 import { MessagesController } from './adapters/http/messages.controller.js';
 import { LoggingHandler } from './adapters/logging-handler.js';
 import { DeliveryMetrics } from './adapters/monitoring/delivery-metrics.js';
@@ -34,7 +25,6 @@ import { ReconcilerMonitor } from './adapters/monitoring/reconciler-monitor.js';
 import { RelayMonitor } from './adapters/monitoring/relay-monitor.js';
 import { RetentionMonitor } from './adapters/monitoring/retention-monitor.js';
 import { StorageMonitor } from './adapters/monitoring/storage-monitor.js';
-import { addRedisGauges } from './adapters/monitoring/redis-metrics.js';
 import { addStoreGauges } from './adapters/monitoring/store-metrics.js';
 import { outboxBacklog } from './adapters/postgres/outbox-backlog.js';
 import { PostgresBacklogs } from './adapters/postgres/postgres-backlogs.js';
@@ -69,8 +59,6 @@ import { QueueContents } from './application/queue-contents.js';
 import { Recovery } from './application/recovery.js';
 import { Walk } from './application/walk.js';
 import { PostgresWalk } from './adapters/postgres/postgres-walk.js';
-import { PostgresQueueContents } from './adapters/bullmq/postgres/postgres-queue-contents.js';
-import { RedisQueueContents } from './adapters/bullmq/redis/redis-queue-contents.js';
 import { ReconcilerTurn } from './application/reconciler-turn.js';
 import { Reconciler } from './application/reconciler.js';
 import { RetryFailed } from './application/retry-failed.js';
@@ -86,38 +74,6 @@ import { Lifecycle } from './lifecycle.js';
 /** The providers that apps look up. */
 export { ClockWatch, Consumer, QueueConnection, QueuePages, StrayMessages };
 
-/** @param mustReach whether a Redis that is away is an error; otherwise messages wait for it */
-function queueConnection({ asynchronousCommit = false, mustReach = false }): FactoryProvider {
-  return {
-    provide: QueueConnection,
-    useFactory: async (settings: Settings, logger: Logger, database: Database) => {
-      const { queueName, redisUrl } = settings;
-      const { url, poolSize } = settings.database;
-      await requireQueue(database, queueName);
-      const onError = (error: Error) => {
-        logger.warn({ err: error }, 'queue connection failed');
-      };
-      if (redisUrl !== null) {
-        await requireUsableRedis(redisUrl).catch((error: unknown) => {
-          if (mustReach || !(error instanceof RedisUnreachable)) throw error;
-          logger.error(`${error.message} Messages wait in the outbox until it can.`);
-        });
-        const onEviction = (policy: string) => {
-          logger.error(
-            { policy },
-            'Redis deletes jobs when its memory is used up: set its maxmemory-policy to noeviction',
-          );
-        };
-        const connection = new RedisQueueConnection({ url: redisUrl, queueName, onError, onEviction });
-        await connection.opened();
-        return connection;
-      }
-      return new PostgresQueueConnection({ url, poolSize, queueName, asynchronousCommit, onError });
-    },
-    inject: [SETTINGS, LOGGER, Database],
-  };
-}
-
 /** On connections of their own: whatever accounts read, the others are free for what they send. */
 const reads: FactoryProvider = {
   provide: Reads,
@@ -132,47 +88,10 @@ const reads: FactoryProvider = {
   inject: [SETTINGS, LOGGER],
 };
 
-/** @throws UsageError when the jobs of this database are in another queue */
-async function requireQueue(database: Database, name: string): Promise<void> {
-  const stored = await sharedValue(database, 'queue_name', name);
-  if (stored === name) return;
-  throw new UsageError(`QUEUE_NAME must be "${stored}", the queue of this database; it is "${name}".`);
+/** What depends on where the jobs are. */
+function queue(redisUrl: string | null, { asynchronousCommit = false, mustReach = false }): Provider[] {
+  return redisUrl === null ? postgresQueue(asynchronousCommit) : redisQueue(redisUrl, mustReach);
 }
-
-/** What is known of jobs beside BullMQ's public API depends on where they are. */
-const strayMessages: FactoryProvider<StrayMessages> = {
-  provide: StrayMessages,
-  useFactory: (database: Database, queue: QueueConnection) =>
-    queue instanceof RedisQueueConnection
-      ? new RedisStrayMessages(database, queue)
-      : new PostgresStrayMessages(database, queue),
-  inject: [Database, QueueConnection],
-};
-
-const queueContents: FactoryProvider<QueueContents> = {
-  provide: QueueContents,
-  useFactory: (database: Database, queue: QueueConnection) =>
-    queue instanceof RedisQueueConnection ? new RedisQueueContents(database, queue) : new PostgresQueueContents(),
-  inject: [Database, QueueConnection],
-};
-
-const jobEvents: FactoryProvider<JobEvents> = {
-  provide: JobEvents,
-  useFactory: (database: Database, queue: QueueConnection) =>
-    queue instanceof RedisQueueConnection
-      ? new RedisJobEvents(database, queue)
-      : new PostgresJobEvents(database, queue),
-  inject: [Database, QueueConnection],
-};
-
-const queueMaintenance: FactoryProvider<QueueMaintenance> = {
-  provide: QueueMaintenance,
-  useFactory: (database: Database, queue: QueueConnection, { worker }: Settings) =>
-    queue instanceof RedisQueueConnection
-      ? new RedisQueueMaintenance(queue)
-      : new PostgresQueueMaintenance(database, queue, worker),
-  inject: [Database, QueueConnection, SETTINGS],
-};
 
 /** Parts of the settings that constructors take. */
 const WORKER = Symbol('settings of workers');
@@ -205,9 +124,6 @@ const core: Provider[] = [
   provideAs(Partitions, PostgresPartitions, [Database]),
   provide(BullMqDeliveryQueue, [QueueConnection, WORKER]),
   { provide: DeliveryQueue, useExisting: BullMqDeliveryQueue },
-  jobEvents,
-  queueMaintenance,
-  strayMessages,
   provide(QueuePages, [QueueConnection]),
   provide(OutboxRelay, [Outbox, DeliveryQueue, RelayMonitor]),
   {
@@ -223,7 +139,6 @@ const core: Provider[] = [
   provideAs(ReconcilerTurn, PostgresReconcilerTurn, [Database]),
   provide(Reconciler, [StrayMessages, QueueMaintenance, Deliveries, Messages, ReconcilerTurn, ReconcilerMonitor]),
   provideAs(Walk, PostgresWalk, [Database]),
-  queueContents,
   {
     provide: Recovery,
     useFactory: (
@@ -245,7 +160,6 @@ const core: Provider[] = [
         depth: (database) => queue.depth(database),
         reconciler: reconcilerStatus,
       });
-      if (queue instanceof RedisQueueConnection) addRedisGauges(metrics, queue);
     },
     inject: [Metrics, QueueConnection],
   },
@@ -300,17 +214,17 @@ function isModule(handler: MessageHandler | HandlerModule | null): handler is Ha
 @Module({})
 export class MessagesModule {
   /** Accepts messages over HTTP. */
-  static forApi(): DynamicModule {
+  static forApi({ redisUrl }: Settings): DynamicModule {
     return {
       module: MessagesModule,
       controllers: [MessagesController],
-      providers: [queueConnection({}), ...core, ...useCases, provide(Lifecycle, [...lifecycle])],
+      providers: [...queue(redisUrl, {}), ...core, ...useCases, provide(Lifecycle, [...lifecycle])],
       exports: [ClockWatch, QueueConnection, QueuePages, GetMessageUsage],
     };
   }
 
   /** @param handler a handler, or a module that exports one; null only logs deliveries */
-  static forWorker(handler: MessageHandler | HandlerModule | null): DynamicModule {
+  static forWorker({ redisUrl }: Settings, handler: MessageHandler | HandlerModule | null): DynamicModule {
     const imports = isModule(handler) ? [handler] : [];
     const handlerProvider = {
       provide: MessageHandler,
@@ -322,7 +236,7 @@ export class MessagesModule {
       imports,
       providers: [
         // A job that a crash of the database restores is skipped: the result of its delivery was already on disk.
-        queueConnection({ asynchronousCommit: true }),
+        ...queue(redisUrl, { asynchronousCommit: true }),
         ...core,
         ...consuming,
         ...(isModule(handler) ? [] : [handlerProvider]),
@@ -333,10 +247,10 @@ export class MessagesModule {
   }
 
   /** For commands that query the store and run nothing in the background. */
-  static forTools(): DynamicModule {
+  static forTools({ redisUrl }: Settings): DynamicModule {
     return {
       module: MessagesModule,
-      providers: [queueConnection({ mustReach: true }), strayMessages],
+      providers: queue(redisUrl, { mustReach: true }),
       exports: [StrayMessages],
     };
   }

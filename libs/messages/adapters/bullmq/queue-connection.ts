@@ -1,6 +1,9 @@
 import type { OnApplicationShutdown } from '@nestjs/common';
 import type { Job, Queue, Worker, WorkerOptions } from 'bullmq';
 import type { Database } from '#platform/database/database.js';
+import { sharedValue } from '#platform/database/installation.js';
+import type { Logger } from '#platform/logging.js';
+import { UsageError } from '#platform/usage-error.js';
 import type { FairScheduler } from '../../application/fair-scheduler.js';
 
 export type Processor = (job: Job, token?: string) => Promise<unknown>;
@@ -43,4 +46,17 @@ export abstract class QueueConnection implements OnApplicationShutdown {
   abstract abandon(): void;
 
   abstract onApplicationShutdown(): Promise<void>;
+}
+
+/** @throws UsageError when the jobs of this installation are in another queue */
+export async function requireQueueName(database: Database, name: string): Promise<void> {
+  const stored = await sharedValue(database, 'queue_name', name);
+  if (stored === name) return;
+  throw new UsageError(`QUEUE_NAME must be "${stored}", the queue of this database; it is "${name}".`);
+}
+
+export function logLostQueue(logger: Logger): (error: Error) => void {
+  return (error) => {
+    logger.warn({ err: error }, 'queue connection failed');
+  };
 }
