@@ -22,4 +22,9 @@ Object.assign(process.env, {
   FUZZ_SEED: values.seed,
   NEIGHBOUR_SECONDS: values.seconds,
 });
-await runJest('--runInBand', 'test/hostile', 'test/neighbours');
+await runJest(
+  '--runInBand',
+  '--testMatch',
+  '**/test/{hostile,neighbours}/**/*.spec.ts',
+  '**/test/hostile/newcomers.ts',
+);

@@ -9,8 +9,8 @@ import { lines, postLines } from '../support/http.js';
 const STARTING_SECONDS = 2;
 const BODY = '{"message":"hello"}';
 const POST = ['-m', 'POST', '-H', 'content-type=application/json', '-b', BODY];
-const LONG = process.env.NEIGHBOUR_SECONDS !== undefined;
 
+// In the hostile form only: beside other tests, these times are mostly theirs.
 describe('New connections beside busy ones', () => {
   let fleet: Fleet;
   beforeAll(async () => {
@@ -18,10 +18,9 @@ describe('New connections beside busy ones', () => {
   }, 60_000);
   afterAll(() => fleet.stop());
 
-  // Not accepted in time, 240 POSTs a second always wait for seconds. In the other cases, some do at times.
   it.each([
     { path: '/messages', status: 202, busy: 1_000, perSecond: 240 },
-    ...(LONG ? [400, 1_000] : []).flatMap((busy) => [
+    ...[400, 1_000].flatMap((busy) => [
       { path: '/messages', status: 202, busy, perSecond: 40 },
       { path: '/account', status: 200, busy, perSecond: 40 },
     ]),
@@ -49,7 +48,7 @@ describe('New connections beside busy ones', () => {
 
       expect(Object.keys(statusCodeStats)).toEqual([String(status)]);
       expect(new Set(responses.map((response) => response.status))).toEqual(new Set([status]));
-      expect(p90).toBeLessThan(2 * latency.p50 + 500);
+      expect(p90).toBeLessThan(2 * latency.p50 + 200);
     },
     120_000,
   );
