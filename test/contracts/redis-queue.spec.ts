@@ -1,9 +1,13 @@
+import { once } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { PostgresQueueContents } from '#messages/adapters/bullmq/postgres/postgres-queue-contents.js';
 import { RedisQueueContents } from '#messages/adapters/bullmq/redis/redis-queue-contents.js';
 import { WORKER_NAME } from '#messages/adapters/bullmq/delivery-job.js';
 import { PostgresWalk } from '#messages/adapters/postgres/postgres-walk.js';
 import type { QueueContents } from '#messages/application/queue-contents.js';
+import { NO_TURN } from '#messages/application/fair-scheduler.js';
 import { Recovery } from '#messages/application/recovery.js';
+import { connectRedis } from '#platform/redis/connect-redis.js';
 import { RedisUnreachable, requireUsableRedis } from '#platform/redis/usable-redis.js';
 import { aClaim, aMessage, messages } from '../support/messages.js';
 import { NO_REDIS, TestRedis } from '../support/redis.js';
@@ -74,11 +78,76 @@ describeUnless(NO_REDIS)('A queue on Redis', () => {
     await recovery.check();
     expect(reports).toEqual([]);
     await recovery.check();
+    // Those that were found may not have been requeued.
+    expect(reports).toEqual(['recovering']);
+    await recovery.check();
     expect(reports).toEqual(['recovering', 'recovered']);
     await recovery.check();
     expect(reports).toEqual(['recovering', 'recovered']);
     await relay.sweep(0);
     expect([...(await bullmq.jobs()).keys()].sort()).toEqual(open.map(({ id }) => id).sort());
+  });
+
+  it.each(['Redis', 'PostgreSQL'])('on %s: recovers only when the outbox is short enough to look', async (store) => {
+    const one = store === 'Redis' ? parts : await openReconciling();
+    const { recovery, reports } = recoveryOf(store === 'Redis' ? contents : new PostgresQueueContents(), one);
+    await new PostgresWalk(one.database).setContents('another');
+    await one.store.put(aMessage());
+    await one.store.sql(
+      `INSERT INTO sluice.outbox (message_ids, bytes) SELECT ARRAY['msg_' || n], 1 FROM generate_series(1, 10001) n`,
+    );
+    for (let check = 0; check < 4; check++) await recovery.check();
+    expect(reports).toEqual(['recovering']);
+    await one.store.sql('DELETE FROM sluice.outbox');
+    for (let check = 0; check < 2; check++) await recovery.check();
+    expect(reports).toEqual(['recovering', 'recovered']);
+    expect(await one.store.entries()).toHaveLength(1);
+    if (one !== parts) await one.close();
+  });
+
+  it('requeues a message also after a crash between the removal of its dead job and its outbox entry', async () => {
+    const { store, bullmq, reconcile, database } = parts;
+    const message = aMessage();
+    await store.put(message);
+    await bullmq.queue.add([message]);
+    await (await bullmq.take({ name: WORKER_NAME }))?.failForGood('The store is away.');
+    const query = database.query.bind(database);
+    const spied = jest.spyOn(database, 'query').mockImplementation(async (text, values) => {
+      if (text.includes('INSERT INTO sluice.outbox')) throw new Error('away');
+      return query(text, values);
+    });
+    await reconcile();
+    spied.mockRestore();
+    expect(await bullmq.jobs()).toEqual(new Map());
+    expect(await reconcile()).toEqual([{ requeued: 1, followed: 0 }]);
+  });
+
+  it('gives up turns of retries whose jobs are gone', async () => {
+    const { redis } = parts.queue.connection;
+    const prioritized = parts.queue.connection.key('prioritized');
+    await redis.zadd(prioritized, NO_TURN * 2 ** 32 + 1, 'gone');
+    await parts.bullmq.queue.giveTurnsToRetries();
+    expect(await redis.zcard(prioritized)).toBe(0);
+  });
+
+  it('keeps a connection that follows one that was lost without a response', async () => {
+    const { connection, redis } = parts.queue;
+    const options = { socketTimeout: 1_000, retryStrategy: () => 10, maxRetriesPerRequest: 0 };
+    const first = connectRedis(redis.url, options);
+    const client = first.duplicate();
+    const id = await client.client('ID');
+    const lost = client.blpop('never', 0).catch(() => undefined);
+    await connection.redis.client('KILL', 'ID', id);
+    await once(client, 'ready');
+    const closed = jest.fn();
+    client.on('close', closed);
+    for (let pings = 0; pings < 15; pings++) {
+      await client.ping();
+      await sleep(100);
+    }
+    expect(closed).not.toHaveBeenCalled();
+    for (const one of [first, client]) one.disconnect();
+    await lost;
   });
 
   it('finds no stray in a message whose job is added, and its outbox entry removed, while it looks', async () => {
@@ -136,7 +205,7 @@ describeUnless(NO_REDIS)('A queue on Redis', () => {
     for (const message of left) await store.put(message);
     await new PostgresWalk(database).setContents('redis of before');
     const { recovery, reports } = recoveryOf(new PostgresQueueContents(), onPostgres);
-    for (let check = 0; check < 3; check++) await recovery.check();
+    for (let check = 0; check < 4; check++) await recovery.check();
     expect(reports).toEqual(['recovering', 'recovered']);
     await relay.sweep(0);
     expect((await bullmq.jobs()).size).toBe(5);

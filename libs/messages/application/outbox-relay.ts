@@ -29,6 +29,8 @@ const LIMITS = {
   sweepAgeMs: 2_000,
   /** Bounds how late a scheduled message is, plus the time to relay it. */
   sweepEveryMs: 250,
+  /** Milliseconds without a sweep after one that failed: each reads up to 4 MiB of messages. */
+  sweepAfterFaultMs: 1_000,
   /** Milliseconds until a job that the queue refused is tried again. */
   refusedDelayMs: 60_000,
 };
@@ -44,11 +46,14 @@ export class OutboxRelay implements OnCommitted {
   private running: Promise<void> | null = null;
   private removing: Promise<void> = Promise.resolve();
   private removeTimer: NodeJS.Timeout | null = null;
-  private readonly sweeps = new PeriodicTask(() =>
-    this.sweep(LIMITS.sweepAgeMs).catch((error: unknown) => {
+  private readonly sweeps = new PeriodicTask(async () => {
+    if (performance.now() < this.nextSweepAt) return;
+    await this.sweep(LIMITS.sweepAgeMs).catch((error: unknown) => {
+      this.nextSweepAt = performance.now() + LIMITS.sweepAfterFaultMs;
       this.observer.failed('sweep_failed', error);
-    }),
-  );
+    });
+  });
+  private nextSweepAt = 0;
   private endGathering: () => void = () => undefined;
   private closed = false;
 

@@ -62,7 +62,7 @@ export class Recovery {
       this.walking = contents;
     }
     await this.step();
-    if (!(await this.walk.hasEnded())) return;
+    if (!(await this.walk.hasPassed())) return;
     await this.walk.setContents(contents);
     this.walking = null;
     this.observer.recovered();

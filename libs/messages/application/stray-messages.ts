@@ -19,8 +19,8 @@ export abstract class StrayMessages {
 
   /**
    * Those among the next `limit` open messages, by id. Each call, by any process, continues where the one before ended,
-   * and after the last message at the first. Passed over are scheduled messages until they are due, those
-   * of suspended accounts. While the outbox is long, none is found: all wait for the relay.
+   * and after the last message at the first. Passed over are scheduled messages until they are due, and
+   * those of suspended accounts. While the outbox is long, none is found: all wait for the relay.
    */
   abstract findNext(limit: number): Promise<StrayMessage[]>;
 

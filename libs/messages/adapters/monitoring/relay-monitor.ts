@@ -5,7 +5,7 @@ import type { RelayFault, RelayObserver } from '../../application/outbox-relay.j
 const MESSAGES = [1, 2, 5, 10, 25, 50, 100, 250, 500];
 const FAULTS: readonly RelayFault[] = ['relay_failed', 'job_refused', 'cleanup_failed', 'sweep_failed'];
 
-/** While a queue is away, each batch fails. */
+/** While a queue is away, each batch fails. Of a refused job, nothing else is known. */
 const LOG_EVERY_MS = 1_000;
 
 export class RelayMonitor implements RelayObserver {
@@ -41,7 +41,7 @@ export class RelayMonitor implements RelayObserver {
   failed(fault: RelayFault, error: unknown): void {
     this.faults[fault].add();
     const now = performance.now();
-    if (now - (this.loggedAt.get(fault) ?? -Infinity) < LOG_EVERY_MS) return;
+    if (fault !== 'job_refused' && now - (this.loggedAt.get(fault) ?? -Infinity) < LOG_EVERY_MS) return;
     this.loggedAt.set(fault, now);
     this.logger.warn({ err: error }, fault);
   }

@@ -19,8 +19,8 @@ export class PostgresReconcilerTurn extends ReconcilerTurn {
         `SELECT pg_try_advisory_xact_lock(hashtext('sluice.reconciler')) AS locked`,
       );
       if (rows[0]?.locked !== true) return;
-      const begun = await this.database.query(BEGIN, [everyMs]);
-      if (begun.length > 0) await work();
+      if (everyMs > 0 && (await this.database.query(BEGIN, [everyMs])).length === 0) return;
+      await work();
     });
   }
 }

@@ -11,13 +11,16 @@ export class PostgresWalk extends Walk {
     super();
   }
 
+  // Before all ids, and not where a walk has ended.
   async restart(): Promise<void> {
-    await this.database.query(`UPDATE sluice.reconciler SET position = '', strays = 0`);
+    await this.database.query(`UPDATE sluice.reconciler SET position = ' ', strays = 0`);
   }
 
-  async hasEnded(): Promise<boolean> {
-    const [row] = await this.database.query<{ position: string }>('SELECT position FROM sluice.reconciler');
-    return row?.position === '';
+  async hasPassed(): Promise<boolean> {
+    const [row] = await this.database.query<{ passed: boolean }>(
+      `SELECT position = '' AND strays_before = 0 AS passed FROM sluice.reconciler`,
+    );
+    return row?.passed === true;
   }
 
   async contents(): Promise<string> {

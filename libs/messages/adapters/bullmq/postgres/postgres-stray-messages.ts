@@ -26,7 +26,7 @@ export const COUNT = `
     AND NOT EXISTS (SELECT FROM (SELECT unnest(message_ids) AS id FROM sluice.outbox) o WHERE o.id = m.id)`;
 
 // Jobs are looked up one by one: a join of two large tables would read much more. Of the outbox, only entries that are due
-// or postponed, by a minute at most, are read, and only if a job is missing.
+// or postponed, by a minute at most, are read.
 export const FIND_NEXT = `
   WITH page AS (
     SELECT m.id, m.account_id, m.retries, m.status, m.crashes, m.claim_expires_at, m.deliver_at
@@ -47,7 +47,8 @@ export const FIND_NEXT = `
       AND ${IS_SUSPENDED} IS NULL
   )
   SELECT page.position, strays.*
-  FROM (SELECT CASE WHEN count(*) = $2 THEN max(id) ELSE '' END AS position FROM page) page
+  FROM (SELECT CASE WHEN (SELECT count(*) FROM due) > ${MAX_ENTRIES} THEN (SELECT position FROM sluice.reconciler)
+                    WHEN count(*) = $2 THEN max(id) ELSE '' END AS position FROM page) page
   LEFT JOIN strays ON true ORDER BY strays.id`;
 
 const LAST_EVENTS = `

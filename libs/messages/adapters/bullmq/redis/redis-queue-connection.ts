@@ -1,7 +1,8 @@
 import { once } from 'node:events';
 import { createRedisBackend, Queue, withBackend, type RedisQueueBackend, type Worker } from 'bullmq';
-import { Redis, type RedisOptions } from 'ioredis';
+import type { Redis, RedisOptions } from 'ioredis';
 import { asUnavailable } from '#platform/database/errors.js';
+import { connectRedis } from '#platform/redis/connect-redis.js';
 import { isRedisUnavailable } from '#platform/redis/errors.js';
 import { NO_TURN, type FairScheduler } from '../../../application/fair-scheduler.js';
 import { MemoryWatch } from './memory-watch.js';
@@ -51,7 +52,7 @@ export class RedisQueueConnection extends QueueConnection {
   constructor(private readonly options: RedisQueueOptions) {
     super();
     const { url, queueName, onError, onEviction } = options;
-    this.redis = new Redis(url, PRODUCER);
+    this.redis = connectRedis(url, PRODUCER);
     this.redis.on('error', onError);
     // Without these, each call would wait for the first connection. `requireUsableRedis` checks the version.
     const atOnce = { skipWaitingForReady: true, skipVersionCheck: true };
@@ -75,7 +76,7 @@ export class RedisQueueConnection extends QueueConnection {
 
   createWorker(process: Processor, settings: WorkerSettings): Worker {
     const { url, queueName } = this.options;
-    const redis = new Redis(url, WORKER);
+    const redis = connectRedis(url, WORKER);
     // The worker repeats its errors.
     redis.on('error', () => undefined);
     this.workers.push(redis);
@@ -109,6 +110,9 @@ export class RedisQueueConnection extends QueueConnection {
       const data = await this.ask<(string | null)[]>((pipeline) =>
         ids.reduce((all, id) => all.hget(this.key(id), 'data'), pipeline),
       );
+      // Redis may have evicted a job but not its id, which would be found for ever.
+      const gone = ids.filter((_id, index) => data[index] === null);
+      if (gone.length > 0) await this.redis.zrem(this.key('prioritized'), ...gone);
       const accounts = data.map((json) => (JSON.parse(json ?? '{}') as { accountId?: string }).accountId ?? '');
       const { turns, added } = scheduler.assign(accounts);
       const backend = this.queue.getBackend();
@@ -117,7 +121,7 @@ export class RedisQueueConnection extends QueueConnection {
       const failed = given.find((result) => result.status === 'rejected' && isRedisUnavailable(result.reason));
       if (failed?.status === 'rejected') throw failed.reason;
       added();
-      return ids.length;
+      return given.filter(({ status }) => status === 'fulfilled').length;
     } finally {
       await this.redis.del(lock).catch(() => undefined);
     }

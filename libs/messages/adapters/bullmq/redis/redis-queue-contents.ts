@@ -44,10 +44,12 @@ export class RedisQueueContents extends QueueContents {
    */
   async identity(): Promise<string> {
     const key = this.connection.key('sluice-contents');
-    const [, id, info] = await this.connection.ask<[unknown, string, string, string]>((pipeline) =>
-      pipeline.set(key, randomUUID(), 'NX').get(key).info('server'),
+    const [id, info] = await this.connection.ask<[string | null, string]>((pipeline) =>
+      pipeline.get(key).info('server'),
     );
-    return `redis ${id} ${/^run_id:(\w+)/m.exec(info)?.[1] ?? ''}`;
+    // Not always: a Redis without memory refuses to.
+    if (id === null) await this.connection.redis.set(key, randomUUID(), 'NX');
+    return id === null ? this.identity() : `redis ${id} ${/^run_id:(\w+)/m.exec(info)?.[1] ?? ''}`;
   }
 
   async takeOver(): Promise<boolean> {

@@ -12,11 +12,13 @@ import {
   UNCLAIMED,
 } from '../open-messages.sql.js';
 import type { RedisQueueConnection } from './redis-queue-connection.js';
-import { lastEvents } from './stored-events.js';
+import { lastEvents, MAX_EVENTS } from './stored-events.js';
 import { storedJobs, type Attempted, type StoredJob } from './stored-jobs.js';
 
 /** Messages that the census checks at once. */
 const COUNTED_AT_ONCE = 20_000;
+
+const REQUEUED_AT_ONCE = 1_000;
 
 /** Its job is still in the queue on PostgreSQL that was used before. */
 const WAITS_IN_POSTGRESQL = `EXISTS (SELECT FROM bullmq.job j WHERE j.queue = $3 AND j.id = (${JOB_ID}) COLLATE "default")`;
@@ -111,14 +113,28 @@ export class RedisStrayMessages extends StrayMessages {
   }
 
   async requeue(strays: readonly StrayMessage[]): Promise<void> {
-    const jobs = await storedJobs(
-      this.connection,
-      strays.map(({ jobId }) => jobId),
-    );
-    // While a dead job exists, a new one with its id is ignored.
+    for (let start = 0; start < strays.length; start += REQUEUED_AT_ONCE) {
+      const some = strays.slice(start, start + REQUEUED_AT_ONCE);
+      await this.removeDead(some.map(({ jobId }) => jobId));
+      await this.database.query(insertEntries('$1'), [some.map(({ id }) => id)]);
+    }
+  }
+
+  /**
+   * While a dead job exists, a new one with its id is ignored. The event keeps the end of the dead job from being taken
+   * for that of the new one.
+   */
+  private async removeDead(jobIds: readonly string[]): Promise<void> {
+    const jobs = await storedJobs(this.connection, jobIds);
     const dead = [...jobs].flatMap(([id, { ended }]) => (ended === null ? [] : [id]));
-    for (const id of dead) await this.connection.queue.remove(id);
-    await this.database.query(insertEntries('$1'), [strays.map(({ id }) => id)]);
+    const events = this.connection.key('events');
+    await this.connection.ask((pipeline) =>
+      dead.reduce(
+        (all, id) => all.xadd(events, 'MAXLEN', '~', MAX_EVENTS, '*', 'event', 'added', 'jobId', id),
+        pipeline,
+      ),
+    );
+    await Promise.all(dead.map((id) => this.connection.queue.remove(id)));
   }
 
   /**

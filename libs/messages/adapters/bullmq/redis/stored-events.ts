@@ -2,8 +2,8 @@ import type { RedisQueueConnection } from './redis-queue-connection.js';
 
 const AT_ONCE = 1_000;
 
-/** The queue keeps about 10,000 events, which it trims by pages. */
-const MAX_EVENTS = 20_000;
+/** The queue keeps about so many events. It trims them by pages. */
+export const MAX_EVENTS = 10_000;
 
 /** The last event of a job, of those that are asked for. */
 export interface LastEvent {
@@ -19,7 +19,7 @@ export interface LastEvent {
 export async function lastEvents(connection: RedisQueueConnection, names: readonly LastEvent['event'][], from: string) {
   const last = new Map<string, LastEvent>();
   let position: string | null = null;
-  for (let read = 0; read < MAX_EVENTS; read += AT_ONCE) {
+  for (let read = 0; read < 2 * MAX_EVENTS; read += AT_ONCE) {
     const start: string = position === null ? from : `(${position}`;
     const page: [string, string[]][] = await connection.redis.xrange(
       connection.key('events'),
