@@ -5,8 +5,11 @@ import { residentBytes, until } from '../support/processes.js';
 const MEBIBYTE = 1_048_576;
 const LOCKED_MS = process.env.FAULT_ROUNDS === undefined ? 3_000 : 60_000;
 
+let fleet: Fleet;
+afterEach(() => fleet.stop());
+
 it('While the queue is locked under load, messages are accepted; later, all are delivered and the outbox is empty', async () => {
-  const fleet = await Fleet.deploy();
+  fleet = await Fleet.deploy();
   const { api } = fleet;
   await fleet.worker();
   const callers = await fleet.load({ perSecond: 100 });
@@ -23,5 +26,4 @@ it('While the queue is locked under load, messages are accepted; later, all are 
   expect(callers.count('503 unavailable')).toBe(0);
   expect(grown).toBeLessThan(512 * MEBIBYTE);
   await until(async () => (await fleet.sql('SELECT FROM sluice.outbox')).length === 0, 60_000);
-  await fleet.stop();
 }, 240_000);
