@@ -47,7 +47,7 @@ function explained(error: unknown): unknown {
     return new UsageError('The Redis of REDIS_URL does not accept its user and password, or requires them.');
   }
   if (message.includes('NOPERM')) {
-    return new UsageError('The user of REDIS_URL lacks permissions: see docs/scaling.md.');
+    return new UsageError(`The user of REDIS_URL lacks a permission: ${message}`);
   }
   if (!isRedisUnavailable(error)) return new UsageError(`The Redis of REDIS_URL cannot be used: ${message}`);
   return new RedisUnreachable(`The Redis of REDIS_URL cannot be reached: ${code}.`);

@@ -19,6 +19,12 @@ export interface JobEndRow {
   return_value: string | null;
 }
 
+/** Of a job that is gone without an event. */
+export const GONE: JobEndRow = {
+  ...{ ended: null, attempts: null, processed_by: null, failed_reason: null },
+  ...{ processed_at: null, finished_at: null, return_value: null },
+};
+
 /** How another program ended the job; null when it did not. */
 export function endedElsewhere(row: JobEndRow): StrayMessage['endedElsewhere'] {
   if (row.processed_by === WORKER_NAME || row.return_value === OUR_RESULT) return null;

@@ -94,7 +94,6 @@ export class PostgresQueueConnection extends QueueConnection {
     return asUnavailable(asUnavailable(error), isContention);
   }
 
-  /** Leaves the connections to the end of the process: BullMQ does not release them while jobs run. */
   abandon(): void {
     this.abandoned = true;
   }

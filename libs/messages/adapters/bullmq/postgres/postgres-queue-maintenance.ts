@@ -2,11 +2,10 @@ import type { Database } from '#platform/database/database.js';
 import { QueueMaintenance } from '../../../application/queue-maintenance.js';
 import { WORKER_NAME } from '../delivery-job.js';
 import type { QueueConnection } from '../queue-connection.js';
+import { NOW } from './job.sql.js';
 
 /** Jobs of a state that one call removes. */
 const REMOVED_AT_ONCE = 10_000;
-
-const NOW = '(extract(epoch FROM clock_timestamp()) * 1000)::bigint';
 
 const REPAIR_STALLED_CHECK = `
   UPDATE bullmq.meta SET value = ${NOW}::text

@@ -12,10 +12,7 @@ import {
   OPEN,
   UNCLAIMED,
 } from '../open-messages.sql.js';
-import { ATTEMPTS, RUN } from './job.sql.js';
-
-/** A job of BullMQ has the collation of the database: with another one, the lookup could use no index. */
-const THEIR_JOB_ID = `(${JOB_ID}) COLLATE "default"`;
+import { ATTEMPTS, NOW, RUN, THEIR_JOB_ID } from './job.sql.js';
 
 const HAS_NO_LIVE_JOB = `(j.state IS NULL OR j.state IN ('completed', 'failed'))`;
 
@@ -65,7 +62,7 @@ const REQUEUE = `
     DELETE FROM bullmq.job WHERE queue = $1 AND id = ANY ($3) AND state IN ('completed', 'failed') RETURNING id
   ), events AS (
     INSERT INTO bullmq.event (queue, event, data, created_at_ms)
-    SELECT $1, 'added', jsonb_build_object('jobId', id), (extract(epoch FROM clock_timestamp()) * 1000)::bigint
+    SELECT $1, 'added', jsonb_build_object('jobId', id), ${NOW}
     FROM removed
   )
   ${insertEntries('$2')}`;

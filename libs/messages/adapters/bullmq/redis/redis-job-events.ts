@@ -1,6 +1,6 @@
 import type { Database } from '#platform/database/database.js';
 import { JobEvents, type EndedJobs } from '../../../application/job-events.js';
-import { endedElsewhere, OUR_RESULT } from '../job-ends.js';
+import { endedElsewhere, GONE, OUR_RESULT } from '../job-ends.js';
 import { JOB_ID, UNCLAIMED } from '../open-messages.sql.js';
 import type { RedisQueueConnection } from './redis-queue-connection.js';
 import { lastEvents } from './stored-events.js';
@@ -34,7 +34,7 @@ export class RedisJobEvents extends JobEvents {
     const from = position === null ? '-' : String(Math.max(0, Number.parseInt(position, 10) - REREAD_MS));
     const read = await lastEvents(this.connection, ['completed', 'failed'], from);
     const newest = read.position ?? position ?? '0';
-    const others = [...read.last].filter(([, { returnValue }]) => returnValue !== OUR_RESULT);
+    const others = [...read.last].filter(([, { return_value }]) => return_value !== OUR_RESULT);
     if (others.length === 0) return { ends: [], position: newest };
     const last = new Map(others);
     const rows = await this.database.query<OpenRow>(FIND_OPEN, [[...last.keys()]]);
@@ -46,11 +46,9 @@ export class RedisJobEvents extends JobEvents {
       const { id, retries, job_id: jobId } = row;
       const job = jobs.get(jobId);
       // A failed job that is gone may be one of ours that was just removed to be queued again.
-      const isCurrent =
-        job === undefined ? last.get(jobId)?.event === 'completed' : job.ended === last.get(jobId)?.event;
-      const gone = { ended: 'completed', attempts: null, processed_by: null, failed_reason: null } as const;
-      const noRun = { processed_at: null, finished_at: null, return_value: null };
-      const end = isCurrent ? endedElsewhere(job?.end(row) ?? { ...gone, ...noRun }) : null;
+      const event = last.get(jobId) ?? GONE;
+      const isCurrent = event.ended === (job === undefined ? 'completed' : job.ended);
+      const end = isCurrent ? endedElsewhere(job?.end(row) ?? event) : null;
       return end === null ? [] : [{ id, retries, ...end }];
     });
     return { ends, position: newest };

@@ -1,6 +1,6 @@
 import type { Database } from '#platform/database/database.js';
 import { StrayMessages, type StrayMessage } from '../../../application/stray-messages.js';
-import { endedElsewhere } from '../job-ends.js';
+import { endedElsewhere, GONE } from '../job-ends.js';
 import {
   CONTINUE,
   DUE,
@@ -11,6 +11,7 @@ import {
   OPEN,
   UNCLAIMED,
 } from '../open-messages.sql.js';
+import { isLeft } from '../postgres/left-jobs.sql.js';
 import type { RedisQueueConnection } from './redis-queue-connection.js';
 import { lastEvents, MAX_EVENTS } from './stored-events.js';
 import { storedJobs, type Attempted, type StoredJob } from './stored-jobs.js';
@@ -19,9 +20,6 @@ import { storedJobs, type Attempted, type StoredJob } from './stored-jobs.js';
 const COUNTED_AT_ONCE = 20_000;
 
 const REQUEUED_AT_ONCE = 1_000;
-
-/** Its job is still in the queue on PostgreSQL that was used before. */
-const WAITS_IN_POSTGRESQL = `EXISTS (SELECT FROM bullmq.job j WHERE j.queue = $3 AND j.id = (${JOB_ID}) COLLATE "default")`;
 
 const FIELDS = `m.id, m.retries, m.crashes, m.status, ${JOB_ID} AS job_id`;
 
@@ -32,7 +30,7 @@ const PAGE = `
 
 const STILL = `
   FROM sluice.messages m JOIN unnest($1::text[], $2::int[]) AS seen (id, retries) USING (id, retries)
-  WHERE ${UNCLAIMED} AND NOT ${WAITS_IN_POSTGRESQL}`;
+  WHERE ${UNCLAIMED} AND NOT ${isLeft('$3')}`;
 
 /** Those that still wait for a worker, and are not in the outbox. */
 const STILL_DUE = `
@@ -93,17 +91,10 @@ export class RedisStrayMessages extends StrayMessages {
     );
     const gone = found.some(({ job }) => job === undefined);
     // All in one reading: no index leads to the events of a job.
-    const { last } = gone
-      ? await lastEvents(this.connection, ['added', 'completed', 'failed'], '-')
-      : { last: new Map<string, never>() };
+    const events = gone ? await lastEvents(this.connection, ['added', 'completed', 'failed'], '-') : null;
     const strays = found.map(({ message, job }) => {
       const { id, retries, job_id: jobId } = message;
-      const event = last.get(jobId);
-      const none = { attempts: null, processed_by: null, processed_at: null, finished_at: null };
-      const end = job?.end(message) ?? {
-        ...{ ...none, ended: event?.event ?? null },
-        ...{ failed_reason: event?.failedReason ?? null, return_value: event?.returnValue ?? null },
-      };
+      const end = job?.end(message) ?? events?.last.get(jobId) ?? GONE;
       return { id, retries, jobId, endedElsewhere: endedElsewhere(end) };
     });
     const count = strays.filter(({ endedElsewhere }) => endedElsewhere === null).length;

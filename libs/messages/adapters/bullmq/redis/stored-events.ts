@@ -1,3 +1,4 @@
+import { GONE, type JobEndRow } from '../job-ends.js';
 import type { RedisQueueConnection } from './redis-queue-connection.js';
 
 const AT_ONCE = 1_000;
@@ -5,19 +6,16 @@ const AT_ONCE = 1_000;
 /** The queue keeps about so many events. It trims them by pages. */
 export const MAX_EVENTS = 10_000;
 
-/** The last event of a job, of those that are asked for. */
-export interface LastEvent {
-  readonly event: 'added' | 'completed' | 'failed';
-  readonly failedReason: string | null;
-  readonly returnValue: string | null;
-}
-
 /**
- * The last of some events of each job, and the position of the newest event.
+ * The last of some events of each job, by its id, and the position of the newest event.
  * @param from the position of the first event that is read; `-` for the oldest
  */
-export async function lastEvents(connection: RedisQueueConnection, names: readonly LastEvent['event'][], from: string) {
-  const last = new Map<string, LastEvent>();
+export async function lastEvents(
+  connection: RedisQueueConnection,
+  names: readonly ('added' | 'completed' | 'failed')[],
+  from: string,
+) {
+  const last = new Map<string, JobEndRow>();
   let position: string | null = null;
   for (let read = 0; read < 2 * MAX_EVENTS; read += AT_ONCE) {
     const start: string = position === null ? from : `(${position}`;
@@ -34,11 +32,11 @@ export async function lastEvents(connection: RedisQueueConnection, names: readon
       const event = names.find((name) => name === fields[1]);
       const jobId = event === undefined ? undefined : value('jobId');
       if (event === undefined || jobId === undefined) continue;
-      const isCompleted = event === 'completed';
       last.set(jobId, {
-        event,
-        failedReason: event === 'failed' ? (value('failedReason') ?? null) : null,
-        returnValue: isCompleted ? (value('returnvalue') ?? null) : null,
+        ...GONE,
+        ended: event,
+        failed_reason: value('failedReason') ?? null,
+        return_value: value('returnvalue') ?? null,
       });
     }
     if (page.length < AT_ONCE) break;

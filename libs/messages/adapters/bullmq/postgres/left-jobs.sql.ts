@@ -1,0 +1,34 @@
+import { insertEntries, JOB_ID, OPEN } from '../open-messages.sql.js';
+import { NOW, THEIR_JOB_ID } from './job.sql.js';
+
+/*
+ * What is left of a queue on PostgreSQL that was used before the one on Redis.
+ */
+
+/** The message `m` has a job there, in the queue that this names. */
+export const isLeft = (queue: string): string =>
+  `EXISTS (SELECT FROM bullmq.job j WHERE j.queue = ${queue} AND j.id = ${THEIR_JOB_ID})`;
+
+/** Jobs of a state that one step takes over. */
+const AT_ONCE = 1_000;
+
+/** Each by an index, and in the order in which workers would take them. */
+const TAKEN = [
+  `state = 'waiting' ORDER BY priority, seq`,
+  `state = 'delayed' AND process_at_ms <= ${NOW} ORDER BY process_at_ms`,
+  `state = 'active' AND coalesce(locked_until_ms, 0) <= ${NOW}`,
+  `state IN ('completed', 'failed')`,
+].map((jobs) => `(SELECT ctid AS tid FROM bullmq.job WHERE queue = $1 AND ${jobs} LIMIT ${AT_ONCE})`);
+
+// Delayed jobs, which are retries, stay until they are due; so do those that a worker still has.
+export const TAKE_OVER = `
+  WITH taken AS MATERIALIZED (${TAKEN.join(' UNION ALL ')}
+  ), removed AS (
+    DELETE FROM bullmq.job WHERE ctid = ANY (ARRAY(SELECT tid FROM taken)) RETURNING id
+  ), moved AS MATERIALIZED (
+    SELECT array_agg(m.id) AS ids FROM removed
+    JOIN sluice.messages m ON m.id = split_part(removed.id, '.', 1) AND removed.id = ${JOB_ID}
+    WHERE ${OPEN}
+  ), entries AS (${insertEntries('(SELECT ids FROM moved)::text[]')}
+  )
+  SELECT count(*)::int AS removed FROM removed`;
