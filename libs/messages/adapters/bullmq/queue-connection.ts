@@ -60,3 +60,14 @@ export function logLostQueue(logger: Logger): (error: Error) => void {
     logger.warn({ err: error }, 'queue connection failed');
   };
 }
+
+/**
+ * Reports a store that is unavailable to BullMQ in the only way that it handles: it waits and retries on ECONNREFUSED, but
+ * busy-loops or stops on other errors (starting up, shutting down, connection lost, no memory).
+ */
+export function rethrowAsRefused(store: string, isUnavailable: (error: unknown) => boolean) {
+  return (error: unknown): never => {
+    if (!isUnavailable(error)) throw error;
+    throw Object.assign(new Error(`ECONNREFUSED: ${store} is unavailable`, { cause: error }), { code: 'ECONNREFUSED' });
+  };
+}

@@ -4,15 +4,13 @@ import { BY_INDEX, CONNECTION_LIMITS, connectionOptions, IN_INDEX_ORDER } from '
 import type { Database } from '#platform/database/database.js';
 import { asUnavailable, isContention, isUnavailable } from '#platform/database/errors.js';
 import type { FairScheduler } from '../../../application/fair-scheduler.js';
-import { QueueConnection, type Processor, type WorkerSettings } from '../queue-connection.js';
+import { QueueConnection, rethrowAsRefused, type Processor, type WorkerSettings } from '../queue-connection.js';
 import { createBatchingBackend } from './batching-backend.js';
 import { giveTurns } from './due-retries.js';
 import { firstWaitingJob, nextPriority, queueDepth } from './queue-depth.js';
 
-/**
- * Reports an unavailable database to BullMQ in the only way that it handles: it waits and retries on ECONNREFUSED, but
- * busy-loops or stops on other errors (starting up, shutting down, connection lost).
- */
+const rethrow = rethrowAsRefused('the database', isUnavailable);
+
 class QueuePool extends pg.Pool {
   override query(...args: unknown[]): never {
     const result = (super.query as (...args: unknown[]) => unknown).apply(this, args);
@@ -23,13 +21,6 @@ class QueuePool extends pg.Pool {
     const result = (super.connect as (...args: unknown[]) => unknown).apply(this, args);
     return (result instanceof Promise ? result.catch(rethrow) : result) as never;
   }
-}
-
-function rethrow(error: unknown): never {
-  if (!isUnavailable(error)) throw error;
-  throw Object.assign(new Error('ECONNREFUSED: the database is unavailable', { cause: error }), {
-    code: 'ECONNREFUSED',
-  });
 }
 
 export interface PostgresQueueOptions {

@@ -6,7 +6,7 @@ import { connectRedis } from '#platform/redis/connect-redis.js';
 import { isRedisUnavailable } from '#platform/redis/errors.js';
 import { NO_TURN, type FairScheduler } from '../../../application/fair-scheduler.js';
 import { MemoryWatch } from './memory-watch.js';
-import { QueueConnection, type Processor, type WorkerSettings } from '../queue-connection.js';
+import { QueueConnection, rethrowAsRefused, type Processor, type WorkerSettings } from '../queue-connection.js';
 
 /** Nothing waits for a Redis that is away: what cannot be added stays in the outbox. */
 const PRODUCER: RedisOptions = {
@@ -192,10 +192,9 @@ export class RedisQueueConnection extends QueueConnection {
   }
 }
 
-/**
- * Reports a Redis that is full, starting or read-only to BullMQ's worker in the only way in which it waits before it
- * tries again: it busy-loops on other errors.
- */
+const rethrow = rethrowAsRefused('Redis', isRedisUnavailable);
+
+/** For workers of a Redis that is full, starting or read-only. */
 function createPatientBackend(...args: Parameters<typeof createRedisBackend>): RedisQueueBackend {
   const backend = createRedisBackend(...args);
   const moveToActive = backend.moveToActive.bind(backend);
@@ -205,9 +204,4 @@ function createPatientBackend(...args: Parameters<typeof createRedisBackend>): R
   backend.moveToCompleted = (...call) => moveToCompleted(...call).catch(rethrow);
   backend.moveToFailed = (...call) => moveToFailed(...call).catch(rethrow);
   return backend;
-}
-
-function rethrow(error: unknown): never {
-  if (!isRedisUnavailable(error)) throw error;
-  throw Object.assign(new Error('ECONNREFUSED: Redis is unavailable', { cause: error }), { code: 'ECONNREFUSED' });
 }
