@@ -20,6 +20,8 @@ const MIGRATIONS = [
   'messages/0005-running-jobs',
   'rate-limiting/0003-take-hits',
   'accounts/0005-last-uses',
+  'accounts/0006-delivery-mode',
+  'messages/0006-delivery-mode',
 ] as const;
 
 /** The key of the advisory lock: "sluice" in ASCII. */

@@ -58,7 +58,7 @@ export function describeAccounts(name: string, open: () => Promise<AccountsSubje
       const second = found[0]?.key.id;
       expect(second).not.toBe(key.id);
       expect(found.map((one) => one?.key.id)).toEqual([second, undefined, key.id, second, key.id]);
-      expect(found[2]).toEqual({ key, epoch: 0, suspended: false });
+      expect(found[2]).toEqual({ key, epoch: 0, suspended: false, delivery: 'handler' });
       expect(found[1]).toBeNull();
     });
 

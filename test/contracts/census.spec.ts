@@ -1,6 +1,6 @@
 import { reconcilerStatus } from '#messages/adapters/postgres/reconciler-status.js';
 import type { Message } from '#messages/domain/message.js';
-import { aClaim, after, aMessage } from '../support/messages.js';
+import { aClaim, after, aMessage, claimTerms, jobOf } from '../support/messages.js';
 import { NO_REDIS } from '../support/redis.js';
 import { describeUnless } from '../support/skipping.js';
 import { openReconciling, openReconcilingOnRedis, type Reconciling } from './reconciling-process.js';
@@ -110,6 +110,24 @@ for (const [name, open, missing] of [
         await parts.store.put(aMessage({ status: 'processing', claim: held() }));
         await expectNothing();
       });
+
+      it.each(['pull', 'webhooks'] as const)(
+        'of what has no job because it is for %s, whatever its row says',
+        async (delivery) => {
+          const all = [aMessage({ delivery }), aMessage({ delivery, status: 'processing', claim: lapsed() })];
+          for (const message of all) await parts.store.put(message);
+          await expectNothing();
+          for (const message of all) {
+            const { id, state } = message;
+            await parts.store.sql('INSERT INTO sluice.outbox (message_ids, bytes) VALUES ($1, 1)', [[id]]);
+            expect(await parts.deliveries.claim(jobOf(message), claimTerms())).toBeNull();
+            const end = { id, retries: state.retries, attempts: 1, failedReason: null, run: null };
+            expect(await parts.deliveries.follow([end])).toBe(0);
+            expect(await parts.store.find(message)).toEqual(message);
+          }
+          expect(await relayed(parts)).toEqual([]);
+        },
+      );
 
       it('of what waits for the end of a suspension', async () => {
         const message = aMessage();

@@ -27,7 +27,20 @@ function valuesOf(name: keyof typeof statements, batch: readonly Message[]): Val
     case 'accept': {
       const others = batch.map(() => aMessage().id);
       const none = all(null);
-      return [others, all('acct_1'), all('hello'), all(SENT_AT), none, none, none, none, none, none, 'queued'];
+      return [
+        others,
+        all('acct_1'),
+        all('hello'),
+        all(SENT_AT),
+        none,
+        none,
+        none,
+        none,
+        none,
+        none,
+        'queued',
+        all('handler'),
+      ];
     }
     case 'claim':
       return [ids, all(0), tokens, all(45_000)];

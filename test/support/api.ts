@@ -218,7 +218,8 @@ export class TestApi {
       `UPDATE sluice.messages
        SET status = $2, updated_at = clock_timestamp(), attempts = 1, failure_reason = $3,
            claim = CASE $2 WHEN 'processing' THEN gen_random_uuid() END,
-           claim_expires_at = CASE $2 WHEN 'processing' THEN now() + interval '1 minute' END
+           claim_expires_at = CASE $2 WHEN 'processing' THEN now() + interval '1 minute' END,
+           available_at = CASE WHEN $2 IN ('queued', 'processing') THEN available_at END
        WHERE id = $1`,
       [id, status, status === 'failed' ? 'the handler said no' : null],
     );

@@ -1,3 +1,4 @@
+import type { DeliveryMode } from '#kernel/delivery-mode.js';
 import type { Account } from '../domain/account.js';
 import type { ApiKey } from '../domain/api-key.js';
 
@@ -14,6 +15,8 @@ export interface FoundKey {
   readonly epoch: number;
   /** Whether the account was suspended. */
   readonly suspended: boolean;
+  /** The account's mode of delivery. */
+  readonly delivery: DeliveryMode;
 }
 
 /**
@@ -30,7 +33,7 @@ export abstract class Accounts {
   abstract list(page: Page): Promise<Account[]>;
 
   /**
-   * Changes the plan and limits of an account, and whether it is suspended. Concurrent changes run one after the
+   * Changes the plan, limits and mode of delivery of an account, and whether it is suspended. Concurrent changes run one after the
    * other, each on the latest state.
    * @param change returns the new state; nothing changes when it throws
    * @returns the new state; null when there is no such account

@@ -18,13 +18,13 @@ function process(key: Partial<ApiKey> = {}) {
     ...{ createdAt: SENT_AT, expiresAt: null, lastUsedAt: null },
     ...key,
   };
-  const store: { found: FoundKey | null } = { found: { key: apiKey, epoch: 0, suspended: false } };
+  const store: { found: FoundKey | null } = { found: { key: apiKey, epoch: 0, suspended: false, delivery: 'handler' } };
   const findKey = jest.fn((of: Buffer) => Promise.resolve(of.equals(hash) ? store.found : null));
   const saveLastUses = jest.fn((_uses: ReadonlyMap<string, Date>) => Promise.resolve());
   const lastUsed = new LastUsedTracker({ saveLastUses });
   const authenticate = new AuthenticateCaller({ findKey }, secrets, clock, lastUsed);
   const revoke = () => (store.found = null);
-  const changeAccount = () => (store.found = { key: apiKey, epoch: 1, suspended: false });
+  const changeAccount = () => (store.found = { key: apiKey, epoch: 1, suspended: false, delivery: 'handler' });
   return { store, clock, presented, findKey, saveLastUses, lastUsed, authenticate, revoke, changeAccount };
 }
 
@@ -51,7 +51,14 @@ describe('AuthenticateCaller', () => {
     changeAccount();
     const caller = await authenticate.execute(presented);
     expect(caller).toEqual({
-      ...{ accountId: 'acct_1', keyId: 'key_1', scopes: ['messages:send'], epoch: 1, suspended: false },
+      ...{
+        accountId: 'acct_1',
+        keyId: 'key_1',
+        scopes: ['messages:send'],
+        epoch: 1,
+        suspended: false,
+        delivery: 'handler',
+      },
     });
   });
 

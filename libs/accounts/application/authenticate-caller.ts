@@ -1,6 +1,7 @@
 import { hash as digest } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import type { Clock } from '#kernel/clock.js';
+import type { DeliveryMode } from '#kernel/delivery-mode.js';
 import { DomainError } from '#kernel/domain-error.js';
 import type { Scope } from '../domain/api-key.js';
 import type { Accounts, FoundKey } from './accounts.js';
@@ -30,6 +31,7 @@ export interface Caller {
   readonly scopes: readonly Scope[];
   readonly epoch: number;
   readonly suspended: boolean;
+  readonly delivery: DeliveryMode;
 }
 
 /** What is cached of a key: only what requests need, as there are many. */
@@ -123,9 +125,9 @@ export class AuthenticateCaller {
 
 function toEntry(found: FoundKey | null): CacheEntry {
   if (found === null) return { caller: null, expiresAt: null };
-  const { key, epoch, suspended } = found;
+  const { key, epoch, suspended, delivery } = found;
   const { id: keyId, accountId, scopes, expiresAt } = key;
-  return { caller: { accountId, keyId, scopes, epoch, suspended }, expiresAt };
+  return { caller: { accountId, keyId, scopes, epoch, suspended, delivery }, expiresAt };
 }
 
 // The cache must not contain keys. A plain hash takes a twentieth of the time of the keyed hash and the MAC.

@@ -1,13 +1,15 @@
+import type { DeliveryMode } from '#kernel/delivery-mode.js';
 import { accountNotFound, type Account } from '../domain/account.js';
 import type { Limits } from '../domain/limits.js';
 import type { Plan } from '../domain/plan.js';
 import type { Accounts } from './accounts.js';
 
-/** What an operator changes; null keeps what is. */
+/** What changes; null keeps what is. Only operators change more than the mode of delivery. */
 export interface AccountChanges {
   readonly plan: Plan | null;
   readonly limits: Limits | null;
   readonly suspended: boolean | null;
+  readonly delivery: DeliveryMode | null;
 }
 
 export class ChangeAccount {
@@ -18,9 +20,10 @@ export class ChangeAccount {
    * @throws DomainError `account_not_found`
    * @throws ValidationError when limits are given for another plan than enterprise
    */
-  async execute(id: string, { plan, limits, suspended }: AccountChanges): Promise<Account> {
+  async execute(id: string, { plan, limits, suspended, delivery }: AccountChanges): Promise<Account> {
     const account = await this.accounts.update(id, (before) => {
-      const changed = before.changePlan(plan, limits);
+      const planned = before.changePlan(plan, limits);
+      const changed = delivery === null ? planned : planned.changeDelivery(delivery);
       if (suspended === null) return changed;
       return suspended ? changed.suspend() : changed.resume();
     });

@@ -18,7 +18,8 @@ describe('Account', () => {
     ['enterprise', { perMinute: 1_000, perDay: 100_000 }],
   ] as const)('takes the limits of the plan %s, and nothing else changes', (plan, limits) => {
     const { id, name, createdAt } = account;
-    expect(account.changePlan(plan, null)).toEqual({ id, name, plan, limits, createdAt, suspended: false });
+    const expected = { id, name, plan, limits, createdAt, suspended: false, delivery: 'handler' };
+    expect(account.changePlan(plan, null)).toEqual(expected);
   });
 
   it('is suspended until it is resumed, whatever its plan', () => {

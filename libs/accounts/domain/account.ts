@@ -1,3 +1,4 @@
+import { INITIAL_DELIVERY_MODE, type DeliveryMode } from '#kernel/delivery-mode.js';
 import { DomainError, ValidationError } from '#kernel/domain-error.js';
 import type { Limits } from './limits.js';
 import { PLAN_LIMITS, type Plan } from './plan.js';
@@ -15,6 +16,8 @@ export class Account {
     readonly createdAt: Date,
     /** Its keys are refused, and its messages are not delivered. */
     readonly suspended = false,
+    /** Of the messages that are accepted from now on. */
+    readonly delivery: DeliveryMode = INITIAL_DELIVERY_MODE,
   ) {}
 
   /** @throws ValidationError when the name is invalid */
@@ -35,15 +38,28 @@ export class Account {
       throw new ValidationError([{ pointer: '/limits', detail: 'limits can be set only with the plan enterprise.' }]);
     }
     const unchanged = next === this.plan ? this.limits : PLAN_LIMITS[next];
-    return new Account(this.id, this.name, next, limits ?? unchanged, this.createdAt, this.suspended);
+    return this.with({ plan: next, limits: limits ?? unchanged });
   }
 
   suspend(): Account {
-    return new Account(this.id, this.name, this.plan, this.limits, this.createdAt, true);
+    return this.with({ suspended: true });
   }
 
   resume(): Account {
-    return new Account(this.id, this.name, this.plan, this.limits, this.createdAt, false);
+    return this.with({ suspended: false });
+  }
+
+  changeDelivery(delivery: DeliveryMode): Account {
+    return this.with({ delivery });
+  }
+
+  private with({
+    plan = this.plan,
+    limits = this.limits,
+    suspended = this.suspended,
+    delivery = this.delivery,
+  }: Partial<Pick<Account, 'plan' | 'limits' | 'suspended' | 'delivery'>>): Account {
+    return new Account(this.id, this.name, plan, limits, this.createdAt, suspended, delivery);
   }
 }
 

@@ -17,7 +17,7 @@ export class CancelMessage {
     const message = await this.messages.change(accountId, id, (current) => current.cancel(this.clock.now()));
     if (message === null) throw messageNotFound();
     // Only saves work: a worker that takes the job anyway finds the message cancelled and skips it.
-    await this.queue.remove(message.jobId).catch(() => undefined);
+    if (message.hasJob) await this.queue.remove(message.jobId).catch(() => undefined);
     return message;
   }
 }

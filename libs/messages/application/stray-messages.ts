@@ -10,7 +10,7 @@ export interface StrayMessage {
 }
 
 /**
- * Open messages that nothing will deliver: `queued` or `processing`, without an outbox entry, a live job or an
+ * Open messages, of those that handlers get, that nothing will deliver: `queued` or `processing`, without an outbox entry, a live job or an
  * unexpired claim. One that is just being handed over is not found.
  */
 export abstract class StrayMessages {

@@ -47,14 +47,14 @@ const anyMessage = fc
 
 describe('Message', () => {
   it('is queued at first, untouched', () => {
-    const input = { text: 'hello', traceparent: TRACEPARENT, deliverAt: after(1_000) };
+    const input = { text: 'hello', traceparent: TRACEPARENT, deliverAt: after(1_000), delivery: 'pull' as const };
     const counts = { attempts: 0, failures: 0, crashes: 0, loneCrashes: 0, retries: 0 };
     expect(Message.queue('msg_1', 'acct_1', input, SENT_AT).state).toEqual({
       ...{ id: 'msg_1', accountId: 'acct_1', status: 'queued', ...input, createdAt: SENT_AT, updatedAt: SENT_AT },
       ...{ ...counts, failureReason: null, claim: null },
     });
     const { state } = Message.queue('msg_1', 'acct_1', { text: 'hello' }, SENT_AT);
-    expect(state).toMatchObject({ traceparent: null, deliverAt: null });
+    expect(state).toMatchObject({ traceparent: null, deliverAt: null, delivery: 'handler' });
   });
 
   it('has a job id of its own for each retry', () => {

@@ -1,3 +1,4 @@
+import { INITIAL_DELIVERY_MODE, type DeliveryMode } from '#kernel/delivery-mode.js';
 import { DomainError } from '#kernel/domain-error.js';
 import { INITIAL_STATUS, TRANSITIONS, type MessageStatus, type Transition } from './message-status.js';
 
@@ -14,6 +15,7 @@ export interface NewMessage {
   readonly text: string;
   readonly deliverAt?: Date | null;
   readonly traceparent?: string | null;
+  readonly delivery?: DeliveryMode;
 }
 
 export interface MessageState {
@@ -25,6 +27,8 @@ export interface MessageState {
   readonly deliverAt: Date | null;
   /** The trace in which it was sent, as a W3C `traceparent`; null without one. */
   readonly traceparent: string | null;
+  /** The mode that was in force when it was accepted. */
+  readonly delivery: DeliveryMode;
   readonly status: MessageStatus;
   readonly createdAt: Date;
   readonly updatedAt: Date;
@@ -51,7 +55,7 @@ export class Message {
   static queue(
     id: string,
     accountId: string,
-    { text, deliverAt = null, traceparent = null }: NewMessage,
+    { text, deliverAt = null, traceparent = null, delivery = INITIAL_DELIVERY_MODE }: NewMessage,
     at: Date,
   ): Message {
     return new Message({
@@ -60,6 +64,7 @@ export class Message {
       text,
       deliverAt,
       traceparent,
+      delivery,
       status: INITIAL_STATUS,
       createdAt: at,
       updatedAt: at,
@@ -80,6 +85,11 @@ export class Message {
 
   get id(): string {
     return this.state.id;
+  }
+
+  /** Whether it is delivered by a job of the queue. */
+  get hasJob(): boolean {
+    return this.state.delivery === 'handler';
   }
 
   /** The job's id in the queue. Each retry has a new one, because a queue ignores an id that it still has. */

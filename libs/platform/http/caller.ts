@@ -1,5 +1,6 @@
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
+import type { DeliveryMode } from '#kernel/delivery-mode.js';
 
 /** Who sent a request, once its API key is verified. */
 export interface Caller {
@@ -10,6 +11,8 @@ export interface Caller {
   readonly epoch: number;
   /** Whether the account is suspended. */
   readonly suspended: boolean;
+  /** How messages that the caller sends are delivered. */
+  readonly delivery: DeliveryMode;
 }
 
 declare module 'fastify' {

@@ -37,6 +37,21 @@ export function describeAccepting(subject: MessagesSubject): void {
       }
     });
 
+    it('stores messages of other modes of delivery beside those for handlers, and only these with an outbox entry', async () => {
+      const accountId = anAccountId();
+      const [pulled, posted] = [
+        messages(2, { accountId, delivery: 'pull' }),
+        messages(1, { accountId, delivery: 'webhooks' }),
+      ];
+      const handled = aBatch(2);
+      const all = [...pulled, ...posted, ...handled];
+      await Promise.all(
+        [handled, pulled, posted].map((batch, index) => accept(subject.messages, batch, idempotency(`${index}`))),
+      );
+      expect(await subject.stored()).toMatchObject({ message: idsOf(all), 'outbox entry': idsOf(handled) });
+      for (const message of all) expect(await subject.other.find(message.state.accountId, message.id)).toEqual(message);
+    });
+
     it('accepts no batch without messages', async () => {
       await expect(subject.messages.addBatch([], null)).rejects.toThrow('at least one message');
     });

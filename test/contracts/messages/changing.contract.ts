@@ -93,6 +93,17 @@ export function describeChanging(subject: MessagesSubject): void {
         expect(await retryAll(0, 1_000)).toBe(0);
       });
 
+      it.each(['pull', 'webhooks'] as const)('moves those for %s without a job, as one by one', async (delivery) => {
+        const [all, one] = [of(0, { delivery }), of(5_000, { delivery })];
+        for (const message of [all, one]) await subject.put(message);
+        expect(await retryAll(0, 1_000)).toBe(1);
+        await subject.messages.change(accountId, one.id, (message) => message.retry(after(1)));
+        for (const message of [all, one])
+          expect((await stored(message))?.state).toMatchObject({ status: 'queued', retries: 1 });
+        expect(await subject.stored()).toMatchObject({ 'outbox entry': [] });
+        await subject.messages.change(accountId, one.id, cancel);
+      });
+
       it('moves many, the oldest first, up to a limit', async () => {
         const all = Array.from({ length: 1_200 }, (_, index) => of(index));
         await Promise.all(all.map((message) => subject.put(message)));

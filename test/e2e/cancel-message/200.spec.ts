@@ -10,7 +10,14 @@ describe('POST /messages/:id/cancel responds 200', () => {
     const { updatedAt, ...message } = response.body;
 
     expect(response.status).toBe(200);
-    expect(message).toEqual({ ...sent, status: 'cancelled', deliverAt: null, attempts: 0, failureReason: null });
+    expect(message).toEqual({
+      ...sent,
+      status: 'cancelled',
+      delivery: 'handler',
+      deliverAt: null,
+      attempts: 0,
+      failureReason: null,
+    });
     expect(Date.parse(updatedAt as string)).toBeGreaterThanOrEqual(Date.parse(sent.createdAt));
     expect((await api.ask(account, `GET /messages/${sent.id}`)).body).toEqual(response.body);
   });

@@ -12,6 +12,7 @@ describe('GET /messages/:id responds 200', () => {
     expect(response.headers['content-type']).toBe('application/json; charset=utf-8');
     expect(response.body).toEqual({
       ...accepted.body,
+      delivery: 'handler',
       deliverAt: null,
       updatedAt: accepted.body.createdAt,
       attempts: 0,
@@ -28,7 +29,7 @@ describe('GET /messages/:id responds 200', () => {
     await api.become(sent.id, status);
     const { updatedAt, ...message } = (await api.ask(account, `GET /messages/${sent.id}`)).body;
 
-    expect(message).toEqual({ ...sent, status, deliverAt: null, attempts: 1, failureReason });
+    expect(message).toEqual({ ...sent, status, delivery: 'handler', deliverAt: null, attempts: 1, failureReason });
     expect(Date.parse(updatedAt as string)).toBeGreaterThanOrEqual(Date.parse(sent.createdAt));
   });
 

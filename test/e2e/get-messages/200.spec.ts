@@ -41,7 +41,9 @@ describe('GET /messages responds 200', () => {
   it('with each message as it now is', async () => {
     const sent = await api.sent(account, { message: ' é 😀 ' });
     expect(await list()).toEqual({
-      data: [{ ...sent, deliverAt: null, updatedAt: sent.createdAt, attempts: 0, failureReason: null }],
+      data: [
+        { ...sent, delivery: 'handler', deliverAt: null, updatedAt: sent.createdAt, attempts: 0, failureReason: null },
+      ],
       nextCursor: null,
     });
   });

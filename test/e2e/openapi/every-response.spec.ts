@@ -13,6 +13,7 @@ import { Link } from '../../support/link.js';
 /** Documented responses that take more than one request, by the file in test/e2e/ that receives them. */
 const ELSEWHERE: Readonly<Record<string, readonly string[]>> = {
   'accounts/get-account': ['getAccount 200'],
+  'accounts/change-account': ['changeOwnAccount 200'],
   'accounts/get-usage': ['getUsage 200'],
   'accounts/simulate': ['simulateLimits 200'],
   'post-accounts/201': ['signUp 201'],

@@ -13,7 +13,14 @@ describe('POST /messages/:id/retry responds 202', () => {
     const { updatedAt, ...message } = response.body;
 
     expect(response.status).toBe(202);
-    expect(message).toEqual({ ...sent, status: 'queued', deliverAt: null, attempts: 1, failureReason: null });
+    expect(message).toEqual({
+      ...sent,
+      status: 'queued',
+      delivery: 'handler',
+      deliverAt: null,
+      attempts: 1,
+      failureReason: null,
+    });
     expect(Date.parse(updatedAt as string)).toBeGreaterThanOrEqual(Date.parse(sent.createdAt));
     expect((await api.ask(account, `GET /messages/${sent.id}`)).body).toEqual(response.body);
   });

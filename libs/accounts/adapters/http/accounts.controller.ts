@@ -1,9 +1,11 @@
-import { Controller, Get, HttpCode, Post, UseInterceptors } from '@nestjs/common';
-import { IsString } from 'class-validator';
+import { Controller, Get, HttpCode, Patch, Post, UseInterceptors } from '@nestjs/common';
+import { IsIn, IsOptional, IsString } from 'class-validator';
+import { DELIVERY_MODES, type DeliveryMode } from '#kernel/delivery-mode.js';
 import { Public, Scoped } from '#platform/http/access.js';
 import { CurrentCaller, type Caller } from '#platform/http/caller.js';
 import { JsonBody } from '#platform/http/json-body.js';
 import { Field, Operation, Section } from '#platform/http/openapi/operation.js';
+import { ChangeAccount } from '../../application/change-account.js';
 import { GetAccount } from '../../application/get-account.js';
 import { SignUp } from '../../application/sign-up.js';
 import { MAX_NAME_LENGTH } from '../../domain/account.js';
@@ -20,12 +22,23 @@ class SignUpBody {
   name!: string;
 }
 
+class ChangeOwnAccountBody {
+  @Field({
+    description: 'How messages that are accepted from now on are delivered. Unchanged if omitted.',
+    examples: ['pull'],
+  })
+  @IsOptional()
+  @IsIn(DELIVERY_MODES, { message: `delivery must be one of ${DELIVERY_MODES.join(', ')}.` })
+  delivery?: DeliveryMode | null;
+}
+
 @Section('Account')
 @Controller()
 export class AccountsController {
   constructor(
     private readonly signUp: SignUp,
     private readonly getAccount: GetAccount,
+    private readonly changeAccount: ChangeAccount,
   ) {}
 
   @Public()
@@ -55,5 +68,24 @@ export class AccountsController {
   })
   async get(@CurrentCaller() { accountId }: Caller): Promise<object> {
     return accountView(await this.getAccount.execute(accountId));
+  }
+
+  @Scoped('account:manage')
+  @Patch('account')
+  @Operation({
+    id: 'changeOwnAccount',
+    summary: 'Change the account',
+    description:
+      'Changes how messages are delivered, everywhere from the next request on. Messages that were accepted before keep ' +
+      'their mode of delivery.',
+    response: { description: 'The changed account.', body: ACCOUNT },
+  })
+  async change(
+    @CurrentCaller() { accountId }: Caller,
+    @JsonBody(ChangeOwnAccountBody) { delivery = null }: ChangeOwnAccountBody,
+  ): Promise<object> {
+    return accountView(
+      await this.changeAccount.execute(accountId, { plan: null, limits: null, suspended: null, delivery }),
+    );
   }
 }

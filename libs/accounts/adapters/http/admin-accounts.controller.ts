@@ -117,7 +117,7 @@ export class AdminAccountsController {
   async change(@Param('id') id: string, @JsonBody(ChangeAccountBody) body: ChangeAccountBody): Promise<object> {
     const { plan = null, suspended = null } = body;
     const limits = body.limits ? { perMinute: body.limits.perMinute, perDay: body.limits.perDay } : null;
-    return operatorsAccountView(await this.changeAccount.execute(id, { plan, limits, suspended }));
+    return operatorsAccountView(await this.changeAccount.execute(id, { plan, limits, suspended, delivery: null }));
   }
 
   @Get(':id/api-keys')

@@ -8,7 +8,14 @@ import { StaleKeyCheck } from './stale-key-check.js';
 
 jest.mock('#platform/process/loop-time.js', () => ({ loopTime: jest.fn() }));
 
-const CALLER: Caller = { accountId: 'acct_1', keyId: 'key_1', scopes: [], epoch: 1, suspended: false };
+const CALLER: Caller = {
+  accountId: 'acct_1',
+  keyId: 'key_1',
+  scopes: [],
+  epoch: 1,
+  suspended: false,
+  delivery: 'handler',
+};
 
 /**
  * The response to a request that was admitted some time ago.

@@ -1,4 +1,5 @@
 import { pageModel } from '#platform/http/paging.js';
+import { DELIVERY_MODES } from '#kernel/delivery-mode.js';
 import { idOf, nullable, time, viewModel } from '#platform/http/openapi/schema.js';
 import type { Account } from '../../domain/account.js';
 import { SCOPES, type ApiKey } from '../../domain/api-key.js';
@@ -6,8 +7,8 @@ import { MAX_LIMIT, type Limits } from '../../domain/limits.js';
 import { PLANS } from '../../domain/plan.js';
 import type { IssuedKey } from '../../application/create-api-key.js';
 
-export function accountView({ id, name, plan, limits, createdAt }: Account) {
-  return { id, name, plan, limits, createdAt };
+export function accountView({ id, name, plan, limits, delivery, createdAt }: Account) {
+  return { id, name, plan, limits, delivery, createdAt };
 }
 
 export function operatorsAccountView(account: Account) {
@@ -41,6 +42,14 @@ const ACCOUNT_FIELDS = {
   name: ACCOUNT_NAME,
   plan: { type: 'string', enum: PLANS, description: 'The plan, which determines the limits.' },
   limits: LIMITS,
+  delivery: {
+    type: 'string',
+    enum: DELIVERY_MODES,
+    description:
+      'How messages are delivered: `handler`: by the workers of the operator. `webhooks`: to the endpoints of the account. ' +
+      '`pull`: to clients that lease them. Each message keeps the mode that was in force when it was accepted.',
+    examples: ['handler'],
+  },
   createdAt: OPENED_AT,
 };
 

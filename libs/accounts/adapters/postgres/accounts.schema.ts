@@ -21,6 +21,7 @@ export const AccountSchema = new EntitySchema<Account>({
     plan: { type: 'text' },
     createdAt: { type: 'timestamptz', name: 'created_at' },
     suspended: { type: 'boolean' },
+    delivery: { type: 'text' },
   },
   embeddeds: { limits: { schema: limits, prefix: false } },
 });

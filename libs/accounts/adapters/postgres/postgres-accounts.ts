@@ -1,4 +1,5 @@
 import { IsNull, LessThan, MoreThan, type EntityManager, type FindOptionsWhere } from 'typeorm';
+import type { DeliveryMode } from '#kernel/delivery-mode.js';
 import { isTypeId } from '#kernel/typeid.js';
 import { Batcher } from '#platform/batcher.js';
 import type { Database } from '#platform/database/database.js';
@@ -11,12 +12,13 @@ import { AccountSchema, ApiKeySchema, type StoredApiKey } from './accounts.schem
 interface FoundRow extends ApiKey {
   readonly epoch: string;
   readonly suspended: boolean;
+  readonly delivery: DeliveryMode;
   readonly hash: Buffer;
 }
 
 const FIND_KEYS = `
   SELECT k.id, account_id AS "accountId", k.name, scopes, k.created_at AS "createdAt", expires_at AS "expiresAt",
-         last_used_at AS "lastUsedAt", epoch, suspended, hash
+         last_used_at AS "lastUsedAt", epoch, suspended, delivery, hash
   FROM sluice.api_keys k JOIN sluice.accounts a ON a.id = account_id
   WHERE hash = ANY ($1::bytea[]) AND revoked_at IS NULL`;
 
@@ -79,6 +81,7 @@ export class PostgresAccounts extends Accounts {
         plan: changed.plan,
         limits: changed.limits,
         suspended: changed.suspended,
+        delivery: changed.delivery,
       });
       return changed;
     });
@@ -145,9 +148,9 @@ export class PostgresAccounts extends Accounts {
   private async findKeys(hashes: Buffer[]): Promise<(FoundKey | null)[]> {
     const rows = await this.lookups.prepared<FoundRow>('find-keys', FIND_KEYS, [hashes]);
     const found = new Map(
-      rows.map(({ epoch, suspended, hash, ...key }) => [
+      rows.map(({ epoch, suspended, delivery, hash, ...key }) => [
         hash.toString('base64'),
-        { key, epoch: Number(epoch), suspended },
+        { key, epoch: Number(epoch), suspended, delivery },
       ]),
     );
     return hashes.map((hash) => found.get(hash.toString('base64')) ?? null);

@@ -4,7 +4,8 @@ import { OPEN_STATUSES } from '../../domain/message-status.js';
 /** `Message.jobId` of a message `m`. */
 export const JOB_ID = `CASE m.retries WHEN 0 THEN m.id ELSE m.id || '.' || m.retries END`;
 
-export const OPEN = `m.status IN (${OPEN_STATUSES.map((status) => `'${status}'`).join(', ')})`;
+/** The message `m` is open and should have a job. */
+export const OPEN = `m.delivery = 'handler' AND m.status IN (${OPEN_STATUSES.map((status) => `'${status}'`).join(', ')})`;
 
 /** The message is open, and none of our workers holds an unexpired claim. */
 export const UNCLAIMED = `${OPEN}

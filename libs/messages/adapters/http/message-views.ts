@@ -1,3 +1,4 @@
+import { DELIVERY_MODES } from '#kernel/delivery-mode.js';
 import { idOf, nullable, time, viewModel } from '#platform/http/openapi/schema.js';
 import { MAX_RETRIED } from '../../application/retry-failed.js';
 import { ATTEMPT_OUTCOMES, type Attempt } from '../../domain/attempt.js';
@@ -12,8 +13,8 @@ export function acceptedView({ state }: Message) {
 
 /** A message with its current state. */
 export function messageView(message: Message) {
-  const { deliverAt, updatedAt, attempts, failureReason } = message.state;
-  return { ...acceptedView(message), deliverAt, updatedAt, attempts, failureReason };
+  const { delivery, deliverAt, updatedAt, attempts, failureReason } = message.state;
+  return { ...acceptedView(message), delivery, deliverAt, updatedAt, attempts, failureReason };
 }
 
 export const MESSAGE_ID = idOf('msg', 'The id of the message.');
@@ -44,6 +45,12 @@ export const MESSAGE = viewModel<ReturnType<typeof messageView>>('Message', 'A m
     examples: ['delivered'],
   },
   createdAt: CREATED_AT,
+  delivery: {
+    type: 'string',
+    enum: DELIVERY_MODES,
+    description: "The account's mode of delivery when the message was accepted.",
+    examples: ['handler'],
+  },
   deliverAt: nullable({ ...time('When to deliver. Null for immediate delivery.'), examples: [null] }),
   updatedAt: time('When the status last changed.', '2026-11-21T09:30:00.321Z'),
   attempts: {

@@ -76,7 +76,7 @@ export class MessagesController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<object> {
     const key = readIdempotencyKey(idempotencyKey);
-    const input = { ...readMessage(body), traceparent };
+    const input = { ...readMessage(body), traceparent, delivery: caller.delivery };
     const { message, replayed } = await this.sendMessage.execute(caller.accountId, input, key);
     void reply.header('location', `/messages/${message.id}`);
     if (replayed) void reply.header('idempotent-replayed', 'true');
@@ -111,7 +111,7 @@ export class MessagesController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<object> {
     const key = readIdempotencyKey(idempotencyKey);
-    const inputs = readBatch(body).map((input) => ({ ...input, traceparent }));
+    const inputs = readBatch(body).map((input) => ({ ...input, traceparent, delivery: caller.delivery }));
     await countMore(inputs.length - 1);
     const { messages, replayed } = await this.sendBatch.execute(caller.accountId, inputs, key);
     if (replayed) void reply.header('idempotent-replayed', 'true');

@@ -2,8 +2,9 @@ import { BYTES } from './message-row.js';
 
 /**
  * One group commit: idempotency keys, and for each message whose key is new (or that has none) its row and a common
- * outbox entry; scheduled messages share one for each time. The key of a request is in the row of its first message;
- * all its messages name that one as their `head`, so that they are stored together or not at all.
+ * outbox entry; scheduled messages share one for each time, and messages without a job have none. The key of a request is
+ * in the row of its first message; all its messages name that one as their `head`, so that they are stored together or not
+ * at all.
  *
  * Keys are always inserted in the same order, so that two processes with the same keys can't deadlock; the second one
  * waits for the commit of the first and then inserts nothing.
@@ -11,8 +12,8 @@ import { BYTES } from './message-row.js';
 export const ADD_MESSAGES = `
   WITH input AS (
     SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::timestamptz[], $5::text[], $6::text[], $7::text[],
-                         $8::bytea[], $9::text[], $10::timestamptz[])
-      AS t (id, account_id, text, created_at, traceparent, head, key, fingerprint, batch, deliver_at)
+                         $8::bytea[], $9::text[], $10::timestamptz[], $12::text[])
+      AS t (id, account_id, text, created_at, traceparent, head, key, fingerprint, batch, deliver_at, delivery)
   ), first_uses AS (
     INSERT INTO sluice.idempotency_keys (account_id, key, fingerprint, message_id, message_ids, created_at)
     SELECT account_id, key, fingerprint, id, batch::text[], created_at FROM input WHERE key IS NOT NULL
@@ -20,14 +21,19 @@ export const ADD_MESSAGES = `
     ON CONFLICT DO NOTHING
     RETURNING message_id
   ), accepted AS (
-    INSERT INTO sluice.messages (id, account_id, text, status, created_at, updated_at, traceparent, deliver_at)
-    SELECT id, account_id, text, $11, created_at, created_at, traceparent, deliver_at FROM input
+    INSERT INTO sluice.messages (id, account_id, text, status, created_at, updated_at, traceparent, deliver_at,
+                                 delivery, available_at)
+    SELECT id, account_id, text, $11, created_at, created_at, traceparent, deliver_at, delivery,
+           CASE delivery WHEN 'pull' THEN greatest(deliver_at, now()) END
+    FROM input
     WHERE head IS NULL OR head IN (SELECT message_id FROM first_uses)
-    RETURNING id, ${BYTES} AS bytes, CASE WHEN deliver_at > now() THEN deliver_at END AS due_at
+    RETURNING id, delivery, ${BYTES} AS bytes, CASE WHEN deliver_at > now() THEN deliver_at END AS due_at
   ), entries AS (
     INSERT INTO sluice.outbox (message_ids, bytes, due_at, for_sweeper)
     SELECT array_agg(id), sum(bytes), coalesce(due_at, clock_timestamp()), due_at IS NOT NULL
-    FROM accepted GROUP BY due_at
+    FROM accepted WHERE delivery = 'handler' GROUP BY due_at
     RETURNING id, message_ids, for_sweeper
   )
-  SELECT id, message_ids, for_sweeper FROM entries`;
+  SELECT id, message_ids, for_sweeper FROM entries
+  UNION ALL
+  SELECT NULL, array_agg(id), NULL FROM accepted WHERE delivery <> 'handler' HAVING count(*) > 0`;

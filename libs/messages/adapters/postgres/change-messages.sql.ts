@@ -1,12 +1,16 @@
-import { TRANSITIONS } from '../../domain/message-status.js';
+import { INITIAL_STATUS, TRANSITIONS } from '../../domain/message-status.js';
 import { BYTES } from './message-row.js';
+
+/** When a message may be leased after it has this status. */
+const availableAs = (status: string): string =>
+  `CASE WHEN delivery = 'pull' AND ${status} = '${INITIAL_STATUS}' THEN clock_timestamp() END`;
 
 /** A compare-and-set: every transition changes one of the three columns of the condition. */
 export const CHANGE_MESSAGE = `
   WITH moved AS (
     UPDATE sluice.messages
     SET status = $5, updated_at = clock_timestamp(), retries = $6, failures = $7, crashes = $8, lone_crashes = $9,
-        failure_reason = $10
+        failure_reason = $10, available_at = ${availableAs('$5')}
     WHERE id = $1 AND status = $2 AND attempts = $3 AND retries = $4
     RETURNING id, updated_at, ${BYTES} AS bytes
   ), entry AS (
@@ -28,12 +32,14 @@ export const RETRY_FAILED_MESSAGES = `
   ), moved AS (
     UPDATE sluice.messages m
     SET status = '${TRANSITIONS.retry.to}', updated_at = clock_timestamp(), retries = m.retries + 1, failures = 0,
-        crashes = 0, lone_crashes = 0, failure_reason = NULL
+        crashes = 0, lone_crashes = 0, failure_reason = NULL, available_at = ${availableAs(`'${TRANSITIONS.retry.to}'`)}
     FROM failed WHERE m.id = failed.id
-    RETURNING m.id, ${BYTES} AS bytes
+    RETURNING m.id, m.delivery, ${BYTES} AS bytes
   ), entries AS (
     INSERT INTO sluice.outbox (message_ids, bytes, for_sweeper)
     SELECT array_agg(id), sum(bytes), true
-    FROM (SELECT id, bytes, sum(bytes) OVER (ORDER BY id) / 4194304 AS entry FROM moved) m GROUP BY entry
+    FROM (SELECT id, bytes, sum(bytes) OVER (ORDER BY id) / 4194304 AS entry
+          FROM moved WHERE delivery = 'handler') m
+    GROUP BY entry
   )
   SELECT count(*)::int AS count, max(id) AS last FROM moved`;

@@ -7,7 +7,8 @@ const { startProcessing, takeOver } = TRANSITIONS;
  * While a message is processing, `updated_at` is the start of its attempt: a take-over records the lost attempt with
  * it. A claim with the token that a message already has is repeated after a lost response: it counts nothing again.
  * Rows are locked first, and always in the same order, so that the recorded attempt is the one that is taken over.
- * They are found by id alone: otherwise a planner that expects few open messages would read all of them.
+ * They are found by id alone: otherwise a planner that expects few open messages would read all of them. A message that is
+ * delivered otherwise has no job, whatever the queue contains.
  *
  * Messages of a suspended account are not claimed. Each moves from the queue to the outbox, where it waits for the
  * account to be resumed: their jobs would otherwise be taken again and again.
@@ -16,7 +17,7 @@ export const CLAIM = `
   WITH wanted AS (
     SELECT * FROM unnest($1::text[], $2::int[], $3::uuid[], $4::int[]) AS t (id, retries, token, lease_ms)
   ), held AS (
-    SELECT id, account_id, status, claim, updated_at, retries,
+    SELECT id, account_id, status, delivery, claim, updated_at, retries,
            CASE WHEN EXISTS (SELECT FROM sluice.suspended_accounts s WHERE s.id = account_id) THEN ${BYTES} END
              AS suspended_bytes
     FROM sluice.messages WHERE id IN (SELECT id FROM wanted) ORDER BY id FOR UPDATE
@@ -29,14 +30,16 @@ export const CLAIM = `
         lone_crashes = m.lone_crashes + (m.status = '${takeOver.from}' AND h.claim <> t.token AND m.claim_alone)::int,
         updated_at = clock_timestamp()
     FROM wanted t JOIN held h USING (id, retries)
-    WHERE m.id = h.id AND h.status IN ('${startProcessing.from}', '${takeOver.from}') AND h.suspended_bytes IS NULL
+    WHERE m.id = h.id AND h.status IN ('${startProcessing.from}', '${takeOver.from}') AND h.delivery = 'handler'
+      AND h.suspended_bytes IS NULL
     RETURNING m.id, m.account_id, m.status, m.created_at, m.updated_at, m.attempts, m.failures, m.crashes,
               m.lone_crashes, m.retries, m.failure_reason, m.claim, m.claim_expires_at, m.claim_alone,
-              m.traceparent, m.deliver_at, h.status AS held_status, h.claim AS held_claim, h.updated_at AS held_since
+              m.traceparent, m.deliver_at, m.delivery, h.status AS held_status, h.claim AS held_claim, h.updated_at AS held_since
   ), suspended AS (
     INSERT INTO sluice.outbox (message_ids, bytes, due_at, for_sweeper, suspended_account)
     SELECT ARRAY[id], suspended_bytes, 'infinity', true, account_id FROM held JOIN wanted USING (id, retries)
     WHERE status IN ('${startProcessing.from}', '${takeOver.from}') AND suspended_bytes IS NOT NULL
+      AND delivery = 'handler'
   ), lost AS (
     INSERT INTO sluice.attempts (message_id, number, account_id, started_at, outcome)
     SELECT id, attempts - 1, account_id, held_since, 'lost' FROM claimed

@@ -10,8 +10,8 @@ export const FOLLOW = `
   ), free AS (
     SELECT m.id, m.status, m.attempts AS attempts_before, m.updated_at AS held_since
     FROM sluice.messages m JOIN t ON m.id = t.id AND m.retries = t.retries
-    WHERE m.status = '${startProcessing.from}'
-       OR m.status = '${takeOver.from}' AND m.claim_expires_at < clock_timestamp()
+    WHERE m.delivery = 'handler' AND (m.status = '${startProcessing.from}'
+       OR m.status = '${takeOver.from}' AND m.claim_expires_at < clock_timestamp())
     ORDER BY m.id FOR UPDATE OF m
   ), followed AS (
     UPDATE sluice.messages m
@@ -27,12 +27,12 @@ export const FOLLOW = `
     RETURNING m.id, m.account_id, m.attempts, m.status, m.failure_reason, t.started_at, t.ended_at,
               free.status AS held_status, free.attempts_before, free.held_since
   ), noted AS (
-    INSERT INTO sluice.attempts (message_id, number, account_id, started_at, ended_at, outcome, error)
+    INSERT INTO sluice.attempts (message_id, number, account_id, started_at, ended_at, outcome, error, target)
     SELECT id, attempts, account_id, coalesce(started_at, clock_timestamp()), coalesce(ended_at, clock_timestamp()),
-           status, failure_reason
+           status, failure_reason, 'worker'
     FROM followed
     UNION ALL
-    SELECT id, attempts_before, account_id, held_since, NULL, 'lost', NULL
+    SELECT id, attempts_before, account_id, held_since, NULL, 'lost', NULL, 'handler'
     FROM followed WHERE held_status = '${takeOver.from}'
     ON CONFLICT DO NOTHING
   )

@@ -25,9 +25,10 @@ const LIMITS = {
 };
 
 interface Entry {
-  id: string;
+  /** Null for messages without an outbox entry. */
+  id: string | null;
   message_ids: string[];
-  for_sweeper: boolean;
+  for_sweeper: boolean | null;
 }
 
 /** Stores the messages of concurrent requests in common transactions. */
@@ -127,11 +128,12 @@ export class GroupCommit {
       rows.map(({ batch }) => batch),
       rows.map(({ state }) => state.deliverAt),
       INITIAL_STATUS,
+      rows.map(({ state }) => state.delivery),
     ];
     const entries = await this.database.prepared<Entry>('accept', ADD_MESSAGES, values);
     const all = requests.flatMap(({ messages }) => messages);
     for (const { id, message_ids, for_sweeper } of entries) {
-      if (for_sweeper) continue;
+      if (id === null || for_sweeper === true) continue;
       const ids = new Set(message_ids);
       this.onCommitted.enqueue({ id, messages: all.filter((message) => ids.has(message.id)) });
     }

@@ -1,3 +1,4 @@
+import type { DeliveryMode } from '#kernel/delivery-mode.js';
 import { Message, OVERHEAD_BYTES } from '../../domain/message.js';
 import type { MessageStatus } from '../../domain/message-status.js';
 
@@ -20,11 +21,12 @@ export interface MessageRow {
   claim_alone: boolean;
   traceparent: string | null;
   deliver_at: Date | null;
+  delivery: DeliveryMode;
 }
 
 /** The columns of a MessageRow. */
 export const COLUMNS = `id, account_id, text, status, created_at, updated_at, attempts, failures, crashes, lone_crashes,
-  retries, failure_reason, claim, claim_expires_at, claim_alone, traceparent, deliver_at`;
+  retries, failure_reason, claim, claim_expires_at, claim_alone, traceparent, deliver_at, delivery`;
 
 /** The size of a message, as `bytesOf` computes it. */
 export const BYTES = `octet_length(text) + ${OVERHEAD_BYTES}`;
@@ -36,6 +38,7 @@ export function toMessage(row: MessageRow): Message {
     text: row.text,
     deliverAt: row.deliver_at,
     traceparent: row.traceparent,
+    delivery: row.delivery,
     status: row.status,
     createdAt: row.created_at,
     updatedAt: row.updated_at,

@@ -141,7 +141,7 @@ export class PostgresMessages extends Messages {
   /** @returns the message as it is stored now; null when another change was first */
   private async swap({ state: from }: Message, after: Message): Promise<Message | null> {
     const to = after.state;
-    const hasNewJob = to.retries !== from.retries;
+    const hasNewJob = after.hasJob && to.retries !== from.retries;
     const [row] = await this.database.query<{ updated_at: Date; entry_id: string | null }>(CHANGE_MESSAGE, [
       ...[from.id, from.status, from.attempts, from.retries],
       ...[to.status, to.retries, to.failures, to.crashes, to.loneCrashes, to.failureReason],

@@ -67,7 +67,8 @@ export class PostgresOutbox extends Outbox {
       );
       if (entries.length === 0) return 0;
       const { rows } = await client.query<MessageRow>(
-        'SELECT * FROM sluice.messages WHERE id = ANY ($1) AND status = ANY ($2) ORDER BY id',
+        `SELECT * FROM sluice.messages
+         WHERE id = ANY ($1) AND status = ANY ($2) AND delivery = 'handler' ORDER BY id`,
         [entries.flatMap(({ message_ids }) => message_ids), OPEN_STATUSES],
       );
       const refused = await relay(rows.map(toMessage));

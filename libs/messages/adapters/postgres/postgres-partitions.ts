@@ -15,6 +15,12 @@ const TRIES = 5;
 const REMOVED_AT_ONCE = 1_000;
 
 const OPEN = `status IN (${OPEN_STATUSES.map((status) => `'${status}'`).join(', ')})`;
+/** The conditions of the indexes of open messages. */
+const OPEN_BY_DELIVERY = [
+  `${OPEN} AND delivery = 'handler'`,
+  `${OPEN} AND delivery = 'webhooks'`,
+  'available_at IS NOT NULL',
+];
 const LOCK_BOTH = 'LOCK TABLE ONLY sluice.messages, ONLY sluice.attempts IN ACCESS EXCLUSIVE MODE;';
 
 /** The name of a partition contains its period: `messages_20261121_20261124`. */
@@ -83,7 +89,9 @@ export class PostgresPartitions extends Partitions {
   async empty(period: Period): Promise<boolean> {
     const name = nameOf(period);
     const isFilled = async () => (await this.database.query(`SELECT FROM sluice.messages_${name} LIMIT 1`)).length > 0;
-    const isOpen = `EXISTS (SELECT FROM sluice.messages_${name} WHERE ${OPEN})`;
+    const isOpen = OPEN_BY_DELIVERY.map((open) => `EXISTS (SELECT FROM sluice.messages_${name} WHERE ${open})`).join(
+      ' OR ',
+    );
     if (!(await this.has(period)) || !(await isFilled())) return false;
     // First without a lock: a message may stay open for long.
     await this.runExclusively(`

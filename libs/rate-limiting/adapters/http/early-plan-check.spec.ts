@@ -5,7 +5,14 @@ import { Secret } from '#platform/http/secret.js';
 import type { RefusingVerdict } from '../../plan-throttler-storage.js';
 import { EarlyPlanCheck } from './early-plan-check.js';
 
-const CALLER: Caller = { accountId: 'acct_1', keyId: 'key_1', scopes: [], epoch: 3, suspended: false };
+const CALLER: Caller = {
+  accountId: 'acct_1',
+  keyId: 'key_1',
+  scopes: [],
+  epoch: 3,
+  suspended: false,
+  delivery: 'handler',
+};
 const VERDICT: RefusingVerdict = {
   kind: 'refused',
   windows: [{ name: 'minute', windowSeconds: 60, limit: 60, remaining: 0, resetsInMs: 5_000 }],

@@ -26,7 +26,7 @@ export const COUNT = `
 // or postponed, by a minute at most, are read.
 export const FIND_NEXT = `
   WITH page AS (
-    SELECT m.id, m.account_id, m.retries, m.status, m.crashes, m.claim_expires_at, m.deliver_at
+    SELECT m.id, m.account_id, m.retries, m.status, m.crashes, m.claim_expires_at, m.deliver_at, m.delivery
     FROM sluice.messages m
     WHERE ${OPEN} AND m.id > (SELECT position FROM sluice.reconciler) ORDER BY m.id LIMIT $2
   ), jobless AS MATERIALIZED (
