@@ -22,6 +22,7 @@ const MIGRATIONS = [
   'accounts/0005-last-uses',
   'accounts/0006-delivery-mode',
   'messages/0006-delivery-mode',
+  'webhooks/0001-endpoints',
 ] as const;
 
 /** The key of the advisory lock: "sluice" in ASCII. */

@@ -15,11 +15,13 @@ import { LOGGER, PlatformModule, type ProcessParts } from '#platform/platform.mo
 import { provideAs } from '#platform/provide.js';
 import { PlanThrottlerGuard, type Budgets } from '#rate-limiting/adapters/http/plan-throttler.guard.js';
 import { RateLimitingModule } from '#rate-limiting/rate-limiting.module.js';
+import { WebhooksModule } from '#webhooks/webhooks.module.js';
 
 /** The sections of the OpenAPI document. */
 const SECTIONS = {
   Messages: 'Send messages and track their delivery.',
   Account: 'Create an account, and see its plan and usage.',
+  Webhooks: 'Endpoints that the messages of the account are posted to.',
   'API keys': 'Create, rotate and revoke the API keys of the account.',
   Operators: "Manage plans and bans. These operations require the operators' key.",
   Reference: 'This document, and pages for people. They require no API key.',
@@ -40,6 +42,7 @@ export class ApiModule {
         AccountsModule.forApi(operators),
         RateLimitingModule.forApi(operators, budgets, messages),
         messages,
+        WebhooksModule.forApi(),
       ],
       controllers: [OpenApiController, DocsController, ErrorPagesController, FallbackController],
       providers: [

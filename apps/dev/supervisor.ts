@@ -104,6 +104,7 @@ export class Supervisor {
       MIN_FREE_DISK_MB: this.env.optional('MIN_FREE_DISK_MB') ?? String(minFreeMb),
       SIGNUP: this.env.optional('SIGNUP') ?? 'open',
       API_KEY_PEPPER: this.env.optional('API_KEY_PEPPER') ?? (await dataDir.secret('api-key-pepper')),
+      SECRETS_KEY: this.env.optional('SECRETS_KEY') ?? (await dataDir.secret('secrets-key')),
       ADMIN_API_KEY: this.env.optional('ADMIN_API_KEY') ?? (await dataDir.secret('admin-api-key')),
     };
   }

@@ -36,6 +36,9 @@ export type ErrorCode =
   | 'account_not_found'
   | 'api_key_not_found'
   | 'ban_not_found'
+  | 'endpoint_not_found'
+  | 'too_many_endpoints'
+  | 'webhooks_disabled'
   | 'storage_full'
   | 'internal_error'
   | 'unavailable';

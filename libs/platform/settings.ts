@@ -11,6 +11,14 @@ const BEARER_TOKEN = matching(
   (token) => /^[!-~]{32,}$/.test(token),
   true,
 );
+const SECRETS_KEYS: Format<Buffer[]> = {
+  expected: 'keys of 32 bytes in Base64 or hexadecimal, separated by commas, as `openssl rand -base64 32` prints one',
+  parse: (text) => {
+    const keys = text.split(',').map((part) => keyIn(part.trim()));
+    return keys.every((key) => key.length === 32) ? keys : undefined;
+  },
+  secret: true,
+};
 const DATABASE_URL = url('postgres://user:password@host:5432/database', /^postgres(ql)?:\/\/./);
 const REDIS_URL = url('redis://user:password@host:6379/0', /^rediss?:\/\/[^/]*(\/\d*)?$/);
 const COLLECTOR_URL = url('http://127.0.0.1:4318', /^https?:\/\/./);
@@ -19,6 +27,16 @@ const ORIGINS = listOf('origins like https://app.example.com', isOrigin);
 const FRACTION: Format<number> = {
   expected: 'a number from 0 to 1, like 0.1',
   parse: (number) => (/^\d*\.?\d+$/.test(number) && Number(number) <= 1 ? Number(number) : undefined),
+};
+
+/** The waits before the second and each further attempt: three days and a few hours in all. */
+const DEFAULT_RETRY_SECONDS = [5, 300, 1_800, 7_200, 18_000, 36_000, 50_400, 72_000, 86_400];
+const RETRY_SECONDS: Format<number[]> = {
+  expected: '1 to 30 whole numbers from 0 to 604,800, separated by commas',
+  parse: (text) => {
+    const waits = text.split(',').map((part) => (/^ *\d{1,6} *$/.test(part) ? Number(part) : Infinity));
+    return waits.length <= 30 && waits.every((seconds) => seconds <= 604_800) ? waits : undefined;
+  },
 };
 
 /**
@@ -68,6 +86,8 @@ export function readSettings(variables: Readonly<Record<string, string | undefin
       SECRET,
     ),
     apiKeyPepperPrevious: env.read('API_KEY_PEPPER_PREVIOUS', null, SECRET),
+    /** The first encrypts. Without one, there are no webhooks. */
+    secretsKeys: env.read('SECRETS_KEY', [], SECRETS_KEYS),
     adminApiKey: env.read('ADMIN_API_KEY', null, BEARER_TOKEN),
     signup: {
       open: env.oneOf('SIGNUP', 'closed', ['open', 'closed']) === 'open',
@@ -100,6 +120,13 @@ export function readSettings(variables: Readonly<Record<string, string | undefin
       maxBackoffMs: env.integer('MAX_BACKOFF_MS', 3_600_000, 1, 86_400_000),
       attemptTimeoutMs: env.integer('ATTEMPT_TIMEOUT_MS', 30_000, 10, 3_600_000),
     },
+    webhooks: {
+      timeoutMs: env.integer('WEBHOOK_TIMEOUT_MS', 15_000, 100, 60_000),
+      retrySeconds: env.read('WEBHOOK_RETRY_SECONDS', DEFAULT_RETRY_SECONDS, RETRY_SECONDS),
+      disableAfterMs: 3_600_000 * env.integer('WEBHOOK_DISABLE_AFTER_HOURS', 120, 1, 8_760),
+      concurrency: env.integer('WEBHOOK_CONCURRENCY', 200, 10, 5_000),
+      allowPrivate: env.oneOf('WEBHOOK_ALLOW_PRIVATE', 'false', ['true', 'false']) === 'true',
+    },
     reconcileIntervalMs: env.integer('RECONCILE_INTERVAL_MS', 30_000, 100, 86_400_000),
     retentionDays: env.integer('RETENTION_DAYS', 30, 1, 3_650),
     tracing: isTracing(env),
@@ -119,6 +146,10 @@ function isTracing(env: Environment): boolean {
   env.oneOf('OTEL_TRACES_SAMPLER', 'parentbased_always_on', SAMPLERS);
   env.read('OTEL_TRACES_SAMPLER_ARG', 1, FRACTION);
   return true;
+}
+
+function keyIn(text: string): Buffer {
+  return /^[0-9a-f]{64}$/i.test(text) ? Buffer.from(text, 'hex') : Buffer.from(text, 'base64');
 }
 
 function matching(expected: string, isAccepted: (text: string) => boolean, secret = false): Format<string> {

@@ -23,6 +23,7 @@ const SETTINGS = {
   MANAGEMENT_PORT: '0',
   LOG_LEVEL: 'silent',
   API_KEY_PEPPER: 'a pepper of 32 characters or more',
+  SECRETS_KEY: 'MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIzNDU2Nzg5MDE=',
   ADMIN_API_KEY: 'operators-key-of-32-characters-or-more',
   SIGNUP: 'open',
   SIGNUPS_PER_HOUR: '1000000',

@@ -188,6 +188,27 @@ export const PROBLEMS: Readonly<Record<ErrorCode, ProblemKind>> = {
     cure: 'Use a keyId from GET /admin/bans.',
     example: 'No key with this id is banned.',
   },
+  endpoint_not_found: {
+    status: 404,
+    title: 'The endpoint does not exist',
+    cause: 'The account has no endpoint with this id. Endpoints of other accounts are reported as missing too.',
+    cure: 'Use an id from GET /endpoints.',
+    example: 'The account has no endpoint with this id.',
+  },
+  too_many_endpoints: {
+    status: 409,
+    title: 'The account has too many endpoints',
+    cause: 'The account has reached its maximum number of endpoints, enabled or not.',
+    cure: 'Delete endpoints that are no longer used with DELETE /endpoints/{id}.',
+    example: 'An account can have at most 50 endpoints. Delete one first.',
+  },
+  webhooks_disabled: {
+    status: 403,
+    title: 'Webhooks are disabled',
+    cause: 'The operator of this service has not enabled webhooks.',
+    cure: 'Consume messages in another way, or ask the operator to set SECRETS_KEY.',
+    example: 'The operator of this service has not enabled webhooks: SECRETS_KEY.',
+  },
   rate_limit_exceeded: {
     status: 429,
     title: 'The rate limit was exceeded',

@@ -1,0 +1,233 @@
+import { Controller, Delete, Get, HttpCode, Param, Patch, Post, Query, UseGuards } from '@nestjs/common';
+import { IsBoolean, IsInt, IsOptional, IsString, Max, Min } from 'class-validator';
+import { Scoped } from '#platform/http/access.js';
+import { CurrentCaller, type Caller } from '#platform/http/caller.js';
+import { JsonBody, OptionalJsonBody } from '#platform/http/json-body.js';
+import { Field, Operation, Section } from '#platform/http/openapi/operation.js';
+import { pageOf, PAGING, readPage, type PageView } from '#platform/http/paging.js';
+import { ChangeEndpoint } from '../../application/change-endpoint.js';
+import { CreateEndpoint } from '../../application/create-endpoint.js';
+import { DeleteEndpoint } from '../../application/delete-endpoint.js';
+import { GetEndpoint } from '../../application/get-endpoint.js';
+import { ListEndpoints } from '../../application/list-endpoints.js';
+import { RotateSecret } from '../../application/rotate-secret.js';
+import { TestEndpoint } from '../../application/test-endpoint.js';
+import {
+  MAX_DESCRIPTION_LENGTH,
+  MAX_ENDPOINTS,
+  MAX_RATE_LIMIT,
+  MAX_URL_LENGTH,
+  type Endpoint,
+} from '../../domain/endpoint.js';
+import {
+  ENDPOINT,
+  ENDPOINT_ID,
+  ENDPOINT_PAGE,
+  endpointView,
+  ISSUED_ENDPOINT,
+  ISSUED_SECRET,
+  issuedEndpointView,
+  TEST_RESULT,
+} from './views.js';
+import { WebhooksEnabledGuard } from './webhooks-enabled.guard.js';
+
+const MAX_GRACE_SECONDS = 30 * 86_400;
+
+const URL_FIELD = {
+  description:
+    'Where messages are posted: `https` or `http`, without user name and password. Its host must be public: requests to ' +
+    'private addresses are never sent.',
+  examples: ['https://example.com/hooks'],
+  maxLength: MAX_URL_LENGTH,
+};
+
+class EndpointSettings {
+  @Field({
+    description: `What it is for: at most ${MAX_DESCRIPTION_LENGTH} characters.`,
+    examples: ['orders'],
+    maxLength: MAX_DESCRIPTION_LENGTH,
+  })
+  @IsOptional()
+  @IsString({ message: 'description must be a string.' })
+  description?: string | null;
+
+  @Field({ description: 'Whether it gets new messages. A new endpoint does by default.', examples: [true] })
+  @IsOptional()
+  @IsBoolean({ message: 'enabled must be true or false.' })
+  enabled?: boolean | null;
+
+  @Field({
+    description: 'The maximum number of requests per second. 0 for no limit, the default.',
+    examples: [100],
+  })
+  @IsOptional()
+  @IsInt({ message: 'rateLimitPerSecond must be a whole number.' })
+  @Min(0, { message: 'rateLimitPerSecond must not be negative.' })
+  @Max(MAX_RATE_LIMIT, { message: `rateLimitPerSecond must be at most ${MAX_RATE_LIMIT}.` })
+  rateLimitPerSecond?: number | null;
+}
+
+class CreateEndpointBody extends EndpointSettings {
+  @Field(URL_FIELD)
+  @IsString({ message: 'url must be a string.' })
+  url!: string;
+}
+
+class ChangeEndpointBody extends EndpointSettings {
+  @Field(URL_FIELD)
+  @IsOptional()
+  @IsString({ message: 'url must be a string.' })
+  url?: string | null;
+}
+
+class RotateSecretBody {
+  @Field({
+    description: 'Seconds for which the old secret signs as well, so that receivers can change theirs. Defaults to 0.',
+    examples: [86_400],
+  })
+  @IsOptional()
+  @IsInt({ message: 'graceSeconds must be a whole number.' })
+  @Min(0, { message: 'graceSeconds must not be negative.' })
+  @Max(MAX_GRACE_SECONDS, { message: `graceSeconds must be at most ${MAX_GRACE_SECONDS}.` })
+  graceSeconds?: number | null;
+}
+
+@Section('Webhooks')
+@Scoped('account:manage')
+@UseGuards(WebhooksEnabledGuard)
+@Controller('endpoints')
+export class EndpointsController {
+  constructor(
+    private readonly createEndpoint: CreateEndpoint,
+    private readonly listEndpoints: ListEndpoints,
+    private readonly getEndpoint: GetEndpoint,
+    private readonly changeEndpoint: ChangeEndpoint,
+    private readonly deleteEndpoint: DeleteEndpoint,
+    private readonly rotateSecret: RotateSecret,
+    private readonly testEndpoint: TestEndpoint,
+  ) {}
+
+  @Post()
+  @HttpCode(201)
+  @Operation({
+    id: 'createEndpoint',
+    summary: 'Create an endpoint',
+    description:
+      'Messages that are accepted from now on are also posted to this URL, if the account delivers by webhooks. An ' +
+      `account can have at most ${MAX_ENDPOINTS} endpoints.`,
+    response: { description: 'The endpoint. Its secret is shown only once.', body: ISSUED_ENDPOINT },
+    errors: ['too_many_endpoints', 'webhooks_disabled'],
+  })
+  async create(
+    @CurrentCaller() { accountId }: Caller,
+    @JsonBody(CreateEndpointBody) body: CreateEndpointBody,
+  ): Promise<object> {
+    const { url, description, enabled, rateLimitPerSecond } = body;
+    const input = {
+      url,
+      description: description ?? '',
+      enabled: enabled ?? true,
+      rateLimitPerSecond: rateLimitPerSecond ?? 0,
+    };
+    return issuedEndpointView(await this.createEndpoint.execute(accountId, input));
+  }
+
+  @Get()
+  @Operation({
+    id: 'listEndpoints',
+    summary: 'List endpoints',
+    description: 'Returns the endpoints of the account, newest first, without their secrets.',
+    query: PAGING,
+    response: { description: 'A page of endpoints.', body: ENDPOINT_PAGE },
+    errors: ['webhooks_disabled'],
+  })
+  async list(
+    @CurrentCaller() { accountId }: Caller,
+    @Query() query: Record<string, unknown>,
+  ): Promise<PageView<object>> {
+    const { limit, before } = readPage(query, 'ep');
+    const endpoints = await this.listEndpoints.execute(accountId, { limit: limit + 1, before });
+    return pageOf(endpoints, limit, ({ id }: Endpoint) => id, endpointView);
+  }
+
+  @Get(':id')
+  @Operation({
+    id: 'getEndpoint',
+    summary: 'Get an endpoint',
+    path: { id: ENDPOINT_ID },
+    response: { description: 'The endpoint, without its secret.', body: ENDPOINT },
+    errors: ['endpoint_not_found', 'webhooks_disabled'],
+  })
+  async get(@CurrentCaller() { accountId }: Caller, @Param('id') id: string): Promise<object> {
+    return endpointView(await this.getEndpoint.execute(accountId, id));
+  }
+
+  @Patch(':id')
+  @Operation({
+    id: 'changeEndpoint',
+    summary: 'Change an endpoint',
+    description:
+      'Fields that are omitted stay as they are. To pause an endpoint, disable it: messages that are accepted meanwhile ' +
+      'are not posted to it, and those that wait for it fail.',
+    path: { id: ENDPOINT_ID },
+    response: { description: 'The endpoint with its new state.', body: ENDPOINT },
+    errors: ['endpoint_not_found', 'webhooks_disabled'],
+  })
+  async change(
+    @CurrentCaller() { accountId }: Caller,
+    @Param('id') id: string,
+    @JsonBody(ChangeEndpointBody) body: ChangeEndpointBody,
+  ): Promise<object> {
+    const { url = null, description = null, enabled = null, rateLimitPerSecond = null } = body;
+    const changes = { url, description, enabled, rateLimitPerSecond };
+    return endpointView(await this.changeEndpoint.execute(accountId, id, changes));
+  }
+
+  @Delete(':id')
+  @HttpCode(204)
+  @Operation({
+    id: 'deleteEndpoint',
+    summary: 'Delete an endpoint',
+    description: 'Messages that still wait for it fail.',
+    path: { id: ENDPOINT_ID },
+    response: { description: 'The endpoint was deleted.' },
+    errors: ['endpoint_not_found', 'webhooks_disabled'],
+  })
+  async delete(@CurrentCaller() { accountId }: Caller, @Param('id') id: string): Promise<void> {
+    await this.deleteEndpoint.execute(accountId, id);
+  }
+
+  @Post(':id/rotate-secret')
+  @HttpCode(201)
+  @Operation({
+    id: 'rotateSecret',
+    summary: 'Rotate the secret of an endpoint',
+    description: 'Requests are signed with the new secret at once, and with the old one as well during the grace.',
+    path: { id: ENDPOINT_ID },
+    response: { description: 'The new secret, which is shown only once.', body: ISSUED_SECRET },
+    errors: ['endpoint_not_found', 'webhooks_disabled'],
+  })
+  async rotate(
+    @CurrentCaller() { accountId }: Caller,
+    @Param('id') id: string,
+    @OptionalJsonBody(RotateSecretBody) { graceSeconds }: RotateSecretBody,
+  ): Promise<object> {
+    return { secret: await this.rotateSecret.execute(accountId, id, graceSeconds ?? 0) };
+  }
+
+  @Post(':id/test')
+  @HttpCode(200)
+  @Operation({
+    id: 'testEndpoint',
+    summary: 'Test an endpoint',
+    description:
+      'Posts a signed test to the endpoint, of the type `test` instead of `message`, and returns what it answered. ' +
+      'Nothing is stored, and a failure has no effect.',
+    path: { id: ENDPOINT_ID },
+    response: { description: 'What the endpoint answered.', body: TEST_RESULT },
+    errors: ['endpoint_not_found', 'webhooks_disabled'],
+  })
+  async test(@CurrentCaller() { accountId }: Caller, @Param('id') id: string): Promise<object> {
+    return this.testEndpoint.execute(accountId, id);
+  }
+}

@@ -1,0 +1,15 @@
+import { Inject, Injectable, type CanActivate } from '@nestjs/common';
+import { DomainError } from '#kernel/domain-error.js';
+import { SETTINGS } from '#platform/platform.module.js';
+import type { Settings } from '#platform/settings.js';
+
+/** Without a key to encrypt secrets, there are no endpoints. */
+@Injectable()
+export class WebhooksEnabledGuard implements CanActivate {
+  constructor(@Inject(SETTINGS) private readonly settings: Settings) {}
+
+  canActivate(): boolean {
+    if (this.settings.secretsKeys.length > 0) return true;
+    throw new DomainError('webhooks_disabled', 'The operator of this service has not enabled webhooks: SECRETS_KEY.');
+  }
+}

@@ -1,0 +1,31 @@
+import { EntitySchema } from 'typeorm';
+import type { SealedSecret } from '../../application/secret-box.js';
+import type { Endpoint } from '../../domain/endpoint.js';
+
+// The table is created by a migration.
+
+/** An endpoint with what only the store needs. */
+export interface StoredEndpoint extends Endpoint {
+  readonly secrets: readonly {
+    readonly sealed: SealedSecret;
+    /** In ISO 8601. */
+    readonly expiresAt: string | null;
+  }[];
+}
+
+export const EndpointSchema = new EntitySchema<StoredEndpoint>({
+  ...{ name: 'Endpoint', schema: 'sluice', tableName: 'endpoints' },
+  columns: {
+    id: { type: 'text', primary: true },
+    accountId: { type: 'text', name: 'account_id' },
+    url: { type: 'text' },
+    description: { type: 'text' },
+    rateLimitPerSecond: { type: 'integer', name: 'rate_limit_per_second' },
+    enabled: { type: 'boolean' },
+    createdAt: { type: 'timestamptz', name: 'created_at' },
+    disabledAt: { type: 'timestamptz', name: 'disabled_at', nullable: true },
+    disabledReason: { type: 'text', name: 'disabled_reason', nullable: true },
+    failingSince: { type: 'timestamptz', name: 'failing_since', nullable: true },
+    secrets: { type: 'jsonb', select: false },
+  },
+});

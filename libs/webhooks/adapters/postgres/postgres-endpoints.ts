@@ -1,0 +1,134 @@
+import { In, LessThan, type EntityManager } from 'typeorm';
+import { isTypeId } from '#kernel/typeid.js';
+import type { Database } from '#platform/database/database.js';
+import type { Repositories } from '#platform/database/repositories.js';
+import { Endpoints, type Page, type StoredSecret, type Target } from '../../application/endpoints.js';
+import type { SealedSecret } from '../../application/secret-box.js';
+import { MAX_ENDPOINTS, type Endpoint } from '../../domain/endpoint.js';
+import { EndpointSchema, type StoredEndpoint } from './endpoints.schema.js';
+
+const FAILED = `
+  UPDATE sluice.endpoints SET failing_since = coalesce(failing_since, $2) WHERE id = $1
+  RETURNING failing_since AS "failingSince"`;
+
+const SECRETS = `sluice.endpoints, jsonb_to_recordset(secrets) AS secret (sealed jsonb)`;
+const KEY_IDS = `SELECT DISTINCT sealed->>'keyId' AS "keyId" FROM ${SECRETS}`;
+const SEALED_OTHERWISE = `
+  SELECT DISTINCT id, account_id AS "accountId" FROM ${SECRETS} WHERE sealed->>'keyId' <> $1`;
+
+/** The epochs of accounts are moved by a trigger, in the transaction that changes an endpoint. */
+export class PostgresEndpoints extends Endpoints {
+  private constructor(
+    private readonly database: Database,
+    private readonly repositories: Repositories,
+  ) {
+    super();
+  }
+
+  static async open(database: Database): Promise<PostgresEndpoints> {
+    return new PostgresEndpoints(database, await database.repositories([EndpointSchema]));
+  }
+
+  add(endpoint: Endpoint, sealed: SealedSecret): Promise<boolean> {
+    const { accountId } = endpoint;
+    return this.repositories.transaction(async (manager) => {
+      // Those of one account are counted and added by one transaction at a time.
+      await manager.query(`SELECT pg_advisory_xact_lock(hashtextextended('sluice.endpoints ' || $1, 0))`, [accountId]);
+      if ((await manager.countBy(EndpointSchema, { accountId })) >= MAX_ENDPOINTS) return false;
+      await manager.insert(EndpointSchema, { ...endpoint, secrets: stored([{ sealed, expiresAt: null }]) });
+      return true;
+    });
+  }
+
+  async find(accountId: string, id: string): Promise<Endpoint | null> {
+    if (!isTypeId('ep', id)) return null;
+    return this.repositories.run((manager) => manager.findOneBy(EndpointSchema, { id, accountId }));
+  }
+
+  list(accountId: string, { limit, before }: Page): Promise<Endpoint[]> {
+    const where = { accountId, ...(before === null ? {} : { id: LessThan(before) }) };
+    return this.repositories.run((manager) =>
+      manager.find(EndpointSchema, { where, order: { id: 'DESC' }, take: limit }),
+    );
+  }
+
+  async update(accountId: string, id: string, change: (endpoint: Endpoint) => Endpoint): Promise<Endpoint | null> {
+    if (!isTypeId('ep', id)) return null;
+    return this.repositories.transaction(async (manager) => {
+      const before = await lock(manager, accountId, id);
+      if (before === null) return null;
+      const changed = change(before);
+      await manager.update(EndpointSchema, id, changed);
+      return changed;
+    });
+  }
+
+  async updateSecrets(
+    accountId: string,
+    id: string,
+    change: (secrets: readonly StoredSecret[]) => readonly StoredSecret[],
+  ): Promise<boolean> {
+    if (!isTypeId('ep', id)) return false;
+    return this.repositories.transaction(async (manager) => {
+      if ((await lock(manager, accountId, id)) === null) return false;
+      const [target] = await targets(manager, [id]);
+      await manager.update(EndpointSchema, id, { secrets: stored(change(target?.secrets ?? [])) });
+      return true;
+    });
+  }
+
+  async remove(accountId: string, id: string): Promise<boolean> {
+    if (!isTypeId('ep', id)) return false;
+    const { affected } = await this.repositories.run((manager) => manager.delete(EndpointSchema, { id, accountId }));
+    return affected === 1;
+  }
+
+  async enabledIds(accountId: string): Promise<string[]> {
+    const rows = await this.database.query<{ id: string }>(
+      'SELECT id FROM sluice.endpoints WHERE account_id = $1 AND enabled ORDER BY id',
+      [accountId],
+    );
+    return rows.map(({ id }) => id);
+  }
+
+  async keyIds(): Promise<string[]> {
+    return (await this.database.query<{ keyId: string }>(KEY_IDS)).map(({ keyId }) => keyId);
+  }
+
+  sealedOtherwise(keyId: string): Promise<Pick<Endpoint, 'id' | 'accountId'>[]> {
+    return this.database.query(SEALED_OTHERWISE, [keyId]);
+  }
+
+  targets(ids: readonly string[]): Promise<Target[]> {
+    return this.repositories.run((manager) => targets(manager, ids));
+  }
+
+  async failed(id: string, at: Date): Promise<Date> {
+    const [row] = await this.database.query<{ failingSince: Date }>(FAILED, [id, at]);
+    return row?.failingSince ?? at;
+  }
+
+  async succeeded(id: string): Promise<void> {
+    await this.database.query('UPDATE sluice.endpoints SET failing_since = NULL WHERE id = $1', [id]);
+  }
+}
+
+function lock(manager: EntityManager, accountId: string, id: string): Promise<Endpoint | null> {
+  return manager.findOne(EndpointSchema, { where: { id, accountId }, lock: { mode: 'for_no_key_update' } });
+}
+
+async function targets(manager: EntityManager, ids: readonly string[]): Promise<Target[]> {
+  const query = manager.createQueryBuilder(EndpointSchema, 'endpoint').addSelect('endpoint.secrets');
+  const rows = await query.where({ id: In([...ids]) }).getMany();
+  return rows.map(({ secrets, ...endpoint }) => ({
+    endpoint,
+    secrets: secrets.map(({ sealed, expiresAt }) => ({
+      sealed,
+      expiresAt: expiresAt === null ? null : new Date(expiresAt),
+    })),
+  }));
+}
+
+function stored(secrets: readonly StoredSecret[]): StoredEndpoint['secrets'] {
+  return secrets.map(({ sealed, expiresAt }) => ({ sealed, expiresAt: expiresAt?.toISOString() ?? null }));
+}

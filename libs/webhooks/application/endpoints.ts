@@ -1,0 +1,80 @@
+import type { Endpoint } from '../domain/endpoint.js';
+import type { SealedSecret } from './secret-box.js';
+
+export interface Page {
+  readonly limit: number;
+  /** Only endpoints older than the one with this id. */
+  readonly before: string | null;
+}
+
+/** A secret by which requests to an endpoint are signed. */
+export interface StoredSecret {
+  readonly sealed: SealedSecret;
+  /** When it ends, because another one has replaced it; null for the current one. */
+  readonly expiresAt: Date | null;
+}
+
+/** What is needed to send to an endpoint. */
+export interface Target {
+  readonly endpoint: Endpoint;
+  /** The current one first. Expired ones may be among them. */
+  readonly secrets: readonly StoredSecret[];
+}
+
+/**
+ * The store of endpoints. A change of the endpoints that are enabled also moves the epoch of the account, in the same
+ * transaction, so that no process acts on what it read before.
+ */
+export abstract class Endpoints {
+  /**
+   * Adds an endpoint, unless the account already has MAX_ENDPOINTS.
+   * @returns whether it was added
+   */
+  abstract add(endpoint: Endpoint, secret: SealedSecret): Promise<boolean>;
+
+  abstract find(accountId: string, id: string): Promise<Endpoint | null>;
+
+  /** Newest first. */
+  abstract list(accountId: string, page: Page): Promise<Endpoint[]>;
+
+  /**
+   * Concurrent changes run one after the other, each on the latest state.
+   * @param change returns the new state; nothing changes when it throws
+   * @returns the new state; null when the account has no such endpoint
+   */
+  abstract update(accountId: string, id: string, change: (endpoint: Endpoint) => Endpoint): Promise<Endpoint | null>;
+
+  /**
+   * The same for the secrets of an endpoint.
+   * @returns false when the account has no such endpoint
+   */
+  abstract updateSecrets(
+    accountId: string,
+    id: string,
+    change: (secrets: readonly StoredSecret[]) => readonly StoredSecret[],
+  ): Promise<boolean>;
+
+  /** @returns false when the account has no such endpoint */
+  abstract remove(accountId: string, id: string): Promise<boolean>;
+
+  /** The enabled ones of an account. */
+  abstract enabledIds(accountId: string): Promise<string[]>;
+
+  /** The ids of the keys under which secrets are stored. */
+  abstract keyIds(): Promise<string[]>;
+
+  /** Those with a secret under another key than this one. */
+  abstract sealedOtherwise(keyId: string): Promise<Pick<Endpoint, 'id' | 'accountId'>[]>;
+
+  /** By id; those that do not exist are missing. */
+  abstract targets(ids: readonly string[]): Promise<Target[]>;
+
+  /**
+   * Notes the first failure after a success.
+   * @returns since when the endpoint fails
+   */
+  abstract failed(id: string, at: Date): Promise<Date>;
+
+  /** Notes a success after failures. */
+  abstract succeeded(id: string): Promise<void>;
+}

@@ -1,0 +1,49 @@
+import type { Clock } from '#kernel/clock.js';
+import type { Ids } from '#kernel/ids.js';
+import { endpointNotFound } from '../domain/endpoint.js';
+import type { Endpoints } from './endpoints.js';
+import type { SecretBox } from './secret-box.js';
+import { openSecrets } from './sealed-secrets.js';
+import { signedHeaders } from './signatures.js';
+import type { WebhookClient } from './webhook-client.js';
+
+export interface TestResult {
+  /** Null when there was no answer: `error` is the reason. */
+  readonly status: number | null;
+  readonly durationMs: number;
+  /** The first KiB of the answer. */
+  readonly body: string;
+  readonly error: string | null;
+}
+
+/** Sends a request of type `test`, enabled or not, and returns what came back. */
+export class TestEndpoint {
+  constructor(
+    private readonly endpoints: Endpoints,
+    private readonly box: SecretBox,
+    private readonly client: WebhookClient,
+    private readonly ids: Ids,
+    private readonly clock: Clock,
+  ) {}
+
+  /** @throws DomainError `endpoint_not_found` */
+  async execute(accountId: string, id: string): Promise<TestResult> {
+    const [target] = (await this.endpoints.find(accountId, id)) === null ? [] : await this.endpoints.targets([id]);
+    if (target === undefined) throw endpointNotFound();
+    const at = this.clock.now();
+    const messageId = this.ids.next('msg', at);
+    const data = { id: messageId, message: 'This is a test.', createdAt: at };
+    const body = JSON.stringify({ type: 'test', timestamp: at, data });
+    const headers = {
+      'content-type': 'application/json',
+      ...signedHeaders(openSecrets(this.box, target, at), messageId, at, body),
+    };
+    const startedAt = performance.now();
+    const { error, ...answer } = await this.client.post({ url: target.endpoint.url, headers, body }).then(
+      (received) => ({ ...received, error: null }),
+      (failure: unknown) => ({ status: null, body: '', error: (failure as Error).message }),
+    );
+    const durationMs = Math.round(performance.now() - startedAt);
+    return { status: answer.status, durationMs, body: answer.body, error };
+  }
+}

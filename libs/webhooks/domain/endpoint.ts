@@ -1,0 +1,72 @@
+import { DomainError } from '#kernel/domain-error.js';
+
+/** Endpoints of one account. */
+export const MAX_ENDPOINTS = 50;
+export const MAX_URL_LENGTH = 2_048;
+/** Unicode code points. */
+export const MAX_DESCRIPTION_LENGTH = 200;
+export const MAX_RATE_LIMIT = 10_000;
+
+/**
+ * Why an endpoint is disabled: its account did it, it answered 410, or all attempts have failed for
+ * WEBHOOK_DISABLE_AFTER_HOURS.
+ */
+export const DISABLED_REASONS = ['by_account', 'gone', 'failing'] as const;
+export type DisabledReason = (typeof DISABLED_REASONS)[number];
+
+/** A URL of an account to which its messages are posted. */
+export interface Endpoint {
+  readonly id: string;
+  readonly accountId: string;
+  readonly url: string;
+  readonly description: string;
+  /** Requests that are started in a second, by all workers together; 0 for no limit. */
+  readonly rateLimitPerSecond: number;
+  readonly enabled: boolean;
+  readonly createdAt: Date;
+  /** When it was disabled; null while it is enabled. */
+  readonly disabledAt: Date | null;
+  readonly disabledReason: DisabledReason | null;
+  /** The first failure since the last success; null when there is none. */
+  readonly failingSince: Date | null;
+}
+
+/** Starts afresh: what it did before counts no more. */
+export function enable(endpoint: Endpoint): Endpoint {
+  if (endpoint.enabled) return endpoint;
+  return { ...endpoint, enabled: true, disabledAt: null, disabledReason: null, failingSince: null };
+}
+
+export function disable(endpoint: Endpoint, disabledReason: DisabledReason, at: Date): Endpoint {
+  return endpoint.enabled ? { ...endpoint, enabled: false, disabledAt: at, disabledReason } : endpoint;
+}
+
+/** Why a text is not the URL of an endpoint, as a sentence; null when it is. */
+export function urlError(text: string): string | null {
+  if (text.length > MAX_URL_LENGTH) return `url must be at most ${MAX_URL_LENGTH} characters.`;
+  if (!URL.canParse(text)) return 'url must be a URL like https://example.com/hooks.';
+  const { protocol, username, password, hash } = new URL(text);
+  if (protocol !== 'https:' && protocol !== 'http:') return 'url must begin with https:// or http://.';
+  if (username !== '' || password !== '') return 'url must not contain a user name or a password.';
+  return hash === '' ? null : 'url must not contain a fragment.';
+}
+
+/** Why a text is not a description, as a sentence; null when it is. */
+export function descriptionError(text: string): string | null {
+  if (text.length > 2 * MAX_DESCRIPTION_LENGTH || Array.from(text).length > MAX_DESCRIPTION_LENGTH) {
+    return `description must be at most ${MAX_DESCRIPTION_LENGTH} characters.`;
+  }
+  const isStorable = !text.includes('\u0000') && text.isWellFormed();
+  return isStorable ? null : 'description must not contain U+0000 or lone surrogates.';
+}
+
+export function endpointNotFound(): DomainError {
+  return new DomainError('endpoint_not_found', 'The account has no endpoint with this id.');
+}
+
+export function tooManyEndpoints(): DomainError {
+  return new DomainError(
+    'too_many_endpoints',
+    `An account can have at most ${MAX_ENDPOINTS} endpoints. Delete one first.`,
+  );
+}
