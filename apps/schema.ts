@@ -23,6 +23,7 @@ const MIGRATIONS = [
   'accounts/0006-delivery-mode',
   'messages/0006-delivery-mode',
   'webhooks/0001-endpoints',
+  'accounts/0007-consume-scope',
 ] as const;
 
 /** The key of the advisory lock: "sluice" in ASCII. */

@@ -1,7 +1,7 @@
 import { NestFactory } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { FastifyInstance } from 'fastify';
-import { ClockWatch, QueueConnection, QueuePages } from '#messages/messages.module.js';
+import { ClockWatch, QueueConnection, QueuePages, WaitingLeases } from '#messages/messages.module.js';
 import { AccessLog } from '#platform/http/access-log.js';
 import { AddressBudget } from '#platform/http/address-budget.js';
 import { corsHeaders } from '#platform/http/cors.js';
@@ -79,6 +79,7 @@ async function listen(settings: Settings, logger: Logger, metrics: Metrics) {
     isClockRight: () => app.get(ClockWatch).isRight,
     isRedisUp: () => app.get(QueueConnection).isUp,
     stop: async () => {
+      app.get(WaitingLeases).close();
       await stopHttp();
       await app.close();
     },

@@ -28,6 +28,7 @@ export type ErrorCode =
   | 'unsupported_encoding'
   | 'headers_too_large'
   | 'invalid_transition'
+  | 'lease_lost'
   | 'idempotency_key_in_use'
   | 'idempotency_key_reused'
   | 'rate_limit_exceeded'

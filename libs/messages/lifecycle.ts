@@ -2,6 +2,7 @@ import type { BeforeApplicationShutdown, OnApplicationBootstrap } from '@nestjs/
 import type { ClockWatch } from '#platform/database/clock-watch.js';
 import type { Settings } from '#platform/settings.js';
 import type { Consumer } from './adapters/bullmq/consumer.js';
+import type { PostgresAvailability } from './adapters/postgres/postgres-availability.js';
 import type { PostgresMessages } from './adapters/postgres/postgres-messages.js';
 import type { ApplyRetention } from './application/apply-retention.js';
 import type { JobFollower } from './application/job-follower.js';
@@ -22,6 +23,7 @@ export class Lifecycle implements OnApplicationBootstrap, BeforeApplicationShutd
     private readonly cap: StorageCap,
     private readonly space: SpaceWatch,
     private readonly relay: OutboxRelay,
+    private readonly availability: PostgresAvailability,
     private readonly reconciler: Reconciler,
     private readonly recovery: Recovery,
     private readonly retention: ApplyRetention,
@@ -52,6 +54,7 @@ export class Lifecycle implements OnApplicationBootstrap, BeforeApplicationShutd
     await this.messages.idle();
     await this.space.close();
     await this.cap.close();
+    await this.availability.close();
     await this.relay.close();
   }
 }

@@ -18,17 +18,22 @@ import { QueueConnection } from './adapters/bullmq/queue-connection.js';
 import { postgresQueue } from './adapters/bullmq/postgres/postgres-queue.js';
 import { QueuePages } from './adapters/bullmq/queue-pages.js';
 import { redisQueue } from './adapters/bullmq/redis/redis-queue.js';
+import { LeasesController } from './adapters/http/leases.controller.js';
 import { MessagesController } from './adapters/http/messages.controller.js';
 import { LoggingHandler } from './adapters/logging-handler.js';
 import { DeliveryMetrics } from './adapters/monitoring/delivery-metrics.js';
+import { LeaseMetrics } from './adapters/monitoring/lease-metrics.js';
 import { ReconcilerMonitor } from './adapters/monitoring/reconciler-monitor.js';
 import { RelayMonitor } from './adapters/monitoring/relay-monitor.js';
 import { RetentionMonitor } from './adapters/monitoring/retention-monitor.js';
 import { StorageMonitor } from './adapters/monitoring/storage-monitor.js';
 import { addStoreGauges } from './adapters/monitoring/store-metrics.js';
 import { outboxBacklog } from './adapters/postgres/outbox-backlog.js';
+import { PostgresAvailability } from './adapters/postgres/postgres-availability.js';
 import { PostgresBacklogs } from './adapters/postgres/postgres-backlogs.js';
 import { PostgresDeliveries } from './adapters/postgres/postgres-deliveries.js';
+import { PostgresExpiredLeases } from './adapters/postgres/postgres-expired-leases.js';
+import { PostgresLeases } from './adapters/postgres/postgres-leases.js';
 import { PostgresMessages } from './adapters/postgres/postgres-messages.js';
 import { PostgresOutbox } from './adapters/postgres/postgres-outbox.js';
 import { PostgresPartitions } from './adapters/postgres/postgres-partitions.js';
@@ -38,15 +43,20 @@ import { spaceLeft } from './adapters/postgres/space-left.js';
 import { TracedHandler } from './adapters/traced-handler.js';
 import { reconcilerStatus } from './adapters/postgres/reconciler-status.js';
 import { ApplyRetention } from './application/apply-retention.js';
+import { Availability } from './application/availability.js';
 import { Backlogs } from './application/backlogs.js';
 import { CancelMessage } from './application/cancel-message.js';
 import { DeliverMessage } from './application/deliver-message.js';
 import { Deliveries } from './application/deliveries.js';
 import { DeliveryQueue } from './application/delivery-queue.js';
+import { EndLeases } from './application/end-leases.js';
+import { ExpiredLeases, FailExpiredLeases } from './application/expired-leases.js';
 import { GetMessageUsage } from './application/get-message-usage.js';
 import { GetMessage } from './application/get-message.js';
 import { JobEvents } from './application/job-events.js';
 import { JobFollower } from './application/job-follower.js';
+import { LeaseMessages } from './application/lease-messages.js';
+import { Leases } from './application/leases.js';
 import { ListAttempts } from './application/list-attempts.js';
 import { ListMessages } from './application/list-messages.js';
 import { MessageHandler } from './application/message-handler.js';
@@ -69,10 +79,11 @@ import { SpaceWatch } from './application/space-watch.js';
 import { StorageCap, storageCaps } from './application/storage-cap.js';
 import { StorageLedger } from './application/storage-ledger.js';
 import { StrayMessages } from './application/stray-messages.js';
+import { WaitingLeases } from './application/waiting-leases.js';
 import { Lifecycle } from './lifecycle.js';
 
 /** The providers that apps look up. */
-export { ClockWatch, Consumer, QueueConnection, QueuePages, StrayMessages };
+export { ClockWatch, Consumer, QueueConnection, QueuePages, StrayMessages, WaitingLeases };
 
 /** On connections of their own: whatever accounts read, the others are free for what they send. */
 const reads: FactoryProvider = {
@@ -84,6 +95,24 @@ const reads: FactoryProvider = {
       onError: logLostConnections(logger),
     });
     return new Reads(database, { perCaller: perAccount, maxWaitMs: timeoutMs });
+  },
+  inject: [SETTINGS, LOGGER],
+};
+
+/** Statements of an account that lease, at the same time. */
+const LEASES_AT_ONCE = 2;
+const LEASING = Symbol('connections that lease');
+
+/** A lease that a crash of the database forgets is one that has expired at once: its response need not wait for the disk. */
+const leasing: FactoryProvider = {
+  provide: LEASING,
+  useFactory: async ({ database: { url, poolSize }, reads: { timeoutMs } }: Settings, logger: Logger) => {
+    const database = await Database.connect({
+      ...{ url, poolSize: Math.ceil(poolSize / 2), applicationName: 'sluice-leases' },
+      ...{ inIndexOrder: true, asynchronousCommit: true },
+      onError: logLostConnections(logger),
+    });
+    return new Reads(database, { perCaller: LEASES_AT_ONCE, maxWaitMs: timeoutMs });
   },
   inject: [SETTINGS, LOGGER],
 };
@@ -115,7 +144,16 @@ const core: Provider[] = [
   provide(RetentionMonitor, [Metrics, LOGGER]),
   provide(StorageMonitor, [Metrics, LOGGER]),
   reads,
-  provide(PostgresMessages, [Database, Reads, OutboxRelay, BatchMetrics, Backpressure]),
+  {
+    provide: PostgresAvailability,
+    useFactory: (database: Database, { database: { url } }: Settings) => new PostgresAvailability(database, url),
+    inject: [Database, SETTINGS],
+  },
+  { provide: Availability, useExisting: PostgresAvailability },
+  provide(LeaseMetrics, [Metrics]),
+  provideAs(ExpiredLeases, PostgresExpiredLeases, [Database, WORKER]),
+  provide(FailExpiredLeases, [ExpiredLeases, LeaseMetrics]),
+  provide(PostgresMessages, [Database, Reads, OutboxRelay, BatchMetrics, Backpressure, Availability]),
   { provide: Messages, useExisting: PostgresMessages },
   provideAs(Deliveries, PostgresDeliveries, [Database, BatchMetrics]),
   provideAs(Outbox, PostgresOutbox, [Database]),
@@ -137,7 +175,10 @@ const core: Provider[] = [
   },
   provide(StorageCap, [StorageLedger, STORAGE_CAPS, StorageMonitor]),
   provideAs(ReconcilerTurn, PostgresReconcilerTurn, [Database]),
-  provide(Reconciler, [StrayMessages, QueueMaintenance, Deliveries, Messages, ReconcilerTurn, ReconcilerMonitor]),
+  provide(Reconciler, [
+    ...([StrayMessages, QueueMaintenance, Deliveries, Messages, FailExpiredLeases] as const),
+    ...([ReconcilerTurn, ReconcilerMonitor] as const),
+  ]),
   provideAs(Walk, PostgresWalk, [Database]),
   {
     provide: Recovery,
@@ -166,6 +207,11 @@ const core: Provider[] = [
 ];
 
 const useCases: FactoryProvider[] = [
+  leasing,
+  provideAs(Leases, PostgresLeases, [Database, LEASING, WORKER, BatchMetrics]),
+  provide(WaitingLeases, [Availability, LeaseMetrics]),
+  provide(LeaseMessages, [Leases, WaitingLeases, LeaseMetrics]),
+  provide(EndLeases, [Leases, Messages, Availability, WORKER, Clock, LeaseMetrics]),
   provide(SendMessage, [Messages, Ids, Clock, StorageCap]),
   provide(SendBatch, [Messages, Ids, Clock, StorageCap]),
   provide(GetMessage, [Messages]),
@@ -197,6 +243,7 @@ const lifecycle = [
   StorageCap,
   SpaceWatch,
   OutboxRelay,
+  PostgresAvailability,
   Reconciler,
   Recovery,
   ApplyRetention,
@@ -217,9 +264,9 @@ export class MessagesModule {
   static forApi({ redisUrl }: Settings): DynamicModule {
     return {
       module: MessagesModule,
-      controllers: [MessagesController],
+      controllers: [MessagesController, LeasesController],
       providers: [...queue(redisUrl, {}), ...core, ...useCases, provide(Lifecycle, [...lifecycle])],
-      exports: [ClockWatch, QueueConnection, QueuePages, GetMessageUsage],
+      exports: [ClockWatch, QueueConnection, QueuePages, GetMessageUsage, WaitingLeases],
     };
   }
 

@@ -226,13 +226,15 @@ export function describeDeliveries(name: string, open: () => Promise<DeliveriesS
         const queued = await put(aMessage());
         await follow(queued, { attempts: 3, failedReason: 'no such address', run });
         const failed = { number: 3, startedAt: run.startedAt, durationMs: 2_000, outcome: 'failed' };
-        expect(await subject.attempts(queued)).toEqual([{ ...failed, error: 'no such address' }]);
+        expect(await subject.attempts(queued)).toMatchObject([
+          { ...failed, error: 'no such address', target: 'worker' },
+        ]);
         const held = { status: 'processing', attempts: 2, claim: aClaim({ expiresAt: after(-1_000) }) } as const;
         const lost = await put(aMessage(held));
         await follow(lost);
         expect(await subject.attempts(lost)).toMatchObject([
-          { number: 2, outcome: 'lost', startedAt: lost.state.updatedAt, durationMs: null },
-          { number: 3, outcome: 'delivered', error: null },
+          { number: 2, outcome: 'lost', target: 'handler', startedAt: lost.state.updatedAt, durationMs: null },
+          { number: 3, outcome: 'delivered', target: 'worker', error: null },
         ]);
       });
 
@@ -263,6 +265,7 @@ export function describeDeliveries(name: string, open: () => Promise<DeliveriesS
         const second = await claim(message);
         await subject.other.settle(second, deliver(second));
         const noted = await subject.attempts(message);
+        const handler = { target: 'handler', responseStatus: null, responseBody: null };
         const times = (index: number, claimed: Message) => {
           const durationMs = noted[index]?.durationMs ?? -1;
           expect(durationMs).toBeGreaterThanOrEqual(0);
@@ -270,8 +273,8 @@ export function describeDeliveries(name: string, open: () => Promise<DeliveriesS
           return { startedAt: claimed.state.updatedAt, durationMs };
         };
         expect(noted).toEqual([
-          { number: 1, ...times(0, first), outcome: 'retried', error: 'no luck' },
-          { number: 2, ...times(1, second), outcome: 'delivered', error: null },
+          { number: 1, ...times(0, first), outcome: 'retried', error: 'no luck', ...handler },
+          { number: 2, ...times(1, second), outcome: 'delivered', error: null, ...handler },
         ]);
       });
     });

@@ -2,7 +2,9 @@ import { WORKER_NAME } from '#messages/adapters/bullmq/delivery-job.js';
 import { PostgresJobEvents } from '#messages/adapters/bullmq/postgres/postgres-job-events.js';
 import { PostgresQueueMaintenance } from '#messages/adapters/bullmq/postgres/postgres-queue-maintenance.js';
 import { PostgresStrayMessages } from '#messages/adapters/bullmq/postgres/postgres-stray-messages.js';
+import { PostgresExpiredLeases } from '#messages/adapters/postgres/postgres-expired-leases.js';
 import { PostgresReconcilerTurn } from '#messages/adapters/postgres/postgres-reconciler-turn.js';
+import { FailExpiredLeases } from '#messages/application/expired-leases.js';
 import { JobFollower } from '#messages/application/job-follower.js';
 import { Reconciler } from '#messages/application/reconciler.js';
 import { RedisJobEvents } from '#messages/adapters/bullmq/redis/redis-job-events.js';
@@ -94,8 +96,11 @@ async function openOn<Queue extends Queueing>(openQueue: (store: PostgresStore) 
   const { strays, events, maintenance } = queue.ports(database);
   const reports: unknown[] = [];
   const turn = new PostgresReconcilerTurn(database);
+  const expired = new FailExpiredLeases(new PostgresExpiredLeases(database, { maxAttempts: 5 }), {
+    expired: (leases) => leases > 0 && reports.push({ expired: leases }),
+  });
   const newReconciler = () =>
-    new Reconciler(strays, maintenance, deliveries, messages, turn, {
+    new Reconciler(strays, maintenance, deliveries, messages, expired, turn, {
       healed: (what) => reports.push(what),
       failed: (step, error) => reports.push([step, error]),
     });

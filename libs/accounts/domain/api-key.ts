@@ -1,6 +1,6 @@
 import { DomainError } from '#kernel/domain-error.js';
 
-export const SCOPES = ['messages:send', 'messages:read', 'account:manage'] as const;
+export const SCOPES = ['messages:send', 'messages:read', 'messages:consume', 'account:manage'] as const;
 export type Scope = (typeof SCOPES)[number];
 
 /** Live keys of one account. */

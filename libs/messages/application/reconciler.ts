@@ -1,5 +1,6 @@
 import { PeriodicTask } from '#kernel/periodic-task.js';
 import type { Deliveries } from './deliveries.js';
+import type { FailExpiredLeases } from './expired-leases.js';
 import type { Messages } from './messages.js';
 import type { QueueMaintenance } from './queue-maintenance.js';
 import type { ReconcilerTurn } from './reconciler-turn.js';
@@ -12,7 +13,13 @@ const ENDED_JOB_LIFETIME_MS = 24 * 3_600_000;
 /** How long a step repeats itself while it finds something to do; the rest is left to the next run. */
 const STEP_MS = 3_000;
 
-export const STEPS = ['repair_timestamps', 'remove_ended_jobs', 'delete_keys', 'requeue_strays'] as const;
+export const STEPS = [
+  'repair_timestamps',
+  'remove_ended_jobs',
+  'delete_keys',
+  'fail_leases',
+  'requeue_strays',
+] as const;
 export type Step = (typeof STEPS)[number];
 
 export interface Reconciled {
@@ -35,6 +42,7 @@ export class Reconciler {
     repair_timestamps: () => this.queue.repairFutureTimestamps().then(() => false),
     remove_ended_jobs: () => this.queue.removeOldJobs(ENDED_JOB_LIFETIME_MS),
     delete_keys: () => this.messages.deleteExpiredKeys(),
+    fail_leases: () => this.expired.execute(),
     requeue_strays: () => this.requeueStrays(),
   };
   private rounds: PeriodicTask | null = null;
@@ -45,6 +53,7 @@ export class Reconciler {
     private readonly queue: QueueMaintenance,
     private readonly deliveries: Deliveries,
     private readonly messages: Messages,
+    private readonly expired: Pick<FailExpiredLeases, 'execute'>,
     private readonly turn: ReconcilerTurn,
     private readonly observer: ReconcilerObserver,
   ) {}

@@ -8,10 +8,15 @@ export type AttemptOutcome = (typeof ATTEMPT_OUTCOMES)[number];
 export interface Attempt {
   /** From 1, over the whole life of the message. */
   readonly number: number;
+  /** Who made it: `handler`, `worker` for one of another program, `pull` for a lease, or the id of an endpoint. */
+  readonly target: string;
   readonly startedAt: Date;
   /** Null while it runs, and when its worker was lost. */
   readonly durationMs: number | null;
   readonly outcome: AttemptOutcome;
   /** Why it was retried or failed; null otherwise. */
   readonly error: string | null;
+  /** What an endpoint answered: the HTTP status, and the beginning of the body; null without an answer. */
+  readonly responseStatus: number | null;
+  readonly responseBody: string | null;
 }

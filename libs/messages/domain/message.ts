@@ -129,6 +129,12 @@ export class Message {
     return this.move('fail', at, { claim: null, failures: this.state.failures + 1, failureReason: reason });
   }
 
+  /** Fails because the lease of its last attempt has expired. */
+  expire(at: Date): Message {
+    const failureReason = 'lease_expired';
+    return this.move('fail', at, { claim: null, crashes: this.state.crashes + 1, failureReason });
+  }
+
   cancel(at: Date): Message {
     return this.move('cancel', at, {});
   }

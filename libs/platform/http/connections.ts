@@ -56,6 +56,23 @@ export function isServed(socket: Socket): boolean {
   return newest.get(socket)?.response.writableFinished === false;
 }
 
+/**
+ * Aborts when the connection of a request is lost or its client has closed its side: then nobody waits long for the
+ * response.
+ */
+export function goneSignal({ raw: { socket } }: FastifyRequest, reply: FastifyReply): AbortSignal {
+  const gone = new AbortController();
+  const abort = () => {
+    gone.abort();
+  };
+  socket.once('end', abort);
+  reply.raw.once('close', () => {
+    socket.off('end', abort);
+    abort();
+  });
+  return gone.signal;
+}
+
 /** Closes a connection after its response, while the client may still be sending: what arrives meanwhile is discarded. */
 export function closeLingering(socket: Socket): void {
   socket.end();

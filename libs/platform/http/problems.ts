@@ -145,6 +145,14 @@ export const PROBLEMS: Readonly<Record<ErrorCode, ProblemKind>> = {
     cure: 'Get the message and decide by its current status, which is also in detail. Do not repeat the request unchanged.',
     example: 'The message is delivered. This operation requires it to be queued.',
   },
+  lease_lost: {
+    status: 409,
+    title: 'The lease of the message was lost',
+    cause:
+      'The lease has expired, or the token is not that of a lease of this message. Another consumer may have the message by now. Nothing was changed.',
+    cure: 'Lease messages again. If leases expire before the work is done, lease for longer, lease fewer messages at once, or extend the lease.',
+    example: 'The lease of this message has expired, or was never yours. Lease it again.',
+  },
   idempotency_key_in_use: {
     status: 409,
     title: 'A request with this Idempotency-Key is in progress',

@@ -5,6 +5,8 @@ import { TRANSITIONS } from '#messages/domain/message-status.js';
 import { after } from '../../support/messages.js';
 import type { InMemoryStore } from './in-memory-store.js';
 
+const NO_RESPONSE = { responseStatus: null, responseBody: null };
+
 /** The rules of the port in TypeScript: `agreement.spec.ts` compares the SQL with them. */
 export class InMemoryDeliveries extends Deliveries {
   constructor(private readonly store: InMemoryStore) {
@@ -60,7 +62,7 @@ export class InMemoryDeliveries extends Deliveries {
       const { startedAt, endedAt } = run ?? { startedAt: at, endedAt: at };
       const outcome = failedReason === null ? 'delivered' : 'failed';
       const durationMs = endedAt.getTime() - startedAt.getTime();
-      this.note(id, { number, startedAt, durationMs, outcome, error: failedReason });
+      this.note(id, { number, startedAt, durationMs, outcome, error: failedReason }, 'worker');
       followed++;
     }
     return Promise.resolve(followed);
@@ -76,7 +78,8 @@ export class InMemoryDeliveries extends Deliveries {
     return message.takeOver(claim, at);
   }
 
-  private note(id: string, attempt: Attempt): void {
+  private note(id: string, ended: Omit<Attempt, 'target' | keyof typeof NO_RESPONSE>, target = 'handler'): void {
+    const attempt = { ...ended, target, ...NO_RESPONSE };
     const known = this.store.attempts.get(id) ?? [];
     if (!known.some(({ number }) => number === attempt.number)) this.store.attempts.set(id, [...known, attempt]);
   }

@@ -1,6 +1,7 @@
 import { after, aMessage, anAccountId, claimTerms, jobOf, messages } from '../../support/messages.js';
 import type { MessagesSubject } from './subject.js';
 
+const TO_HANDLER = { target: 'handler', responseStatus: null, responseBody: null };
 const page = { limit: 100, before: null, status: null };
 
 export function describeFinding(subject: MessagesSubject): void {
@@ -45,7 +46,14 @@ export function describeFinding(subject: MessagesSubject): void {
           const claimed = await claim();
           if (claimed === null) throw new Error('There was nothing to claim.');
           const { updatedAt: startedAt } = claimed.state;
-          const running = { number: round, startedAt, durationMs: null, outcome: 'running', error: null };
+          const running = {
+            number: round,
+            startedAt,
+            durationMs: null,
+            outcome: 'running',
+            error: null,
+            ...TO_HANDLER,
+          };
           expect((await attempts())?.at(-1)).toEqual(running);
           await subject.deliveries.settle(claimed, claimed.requeue('again', after(0)));
         }

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { accountForEach, expectProblem, joinedApi, newKey, sharedApi, pageOf } from '../../support/api.js';
 
-const SCOPES = ['messages:send', 'messages:read', 'account:manage'];
+const SCOPES = ['messages:send', 'messages:read', 'messages:consume', 'account:manage'];
 
 describe('POST /api-keys', () => {
   const api = sharedApi();

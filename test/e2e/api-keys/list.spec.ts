@@ -28,7 +28,11 @@ describe('GET /api-keys', () => {
 
     expect(newest).toEqual({ id, ...input, createdAt, lastUsedAt: null });
     expect(first).toEqual({
-      ...{ id: account.keyId, name: 'first key', scopes: ['messages:send', 'messages:read', 'account:manage'] },
+      ...{
+        id: account.keyId,
+        name: 'first key',
+        scopes: ['messages:send', 'messages:read', 'messages:consume', 'account:manage'],
+      },
       ...{ createdAt: expect.any(String) as string, expiresAt: null, lastUsedAt: expect.any(String) as string },
     });
     expect(none).toEqual([]);

@@ -1,6 +1,6 @@
 import { accountOf, expectProblem, sharedApi } from '../../support/api.js';
 
-const SCOPES = ['messages:send', 'messages:read', 'account:manage'];
+const SCOPES = ['messages:send', 'messages:read', 'messages:consume', 'account:manage'];
 
 /** The scope that each route requires. */
 const routes = [
@@ -13,7 +13,13 @@ const routes = [
   ['HEAD /messages', 'messages:read'],
   ['GET /messages/any', 'messages:read'],
   ['GET /messages/any/attempts', 'messages:read'],
+  ['POST /messages/lease', 'messages:consume'],
+  ['POST /messages/ack', 'messages:consume'],
+  ['POST /messages/any/ack', 'messages:consume'],
+  ['POST /messages/any/nack', 'messages:consume'],
+  ['POST /messages/any/extend', 'messages:consume'],
   ['GET /account', 'account:manage'],
+  ['PATCH /account', 'account:manage'],
   ['GET /account/usage', 'account:manage'],
   ['POST /account/simulate', 'account:manage'],
   ['GET /api-keys', 'account:manage'],

@@ -17,9 +17,10 @@ describe('GET /messages/:id/attempts responds 200', () => {
   it('with each attempt, the newest last', async () => {
     const { id } = await api.sent(account);
     await api.sql(
-      `INSERT INTO sluice.attempts (message_id, account_id, number, started_at, ended_at, outcome, error)
-       VALUES ($1, $2, 2, '2026-11-21T09:31:00Z', NULL, 'lost', NULL),
-              ($1, $2, 1, '2026-11-21T09:30:00Z', '2026-11-21T09:30:01.5Z', 'retried', 'no luck')`,
+      `INSERT INTO sluice.attempts (message_id, account_id, number, started_at, ended_at, outcome, error, target,
+         response_status, response_body)
+       VALUES ($1, $2, 2, '2026-11-21T09:31:00Z', NULL, 'lost', NULL, 'worker', NULL, NULL),
+              ($1, $2, 1, '2026-11-21T09:30:00Z', '2026-11-21T09:30:01.5Z', 'retried', 'no luck', 'ep_1', 500, 'oops')`,
       [id, account.id],
     );
     await api.become(id, 'processing');
@@ -28,11 +29,12 @@ describe('GET /messages/:id/attempts responds 200', () => {
     const first = { number: 1, startedAt: '2026-11-21T09:30:00.000Z', durationMs: 1_500 };
     const second = { number: 2, startedAt: '2026-11-21T09:31:00.000Z', durationMs: null };
     const third = { number: 3, startedAt: updatedAt, durationMs: null };
+    const noResponse = { responseStatus: null, responseBody: null };
     expect(await attempts(id)).toEqual({
       data: [
-        { ...first, outcome: 'retried', error: 'no luck' },
-        { ...second, outcome: 'lost', error: null },
-        { ...third, outcome: 'running', error: null },
+        { ...first, outcome: 'retried', error: 'no luck', target: 'ep_1', responseStatus: 500, responseBody: 'oops' },
+        { ...second, outcome: 'lost', error: null, target: 'worker', ...noResponse },
+        { ...third, outcome: 'running', error: null, target: 'handler', ...noResponse },
       ],
     });
   });

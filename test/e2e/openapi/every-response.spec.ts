@@ -34,6 +34,11 @@ const ELSEWHERE: Readonly<Record<string, readonly string[]>> = {
   'get-attempts/200': ['listAttempts 200'],
   'cancel-message/200': ['cancelMessage 200'],
   'cancel-message/409': ['cancelMessage 409', 'retryMessage 409'],
+  'leases/lease': ['leaseMessages 200'],
+  'leases/end': [
+    ...['acknowledgeMessages 200', 'acknowledgeMessage 204', 'acknowledgeMessage 409', 'rejectMessage 204'],
+    ...['rejectMessage 409', 'extendLease 200', 'extendLease 409'],
+  ],
   'retry-message/202': ['retryMessage 202'],
   'retry-messages/202': ['retryFailedMessages 202'],
   'admin/accounts': ['listAccounts 200', 'getAnyAccount 200'],

@@ -28,7 +28,7 @@ describe('POST /accounts responds 201', () => {
     expect(key).toMatch(/^slc_[0-9a-z]{30,}$/);
     expect(restOfKey).toEqual({
       name: 'first key',
-      scopes: ['messages:send', 'messages:read', 'account:manage'],
+      scopes: ['messages:send', 'messages:read', 'messages:consume', 'account:manage'],
       createdAt,
       expiresAt: null,
     });

@@ -77,6 +77,13 @@ const ATTEMPT = viewModel<Attempt>('Attempt', 'A delivery attempt.', {
     description: 'Starts at 1 and continues after a retry of the message.',
     examples: [1],
   },
+  target: {
+    type: 'string',
+    description:
+      'What the message was delivered to: `handler`: a handler of the built-in worker. `worker`: a BullMQ worker of another ' +
+      'program. `pull`: a client that leased it. Otherwise the id of an endpoint.',
+    examples: ['handler'],
+  },
   startedAt: time('When the attempt started.'),
   durationMs: nullable({
     type: 'number',
@@ -93,6 +100,16 @@ const ATTEMPT = viewModel<Attempt>('Attempt', 'A delivery attempt.', {
     examples: ['delivered'],
   },
   error: nullable({ type: 'string', description: 'Why the attempt failed. Null if it did not.', examples: [null] }),
+  responseStatus: nullable({
+    type: 'integer',
+    description: 'The HTTP status with which an endpoint responded. Null without a response.',
+    examples: [null],
+  }),
+  responseBody: nullable({
+    type: 'string',
+    description: 'The first KiB of the response of an endpoint. Null without a response.',
+    examples: [null],
+  }),
 });
 
 export const ATTEMPTS = viewModel<Record<'data', unknown>>(

@@ -42,4 +42,4 @@ export const RETRY_FAILED_MESSAGES = `
           FROM moved WHERE delivery = 'handler') m
     GROUP BY entry
   )
-  SELECT count(*)::int AS count, max(id) AS last FROM moved`;
+  SELECT count(*)::int AS count, (count(*) FILTER (WHERE delivery = 'pull'))::int AS pulled, max(id) AS last FROM moved`;

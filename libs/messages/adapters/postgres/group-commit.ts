@@ -5,6 +5,7 @@ import type { Backpressure } from '#platform/backpressure.js';
 import type { Database } from '#platform/database/database.js';
 import { sqlState } from '#platform/database/errors.js';
 import type { BatchMetrics } from '#platform/management/batch-metrics.js';
+import type { Availability } from '../../application/availability.js';
 import type { AcceptedBatch, Idempotency } from '../../application/messages.js';
 import type { OnCommitted } from '../../application/outbox.js';
 import { bytesOf, type Message } from '../../domain/message.js';
@@ -47,6 +48,7 @@ export class GroupCommit {
     private readonly onCommitted: OnCommitted,
     batches?: BatchMetrics,
     backpressure?: Backpressure,
+    private readonly availability?: Pick<Availability, 'announce'>,
   ) {
     const observer = (name: string) =>
       batches && backpressure && observers(batches.observer(name), backpressure.observer('store'));
@@ -137,7 +139,10 @@ export class GroupCommit {
       const ids = new Set(message_ids);
       this.onCommitted.enqueue({ id, messages: all.filter((message) => ids.has(message.id)) });
     }
-    return new Set(entries.flatMap(({ message_ids }) => message_ids));
+    const stored = new Set(entries.flatMap(({ message_ids }) => message_ids));
+    const pulled = all.filter(({ id, state }) => state.delivery === 'pull' && stored.has(id));
+    this.availability?.announce(new Set(pulled.map(({ state }) => state.accountId)));
+    return stored;
   }
 }
 

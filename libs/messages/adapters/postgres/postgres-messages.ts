@@ -4,6 +4,7 @@ import type { Backpressure } from '#platform/backpressure.js';
 import type { Database } from '#platform/database/database.js';
 import type { Reads } from '#platform/database/reads.js';
 import type { BatchMetrics } from '#platform/management/batch-metrics.js';
+import type { Availability } from '../../application/availability.js';
 import {
   KEY_LIFETIME_MS,
   Messages,
@@ -16,7 +17,7 @@ import {
 import type { OnCommitted } from '../../application/outbox.js';
 import type { Attempt, AttemptOutcome } from '../../domain/attempt.js';
 import { Message } from '../../domain/message.js';
-import { MESSAGE_STATUSES } from '../../domain/message-status.js';
+import { INITIAL_STATUS, MESSAGE_STATUSES } from '../../domain/message-status.js';
 import { CHANGE_MESSAGE, RETRY_FAILED_MESSAGES } from './change-messages.sql.js';
 import { GroupCommit } from './group-commit.js';
 import { DELETE_EXPIRED_KEYS, FIND_KEY } from './idempotency-keys.js';
@@ -41,16 +42,21 @@ const sizeOf = (rows: ListedRow[]) => rows.at(-1)?.bytes ?? 0;
 
 interface Retried {
   count: number;
+  /** Those of them that may be leased. */
+  pulled: number;
   last: string | null;
 }
 
 interface AttemptRow {
   /** Null in the one row of a message without attempts. */
   number: number | null;
+  target: string;
   started_at: Date;
   duration_ms: number | null;
   outcome: AttemptOutcome;
   error: string | null;
+  response_status: number | null;
+  response_body: string | null;
 }
 
 export class PostgresMessages extends Messages {
@@ -62,9 +68,11 @@ export class PostgresMessages extends Messages {
     private readonly onCommitted: OnCommitted,
     batches?: BatchMetrics,
     backpressure?: Backpressure,
+    /** Told of accounts whose messages may be leased. */
+    private readonly availability?: Pick<Availability, 'announce'>,
   ) {
     super();
-    this.groupCommit = new GroupCommit(database, onCommitted, batches, backpressure);
+    this.groupCommit = new GroupCommit(database, onCommitted, batches, backpressure, availability);
   }
 
   async add(message: Message, idempotency: Idempotency | null): Promise<Accepted> {
@@ -105,8 +113,12 @@ export class PostgresMessages extends Messages {
     if (!isTypeId('msg', id)) return null;
     const rows = await this.reads.query<AttemptRow>(accountId, 'attempts', LIST_ATTEMPTS, [id, accountId]);
     if (rows.length === 0) return null;
-    return rows.flatMap(({ number, started_at: startedAt, duration_ms: durationMs, outcome, error }) =>
-      number === null ? [] : [{ number, startedAt, durationMs, outcome, error }],
+    return rows.flatMap(
+      ({ number, target, started_at, duration_ms, outcome, error, response_status, response_body }) => {
+        if (number === null) return [];
+        const answer = { responseStatus: response_status, responseBody: response_body };
+        return [{ number, target, startedAt: started_at, durationMs: duration_ms, outcome, error, ...answer }];
+      },
     );
   }
 
@@ -123,13 +135,16 @@ export class PostgresMessages extends Messages {
     const end = lowestId('msg', until);
     let next: string | null = lowestId('msg', since);
     let retried = 0;
+    let pulled = 0;
     while (next !== null && retried < max) {
       const values: unknown[] = [accountId, next, end, Math.min(RETRIED_AT_ONCE, max - retried)];
       const [row] = await this.reads.query<Retried>(accountId, 'retry', RETRY_FAILED_MESSAGES, values);
       retried += row?.count ?? 0;
+      pulled += row?.pulled ?? 0;
       // Only forward: a message that fails again in the meantime is not retried twice.
       next = row?.last == null ? null : `${row.last}0`;
     }
+    if (pulled > 0) this.availability?.announce([accountId]);
     return retried;
   }
 
@@ -149,6 +164,7 @@ export class PostgresMessages extends Messages {
     ]);
     if (row === undefined) return null;
     const stored = Message.restore({ ...to, updatedAt: row.updated_at });
+    if (to.delivery === 'pull' && to.status === INITIAL_STATUS) this.availability?.announce([to.accountId]);
     if (row.entry_id !== null) this.onCommitted.enqueue({ id: row.entry_id, messages: [stored] });
     return stored;
   }

@@ -38,13 +38,13 @@ export const LIST_ATTEMPTS = `
   WITH message AS (
     SELECT * FROM sluice.messages WHERE id = $1 AND account_id = $2
   ), newest AS (
-    SELECT number, started_at, outcome, error,
+    SELECT number, target, started_at, outcome, error, response_status, response_body,
            CASE WHEN ended_at IS NOT NULL THEN
              round(extract(epoch FROM greatest(ended_at, started_at) - started_at) * 1000)::float8
            END AS duration_ms
     FROM sluice.attempts WHERE message_id = $1
     UNION ALL
-    SELECT attempts, updated_at, 'running', NULL, NULL FROM message WHERE status = '${TRANSITIONS.startProcessing.to}'
+    SELECT attempts, delivery, updated_at, 'running', NULL, NULL, NULL, NULL FROM message WHERE status = '${TRANSITIONS.startProcessing.to}'
     ORDER BY number DESC LIMIT 1000
   )
   SELECT newest.* FROM message LEFT JOIN newest ON true ORDER BY number`;

@@ -1,0 +1,161 @@
+import {
+  ArrayMaxSize,
+  ArrayMinSize,
+  IsArray,
+  IsInt,
+  IsOptional,
+  IsString,
+  Max,
+  Min,
+  Validate,
+  ValidatorConstraint,
+  type ValidatorConstraintInterface,
+} from 'class-validator';
+import { ValidationError, type FieldError } from '#kernel/domain-error.js';
+import { bodyModel } from '#platform/http/openapi/body-model.js';
+import { Field } from '#platform/http/openapi/operation.js';
+import type { Lease } from '../../application/leases.js';
+import type { Message } from '../../domain/message.js';
+
+const MAX_LEASED = 100;
+const MAX_SECONDS = 3_600;
+const MAX_WAIT_SECONDS = 20;
+const MAX_DELAY_SECONDS = 86_400;
+const MAX_REASON_LENGTH = 1_000;
+const MAX_ACKNOWLEDGED = 1_000;
+/** Errors of a batch that are reported, at most. */
+const MAX_ERRORS = 100;
+
+const SECONDS = (of: string) => ({ message: `${of} must be a whole number of 1 to ${MAX_SECONDS}.` });
+
+export class LeaseBody {
+  @Field({ description: 'How many messages to lease at most. 10 if omitted.', examples: [10] })
+  @IsOptional()
+  @Max(MAX_LEASED, { message: `max must be a whole number of 1 to ${MAX_LEASED}.` })
+  @Min(1, { message: `max must be a whole number of 1 to ${MAX_LEASED}.` })
+  @IsInt({ message: `max must be a whole number of 1 to ${MAX_LEASED}.` })
+  max?: number | null;
+
+  @Field({ description: 'How long the lease lasts, unless it is extended. 30 if omitted.', examples: [30] })
+  @IsOptional()
+  @Max(MAX_SECONDS, SECONDS('seconds'))
+  @Min(1, SECONDS('seconds'))
+  @IsInt(SECONDS('seconds'))
+  seconds?: number | null;
+
+  @Field({ description: 'How many seconds to wait while no message is available. 0 if omitted.', examples: [20] })
+  @IsOptional()
+  @Max(MAX_WAIT_SECONDS, { message: `wait must be a whole number of 0 to ${MAX_WAIT_SECONDS}.` })
+  @Min(0, { message: `wait must be a whole number of 0 to ${MAX_WAIT_SECONDS}.` })
+  @IsInt({ message: `wait must be a whole number of 0 to ${MAX_WAIT_SECONDS}.` })
+  wait?: number | null;
+}
+
+export const LEASE_TOKEN = {
+  description: 'Identifies the lease of the message.',
+  examples: ['1.8f14e45f-ceea-467f-a0e6-7d0d9b1c2a3b'],
+};
+
+export class AcknowledgeBody {
+  @Field(LEASE_TOKEN)
+  @IsString({ message: 'leaseToken must be a string.' })
+  leaseToken!: string;
+}
+
+@ValidatorConstraint()
+class Reason implements ValidatorConstraintInterface {
+  static readonly schema = { type: 'string', minLength: 1, maxLength: MAX_REASON_LENGTH, pattern: '^[^\\u0000]*$' };
+
+  validate(value: unknown): boolean {
+    if (typeof value !== 'string' || value.length === 0 || value.length > MAX_REASON_LENGTH) return false;
+    return !value.includes('\u0000') && value.isWellFormed();
+  }
+
+  defaultMessage(): string {
+    return `reason must be 1 to ${MAX_REASON_LENGTH} characters without U+0000 and lone surrogates.`;
+  }
+}
+
+export class RejectBody extends AcknowledgeBody {
+  @Field({
+    description: 'When the message is available again. As the settings of the service say if omitted.',
+    examples: [60],
+  })
+  @IsOptional()
+  @Max(MAX_DELAY_SECONDS, { message: `delaySeconds must be a whole number of 0 to ${MAX_DELAY_SECONDS}.` })
+  @Min(0, { message: `delaySeconds must be a whole number of 0 to ${MAX_DELAY_SECONDS}.` })
+  @IsInt({ message: `delaySeconds must be a whole number of 0 to ${MAX_DELAY_SECONDS}.` })
+  delaySeconds?: number | null;
+
+  @Field({ description: 'Why the attempt failed: the `failureReason` of the message.', examples: ['no such address'] })
+  @IsOptional()
+  @Validate(Reason)
+  reason?: string | null;
+}
+
+export class ExtendBody extends AcknowledgeBody {
+  @Field({ description: 'How long the lease lasts from now on.', examples: [30] })
+  @Max(MAX_SECONDS, SECONDS('seconds'))
+  @Min(1, SECONDS('seconds'))
+  @IsInt(SECONDS('seconds'))
+  seconds!: number;
+}
+
+class AcknowledgedMessage {
+  @Field({ description: 'The id of the message.', examples: ['msg_01h455vb4pex5vsknk084sn02q'] })
+  @IsString()
+  id!: string;
+
+  @Field(LEASE_TOKEN)
+  @IsString()
+  leaseToken!: string;
+}
+
+export class AcknowledgeAllBody {
+  @Field({
+    description: 'The leased messages to acknowledge.',
+    examples: [[{ id: 'msg_01h455vb4pex5vsknk084sn02q', leaseToken: LEASE_TOKEN.examples[0] }]],
+    items: bodyModel(AcknowledgedMessage),
+  })
+  @ArrayMaxSize(MAX_ACKNOWLEDGED, { message: `messages must be at most ${MAX_ACKNOWLEDGED} messages.` })
+  @ArrayMinSize(1, { message: 'messages must not be empty.' })
+  @IsArray({ message: 'messages must be an array.' })
+  messages!: unknown[];
+}
+
+const NIL = '00000000-0000-0000-0000-000000000000';
+const TOKEN = /^(\d{1,9})\.([\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12})$/;
+
+/** What clients see of a lease. */
+export function leaseTokenOf({ state: { attempts, claim } }: Message): string {
+  return `${attempts}.${claim?.token ?? ''}`;
+}
+
+/** For a token of another form, what no lease has. */
+export function readLease(id: string, leaseToken: string): Lease {
+  const [, attempt = '0', token = NIL] = TOKEN.exec(leaseToken) ?? [];
+  return { id, token, attempt: Number(attempt) };
+}
+
+/**
+ * The messages of a batch, validated without class-validator, as those that are sent.
+ * @throws ValidationError with the first 100 errors
+ */
+export function readLeases({ messages }: AcknowledgeAllBody): Lease[] {
+  const errors: FieldError[] = [];
+  const read = messages.map((item, index) => {
+    if (typeof item !== 'object' || item === null || Array.isArray(item)) {
+      errors.push({ pointer: `/messages/${index}`, detail: 'A message must be an object.' });
+      return null;
+    }
+    // Without a prototype, so that inherited fields are not read.
+    const { id, leaseToken } = Object.assign(Object.create(null), item) as Record<string, unknown>;
+    for (const [field, value] of Object.entries({ id, leaseToken })) {
+      if (typeof value === 'string') continue;
+      errors.push({ pointer: `/messages/${index}/${field}`, detail: `${field} must be a string.` });
+    }
+    return { id: id as string, leaseToken: leaseToken as string };
+  });
+  if (errors.length > 0) throw new ValidationError(errors.slice(0, MAX_ERRORS));
+  return read.filter((item) => item !== null).map(({ id, leaseToken }) => readLease(id, leaseToken));
+}

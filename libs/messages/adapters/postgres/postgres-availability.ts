@@ -1,0 +1,112 @@
+import { randomBytes } from 'node:crypto';
+import type pg from 'pg';
+import { PeriodicTask } from '#kernel/periodic-task.js';
+import { CONNECTION_LIMITS, connectionOptions, ReliableClient } from '#platform/database/connection.js';
+import type { Database } from '#platform/database/database.js';
+import { Availability } from '../../application/availability.js';
+
+const CHANNEL = 'sluice_available';
+/** What is announced meanwhile shares a notification. */
+const GATHER_MS = 5;
+/** Accounts that fit into the 8,000 bytes of a notification. */
+const MAX_ACCOUNTS = 200;
+/** How often the connection is checked and, while there is none, all accounts are announced. */
+const CHECK_EVERY_MS = 1_000;
+
+const NOTIFY = `SELECT pg_notify('${CHANNEL}', payload) FROM unnest($1::text[]) AS payload`;
+
+type Listener = (accountIds: Iterable<string> | 'all') => void;
+
+/**
+ * Announces to this process at once, and to the others by LISTEN and NOTIFY, right after the commit. A NOTIFY in the
+ * transactions of messages would let them commit one at a time, in the whole cluster.
+ */
+export class PostgresAvailability extends Availability {
+  private readonly origin = randomBytes(6).toString('hex');
+  private readonly listeners: Listener[] = [];
+  private announced = new Set<string>();
+  private timer: NodeJS.Timeout | undefined;
+  private client: pg.Client | null = null;
+  private readonly checks = new PeriodicTask(() => this.check());
+
+  constructor(
+    private readonly database: Database,
+    private readonly url: string,
+  ) {
+    super();
+  }
+
+  announce(accountIds: Iterable<string>): void {
+    const accounts = [...accountIds];
+    if (accounts.length === 0) return;
+    this.tell(accounts);
+    for (const accountId of accounts) this.announced.add(accountId);
+    this.timer ??= setTimeout(() => void this.notify(), GATHER_MS);
+  }
+
+  listen(listener: Listener): void {
+    this.listeners.push(listener);
+    this.checks.start(CHECK_EVERY_MS);
+    this.checks.trigger();
+  }
+
+  async close(): Promise<void> {
+    await this.notify();
+    await this.checks.close();
+    await this.client?.end();
+  }
+
+  private tell(accountIds: Iterable<string> | 'all'): void {
+    for (const listener of this.listeners) listener(accountIds);
+  }
+
+  private async notify(): Promise<void> {
+    clearTimeout(this.timer);
+    this.timer = undefined;
+    const accounts = [...this.announced];
+    this.announced = new Set();
+    const payloads: string[] = [];
+    for (let start = 0; start < accounts.length; start += MAX_ACCOUNTS) {
+      payloads.push([this.origin, ...accounts.slice(start, start + MAX_ACCOUNTS)].join(' '));
+    }
+    // Who does not get it looks again when its wait ends.
+    if (payloads.length > 0) await this.database.query(NOTIFY, [payloads]).catch(() => undefined);
+  }
+
+  private async check(): Promise<void> {
+    try {
+      // Over a half-open connection it fails after its timeout.
+      if (this.client !== null) await this.client.query('SELECT');
+      else await this.connect();
+    } catch {
+      this.lost();
+    }
+    if (this.client === null) this.tell('all');
+  }
+
+  private async connect(): Promise<void> {
+    const client: pg.Client = new ReliableClient({
+      ...CONNECTION_LIMITS,
+      connectionString: this.url,
+      application_name: 'sluice-availability',
+      options: connectionOptions(true),
+    });
+    client.on('notification', ({ payload = '' }) => {
+      const [origin, ...accountIds] = payload.split(' ');
+      if (origin !== this.origin) this.tell(accountIds);
+    });
+    client.once('end', () => {
+      this.lost();
+    });
+    await client.connect();
+    await client.query(`LISTEN ${CHANNEL}`);
+    this.client = client;
+    this.tell('all');
+  }
+
+  private lost(): void {
+    const client = this.client;
+    this.client = null;
+    client?.end().catch(() => undefined);
+  }
+}
