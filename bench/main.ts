@@ -8,12 +8,14 @@ import { accept } from './scenarios/accept.js';
 import { consume } from './scenarios/consume.js';
 import { delivered } from './scenarios/delivered.js';
 import { growth } from './scenarios/growth.js';
+import { httpConsumers } from './scenarios/http-consumers.js';
 import { overload } from './scenarios/overload.js';
 
 const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
 const RUNS: Readonly<Record<ScenarioName, (bench: BenchEnvironment, options: Options) => Promise<Findings>>> = {
   accept,
   consume,
+  'http-consumers': httpConsumers,
   delivered,
   overload,
   growth,

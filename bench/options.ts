@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util';
 import { UsageError } from '#platform/usage-error.js';
 
-export const SCENARIOS = ['accept', 'consume', 'delivered', 'overload', 'growth'] as const;
+export const SCENARIOS = ['accept', 'consume', 'http-consumers', 'delivered', 'overload', 'growth'] as const;
 export type ScenarioName = (typeof SCENARIOS)[number];
 
 export const USAGE = `Usage: npm run bench -- [scenario …] [options]
@@ -13,7 +13,8 @@ Scenarios: ${SCENARIOS.join(', ')}; all of them if none is named.
   --generators <n>  load generator processes, 1 to 16 (1)
   --messages <n,…>  queued messages in the consume scenario, each 100 to 1000000 (20000)
   --rows <n>        stored messages in the growth scenario, 1000 to 1000000000 (10000000)
-  --backlog <n>     queued messages in the growth scenario, 100 to 10000000 (500000)
+  --backlog <n>     queued messages in the growth scenario, and of an account in http-consumers, 100 to 10000000 (500000)
+  --long-polls <n>  requests that wait in the http-consumers scenario, 10 to 100000 (10000)
   --smoke           one short round of everything: shows that it works; the figures mean nothing
   --out <folder>    where the results are written (bench/results; with --smoke dist/bench/results)
 
@@ -28,10 +29,11 @@ export interface Options {
   readonly rows: number;
   readonly accounts: number;
   readonly backlog: number;
+  readonly longPolls: number;
   readonly smoke: boolean;
 }
 
-type Numeric = 'rounds' | 'seconds' | 'generators' | 'messages' | 'rows' | 'backlog';
+type Numeric = 'rounds' | 'seconds' | 'generators' | 'messages' | 'rows' | 'backlog' | 'long-polls';
 
 export interface Call {
   readonly scenarios: readonly ScenarioName[];
@@ -68,6 +70,7 @@ export function readCall(args: string[]): Call {
       rows,
       accounts: Math.min(100_000, Math.floor(rows / 20)),
       backlog: integer('backlog', smoke ? 300 : 500_000, 100, 10_000_000),
+      longPolls: integer('long-polls', smoke ? 50 : 10_000, 10, 100_000),
       smoke,
     },
     out: values.out ?? (smoke ? 'dist/bench/results' : 'bench/results'),
@@ -87,6 +90,7 @@ function parsed(args: string[]) {
         messages: { type: 'string' },
         rows: { type: 'string' },
         backlog: { type: 'string' },
+        'long-polls': { type: 'string' },
         smoke: { type: 'boolean', default: false },
         out: { type: 'string' },
         help: { type: 'boolean', default: false },

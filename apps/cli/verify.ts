@@ -16,6 +16,7 @@ const USAGE = `Usage: SLUICE_KEY=… npm run verify -- [options]
   --rate <n>           requests a second, of all callers together, 1 to 100000 (500)
   --messages <n>       maximum number of messages, 1 to 1000000 (50000)
   --settle <seconds>   how long to wait for outstanding responses and deliveries, 0 to 86400 (120)
+  --consume pull       pulls the messages, instead of leaving them to workers; not with --resume
   --ledger <file>      the file to record responses in (a new temporary file)
   --resume             continues with the ledger of a killed run: repeats unknown outcomes, then compares
 
@@ -32,6 +33,7 @@ function readOptions() {
       messages: { type: 'string' },
       settle: { type: 'string' },
       ledger: { type: 'string' },
+      consume: { type: 'string' },
       resume: { type: 'boolean', default: false },
       help: { type: 'boolean', default: false },
     },
@@ -52,6 +54,12 @@ function readOptions() {
   if (!values.help && !/^[\x21-\x7e]+$/.test(apiKey)) throw new UsageError('Set SLUICE_KEY to an API key.');
   if (values.resume && values.ledger === undefined)
     throw new UsageError('--resume requires --ledger, the file to continue with.');
+  if (values.consume !== undefined && values.consume !== 'pull') {
+    throw new UsageError(`--consume must be pull; it is "${values.consume}".`);
+  }
+  if (values.consume !== undefined && values.resume) {
+    throw new UsageError('--consume and --resume exclude each other: what was consumed before is not known.');
+  }
   return {
     urls: (values.url ?? [process.env.SLUICE_URL ?? 'http://127.0.0.1:3000']).map(urlOf),
     apiKey,
@@ -62,6 +70,7 @@ function readOptions() {
     settleMs: 1_000 * integer('settle', 120, 0, 86_400),
     ledger: values.ledger ?? join(tmpdir(), `sluice-verify-${Date.now()}.ndjson`),
     resume: values.resume,
+    pull: values.consume === 'pull',
     help: values.help,
   };
 }
@@ -111,6 +120,7 @@ async function verify(): Promise<number> {
   const verification = new Verification({ ...options, ledger });
   const interrupted = new Promise<void>((resolve) => process.once('SIGINT', resolve));
   if (options.resume) await verification.resume(options.settleMs, now);
+  await verification.startConsumers();
   verification.start(options.durationMs);
   await Promise.race([verification.ended(), interrupted]);
   await verification.stop(options.settleMs);

@@ -108,13 +108,18 @@ async function requestJson(url: string, method: string, path: string, key: strin
 export async function fillQueue(bench: BenchEnvironment, messages: number): Promise<BenchDatabase> {
   const store = await bench.database();
   const serving = await startSluice(bench, store);
-  for (let sent = 0; sent < messages; sent += BATCH) {
-    const batch = Array.from({ length: Math.min(BATCH, messages - sent) }, () => ({ message: TEXT }));
-    await requestJson(serving.url, 'POST', '/messages/batch', serving.keys[0] ?? null, { messages: batch });
-  }
+  await sendAll(serving, messages);
   await waitUntilRelayed(store);
   await serving.stop();
   return store;
+}
+
+/** Sends messages in batches. */
+export async function sendAll({ url, keys: [key = ''] }: Serving, messages: number): Promise<void> {
+  for (let sent = 0; sent < messages; sent += BATCH) {
+    const batch = Array.from({ length: Math.min(BATCH, messages - sent) }, () => ({ message: TEXT }));
+    await requestJson(url, 'POST', '/messages/batch', key, { messages: batch });
+  }
 }
 
 /** Stray messages: neither an outbox entry nor a job. There must never be one. */

@@ -43,6 +43,19 @@ describe('npm run verify', () => {
     expect(again.output).toMatch(/A guarantee was broken\.\n$/);
   });
 
+  it('consumes what it sends, gives the account its mode of delivery back, and finds what nobody consumed', async () => {
+    const program = verify('pulled', '--messages', '400', '--consume', 'pull');
+    expect(await program.ended(PATIENCE_MS)).toBe(0);
+    expect(program.output).toMatch(/Every guarantee was kept\.\n$/);
+    const [pulled] = await fleet.sql<{ count: number }>(
+      `SELECT count(*)::int AS count FROM sluice.messages WHERE delivery = 'pull' AND status = 'delivered'`,
+    );
+    expect(pulled?.count).toBeGreaterThan(300);
+    expect((await fleet.client.ask(fleet.account)).body.delivery).toBe('handler');
+    expect(await verify('both', '--consume', 'pull', '--resume').ended(PATIENCE_MS)).toBe(2);
+    expect(await verify('unknown', '--consume', 'push').ended(PATIENCE_MS)).toBe(2);
+  });
+
   const UNKNOWN = '{"n":0,"is":"sent","invalid":false}\n';
   const REFUSED = `${UNKNOWN}{"n":0,"is":"refused","status":429}\n`;
   it.each([

@@ -56,6 +56,13 @@ describe('checkGuarantees', () => {
     expect(violations(stored())).toEqual(sentences);
   });
 
+  it('finds a delivered message that no consumer had', () => {
+    const found = (ids: string[]) =>
+      checkGuarantees(ledger, [view(0)], [], new Set(ids)).flatMap((of) => of.violations);
+    expect(found(['msg_0'])).toEqual([]);
+    expect(found([])).toEqual(['message 0 (msg_0) is delivered, and no consumer had it']);
+  });
+
   it('finds a repetition that returned another id, and unexpected responses', () => {
     ledger.acknowledged(0, 'msg_9');
     expect(violations([view(0)], ['A response was 500.'])).toEqual([

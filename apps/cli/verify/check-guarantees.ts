@@ -11,11 +11,13 @@ export interface Guarantee {
  * Compares the stored messages with the ledger.
  * @param stored all messages of this ledger that the service lists
  * @param unexpected violations found in responses
+ * @param consumers who have had all delivered messages; null where others had them
  */
 export function checkGuarantees(
   ledger: Ledger,
   stored: readonly MessageView[],
   unexpected: readonly string[],
+  consumers: { has(id: string): boolean } | null = null,
 ): Guarantee[] {
   const byNumber = new Map<number, MessageView[]>();
   for (const message of stored) {
@@ -41,6 +43,8 @@ export function checkGuarantees(
     else if (message.message !== ledger.textOf(n)) lost.push(`${name} is stored with another text`);
     else if (message.status !== 'delivered' || message.attempts < 1) {
       undelivered.push(`${name} (${id}) is ${message.status}`);
+    } else if (consumers?.has(id) === false) {
+      undelivered.push(`${name} (${id}) is delivered, and no consumer had it`);
     }
   }
   return [

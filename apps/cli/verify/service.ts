@@ -40,12 +40,19 @@ export class Service {
   ) {}
 
   /** @param attempt chooses the URL */
-  send(message: string, idempotencyKey: string, attempt: number): Promise<ServiceResponse> {
-    return this.request(attempt, '/messages', {
-      method: 'POST',
-      headers: { 'content-type': 'application/json', 'idempotency-key': idempotencyKey },
-      body: JSON.stringify({ message }),
-    });
+  sendMessage(message: string, idempotencyKey: string, attempt: number): Promise<ServiceResponse> {
+    return this.send('POST', '/messages', { message }, attempt, { 'idempotency-key': idempotencyKey });
+  }
+
+  send(
+    method: string,
+    path: string,
+    body: object,
+    attempt: number,
+    headers: Request['headers'] = {},
+  ): Promise<ServiceResponse> {
+    const json = { 'content-type': 'application/json', ...headers };
+    return this.request(attempt, path, { method, headers: json, body: JSON.stringify(body) });
   }
 
   get(path: string, attempt: number): Promise<ServiceResponse> {

@@ -4,6 +4,7 @@ import { UsageError } from '#platform/usage-error.js';
 import { checkGuarantees, type Guarantee } from './check-guarantees.js';
 import { checkResponse } from './check-response.js';
 import type { Ledger } from './ledger.js';
+import { PullConsumers } from './pull-consumers.js';
 import { reasonOf, Service, type ServiceResponse } from './service.js';
 import { isOpen, StoredMessages } from './stored-messages.js';
 import { Throttle } from './throttle.js';
@@ -18,6 +19,8 @@ export interface VerificationOptions {
   readonly maxMessages: number;
   /** The maximum number of requests a second, of all callers together. */
   readonly perSecond: number;
+  /** Whether the messages are pulled, and not left to workers. */
+  readonly pull?: boolean;
 }
 
 export interface Report {
@@ -56,6 +59,7 @@ export class Verification {
   private lastAcknowledgedAt: number | null = null;
   private longestPauseMs = 0;
   private limited = 0;
+  private consumers: PullConsumers | null = null;
   private sending = abortable();
   private callers: Promise<void>[] = [];
   private endsAt = Infinity;
@@ -73,6 +77,14 @@ export class Verification {
   /** The number of responses of a kind, such as `503 unavailable`. */
   count(kind: string): number {
     return this.responses.get(kind) ?? 0;
+  }
+
+  /**
+   * Starts to pull what is sent, if that was chosen; `compare` ends it.
+   * @throws UsageError when the key may not
+   */
+  async startConsumers(): Promise<void> {
+    if (this.options.pull === true) this.consumers = await PullConsumers.start(this.service, this.throttle);
   }
 
   /** @param durationMs after which callers send no new messages */
@@ -131,6 +143,7 @@ export class Verification {
       if (!(await list.anyOpen())) stored = await list.read();
     }
     if (stored.some(isOpen)) stored = await list.read();
+    await this.consumers?.stop();
     const { entries } = this.ledger;
     this.latencies.sort((a, b) => a - b);
     return {
@@ -145,7 +158,7 @@ export class Verification {
       longestPauseMs: Math.round(this.longestPauseMs),
       medianMs: Math.round(this.latencies[this.latencies.length >> 1] ?? 0),
       p99Ms: Math.round(this.latencies[Math.floor(this.latencies.length * 0.99)] ?? 0),
-      guarantees: checkGuarantees(this.ledger, stored, this.unexpected),
+      guarantees: checkGuarantees(this.ledger, stored, this.unexpected, this.consumers),
     };
   }
 
@@ -184,7 +197,7 @@ export class Verification {
     const begun = performance.now();
     let response: ServiceResponse;
     try {
-      response = await this.service.send(text, ledger.keyOf(n), n + attempt);
+      response = await this.service.sendMessage(text, ledger.keyOf(n), n + attempt);
     } catch (error) {
       this.throttle.release(null);
       this.note(reasonOf(error));

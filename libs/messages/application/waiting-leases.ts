@@ -114,7 +114,7 @@ export class WaitingLeases {
     line.waiters.add(waiter);
     this.waiting++;
     try {
-      for (;;) {
+      while (!gone.aborted) {
         if (waiter.hasToSearch()) {
           waiter.beginSearch();
           const found = await search.attempt();
@@ -125,9 +125,10 @@ export class WaitingLeases {
           if (!waiter.hasToSearch()) await this.expectNext(accountId, line, search);
         }
         const restMs = deadline - performance.now();
-        if (restMs <= 0 || this.isClosed() || gone.aborted) return null;
+        if (restMs <= 0 || this.isClosed()) break;
         if (!waiter.hasToSearch()) await waiter.sleep(restMs, gone);
       }
+      return null;
     } catch (error) {
       // What made the search fail may end, and what it was for is still there.
       setTimeout(() => {

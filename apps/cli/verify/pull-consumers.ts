@@ -1,0 +1,96 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { UsageError } from '#platform/usage-error.js';
+import type { Service, ServiceResponse } from './service.js';
+import type { Throttle } from './throttle.js';
+
+const CONSUMERS = 4;
+const LEASE = { max: 100, seconds: 5, wait: 5 };
+/** One in so many leases is left to expire, and one in so many is rejected: their messages must come again. */
+const FORGOTTEN_EVERY = 20;
+const REJECTED_EVERY = 10;
+const PAUSE_MS = 200;
+const PATIENCE_MS = 60_000;
+
+interface Leased {
+  readonly id: string;
+  readonly attempt: number;
+  readonly leaseToken: string;
+}
+
+/** Consumers that pull the messages of the account, and note each message that they have had. */
+export class PullConsumers {
+  private readonly processed = new Set<string>();
+  private readonly stopping = new AbortController();
+  private consumers: Promise<void>[] = [];
+  private leases = 0;
+
+  private constructor(
+    private readonly service: Service,
+    private readonly throttle: Throttle,
+    private readonly before: string,
+  ) {}
+
+  /**
+   * Has the account deliver to them, and starts them.
+   * @throws UsageError when the key may not do that
+   */
+  static async start(service: Service, throttle: Throttle): Promise<PullConsumers> {
+    const account = await service.get('/account', 0);
+    const before = String(account.body?.delivery);
+    const changed = await service.send('PATCH', '/account', { delivery: 'pull' }, 0);
+    if (changed.status !== 200) {
+      throw new UsageError('With --consume pull, the key needs the scopes account:manage and messages:consume.');
+    }
+    const started = new PullConsumers(service, throttle, before);
+    started.consumers = Array.from({ length: CONSUMERS }, (_, index) => started.consume(index));
+    return started;
+  }
+
+  has(id: string): boolean {
+    return this.processed.has(id);
+  }
+
+  /** Ends them, and gives the account back its mode of delivery. */
+  async stop(): Promise<void> {
+    this.stopping.abort();
+    await Promise.all(this.consumers);
+    const deadline = performance.now() + PATIENCE_MS;
+    for (let attempt = 0; performance.now() < deadline; attempt++) {
+      const restored = await this.service
+        .send('PATCH', '/account', { delivery: this.before }, attempt)
+        .catch(() => null);
+      if (restored?.status === 200) return;
+      await sleep(PAUSE_MS);
+    }
+  }
+
+  private async consume(index: number): Promise<void> {
+    const { signal } = this.stopping;
+    for (let attempt = index; !signal.aborted; attempt++) {
+      const leased = (await this.ask('/messages/lease', LEASE, attempt))?.body?.data as Leased[] | undefined;
+      if (leased === undefined) await sleep(PAUSE_MS);
+      else if (leased.length > 0) await this.process(leased, attempt);
+    }
+  }
+
+  private async process(leased: readonly Leased[], attempt: number): Promise<void> {
+    for (const { id } of leased) this.processed.add(id);
+    const lease = ++this.leases;
+    if (lease % FORGOTTEN_EVERY === 0) return;
+    const rejected = lease % REJECTED_EVERY === 0 ? leased.filter((message) => message.attempt === 1).slice(0, 5) : [];
+    for (const { id, leaseToken } of rejected) {
+      await this.ask(`/messages/${id}/nack`, { leaseToken, delaySeconds: 0 }, attempt);
+    }
+    const done = leased.filter((message) => !rejected.includes(message));
+    const messages = done.map(({ id, leaseToken }) => ({ id, leaseToken }));
+    if (messages.length > 0) await this.ask('/messages/ack', { messages }, attempt);
+  }
+
+  /** @returns null without a successful response: the messages come again */
+  private async ask(path: string, body: object, attempt: number): Promise<ServiceResponse | null> {
+    if (!(await this.throttle.acquire(Infinity, { signal: this.stopping.signal }))) return null;
+    const response = await this.service.send('POST', path, body, attempt).catch(() => null);
+    this.throttle.release(response);
+    return response !== null && response.status < 300 ? response : null;
+  }
+}

@@ -1,0 +1,140 @@
+import { randomUUID } from 'node:crypto';
+import { LEASE } from '#messages/adapters/postgres/lease.sql.js';
+import { PostgresExpiredLeases } from '#messages/adapters/postgres/postgres-expired-leases.js';
+import { PostgresLeases } from '#messages/adapters/postgres/postgres-leases.js';
+import { Message } from '#messages/domain/message.js';
+import { aClaim, after, aMessage, anAccountId, messages, SENT_AT } from '../support/messages.js';
+import { PostgresStore, type StoreProcess } from './postgres-store.js';
+
+const policy = { maxAttempts: 5 };
+const terms = (max = 10) => ({ token: randomUUID(), max, leaseMs: 60_000 });
+const lapsed = () => aClaim({ expiresAt: new Date(Date.now() - 1_000) });
+
+/** But for what the store decides: times and the token. */
+function comparable(message: Message | null | undefined) {
+  const { updatedAt, claim, ...state } = message?.state ?? aMessage().state;
+  return { ...state, isClaimed: claim !== null, isNew: updatedAt > SENT_AT };
+}
+
+describe('PostgresLeases', () => {
+  let store: PostgresStore;
+  let process: StoreProcess;
+  let leases: PostgresLeases;
+  let accountId: string;
+  beforeAll(async () => {
+    store = await PostgresStore.open();
+    process = await store.process();
+    leases = new PostgresLeases(process.database, process.reads, policy);
+  });
+  beforeEach(async () => {
+    await store.reset();
+    accountId = anAccountId();
+  });
+  afterAll(() => store.close());
+
+  const put = async (state: Partial<Message['state']> = {}) => {
+    const message = aMessage({ accountId, delivery: 'pull', ...state });
+    await store.put(message);
+    return message;
+  };
+  const leaseOf = ({ id, state }: Message) => ({ id, token: state.claim?.token ?? '', attempt: state.attempts });
+
+  it('changes messages as their own methods do', async () => {
+    const at = after(1);
+    const queued = await put();
+    const expired = await put({ status: 'processing', attempts: 3, failures: 1, crashes: 1, claim: lapsed() });
+    const spent = await put({ status: 'processing', attempts: 5, failures: 2, crashes: 2, claim: lapsed() });
+    const { messages: leased, expired: count } = await leases.lease(accountId, terms());
+    expect(count).toBe(2);
+    const of = ({ id }: Message) => leased.find((message) => message.id === id);
+    expect(leased).toHaveLength(2);
+    expect(comparable(of(queued))).toEqual(comparable(queued.startProcessing(aClaim(), at)));
+    expect(comparable(of(expired))).toEqual(comparable(expired.takeOver(aClaim(), at)));
+    expect(comparable(await store.find(spent))).toEqual(comparable(spent.expire(at)));
+
+    const [first, second] = leased as [Message, Message];
+    expect(await leases.acknowledge(accountId, [leaseOf(first)])).toEqual([true]);
+    expect(comparable(await store.find(first))).toEqual(comparable(first.deliver(at)));
+    expect(await leases.reject(second, second.requeue('no', at), 0)).toBe(true);
+    expect(comparable(await store.find(second))).toEqual(comparable(second.requeue('no', at)));
+  });
+
+  it('gives no message to two of many that lease at once in two processes', async () => {
+    const other = await store.process();
+    const elsewhere = new PostgresLeases(other.database, other.reads, policy);
+    for (const message of messages(300, { accountId, delivery: 'pull' })) await store.put(message);
+    const leased: string[] = [];
+    const leaseAll = async (by: PostgresLeases) => {
+      for (;;) {
+        const { messages: found, mayBeMore } = await by.lease(accountId, terms(7));
+        leased.push(...found.map(({ id }) => id));
+        const results = await by.acknowledge(accountId, found.map(leaseOf));
+        expect(results).toEqual(found.map(() => true));
+        if (found.length === 0 && !mayBeMore) return;
+      }
+    };
+    await Promise.all([leases, elsewhere].flatMap((by) => Array.from({ length: 8 }, () => leaseAll(by))));
+    expect(leased).toHaveLength(300);
+    expect(new Set(leased).size).toBe(300);
+    const [row] = await store.sql<{ delivered: number; attempts: number }>(
+      `SELECT (SELECT count(*)::int FROM sluice.messages WHERE status = 'delivered' AND attempts = 1) AS delivered,
+              (SELECT count(*)::int FROM sluice.attempts WHERE outcome = 'delivered') AS attempts`,
+    );
+    expect(row).toEqual({ delivered: 300, attempts: 300 });
+  });
+
+  it('leases only what was not acknowledged when the same is asked of two at once', async () => {
+    await put();
+    const [leased] = (await leases.lease(accountId, terms())).messages;
+    const lease = leaseOf(leased ?? aMessage());
+    const results = await Promise.all(Array.from({ length: 10 }, () => leases.acknowledge(accountId, [lease, lease])));
+    expect(results).toEqual(Array(10).fill([true, true]));
+    expect(await store.sql('SELECT number FROM sluice.attempts')).toEqual([{ number: 1 }]);
+  });
+
+  it('knows when the next message may be leased', async () => {
+    expect(await leases.nextIn(accountId)).toBeNull();
+    await put({ deliverAt: new Date(Date.now() + 60_000) });
+    const ms = (await leases.nextIn(accountId)) ?? 0;
+    expect(Math.abs(ms - 60_000)).toBeLessThan(10_000);
+    await put();
+    expect(await leases.nextIn(accountId)).toBe(0);
+  });
+
+  it('fails messages whose last lease has expired and that nobody asks for, of every account', async () => {
+    const spent = { status: 'processing', attempts: 5, failures: 4 } as const;
+    const expired = [
+      await put({ ...spent, claim: lapsed() }),
+      await put({ ...spent, claim: lapsed(), accountId: anAccountId() }),
+    ];
+    const others = [
+      await put({ ...spent, claim: aClaim({ expiresAt: new Date(Date.now() + 60_000) }) }),
+      await put(),
+      await put({ ...spent, failures: 3, claim: lapsed() }),
+      await put({ ...spent, delivery: 'handler', claim: lapsed() }),
+    ];
+    const failing = new PostgresExpiredLeases(process.database, policy);
+    expect(await failing.fail(10)).toBe(2);
+    for (const message of expired)
+      expect(comparable(await store.find(message))).toEqual(comparable(message.expire(after(1))));
+    for (const message of others) expect((await store.find(message))?.state.status).toBe(message.state.status);
+    expect(await store.sql('SELECT outcome, target FROM sluice.attempts')).toEqual(
+      Array(2).fill({ outcome: 'lost', target: 'pull' }),
+    );
+    expect(await failing.fail(10)).toBe(0);
+  });
+
+  it('reads no more than it leases, however many messages wait', async () => {
+    await store.sql(
+      `INSERT INTO sluice.messages (id, account_id, text, status, created_at, updated_at, delivery, available_at)
+       SELECT 'msg_01m7' || lpad(n::text, 22, '0'), $1, 'hello', 'queued', now(), now(), 'pull', now() - n * interval '1 ms'
+       FROM generate_series(1, 20000) AS n`,
+      [accountId],
+    );
+    const [row] = await process.reading.query<{ 'QUERY PLAN': [{ Plan: Record<string, number> }] }>(
+      `EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) ${LEASE}`,
+      [accountId, 10, randomUUID(), 60_000, 5],
+    );
+    expect(row?.['QUERY PLAN'][0].Plan['Shared Hit Blocks']).toBeLessThan(1_000);
+  });
+});
