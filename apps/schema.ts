@@ -24,6 +24,8 @@ const MIGRATIONS = [
   'messages/0006-delivery-mode',
   'webhooks/0001-endpoints',
   'accounts/0007-consume-scope',
+  'messages/0007-endpoint-deliveries',
+  'webhooks/0002-rates',
 ] as const;
 
 /** The key of the advisory lock: "sluice" in ASCII. */

@@ -10,6 +10,7 @@ import {
 import type { Logger } from '#platform/logging.js';
 import type { Metrics } from '#platform/management/metrics.js';
 import type { Settings } from '#platform/settings.js';
+import { WebhooksModule } from '#webhooks/webhooks.module.js';
 import { openParts, startContext } from '../context.js';
 import { startManaged, type ManagedProcess } from '#platform/process/managed-process.js';
 
@@ -31,7 +32,8 @@ export function startWorker(
 ): Promise<RunningWorker> {
   const start = async (metrics: Metrics) => {
     const parts = await openParts(settings, logger, 'worker', metrics);
-    const app = await startContext(parts, MessagesModule.forWorker(settings, handler));
+    const messages = MessagesModule.forWorker(settings, handler);
+    const app = await startContext(parts, messages, WebhooksModule.forWorker(messages));
     return {
       queuePages: (basePath: string) => app.get(QueuePages).open(basePath),
       state: () => app.get(Consumer).state,

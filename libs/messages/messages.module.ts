@@ -34,6 +34,7 @@ import { PostgresBacklogs } from './adapters/postgres/postgres-backlogs.js';
 import { PostgresDeliveries } from './adapters/postgres/postgres-deliveries.js';
 import { PostgresExpiredLeases } from './adapters/postgres/postgres-expired-leases.js';
 import { PostgresLeases } from './adapters/postgres/postgres-leases.js';
+import { PostgresEndpointDeliveries } from './adapters/postgres/postgres-endpoint-deliveries.js';
 import { PostgresMessages } from './adapters/postgres/postgres-messages.js';
 import { PostgresOutbox } from './adapters/postgres/postgres-outbox.js';
 import { PostgresPartitions } from './adapters/postgres/postgres-partitions.js';
@@ -48,9 +49,11 @@ import { Backlogs } from './application/backlogs.js';
 import { CancelMessage } from './application/cancel-message.js';
 import { DeliverMessage } from './application/deliver-message.js';
 import { Deliveries } from './application/deliveries.js';
+import { DeliveryTargets } from './application/delivery-targets.js';
 import { DeliveryQueue } from './application/delivery-queue.js';
 import { EndLeases } from './application/end-leases.js';
 import { ExpiredLeases, FailExpiredLeases } from './application/expired-leases.js';
+import { EndpointDeliveries } from './application/endpoint-deliveries.js';
 import { GetMessageUsage } from './application/get-message-usage.js';
 import { GetMessage } from './application/get-message.js';
 import { JobEvents } from './application/job-events.js';
@@ -156,6 +159,7 @@ const core: Provider[] = [
   provide(PostgresMessages, [Database, Reads, OutboxRelay, BatchMetrics, Backpressure, Availability]),
   { provide: Messages, useExisting: PostgresMessages },
   provideAs(Deliveries, PostgresDeliveries, [Database, BatchMetrics]),
+  provideAs(EndpointDeliveries, PostgresEndpointDeliveries, [Database, BatchMetrics]),
   provideAs(Outbox, PostgresOutbox, [Database]),
   provideAs(Backlogs, PostgresBacklogs, [Reads]),
   provideAs(StorageLedger, PostgresStorageLedger, [Database]),
@@ -212,14 +216,14 @@ const useCases: FactoryProvider[] = [
   provide(WaitingLeases, [Availability, LeaseMetrics]),
   provide(LeaseMessages, [Leases, WaitingLeases, LeaseMetrics]),
   provide(EndLeases, [Leases, Messages, Availability, WORKER, Clock, LeaseMetrics]),
-  provide(SendMessage, [Messages, Ids, Clock, StorageCap]),
-  provide(SendBatch, [Messages, Ids, Clock, StorageCap]),
+  provide(SendMessage, [Messages, Ids, Clock, StorageCap, DeliveryTargets]),
+  provide(SendBatch, [Messages, Ids, Clock, StorageCap, DeliveryTargets]),
   provide(GetMessage, [Messages]),
   provide(ListMessages, [Messages]),
   provide(ListAttempts, [Messages]),
   provide(CancelMessage, [Messages, DeliveryQueue, Clock]),
-  provide(RetryMessage, [Messages, Clock]),
-  provide(RetryFailed, [Messages]),
+  provide(RetryMessage, [Messages, Clock, DeliveryTargets]),
+  provide(RetryFailed, [Messages, DeliveryTargets]),
   provide(GetMessageUsage, [Backlogs, StorageLedger, STORAGE_CAPS]),
 ];
 
@@ -289,7 +293,7 @@ export class MessagesModule {
         ...(isModule(handler) ? [] : [handlerProvider]),
         provide(Lifecycle, [...lifecycle, Consumer]),
       ],
-      exports: [ClockWatch, QueueConnection, QueuePages, Consumer],
+      exports: [ClockWatch, QueueConnection, QueuePages, Consumer, EndpointDeliveries],
     };
   }
 

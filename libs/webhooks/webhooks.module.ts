@@ -1,17 +1,28 @@
-import { Module, type DynamicModule, type FactoryProvider, type OnApplicationBootstrap } from '@nestjs/common';
+import {
+  Module,
+  type BeforeApplicationShutdown,
+  type DynamicModule,
+  type FactoryProvider,
+  type OnApplicationBootstrap,
+  type OnModuleDestroy,
+} from '@nestjs/common';
 import { Clock } from '#kernel/clock.js';
 import { Ids } from '#kernel/ids.js';
+import { DeliveryTargets, EndpointDeliveries } from '#messages/index.js';
 import { Database } from '#platform/database/database.js';
-import { SETTINGS } from '#platform/platform.module.js';
-import { provide } from '#platform/provide.js';
+import { Metrics } from '#platform/management/metrics.js';
+import { LOGGER, SETTINGS } from '#platform/platform.module.js';
+import { provide, provideAs } from '#platform/provide.js';
 import type { Settings } from '#platform/settings.js';
 import { UsageError } from '#platform/usage-error.js';
 import { EndpointsController } from './adapters/http/endpoints.controller.js';
+import { SendingMetrics } from './adapters/monitoring/sending-metrics.js';
 import { PostgresEndpoints } from './adapters/postgres/postgres-endpoints.js';
 import { UndiciWebhookClient } from './adapters/undici/undici-webhook-client.js';
 import { ChangeEndpoint } from './application/change-endpoint.js';
 import { CreateEndpoint } from './application/create-endpoint.js';
 import { DeleteEndpoint } from './application/delete-endpoint.js';
+import { EndpointTargets } from './application/endpoint-targets.js';
 import { Endpoints } from './application/endpoints.js';
 import { GetEndpoint } from './application/get-endpoint.js';
 import { ListEndpoints } from './application/list-endpoints.js';
@@ -20,6 +31,7 @@ import { RotateSecret } from './application/rotate-secret.js';
 import { SecretBox } from './application/secret-box.js';
 import { TestEndpoint } from './application/test-endpoint.js';
 import { WebhookClient } from './application/webhook-client.js';
+import { WebhookSender } from './application/webhook-sender.js';
 
 const core: FactoryProvider[] = [
   { provide: Endpoints, useFactory: (database: Database) => PostgresEndpoints.open(database), inject: [Database] },
@@ -57,17 +69,62 @@ const useCases: FactoryProvider[] = [
   provide(RotateSecret, [Endpoints, SecretBox, Clock]),
   provide(TestEndpoint, [Endpoints, SecretBox, WebhookClient, Ids, Clock]),
   provide(ResealSecrets, [Endpoints, SecretBox]),
+  {
+    provide: 'secrets under the current key',
+    useFactory: (reseal: ResealSecrets) => reseal.execute(),
+    inject: [ResealSecrets],
+  },
+];
+
+/** Runs the sender of a worker. */
+class SenderLifecycle implements OnApplicationBootstrap, OnModuleDestroy, BeforeApplicationShutdown {
+  constructor(
+    private readonly settings: Settings,
+    private readonly sender: WebhookSender,
+  ) {}
+
+  onApplicationBootstrap(): void {
+    this.sender.start();
+  }
+
+  // While the other contexts still close, so that the grace is the same for all.
+  onModuleDestroy(): void {
+    void this.close();
+  }
+
+  beforeApplicationShutdown(): Promise<void> {
+    return this.close();
+  }
+
+  private close(): Promise<void> {
+    return this.sender.close(this.settings.shutdownGraceMs);
+  }
+}
+
+const TERMS = Symbol('settings of webhooks');
+
+const sending: FactoryProvider[] = [
+  { provide: TERMS, useFactory: ({ webhooks }: Settings) => webhooks, inject: [SETTINGS] },
+  provide(SendingMetrics, [Metrics, LOGGER]),
+  provide(WebhookSender, [EndpointDeliveries, Endpoints, SecretBox, WebhookClient, TERMS, Clock, SendingMetrics]),
+  provide(SenderLifecycle, [SETTINGS, WebhookSender]),
 ];
 
 @Module({})
-export class WebhooksModule implements OnApplicationBootstrap {
-  constructor(private readonly reseal: ResealSecrets) {}
-
+export class WebhooksModule {
   static forApi(): DynamicModule {
-    return { module: WebhooksModule, controllers: [EndpointsController], providers: [...core, ...useCases] };
+    return {
+      module: WebhooksModule,
+      // Messages ask for their targets.
+      global: true,
+      controllers: [EndpointsController],
+      providers: [...core, ...useCases, provideAs(DeliveryTargets, EndpointTargets, [Endpoints])],
+      exports: [DeliveryTargets],
+    };
   }
 
-  onApplicationBootstrap(): Promise<void> {
-    return this.reseal.execute();
+  /** @param messages the module that exports `EndpointDeliveries` */
+  static forWorker(messages: DynamicModule): DynamicModule {
+    return { module: WebhooksModule, imports: [messages], providers: [...core, ...sending] };
   }
 }

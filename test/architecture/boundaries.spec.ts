@@ -20,11 +20,13 @@ describe('The import rules', () => {
     expect(repository.summary.violations.map(({ rule, from, to }) => `${rule.name}: ${from} → ${to}`)).toEqual([]);
   });
 
-  it('allow one published port, which engineers implement', () => {
+  it('allow the published ports only by which messages are given to others', () => {
     const indexes = repository.modules
       .map(({ source }) => source)
       .filter((source) => /^libs\/[^/]+\/index\.ts$/.test(source));
     expect(indexes.flatMap(published).filter((name) => name.startsWith('abstract class'))).toEqual([
+      'abstract class DeliveryTargets',
+      'abstract class EndpointDeliveries',
       'abstract class MessageHandler',
     ]);
   });

@@ -111,11 +111,31 @@ for (const [name, open, missing] of [
         await expectNothing();
       });
 
+      /** A delivery to an endpoint that is due now, or has failed. */
+      const deliver = async ({ id, state }: Message, endpointId: string, dueAt: Date | null = new Date()) => {
+        const text = `INSERT INTO sluice.endpoint_deliveries (message_id, endpoint_id, account_id, due_at)
+                      VALUES ($1, $2, $3, $4)`;
+        await parts.store.sql(text, [id, endpointId, state.accountId, dueAt]);
+      };
+
+      it('but counts a message for endpoints without a delivery that is left to make', async () => {
+        const [one, other] = [aMessage({ delivery: 'webhooks' }), aMessage({ delivery: 'webhooks' })];
+        for (const message of [one, other]) await parts.store.put(message);
+        await deliver(one, 'ep_1', null);
+        expect(await parts.strays.count()).toBe(2);
+        await deliver(one, 'ep_2');
+        expect(await parts.strays.count()).toBe(1);
+        expect(await parts.reconcile()).toEqual([]);
+      });
+
       it.each(['pull', 'webhooks'] as const)(
         'of what has no job because it is for %s, whatever its row says',
         async (delivery) => {
           const all = [aMessage({ delivery }), aMessage({ delivery, status: 'processing', claim: lapsed() })];
-          for (const message of all) await parts.store.put(message);
+          for (const message of all) {
+            await parts.store.put(message);
+            if (delivery === 'webhooks') await deliver(message, 'ep_1');
+          }
           await expectNothing();
           for (const message of all) {
             const { id, state } = message;

@@ -55,7 +55,7 @@ describe('A read of an account with many messages', () => {
     // Prepared as `Reads` does: EXPLAIN alone plans for the values.
     return process.reading.transaction(async (client) => {
       await client.query(`PREPARE read AS ${text}`);
-      const literals = values.map((value) => (typeof value === 'number' ? value : `'${String(value)}'`));
+      const literals = values.map((value) => (typeof value === 'number' ? value : `'${literalOf(value)}'`));
       const explain = `EXPLAIN (ANALYZE, FORMAT JSON) EXECUTE read (${literals.join()})`;
       const { rows } = await client.query<{ 'QUERY PLAN': [{ Plan: Plan }] }>(explain);
       await client.query('DEALLOCATE read');
@@ -124,3 +124,7 @@ describe('Reads', () => {
     expect(others).toBeLessThan(100);
   });
 });
+
+function literalOf(value: unknown): string {
+  return Array.isArray(value) ? `{${value.join()}}` : String(value);
+}

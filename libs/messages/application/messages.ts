@@ -34,6 +34,8 @@ export interface Page {
   /** Only messages older than the one with this id. */
   readonly before: string | null;
   readonly status: MessageStatus | null;
+  /** Only messages that have failed for this endpoint. */
+  readonly missedBy?: string | null;
 }
 
 export interface Listed {
@@ -50,18 +52,23 @@ export abstract class Messages {
   /**
    * Stores a message, its outbox entry (due at `deliverAt` by the store's clock, or now) and its idempotency record:
    * all or nothing, and durably, before it resolves.
+   * A message for webhooks is stored with a delivery to each target; without any it has failed at once.
    * Of parallel calls with one key exactly one stores; the others get what it stored.
    * @throws DomainError `idempotency_key_reused` when the key was used with another fingerprint
    * @throws DomainError `idempotency_key_in_use` when the first request with the key takes too long
    */
-  abstract add(message: Message, idempotency: Idempotency | null): Promise<Accepted>;
+  abstract add(message: Message, idempotency: Idempotency | null, targets?: readonly string[]): Promise<Accepted>;
 
   /**
    * The same for messages that are sent together: all of them are stored in one transaction with one idempotency
    * record, or none is.
    * @param messages of one account, at least one
    */
-  abstract addBatch(messages: readonly Message[], idempotency: Idempotency | null): Promise<AcceptedBatch>;
+  abstract addBatch(
+    messages: readonly Message[],
+    idempotency: Idempotency | null,
+    targets?: readonly string[],
+  ): Promise<AcceptedBatch>;
 
   /** Whether a request with this idempotency key has stored messages, or is about to in this process. */
   abstract hasKey(accountId: string, key: string): Promise<boolean>;
@@ -81,17 +88,31 @@ export abstract class Messages {
    * Changes a message by one of its own methods, as a compare-and-set: of two concurrent changes, one sees the result
    * of the other. If the change gives the message a new job (a retry), the outbox entry for it commits with the
    * change. The time of the change is the store's.
+   * @param targets the endpoints that a retried message for webhooks goes to, but for those that have got it: without any
+   * it fails again
    * @returns the changed message; null when the account has no such message
    * @throws what `transition` throws; nothing is changed then
    */
-  abstract change(accountId: string, id: string, transition: (message: Message) => Message): Promise<Message | null>;
+  abstract change(
+    accountId: string,
+    id: string,
+    transition: (message: Message) => Message,
+    targets?: readonly string[],
+  ): Promise<Message | null>;
 
   /**
    * Retries, as `Message.retry` does, failed messages that were created from `since` on and before `until`, the oldest
    * first. In small steps that are each durable with their outbox entries: an error leaves the rest unchanged.
+   * @param targets as for `change`
    * @returns how many, at most `max`
    */
-  abstract retryFailed(accountId: string, since: Date, until: Date, max: number): Promise<number>;
+  abstract retryFailed(
+    accountId: string,
+    since: Date,
+    until: Date,
+    max: number,
+    targets?: readonly string[],
+  ): Promise<number>;
 
   /**
    * Deletes some of the idempotency keys that were first used longer ago than `KEY_LIFETIME_MS`, by the store's clock.

@@ -1,4 +1,5 @@
 import { ValidationError } from '#kernel/domain-error.js';
+import type { DeliveryTargets, Sender } from './delivery-targets.js';
 import type { Messages } from './messages.js';
 
 /** Messages that one call retries at most. */
@@ -6,7 +7,10 @@ export const MAX_RETRIED = 100_000;
 
 /** Retries all failed messages that were created in a time span. */
 export class RetryFailed {
-  constructor(private readonly messages: Messages) {}
+  constructor(
+    private readonly messages: Messages,
+    private readonly targets: DeliveryTargets,
+  ) {}
 
   /**
    * @param since when the messages were created, inclusive
@@ -14,8 +18,8 @@ export class RetryFailed {
    * @returns how many, at most 100,000 of the oldest
    * @throws ValidationError when `until` is not after `since`
    */
-  execute(accountId: string, since: Date, until: Date): Promise<number> {
+  async execute(sender: Sender, since: Date, until: Date): Promise<number> {
     if (until <= since) throw new ValidationError([{ pointer: '/until', detail: 'until must be after since.' }]);
-    return this.messages.retryFailed(accountId, since, until, MAX_RETRIED);
+    return this.messages.retryFailed(sender.accountId, since, until, MAX_RETRIED, await this.targets.of(sender));
   }
 }

@@ -3,6 +3,7 @@ import type { Clock } from '#kernel/clock.js';
 import type { Ids } from '#kernel/ids.js';
 import { Message, type NewMessage } from '../domain/message.js';
 import type { AcceptedBatch, Messages } from './messages.js';
+import type { DeliveryTargets, Sender } from './delivery-targets.js';
 import type { StorageCap } from './storage-cap.js';
 
 /** Accepts several messages, all or none. When it resolves, they are stored and will be queued, whatever happens. */
@@ -12,23 +13,22 @@ export class SendBatch {
     private readonly ids: Ids,
     private readonly clock: Clock,
     private readonly storage: StorageCap,
+    private readonly targets: DeliveryTargets,
   ) {}
 
   /**
    * @param inputs at least one
    * @throws DomainError `idempotency_key_reused`, `idempotency_key_in_use` or `unavailable`
    */
-  async execute(
-    accountId: string,
-    inputs: readonly NewMessage[],
-    idempotencyKey: string | null,
-  ): Promise<AcceptedBatch> {
+  async execute(sender: Sender, inputs: readonly NewMessage[], idempotencyKey: string | null): Promise<AcceptedBatch> {
+    const { accountId } = sender;
     const at = this.clock.now();
     // Sorted, so that lists, which are ordered by id, keep the order of the batch.
     const ids = inputs.map(() => this.ids.next('msg', at)).sort();
     const batch = inputs.map((input, index) => Message.queue(ids[index] ?? '', accountId, input, at));
     const idempotency = idempotencyKey === null ? null : { key: idempotencyKey, fingerprint: fingerprintOf(inputs) };
-    const accepted = await this.messages.addBatch(batch, idempotency);
+    const targets = inputs[0]?.delivery === 'webhooks' ? await this.targets.of(sender) : [];
+    const accepted = await this.messages.addBatch(batch, idempotency, targets);
     if (!accepted.replayed) this.storage.count(batch);
     return accepted;
   }

@@ -3,6 +3,7 @@ import type { Clock } from '#kernel/clock.js';
 import type { Ids } from '#kernel/ids.js';
 import { Message, type NewMessage } from '../domain/message.js';
 import type { Accepted, Messages } from './messages.js';
+import type { DeliveryTargets, Sender } from './delivery-targets.js';
 import type { StorageCap } from './storage-cap.js';
 
 /** Accepts a message. When it resolves, the message is stored and will be queued, whatever happens. */
@@ -12,14 +13,17 @@ export class SendMessage {
     private readonly ids: Ids,
     private readonly clock: Clock,
     private readonly storage: StorageCap,
+    private readonly targets: DeliveryTargets,
   ) {}
 
   /** @throws DomainError `idempotency_key_reused`, `idempotency_key_in_use` or `unavailable` */
-  async execute(accountId: string, input: NewMessage, idempotencyKey: string | null): Promise<Accepted> {
+  async execute(sender: Sender, input: NewMessage, idempotencyKey: string | null): Promise<Accepted> {
+    const { accountId } = sender;
     const at = this.clock.now();
     const message = Message.queue(this.ids.next('msg', at), accountId, input, at);
     const idempotency = idempotencyKey === null ? null : { key: idempotencyKey, fingerprint: fingerprintOf(input) };
-    const accepted = await this.messages.add(message, idempotency);
+    const targets = input.delivery === 'webhooks' ? await this.targets.of(sender) : [];
+    const accepted = await this.messages.add(message, idempotency, targets);
     if (!accepted.replayed) this.storage.count([message]);
     return accepted;
   }

@@ -14,7 +14,7 @@ export interface StrayMessage {
  * unexpired claim. One that is just being handed over is not found.
  */
 export abstract class StrayMessages {
-  /** All of them. Reads every open message. */
+  /** All of them, and open messages for endpoints without a delivery that is left to make. Reads every open message. */
   abstract count(): Promise<number>;
 
   /**

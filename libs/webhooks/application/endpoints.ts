@@ -69,12 +69,16 @@ export abstract class Endpoints {
   /** By id; those that do not exist are missing. */
   abstract targets(ids: readonly string[]): Promise<Target[]>;
 
-  /**
-   * Notes the first failure after a success.
-   * @returns since when the endpoint fails
-   */
-  abstract failed(id: string, at: Date): Promise<Date>;
+  /** Notes the first failure after a success; a later one changes nothing. */
+  abstract failed(id: string, at: Date): Promise<void>;
 
   /** Notes a success after failures. */
   abstract succeeded(id: string): Promise<void>;
+
+  /**
+   * Counts requests to endpoints with a limit, in the current second.
+   * @param wanted how many requests to each are about to start
+   * @returns how many may
+   */
+  abstract takeRate(wanted: ReadonlyMap<string, number>): Promise<Map<string, number>>;
 }

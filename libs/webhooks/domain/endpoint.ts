@@ -14,6 +14,10 @@ export const MAX_RATE_LIMIT = 10_000;
 export const DISABLED_REASONS = ['by_account', 'gone', 'failing'] as const;
 export type DisabledReason = (typeof DISABLED_REASONS)[number];
 
+/** Those for which Sluice disables an endpoint. */
+export const AUTOMATIC_REASONS = ['gone', 'failing'] as const satisfies readonly DisabledReason[];
+export type AutomaticReason = (typeof AUTOMATIC_REASONS)[number];
+
 /** A URL of an account to which its messages are posted. */
 export interface Endpoint {
   readonly id: string;

@@ -77,7 +77,7 @@ export function describeChanging(subject: MessagesSubject): void {
       const of = (ms: number, state: Partial<Message['state']> = {}) =>
         aMessage({ accountId, createdAt: after(ms), ...failed, ...state });
       const retryAll = (since: number, until: number, max = 100_000) =>
-        subject.messages.retryFailed(accountId, after(since), after(until), max);
+        subject.messages.retryFailed(accountId, after(since), after(until), max, ['ep_1']);
 
       it('moves those of the account and the time, as one by one, each with a new job', async () => {
         const within = [of(0), of(1, { retries: 2 }), of(999)];
@@ -97,7 +97,7 @@ export function describeChanging(subject: MessagesSubject): void {
         const [all, one] = [of(0, { delivery }), of(5_000, { delivery })];
         for (const message of [all, one]) await subject.put(message);
         expect(await retryAll(0, 1_000)).toBe(1);
-        await subject.messages.change(accountId, one.id, (message) => message.retry(after(1)));
+        await subject.messages.change(accountId, one.id, (message) => message.retry(after(1)), ['ep_1']);
         for (const message of [all, one])
           expect((await stored(message))?.state).toMatchObject({ status: 'queued', retries: 1 });
         expect(await subject.stored()).toMatchObject({ 'outbox entry': [] });

@@ -45,6 +45,11 @@ const ELSEWHERE: Readonly<Record<string, readonly string[]>> = {
   'admin/api-keys': ['listAnyApiKeys 200', 'revokeAnyApiKey 204'],
   'admin/change-plan': ['changeAccount 200'],
   'admin/bans': ['listBans 200', 'liftBan 204'],
+  'endpoints/endpoints': [
+    ...['createEndpoint 201', 'createEndpoint 409', 'listEndpoints 200', 'getEndpoint 200', 'changeEndpoint 200'],
+    ...['deleteEndpoint 204', 'rotateSecret 201'],
+  ],
+  'webhooks/deliver': ['testEndpoint 200'],
   'openapi/document': ['getOpenApiDocument 200'],
   'pages/docs': ['readDocs 200'],
   'pages/pages': ['getAsset 200', 'listErrors 200', 'explainError 200'],

@@ -5,8 +5,16 @@ import { OPEN_STATUSES } from '../../domain/message-status.js';
 /** `Message.jobId` of a message `m`. */
 export const JOB_ID = `CASE m.retries WHEN 0 THEN m.id ELSE m.id || '.' || m.retries END`;
 
+const IS_OPEN = `m.status IN (${OPEN_STATUSES.map((status) => `'${status}'`).join(', ')})`;
+
 /** The message `m` is open and should have a job. */
-export const OPEN = `m.delivery = 'handler' AND m.status IN (${OPEN_STATUSES.map((status) => `'${status}'`).join(', ')})`;
+export const OPEN = `m.delivery = 'handler' AND ${IS_OPEN}`;
+
+/** How many messages for endpoints are open without a delivery that is left to make. */
+export const COUNT_UNDELIVERED = `
+  SELECT count(*)::int AS count FROM sluice.messages m
+  WHERE m.delivery = 'webhooks' AND ${IS_OPEN}
+    AND NOT EXISTS (SELECT FROM sluice.endpoint_deliveries d WHERE d.message_id = m.id AND d.due_at IS NOT NULL)`;
 
 /** The message is open, and none of our workers holds an unexpired claim. */
 export const UNCLAIMED = `${OPEN}

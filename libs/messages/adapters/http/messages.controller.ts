@@ -1,6 +1,7 @@
 import { Controller, Get, Headers, HttpCode, Param, Post, Query, Res, UseGuards } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import type { FieldError } from '#kernel/domain-error.js';
+import { isTypeId } from '#kernel/typeid.js';
 import { Scoped } from '#platform/http/access.js';
 import { CurrentCaller, type Caller } from '#platform/http/caller.js';
 import { CountMore } from '#platform/http/counter.js';
@@ -16,7 +17,7 @@ import { RetryFailed } from '../../application/retry-failed.js';
 import { RetryMessage } from '../../application/retry-message.js';
 import { SendBatch } from '../../application/send-batch.js';
 import { SendMessage } from '../../application/send-message.js';
-import { MESSAGE_STATUSES } from '../../domain/message-status.js';
+import { MESSAGE_STATUSES, TRANSITIONS } from '../../domain/message-status.js';
 import { readBatch, readMessage, RetryFailedBody, SendBatchBody, SendMessageBody } from './message-bodies.js';
 import { IDEMPOTENCY_KEY, IDEMPOTENT_REPLAYED, LOCATION, readIdempotencyKey, TRACEPARENT } from './message-headers.js';
 import {
@@ -32,6 +33,11 @@ import {
 import { StorageGuard } from './storage.guard.js';
 
 const STATUS = { type: 'string', enum: MESSAGE_STATUSES, description: 'Returns only messages with this status.' };
+
+const ENDPOINT = {
+  type: 'string',
+  description: 'Returns only messages that have failed for this endpoint. Requires `status=failed`.',
+};
 
 @Section('Messages')
 @Controller('messages')
@@ -77,7 +83,7 @@ export class MessagesController {
   ): Promise<object> {
     const key = readIdempotencyKey(idempotencyKey);
     const input = { ...readMessage(body), traceparent, delivery: caller.delivery };
-    const { message, replayed } = await this.sendMessage.execute(caller.accountId, input, key);
+    const { message, replayed } = await this.sendMessage.execute(caller, input, key);
     void reply.header('location', `/messages/${message.id}`);
     if (replayed) void reply.header('idempotent-replayed', 'true');
     return acceptedView(message);
@@ -113,7 +119,7 @@ export class MessagesController {
     const key = readIdempotencyKey(idempotencyKey);
     const inputs = readBatch(body).map((input) => ({ ...input, traceparent, delivery: caller.delivery }));
     await countMore(inputs.length - 1);
-    const { messages, replayed } = await this.sendBatch.execute(caller.accountId, inputs, key);
+    const { messages, replayed } = await this.sendBatch.execute(caller, inputs, key);
     if (replayed) void reply.header('idempotent-replayed', 'true');
     return { data: messages.map(acceptedView) };
   }
@@ -133,7 +139,7 @@ export class MessagesController {
     @CurrentCaller() caller: Caller,
     @JsonBody(RetryFailedBody) { since, until }: RetryFailedBody,
   ): Promise<object> {
-    return { count: await this.retryFailed.execute(caller.accountId, new Date(since), new Date(until)) };
+    return { count: await this.retryFailed.execute(caller, new Date(since), new Date(until)) };
   }
 
   @Scoped('messages:read')
@@ -142,11 +148,11 @@ export class MessagesController {
     id: 'listMessages',
     summary: 'List messages',
     description: 'Returns the messages of the account, newest first.',
-    query: { ...PAGING, status: STATUS },
+    query: { ...PAGING, status: STATUS, endpointId: ENDPOINT },
     response: { description: 'A page of messages.', body: pageModel(MESSAGE) },
   })
   async list(@CurrentCaller() caller: Caller, @Query() query: Record<string, unknown>): Promise<PageView<object>> {
-    const page = readPage(query, 'msg', readStatus);
+    const page = readPage(query, 'msg', readFilter);
     const { messages, more } = await this.listMessages.execute(caller.accountId, page);
     return pageView(messages, more, ({ id }) => id, messageView);
   }
@@ -205,14 +211,18 @@ export class MessagesController {
     errors: ['message_not_found', 'invalid_transition'],
   })
   async retry(@CurrentCaller() caller: Caller, @Param('id') id: string): Promise<object> {
-    return messageView(await this.retryMessage.execute(caller.accountId, id));
+    return messageView(await this.retryMessage.execute(caller, id));
   }
 }
 
-function readStatus({ status }: Readonly<Record<string, unknown>>, errors: FieldError[]) {
+function readFilter({ status, endpointId }: Readonly<Record<string, unknown>>, errors: FieldError[]) {
   const known = MESSAGE_STATUSES.find((candidate) => candidate === status) ?? null;
   if (status !== undefined && known === null) {
     errors.push({ pointer: '', detail: `status must be one of ${MESSAGE_STATUSES.join(', ')}.` });
   }
-  return { status: known };
+  const missedBy = typeof endpointId === 'string' && isTypeId('ep', endpointId) ? endpointId : null;
+  if (endpointId !== undefined && (missedBy === null || known !== TRANSITIONS.fail.to)) {
+    errors.push({ pointer: '', detail: 'endpointId must be the id of an endpoint, together with status=failed.' });
+  }
+  return { status: known, missedBy };
 }

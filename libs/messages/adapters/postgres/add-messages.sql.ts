@@ -1,3 +1,4 @@
+import { TRANSITIONS } from '../../domain/message-status.js';
 import { BYTES } from './message-row.js';
 
 /**
@@ -12,8 +13,10 @@ import { BYTES } from './message-row.js';
 export const ADD_MESSAGES = `
   WITH input AS (
     SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::timestamptz[], $5::text[], $6::text[], $7::text[],
-                         $8::bytea[], $9::text[], $10::timestamptz[], $12::text[])
-      AS t (id, account_id, text, created_at, traceparent, head, key, fingerprint, batch, deliver_at, delivery)
+                         $8::bytea[], $9::text[], $10::timestamptz[], $12::text[],
+                         $13::text[])
+      AS t (id, account_id, text, created_at, traceparent, head, key, fingerprint, batch, deliver_at, delivery,
+            failure_reason)
   ), first_uses AS (
     INSERT INTO sluice.idempotency_keys (account_id, key, fingerprint, message_id, message_ids, created_at)
     SELECT account_id, key, fingerprint, id, batch::text[], created_at FROM input WHERE key IS NOT NULL
@@ -22,17 +25,22 @@ export const ADD_MESSAGES = `
     RETURNING message_id
   ), accepted AS (
     INSERT INTO sluice.messages (id, account_id, text, status, created_at, updated_at, traceparent, deliver_at,
-                                 delivery, available_at)
-    SELECT id, account_id, text, $11, created_at, created_at, traceparent, deliver_at, delivery,
-           CASE delivery WHEN 'pull' THEN greatest(deliver_at, now()) END
+                                 delivery, available_at, failure_reason)
+    SELECT id, account_id, text,
+           CASE WHEN failure_reason IS NULL THEN $11 ELSE '${TRANSITIONS.fail.to}' END, created_at, created_at, traceparent, deliver_at, delivery,
+           CASE delivery WHEN 'pull' THEN greatest(deliver_at, now()) END, failure_reason
     FROM input
     WHERE head IS NULL OR head IN (SELECT message_id FROM first_uses)
-    RETURNING id, delivery, ${BYTES} AS bytes, CASE WHEN deliver_at > now() THEN deliver_at END AS due_at
+    RETURNING id, account_id, delivery, ${BYTES} AS bytes, CASE WHEN deliver_at > now() THEN deliver_at END AS due_at
   ), entries AS (
     INSERT INTO sluice.outbox (message_ids, bytes, due_at, for_sweeper)
     SELECT array_agg(id), sum(bytes), coalesce(due_at, clock_timestamp()), due_at IS NOT NULL
     FROM accepted WHERE delivery = 'handler' GROUP BY due_at
     RETURNING id, message_ids, for_sweeper
+  ), deliveries AS (
+    INSERT INTO sluice.endpoint_deliveries (message_id, endpoint_id, account_id, due_at)
+    SELECT id, endpoint_id, account_id, coalesce(due_at, clock_timestamp())
+    FROM unnest($14::text[], $15::text[]) AS t (id, endpoint_id) JOIN accepted USING (id)
   )
   SELECT id, message_ids, for_sweeper FROM entries
   UNION ALL

@@ -1,5 +1,7 @@
+import { NO_ENDPOINT } from '../../application/delivery-targets.js';
 import { BATCH_BYTES } from '../../application/outbox.js';
 import { INITIAL_STATUS, TRANSITIONS } from '../../domain/message-status.js';
+import { hasNoEndpoint, redeliver } from './endpoint-deliveries.sql.js';
 import { BYTES } from './message-row.js';
 
 /** When a message may be leased after it has this status. */
@@ -9,17 +11,21 @@ const availableAs = (status: string): string =>
 /** A compare-and-set: every transition changes one of the three columns of the condition. */
 export const CHANGE_MESSAGE = `
   WITH moved AS (
-    UPDATE sluice.messages
-    SET status = $5, updated_at = clock_timestamp(), retries = $6, failures = $7, crashes = $8, lone_crashes = $9,
-        failure_reason = $10, available_at = ${availableAs('$5')}
+    UPDATE sluice.messages m
+    SET status = CASE WHEN $12 AND ${hasNoEndpoint('m', '$13::text[]')} THEN '${TRANSITIONS.fail.to}' ELSE $5 END,
+        updated_at = clock_timestamp(), retries = $6, failures = $7, crashes = $8, lone_crashes = $9,
+        failure_reason = CASE WHEN $12 AND ${hasNoEndpoint('m', '$13::text[]')} THEN '${NO_ENDPOINT}' ELSE $10 END,
+        available_at = ${availableAs('$5')}
     WHERE id = $1 AND status = $2 AND attempts = $3 AND retries = $4
-    RETURNING id, updated_at, ${BYTES} AS bytes
+    RETURNING id, account_id, delivery, status, failure_reason, updated_at, ${BYTES} AS bytes
   ), entry AS (
     INSERT INTO sluice.outbox (message_ids, bytes)
     SELECT ARRAY[id], bytes FROM moved WHERE $11
     RETURNING id
-  )
-  SELECT updated_at, (SELECT id FROM entry) AS entry_id FROM moved`;
+  ), retried AS (
+    SELECT * FROM moved WHERE $12
+  ), ${redeliver('retried', '$13::text[]')}
+  SELECT status, failure_reason, updated_at, (SELECT id FROM entry) AS entry_id FROM moved`;
 
 /**
  * The next failed messages of an account, by id. Their outbox entries, of about `BATCH_BYTES` each, are left to a sweeper,
@@ -32,15 +38,19 @@ export const RETRY_FAILED_MESSAGES = `
     ORDER BY account_id, id LIMIT $4 FOR UPDATE
   ), moved AS (
     UPDATE sluice.messages m
-    SET status = '${TRANSITIONS.retry.to}', updated_at = clock_timestamp(), retries = m.retries + 1, failures = 0,
-        crashes = 0, lone_crashes = 0, failure_reason = NULL, available_at = ${availableAs(`'${TRANSITIONS.retry.to}'`)}
+    SET status = CASE WHEN ${hasNoEndpoint('m', '$5::text[]')} THEN '${TRANSITIONS.fail.to}'
+                 ELSE '${TRANSITIONS.retry.to}' END,
+        updated_at = clock_timestamp(), retries = m.retries + 1, failures = 0,
+        crashes = 0, lone_crashes = 0,
+        failure_reason = CASE WHEN ${hasNoEndpoint('m', '$5::text[]')} THEN '${NO_ENDPOINT}' END,
+        available_at = ${availableAs(`'${TRANSITIONS.retry.to}'`)}
     FROM failed WHERE m.id = failed.id
-    RETURNING m.id, m.delivery, ${BYTES} AS bytes
+    RETURNING m.id, m.account_id, m.delivery, m.failure_reason, ${BYTES} AS bytes
   ), entries AS (
     INSERT INTO sluice.outbox (message_ids, bytes, for_sweeper)
     SELECT array_agg(id), sum(bytes), true
     FROM (SELECT id, bytes, sum(bytes) OVER (ORDER BY id) / ${BATCH_BYTES} AS entry
           FROM moved WHERE delivery = 'handler') m
     GROUP BY entry
-  )
+  ), ${redeliver('moved', '$5::text[]')}
   SELECT count(*)::int AS count, (count(*) FILTER (WHERE delivery = 'pull'))::int AS pulled, max(id) AS last FROM moved`;

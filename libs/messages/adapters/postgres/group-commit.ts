@@ -7,6 +7,7 @@ import { sqlState } from '#platform/database/errors.js';
 import type { BatchMetrics } from '#platform/management/batch-metrics.js';
 import type { Availability } from '../../application/availability.js';
 import type { AcceptedBatch, Idempotency } from '../../application/messages.js';
+import { NO_ENDPOINT } from '../../application/delivery-targets.js';
 import { BATCH_BYTES, type OnCommitted } from '../../application/outbox.js';
 import { bytesOf, type Message } from '../../domain/message.js';
 import { INITIAL_STATUS } from '../../domain/message-status.js';
@@ -59,10 +60,14 @@ export class GroupCommit {
     this.contended = new Batcher(keyed, { ...LIMITS, observer: batches?.observer('accept_contended') });
   }
 
-  async add(messages: readonly Message[], idempotency: Idempotency | null): Promise<AcceptedBatch> {
+  async add(
+    messages: readonly Message[],
+    idempotency: Idempotency | null,
+    targets: readonly string[],
+  ): Promise<AcceptedBatch> {
     const [first] = messages;
     if (first === undefined) throw new Error('A batch has at least one message.');
-    const request = { first, messages, idempotency };
+    const request = { first, messages, idempotency, targets };
     if (idempotency === null) return this.plain.submit(request);
     const name = nameOf(first.state.accountId, idempotency.key);
     const deadline = performance.now() + KEY_WAIT_MS;
@@ -118,6 +123,7 @@ export class GroupCommit {
   /** @returns the ids of the messages that were stored: all but those whose key was used before */
   private async store(requests: Request[]): Promise<Set<string>> {
     const rows = requests.flatMap(rowsOf);
+    const deliveries = requests.flatMap(deliveriesOf);
     const values = [
       rows.map(({ state }) => state.id),
       rows.map(({ state }) => state.accountId),
@@ -131,6 +137,9 @@ export class GroupCommit {
       rows.map(({ state }) => state.deliverAt),
       INITIAL_STATUS,
       rows.map(({ state }) => state.delivery),
+      rows.map(({ failureReason }) => failureReason),
+      deliveries.map(({ id }) => id),
+      deliveries.map(({ endpointId }) => endpointId),
     ];
     const entries = await this.database.prepared<Entry>('accept', ADD_MESSAGES, values);
     const all = requests.flatMap(({ messages }) => messages);
@@ -147,12 +156,19 @@ export class GroupCommit {
 }
 
 /** A request's messages as rows; its idempotency record is in the first. */
-function rowsOf({ first, messages, idempotency }: Request) {
+function rowsOf({ first, messages, idempotency, targets }: Request) {
   const head = idempotency === null ? null : first.id;
   const batch = idempotency === null || messages.length === 1 ? null : `{${messages.map(({ id }) => id).join(',')}}`;
-  return messages.map(({ state }) =>
-    state.id === first.id ? { state, head, record: idempotency, batch } : { state, head, record: null, batch: null },
-  );
+  const failureReason = first.state.delivery === 'webhooks' && targets.length === 0 ? NO_ENDPOINT : null;
+  return messages.map(({ state }) => {
+    const row = { state, head, failureReason };
+    return state.id === first.id ? { ...row, record: idempotency, batch } : { ...row, record: null, batch: null };
+  });
+}
+
+function deliveriesOf({ first, messages, targets }: Request) {
+  if (first.state.delivery !== 'webhooks') return [];
+  return messages.flatMap(({ id }) => targets.map((endpointId) => ({ id, endpointId })));
 }
 
 const nameOf = (accountId: string, key: string) => `${accountId}/${key}`;

@@ -34,6 +34,8 @@ export interface Request {
   readonly first: Message;
   readonly messages: readonly Message[];
   readonly idempotency: Idempotency | null;
+  /** The endpoints that its messages go to, if they are for webhooks. */
+  readonly targets: readonly string[];
 }
 
 /** The result of a request; null when its key has expired in the meantime and the request must be repeated. */

@@ -21,7 +21,13 @@ import { INITIAL_STATUS, MESSAGE_STATUSES } from '../../domain/message-status.js
 import { CHANGE_MESSAGE, RETRY_FAILED_MESSAGES } from './change-messages.sql.js';
 import { GroupCommit } from './group-commit.js';
 import { DELETE_EXPIRED_KEYS, FIND_KEY } from './idempotency-keys.js';
-import { FIND_MESSAGE, LIST_ATTEMPTS, LIST_MESSAGES, LIST_MESSAGES_WITH_STATUS } from './read-messages.sql.js';
+import {
+  FIND_MESSAGE,
+  LIST_ATTEMPTS,
+  LIST_MESSAGES,
+  LIST_MESSAGES_WITH_STATUS,
+  LIST_MISSED_MESSAGES,
+} from './read-messages.sql.js';
 import { toMessage, type MessageRow } from './message-row.js';
 
 /** Keys that one statement deletes. */
@@ -45,6 +51,11 @@ interface Retried {
   /** Those of them that may be leased. */
   pulled: number;
   last: string | null;
+}
+
+interface ChangedRow extends Pick<MessageRow, 'status' | 'failure_reason' | 'updated_at'> {
+  /** Of the outbox, for a message that has a new job. */
+  entry_id: string | null;
 }
 
 interface AttemptRow {
@@ -75,13 +86,17 @@ export class PostgresMessages extends Messages {
     this.groupCommit = new GroupCommit(database, onCommitted, batches, backpressure, availability);
   }
 
-  async add(message: Message, idempotency: Idempotency | null): Promise<Accepted> {
-    const { messages, replayed } = await this.groupCommit.add([message], idempotency);
+  async add(message: Message, idempotency: Idempotency | null, targets: readonly string[] = []): Promise<Accepted> {
+    const { messages, replayed } = await this.groupCommit.add([message], idempotency, targets);
     return { message: messages[0] ?? message, replayed };
   }
 
-  addBatch(messages: readonly Message[], idempotency: Idempotency | null): Promise<AcceptedBatch> {
-    return this.groupCommit.add(messages, idempotency);
+  addBatch(
+    messages: readonly Message[],
+    idempotency: Idempotency | null,
+    targets: readonly string[] = [],
+  ): Promise<AcceptedBatch> {
+    return this.groupCommit.add(messages, idempotency, targets);
   }
 
   /** Resolves when every accepted request has its result. */
@@ -102,9 +117,14 @@ export class PostgresMessages extends Messages {
     return row === undefined ? null : toMessage(row);
   }
 
-  async list(accountId: string, { limit, before, status }: Page): Promise<Listed> {
-    const [name, text] = status === null ? ['list', LIST_MESSAGES] : ['list of a status', LIST_MESSAGES_WITH_STATUS];
-    const values = [accountId, before ?? HIGHEST_ID, limit, ...(status === null ? MESSAGE_STATUSES : [status])];
+  async list(accountId: string, { limit, before, status, missedBy = null }: Page): Promise<Listed> {
+    const [name, text, filter] =
+      missedBy !== null
+        ? (['list of an endpoint', LIST_MISSED_MESSAGES, [missedBy]] as const)
+        : status !== null
+          ? (['list of a status', LIST_MESSAGES_WITH_STATUS, [status]] as const)
+          : (['list', LIST_MESSAGES, MESSAGE_STATUSES] as const);
+    const values = [accountId, before ?? HIGHEST_ID, limit, ...filter];
     const rows = await this.reads.query<ListedRow>(accountId, name, text, values, sizeOf);
     return { messages: rows.map(toMessage), more: rows.at(-1)?.more ?? false };
   }
@@ -122,22 +142,33 @@ export class PostgresMessages extends Messages {
     );
   }
 
-  async change(accountId: string, id: string, transition: (message: Message) => Message): Promise<Message | null> {
+  async change(
+    accountId: string,
+    id: string,
+    transition: (message: Message) => Message,
+    targets: readonly string[] = [],
+  ): Promise<Message | null> {
     for (;;) {
       const before = await this.find(accountId, id);
       if (before === null) return null;
-      const swapped = await this.swap(before, transition(before));
+      const swapped = await this.swap(before, transition(before), targets);
       if (swapped !== null) return swapped;
     }
   }
 
-  async retryFailed(accountId: string, since: Date, until: Date, max: number): Promise<number> {
+  async retryFailed(
+    accountId: string,
+    since: Date,
+    until: Date,
+    max: number,
+    targets: readonly string[] = [],
+  ): Promise<number> {
     const end = lowestId('msg', until);
     let next: string | null = lowestId('msg', since);
     let retried = 0;
     let pulled = 0;
     while (next !== null && retried < max) {
-      const values: unknown[] = [accountId, next, end, Math.min(RETRIED_AT_ONCE, max - retried)];
+      const values: unknown[] = [accountId, next, end, Math.min(RETRIED_AT_ONCE, max - retried), targets];
       const [row] = await this.reads.query<Retried>(accountId, 'retry', RETRY_FAILED_MESSAGES, values);
       retried += row?.count ?? 0;
       pulled += row?.pulled ?? 0;
@@ -154,18 +185,19 @@ export class PostgresMessages extends Messages {
   }
 
   /** @returns the message as it is stored now; null when another change was first */
-  private async swap({ state: from }: Message, after: Message): Promise<Message | null> {
+  private async swap({ state: from }: Message, after: Message, targets: readonly string[]): Promise<Message | null> {
     const to = after.state;
-    const hasNewJob = after.hasJob && to.retries !== from.retries;
-    const [row] = await this.database.query<{ updated_at: Date; entry_id: string | null }>(CHANGE_MESSAGE, [
+    const isRetried = to.retries !== from.retries;
+    const [row] = await this.database.query<ChangedRow>(CHANGE_MESSAGE, [
       ...[from.id, from.status, from.attempts, from.retries],
       ...[to.status, to.retries, to.failures, to.crashes, to.loneCrashes, to.failureReason],
-      hasNewJob,
+      ...[after.hasJob && isRetried, isRetried, targets],
     ]);
     if (row === undefined) return null;
-    const stored = Message.restore({ ...to, updatedAt: row.updated_at });
+    const { status, failure_reason: failureReason, updated_at: updatedAt, entry_id: entryId } = row;
+    const stored = Message.restore({ ...to, status, failureReason, updatedAt });
     if (to.delivery === 'pull' && to.status === INITIAL_STATUS) this.availability?.announce([to.accountId]);
-    if (row.entry_id !== null) this.onCommitted.enqueue({ id: row.entry_id, messages: [stored] });
+    if (entryId !== null) this.onCommitted.enqueue({ id: entryId, messages: [stored] });
     return stored;
   }
 }

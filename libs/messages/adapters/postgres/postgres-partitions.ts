@@ -47,6 +47,8 @@ const stragglersOf = (end: (typeof ENDS)[number]) => `
     RETURNING id, account_id, (created_at AT TIME ZONE 'UTC')::date AS day, ${BYTES} AS bytes
   ), attempts AS (
     DELETE FROM sluice.attempts_${end} WHERE message_id IN (SELECT id FROM gone)
+  ), deliveries AS (
+    DELETE FROM sluice.endpoint_deliveries WHERE message_id IN (SELECT id FROM gone)
   ), uncounted AS (
     UPDATE sluice.storage s SET bytes = s.bytes - freed.bytes, messages = s.messages - freed.messages
     FROM (SELECT account_id, day, sum(bytes) AS bytes, count(*) AS messages FROM gone GROUP BY account_id, day) freed
@@ -100,6 +102,8 @@ export class PostgresPartitions extends Partitions {
       LOCK TABLE sluice.messages_${name}, sluice.attempts_${name} IN ACCESS EXCLUSIVE MODE;
       IF ${isOpen} THEN RETURN; END IF;
       TRUNCATE sluice.messages_${name}, sluice.attempts_${name};
+      DELETE FROM sluice.endpoint_deliveries
+        WHERE message_id >= ${boundOf(period.from)} AND message_id < ${boundOf(period.until)};
       DELETE FROM sluice.storage WHERE day >= '${dayOf(period.from)}' AND day < '${dayOf(period.until)}';`);
     return !(await this.has(period)) || !(await isFilled());
   }

@@ -33,6 +33,14 @@ export const LIST_MESSAGES = pageOf(`
   SELECT * FROM (${MESSAGE_STATUSES.map((_status, index) => `(${newestOf(`$${4 + index}`)})`).join(' UNION ALL ')}) merged
   ORDER BY account_id DESC, id DESC LIMIT $3 + 1`);
 
+/** The same for the messages that have failed for an endpoint, $4. */
+export const LIST_MISSED_MESSAGES = pageOf(`
+  SELECT ${COLUMNS} FROM (
+    SELECT message_id FROM sluice.endpoint_deliveries
+    WHERE endpoint_id = $4 AND due_at IS NULL AND account_id = $1 AND message_id < $2
+    ORDER BY message_id DESC LIMIT $3 + 1
+  ) missed JOIN sluice.messages ON id = message_id`);
+
 /** At least one row if the message exists. */
 export const LIST_ATTEMPTS = `
   WITH message AS (
@@ -44,7 +52,11 @@ export const LIST_ATTEMPTS = `
            END AS duration_ms
     FROM sluice.attempts WHERE message_id = $1
     UNION ALL
-    SELECT attempts, delivery, updated_at, 'running', NULL, NULL, NULL, NULL FROM message WHERE status = '${TRANSITIONS.startProcessing.to}'
+    SELECT attempts, delivery, updated_at, 'running', NULL, NULL, NULL, NULL
+    FROM message WHERE status = '${TRANSITIONS.startProcessing.to}' AND delivery <> 'webhooks'
+    UNION ALL
+    SELECT number, endpoint_id, started_at, 'running', NULL, NULL, NULL, NULL
+    FROM sluice.endpoint_deliveries WHERE message_id = $1 AND number IS NOT NULL
     ORDER BY number DESC LIMIT 1000
   )
   SELECT newest.* FROM message LEFT JOIN newest ON true ORDER BY number`;

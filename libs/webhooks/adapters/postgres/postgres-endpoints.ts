@@ -7,9 +7,19 @@ import type { SealedSecret } from '../../application/secret-box.js';
 import { MAX_ENDPOINTS, type Endpoint } from '../../domain/endpoint.js';
 import { EndpointSchema, type StoredEndpoint } from './endpoints.schema.js';
 
-const FAILED = `
-  UPDATE sluice.endpoints SET failing_since = coalesce(failing_since, $2) WHERE id = $1
-  RETURNING failing_since AS "failingSince"`;
+const FAILED = 'UPDATE sluice.endpoints SET failing_since = $2 WHERE id = $1 AND failing_since IS NULL';
+
+const TAKE_RATE = `
+  WITH held AS (
+    SELECT e.id, wanted, date_trunc('second', statement_timestamp()) AS second,
+           CASE WHEN rate_second = date_trunc('second', statement_timestamp()) THEN rate_taken ELSE 0 END AS taken
+    FROM unnest($1::text[], $2::int[]) AS t (id, wanted) JOIN sluice.endpoints e USING (id)
+    ORDER BY e.id FOR NO KEY UPDATE OF e
+  )
+  UPDATE sluice.endpoints e
+  SET rate_second = second, rate_taken = least(taken + wanted, greatest(taken, rate_limit_per_second))
+  FROM held WHERE e.id = held.id
+  RETURNING e.id, rate_taken - taken AS granted`;
 
 const SECRETS = `sluice.endpoints, jsonb_to_recordset(secrets) AS secret (sealed jsonb)`;
 const KEY_IDS = `SELECT DISTINCT sealed->>'keyId' AS "keyId" FROM ${SECRETS}`;
@@ -103,13 +113,18 @@ export class PostgresEndpoints extends Endpoints {
     return this.repositories.run((manager) => targets(manager, ids));
   }
 
-  async failed(id: string, at: Date): Promise<Date> {
-    const [row] = await this.database.query<{ failingSince: Date }>(FAILED, [id, at]);
-    return row?.failingSince ?? at;
+  async failed(id: string, at: Date): Promise<void> {
+    await this.database.query(FAILED, [id, at]);
   }
 
   async succeeded(id: string): Promise<void> {
     await this.database.query('UPDATE sluice.endpoints SET failing_since = NULL WHERE id = $1', [id]);
+  }
+
+  async takeRate(wanted: ReadonlyMap<string, number>): Promise<Map<string, number>> {
+    const values = [[...wanted.keys()], [...wanted.values()]];
+    const rows = await this.database.query<{ id: string; granted: number }>(TAKE_RATE, values);
+    return new Map(rows.map(({ id, granted }) => [id, granted]));
   }
 }
 

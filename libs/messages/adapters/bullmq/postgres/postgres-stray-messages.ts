@@ -4,6 +4,7 @@ import type { QueueConnection } from '../queue-connection.js';
 import { endedElsewhere, type JobEndRow } from '../job-ends.js';
 import {
   CONTINUE,
+  COUNT_UNDELIVERED,
   DUE,
   insertEntries,
   IS_SUSPENDED,
@@ -17,7 +18,7 @@ import { ATTEMPTS, NOW, RUN, THEIR_JOB_ID } from './job.sql.js';
 const HAS_NO_LIVE_JOB = `(j.state IS NULL OR j.state IN ('completed', 'failed'))`;
 
 export const COUNT = `
-  SELECT count(*)::int AS count FROM sluice.messages m
+  SELECT count(*)::int + (${COUNT_UNDELIVERED}) AS count FROM sluice.messages m
   LEFT JOIN bullmq.job j ON j.queue = $1 AND j.id = ${THEIR_JOB_ID}
   WHERE ${UNCLAIMED} AND ${HAS_NO_LIVE_JOB}
     AND NOT EXISTS (SELECT FROM (SELECT unnest(message_ids) AS id FROM sluice.outbox) o WHERE o.id = m.id)`;

@@ -3,6 +3,7 @@ import { StrayMessages, type StrayMessage } from '../../../application/stray-mes
 import { endedElsewhere, GONE } from '../job-ends.js';
 import {
   CONTINUE,
+  COUNT_UNDELIVERED,
   DUE,
   insertEntries,
   IS_SUSPENDED,
@@ -71,7 +72,8 @@ export class RedisStrayMessages extends StrayMessages {
   }
 
   async count(): Promise<number> {
-    let count = 0;
+    const [undelivered] = await this.database.query<{ count: number }>(COUNT_UNDELIVERED);
+    let count = undelivered?.count ?? 0;
     for (let position = ''; ;) {
       const page = await this.database.query<PageRow>(PAGE, [position, COUNTED_AT_ONCE]);
       count += (await this.strays(page, STILL_OPEN)).length;

@@ -1,0 +1,139 @@
+import { OPEN_STATUSES, TRANSITIONS } from '../../domain/message-status.js';
+import { NO_ENDPOINT } from '../../application/delivery-targets.js';
+
+const OPEN = OPEN_STATUSES.map((status) => `'${status}'`).join(', ');
+
+/**
+ * The first delivery of each endpoint, by one descent of the index for each, then whether any is due. Endpoints of which
+ * many are due cost no more than others.
+ */
+export const DUE_ENDPOINTS = `
+  WITH RECURSIVE pending AS (
+    (SELECT endpoint_id, account_id FROM sluice.endpoint_deliveries WHERE due_at IS NOT NULL
+     ORDER BY endpoint_id, due_at LIMIT 1)
+    UNION ALL
+    SELECT following.* FROM pending CROSS JOIN LATERAL (
+      SELECT endpoint_id, account_id FROM sluice.endpoint_deliveries
+      WHERE due_at IS NOT NULL AND endpoint_id > pending.endpoint_id ORDER BY endpoint_id, due_at LIMIT 1
+    ) following
+  )
+  SELECT endpoint_id AS "endpointId", due
+  FROM pending CROSS JOIN LATERAL (
+    SELECT count(*)::int AS due FROM (
+      SELECT FROM sluice.endpoint_deliveries d
+      WHERE d.endpoint_id = pending.endpoint_id AND due_at <= statement_timestamp() LIMIT $1
+    ) first
+  ) counted
+  WHERE due > 0 AND NOT EXISTS (SELECT FROM sluice.suspended_accounts s WHERE s.id = account_id)`;
+
+/*
+ * Rows of deliveries are locked before those of their messages, which are locked in one order; whoever waits for a message
+ * therefore holds no row of a delivery that another one waits for: SETTLE passes over those that are locked.
+ */
+export const LEASE_DELIVERIES = `
+  WITH wanted AS (
+    SELECT * FROM unnest($1::text[], $2::int[]) AS t (endpoint_id, places)
+  ), picked AS (
+    SELECT d.* FROM wanted CROSS JOIN LATERAL (
+      SELECT message_id, endpoint_id, account_id, failures, token, number, started_at
+      FROM sluice.endpoint_deliveries d
+      WHERE d.endpoint_id = wanted.endpoint_id AND due_at <= statement_timestamp()
+      ORDER BY due_at LIMIT wanted.places FOR UPDATE SKIP LOCKED
+    ) d
+  ), held AS (
+    SELECT id, text, created_at, traceparent, status, attempts FROM sluice.messages
+    WHERE id IN (SELECT message_id FROM picked) ORDER BY id FOR UPDATE
+  ), leased AS (
+    SELECT p.*, h.text, h.created_at, h.traceparent,
+           (h.attempts + row_number() OVER (PARTITION BY h.id ORDER BY p.endpoint_id))::int AS next_number
+    FROM picked p JOIN held h ON h.id = p.message_id WHERE h.status IN (${OPEN})
+  ), started AS (
+    UPDATE sluice.messages m
+    SET attempts = l.attempts, status = '${TRANSITIONS.startProcessing.to}', claim = coalesce(m.claim, $3),
+        claim_expires_at = 'infinity',
+        updated_at = CASE m.status WHEN '${TRANSITIONS.startProcessing.from}' THEN clock_timestamp() ELSE m.updated_at END
+    FROM (SELECT message_id, max(next_number) AS attempts FROM leased GROUP BY message_id) l WHERE m.id = l.message_id
+  ), lost AS (
+    INSERT INTO sluice.attempts (message_id, number, account_id, started_at, outcome, target)
+    SELECT message_id, number, account_id, started_at, 'lost', endpoint_id FROM leased WHERE token IS NOT NULL
+    ON CONFLICT DO NOTHING
+  ), taken AS (
+    UPDATE sluice.endpoint_deliveries d
+    SET token = $3, number = next_number, started_at = clock_timestamp(),
+        due_at = clock_timestamp() + $4 * interval '1 millisecond'
+    FROM leased l WHERE d.message_id = l.message_id AND d.endpoint_id = l.endpoint_id
+  ), dropped AS (
+    DELETE FROM sluice.endpoint_deliveries d USING picked p
+    WHERE d.message_id = p.message_id AND d.endpoint_id = p.endpoint_id
+      AND p.message_id NOT IN (SELECT message_id FROM leased)
+  )
+  SELECT message_id AS "messageId", endpoint_id AS "endpointId", text, created_at AS "createdAt", traceparent, failures
+  FROM leased`;
+
+/** Before SETTLE: of several that end deliveries of one message, the last one sees that it is the last. */
+export const LOCK_MESSAGES = 'SELECT FROM sluice.messages WHERE id = ANY ($1) ORDER BY id FOR UPDATE';
+
+export const SETTLE_DELIVERIES = `
+  WITH held AS (
+    SELECT d.message_id, d.endpoint_id, d.account_id, d.number, d.started_at, t.outcome, t.retry_ms, t.error,
+           t.response_status, t.response_body
+    FROM unnest($1::text[], $2::text[], $3::uuid[], $4::text[], $5::float8[], $6::text[], $7::int[], $8::text[])
+      AS t (message_id, endpoint_id, token, outcome, retry_ms, error, response_status, response_body)
+    JOIN sluice.endpoint_deliveries d USING (message_id, endpoint_id, token)
+    FOR UPDATE OF d SKIP LOCKED
+  ), delivered AS (
+    DELETE FROM sluice.endpoint_deliveries d USING held h
+    WHERE d.message_id = h.message_id AND d.endpoint_id = h.endpoint_id AND outcome = 'delivered'
+  ), others AS (
+    UPDATE sluice.endpoint_deliveries d
+    SET due_at = CASE outcome WHEN 'retried' THEN clock_timestamp() + retry_ms * interval '1 millisecond' END,
+        failures = failures + 1, token = NULL, number = NULL, started_at = NULL
+    FROM held h WHERE d.message_id = h.message_id AND d.endpoint_id = h.endpoint_id AND outcome <> 'delivered'
+  )
+  INSERT INTO sluice.attempts (message_id, number, account_id, started_at, ended_at, outcome, error, target,
+                               response_status, response_body)
+  SELECT message_id, number, account_id, started_at, clock_timestamp(), outcome, error, endpoint_id, response_status,
+         response_body
+  FROM held
+  ON CONFLICT DO NOTHING`;
+
+/** Ends the messages that have no delivery left to make. */
+export const END_MESSAGES = `
+  UPDATE sluice.messages m
+  SET status = CASE WHEN reason IS NULL THEN '${TRANSITIONS.deliver.to}' ELSE '${TRANSITIONS.fail.to}' END,
+      failure_reason = reason, updated_at = clock_timestamp(), claim = NULL, claim_expires_at = NULL
+  FROM unnest($1::text[]) AS ended (id) CROSS JOIN LATERAL (
+    SELECT (
+      SELECT coalesce((SELECT target || ': ' || error FROM sluice.attempts a
+                       WHERE a.message_id = ended.id AND outcome = 'failed' ORDER BY number DESC LIMIT 1),
+                      d.endpoint_id)
+      FROM sluice.endpoint_deliveries d WHERE d.message_id = ended.id LIMIT 1
+    ) AS reason
+  ) failed
+  WHERE m.id = ended.id AND m.status = '${TRANSITIONS.deliver.from}' AND m.delivery = 'webhooks'
+    AND NOT EXISTS (SELECT FROM sluice.endpoint_deliveries d WHERE d.message_id = m.id AND due_at IS NOT NULL)`;
+
+/** Whether a message `m` has not reached one of these endpoints yet. */
+const lacks = (m: string, endpoint: string): string => `NOT EXISTS (
+  SELECT FROM sluice.attempts a WHERE a.message_id = ${m}.id AND a.target = ${endpoint} AND a.outcome = 'delivered')`;
+
+/** What becomes of the status of a message `m` that is retried, when no endpoint of the array is left to reach. */
+export const hasNoEndpoint = (m: string, endpoints: string): string => `(
+  ${m}.delivery = 'webhooks' AND NOT EXISTS (
+    SELECT FROM unnest(${endpoints}) AS e (id) WHERE ${lacks(m, 'e.id')}))`;
+
+/**
+ * CTEs after one of messages that are retried: they go to the endpoints of the array that have not got them yet,
+ * and no longer to others.
+ */
+export const redeliver = (moved: string, endpoints: string): string => `
+  forgotten AS (
+    DELETE FROM sluice.endpoint_deliveries d USING ${moved} AS moved
+    WHERE d.message_id = moved.id AND moved.delivery = 'webhooks' AND NOT d.endpoint_id = ANY (${endpoints})
+  ), redelivered AS (
+    INSERT INTO sluice.endpoint_deliveries (message_id, endpoint_id, account_id, due_at)
+    SELECT moved.id, e.id, moved.account_id, clock_timestamp()
+    FROM ${moved} AS moved CROSS JOIN unnest(${endpoints}) AS e (id)
+    WHERE moved.delivery = 'webhooks' AND moved.failure_reason IS DISTINCT FROM '${NO_ENDPOINT}' AND ${lacks('moved', 'e.id')}
+    ON CONFLICT (message_id, endpoint_id) DO UPDATE SET due_at = excluded.due_at, failures = 0
+  )`;

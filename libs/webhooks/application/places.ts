@@ -1,0 +1,131 @@
+import type { DueEndpoint } from '#messages/index.js';
+
+/** An endpoint gets this many places at first, one more for each quick success, and half as many after a failure. */
+const INITIAL_WINDOW = 4;
+/** The share of all places that one endpoint can have. */
+const MAX_SHARE = 1 / 4;
+/** The share that all slow and failing endpoints can have together. */
+const SLOW_SHARE = 1 / 2;
+/** An attempt that takes longer makes its endpoint slow. */
+const SLOW_MS = 1_000;
+/** After this many failures in a row, attempts start at least so far apart. */
+const FAILING_AFTER = 5;
+const FAILING_SPACING_MS = 100;
+/** What is known of an endpoint without running attempts is forgotten after this time. */
+const FORGET_AFTER_MS = 600_000;
+
+interface State {
+  /** When each running attempt has started, the oldest first. */
+  readonly running: Map<symbol, number>;
+  window: number;
+  isSlow: boolean;
+  failures: number;
+  lastStart: number;
+}
+
+/**
+ * Divides the requests that may run at the same time among endpoints, so that a slow or dead one delays no other. Each has
+ * a window, as TCP has: it grows while requests succeed quickly.
+ */
+export class Places {
+  private readonly states = new Map<string, State>();
+  private taken = 0;
+
+  /** @param now milliseconds of a steady clock */
+  constructor(
+    private readonly total: number,
+    private readonly now: () => number = () => performance.now(),
+  ) {}
+
+  get free(): number {
+    return this.total - this.taken;
+  }
+
+  /** How many deliveries one endpoint may make at once. */
+  get maxOfOne(): number {
+    return Math.ceil(this.total * MAX_SHARE);
+  }
+
+  /** How many deliveries of each endpoint may start now. Endpoints take turns while there are too few places. */
+  divide(due: readonly DueEndpoint[]): Map<string, number> {
+    this.forget();
+    const isSlow = (id: string) => this.isSlow(id);
+    let free = this.free;
+    let freeForSlow = Math.floor(this.total * SLOW_SHARE) - this.takenBySlow();
+    const places = new Map<string, number>();
+    const wanting = due
+      .map(({ endpointId, due: count }) => ({ endpointId, limit: Math.min(count, this.windowOf(endpointId)) }))
+      // Those with the fewest running attempts first.
+      .sort((a, b) => this.runningOf(a.endpointId) - this.runningOf(b.endpointId));
+    for (let given = true; given && free > 0;) {
+      given = false;
+      for (const { endpointId, limit } of wanting) {
+        const count = places.get(endpointId) ?? 0;
+        if (count >= limit || free === 0 || (isSlow(endpointId) && freeForSlow === 0)) continue;
+        places.set(endpointId, count + 1);
+        free--;
+        if (isSlow(endpointId)) freeForSlow--;
+        given = true;
+      }
+    }
+    return places;
+  }
+
+  /** An attempt starts; the result ends it. */
+  take(endpointId: string): (succeeded: boolean) => void {
+    const state = this.stateOf(endpointId);
+    const startedAt = this.now();
+    const attempt = Symbol('attempt');
+    state.running.set(attempt, startedAt);
+    state.lastStart = startedAt;
+    this.taken++;
+    return (succeeded) => {
+      if (!state.running.delete(attempt)) return;
+      this.taken--;
+      state.isSlow = this.now() - startedAt > SLOW_MS;
+      state.failures = succeeded ? 0 : state.failures + 1;
+      const isGood = succeeded && !state.isSlow;
+      state.window = isGood ? Math.min(state.window + 1, this.maxOfOne) : Math.max(1, Math.floor(state.window / 2));
+    };
+  }
+
+  private windowOf(endpointId: string): number {
+    const state = this.states.get(endpointId);
+    if (state === undefined) return INITIAL_WINDOW;
+    if (state.failures >= FAILING_AFTER && this.now() - state.lastStart < FAILING_SPACING_MS) return 0;
+    return Math.max(0, state.window - state.running.size);
+  }
+
+  private runningOf(endpointId: string): number {
+    return this.states.get(endpointId)?.running.size ?? 0;
+  }
+
+  private isSlow(endpointId: string): boolean {
+    const state = this.states.get(endpointId);
+    if (state === undefined) return false;
+    const [oldest = Infinity] = state.running.values();
+    return state.isSlow || state.failures >= FAILING_AFTER || this.now() - oldest > SLOW_MS;
+  }
+
+  private takenBySlow(): number {
+    let taken = 0;
+    for (const [id, { running }] of this.states) if (running.size > 0 && this.isSlow(id)) taken += running.size;
+    return taken;
+  }
+
+  private stateOf(endpointId: string): State {
+    const known = this.states.get(endpointId);
+    // The last one used is the last one of the map.
+    this.states.delete(endpointId);
+    const state = known ?? { running: new Map(), window: INITIAL_WINDOW, isSlow: false, failures: 0, lastStart: 0 };
+    this.states.set(endpointId, state);
+    return state;
+  }
+
+  private forget(): void {
+    for (const [id, { running, lastStart }] of this.states) {
+      if (this.now() - lastStart < FORGET_AFTER_MS) return;
+      if (running.size === 0) this.states.delete(id);
+    }
+  }
+}

@@ -1,0 +1,242 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { LRUCache } from 'lru-cache';
+import type { Clock } from '#kernel/clock.js';
+import { DomainError } from '#kernel/domain-error.js';
+import { withTimeout } from '#kernel/timeout.js';
+import type { DeliveryResult, EndpointDeliveries, LeasedDelivery } from '#messages/index.js';
+import { disable, type AutomaticReason, type Endpoint } from '../domain/endpoint.js';
+import { retryAfterMs, retryDelay } from '../domain/retry-schedule.js';
+import type { Endpoints, Target } from './endpoints.js';
+import { Places } from './places.js';
+import { openSecrets } from './sealed-secrets.js';
+import type { SecretBox } from './secret-box.js';
+import { signedHeaders } from './signatures.js';
+import type { WebhookClient } from './webhook-client.js';
+
+export interface SendingTerms {
+  /** Requests that run at the same time. */
+  readonly concurrency: number;
+  readonly timeoutMs: number;
+  /** The waits before the second and each further attempt. */
+  readonly retrySeconds: readonly number[];
+  /** An endpoint that has only failed for so long is disabled. */
+  readonly disableAfterMs: number;
+}
+
+export type AttemptEnd = DeliveryResult['outcome'];
+
+export interface SendingObserver {
+  attempted(outcome: AttemptEnd): void;
+  /** A request was answered, or not, after this time. */
+  requested(ms: number): void;
+  disabled(reason: AutomaticReason, endpoint: Endpoint): void;
+  /** Work that is repeated later. */
+  failed(error: unknown): void;
+}
+
+/** How long a lease outlives the timeout of its request, to store how it ended. */
+const SETTLING_MS = 15_000;
+/** How often due deliveries are looked for while there are none, and while there are some. */
+const IDLE_MS = 50;
+const BUSY_MS = 5;
+/** How long a change of an endpoint may go unnoticed. */
+const TARGET_TTL_MS = 1_000;
+const MAX_TARGETS = 10_000;
+/** The longest pause between two tries to store a result. */
+const MAX_PAUSE_MS = 1_000;
+
+const TOO_MANY_REQUESTS = 429;
+const UNAVAILABLE = 503;
+const GONE = 410;
+
+/** Makes due deliveries: leases them, posts each to its endpoint, and stores how that ended. */
+export class WebhookSender {
+  private readonly places: Places;
+  private readonly targets = new LRUCache<string, Target>({ max: MAX_TARGETS, ttl: TARGET_TTL_MS });
+  private readonly sending = new Set<Promise<void>>();
+  private readonly stopping = new AbortController();
+  private closed: Promise<void> | null = null;
+  private loop: Promise<void> = Promise.resolve();
+
+  constructor(
+    private readonly deliveries: EndpointDeliveries,
+    private readonly endpoints: Endpoints,
+    private readonly box: SecretBox,
+    private readonly client: WebhookClient,
+    private readonly terms: SendingTerms,
+    private readonly clock: Clock,
+    private readonly observer: SendingObserver,
+    private readonly random: () => number = Math.random,
+  ) {
+    this.places = new Places(terms.concurrency);
+  }
+
+  start(): void {
+    this.loop = this.run();
+  }
+
+  /** Starts no more requests, and waits at most so long for those that run: another worker repeats the others. */
+  close(graceMs: number): Promise<void> {
+    return (this.closed ??= this.end(graceMs));
+  }
+
+  private async end(graceMs: number): Promise<void> {
+    this.stopping.abort();
+    await this.loop;
+    await withTimeout(Promise.all(this.sending), graceMs, () => undefined);
+  }
+
+  private async run(): Promise<void> {
+    const { signal } = this.stopping;
+    while (!signal.aborted) {
+      const startedAt = performance.now();
+      const leased = await this.turn().catch((error: unknown) => {
+        this.observer.failed(error);
+        return 0;
+      });
+      // The search never takes more than half of the time.
+      const pauseMs = Math.max(leased > 0 ? BUSY_MS : IDLE_MS, performance.now() - startedAt);
+      await sleep(pauseMs, undefined, { signal }).catch(() => undefined);
+    }
+  }
+
+  /** @returns how many deliveries it has started */
+  private async turn(): Promise<number> {
+    if (this.places.free === 0) return 0;
+    const due = await this.deliveries.due(this.places.maxOfOne);
+    const places = this.places.divide(due);
+    if (places.size === 0) return 0;
+    await this.loadTargets([...places.keys()]);
+    await this.applyRateLimits(places);
+    if (places.size === 0 || this.stopping.signal.aborted) return 0;
+    const leased = await this.deliveries.lease(places, this.terms.timeoutMs + SETTLING_MS);
+    for (const delivery of leased) {
+      const sending: Promise<void> = this.deliver(delivery).finally(() => this.sending.delete(sending));
+      this.sending.add(sending);
+    }
+    return leased.length;
+  }
+
+  private async loadTargets(ids: readonly string[]): Promise<void> {
+    const unknown = ids.filter((id) => this.targets.get(id) === undefined);
+    if (unknown.length === 0) return;
+    for (const target of await this.endpoints.targets(unknown)) this.targets.set(target.endpoint.id, target);
+  }
+
+  private async applyRateLimits(places: Map<string, number>): Promise<void> {
+    const limited = [...places].filter(([id]) => (this.targets.get(id)?.endpoint.rateLimitPerSecond ?? 0) > 0);
+    if (limited.length === 0) return;
+    const granted = await this.endpoints.takeRate(new Map(limited));
+    for (const [id] of limited) {
+      const count = granted.get(id) ?? 0;
+      if (count === 0) places.delete(id);
+      else places.set(id, count);
+    }
+  }
+
+  private async deliver(delivery: LeasedDelivery): Promise<void> {
+    const release = this.places.take(delivery.endpointId);
+    let succeeded = false;
+    try {
+      const result = await this.attempt(delivery);
+      succeeded = result.outcome === 'delivered';
+      await this.settle(result);
+      this.observer.attempted(result.outcome);
+    } catch (error) {
+      // The lease ends, and the delivery starts again.
+      this.observer.failed(error);
+    } finally {
+      release(succeeded);
+    }
+  }
+
+  private async attempt(delivery: LeasedDelivery): Promise<DeliveryResult> {
+    await this.loadTargets([delivery.endpointId]);
+    const target = this.targets.get(delivery.endpointId);
+    const nothing = { delivery, retryMs: 0, responseStatus: null, responseBody: null };
+    if (target === undefined) return { ...nothing, outcome: 'failed', error: 'endpoint_deleted' };
+    if (!target.endpoint.enabled) return { ...nothing, outcome: 'failed', error: 'endpoint_disabled' };
+    const { error, status, body, retryAfter } = await this.post(delivery, target);
+    const answered = { ...nothing, responseStatus: status, responseBody: body };
+    if (error === null) {
+      await this.noteSuccess(target);
+      return { ...answered, outcome: 'delivered', error };
+    }
+    await this.noteFailure(target, status);
+    const isAsked = status === TOO_MANY_REQUESTS || status === UNAVAILABLE;
+    const askedMs = isAsked ? retryAfterMs(retryAfter, this.clock.now()) : 0;
+    const retryMs = retryDelay(this.terms.retrySeconds, delivery.failures + 1, askedMs, this.random());
+    if (retryMs === null || status === GONE) return { ...answered, outcome: 'failed', error };
+    return { ...answered, outcome: 'retried', retryMs, error };
+  }
+
+  private async post({ messageId, text, createdAt, traceparent }: LeasedDelivery, target: Target) {
+    const at = this.clock.now();
+    const data = { id: messageId, message: text, createdAt };
+    const body = JSON.stringify({ type: 'message', timestamp: createdAt, data });
+    const headers = {
+      'content-type': 'application/json',
+      ...(traceparent !== null && { traceparent }),
+      ...signedHeaders(openSecrets(this.box, target, at), messageId, at, body),
+    };
+    const startedAt = performance.now();
+    try {
+      const answer = await this.client.post({ url: target.endpoint.url, headers, body });
+      const isSuccess = answer.status >= 200 && answer.status < 300;
+      return { ...answer, error: isSuccess ? null : `The receiver returned ${answer.status}.` };
+    } catch (error) {
+      return { status: null, body: null, retryAfter: null, error: (error as Error).message };
+    } finally {
+      this.observer.requested(performance.now() - startedAt);
+    }
+  }
+
+  private async noteSuccess({ endpoint, secrets }: Target): Promise<void> {
+    if (endpoint.failingSince === null) return;
+    this.targets.set(endpoint.id, { endpoint: { ...endpoint, failingSince: null }, secrets });
+    await this.note(this.endpoints.succeeded(endpoint.id));
+  }
+
+  private async noteFailure({ endpoint, secrets }: Target, status: number | null): Promise<void> {
+    const at = this.clock.now();
+    if (endpoint.failingSince === null) {
+      // The requests that run beside this one need not note it again.
+      this.targets.set(endpoint.id, { endpoint: { ...endpoint, failingSince: at }, secrets });
+      await this.note(this.endpoints.failed(endpoint.id, at));
+    }
+    const failingMs = at.getTime() - (endpoint.failingSince ?? at).getTime();
+    if (status === GONE) await this.note(this.disable(endpoint, 'gone', at));
+    else if (failingMs >= this.terms.disableAfterMs) await this.note(this.disable(endpoint, 'failing', at));
+  }
+
+  private async disable(endpoint: Endpoint, reason: AutomaticReason, at: Date): Promise<void> {
+    const { accountId, id, url } = endpoint;
+    const disabled = await this.endpoints.update(accountId, id, (current) => {
+      // Its account may have changed or enabled it after the request was sent.
+      const isSame = current.url === url && (reason === 'gone' || current.failingSince !== null);
+      return isSame ? disable(current, reason, at) : current;
+    });
+    this.targets.delete(id);
+    if (disabled?.disabledAt === at) this.observer.disabled(reason, disabled);
+  }
+
+  /** What is noted of an endpoint must not keep the result of the attempt from being stored. */
+  private async note(noted: Promise<unknown>): Promise<void> {
+    await noted.catch((error: unknown) => {
+      this.observer.failed(error);
+    });
+  }
+
+  /** Repeated while the store is away: the request was made, and would be made again without its result. */
+  private async settle(result: DeliveryResult): Promise<void> {
+    for (let pauseMs = 50; ; pauseMs = Math.min(2 * pauseMs, MAX_PAUSE_MS)) {
+      try {
+        await this.deliveries.settle([result]);
+        return;
+      } catch (error) {
+        if (!(error instanceof DomainError) || this.stopping.signal.aborted) throw error;
+        await sleep(pauseMs);
+      }
+    }
+  }
+}

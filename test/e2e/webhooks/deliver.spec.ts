@@ -1,0 +1,340 @@
+import { Webhook } from 'standardwebhooks';
+import type { Account } from '../../support/api.js';
+import { expectProblem, pageOf } from '../../support/api.js';
+import { Fleet } from '../../support/fleet.js';
+import { until } from '../../support/processes.js';
+import { Receiver, type Behaviour } from '../../support/receiver.js';
+
+const DEADLINE_MS = 20_000;
+
+interface Issued {
+  readonly id: string;
+  readonly secret: string;
+}
+
+interface Shown {
+  readonly id: string;
+  readonly status: string;
+  readonly attempts: number;
+  readonly failureReason: string | null;
+  readonly delivery: string;
+}
+
+interface ShownAttempt {
+  readonly number: number;
+  readonly outcome: string;
+  readonly error: string | null;
+  readonly target: string;
+  readonly responseStatus: number | null;
+  readonly responseBody: string | null;
+}
+
+describe('Webhooks', () => {
+  let fleet: Fleet;
+  let receiver: Receiver;
+  let account: Account;
+  let paths = 0;
+
+  beforeAll(async () => {
+    fleet = await Fleet.start({
+      ...{ WEBHOOK_ALLOW_PRIVATE: 'true', WEBHOOK_RETRY_SECONDS: '0,0', WEBHOOK_TIMEOUT_MS: '1000' },
+    });
+    await fleet.worker();
+    receiver = await Receiver.start();
+  });
+  afterAll(async () => {
+    receiver.stop();
+    await fleet.stop();
+  });
+  beforeEach(async () => {
+    account = await anAccount();
+  });
+
+  const ask = (route: string, body?: object) => fleet.client.ask(account, route, body);
+  const anAccount = async () => {
+    const created = await fleet.client.signUp();
+    await fleet.client.ask(created, 'PATCH /account', { delivery: 'webhooks' });
+    return created;
+  };
+  /** An endpoint at a path of its own. */
+  const endpoint = async (behaviour: Behaviour = 204, more: object = {}) => {
+    const path = `/${paths++}`;
+    const created = (await ask('POST /endpoints', { url: receiver.url(path, behaviour), ...more })).body;
+    return { path, ...(created as unknown as Issued) };
+  };
+  const send = async (message = 'hello', body?: object) =>
+    (await fleet.client.sent(account, { message, ...(body && { body }) })).id;
+  const message = async (id: string) => (await ask(`GET /messages/${id}`)).body as unknown as Shown;
+  const attempts = async (id: string) =>
+    ((await ask(`GET /messages/${id}/attempts`)).body as unknown as { data: ShownAttempt[] }).data;
+  const becomes = async (id: string, status: string): Promise<Shown> => {
+    let shown = await message(id);
+    const hasBecome = async () => (shown = await message(id)).status === status;
+    await until(hasBecome, DEADLINE_MS, () => JSON.stringify(shown));
+    return shown;
+  };
+
+  afterEach(async () => {
+    expect(await fleet.census()).toBe(0);
+  });
+
+  it('are signed requests that the public library verifies', async () => {
+    const { path, secret, id: endpointId } = await endpoint((response) => response.writeHead(200).end('thank you'));
+    const id = await send('Grüße 💌');
+    expect(await becomes(id, 'delivered')).toMatchObject({ attempts: 1, failureReason: null, delivery: 'webhooks' });
+    const [request] = receiver.at(path);
+    const { createdAt } = (await ask(`GET /messages/${id}`)).body;
+    const verified = new Webhook(secret).verify(request?.body ?? '', request?.headers as Record<string, string>);
+    expect(verified).toEqual({
+      ...{ type: 'message', timestamp: createdAt },
+      data: { id, message: 'Grüße 💌', createdAt },
+    });
+    expect(request?.headers).toMatchObject({ 'content-type': 'application/json', 'webhook-id': id });
+    expect(await attempts(id)).toMatchObject([
+      {
+        number: 1,
+        outcome: 'delivered',
+        error: null,
+        target: endpointId,
+        responseStatus: 200,
+        responseBody: 'thank you',
+      },
+    ]);
+  });
+
+  it('go to every enabled endpoint, and to those that are enabled when the message is accepted', async () => {
+    const [first, second] = [await endpoint(), await endpoint()];
+    const disabled = await endpoint(204, { enabled: false });
+    const id = await send();
+    const later = await endpoint();
+    await becomes(id, 'delivered');
+    expect([first, second, disabled, later].map(({ path }) => receiver.ids(path))).toEqual([[id], [id], [], []]);
+    const again = await send();
+    await becomes(again, 'delivered');
+    expect(receiver.ids(later.path)).toEqual([again]);
+  });
+
+  it('fail at once without an endpoint, and are retried when there is one', async () => {
+    const ids = [await send(), await send('later', { message: 'later', deliverAt: new Date(Date.now() + 60_000) })];
+    for (const id of ids) {
+      expect(await message(id)).toMatchObject({ status: 'failed', failureReason: 'no_endpoint', attempts: 0 });
+    }
+    const [id = ''] = ids;
+    expect((await ask(`POST /messages/${id}/retry`)).body).toMatchObject({
+      ...{ status: 'failed', failureReason: 'no_endpoint' },
+    });
+    const { path } = await endpoint();
+    expect((await ask(`POST /messages/${id}/retry`)).body).toMatchObject({ status: 'queued', failureReason: null });
+    await becomes(id, 'delivered');
+    expect(receiver.ids(path)).toEqual([id]);
+  });
+
+  it('are sent in batches, and once for a repeated request', async () => {
+    const { path } = await endpoint();
+    const messages = ['one', 'two', 'three'].map((one) => ({ message: one }));
+    const post = () => fleet.client.ask(account, 'POST /messages/batch', { messages }, { 'idempotency-key': 'batch' });
+    const { data } = (await post()).body as unknown as { data: { id: string }[] };
+    await post();
+    for (const { id } of data) await becomes(id, 'delivered');
+    expect(receiver.ids(path).sort()).toEqual(data.map(({ id }) => id).sort());
+  });
+
+  it('wait for deliverAt, and can be cancelled until then', async () => {
+    const { path } = await endpoint();
+    const deliverAt = new Date(Date.now() + 1_500);
+    const [due, cancelled] = [await send('', { message: 'x', deliverAt }), await send('', { message: 'x', deliverAt })];
+    expect((await ask(`POST /messages/${cancelled}/cancel`)).status).toBe(200);
+    await becomes(due, 'delivered');
+    expect(Date.now()).toBeGreaterThanOrEqual(deliverAt.getTime());
+    await until(async () => (await fleet.sql('SELECT FROM sluice.endpoint_deliveries')).length === 0, DEADLINE_MS);
+    expect(receiver.ids(path)).toEqual([due]);
+    expect(await message(cancelled)).toMatchObject({ status: 'cancelled' });
+  });
+
+  it('are repeated until the endpoint has them', async () => {
+    const { path, id: endpointId } = await endpoint((response, _received, n) => {
+      response.writeHead(n < 3 ? 500 : 204).end(n < 3 ? 'not yet' : undefined);
+    });
+    const id = await send();
+    expect(await becomes(id, 'delivered')).toMatchObject({ attempts: 3, failureReason: null });
+    expect(receiver.ids(path)).toEqual([id, id, id]);
+    const failed = { outcome: 'retried', error: 'The receiver returned 500.', responseBody: 'not yet' };
+    expect(await attempts(id)).toMatchObject([
+      { number: 1, ...failed, target: endpointId, responseStatus: 500 },
+      { number: 2, ...failed, target: endpointId, responseStatus: 500 },
+      { number: 3, outcome: 'delivered', error: null, responseBody: '' },
+    ]);
+  });
+
+  it('fail when one endpoint has used up its attempts, and a retry reaches only that one', async () => {
+    let status = 500;
+    const bad = await endpoint((response) => response.writeHead(status).end());
+    const good = await endpoint();
+    const id = await send();
+    expect(await becomes(id, 'failed')).toMatchObject({
+      ...{ attempts: 4, failureReason: `${bad.id}: The receiver returned 500.` },
+    });
+    expect([bad, good].map(({ path }) => receiver.ids(path).length)).toEqual([3, 1]);
+    const missed = pageOf<Shown>(await ask(`GET /messages?endpointId=${bad.id}&status=failed`));
+    expect(missed.data.map((one) => one.id)).toEqual([id]);
+    expect(pageOf(await ask(`GET /messages?endpointId=${good.id}&status=failed`)).data).toEqual([]);
+    status = 204;
+    expect((await ask(`POST /messages/${id}/retry`)).status).toBe(202);
+    await becomes(id, 'delivered');
+    expect([bad, good].map(({ path }) => receiver.ids(path).length)).toEqual([4, 1]);
+    expect(pageOf(await ask(`GET /messages?endpointId=${bad.id}&status=failed`)).data).toEqual([]);
+  });
+
+  it('are retried by time of creation as well', async () => {
+    let status = 500;
+    const bad = await endpoint((response) => response.writeHead(status).end());
+    const good = await endpoint();
+    const since = new Date(Date.now() - 1_000);
+    const ids = [await send(), await send()];
+    for (const id of ids) await becomes(id, 'failed');
+    status = 204;
+    const until = new Date(Date.now() + 60_000);
+    expect((await ask('POST /messages/retry', { since, until })).body).toEqual({ count: 2 });
+    for (const id of ids) await becomes(id, 'delivered');
+    expect(receiver.ids(good.path).length).toBe(2);
+    expect(receiver.ids(bad.path).filter((id) => id === ids[0]).length).toBe(4);
+  });
+
+  it.each([
+    ['a redirect', 302, 'The receiver returned 302.'],
+    ['a client error', 404, 'The receiver returned 404.'],
+  ])('count %s as a failure', async (_what, status, reason) => {
+    const { id: endpointId } = await endpoint((response) => response.writeHead(status, { location: '/' }).end());
+    expect((await becomes(await send(), 'failed')).failureReason).toBe(`${endpointId}: ${reason}`);
+    expect(receiver.at('/')).toEqual([]);
+  });
+
+  it('fail in time when there is no answer', async () => {
+    const { id: endpointId } = await endpoint(() => undefined);
+    const { failureReason } = await becomes(await send(), 'failed');
+    expect(failureReason).toBe(`${endpointId}: The receiver did not answer within 1000 ms.`);
+  });
+
+  it('respect Retry-After of 503 and 429', async () => {
+    const { path } = await endpoint((response, _received, n) => {
+      response.writeHead(n === 1 ? 503 : n === 2 ? 429 : 204, n < 3 ? { 'retry-after': '1' } : {}).end();
+    });
+    await becomes(await send(), 'delivered');
+    const times = receiver.at(path).map(({ at }) => at);
+    expect(times.length).toBe(3);
+    expect(times.slice(1).every((at, index) => at - (times[index] ?? 0) >= 950)).toBe(true);
+  });
+
+  it('disable an endpoint that answers 410, and fail for it until it is enabled again', async () => {
+    const { path, id: endpointId } = await endpoint((response, _received, n) =>
+      response.writeHead(n === 1 ? 410 : 204).end(),
+    );
+    const id = await send();
+    expect(await becomes(id, 'failed')).toMatchObject({ attempts: 1 });
+    expect((await ask(`GET /endpoints/${endpointId}`)).body).toMatchObject({ enabled: false, disabledReason: 'gone' });
+    expect(await message(await send())).toMatchObject({ status: 'failed', failureReason: 'no_endpoint' });
+    await ask(`PATCH /endpoints/${endpointId}`, { enabled: true });
+    await ask(`POST /messages/${id}/retry`);
+    await becomes(id, 'delivered');
+    expect(receiver.ids(path)).toEqual([id, id]);
+  });
+
+  it('disable an endpoint that has only failed for too long', async () => {
+    const { id: endpointId } = await endpoint(500);
+    await becomes(await send(), 'failed');
+    const { failingSince } = (await ask(`GET /endpoints/${endpointId}`)).body;
+    expect(failingSince).toEqual(expect.any(String));
+    await fleet.sql(`UPDATE sluice.endpoints SET failing_since = now() - interval '121 hours' WHERE id = $1`, [
+      endpointId,
+    ]);
+    const disabled = async () => {
+      await send();
+      return (await ask(`GET /endpoints/${endpointId}`)).body.disabledReason === 'failing';
+    };
+    await until(disabled, DEADLINE_MS);
+  });
+
+  it('forget the failures of an endpoint after a success', async () => {
+    const { id: endpointId } = await endpoint((response, _received, n) =>
+      response.writeHead(n === 1 ? 500 : 204).end(),
+    );
+    await becomes(await send(), 'delivered');
+    const forgotten = async () => (await ask(`GET /endpoints/${endpointId}`)).body.failingSince === null;
+    await until(forgotten, DEADLINE_MS);
+  });
+
+  it('fail for an endpoint that was disabled or deleted after the message was accepted', async () => {
+    const [one, other] = [await endpoint(), await endpoint()];
+    const deliverAt = new Date(Date.now() + 1_200);
+    const id = await send('', { message: 'x', deliverAt });
+    await ask(`PATCH /endpoints/${one.id}`, { enabled: false });
+    await ask(`DELETE /endpoints/${other.id}`);
+    await becomes(id, 'failed');
+    expect((await attempts(id)).map(({ target, error }) => [target, error]).sort()).toEqual(
+      [
+        [one.id, 'endpoint_disabled'],
+        [other.id, 'endpoint_deleted'],
+      ].sort(),
+    );
+    expect([one, other].flatMap(({ path }) => receiver.at(path))).toEqual([]);
+  });
+
+  it('are not sent while the account is suspended', async () => {
+    const { path } = await endpoint();
+    const deliverAt = new Date(Date.now() + 700);
+    const id = await send('', { message: 'x', deliverAt });
+    await fleet.sql('UPDATE sluice.accounts SET suspended = true WHERE id = $1', [account.id]);
+    // Another account's message that was due later has arrived: so this one was passed over.
+    const suspended = account;
+    account = await anAccount();
+    await endpoint();
+    await becomes(await send('', { message: 'x', deliverAt: new Date(deliverAt.getTime() + 200) }), 'delivered');
+    expect(receiver.at(path)).toEqual([]);
+    await fleet.sql('UPDATE sluice.accounts SET suspended = false WHERE id = $1', [suspended.id]);
+    account = suspended;
+    await becomes(id, 'delivered');
+  });
+
+  it('respect the rate limit of an endpoint', async () => {
+    const { path } = await endpoint(204, { rateLimitPerSecond: 5 });
+    const messages = Array.from({ length: 12 }, (_, index) => ({ message: String(index) }));
+    const { data } = (await ask('POST /messages/batch', { messages })).body as unknown as { data: { id: string }[] };
+    for (const { id } of data) await becomes(id, 'delivered');
+    const times = receiver.at(path).map(({ at }) => at);
+    // Twelve requests take three seconds of the clock: the second of them is a whole one.
+    expect((times.at(-1) ?? 0) - (times[0] ?? 0)).toBeGreaterThan(900);
+  });
+
+  it('are signed by both secrets while one replaces the other', async () => {
+    const { path, secret, id: endpointId } = await endpoint();
+    const { secret: next } = (await ask(`POST /endpoints/${endpointId}/rotate-secret`, { graceSeconds: 60 })).body;
+    await becomes(await send(), 'delivered');
+    const [request] = receiver.at(path);
+    for (const one of [secret, String(next)]) {
+      expect(() =>
+        new Webhook(one).verify(request?.body ?? '', request?.headers as Record<string, string>),
+      ).not.toThrow();
+    }
+  });
+
+  it('can be tested', async () => {
+    const { path, secret, id: endpointId } = await endpoint((response) => response.writeHead(418).end('a teapot'));
+    const { body } = await ask(`POST /endpoints/${endpointId}/test`);
+    expect(body).toEqual({ status: 418, body: 'a teapot', error: null, durationMs: expect.any(Number) as number });
+    const [request] = receiver.at(path);
+    expect(new Webhook(secret).verify(request?.body ?? '', request?.headers as Record<string, string>)).toMatchObject({
+      type: 'test',
+    });
+    const silent = await endpoint(() => undefined);
+    expect((await ask(`POST /endpoints/${silent.id}/test`)).body).toMatchObject({
+      ...{ status: null, error: 'The receiver did not answer within 1000 ms.' },
+    });
+  });
+
+  it('are found by endpoint only with status=failed', async () => {
+    const { id } = await endpoint();
+    for (const query of [`endpointId=${id}`, `endpointId=${id}&status=delivered`, 'endpointId=x&status=failed']) {
+      expectProblem(await ask(`GET /messages?${query}`), 400, 'validation_failed');
+    }
+  });
+});
