@@ -15,7 +15,7 @@ import { LOGGER, PlatformModule, type ProcessParts } from '#platform/platform.mo
 import { provideAs } from '#platform/provide.js';
 import { PlanThrottlerGuard, type Budgets } from '#rate-limiting/adapters/http/plan-throttler.guard.js';
 import { RateLimitingModule } from '#rate-limiting/rate-limiting.module.js';
-import { WebhooksModule } from '#webhooks/webhooks.module.js';
+import { WEBHOOKS, WebhooksModule } from '#webhooks/webhooks.module.js';
 
 /** The sections of the OpenAPI document. */
 const SECTIONS = {
@@ -50,7 +50,7 @@ export class ApiModule {
         {
           provide: OpenApiDocument,
           useFactory: (discovery: DiscoveryService) =>
-            new OpenApiDocument(discovery, { maxBodyBytes, sections: SECTIONS }),
+            new OpenApiDocument(discovery, { maxBodyBytes, sections: SECTIONS, webhooks: WEBHOOKS }),
           inject: [DiscoveryService],
         },
         // In this order: authenticate, count, authorize.

@@ -17,6 +17,7 @@ import type { Settings } from '#platform/settings.js';
 import { UsageError } from '#platform/usage-error.js';
 import { EndpointsController } from './adapters/http/endpoints.controller.js';
 import { SendingMetrics } from './adapters/monitoring/sending-metrics.js';
+import { WEBHOOKS } from './adapters/http/webhooks.js';
 import { PostgresEndpoints } from './adapters/postgres/postgres-endpoints.js';
 import { UndiciWebhookClient } from './adapters/undici/undici-webhook-client.js';
 import { ChangeEndpoint } from './application/change-endpoint.js';
@@ -32,6 +33,9 @@ import { SecretBox } from './application/secret-box.js';
 import { TestEndpoint } from './application/test-endpoint.js';
 import { WebhookClient } from './application/webhook-client.js';
 import { WebhookSender } from './application/webhook-sender.js';
+
+/** What the app documents. */
+export { WEBHOOKS };
 
 const core: FactoryProvider[] = [
   { provide: Endpoints, useFactory: (database: Database) => PostgresEndpoints.open(database), inject: [Database] },

@@ -22,6 +22,8 @@ export interface DocumentOptions {
   readonly maxBodyBytes: number;
   /** Descriptions of the sections, in their order. */
   readonly sections: Readonly<Record<string, string>>;
+  /** Requests that Sluice sends, by name: operations of OpenAPI, in which a model may take the place of any schema. */
+  readonly webhooks?: Readonly<Record<string, object>>;
 }
 
 /** The OpenAPI document of the running server, generated from the decorators of its controllers on first use. */
@@ -38,7 +40,7 @@ export class OpenApiDocument {
   }
 }
 
-function buildDocument(routes: readonly Route[], { maxBodyBytes, sections }: DocumentOptions): object {
+function buildDocument(routes: readonly Route[], { maxBodyBytes, sections, webhooks = {} }: DocumentOptions): object {
   const responses: Record<string, object> = { ...ROUTER_RESPONSES };
   const paths: Record<string, Record<string, object>> = {};
   for (const route of routes) {
@@ -53,6 +55,7 @@ function buildDocument(routes: readonly Route[], { maxBodyBytes, sections }: Doc
     servers: [{ url: '/', description: 'The server that serves this document' }],
     tags: tags.filter(({ name }) => used.has(name)),
     paths: models.resolve(paths),
+    webhooks: models.resolve(webhooks),
     components: {
       securitySchemes: securitySchemes(routes),
       responses: models.resolve(responses),

@@ -1,0 +1,66 @@
+import { exampleOf, idOf, Model, time } from '#platform/http/openapi/schema.js';
+
+const EXAMPLE_TIME = '2026-11-21T09:30:00.123Z';
+
+const MESSAGE_WEBHOOK = new Model('MessageWebhook', {
+  type: 'object',
+  description: 'A message, as an endpoint gets it.',
+  properties: {
+    type: { type: 'string', enum: ['message', 'test'], description: '`test`: sent by `POST /endpoints/{id}/test`.' },
+    timestamp: time('When the message was accepted.', EXAMPLE_TIME),
+    data: {
+      type: 'object',
+      properties: {
+        id: idOf('msg', 'The id of the message.'),
+        message: { type: 'string', description: 'The text, exactly as it was sent.', examples: ['Hello, Sluice'] },
+        createdAt: time('When the message was accepted.', EXAMPLE_TIME),
+      },
+      required: ['id', 'message', 'createdAt'],
+    },
+  },
+  required: ['type', 'timestamp', 'data'],
+});
+
+const header = (name: string, description: string, example: string) => ({
+  ...{ name, in: 'header', required: true, description },
+  schema: { type: 'string', examples: [example] },
+});
+
+/** The requests that endpoints get. */
+export const WEBHOOKS = {
+  message: {
+    post: {
+      operationId: 'receiveMessage',
+      tags: ['Webhooks'],
+      summary: 'Receive a message',
+      description:
+        'Sent to each endpoint of an account with the mode of delivery `webhooks`, at least once. Verify the signature ' +
+        'first: [Standard Webhooks](https://www.standardwebhooks.com) 1.0.0.',
+      security: [],
+      parameters: [
+        header(
+          'webhook-id',
+          'The id of the message, the same in every attempt: detect repetitions by it.',
+          'msg_01h455vb4pex5vsknk084sn02q',
+        ),
+        header('webhook-timestamp', 'When the attempt was made, in seconds since 1970.', '1795253400'),
+        header(
+          'webhook-signature',
+          'Signatures by each secret of the endpoint, separated by spaces.',
+          'v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=',
+        ),
+      ],
+      requestBody: {
+        required: true,
+        content: { 'application/json': { schema: MESSAGE_WEBHOOK, example: exampleOf(MESSAGE_WEBHOOK) } },
+      },
+      responses: {
+        '2XX': { description: 'The endpoint has the message.' },
+        '410': { description: 'The endpoint is disabled and gets no more messages.' },
+        default: {
+          description: 'The attempt failed and is repeated. With 429 and 503, not before `Retry-After`.',
+        },
+      },
+    },
+  },
+};
