@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { WaitingLeases, type Search } from './waiting-leases.js';
 
-const never = new AbortController().signal;
 const A_WHILE_MS = 5_000;
 
 /** Messages of one account, and the searches for them. */
@@ -29,7 +28,7 @@ class Store {
   }
 
   /** @returns how many were found, at most two; null for none */
-  lease(waitMs = A_WHILE_MS, gone = never): Promise<number | null> {
+  lease(waitMs = A_WHILE_MS, gone = new AbortController().signal): Promise<number | null> {
     const search: Search<number> = {
       attempt: () => {
         this.searches++;
@@ -82,6 +81,15 @@ describe('WaitingLeases', () => {
     void store.lease();
     await sleep(10);
     expect(store.searches).toBe(1);
+  });
+
+  it('begins two searches at once, however many come, and serves all the same', async () => {
+    store.available = 7;
+    const searches = Array.from({ length: 5 }, () => store.lease());
+    expect(store.searches).toBe(2);
+    expect((await Promise.all(searches.slice(0, 4))).sort()).toEqual([1, 2, 2, 2]);
+    store.add(1);
+    expect(await searches[4]).toBe(1);
   });
 
   it('does not miss what is announced during a search', async () => {

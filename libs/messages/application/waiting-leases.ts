@@ -4,6 +4,8 @@ import type { Availability } from './availability.js';
 const MAX_WAITING = 1_000;
 /** How soon messages are looked for again that are available, but that another request is just leasing. */
 const CONTENDED_MS = 250;
+/** Searches of one account that may begin before others have ended. */
+const SEARCHES_AT_ONCE = 2;
 /** How soon another request searches after a search has failed. */
 const RECOVERING_MS = 1_000;
 /** A timer can't wait for longer. */
@@ -72,6 +74,7 @@ class Waiter {
 /** The requests of an account that wait, the oldest first. */
 interface Line {
   readonly waiters: Set<Waiter>;
+  searching: number;
   timer: NodeJS.Timeout | undefined;
   /** When the timer fires, in milliseconds of `performance.now()`. */
   timerAt: number;
@@ -109,7 +112,8 @@ export class WaitingLeases {
     const line = this.lines.get(accountId) ?? newLine();
     if (waitMs === 0 || this.closed || line.waiters.size >= MAX_WAITING) return search.attempt();
     const deadline = performance.now() + waitMs;
-    const waiter = new Waiter(!line.isEmpty);
+    // Those that search wake it if there may be more than they get.
+    const waiter = new Waiter(!line.isEmpty && line.searching < SEARCHES_AT_ONCE);
     this.lines.set(accountId, line);
     line.waiters.add(waiter);
     this.waiting++;
@@ -117,7 +121,8 @@ export class WaitingLeases {
       while (!gone.aborted) {
         if (waiter.hasToSearch()) {
           waiter.beginSearch();
-          const found = await search.attempt();
+          line.searching++;
+          const found = await search.attempt().finally(() => line.searching--);
           if (found !== null) {
             if (search.mayBeMore(found)) waiter.announce();
             return found;
@@ -186,5 +191,5 @@ export class WaitingLeases {
 }
 
 function newLine(): Line {
-  return { waiters: new Set(), timer: undefined, timerAt: Infinity, isEmpty: false };
+  return { waiters: new Set(), searching: 0, timer: undefined, timerAt: Infinity, isEmpty: false };
 }

@@ -77,7 +77,11 @@ export class Reads implements OnApplicationShutdown {
     const since = performance.now();
     const [oldest] = caller.waiting;
     if ((oldest && since - oldest.since > this.limits.maxWaitMs) || caller.waiting.length >= MAX_WAITING) {
-      throw new RetryLaterError('unavailable', 'The account has too many reads in progress. Retry later.', 1);
+      throw new RetryLaterError(
+        'unavailable',
+        'The account has too many requests of this kind in progress. Retry later.',
+        1,
+      );
     }
     await new Promise<void>((start) => caller.waiting.push({ since, start }));
   }
