@@ -6,8 +6,8 @@ const LONG = [
   'test/bench/',
   'test/container/',
   'test/docs/serving-pages\\.',
-  'test/faults/(bad-handlers|clocks|database-away|foreign-worker|killed|poison|program-killed|redis)\\.',
-  'test/faults/(retention|rolling-restart|tracing|verify)\\.',
+  'test/faults/(bad-handlers|clocks|consumer|database-away|foreign-worker|killed|poison|program-killed)\\.',
+  'test/faults/(redis|retention|rolling-restart|tracing|verify)\\.',
 ];
 
 const args = process.argv.slice(2);

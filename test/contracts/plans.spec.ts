@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { PoolClient } from 'pg';
-import { ADD_MESSAGES } from '#messages/adapters/postgres/add-messages.sql.js';
+import { ADD_HANDLER_MESSAGES, ADD_MESSAGES } from '#messages/adapters/postgres/add-messages.sql.js';
 import { CHANGE_MESSAGE } from '#messages/adapters/postgres/change-messages.sql.js';
 import { CLAIM } from '#messages/adapters/postgres/claim.sql.js';
 import { LIST_ATTEMPTS } from '#messages/adapters/postgres/read-messages.sql.js';
@@ -11,36 +11,32 @@ import { aMessage, messages, SENT_AT } from '../support/messages.js';
 import { PostgresStore } from './postgres-store.js';
 
 const statements = {
-  ...{ accept: ADD_MESSAGES, claim: CLAIM, settle: SETTLE, change: CHANGE_MESSAGE, attempts: LIST_ATTEMPTS },
+  ...{
+    accept: ADD_HANDLER_MESSAGES,
+    acceptAny: ADD_MESSAGES,
+    claim: CLAIM,
+    settle: SETTLE,
+    change: CHANGE_MESSAGE,
+    attempts: LIST_ATTEMPTS,
+  },
 };
 
 type Scalar = string | number | boolean | Date | null;
 type Value = Exclude<Scalar, Date> | Scalar[];
 
-/** The values of each statement for messages that are there, or for `accept` as many that are not. */
+/** The values of each statement for messages that are there, or for `accept…` as many that are not. */
 function valuesOf(name: keyof typeof statements, batch: readonly Message[]): Value[] {
   const ids = batch.map(({ id }) => id);
   const all = <T>(value: T) => batch.map(() => value);
   const tokens = batch.map(() => randomUUID());
   const [first = ''] = ids;
   switch (name) {
-    case 'accept': {
+    case 'accept':
+    case 'acceptAny': {
       const others = batch.map(() => aMessage().id);
       const none = all(null);
-      return [
-        others,
-        all('acct_1'),
-        all('hello'),
-        all(SENT_AT),
-        none,
-        none,
-        none,
-        none,
-        none,
-        none,
-        'queued',
-        all('handler'),
-      ];
+      const plain = [others, all('acct_1'), all('hello'), all(SENT_AT), none, none, none, none, none, none, 'queued'];
+      return name === 'accept' ? plain : [...plain, all('webhooks'), none, others, all('ep_1')];
     }
     case 'claim':
       return [ids, all(0), tokens, all(45_000)];
@@ -136,7 +132,7 @@ describe('Plans of what is done for every message', () => {
     const batch = messages(50, { accountId: 'acct_1' });
     await store.commit(...batch);
     const plans = await database.transaction((client) => keptPlans(client, batch));
-    expect(plans).toEqual({ accept: [], claim: [], settle: [], change: [], attempts: [] });
+    expect(plans).toEqual({ accept: [], acceptAny: [], claim: [], settle: [], change: [], attempts: [] });
   });
 
   it('are made once for each connection, however few messages a batch has', async () => {

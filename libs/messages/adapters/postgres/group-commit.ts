@@ -11,7 +11,7 @@ import { NO_ENDPOINT } from '../../application/delivery-targets.js';
 import { BATCH_BYTES, type OnCommitted } from '../../application/outbox.js';
 import { bytesOf, type Message } from '../../domain/message.js';
 import { INITIAL_STATUS } from '../../domain/message-status.js';
-import { ADD_MESSAGES } from './add-messages.sql.js';
+import { ADD_HANDLER_MESSAGES, ADD_MESSAGES } from './add-messages.sql.js';
 import { resultsOfUsedKeys, type KeyResult, type Request } from './idempotency-keys.js';
 
 /** The minimum time that a request waits for the first one with its key. */
@@ -123,7 +123,6 @@ export class GroupCommit {
   /** @returns the ids of the messages that were stored: all but those whose key was used before */
   private async store(requests: Request[]): Promise<Set<string>> {
     const rows = requests.flatMap(rowsOf);
-    const deliveries = requests.flatMap(deliveriesOf);
     const values = [
       rows.map(({ state }) => state.id),
       rows.map(({ state }) => state.accountId),
@@ -136,12 +135,10 @@ export class GroupCommit {
       rows.map(({ batch }) => batch),
       rows.map(({ state }) => state.deliverAt),
       INITIAL_STATUS,
-      rows.map(({ state }) => state.delivery),
-      rows.map(({ failureReason }) => failureReason),
-      deliveries.map(({ id }) => id),
-      deliveries.map(({ endpointId }) => endpointId),
     ];
-    const entries = await this.database.prepared<Entry>('accept', ADD_MESSAGES, values);
+    const entries = await (requests.every(({ first }) => first.hasJob)
+      ? this.database.prepared<Entry>('accept', ADD_HANDLER_MESSAGES, values)
+      : this.database.prepared<Entry>('accept any', ADD_MESSAGES, [...values, ...valuesOfOthers(requests, rows)]));
     const all = requests.flatMap(({ messages }) => messages);
     for (const { id, message_ids, for_sweeper } of entries) {
       if (id === null || for_sweeper === true) continue;
@@ -164,6 +161,17 @@ function rowsOf({ first, messages, idempotency, targets }: Request) {
     const row = { state, head, failureReason };
     return state.id === first.id ? { ...row, record: idempotency, batch } : { ...row, record: null, batch: null };
   });
+}
+
+/** What messages that are not for handlers have besides the rest. */
+function valuesOfOthers(requests: readonly Request[], rows: readonly ReturnType<typeof rowsOf>[number][]) {
+  const deliveries = requests.flatMap(deliveriesOf);
+  return [
+    rows.map(({ state }) => state.delivery),
+    rows.map(({ failureReason }) => failureReason),
+    deliveries.map(({ id }) => id),
+    deliveries.map(({ endpointId }) => endpointId),
+  ];
 }
 
 function deliveriesOf({ first, messages, targets }: Request) {
