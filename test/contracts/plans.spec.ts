@@ -13,7 +13,7 @@ import { PostgresStore } from './postgres-store.js';
 const statements = {
   ...{
     accept: ADD_HANDLER_MESSAGES,
-    acceptAny: ADD_MESSAGES,
+    accept_any: ADD_MESSAGES,
     claim: CLAIM,
     settle: SETTLE,
     change: CHANGE_MESSAGE,
@@ -32,7 +32,7 @@ function valuesOf(name: keyof typeof statements, batch: readonly Message[]): Val
   const [first = ''] = ids;
   switch (name) {
     case 'accept':
-    case 'acceptAny': {
+    case 'accept_any': {
       const others = batch.map(() => aMessage().id);
       const none = all(null);
       const plain = [others, all('acct_1'), all('hello'), all(SENT_AT), none, none, none, none, none, none, 'queued'];
@@ -132,7 +132,7 @@ describe('Plans of what is done for every message', () => {
     const batch = messages(50, { accountId: 'acct_1' });
     await store.commit(...batch);
     const plans = await database.transaction((client) => keptPlans(client, batch));
-    expect(plans).toEqual({ accept: [], acceptAny: [], claim: [], settle: [], change: [], attempts: [] });
+    expect(plans).toEqual({ accept: [], accept_any: [], claim: [], settle: [], change: [], attempts: [] });
   });
 
   it('are made once for each connection, however few messages a batch has', async () => {
