@@ -113,9 +113,13 @@ export const END_MESSAGES = `
   WHERE m.id = ended.id AND m.status = '${TRANSITIONS.deliver.from}' AND m.delivery = 'webhooks'
     AND NOT EXISTS (SELECT FROM sluice.endpoint_deliveries d WHERE d.message_id = m.id AND due_at IS NOT NULL)`;
 
-/** Whether a message `m` has not reached one of these endpoints yet. */
-const lacks = (m: string, endpoint: string): string => `NOT EXISTS (
-  SELECT FROM sluice.attempts a WHERE a.message_id = ${m}.id AND a.target = ${endpoint} AND a.outcome = 'delivered')`;
+/**
+ * Whether a message `m` has not reached one of these endpoints yet. As a condition, the outcome would let the planner read
+ * the index of all attempts that have delivered something.
+ */
+const lacks = (m: string, endpoint: string): string => `(
+  SELECT bool_or(a.outcome = 'delivered') FROM sluice.attempts a
+  WHERE a.message_id = ${m}.id AND a.target = ${endpoint}) IS NOT TRUE`;
 
 /** What becomes of the status of a message `m` that is retried, when no endpoint of the array is left to reach. */
 export const hasNoEndpoint = (m: string, endpoints: string): string => `(
