@@ -4,6 +4,7 @@ import type { Settings } from '#platform/settings.js';
 import type { Consumer } from './adapters/bullmq/consumer.js';
 import type { PostgresMessages } from './adapters/postgres/postgres-messages.js';
 import type { ApplyRetention } from './application/apply-retention.js';
+import type { CurrentQueue } from './application/current-queue.js';
 import type { JobFollower } from './application/job-follower.js';
 import type { OutboxRelay } from './application/outbox-relay.js';
 import type { Recovery } from './application/recovery.js';
@@ -23,6 +24,7 @@ export class Lifecycle implements OnApplicationBootstrap, BeforeApplicationShutd
     private readonly space: SpaceWatch,
     private readonly relay: OutboxRelay,
     private readonly reconciler: Reconciler,
+    private readonly currentQueue: CurrentQueue,
     private readonly recovery: Recovery,
     private readonly retention: ApplyRetention,
     private readonly follower: JobFollower,
@@ -35,7 +37,9 @@ export class Lifecycle implements OnApplicationBootstrap, BeforeApplicationShutd
     this.relay.startSweeping();
     this.cap.start();
     await this.space.start();
-    this.reconciler.start(this.settings.reconcileIntervalMs, () => this.clockWatch.isRight);
+    this.reconciler.start(this.settings.reconcileIntervalMs, () => {
+      return this.clockWatch.isRight && this.currentQueue.isCurrent;
+    });
     this.recovery.start(RECOVER_EVERY_MS);
     this.retention.start();
     this.follower.start(FOLLOW_EVERY_MS);

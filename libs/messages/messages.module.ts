@@ -28,6 +28,7 @@ import { StorageMonitor } from './adapters/monitoring/storage-monitor.js';
 import { addStoreGauges } from './adapters/monitoring/store-metrics.js';
 import { outboxBacklog } from './adapters/postgres/outbox-backlog.js';
 import { PostgresBacklogs } from './adapters/postgres/postgres-backlogs.js';
+import { PostgresCurrentQueue } from './adapters/postgres/postgres-current-queue.js';
 import { PostgresDeliveries } from './adapters/postgres/postgres-deliveries.js';
 import { PostgresMessages } from './adapters/postgres/postgres-messages.js';
 import { PostgresOutbox } from './adapters/postgres/postgres-outbox.js';
@@ -40,6 +41,7 @@ import { reconcilerStatus } from './adapters/postgres/reconciler-status.js';
 import { ApplyRetention } from './application/apply-retention.js';
 import { Backlogs } from './application/backlogs.js';
 import { CancelMessage } from './application/cancel-message.js';
+import { CurrentQueue } from './application/current-queue.js';
 import { DeliverMessage } from './application/deliver-message.js';
 import { Deliveries } from './application/deliveries.js';
 import { DeliveryQueue } from './application/delivery-queue.js';
@@ -72,7 +74,7 @@ import { StrayMessages } from './application/stray-messages.js';
 import { Lifecycle } from './lifecycle.js';
 
 /** The providers that apps look up. */
-export { ClockWatch, Consumer, QueueConnection, QueuePages, StrayMessages };
+export { ClockWatch, Consumer, CurrentQueue, QueueConnection, QueueContents, QueuePages, StrayMessages };
 
 /** On connections of their own: whatever accounts read, the others are free for what they send. */
 const reads: FactoryProvider = {
@@ -90,7 +92,10 @@ const reads: FactoryProvider = {
 
 /** What depends on where the jobs are. */
 function queue(redisUrl: string | null, { asynchronousCommit = false, mustReach = false }): Provider[] {
-  return redisUrl === null ? postgresQueue(asynchronousCommit) : redisQueue(redisUrl, mustReach);
+  return [
+    provideAs(CurrentQueue, PostgresCurrentQueue, [Database]),
+    ...(redisUrl === null ? postgresQueue(asynchronousCommit) : redisQueue(redisUrl, mustReach)),
+  ];
 }
 
 /** Parts of the settings that constructors take. */
@@ -122,7 +127,7 @@ const core: Provider[] = [
   provideAs(Backlogs, PostgresBacklogs, [Reads]),
   provideAs(StorageLedger, PostgresStorageLedger, [Database]),
   provideAs(Partitions, PostgresPartitions, [Database]),
-  provide(BullMqDeliveryQueue, [QueueConnection, WORKER]),
+  provide(BullMqDeliveryQueue, [QueueConnection, WORKER, CurrentQueue]),
   { provide: DeliveryQueue, useExisting: BullMqDeliveryQueue },
   provide(QueuePages, [QueueConnection]),
   provide(OutboxRelay, [Outbox, DeliveryQueue, RelayMonitor]),
@@ -143,25 +148,29 @@ const core: Provider[] = [
     provide: Recovery,
     useFactory: (
       queue: QueueContents,
+      currentQueue: CurrentQueue,
       walk: Walk,
       reconciler: Reconciler,
       turn: ReconcilerTurn,
       monitor: ReconcilerMonitor,
-    ) => new Recovery(queue, walk, () => reconciler.requeueStrays(), turn, monitor),
-    inject: [QueueContents, Walk, Reconciler, ReconcilerTurn, ReconcilerMonitor],
+    ) => new Recovery(queue, currentQueue, walk, () => reconciler.requeueStrays(), turn, monitor),
+    inject: [QueueContents, CurrentQueue, Walk, Reconciler, ReconcilerTurn, ReconcilerMonitor],
   },
   provide(JobFollower, [JobEvents, Deliveries, ReconcilerMonitor]),
   provide(ApplyRetention, [Partitions, RETENTION_DAYS, RetentionMonitor]),
   {
     provide: 'metrics of the store',
-    useFactory: (metrics: Metrics, queue: QueueConnection) => {
+    useFactory: (metrics: Metrics, queue: QueueConnection, current: CurrentQueue) => {
       addStoreGauges(metrics, {
         backlog: outboxBacklog,
         depth: (database) => queue.depth(database),
         reconciler: reconcilerStatus,
       });
+      metrics.gauge('sluice_queue_replaced', 'Whether processes that started later have another queue', () =>
+        Number(!current.isCurrent),
+      );
     },
-    inject: [Metrics, QueueConnection],
+    inject: [Metrics, QueueConnection, CurrentQueue],
   },
 ];
 
@@ -198,6 +207,7 @@ const lifecycle = [
   SpaceWatch,
   OutboxRelay,
   Reconciler,
+  CurrentQueue,
   Recovery,
   ApplyRetention,
   JobFollower,
@@ -219,7 +229,7 @@ export class MessagesModule {
       module: MessagesModule,
       controllers: [MessagesController],
       providers: [...queue(redisUrl, {}), ...core, ...useCases, provide(Lifecycle, [...lifecycle])],
-      exports: [ClockWatch, QueueConnection, QueuePages, GetMessageUsage],
+      exports: [ClockWatch, CurrentQueue, QueueConnection, QueuePages, GetMessageUsage],
     };
   }
 
@@ -242,7 +252,7 @@ export class MessagesModule {
         ...(isModule(handler) ? [] : [handlerProvider]),
         provide(Lifecycle, [...lifecycle, Consumer]),
       ],
-      exports: [ClockWatch, QueueConnection, QueuePages, Consumer],
+      exports: [ClockWatch, CurrentQueue, QueueConnection, QueuePages, Consumer],
     };
   }
 
@@ -251,7 +261,7 @@ export class MessagesModule {
     return {
       module: MessagesModule,
       providers: queue(redisUrl, { mustReach: true }),
-      exports: [StrayMessages],
+      exports: [CurrentQueue, QueueContents, StrayMessages],
     };
   }
 }

@@ -1,8 +1,10 @@
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { BullMqDeliveryQueue } from '#messages/adapters/bullmq/bullmq-delivery-queue.js';
 import { PostgresQueueContents } from '#messages/adapters/bullmq/postgres/postgres-queue-contents.js';
 import { RedisQueueContents } from '#messages/adapters/bullmq/redis/redis-queue-contents.js';
 import { WORKER_NAME } from '#messages/adapters/bullmq/delivery-job.js';
+import { PostgresCurrentQueue } from '#messages/adapters/postgres/postgres-current-queue.js';
 import { PostgresWalk } from '#messages/adapters/postgres/postgres-walk.js';
 import type { QueueContents } from '#messages/application/queue-contents.js';
 import { NO_TURN } from '#messages/application/fair-scheduler.js';
@@ -12,7 +14,7 @@ import { RedisUnreachable, requireUsableRedis } from '#platform/redis/usable-red
 import { aClaim, aMessage, messages } from '../support/messages.js';
 import { NO_REDIS, TestRedis } from '../support/redis.js';
 import { describeUnless } from '../support/skipping.js';
-import { openBullMq } from './bullmq-process.js';
+import { openBullMq, POLICY } from './bullmq-process.js';
 import { openReconciling, openReconcilingOnRedis } from './reconciling-process.js';
 
 const HOUR_MS = 3_600_000;
@@ -24,7 +26,10 @@ describeUnless(NO_REDIS)('A queue on Redis', () => {
     parts = await openReconcilingOnRedis();
     contents = new RedisQueueContents(parts.database, parts.queue.connection);
   });
-  beforeEach(() => parts.reset());
+  beforeEach(async () => {
+    await parts.reset();
+    await parts.store.sql(`DELETE FROM sluice.installation WHERE name = 'current_queue'`);
+  });
   afterAll(() => parts.close());
 
   const recoveryOf = (
@@ -33,19 +38,22 @@ describeUnless(NO_REDIS)('A queue on Redis', () => {
   ) => {
     const reports: unknown[] = [];
     const observer = {
+      currentQueueChanged: (isOurs: boolean) => reports.push(isOurs ? 'current' : 'replaced'),
       recovering: () => reports.push('recovering'),
       recovered: () => reports.push('recovered'),
       recoveryFailed: (error: unknown) => reports.push(error),
     };
     const reconciler = newReconciler();
-    const recovery = new Recovery(queue, new PostgresWalk(database), () => reconciler.requeueStrays(), turn, observer);
-    return { recovery, reports };
+    const current = new PostgresCurrentQueue(database);
+    const walk = new PostgresWalk(database);
+    const recovery = new Recovery(queue, current, walk, () => reconciler.requeueStrays(), turn, observer);
+    return { recovery, reports, current };
   };
 
   it('has another identity after it lost its keys or was restarted, and only then', async () => {
     const { redis } = parts.queue;
     const seen = [await contents.identity(), await contents.identity()];
-    expect(seen[1]).toBe(seen[0]);
+    expect(seen[1]).toEqual(seen[0]);
     await redis.run((client) => client.flushall());
     seen.push(await contents.identity());
     await redis.kill();
@@ -58,7 +66,8 @@ describeUnless(NO_REDIS)('A queue on Redis', () => {
       ),
     );
     seen.push(await contents.identity());
-    expect(new Set(seen).size).toBe(3);
+    expect(new Set(seen.map((identity) => identity.contents)).size).toBe(3);
+    expect(new Set(seen.map(({ dataSet }) => dataSet)).size).toBe(3);
   });
 
   it('gets all open messages back after it has lost them, whatever the walk was doing, and no others', async () => {
@@ -86,6 +95,27 @@ describeUnless(NO_REDIS)('A queue on Redis', () => {
     expect(reports).toEqual(['recovering', 'recovered']);
     await relay.sweep(0);
     expect([...(await bullmq.jobs()).keys()].sort()).toEqual(open.map(({ id }) => id).sort());
+  });
+
+  it('adds no jobs and requeues no messages while another queue is the current one', async () => {
+    const { store, bullmq, database } = parts;
+    const { recovery, reports, current } = recoveryOf(contents, parts);
+    const queue = new BullMqDeliveryQueue(bullmq.connection, POLICY, current);
+    for (let check = 0; check < 4; check++) await recovery.check();
+    reports.length = 0;
+    await new PostgresCurrentQueue(database).check('another');
+    await new PostgresWalk(database).setContents('another');
+    const message = aMessage();
+    await store.put(message);
+    for (let check = 0; check < 3; check++) await recovery.check();
+    expect(reports).toEqual(['replaced']);
+    expect(await store.entries()).toEqual([]);
+    await expect(queue.add([message])).rejects.toMatchObject({ code: 'unavailable' });
+    await new PostgresCurrentQueue(database).check((await contents.identity()).dataSet);
+    for (let check = 0; check < 4; check++) await recovery.check();
+    expect(reports).toEqual(['replaced', 'current', 'recovering', 'recovered']);
+    expect(await store.entries()).toHaveLength(1);
+    await queue.add([message]);
   });
 
   it.each(['Redis', 'PostgreSQL'])('on %s: recovers only when the outbox is short enough to look', async (store) => {

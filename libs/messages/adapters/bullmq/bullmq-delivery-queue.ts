@@ -1,3 +1,5 @@
+import { DomainError } from '#kernel/domain-error.js';
+import type { CurrentQueue } from '../../application/current-queue.js';
 import { DeliveryQueue } from '../../application/delivery-queue.js';
 import { FairScheduler } from '../../application/fair-scheduler.js';
 import type { Message } from '../../domain/message.js';
@@ -17,12 +19,14 @@ export class BullMqDeliveryQueue extends DeliveryQueue {
   constructor(
     private readonly connection: QueueConnection,
     private readonly policy: RetryPolicy,
+    private readonly currentQueue: Pick<CurrentQueue, 'isCurrent'> = { isCurrent: true },
   ) {
     super();
   }
 
   async add(messages: readonly Message[]): Promise<void> {
     if (messages.length === 0) return;
+    if (!this.currentQueue.isCurrent) throw new DomainError('unavailable', 'Another queue is the current one.');
     const { maxAttempts: attempts, backoffMs } = this.policy;
     const backoff = { type: 'exponential', delay: backoffMs, jitter: 0.5 };
     await this.refreshTurn();

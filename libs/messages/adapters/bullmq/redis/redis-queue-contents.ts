@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Database } from '#platform/database/database.js';
-import { QueueContents } from '../../../application/queue-contents.js';
+import { QueueContents, type QueueIdentity } from '../../../application/queue-contents.js';
 import { TAKE_OVER } from '../postgres/left-jobs.sql.js';
 import type { RedisQueueConnection } from './redis-queue-connection.js';
 
@@ -16,14 +16,15 @@ export class RedisQueueContents extends QueueContents {
    * An id in Redis, which is gone when Redis has come back empty, and one of the server's run: after a restart, the
    * newest jobs may be missing.
    */
-  async identity(): Promise<string> {
+  async identity(): Promise<QueueIdentity> {
     const key = this.connection.key('sluice-contents');
     const [id, info] = await this.connection.ask<[string | null, string]>((pipeline) =>
       pipeline.get(key).info('server'),
     );
     // Not always: a Redis without memory refuses to.
     if (id === null) await this.connection.redis.set(key, randomUUID(), 'NX');
-    return id === null ? this.identity() : `redis ${id} ${/^run_id:(\w+)/m.exec(info)?.[1] ?? ''}`;
+    if (id === null) return this.identity();
+    return { dataSet: id, contents: `redis ${id} ${/^run_id:(\w+)/m.exec(info)?.[1] ?? ''}` };
   }
 
   async takeOver(): Promise<boolean> {
