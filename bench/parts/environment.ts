@@ -1,6 +1,7 @@
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Queue } from 'bullmq';
 import pg from 'pg';
 import { EmbeddedPostgres } from '../../apps/dev/embedded-postgres/embedded-postgres.js';
 import { migrateSchema } from '../../apps/schema.js';
@@ -10,6 +11,8 @@ import type { Program } from './program.js';
 import { BenchRedis } from './redis.js';
 
 const TEMPLATE = 'migrated';
+/** The default of QUEUE_NAME. */
+const QUEUE = 'messages';
 
 /** A target that runs in a benchmark environment. */
 interface Startable<Started extends Stoppable> {
@@ -84,6 +87,11 @@ export class BenchEnvironment {
     return runLoad(load, server, watched, generators, this.log('generator'));
   }
 
+  /** The servers that a database uses, by name. */
+  servers({ redisUrl }: BenchDatabase): Watched {
+    return { PostgreSQL: this.postgresPid, ...(redisUrl !== null && this.redis && { Redis: this.redis.pid }) };
+  }
+
   get postgresPid(): number {
     return this.postgres.pid;
   }
@@ -95,14 +103,15 @@ export class BenchEnvironment {
 
   /**
    * Creates a database.
+   * @param redisUrl of the Redis that has its queue; null if it has it itself
    * @param from `migrated` has Sluice's schema and no rows; `template0` is empty
    */
-  async database(from: 'migrated' | 'template0' = TEMPLATE): Promise<BenchDatabase> {
+  async database(redisUrl: string | null = null, from: 'migrated' | 'template0' = TEMPLATE): Promise<BenchDatabase> {
     const name = `bench_${++this.created}`;
     await this.admin.query(`CREATE DATABASE ${name} TEMPLATE ${from}`);
     // Pending writes of the previous database must not disturb this measurement.
     await this.admin.query('CHECKPOINT');
-    return new BenchDatabase(urlOf(this.postgres.url, name), () =>
+    return new BenchDatabase(urlOf(this.postgres.url, name), redisUrl, () =>
       this.admin.query(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`),
     );
   }
@@ -127,6 +136,7 @@ export class BenchDatabase {
 
   constructor(
     readonly url: string,
+    readonly redisUrl: string | null,
     private readonly dropDatabase: () => Promise<unknown>,
   ) {
     this.pool = pool(url, 2);
@@ -134,6 +144,15 @@ export class BenchDatabase {
 
   async rows<Row extends pg.QueryResultRow>(text: string, values: readonly unknown[] = []): Promise<Row[]> {
     return (await this.pool.query<Row>(text, [...values])).rows;
+  }
+
+  /** Jobs in Sluice's queue. */
+  async jobs(): Promise<number> {
+    if (this.redisUrl === null) return this.number('SELECT count(*) FROM bullmq.job');
+    const queue = new Queue(QUEUE, { connection: { url: this.redisUrl } });
+    const counts = await queue.getJobCounts();
+    await queue.close();
+    return Object.values(counts).reduce((sum, count) => sum + count, 0);
   }
 
   /** Runs a query that returns a single number. */
