@@ -152,6 +152,19 @@ describeUnless(NO_REDIS)('A queue on Redis', () => {
     expect(await reconcile()).toEqual([{ requeued: 1, followed: 0 }]);
   });
 
+  it('publishes the jobs of our processes apart from those that it follows', async () => {
+    const { bullmq, queue } = parts;
+    const lengths = () =>
+      Promise.all(['events', 'sluice-events'].map((name) => queue.connection.redis.xlen(queue.connection.key(name))));
+    await bullmq.queue.add(messages(1));
+    await (await bullmq.take({ name: WORKER_NAME }))?.complete();
+    const [followed, ours] = await lengths();
+    expect([followed, ours]).toEqual([0, expect.any(Number)]);
+    await bullmq.queue.add(messages(1));
+    await (await bullmq.take())?.complete();
+    expect((await lengths())[0]).toBeGreaterThan(0);
+  });
+
   it('gives up turns of retries whose jobs are gone', async () => {
     const { redis } = parts.queue.connection;
     const prioritized = parts.queue.connection.key('prioritized');

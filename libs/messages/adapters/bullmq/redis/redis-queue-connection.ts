@@ -1,10 +1,18 @@
 import { once } from 'node:events';
-import { createRedisBackend, Queue, withBackend, type RedisQueueBackend, type Worker } from 'bullmq';
+import {
+  createRedisBackend,
+  Queue,
+  withBackend,
+  type RedisQueueBackend,
+  type Worker,
+  type WorkerOptions,
+} from 'bullmq';
 import type { Redis, RedisOptions } from 'ioredis';
 import { asUnavailable } from '#platform/database/errors.js';
 import { connectRedis } from '#platform/redis/connect-redis.js';
 import { isRedisUnavailable } from '#platform/redis/errors.js';
 import { NO_TURN, type FairScheduler } from '../../../application/fair-scheduler.js';
+import { WORKER_NAME } from '../delivery-job.js';
 import { MemoryWatch } from './memory-watch.js';
 import { QueueConnection, rethrowAsRefused, type Processor, type WorkerSettings } from '../queue-connection.js';
 
@@ -22,6 +30,8 @@ const WORKER: RedisOptions = {
   maxRetriesPerRequest: null,
   connectTimeout: 3_000,
   socketTimeout: 15_000,
+  // What the jobs of one moment need is sent, and answered, together; so they reach PostgreSQL together as well.
+  enableAutoPipelining: true,
   connectionName: 'sluice-worker',
 };
 
@@ -61,6 +71,7 @@ export class RedisQueueConnection extends QueueConnection {
     this.queue.on('error', () => undefined);
     this.memory = new MemoryWatch(() => this.redis.info('memory'), onEviction);
     this.keepMemory();
+    publishApart(this.queue.getBackend());
   }
 
   get isUp(): boolean {
@@ -192,11 +203,24 @@ export class RedisQueueConnection extends QueueConnection {
   }
 }
 
+/**
+ * Publishes the events of our processes in a stream of their own. The followers read that of the others, all of it, and
+ * several times.
+ */
+function publishApart(backend: Pick<RedisQueueBackend, 'keys' | 'toKey'>): void {
+  const events = backend.toKey('sluice-events');
+  // BullMQ has copied the keys for its most frequent command.
+  const { moveToFinishedKeys: copied } = backend as unknown as { moveToFinishedKeys: (string | undefined)[] };
+  copied[copied.indexOf(backend.keys.events)] = events;
+  backend.keys.events = events;
+}
+
 const rethrow = rethrowAsRefused('Redis', isRedisUnavailable);
 
 /** For workers of a Redis that is full, starting or read-only. */
 function createPatientBackend(...args: Parameters<typeof createRedisBackend>): RedisQueueBackend {
   const backend = createRedisBackend(...args);
+  if ((args[1] as WorkerOptions).name === WORKER_NAME) publishApart(backend);
   const moveToActive = backend.moveToActive.bind(backend);
   const moveToCompleted = backend.moveToCompleted.bind(backend);
   const moveToFailed = backend.moveToFailed.bind(backend);
