@@ -5,7 +5,9 @@ const LONG = [
   'test/architecture/format\\.',
   'test/bench/',
   'test/container/',
-  'test/faults/(clocks|database-away|foreign-worker|killed|program-killed|redis|retention|rolling-restart|tracing|verify)\\.',
+  'test/docs/serving-pages\\.',
+  'test/faults/(bad-handlers|clocks|database-away|foreign-worker|killed|poison|program-killed|redis)\\.',
+  'test/faults/(retention|rolling-restart|tracing|verify)\\.',
 ];
 
 const args = process.argv.slice(2);

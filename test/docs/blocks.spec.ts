@@ -7,13 +7,13 @@ import { parseAllDocuments } from 'yaml';
 import { createTestDatabase } from '../support/database.js';
 import { ROOT } from '../support/processes.js';
 import { parseExample } from './compare.js';
-import { anchorsOf, pagePaths, readPage, type Block, type Page } from './page.js';
+import { anchorsOf, readPages, type Block, type Page } from './page.js';
 
 interface Versions {
   readonly dependencies: Readonly<Record<string, string>>;
 }
 
-const pages = pagePaths().map(readPage);
+const pages = readPages();
 
 const blocks = pages.flatMap((page) => page.blocks);
 const NODE_CHECK = ['--input-type=module', '--check'];

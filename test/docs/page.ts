@@ -33,6 +33,11 @@ export function pagePaths(): string[] {
   return [...readdirSync(ROOT), ...below].filter((path) => path.endsWith('.md')).sort();
 }
 
+/** All of them. */
+export function readPages(): Page[] {
+  return pagePaths().map(readPage);
+}
+
 export function readPage(path: string): Page {
   return parsePage(path, readFileSync(join(ROOT, path), 'utf8'));
 }

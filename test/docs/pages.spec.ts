@@ -1,48 +1,33 @@
-import { pagePaths, readPage, type Page } from './page.js';
-import { hasCommands, runPage, startsServices } from './run-page.js';
+import { pagesWithCommands, runPage } from './run-page.js';
+import { readPages } from './page.js';
 import type { Shell } from './shell.js';
 import { Stage } from './stage.js';
 
 const DEADLINE = 600_000;
-const pages = pagePaths().map(readPage);
 
-/** One `npm start` for all pages that start no services. */
-let shared: Promise<{ readonly stage: Stage; readonly shell: Shell }> | undefined;
-
-async function startShared() {
-  const stage = await Stage.clone();
-  const shell = await stage.openShell();
-  await shell.serve('npm start', 'Sluice is ready');
-  return { stage, shell };
-}
-
-async function runOnOwnStage(page: Page): Promise<void> {
-  const stage = await Stage.clone();
-  await runPage(page, stage).finally(() => stage.remove());
-}
-
-describe('The commands of a page', () => {
+describe('The commands of a page that starts no services, on one `npm start` for all,', () => {
+  let stage: Stage;
+  let shell: Shell;
+  beforeAll(async () => {
+    stage = await Stage.clone();
+    shell = await stage.openShell();
+    await shell.serve('npm start', 'Sluice is ready');
+  }, DEADLINE);
   afterAll(async () => {
-    const running = await shared;
-    await running?.shell.close();
-    await running?.stage.remove();
+    await shell.close();
+    await stage.remove();
   }, DEADLINE);
 
-  // Concurrent, since pages mostly wait for programs.
-  it.concurrent.each(pages.filter(hasCommands).map((page) => [page.path, page] as const))(
+  it.each(pagesWithCommands({ startServices: false }))(
     'work: %s',
-    async (_path, page) => {
-      if (startsServices(page)) return runOnOwnStage(page);
-      const { stage } = await (shared ??= startShared());
-      await runPage(page, await stage.withNewAccount(page.path));
-    },
+    async (path, page) => runPage(page, await stage.withNewAccount(path)),
     DEADLINE,
   );
+});
 
-  it('are run, or the page gives a reason', () => {
-    const skipped = pages.flatMap(({ blocks }) => blocks.filter(({ marks }) => marks['not run'] !== undefined));
-    const list = skipped.map(({ page, line, marks }) => `${page}:${line}: ${marks['not run'] ?? ''}`);
-    process.stdout.write(`Not run:\n${list.join('\n')}\n`);
-    expect(skipped.filter(({ marks }) => !/^\S.{9,}/.test(marks['not run'] ?? ''))).toEqual([]);
-  });
+it('The commands of a page are run, or the page gives a reason', () => {
+  const skipped = readPages().flatMap(({ blocks }) => blocks.filter(({ marks }) => marks['not run'] !== undefined));
+  const list = skipped.map(({ page, line, marks }) => `${page}:${line}: ${marks['not run'] ?? ''}`);
+  process.stdout.write(`Not run:\n${list.join('\n')}\n`);
+  expect(skipped.filter(({ marks }) => !/^\S.{9,}/.test(marks['not run'] ?? ''))).toEqual([]);
 });

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { difference } from './compare.js';
-import type { Block, Page } from './page.js';
+import { readPages, type Block, type Page } from './page.js';
 import type { Shell } from './shell.js';
 import type { Stage } from './stage.js';
 
@@ -9,13 +9,12 @@ const OUTPUT_LANGUAGES = ['http', 'json', 'text'];
 /** How long a service may take to print the expected output. */
 const OUTPUT_TIMEOUT_MS = 30_000;
 
-export function hasCommands(page: Page): boolean {
-  return page.blocks.some(isCommand);
-}
-
-/** Whether a page starts its own services; other pages expect a running `npm start`. */
-export function startsServices(page: Page): boolean {
-  return page.blocks.some(({ marks }) => marks.serves !== undefined);
+/** The pages with commands, by their paths: those that start their own services, or those that expect a running `npm start`. */
+export function pagesWithCommands({ startServices }: { startServices: boolean }): (readonly [string, Page])[] {
+  return readPages()
+    .filter(({ blocks }) => blocks.some(isCommand))
+    .filter(({ blocks }) => blocks.some(({ marks }) => marks.serves !== undefined) === startServices)
+    .map((page) => [page.path, page]);
 }
 
 /**

@@ -26,5 +26,5 @@ await runJest(
   '--runInBand',
   '--testMatch',
   '**/test/{hostile,neighbours}/**/*.spec.ts',
-  '**/test/hostile/newcomers.ts',
+  '**/test/hostile/{newcomers,paying-accounts}.ts',
 );

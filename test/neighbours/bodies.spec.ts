@@ -31,7 +31,6 @@ describe('Clients that hold back the last byte of their bodies', () => {
     const p99 = `${alone.p99.toFixed()} and ${good.p99.toFixed()} ms`;
     process.stdout.write(`bodies of ${path}: ${grown} MiB more, p99 without and with them ${p99}\n`);
     expect(Object.keys(good.statuses)).toEqual(['202']);
-    expect(good.p50).toBeLessThan(10 * alone.p50 + 1_000);
     return { grown, statuses: clients.output.split('\n').slice(0, -1) };
   }
 

@@ -2,7 +2,7 @@ import TestSequencer from '@jest/test-sequencer';
 
 /** The longest first; below `test/`, without that folder. */
 const LONGEST = [
-  /docs.pages\./,
+  /docs.(serving-)?pages\./,
   /architecture.style\./,
   /npm-start\./,
   /(faults|neighbours|examples)./,

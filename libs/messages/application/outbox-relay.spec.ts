@@ -72,11 +72,11 @@ describe('OutboxRelay', () => {
     const release = queue.hold();
     send(aMessage());
     for (let entry = 0; entry < 4; entry++) send(...messages(400));
-    for (let entry = 0; entry < 5; entry++) send(...messages(4, { text: textOf() }));
+    for (let entry = 0; entry < 5; entry++) send(aMessage({ text: textOf() }));
     release();
     await gathering();
-    // Two entries of 400 fit, three would be more than 1,000; three of 1 MiB and 1 KiB fit, four would be more than 4 MiB.
-    expect(queue.calls).toEqual([1, 800, 800 + 3 * 4, 2 * 4]);
+    // Two entries of 400 fit, three would be more than 1,000; three of 256 KiB fit, four would be more than 1 MiB.
+    expect(queue.calls).toEqual([1, 800, 800 + 3, 2]);
     await gathering();
     send(...messages(2_200));
     await turn();
@@ -107,7 +107,7 @@ describe('OutboxRelay', () => {
     expect(queue.calls).toEqual([10, 1, 900, 600, 500]);
   });
 
-  it('keeps at most 32 MiB in memory; what is beyond stays in the outbox for the sweeper', async () => {
+  it('keeps at most 16 MiB in memory; what is beyond stays in the outbox for the sweeper', async () => {
     const { store, queue, relay, send } = relaying();
     const release = queue.hold();
     send(aMessage());
@@ -116,18 +116,18 @@ describe('OutboxRelay', () => {
     await gathering();
     await relay.close();
     const relayed = queue.jobs.size - 1;
-    expect(relayed * textOf().length).toBeLessThanOrEqual(32 * MEBIBYTE);
-    expect(relayed * textOf().length).toBeGreaterThan(30 * MEBIBYTE);
+    expect(relayed * textOf().length).toBeLessThanOrEqual(16 * MEBIBYTE);
+    expect(relayed * textOf().length).toBeGreaterThan(14 * MEBIBYTE);
     expect(store.entries.size).toBe(48 - relayed / 4);
   });
 
   it('accepts new entries again when what waited has left the memory', async () => {
     const { queue, send } = relaying();
     for (let round = 0; round < 3; round++) {
-      for (let entry = 0; entry < 30; entry++) send(...messages(4, { text: textOf() }));
+      for (let entry = 0; entry < 15; entry++) send(...messages(4, { text: textOf() }));
       await gathering();
     }
-    expect(queue.jobs.size).toBe(3 * 30 * 4);
+    expect(queue.jobs.size).toBe(3 * 15 * 4);
   });
 
   it('postpones a job that the queue refuses by a minute, and adds all others', async () => {

@@ -2,7 +2,7 @@ import { DomainError } from '#kernel/domain-error.js';
 import { PeriodicTask } from '#kernel/periodic-task.js';
 import { bytesOf, type Message } from '../domain/message.js';
 import type { DeliveryQueue } from './delivery-queue.js';
-import type { OnCommitted, Outbox, OutboxEntry } from './outbox.js';
+import { BATCH_BYTES, type OnCommitted, type Outbox, type OutboxEntry } from './outbox.js';
 
 /** What can fail. The outbox entries remain then. */
 export type RelayFault = 'relay_failed' | 'job_refused' | 'cleanup_failed' | 'sweep_failed';
@@ -16,11 +16,10 @@ export interface RelayObserver {
 }
 
 const LIMITS = {
-  /** Messages and bytes in one call of the queue. */
+  /** Messages in one call of the queue. */
   batchMessages: 1_000,
-  batchBytes: 4 * 1_048_576,
   /** Bytes that may wait in memory; further entries stay in the outbox for the sweeper. */
-  waitingBytes: 32 * 1_048_576,
+  waitingBytes: 16 * 1_048_576,
   /** Milliseconds from one call to the next. A call costs as much as some ten messages of it. */
   gatherMs: 10,
   /** Relayed entries are removed together, after this many milliseconds. */
@@ -29,7 +28,7 @@ const LIMITS = {
   sweepAgeMs: 2_000,
   /** Bounds how late a scheduled message is, plus the time to relay it. */
   sweepEveryMs: 250,
-  /** Milliseconds without a sweep after one that failed: each reads up to 4 MiB of messages. */
+  /** Milliseconds without a sweep after one that failed: each reads messages. */
   sweepAfterFaultMs: 1_000,
   /** Milliseconds until a job that the queue refused is tried again. */
   refusedDelayMs: 60_000,
@@ -112,7 +111,7 @@ export class OutboxRelay implements OnCommitted {
   private async gather(startedAt: number): Promise<void> {
     const restMs = LIMITS.gatherMs - (performance.now() - startedAt);
     const waiting = this.waiting.reduce((sum, { messages }) => sum + messages.length, 0);
-    const isFull = waiting >= LIMITS.batchMessages || this.waitingBytes >= LIMITS.batchBytes;
+    const isFull = waiting >= LIMITS.batchMessages || this.waitingBytes >= BATCH_BYTES;
     if (restMs <= 0 || isFull || this.closed) return;
     await new Promise<void>((resolve) => {
       const timer = setTimeout(resolve, restMs);
@@ -130,7 +129,7 @@ export class OutboxRelay implements OnCommitted {
     for (const entry of this.waiting) {
       messages += entry.messages.length;
       bytes += bytesOf(entry.messages);
-      if (count > 0 && (messages > LIMITS.batchMessages || bytes > LIMITS.batchBytes)) break;
+      if (count > 0 && (messages > LIMITS.batchMessages || bytes > BATCH_BYTES)) break;
       count++;
     }
     const batch = this.waiting.splice(0, count);

@@ -1,5 +1,11 @@
 import type { Message } from '../domain/message.js';
 
+/**
+ * About how many bytes of messages are stored, read or relayed at once. Texts of control characters become six times as
+ * long in the JSON of their jobs, of which a call of the queue has several copies.
+ */
+export const BATCH_BYTES = 1_048_576;
+
 /** Messages that were stored together and whose jobs may not be in the queue yet. */
 export interface OutboxEntry {
   readonly id: string;
@@ -15,8 +21,8 @@ export abstract class Outbox {
   abstract remove(ids: readonly string[]): Promise<void>;
 
   /**
-   * Passes entries to `relay` that have been due for `minAgeMs` or that only a sweeper relays, at most about 4 MiB of
-   * them, and removes those that were relayed. What could not be relayed is postponed without holding up the rest.
+   * Passes entries to `relay` that have been due for `minAgeMs` or that only a sweeper relays, at most about
+   * `BATCH_BYTES` of them, and removes those that were relayed. What could not be relayed is postponed without holding up the rest.
    * When nothing else is due, the next entries of accounts that are no longer suspended become due.
    * One process sweeps at a time; for the others there is nothing to do.
    * @param relay resolves to the ids of messages that can't be queued

@@ -1,4 +1,4 @@
-import { take, UNUSED, type Limits, type Windows } from './windows.js';
+import { take, UNUSED, WINDOW_MS, type Limits, type Windows } from './windows.js';
 
 export interface Simulation {
   readonly admitted: number;
@@ -34,7 +34,19 @@ export function simulate(
   return { admitted, refused, firstRefusedAt };
 }
 
-/** `perMinute` requests a minute for `minutes`, evenly spread. */
-export function* steady(perMinute: number, minutes: number): Generator<number> {
-  for (let index = 0; index < perMinute * minutes; index++) yield Math.floor((index * 60_000) / perMinute);
+/**
+ * The same for `perMinute` requests a minute for `minutes`, evenly spread. Those of a minute are counted at once, since
+ * windows then begin and end with a minute.
+ */
+export function simulateSteady(perMinute: number, minutes: number, limits: Limits): Simulation {
+  let windows: Windows = UNUSED;
+  let admitted = 0;
+  let firstRefusedAt: number | null = null;
+  for (let at = 0; at < minutes * WINDOW_MS.minute; at += WINDOW_MS.minute) {
+    const taken = take(windows, limits, perMinute, at);
+    windows = taken.windows;
+    admitted += taken.admitted;
+    if (taken.admitted < perMinute) firstRefusedAt ??= at + Math.floor((taken.admitted * WINDOW_MS.minute) / perMinute);
+  }
+  return { admitted, refused: perMinute * minutes - admitted, firstRefusedAt };
 }

@@ -1,10 +1,9 @@
-import { Outbox } from '#messages/application/outbox.js';
+import { BATCH_BYTES, Outbox } from '#messages/application/outbox.js';
 import { OPEN_STATUSES } from '#messages/domain/message-status.js';
 import type { Message } from '#messages/domain/message.js';
 import { after } from '../../support/messages.js';
 import type { InMemoryStore, StoredEntry } from './in-memory-store.js';
 
-const SWEEP_BYTES = 4 * 1_048_576;
 const REFUSED_DELAY_MS = 60_000;
 
 /** What the unit tests of the relay use; it keeps the contract that PostgresOutbox keeps. */
@@ -51,7 +50,7 @@ export class InMemoryOutbox extends Outbox {
       .filter(({ dueAt, forSweeper }) => dueAt <= (forSweeper ? now : after(-minAgeMs, now)))
       .filter((entry, index) => {
         for (const { state } of this.openMessages(entry)) bytes += Buffer.byteLength(state.text) + 256;
-        return index === 0 || bytes <= SWEEP_BYTES;
+        return index === 0 || bytes <= BATCH_BYTES;
       });
   }
 

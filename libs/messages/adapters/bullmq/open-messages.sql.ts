@@ -1,3 +1,4 @@
+import { BATCH_BYTES } from '../../application/outbox.js';
 import { OVERHEAD_BYTES } from '../../domain/message.js';
 import { OPEN_STATUSES } from '../../domain/message-status.js';
 
@@ -28,10 +29,10 @@ export const CONTINUE = `
 
 const BYTES = `octet_length(text) + ${OVERHEAD_BYTES}`;
 
-/** Inserts entries of about 4 MiB for the messages of the array that this names. */
+/** Inserts entries of about `BATCH_BYTES` for the messages of the array that this names. */
 export const insertEntries = (ids: string): string => `
   INSERT INTO sluice.outbox (message_ids, bytes, for_sweeper)
   SELECT array_agg(id), sum(bytes), true FROM (
-    SELECT id, ${BYTES} AS bytes, sum(${BYTES}) OVER (ORDER BY id) / 4194304 AS entry
+    SELECT id, ${BYTES} AS bytes, sum(${BYTES}) OVER (ORDER BY id) / ${BATCH_BYTES} AS entry
     FROM sluice.messages WHERE id = ANY (${ids})
   ) m GROUP BY entry`;

@@ -1,3 +1,4 @@
+import { BATCH_BYTES } from '../../application/outbox.js';
 import { TRANSITIONS } from '../../domain/message-status.js';
 import { BYTES } from './message-row.js';
 
@@ -17,7 +18,7 @@ export const CHANGE_MESSAGE = `
   SELECT updated_at, (SELECT id FROM entry) AS entry_id FROM moved`;
 
 /**
- * The next failed messages of an account, by id. Their outbox entries, of about 4 MiB each, are left to a sweeper,
+ * The next failed messages of an account, by id. Their outbox entries, of about `BATCH_BYTES` each, are left to a sweeper,
  * because the messages are not in memory. The account is a range for the reason that lists have.
  */
 export const RETRY_FAILED_MESSAGES = `
@@ -34,6 +35,6 @@ export const RETRY_FAILED_MESSAGES = `
   ), entries AS (
     INSERT INTO sluice.outbox (message_ids, bytes, for_sweeper)
     SELECT array_agg(id), sum(bytes), true
-    FROM (SELECT id, bytes, sum(bytes) OVER (ORDER BY id) / 4194304 AS entry FROM moved) m GROUP BY entry
+    FROM (SELECT id, bytes, sum(bytes) OVER (ORDER BY id) / ${BATCH_BYTES} AS entry FROM moved) m GROUP BY entry
   )
   SELECT count(*)::int AS count, max(id) AS last FROM moved`;

@@ -6,7 +6,7 @@ import type { Database } from '#platform/database/database.js';
 import { sqlState } from '#platform/database/errors.js';
 import type { BatchMetrics } from '#platform/management/batch-metrics.js';
 import type { AcceptedBatch, Idempotency } from '../../application/messages.js';
-import type { OnCommitted } from '../../application/outbox.js';
+import { BATCH_BYTES, type OnCommitted } from '../../application/outbox.js';
 import { bytesOf, type Message } from '../../domain/message.js';
 import { INITIAL_STATUS } from '../../domain/message-status.js';
 import { ADD_MESSAGES } from './add-messages.sql.js';
@@ -17,7 +17,7 @@ const KEY_WAIT_MS = 5_000;
 
 const LIMITS = {
   maxItems: 256,
-  maxBytes: 4 * 1_048_576,
+  maxBytes: BATCH_BYTES,
   maxWaiting: 10_000,
   maxWaitingBytes: 64 * 1_048_576,
   concurrency: 2,

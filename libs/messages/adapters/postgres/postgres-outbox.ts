@@ -1,11 +1,10 @@
 import type { Database } from '#platform/database/database.js';
-import { Outbox } from '../../application/outbox.js';
+import { BATCH_BYTES, Outbox } from '../../application/outbox.js';
 import type { Message } from '../../domain/message.js';
 import { OPEN_STATUSES } from '../../domain/message-status.js';
 import { toMessage, type MessageRow } from './message-row.js';
 
 const SWEEP_ENTRIES = 200;
-const SWEEP_BYTES = 4 * 1_048_576;
 const REFUSED_DELAY_MS = 60_000;
 
 // Entries that a process relays itself are left to a sweeper only when they have waited for too long.
@@ -63,7 +62,7 @@ export class PostgresOutbox extends Outbox {
              ORDER BY due_at, id LIMIT $2
            ) due
          ) counted WHERE total <= $3 OR total = bytes ORDER BY due_at, id`,
-        [minAgeMs, SWEEP_ENTRIES, SWEEP_BYTES],
+        [minAgeMs, SWEEP_ENTRIES, BATCH_BYTES],
       );
       if (entries.length === 0) return 0;
       const { rows } = await client.query<MessageRow>(

@@ -15,7 +15,7 @@ import { CurrentCaller, type Caller } from '#platform/http/caller.js';
 import { JsonBody } from '#platform/http/json-body.js';
 import { Field, Operation, Section } from '#platform/http/openapi/operation.js';
 import { PlanThrottlerStorage } from '../../plan-throttler-storage.js';
-import { simulate, steady } from '../../domain/simulate.js';
+import { simulate, simulateSteady } from '../../domain/simulate.js';
 import { WINDOW_MS, type WindowName } from '../../domain/windows.js';
 import { SIMULATION, USAGE, type SimulationView, type UsageView } from './usage-views.js';
 
@@ -137,6 +137,6 @@ export class UsageController {
         },
       ]);
     }
-    return { ...simulate(steady(perMinute, minutes), limits), limits };
+    return { ...simulateSteady(perMinute, minutes, limits), limits };
   }
 }

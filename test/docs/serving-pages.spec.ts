@@ -1,0 +1,14 @@
+import { pagesWithCommands, runPage } from './run-page.js';
+import { Stage } from './stage.js';
+
+describe('The commands of a page that starts its own services', () => {
+  // Concurrent, since pages mostly wait for programs.
+  it.concurrent.each(pagesWithCommands({ startServices: true }))(
+    'work: %s',
+    async (_path, page) => {
+      const stage = await Stage.clone();
+      await runPage(page, stage).finally(() => stage.remove());
+    },
+    600_000,
+  );
+});
