@@ -1,18 +1,16 @@
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Queue } from 'bullmq';
 import pg from 'pg';
 import { EmbeddedPostgres } from '../../apps/dev/embedded-postgres/embedded-postgres.js';
 import { migrateSchema } from '../../apps/schema.js';
 import type { Load } from '../load/request.js';
 import { runLoad, type LoadResult, type Watched } from '../load/run-load.js';
+import { openQueue } from '../baselines/ordinary/queue.js';
 import type { Program } from './program.js';
 import { BenchRedis } from './redis.js';
 
 const TEMPLATE = 'migrated';
-/** The default of QUEUE_NAME. */
-const QUEUE = 'messages';
 
 /** A target that runs in a benchmark environment. */
 interface Startable<Started extends Stoppable> {
@@ -149,7 +147,7 @@ export class BenchDatabase {
   /** Jobs in Sluice's queue. */
   async jobs(): Promise<number> {
     if (this.redisUrl === null) return this.number('SELECT count(*) FROM bullmq.job');
-    const queue = new Queue(QUEUE, { connection: { url: this.redisUrl } });
+    const queue = await openQueue(this.redisUrl, this.url);
     const counts = await queue.getJobCounts();
     await queue.close();
     return Object.values(counts).reduce((sum, count) => sum + count, 0);

@@ -13,11 +13,12 @@ import { provide, provideAs } from '#platform/provide.js';
 import type { Settings } from '#platform/settings.js';
 import type { Tracing } from '#platform/tracing/tracing.js';
 import { BullMqDeliveryQueue } from './adapters/bullmq/bullmq-delivery-queue.js';
-import { clockWatchOptions, Consumer } from './adapters/bullmq/consumer.js';
+import { Consumer } from './adapters/bullmq/consumer.js';
 import { QueueConnection } from './adapters/bullmq/queue-connection.js';
 import { postgresQueue } from './adapters/bullmq/postgres/postgres-queue.js';
 import { QueuePages } from './adapters/bullmq/queue-pages.js';
 import { redisQueue } from './adapters/bullmq/redis/redis-queue.js';
+import { clockWatchOptions } from './adapters/bullmq/shard-consumer.js';
 import { MessagesController } from './adapters/http/messages.controller.js';
 import { LoggingHandler } from './adapters/logging-handler.js';
 import { DeliveryMetrics } from './adapters/monitoring/delivery-metrics.js';
@@ -91,10 +92,10 @@ const reads: FactoryProvider = {
 };
 
 /** What depends on where the jobs are. */
-function queue(redisUrl: string | null, { asynchronousCommit = false, mustReach = false }): Provider[] {
+function queue(redis: Settings['redis'], { asynchronousCommit = false, mustReach = false }): Provider[] {
   return [
     provideAs(CurrentQueue, PostgresCurrentQueue, [Database]),
-    ...(redisUrl === null ? postgresQueue(asynchronousCommit) : redisQueue(redisUrl, mustReach)),
+    ...(redis === null ? postgresQueue(asynchronousCommit) : redisQueue(redis, mustReach)),
   ];
 }
 
@@ -224,17 +225,17 @@ function isModule(handler: MessageHandler | HandlerModule | null): handler is Ha
 @Module({})
 export class MessagesModule {
   /** Accepts messages over HTTP. */
-  static forApi({ redisUrl }: Settings): DynamicModule {
+  static forApi({ redis }: Settings): DynamicModule {
     return {
       module: MessagesModule,
       controllers: [MessagesController],
-      providers: [...queue(redisUrl, {}), ...core, ...useCases, provide(Lifecycle, [...lifecycle])],
+      providers: [...queue(redis, {}), ...core, ...useCases, provide(Lifecycle, [...lifecycle])],
       exports: [ClockWatch, CurrentQueue, QueueConnection, QueuePages, GetMessageUsage],
     };
   }
 
   /** @param handler a handler, or a module that exports one; null only logs deliveries */
-  static forWorker({ redisUrl }: Settings, handler: MessageHandler | HandlerModule | null): DynamicModule {
+  static forWorker({ redis }: Settings, handler: MessageHandler | HandlerModule | null): DynamicModule {
     const imports = isModule(handler) ? [handler] : [];
     const handlerProvider = {
       provide: MessageHandler,
@@ -246,7 +247,7 @@ export class MessagesModule {
       imports,
       providers: [
         // A job that a crash of the database restores is skipped: the result of its delivery was already on disk.
-        ...queue(redisUrl, { asynchronousCommit: true }),
+        ...queue(redis, { asynchronousCommit: true }),
         ...core,
         ...consuming,
         ...(isModule(handler) ? [] : [handlerProvider]),
@@ -257,10 +258,10 @@ export class MessagesModule {
   }
 
   /** For commands that query the store and run nothing in the background. */
-  static forTools({ redisUrl }: Settings): DynamicModule {
+  static forTools({ redis }: Settings): DynamicModule {
     return {
       module: MessagesModule,
-      providers: queue(redisUrl, { mustReach: true }),
+      providers: queue(redis, { mustReach: true }),
       exports: [CurrentQueue, QueueContents, StrayMessages],
     };
   }

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Redis } from 'ioredis';
 import { BullMqDeliveryQueue } from '#messages/adapters/bullmq/bullmq-delivery-queue.js';
 import { PostgresQueueContents } from '#messages/adapters/bullmq/postgres/postgres-queue-contents.js';
 import { RedisQueueContents } from '#messages/adapters/bullmq/redis/redis-queue-contents.js';
@@ -155,7 +156,7 @@ describeUnless(NO_REDIS)('A queue on Redis', () => {
   it('publishes the jobs of our processes apart from those that it follows', async () => {
     const { bullmq, queue } = parts;
     const lengths = () =>
-      Promise.all(['events', 'sluice-events'].map((name) => queue.connection.redis.xlen(queue.connection.key(name))));
+      Promise.all(['events', 'sluice-events'].map((name) => queue.shard.redis.xlen(queue.shard.key(name))));
     await bullmq.queue.add(messages(1));
     await (await bullmq.take({ name: WORKER_NAME }))?.complete();
     const [followed, ours] = await lengths();
@@ -166,21 +167,21 @@ describeUnless(NO_REDIS)('A queue on Redis', () => {
   });
 
   it('gives up turns of retries whose jobs are gone', async () => {
-    const { redis } = parts.queue.connection;
-    const prioritized = parts.queue.connection.key('prioritized');
+    const { redis } = parts.queue.shard;
+    const prioritized = parts.queue.shard.key('prioritized');
     await redis.zadd(prioritized, NO_TURN * 2 ** 32 + 1, 'gone');
     await parts.bullmq.queue.giveTurnsToRetries();
     expect(await redis.zcard(prioritized)).toBe(0);
   });
 
   it('keeps a connection that follows one that was lost without a response', async () => {
-    const { connection, redis } = parts.queue;
+    const { shard, redis } = parts.queue;
     const options = { socketTimeout: 1_000, retryStrategy: () => 10, maxRetriesPerRequest: 0 };
-    const first = connectRedis(redis.url, options);
+    const first = connectRedis(redis.servers, options) as Redis;
     const client = first.duplicate();
     const id = await client.client('ID');
     const lost = client.blpop('never', 0).catch(() => undefined);
-    await connection.redis.client('KILL', 'ID', id);
+    await shard.redis.client('KILL', 'ID', id);
     await once(client, 'ready');
     const closed = jest.fn();
     client.on('close', closed);
@@ -262,7 +263,7 @@ describeUnless(NO_REDIS)('A queue on Redis', () => {
       await bullmq.queue.add([message]);
       await (await bullmq.take())?.complete();
       const finishedAt = Date.now() - (message === young ? 23 : 25) * HOUR_MS;
-      await queue.connection.redis.zadd(queue.connection.key('completed'), finishedAt, message.id);
+      await queue.shard.redis.zadd(queue.shard.key('completed'), finishedAt, message.id);
     }
     await bullmq.queue.add([waiting]);
     await reconcile();
@@ -271,7 +272,7 @@ describeUnless(NO_REDIS)('A queue on Redis', () => {
 
   it('repeats a job when it is due, also when the clock of the worker that failed it was an hour ahead', async () => {
     const { bullmq, maintenance, queue } = parts;
-    const { redis, key } = { redis: queue.connection.redis, key: (name: string) => queue.connection.key(name) };
+    const { redis, key } = { redis: queue.shard.redis, key: (name: string) => queue.shard.key(name) };
     const sent = messages(3);
     await bullmq.queue.add(sent);
     const dueIn = [60_000 + HOUR_MS, 30_000, 60_000 + HOUR_MS];
@@ -288,7 +289,7 @@ describeUnless(NO_REDIS)('A queue on Redis', () => {
 
   it('adds nothing while it is nearly full, and reports a policy that deletes jobs', async () => {
     const { bullmq, queue } = parts;
-    const { memory, redis } = queue.connection;
+    const { memory, redis } = queue.shard;
     const used = Number(/^used_memory:(\d+)/m.exec(await redis.info('memory'))?.[1]);
     await redis.config('SET', 'maxmemory', Math.round(used * 1.08), 'maxmemory-policy', 'allkeys-lru');
     await memory.check();
@@ -303,14 +304,17 @@ describeUnless(NO_REDIS)('A queue on Redis', () => {
 describeUnless(NO_REDIS)('REDIS_URL', () => {
   it('is checked, and its password is in no error', async () => {
     const redis = await TestRedis.start('--requirepass', 'right');
+    const at = (url: string) => ({ urls: [url], isCluster: false });
     const withPassword = (password: string) => redis.url.replace('//', `//:${password}@`);
-    await requireUsableRedis(withPassword('right'));
+    await requireUsableRedis(at(withPassword('right')));
+    const asCluster = requireUsableRedis({ ...at(withPassword('right')), isCluster: true });
+    await expect(asCluster).rejects.toThrow(/is no cluster: set REDIS_TOPOLOGY to standalone/);
     for (const url of [redis.url, withPassword('wrong-secret')]) {
-      const error = await requireUsableRedis(url).catch((reason: unknown) => reason as Error);
+      const error = await requireUsableRedis(at(url)).catch((reason: unknown) => reason as Error);
       expect(error?.message).toMatch(/user and password/);
       expect(JSON.stringify(error) + String(error?.stack)).not.toContain('wrong-secret');
     }
     await redis.stop();
-    await expect(requireUsableRedis(withPassword('right'))).rejects.toBeInstanceOf(RedisUnreachable);
+    await expect(requireUsableRedis(at(withPassword('right')))).rejects.toBeInstanceOf(RedisUnreachable);
   });
 });
