@@ -7,7 +7,7 @@ const LONG = [
   'test/container/',
   'test/docs/serving-pages\\.',
   'test/faults/(bad-handlers|clocks|consumer|database-away|foreign-worker|killed|poison|program-killed)\\.',
-  'test/faults/(redis|retention|rolling-restart|tracing|verify)\\.',
+  'test/faults/(redis|redis-cluster|retention|rolling-restart|tracing|verify)\\.',
 ];
 
 const args = process.argv.slice(2);

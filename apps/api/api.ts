@@ -1,7 +1,7 @@
 import { NestFactory } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { FastifyInstance } from 'fastify';
-import { ClockWatch, QueueConnection, QueuePages, WaitingLeases } from '#messages/messages.module.js';
+import { ClockWatch, CurrentQueue, QueueConnection, QueuePages, WaitingLeases } from '#messages/messages.module.js';
 import { AccessLog } from '#platform/http/access-log.js';
 import { AddressBudget } from '#platform/http/address-budget.js';
 import { corsHeaders } from '#platform/http/cors.js';
@@ -78,6 +78,7 @@ async function listen(settings: Settings, logger: Logger, metrics: Metrics) {
     queuePages: (basePath: string) => app.get(QueuePages).open(basePath),
     isClockRight: () => app.get(ClockWatch).isRight,
     isRedisUp: () => app.get(QueueConnection).isUp,
+    isQueueCurrent: () => app.get(CurrentQueue).isCurrent,
     stop: async () => {
       app.get(WaitingLeases).close();
       await stopHttp();

@@ -1,7 +1,7 @@
 import 'reflect-metadata';
 import { realpath } from 'node:fs/promises';
 import { join } from 'node:path';
-import { MessagesModule, StrayMessages } from '#messages/messages.module.js';
+import { CurrentQueue, MessagesModule, QueueContents, StrayMessages } from '#messages/messages.module.js';
 import { Environment } from '#platform/environment.js';
 import { createLogger } from '#platform/logging.js';
 import { startErrorMessage } from '#platform/process/process.js';
@@ -19,6 +19,9 @@ try {
   const env = { API_KEY_PEPPER: '-'.repeat(32), ...process.env, DATABASE_URL: await databaseUrl() };
   const settings = readSettings(env);
   const tools = await startTools(settings, createLogger('silent', 'census'), MessagesModule.forTools(settings));
+  const current = await tools.get(CurrentQueue).dataSet();
+  if (current !== null && current !== (await tools.get(QueueContents).identity()).dataSet)
+    throw new UsageError('REDIS_URL is not that of the processes: their messages have no jobs in this queue.');
   const count = await tools.get(StrayMessages).count();
   await tools.close();
   console.log(`${count} messages are queued or processing without an outbox entry, a live job or an unexpired claim.`);

@@ -60,7 +60,7 @@ export class Supervisor {
     stopping.throwIfAborted();
     await requireUsableDatabase(url);
     await migrateSchema(url);
-    if (settings.redisUrl !== null) await requireUsableRedis(settings.redisUrl);
+    if (settings.redis !== null) await requireUsableRedis(settings.redis);
     stopping.throwIfAborted();
     for (const [index, name] of names.entries()) {
       const overrides = { DATABASE_URL: url, PORT: String(port), MANAGEMENT_PORT: String(ports[index]) };

@@ -2,6 +2,7 @@ import type { MessageHandler } from '#messages/index.js';
 import {
   ClockWatch,
   Consumer,
+  CurrentQueue,
   MessagesModule,
   QueueConnection,
   QueuePages,
@@ -39,6 +40,7 @@ export function startWorker(
       state: () => app.get(Consumer).state,
       isClockRight: () => app.get(ClockWatch).isRight,
       isRedisUp: () => app.get(QueueConnection).isUp,
+      isQueueCurrent: () => app.get(CurrentQueue).isCurrent,
       stop: () => app.close(),
     };
   };

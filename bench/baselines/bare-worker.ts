@@ -1,21 +1,20 @@
 /** A bare BullMQ worker with an empty handler on the same queue. Notifies its parent after JOBS jobs. */
-import { createPostgresBackend, withBackend, type Worker } from 'bullmq';
+import { createPostgresBackend, withBackend, Worker, type ConnectionOptions } from 'bullmq';
 import pg from 'pg';
 
-const { DATABASE_URL, QUEUE_NAME = 'messages' } = process.env;
-const pool = new pg.Pool({ connectionString: DATABASE_URL, options: '-c search_path=bullmq', max: 10 });
-const classes = withBackend(createPostgresBackend) as unknown as { Worker: typeof Worker };
+const { DATABASE_URL, REDIS_URL, QUEUE_NAME = 'messages' } = process.env;
+const queue = REDIS_URL ? onRedis(REDIS_URL) : onPostgres();
 let since = 0;
 let completed = 0;
 
-const worker = new classes.Worker(
+const worker = new queue.Worker(
   QUEUE_NAME,
   () => {
     since ||= performance.now();
     return Promise.resolve();
   },
   {
-    connection: pool,
+    connection: queue.connection,
     concurrency: Number(process.env.CONCURRENCY),
     // As in Sluice's worker; keeping completed jobs would change the cost.
     removeOnComplete: { count: 0 },
@@ -34,3 +33,13 @@ process.once('SIGTERM', () => {
 });
 await worker.waitUntilReady();
 process.send?.('ready');
+
+function onRedis(url: string): { Worker: typeof Worker; connection: ConnectionOptions } {
+  return { Worker, connection: { url, maxRetriesPerRequest: null } };
+}
+
+function onPostgres(): ReturnType<typeof onRedis> {
+  const pool = new pg.Pool({ connectionString: DATABASE_URL, options: '-c search_path=bullmq', max: 10 });
+  const classes = withBackend(createPostgresBackend) as unknown as { Worker: typeof Worker };
+  return { ...classes, connection: pool };
+}

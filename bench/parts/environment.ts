@@ -6,6 +6,7 @@ import { EmbeddedPostgres } from '../../apps/dev/embedded-postgres/embedded-post
 import { migrateSchema } from '../../apps/schema.js';
 import type { Load } from '../load/request.js';
 import { runLoad, type LoadResult, type Watched } from '../load/run-load.js';
+import { openQueue } from '../baselines/ordinary/queue.js';
 import type { Program } from './program.js';
 import { BenchRedis } from './redis.js';
 
@@ -84,6 +85,11 @@ export class BenchEnvironment {
     return runLoad(load, server, watched, generators, this.log('generator'));
   }
 
+  /** The servers that a database uses, by name. */
+  servers({ redisUrl }: BenchDatabase): Watched {
+    return { PostgreSQL: this.postgresPid, ...(redisUrl !== null && this.redis && { Redis: this.redis.pid }) };
+  }
+
   get postgresPid(): number {
     return this.postgres.pid;
   }
@@ -95,14 +101,15 @@ export class BenchEnvironment {
 
   /**
    * Creates a database.
+   * @param redisUrl of the Redis that has its queue; null if it has it itself
    * @param from `migrated` has Sluice's schema and no rows; `template0` is empty
    */
-  async database(from: 'migrated' | 'template0' = TEMPLATE): Promise<BenchDatabase> {
+  async database(redisUrl: string | null = null, from: 'migrated' | 'template0' = TEMPLATE): Promise<BenchDatabase> {
     const name = `bench_${++this.created}`;
     await this.admin.query(`CREATE DATABASE ${name} TEMPLATE ${from}`);
     // Pending writes of the previous database must not disturb this measurement.
     await this.admin.query('CHECKPOINT');
-    return new BenchDatabase(urlOf(this.postgres.url, name), () =>
+    return new BenchDatabase(urlOf(this.postgres.url, name), redisUrl, () =>
       this.admin.query(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`),
     );
   }
@@ -127,6 +134,7 @@ export class BenchDatabase {
 
   constructor(
     readonly url: string,
+    readonly redisUrl: string | null,
     private readonly dropDatabase: () => Promise<unknown>,
   ) {
     this.pool = pool(url, 2);
@@ -134,6 +142,15 @@ export class BenchDatabase {
 
   async rows<Row extends pg.QueryResultRow>(text: string, values: readonly unknown[] = []): Promise<Row[]> {
     return (await this.pool.query<Row>(text, [...values])).rows;
+  }
+
+  /** Jobs in Sluice's queue. */
+  async jobs(): Promise<number> {
+    if (this.redisUrl === null) return this.number('SELECT count(*) FROM bullmq.job');
+    const queue = await openQueue(this.redisUrl, this.url);
+    const counts = await queue.getJobCounts();
+    await queue.close();
+    return Object.values(counts).reduce((sum, count) => sum + count, 0);
   }
 
   /** Runs a query that returns a single number. */

@@ -3,8 +3,13 @@ import { once } from 'node:events';
 import { Redis } from 'ioredis';
 import { usablePort } from '../../apps/dev/port.js';
 
-/** Redis for the ordinary stack, configured for a queue: an append-only file, synced every second. */
+/** Of a Redis with default settings. */
+const DATABASES = 16;
+
+/** Redis for the ordinary stack and for Sluice, configured for a queue: an append-only file, synced every second. */
 export class BenchRedis {
+  private used = 0;
+
   private constructor(
     readonly url: string,
     readonly version: string,
@@ -32,7 +37,7 @@ export class BenchRedis {
     // Ends Redis even if this process fails.
     process.once('exit', () => child.kill('SIGKILL'));
     const redis = new BenchRedis(`redis://127.0.0.1:${port}`, version, child);
-    await redis.clear();
+    await redis.empty(redis.url);
     return redis;
   }
 
@@ -40,11 +45,18 @@ export class BenchRedis {
     return this.child.pid ?? 0;
   }
 
-  async clear(): Promise<void> {
-    const client = new Redis(this.url, { maxRetriesPerRequest: 50 });
+  /** The URL of an empty database, used by nothing else. */
+  async database(): Promise<string> {
+    const url = `${this.url}/${this.used++ % DATABASES}`;
+    await this.empty(url);
+    return url;
+  }
+
+  private async empty(url: string): Promise<void> {
+    const client = new Redis(url, { maxRetriesPerRequest: 50 });
     // Redis refuses connections until it listens; the client retries.
     client.on('error', () => undefined);
-    await client.flushall();
+    await client.flushdb();
     client.disconnect();
   }
 

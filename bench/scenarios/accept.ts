@@ -6,12 +6,12 @@ import { formatFigure, megabytes, formatSpread, type Check, type Findings, type 
 import { percentile, spread } from '../report/stats.js';
 import { bareFastify, bareInsert, bareTogether, ordinaryStack } from '../targets/baselines.js';
 import { makeKeys, seedDatabase } from '../targets/seed.js';
-import { sluice, startSluice } from '../targets/sluice.js';
+import { profiles, sluice, startSluice } from '../targets/sluice.js';
 import type { Target } from '../targets/target.js';
 import { figuresOf, loadOf, onlyAccepted, type Figures } from './accepting.js';
 import { rotate } from './rotate.js';
 
-const TARGETS = [sluice, bareFastify, bareTogether, ordinaryStack];
+const BASELINES = [bareFastify, bareTogether, ordinaryStack];
 /** Requests a second at which even a slow machine warms up. */
 const SLOWEST_WARM_UP = 2_500;
 
@@ -35,6 +35,7 @@ interface Measured {
 
 /** How fast messages are accepted, compared with the baselines. */
 export async function accept(bench: BenchEnvironment, options: Options): Promise<Findings> {
+  const targets = [...profiles(bench), ...BASELINES];
   const samples: Sample[] = [];
   const checks: Check[] = [];
   const manyCallers = options.smoke ? [4] : [64, 256];
@@ -42,7 +43,7 @@ export async function accept(bench: BenchEnvironment, options: Options): Promise
   const byAccounts = targetsWithAccounts(options.smoke ? [1, 50] : [1, 1_000, 100_000]);
   for (let round = 1; round <= options.rounds; round++) {
     for (const callers of manyCallers) {
-      for (const target of rotate(TARGETS, round)) {
+      for (const target of rotate(targets, round)) {
         const byAutocannon = callers === manyCallers[0];
         samples.push(await measure(bench, options, { target, callers, round, byAutocannon }, checks));
       }
@@ -56,13 +57,13 @@ export async function accept(bench: BenchEnvironment, options: Options): Promise
     }
   }
   const tables = [
-    ...manyCallers.map((callers) => comparison(bench, samples, callers)),
+    ...manyCallers.map((callers) => comparison(bench, targets, samples, callers)),
     {
       ...table(samples, byAccounts, callersOfAccounts),
       title: `${callersOfAccounts} callers that use the keys of all accounts in turn`,
     },
     oneCaller(samples),
-    generators(samples),
+    generators(targets, samples),
   ];
   return { tables, checks, figures: samples };
 }
@@ -133,15 +134,20 @@ function table(samples: readonly Sample[], targets: readonly Target[], callers: 
   };
 }
 
-function comparison(bench: BenchEnvironment, samples: readonly Sample[], callers: number): Table {
-  const ratios = TARGETS.slice(1).map(({ name }) => `${formatSpread(ratio(samples, callers, name))} of ${name}`);
+function comparison(
+  bench: BenchEnvironment,
+  targets: readonly Target[],
+  samples: readonly Sample[],
+  callers: number,
+): Table {
+  const ratios = targets.slice(1).map(({ name }) => `${formatSpread(ratio(samples, callers, name))} of ${name}`);
   const ages = samples.filter((s) => s.target === sluice.name && s.callers === callers).flatMap((s) => s.outboxAges);
   const age = percentile(
     [...ages].sort((a, b) => a - b),
     0.99,
   );
   return {
-    ...table(samples, TARGETS, callers),
+    ...table(samples, targets, callers),
     title: `${callers} callers`,
     notes: [
       `The queue of the ordinary stack is on ${bench.redis === null ? 'the same PostgreSQL' : 'Redis, which syncs every second'}.`,
@@ -174,10 +180,10 @@ function oneCaller(samples: readonly Sample[]): Table {
 }
 
 /** Compares two load generators, since each uses CPU of the shared machine. */
-function generators(samples: readonly Sample[]): Table {
+function generators(targets: readonly Target[], samples: readonly Sample[]): Table {
   const both = samples.filter(({ autocannon }) => autocannon !== null);
   const callers = both[0]?.callers ?? 0;
-  const rows = TARGETS.map(({ name }) => {
+  const rows = targets.map(({ name }) => {
     const own = both.filter(({ target }) => target === name);
     const over = (of: (sample: Sample) => number) => formatSpread(spread(own.map(of)));
     return [

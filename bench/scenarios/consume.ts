@@ -14,8 +14,13 @@ const CONCURRENCY = 50;
 const OURS = "Sluice's worker";
 const BARE = 'a bare BullMQ worker';
 
+/** Where the queue is. */
+const STORES = ['PostgreSQL', 'Redis'] as const;
+type Store = (typeof STORES)[number];
+
 interface Sample {
   readonly worker: string;
+  readonly store: Store;
   readonly messages: number;
   readonly round: number;
   readonly perSecond: number;
@@ -27,20 +32,33 @@ interface Sample {
 export async function consume(bench: BenchEnvironment, options: Options): Promise<Findings> {
   const samples: Sample[] = [];
   const checks: Check[] = [];
+  const stores = STORES.filter((store) => store !== 'Redis' || bench.redis !== null);
   for (let round = 1; round <= options.rounds; round++) {
-    const runs = options.messages.flatMap((messages) => [measureSluice, measureBare].map((run) => ({ messages, run })));
-    for (const { messages, run } of rotate(runs, round)) {
-      const store = await fillQueue(bench, messages);
+    const runs = options.messages.flatMap((messages) =>
+      stores.flatMap((store) => [measureSluice, measureBare].map((run) => ({ messages, store, run }))),
+    );
+    for (const { messages, store, run } of rotate(runs, round)) {
+      const queue = await fillQueue(bench, messages, store === 'Redis');
       try {
-        const sample = { round, messages, ...(await run(bench, store, messages, checks)) };
-        process.stdout.write(`round ${round}, ${sample.worker}: ${formatFigure(sample.perSecond)} jobs/s\n`);
+        const sample = { round, messages, store, ...(await run(bench, queue, messages, checks)) };
+        const { worker, perSecond } = sample;
+        process.stdout.write(`round ${round}, ${worker} on ${store}: ${formatFigure(perSecond)} jobs/s\n`);
         samples.push(sample);
       } finally {
-        await store.drop();
+        await queue.drop();
       }
     }
   }
-  return { tables: options.messages.map((messages) => table(samples, messages)), checks, figures: samples };
+  const tables = stores.flatMap((store) =>
+    options.messages.map((messages) =>
+      table(
+        samples.filter((sample) => sample.messages === messages && sample.store === store),
+        messages,
+        store,
+      ),
+    ),
+  );
+  return { tables, checks, figures: samples };
 }
 
 /** From the start of the first attempt to the last status change, by the clock of the database. */
@@ -49,7 +67,7 @@ const SECONDS = `
 
 async function measureSluice(bench: BenchEnvironment, store: BenchDatabase, messages: number, checks: Check[]) {
   const worker = await startEmptyWorker(bench, store);
-  const cpu = meter(bench, worker);
+  const cpu = meter(bench, worker, store);
   await Promise.race([waitUntilFinal(store), worker.died()]);
   const cpuMicros = scaled(cpu(), 1 / messages);
   const seconds = await store.number(SECONDS);
@@ -60,40 +78,41 @@ async function measureSluice(bench: BenchEnvironment, store: BenchDatabase, mess
       delivered: await store.number("SELECT count(*) FROM sluice.messages WHERE status = 'delivered'"),
       attempts: await store.number('SELECT count(*) FROM sluice.attempts'),
     }),
-    agree(OURS, { 'jobs left': await store.number('SELECT count(*) FROM bullmq.job'), expected: 0 }),
+    agree(OURS, { 'jobs left': await store.jobs(), expected: 0 }),
   );
   return { worker: OURS, perSecond: messages / seconds, cpuMicros };
 }
 
 async function measureBare(bench: BenchEnvironment, store: BenchDatabase, messages: number, checks: Check[]) {
-  const env = { DATABASE_URL: store.url, JOBS: String(messages), CONCURRENCY: String(CONCURRENCY) };
+  const queue = { DATABASE_URL: store.url, REDIS_URL: store.redisUrl ?? '' };
+  const env = { ...queue, JOBS: String(messages), CONCURRENCY: String(CONCURRENCY) };
   const worker = await Program.start('bench/baselines/bare-worker.js', env, bench.log('bare-worker'));
-  const cpu = meter(bench, worker);
+  const cpu = meter(bench, worker, store);
   const { seconds } = await worker.next<{ seconds: number }>();
   const cpuMicros = scaled(cpu(), 1 / messages);
   await worker.stop();
-  checks.push(agree(BARE, { 'jobs left': await store.number('SELECT count(*) FROM bullmq.job'), expected: 0 }));
+  checks.push(agree(BARE, { 'jobs left': await store.jobs(), expected: 0 }));
   return { worker: BARE, perSecond: messages / seconds, cpuMicros };
 }
 
-function meter(bench: BenchEnvironment, worker: Program) {
-  return cpuMeter({ node: worker.pid, PostgreSQL: bench.postgresPid });
+function meter(bench: BenchEnvironment, worker: Program, store: BenchDatabase) {
+  return cpuMeter({ node: worker.pid, ...bench.servers(store) });
 }
 
-function table(all: readonly Sample[], messages: number): Table {
-  const samples = all.filter((sample) => sample.messages === messages);
+function table(samples: readonly Sample[], messages: number, store: Store): Table {
+  const servers = store === 'Redis' ? ['PostgreSQL', 'Redis'] : ['PostgreSQL'];
   const of = (worker: string) => samples.filter((sample) => sample.worker === worker);
   const rows = [OURS, BARE].map((worker) => {
     const over = (figureOf: (sample: Sample) => number) => formatSpread(spread(of(worker).map(figureOf)));
     const cpu = (name: string) => over((s) => s.cpuMicros[name] ?? NaN);
-    return [worker, cpu('node'), cpu('PostgreSQL'), over((s) => s.perSecond)];
+    return [worker, cpu('node'), ...servers.map(cpu), over((s) => s.perSecond)];
   });
   const ratios = of(OURS).map(
     ({ round, perSecond }) => perSecond / (of(BARE).find((s) => s.round === round)?.perSecond ?? NaN),
   );
   return {
-    title: `${messages.toLocaleString('en')} queued messages, an empty handler, ${CONCURRENCY} at a time`,
-    columns: ['', 'CPU-µs a job: node', 'PostgreSQL', 'jobs/s'],
+    title: `${messages.toLocaleString('en')} queued messages on ${store}, an empty handler, ${CONCURRENCY} at a time`,
+    columns: ['', 'CPU-µs a job: node', ...servers, 'jobs/s'],
     rows,
     notes: [`Sluice's worker does ${formatSpread(spread(ratios))} of the bare one, round by round.`],
   };

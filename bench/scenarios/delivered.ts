@@ -7,14 +7,27 @@ import { Program } from '../parts/program.js';
 import { cpuMeter } from '../parts/usage.js';
 import { agree, formatFigure, formatSpread, type Check, type Findings } from '../report/report.js';
 import { spread } from '../report/stats.js';
-import { sluice, startHttpWorker, startSluice, waitUntilFinal, type SluiceServing } from '../targets/sluice.js';
+import {
+  newStore,
+  profiles,
+  sluiceOnRedis,
+  startHttpWorker,
+  startSluice,
+  waitUntilFinal,
+  type SluiceServing,
+} from '../targets/sluice.js';
+import type { Target } from '../targets/target.js';
 import { loadOf, onlyAccepted } from './accepting.js';
+import { rotate } from './rotate.js';
 
 const BODY = JSON.stringify({ message: 'x'.repeat(100) });
+/** Whose CPU time is that of a message. */
+const PARTS = ['API', 'worker', 'PostgreSQL', 'Redis'];
 /** The maximum of concurrent requests on schedule. */
 const CONNECTIONS = 512;
 
 interface Running {
+  readonly name: string;
   readonly serving: SluiceServing;
   readonly pids: Watched;
   /** Waits until everything is delivered and compares the counts. @param accepted requests with status 202 since the last check */
@@ -38,50 +51,58 @@ interface Figures {
 }
 
 interface Sample {
+  readonly target: string;
   readonly round: number;
   readonly most: Figures;
   /** At half of that rate. */
   readonly half: Figures;
 }
 
-/** API, worker and PostgreSQL together: messages are accepted and delivered over HTTP at the same time. */
+/** API, worker and servers together: messages are accepted and delivered over HTTP at the same time. */
 export async function delivered(bench: BenchEnvironment, options: Options): Promise<Findings> {
   const samples: Sample[] = [];
   const checks: Check[] = [];
+  const measured = profiles(bench).map(everything);
   for (let round = 1; round <= options.rounds; round++) {
-    const { most, half } = await bench.use(everything, (running) => measure(bench, options, running, checks));
-    samples.push({ round, most, half });
-    process.stdout.write(`round ${round}: ${formatFigure(most.both)} messages/s\n`);
+    for (const target of rotate(measured, round)) {
+      const { most, half } = await bench.use(target, (running) => measure(bench, options, running, checks));
+      samples.push({ target: target.name, round, most, half });
+      process.stdout.write(`round ${round}, ${target.name}: ${formatFigure(most.both)} messages/s\n`);
+    }
   }
-  const over = (of: (sample: Sample) => number) => formatSpread(spread(samples.map(of)));
-  const cpu = (...names: string[]) =>
-    over(({ most }) => names.reduce((sum, name) => sum + (most.cpuMicros[name] ?? NaN), 0));
+  const names = measured.map(({ name }) => name);
+  const over = (target: string, of: (sample: Sample) => number) =>
+    formatSpread(spread(samples.filter((sample) => sample.target === target).map(of)));
+  const each = (of: (sample: Sample) => number) => names.map((name) => over(name, of));
+  const cpu = (part: string) => each(({ most }) => most.cpuMicros[part] ?? 0);
+  const all = ({ most }: Sample) => PARTS.reduce((sum, part) => sum + (most.cpuMicros[part] ?? 0), 0);
   return {
     tables: [
       {
         title: `${callersOf(options)} callers, messages of 100 bytes, posted to a local receiver`,
-        columns: ['CPU-µs a message', sluice.name],
+        columns: ['CPU-µs a message', ...names],
         rows: [
-          ['API, worker and PostgreSQL', cpu('API', 'worker', 'PostgreSQL')],
-          ...['API', 'worker', 'PostgreSQL', 'receiver', 'generator'].map((name) => [name, cpu(name)]),
+          [PARTS.join(', '), ...each(all)],
+          ...[...PARTS, 'receiver', 'generator'].map((part) => [part, ...cpu(part)]),
         ],
       },
       {
         title: 'Messages a second',
-        columns: ['', sluice.name],
+        columns: ['', ...names],
         rows: [
-          ['accepted while delivering', over(({ most }) => most.accepted)],
-          ['delivered meanwhile', over(({ most }) => most.meanwhile)],
-          ['delivered afterwards, until the queue is empty', over(({ most }) => most.draining)],
-          ['from the first request to the last delivery', over(({ most }) => most.both)],
+          ['accepted while delivering', ...each(({ most }) => most.accepted)],
+          ['delivered meanwhile', ...each(({ most }) => most.meanwhile)],
+          ['delivered afterwards, until the queue is empty', ...each(({ most }) => most.draining)],
+          ['from the first request to the last delivery', ...each(({ most }) => most.both)],
         ],
       },
       {
         title: 'From accepted to delivered, at half of the last rate',
         columns: ['', 'offered/s', 'p50 ms', 'p99 ms'],
-        rows: [
-          [sluice.name, over(({ most }) => most.both / 2), over(({ half }) => half.p50), over(({ half }) => half.p99)],
-        ],
+        rows: names.map((name) => [
+          ...[name, over(name, ({ most }) => most.both / 2)],
+          ...[over(name, ({ half }) => half.p50), over(name, ({ half }) => half.p99)],
+        ]),
       },
     ],
     checks,
@@ -93,9 +114,11 @@ function callersOf({ smoke }: Options): number {
   return smoke ? 4 : 64;
 }
 
-const everything = {
+/** A target with a worker and a receiver. */
+const everything = (target: Target) => ({
+  name: target.name,
   start: async (bench: BenchEnvironment): Promise<Running> => {
-    const store = await bench.database();
+    const store = await newStore(bench, target === sluiceOnRedis);
     const port = String((await usablePort(0, '127.0.0.1')) ?? 0);
     const receiver = await Program.start('bench/targets/receiver.js', { PORT: port }, bench.log('receiver'));
     const [serving, worker] = await Promise.all([
@@ -104,11 +127,12 @@ const everything = {
     ]);
     let all = 0;
     return {
+      name: target.name,
       serving,
-      pids: { API: serving.server.pid, worker: worker.pid, PostgreSQL: bench.postgresPid, receiver: receiver.pid },
+      pids: { API: serving.server.pid, worker: worker.pid, ...bench.servers(store), receiver: receiver.pid },
       check: async (accepted) => {
         await Promise.race([waitUntilFinal(store), worker.died()]);
-        return agree(sluice.name, {
+        return agree(target.name, {
           '202s': (all += accepted),
           rows: await store.number('SELECT count(*) FROM sluice.messages'),
           attempts: await store.number("SELECT count(*) FROM sluice.attempts WHERE outcome = 'delivered'"),
@@ -121,7 +145,7 @@ const everything = {
       },
     };
   },
-};
+});
 
 async function idsAt(receiver: Program): Promise<number> {
   receiver.child.send('count');
@@ -145,12 +169,12 @@ async function runAndDrain(
   load: Load,
   checks: Check[],
 ): Promise<Figures> {
-  const { serving, pids } = running;
+  const { name, serving, pids } = running;
   const since = await serving.store.number('SELECT extract(epoch FROM now())');
   const cpu = cpuMeter(pids);
   const result = await bench.load(serving, load, generators);
   const accepted = result.responses.get(202) ?? 0;
-  checks.push(onlyAccepted(sluice.name, result), await running.check(accepted));
+  checks.push(onlyAccepted(name, result), await running.check(accepted));
   const cpuMicros = { ...scaled(cpu(), 1 / accepted), generator: result.cpuPerResponse.generator ?? NaN };
   const [rates] = await serving.store.rows<Omit<Figures, 'accepted' | 'cpuMicros'>>(RATES, [since, load.seconds]);
   if (rates === undefined) throw new Error('No message was delivered.');

@@ -58,9 +58,8 @@ export const ordinaryStack: Target = {
   name: 'the ordinary stack',
   start: async (bench) => {
     const port = (await usablePort(0, '127.0.0.1')) ?? 0;
-    const store = await bench.database('template0');
-    await bench.redis?.clear();
-    const redisUrl = bench.redis?.url ?? '';
+    const store = await bench.database(null, 'template0');
+    const redisUrl = (await bench.redis?.database()) ?? '';
     const env = {
       PORT: String(port),
       DATABASE_URL: store.url,

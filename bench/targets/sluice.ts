@@ -23,12 +23,29 @@ export interface SluiceServing extends Serving {
 /** The API process as in production, with default settings. */
 export const sluice: Target = { name: 'Sluice', start: (bench) => sluiceAlone(bench) };
 
+/** The same with its queue on Redis. Only where Redis is installed. */
+export const sluiceOnRedis: Target = {
+  name: 'Sluice on Redis',
+  start: async (bench) => sluiceAlone(bench, {}, await newStore(bench, true)),
+};
+
+/** Those that can be measured here. */
+export function profiles(bench: BenchEnvironment): Target[] {
+  return bench.redis === null ? [sluice] : [sluice, sluiceOnRedis];
+}
+
+/** An empty database, with its queue on Redis or not. */
+export async function newStore(bench: BenchEnvironment, onRedis: boolean): Promise<BenchDatabase> {
+  return bench.database(onRedis ? await bench.redis?.database() : null);
+}
+
 /** The API process with a new database. @param settings that differ from the defaults */
 export async function sluiceAlone(
   bench: BenchEnvironment,
   settings: Readonly<Record<string, string>> = {},
+  store?: BenchDatabase,
 ): Promise<SluiceServing> {
-  const store = await bench.database();
+  store ??= await bench.database();
   const serving = await startSluice(bench, store, settings);
   return {
     ...serving,
@@ -61,7 +78,7 @@ export async function startSluice(
     url,
     keys: [await signUp(url)],
     server,
-    watched: { node: server.pid, PostgreSQL: bench.postgresPid },
+    watched: { node: server.pid, ...bench.servers(store) },
     store,
     check: (accepted, unknown = 0) => checkAccepted(store, before, (all += accepted), unknown),
     stop: () => server.stop(),
@@ -80,7 +97,8 @@ export function startHttpWorker(bench: BenchEnvironment, store: BenchDatabase, u
 }
 
 function settingsFor(store: BenchDatabase): Record<string, string> {
-  return { DATABASE_URL: store.url, API_KEY_PEPPER: PEPPER, SIGNUP: 'open', MANAGEMENT_PORT: '0' };
+  const queue = store.redisUrl === null ? {} : { REDIS_URL: store.redisUrl };
+  return { DATABASE_URL: store.url, ...queue, API_KEY_PEPPER: PEPPER, SIGNUP: 'open', MANAGEMENT_PORT: '0' };
 }
 
 /** Creates an account and raises its limits through the admin API. */
@@ -105,8 +123,8 @@ async function requestJson(url: string, method: string, path: string, key: strin
 }
 
 /** Creates a database with queued messages, sent through the API. The API is stopped afterwards. */
-export async function fillQueue(bench: BenchEnvironment, messages: number): Promise<BenchDatabase> {
-  const store = await bench.database();
+export async function fillQueue(bench: BenchEnvironment, messages: number, onRedis = false): Promise<BenchDatabase> {
+  const store = await newStore(bench, onRedis);
   const serving = await startSluice(bench, store);
   await sendAll(serving, messages);
   await waitUntilRelayed(store);
@@ -122,13 +140,19 @@ export async function sendAll({ url, keys: [key = ''] }: Serving, messages: numb
   }
 }
 
-/** Stray messages: neither an outbox entry nor a job. There must never be one. */
+/** Stray messages: neither an outbox entry nor a job in PostgreSQL. There must never be one. */
 const STRAYS = `
   SELECT count(*) FROM (
     SELECT id COLLATE "C" FROM sluice.messages WHERE status = 'queued'
     EXCEPT SELECT id COLLATE "C" FROM bullmq.job WHERE queue = 'messages'
     EXCEPT SELECT unnest(message_ids) COLLATE "C" FROM sluice.outbox
   ) strays`;
+
+/** On Redis, all that can be said is how many messages have neither. */
+async function countStrays(store: BenchDatabase): Promise<number> {
+  const found = await store.number(STRAYS);
+  return store.redisUrl === null ? found : Math.max(0, found - (await store.jobs()));
+}
 
 interface Counts {
   readonly rows: number;
@@ -138,7 +162,7 @@ interface Counts {
 async function count(store: BenchDatabase): Promise<Counts> {
   return {
     rows: await store.number('SELECT count(*) FROM sluice.messages'),
-    jobs: await store.number('SELECT count(*) FROM bullmq.job'),
+    jobs: await store.jobs(),
   };
 }
 
@@ -148,7 +172,7 @@ async function checkAccepted(
   accepted: number,
   unknown: number,
 ): Promise<Check[]> {
-  const strays = await store.number(STRAYS);
+  const strays = await countStrays(store);
   await waitUntilRelayed(store);
   const { rows, jobs } = await count(store);
   const left = `${strays} stray messages right after the load`;

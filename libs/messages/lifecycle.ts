@@ -5,6 +5,7 @@ import type { Consumer } from './adapters/bullmq/consumer.js';
 import type { PostgresAvailability } from './adapters/postgres/postgres-availability.js';
 import type { PostgresMessages } from './adapters/postgres/postgres-messages.js';
 import type { ApplyRetention } from './application/apply-retention.js';
+import type { CurrentQueue } from './application/current-queue.js';
 import type { JobFollower } from './application/job-follower.js';
 import type { OutboxRelay } from './application/outbox-relay.js';
 import type { Recovery } from './application/recovery.js';
@@ -25,6 +26,7 @@ export class Lifecycle implements OnApplicationBootstrap, BeforeApplicationShutd
     private readonly relay: OutboxRelay,
     private readonly availability: PostgresAvailability,
     private readonly reconciler: Reconciler,
+    private readonly currentQueue: CurrentQueue,
     private readonly recovery: Recovery,
     private readonly retention: ApplyRetention,
     private readonly follower: JobFollower,
@@ -37,7 +39,9 @@ export class Lifecycle implements OnApplicationBootstrap, BeforeApplicationShutd
     this.relay.startSweeping();
     this.cap.start();
     await this.space.start();
-    this.reconciler.start(this.settings.reconcileIntervalMs, () => this.clockWatch.isRight);
+    this.reconciler.start(this.settings.reconcileIntervalMs, () => {
+      return this.clockWatch.isRight && this.currentQueue.isCurrent;
+    });
     this.recovery.start(RECOVER_EVERY_MS);
     this.retention.start();
     this.follower.start(FOLLOW_EVERY_MS);

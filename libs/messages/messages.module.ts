@@ -13,12 +13,13 @@ import { provide, provideAs } from '#platform/provide.js';
 import type { Settings } from '#platform/settings.js';
 import type { Tracing } from '#platform/tracing/tracing.js';
 import { BullMqDeliveryQueue } from './adapters/bullmq/bullmq-delivery-queue.js';
-import { clockWatchOptions, Consumer } from './adapters/bullmq/consumer.js';
+import { Consumer } from './adapters/bullmq/consumer.js';
 import { QueueConnection } from './adapters/bullmq/queue-connection.js';
 import { postgresQueue } from './adapters/bullmq/postgres/postgres-queue.js';
 import { QueuePages } from './adapters/bullmq/queue-pages.js';
 import { redisQueue } from './adapters/bullmq/redis/redis-queue.js';
 import { LeasesController } from './adapters/http/leases.controller.js';
+import { clockWatchOptions } from './adapters/bullmq/shard-consumer.js';
 import { MessagesController } from './adapters/http/messages.controller.js';
 import { LoggingHandler } from './adapters/logging-handler.js';
 import { DeliveryMetrics } from './adapters/monitoring/delivery-metrics.js';
@@ -31,6 +32,7 @@ import { addStoreGauges } from './adapters/monitoring/store-metrics.js';
 import { outboxBacklog } from './adapters/postgres/outbox-backlog.js';
 import { PostgresAvailability } from './adapters/postgres/postgres-availability.js';
 import { PostgresBacklogs } from './adapters/postgres/postgres-backlogs.js';
+import { PostgresCurrentQueue } from './adapters/postgres/postgres-current-queue.js';
 import { PostgresDeliveries } from './adapters/postgres/postgres-deliveries.js';
 import { PostgresExpiredLeases } from './adapters/postgres/postgres-expired-leases.js';
 import { PostgresLeases } from './adapters/postgres/postgres-leases.js';
@@ -47,6 +49,7 @@ import { ApplyRetention } from './application/apply-retention.js';
 import { Availability } from './application/availability.js';
 import { Backlogs } from './application/backlogs.js';
 import { CancelMessage } from './application/cancel-message.js';
+import { CurrentQueue } from './application/current-queue.js';
 import { DeliverMessage } from './application/deliver-message.js';
 import { Deliveries } from './application/deliveries.js';
 import { DeliveryTargets } from './application/delivery-targets.js';
@@ -86,7 +89,7 @@ import { WaitingLeases } from './application/waiting-leases.js';
 import { Lifecycle } from './lifecycle.js';
 
 /** The providers that apps look up. */
-export { ClockWatch, Consumer, QueueConnection, QueuePages, StrayMessages, WaitingLeases };
+export { ClockWatch, Consumer, CurrentQueue, QueueConnection, QueueContents, QueuePages, StrayMessages, WaitingLeases };
 
 /** On connections of their own: whatever accounts read, the others are free for what they send. */
 const reads: FactoryProvider = {
@@ -121,8 +124,11 @@ const leasing: FactoryProvider = {
 };
 
 /** What depends on where the jobs are. */
-function queue(redisUrl: string | null, { asynchronousCommit = false, mustReach = false }): Provider[] {
-  return redisUrl === null ? postgresQueue(asynchronousCommit) : redisQueue(redisUrl, mustReach);
+function queue(redis: Settings['redis'], { asynchronousCommit = false, mustReach = false }): Provider[] {
+  return [
+    provideAs(CurrentQueue, PostgresCurrentQueue, [Database]),
+    ...(redis === null ? postgresQueue(asynchronousCommit) : redisQueue(redis, mustReach)),
+  ];
 }
 
 /** Parts of the settings that constructors take. */
@@ -164,7 +170,7 @@ const core: Provider[] = [
   provideAs(Backlogs, PostgresBacklogs, [Reads]),
   provideAs(StorageLedger, PostgresStorageLedger, [Database]),
   provideAs(Partitions, PostgresPartitions, [Database]),
-  provide(BullMqDeliveryQueue, [QueueConnection, WORKER]),
+  provide(BullMqDeliveryQueue, [QueueConnection, WORKER, CurrentQueue]),
   { provide: DeliveryQueue, useExisting: BullMqDeliveryQueue },
   provide(QueuePages, [QueueConnection]),
   provide(OutboxRelay, [Outbox, DeliveryQueue, RelayMonitor]),
@@ -188,25 +194,29 @@ const core: Provider[] = [
     provide: Recovery,
     useFactory: (
       queue: QueueContents,
+      currentQueue: CurrentQueue,
       walk: Walk,
       reconciler: Reconciler,
       turn: ReconcilerTurn,
       monitor: ReconcilerMonitor,
-    ) => new Recovery(queue, walk, () => reconciler.requeueStrays(), turn, monitor),
-    inject: [QueueContents, Walk, Reconciler, ReconcilerTurn, ReconcilerMonitor],
+    ) => new Recovery(queue, currentQueue, walk, () => reconciler.requeueStrays(), turn, monitor),
+    inject: [QueueContents, CurrentQueue, Walk, Reconciler, ReconcilerTurn, ReconcilerMonitor],
   },
   provide(JobFollower, [JobEvents, Deliveries, ReconcilerMonitor]),
   provide(ApplyRetention, [Partitions, RETENTION_DAYS, RetentionMonitor]),
   {
     provide: 'metrics of the store',
-    useFactory: (metrics: Metrics, queue: QueueConnection) => {
+    useFactory: (metrics: Metrics, queue: QueueConnection, current: CurrentQueue) => {
       addStoreGauges(metrics, {
         backlog: outboxBacklog,
         depth: (database) => queue.depth(database),
         reconciler: reconcilerStatus,
       });
+      metrics.gauge('sluice_queue_replaced', 'Whether processes that started later have another queue', () =>
+        Number(!current.isCurrent),
+      );
     },
-    inject: [Metrics, QueueConnection],
+    inject: [Metrics, QueueConnection, CurrentQueue],
   },
 ];
 
@@ -249,6 +259,7 @@ const lifecycle = [
   OutboxRelay,
   PostgresAvailability,
   Reconciler,
+  CurrentQueue,
   Recovery,
   ApplyRetention,
   JobFollower,
@@ -265,17 +276,17 @@ function isModule(handler: MessageHandler | HandlerModule | null): handler is Ha
 @Module({})
 export class MessagesModule {
   /** Accepts messages over HTTP. */
-  static forApi({ redisUrl }: Settings): DynamicModule {
+  static forApi({ redis }: Settings): DynamicModule {
     return {
       module: MessagesModule,
       controllers: [MessagesController, LeasesController],
-      providers: [...queue(redisUrl, {}), ...core, ...useCases, provide(Lifecycle, [...lifecycle])],
-      exports: [ClockWatch, QueueConnection, QueuePages, GetMessageUsage, WaitingLeases],
+      providers: [...queue(redis, {}), ...core, ...useCases, provide(Lifecycle, [...lifecycle])],
+      exports: [ClockWatch, CurrentQueue, QueueConnection, QueuePages, GetMessageUsage, WaitingLeases],
     };
   }
 
   /** @param handler a handler, or a module that exports one; null only logs deliveries */
-  static forWorker({ redisUrl }: Settings, handler: MessageHandler | HandlerModule | null): DynamicModule {
+  static forWorker({ redis }: Settings, handler: MessageHandler | HandlerModule | null): DynamicModule {
     const imports = isModule(handler) ? [handler] : [];
     const handlerProvider = {
       provide: MessageHandler,
@@ -287,22 +298,22 @@ export class MessagesModule {
       imports,
       providers: [
         // A job that a crash of the database restores is skipped: the result of its delivery was already on disk.
-        ...queue(redisUrl, { asynchronousCommit: true }),
+        ...queue(redis, { asynchronousCommit: true }),
         ...core,
         ...consuming,
         ...(isModule(handler) ? [] : [handlerProvider]),
         provide(Lifecycle, [...lifecycle, Consumer]),
       ],
-      exports: [ClockWatch, QueueConnection, QueuePages, Consumer, EndpointDeliveries],
+      exports: [ClockWatch, CurrentQueue, QueueConnection, QueuePages, Consumer, EndpointDeliveries],
     };
   }
 
   /** For commands that query the store and run nothing in the background. */
-  static forTools({ redisUrl }: Settings): DynamicModule {
+  static forTools({ redis }: Settings): DynamicModule {
     return {
       module: MessagesModule,
-      providers: queue(redisUrl, { mustReach: true }),
-      exports: [StrayMessages],
+      providers: queue(redis, { mustReach: true }),
+      exports: [CurrentQueue, QueueContents, StrayMessages],
     };
   }
 }

@@ -1,5 +1,6 @@
 import { isIP } from 'node:net';
 import { Environment, type Format } from './environment.js';
+import { UsageError } from './usage-error.js';
 
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 const SAMPLERS = ['always_on', 'always_off', 'traceidratio'].flatMap((name) => [name, `parentbased_${name}`]);
@@ -20,7 +21,14 @@ const SECRETS_KEYS: Format<Buffer[]> = {
   secret: true,
 };
 const DATABASE_URL = url('postgres://user:password@host:5432/database', /^postgres(ql)?:\/\/./);
-const REDIS_URL = url('redis://user:password@host:6379/0', /^rediss?:\/\/[^/]*(\/\d*)?$/);
+const REDIS_URL = matching(
+  'a URL like redis://user:password@host:6379/0; of a cluster, of one or more of its servers, separated by commas',
+  (text) => {
+    const urls = text.split(',');
+    return urls.every((one) => /^rediss?:\/\/[^/]*(\/\d*)?$/.test(one) && URL.canParse(one));
+  },
+  true,
+);
 const COLLECTOR_URL = url('http://127.0.0.1:4318', /^https?:\/\/./);
 const NETWORKS = listOf('addresses and networks like 10.0.0.0/8', isNetwork);
 const ORIGINS = listOf('origins like https://app.example.com', isOrigin);
@@ -75,7 +83,7 @@ export function readSettings(variables: Readonly<Record<string, string | undefin
       poolSize: env.integer('DATABASE_POOL_SIZE', 10, 2, 1_000),
     },
     /** Null when PostgreSQL carries the queue as well. */
-    redisUrl: env.read('REDIS_URL', null, REDIS_URL),
+    redis: readRedis(env),
     reads: {
       perAccount: env.integer('READS_PER_ACCOUNT', 2, 1, 1_000),
       timeoutMs: env.integer('READ_TIMEOUT_MS', 2_000, 10, 600_000),
@@ -136,6 +144,16 @@ export function readSettings(variables: Readonly<Record<string, string | undefin
 }
 
 export type Settings = ReturnType<typeof readSettings>;
+
+function readRedis(env: Environment) {
+  const url = env.read('REDIS_URL', null, REDIS_URL);
+  const isCluster = env.oneOf('REDIS_TOPOLOGY', 'standalone', ['standalone', 'cluster']) === 'cluster';
+  const shards = env.integer('QUEUE_SHARDS', 1, 1, 64);
+  if (url === null) return null;
+  const urls = url.split(',');
+  if (!isCluster && urls.length > 1) throw new UsageError('Several URLs in REDIS_URL need REDIS_TOPOLOGY=cluster.');
+  return { urls, isCluster, shards };
+}
 
 /** Whether spans are exported. OpenTelemetry's SDK reads these variables itself, but falls back silently to defaults. */
 function isTracing(env: Environment): boolean {

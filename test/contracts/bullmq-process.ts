@@ -1,9 +1,10 @@
 import type { Job, WorkerOptions } from 'bullmq';
 import { BullMqDeliveryQueue } from '#messages/adapters/bullmq/bullmq-delivery-queue.js';
 import { fromJob, type DeliveryJobData } from '#messages/adapters/bullmq/delivery-job.js';
-import type { QueueConnection } from '#messages/adapters/bullmq/queue-connection.js';
+import type { QueueConnection, QueueShard } from '#messages/adapters/bullmq/queue-connection.js';
 import { RedisQueueConnection } from '#messages/adapters/bullmq/redis/redis-queue-connection.js';
 import { PostgresQueueConnection } from '#messages/adapters/bullmq/postgres/postgres-queue-connection.js';
+import type { RedisServers } from '#platform/redis/connect-redis.js';
 import type { Job as DeliveryJob } from '#messages/application/deliveries.js';
 
 export const QUEUE_NAME = 'contract';
@@ -19,8 +20,9 @@ export function openBullMq(url: string) {
 }
 
 /** What one process of Sluice has of BullMQ on Redis. */
-export async function openBullMqOnRedis(url: string) {
-  const connection = new RedisQueueConnection({ url, queueName: QUEUE_NAME, onError: ignore, onEviction: ignore });
+export async function openBullMqOnRedis(servers: RedisServers, shards = 1) {
+  const options = { ...servers, shards, queueName: QUEUE_NAME, onError: ignore, onEviction: ignore };
+  const connection = new RedisQueueConnection(options);
   await connection.opened();
   return openBullMqOn(connection);
 }
@@ -28,40 +30,62 @@ export async function openBullMqOnRedis(url: string) {
 export type BullMqProcess = ReturnType<typeof openBullMqOn<QueueConnection>>;
 
 function openBullMqOn<Connection extends QueueConnection>(connection: Connection) {
-  const bullmq = connection.queue;
+  const [first] = connection.shards;
+  if (first === undefined) throw new Error('no shard');
+  const bullmq = first.queue;
   const workers: { close(): Promise<void> }[] = [];
   const takers = new Map<string, ReturnType<typeof open>>();
-  const open = (processor: () => Promise<unknown>, options: Options) => {
-    const worker = connection.createWorker(processor, { autorun: false, lockDuration: 60_000, ...options });
+  const open = (processor: () => Promise<unknown>, options: Options, shard: QueueShard = first) => {
+    const worker = shard.createWorker(processor, { autorun: false, lockDuration: 60_000, ...options });
     worker.on('error', ignore);
     workers.push(worker);
     return worker;
   };
+  let turn = 0;
+  const takeFrom = async (shard: QueueShard, options: Options) => {
+    const kind = JSON.stringify({ ...options, queue: shard.queue.name });
+    const taker = takers.get(kind) ?? open(() => Promise.resolve(), options, shard);
+    takers.set(kind, taker);
+    return (await taker.getNextJob(TOKEN, { block: false })) as Job<DeliveryJobData> | undefined;
+  };
   return {
     connection,
+    /** The queue, or the first of several. */
     bullmq,
     queue: new BullMqDeliveryQueue(connection, POLICY),
+
+    /** A job, in whichever shard it is. */
+    job: (jobId: string) => connection.shardOf(jobId).queue.getJob(jobId),
+
+    /** The ids of the jobs that wait. */
+    waiting: async () => {
+      const all = await Promise.all(connection.shards.map(({ queue }) => queue.getWaiting()));
+      return all.flat().map(({ id }) => id ?? '');
+    },
 
     /** What workers get to see, by the ids of the jobs. */
     jobs: async () => {
       const jobs = new Map<string, DeliveryJob>();
-      // In pages: BullMQ reads each job by a query of its own, all at once.
-      for (let start = 0; ; start += 100) {
-        const page = await bullmq.getJobs(undefined, start, start + 99);
-        if (page.length === 0) return jobs;
-        for (const { id = '', data } of page) jobs.set(id, fromJob(id, data as DeliveryJobData));
+      for (const { queue } of connection.shards) {
+        // In pages: BullMQ reads each job by a query of its own, all at once.
+        for (let start = 0; ; start += 100) {
+          const page = await queue.getJobs(undefined, start, start + 99);
+          if (page.length === 0) break;
+          for (const { id = '', data } of page) jobs.set(id, fromJob(id, data as DeliveryJobData));
+        }
       }
+      return jobs;
     },
 
     /**
-     * Takes the next job, if there is one, and lets the test end it.
+     * Takes the next job, if there is one, from the shards in turn, and lets the test end it.
      * @param options ours have a name; a worker without one is another program's
      */
     take: async (options: Options = {}) => {
-      const kind = JSON.stringify(options);
-      const taker = takers.get(kind) ?? open(() => Promise.resolve(), options);
-      takers.set(kind, taker);
-      const job = (await taker.getNextJob(TOKEN, { block: false })) as Job<DeliveryJobData> | undefined;
+      let job: Job<DeliveryJobData> | undefined;
+      for (let tried = 0; job === undefined && tried < connection.shards.length; tried++) {
+        job = await takeFrom(connection.shards[turn++ % connection.shards.length] ?? first, options);
+      }
       if (job === undefined) return null;
       return {
         id: job.id ?? '',
@@ -76,9 +100,9 @@ function openBullMqOn<Connection extends QueueConnection>(connection: Connection
 
     /** Completes each job. */
     run: (options: Options) => {
-      const worker = open(() => Promise.resolve(), options);
-      void worker.run();
-      return worker;
+      const running = connection.shards.map((shard) => open(() => Promise.resolve(), options, shard));
+      for (const worker of running) void worker.run();
+      return { close: () => Promise.all(running.map((worker) => worker.close())) };
     },
 
     close: async () => {

@@ -3,7 +3,12 @@ import type { Message } from '#messages/domain/message.js';
 import { aClaim, after, aMessage, claimTerms, jobOf } from '../support/messages.js';
 import { NO_REDIS } from '../support/redis.js';
 import { describeUnless } from '../support/skipping.js';
-import { openReconciling, openReconcilingOnRedis, type Reconciling } from './reconciling-process.js';
+import {
+  openReconciling,
+  openReconcilingOnCluster,
+  openReconcilingOnRedis,
+  type Reconciling,
+} from './reconciling-process.js';
 
 const lapsed = () => aClaim({ expiresAt: new Date(Date.now() - 1_000) });
 const held = () => aClaim({ expiresAt: new Date(Date.now() + 60_000) });
@@ -48,7 +53,7 @@ const losses: Record<string, (parts: Reconciling) => Promise<Message>> = {
     const message = await enqueued(parts);
     await parts.bullmq.take({ lockDuration: 1 });
     const strict = parts.bullmq.run({ stalledInterval: 20, maxStalledCount: 0 });
-    const state = () => parts.bullmq.bullmq.getJobState(message.jobId);
+    const state = async () => (await parts.bullmq.job(message.jobId))?.getState();
     await parts.store.until(async () => (await state()) === 'failed');
     await strict.close();
     return message;
@@ -81,12 +86,13 @@ async function enqueued({ store, bullmq }: Reconciling): Promise<Message> {
 /** Relays the outbox; resolves to the ids of the jobs that then wait. */
 async function relayed({ relay, bullmq }: Reconciling): Promise<string[]> {
   await relay.sweep(0);
-  return (await bullmq.bullmq.getWaiting()).map(({ id }) => id ?? '');
+  return bullmq.waiting();
 }
 
 for (const [name, open, missing] of [
   ['PostgreSQL', openReconciling, null],
   ['Redis', openReconcilingOnRedis, NO_REDIS],
+  ['a cluster, in three shards', openReconcilingOnCluster, NO_REDIS],
 ] as const)
   describeUnless(missing)(`The census with a queue on ${name}`, () => {
     let parts: Reconciling;
@@ -233,7 +239,7 @@ for (const [name, open, missing] of [
       const message = await enqueued(parts);
       for (let attempt = 1; attempt < 3; attempt++) {
         await (await parts.take('foreign'))?.fail('once more');
-        await (await parts.bullmq.bullmq.getJob(message.jobId))?.promote();
+        await (await parts.bullmq.job(message.jobId))?.promote();
       }
       await (await parts.take('foreign'))?.complete();
       expect(await parts.follower.run()).toBe(1);

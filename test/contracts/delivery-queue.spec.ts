@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { NO_TURN } from '#messages/application/fair-scheduler.js';
 import { aMessage, jobOf, messages, TRACEPARENT } from '../support/messages.js';
-import { NO_REDIS, TestRedis } from '../support/redis.js';
+import { NO_REDIS, TestRedis, TestRedisCluster } from '../support/redis.js';
 import { describeUnless } from '../support/skipping.js';
 import { openBullMq, openBullMqOnRedis, POLICY, type BullMqProcess } from './bullmq-process.js';
 import { describeDeliveryQueue, type DeliveryQueueSubject } from './delivery-queue.contract.js';
@@ -54,10 +54,20 @@ async function serveRedis() {
   const redis = await TestRedis.start();
   return {
     redis,
-    open: () => openBullMqOnRedis(redis.url),
-    openCutOff: () => openBullMqOnRedis('redis://127.0.0.1:1'),
+    open: () => openBullMqOnRedis(redis.servers),
+    openCutOff: () => openBullMqOnRedis({ urls: ['redis://127.0.0.1:1'], isCluster: false }),
     reset: () => redis.run((client) => client.flushall()),
     close: () => redis.stop(),
+  };
+}
+
+async function serveCluster() {
+  const cluster = await TestRedisCluster.start();
+  return {
+    open: () => openBullMqOnRedis(cluster.servers, 3),
+    openCutOff: () => openBullMqOnRedis({ urls: ['redis://127.0.0.1:1'], isCluster: true }, 3),
+    reset: () => cluster.flush(),
+    close: () => cluster.stop(),
   };
 }
 
@@ -83,6 +93,9 @@ async function openOn(serve: () => Promise<Served>): Promise<DeliveryQueueSubjec
 describeDeliveryQueue('InMemoryDeliveryQueue', openInMemory);
 describeDeliveryQueue('BullMqDeliveryQueue on PostgreSQL', () => openOn(servePostgres));
 describeDeliveryQueue('BullMqDeliveryQueue on Redis', () => openOn(serveRedis), { refusing: false, missing: NO_REDIS });
+describeDeliveryQueue('BullMqDeliveryQueue on a cluster, in three shards', () => openOn(serveCluster), {
+  ...{ refusing: false, missing: NO_REDIS, shards: 3 },
+});
 
 for (const [name, serve, missing] of [
   ['PostgreSQL', servePostgres, null],
@@ -114,7 +127,9 @@ for (const [name, serve, missing] of [
     it('adds jobs also when the current turn cannot be read', async () => {
       const { bullmq, connection, queue, close } = await server.open();
       const message = aMessage();
-      const read = jest.spyOn(connection, 'nextPriority').mockRejectedValueOnce(new Error('no such column'));
+      const [shard] = connection.shards;
+      if (shard === undefined) throw new Error('no shard');
+      const read = jest.spyOn(shard, 'nextPriority').mockRejectedValueOnce(new Error('no such column'));
       await queue.add([message]);
       expect(read).toHaveBeenCalled();
       expect(await bullmq.getJob(message.id)).toBeDefined();

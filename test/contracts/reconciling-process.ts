@@ -9,13 +9,14 @@ import { JobFollower } from '#messages/application/job-follower.js';
 import { Reconciler } from '#messages/application/reconciler.js';
 import { RedisJobEvents } from '#messages/adapters/bullmq/redis/redis-job-events.js';
 import type { RedisQueueConnection } from '#messages/adapters/bullmq/redis/redis-queue-connection.js';
+import type { RedisShard } from '#messages/adapters/bullmq/redis/redis-shard.js';
 import { RedisQueueMaintenance } from '#messages/adapters/bullmq/redis/redis-queue-maintenance.js';
 import { RedisStrayMessages } from '#messages/adapters/bullmq/redis/redis-stray-messages.js';
 import type { JobEvents } from '#messages/application/job-events.js';
 import type { QueueMaintenance } from '#messages/application/queue-maintenance.js';
 import type { StrayMessages } from '#messages/application/stray-messages.js';
 import type { Database } from '#platform/database/database.js';
-import { TestRedis } from '../support/redis.js';
+import { TestRedis, TestRedisCluster } from '../support/redis.js';
 import { openBullMq, openBullMqOnRedis, type BullMqProcess } from './bullmq-process.js';
 import { PostgresStore } from './postgres-store.js';
 
@@ -57,22 +58,46 @@ function queueOnPostgres(store: PostgresStore): Promise<Queueing> {
   });
 }
 
-async function queueOnRedis(): Promise<Queueing & { redis: TestRedis; connection: RedisQueueConnection }> {
+async function queueOnRedis(): Promise<
+  Queueing & { redis: TestRedis; connection: RedisQueueConnection; shard: RedisShard }
+> {
   const redis = await TestRedis.start();
-  const bullmq = await openBullMqOnRedis(redis.url);
+  const bullmq = await openBullMqOnRedis(redis.servers);
   const { connection } = bullmq;
+  const [shard] = connection.shards;
+  if (shard === undefined) throw new Error('no shard');
   return {
-    ...{ redis, bullmq, connection },
+    ...{ redis, bullmq, connection, shard },
     ports: (database) => ({
       strays: new RedisStrayMessages(database, connection),
       events: new RedisJobEvents(database, connection),
       maintenance: new RedisQueueMaintenance(connection),
     }),
     lose: (jobId) => bullmq.bullmq.remove(jobId),
-    empty: () => connection.redis.flushall(),
+    empty: () => redis.run((client) => client.flushall()),
     close: async () => {
       await bullmq.close();
       await redis.stop();
+    },
+  };
+}
+
+async function queueOnCluster(): Promise<Queueing> {
+  const cluster = await TestRedisCluster.start();
+  const bullmq = await openBullMqOnRedis(cluster.servers, 3);
+  const { connection } = bullmq;
+  return {
+    bullmq,
+    ports: (database) => ({
+      strays: new RedisStrayMessages(database, connection),
+      events: new RedisJobEvents(database, connection),
+      maintenance: new RedisQueueMaintenance(connection),
+    }),
+    lose: (jobId) => connection.shardOf(jobId).queue.remove(jobId),
+    empty: () => cluster.flush(),
+    close: async () => {
+      await bullmq.close();
+      await cluster.stop();
     },
   };
 }
@@ -85,6 +110,11 @@ export function openReconciling() {
 /** The same with the queue on a Redis. */
 export function openReconcilingOnRedis() {
   return openOn(queueOnRedis);
+}
+
+/** The same with the queue in three shards on a cluster. */
+export function openReconcilingOnCluster() {
+  return openOn(queueOnCluster);
 }
 
 async function openOn<Queue extends Queueing>(openQueue: (store: PostgresStore) => Promise<Queue>) {

@@ -1,8 +1,11 @@
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Redis } from 'ioredis';
+import { BullMqDeliveryQueue } from '#messages/adapters/bullmq/bullmq-delivery-queue.js';
 import { PostgresQueueContents } from '#messages/adapters/bullmq/postgres/postgres-queue-contents.js';
 import { RedisQueueContents } from '#messages/adapters/bullmq/redis/redis-queue-contents.js';
 import { WORKER_NAME } from '#messages/adapters/bullmq/delivery-job.js';
+import { PostgresCurrentQueue } from '#messages/adapters/postgres/postgres-current-queue.js';
 import { PostgresWalk } from '#messages/adapters/postgres/postgres-walk.js';
 import type { QueueContents } from '#messages/application/queue-contents.js';
 import { NO_TURN } from '#messages/application/fair-scheduler.js';
@@ -12,7 +15,7 @@ import { RedisUnreachable, requireUsableRedis } from '#platform/redis/usable-red
 import { aClaim, aMessage, messages } from '../support/messages.js';
 import { NO_REDIS, TestRedis } from '../support/redis.js';
 import { describeUnless } from '../support/skipping.js';
-import { openBullMq } from './bullmq-process.js';
+import { openBullMq, POLICY } from './bullmq-process.js';
 import { openReconciling, openReconcilingOnRedis } from './reconciling-process.js';
 
 const HOUR_MS = 3_600_000;
@@ -24,7 +27,10 @@ describeUnless(NO_REDIS)('A queue on Redis', () => {
     parts = await openReconcilingOnRedis();
     contents = new RedisQueueContents(parts.database, parts.queue.connection);
   });
-  beforeEach(() => parts.reset());
+  beforeEach(async () => {
+    await parts.reset();
+    await parts.store.sql(`DELETE FROM sluice.installation WHERE name = 'current_queue'`);
+  });
   afterAll(() => parts.close());
 
   const recoveryOf = (
@@ -33,19 +39,22 @@ describeUnless(NO_REDIS)('A queue on Redis', () => {
   ) => {
     const reports: unknown[] = [];
     const observer = {
+      currentQueueChanged: (isOurs: boolean) => reports.push(isOurs ? 'current' : 'replaced'),
       recovering: () => reports.push('recovering'),
       recovered: () => reports.push('recovered'),
       recoveryFailed: (error: unknown) => reports.push(error),
     };
     const reconciler = newReconciler();
-    const recovery = new Recovery(queue, new PostgresWalk(database), () => reconciler.requeueStrays(), turn, observer);
-    return { recovery, reports };
+    const current = new PostgresCurrentQueue(database);
+    const walk = new PostgresWalk(database);
+    const recovery = new Recovery(queue, current, walk, () => reconciler.requeueStrays(), turn, observer);
+    return { recovery, reports, current };
   };
 
   it('has another identity after it lost its keys or was restarted, and only then', async () => {
     const { redis } = parts.queue;
     const seen = [await contents.identity(), await contents.identity()];
-    expect(seen[1]).toBe(seen[0]);
+    expect(seen[1]).toEqual(seen[0]);
     await redis.run((client) => client.flushall());
     seen.push(await contents.identity());
     await redis.kill();
@@ -58,7 +67,8 @@ describeUnless(NO_REDIS)('A queue on Redis', () => {
       ),
     );
     seen.push(await contents.identity());
-    expect(new Set(seen).size).toBe(3);
+    expect(new Set(seen.map((identity) => identity.contents)).size).toBe(3);
+    expect(new Set(seen.map(({ dataSet }) => dataSet)).size).toBe(3);
   });
 
   it('gets all open messages back after it has lost them, whatever the walk was doing, and no others', async () => {
@@ -86,6 +96,27 @@ describeUnless(NO_REDIS)('A queue on Redis', () => {
     expect(reports).toEqual(['recovering', 'recovered']);
     await relay.sweep(0);
     expect([...(await bullmq.jobs()).keys()].sort()).toEqual(open.map(({ id }) => id).sort());
+  });
+
+  it('adds no jobs and requeues no messages while another queue is the current one', async () => {
+    const { store, bullmq, database } = parts;
+    const { recovery, reports, current } = recoveryOf(contents, parts);
+    const queue = new BullMqDeliveryQueue(bullmq.connection, POLICY, current);
+    for (let check = 0; check < 4; check++) await recovery.check();
+    reports.length = 0;
+    await new PostgresCurrentQueue(database).check('another');
+    await new PostgresWalk(database).setContents('another');
+    const message = aMessage();
+    await store.put(message);
+    for (let check = 0; check < 3; check++) await recovery.check();
+    expect(reports).toEqual(['replaced']);
+    expect(await store.entries()).toEqual([]);
+    await expect(queue.add([message])).rejects.toMatchObject({ code: 'unavailable' });
+    await new PostgresCurrentQueue(database).check((await contents.identity()).dataSet);
+    for (let check = 0; check < 4; check++) await recovery.check();
+    expect(reports).toEqual(['replaced', 'current', 'recovering', 'recovered']);
+    expect(await store.entries()).toHaveLength(1);
+    await queue.add([message]);
   });
 
   it.each(['Redis', 'PostgreSQL'])('on %s: recovers only when the outbox is short enough to look', async (store) => {
@@ -122,22 +153,35 @@ describeUnless(NO_REDIS)('A queue on Redis', () => {
     expect(await reconcile()).toEqual([{ requeued: 1, followed: 0 }]);
   });
 
+  it('publishes the jobs of our processes apart from those that it follows', async () => {
+    const { bullmq, queue } = parts;
+    const lengths = () =>
+      Promise.all(['events', 'sluice-events'].map((name) => queue.shard.redis.xlen(queue.shard.key(name))));
+    await bullmq.queue.add(messages(1));
+    await (await bullmq.take({ name: WORKER_NAME }))?.complete();
+    const [followed, ours] = await lengths();
+    expect([followed, ours]).toEqual([0, expect.any(Number)]);
+    await bullmq.queue.add(messages(1));
+    await (await bullmq.take())?.complete();
+    expect((await lengths())[0]).toBeGreaterThan(0);
+  });
+
   it('gives up turns of retries whose jobs are gone', async () => {
-    const { redis } = parts.queue.connection;
-    const prioritized = parts.queue.connection.key('prioritized');
+    const { redis } = parts.queue.shard;
+    const prioritized = parts.queue.shard.key('prioritized');
     await redis.zadd(prioritized, NO_TURN * 2 ** 32 + 1, 'gone');
     await parts.bullmq.queue.giveTurnsToRetries();
     expect(await redis.zcard(prioritized)).toBe(0);
   });
 
   it('keeps a connection that follows one that was lost without a response', async () => {
-    const { connection, redis } = parts.queue;
+    const { shard, redis } = parts.queue;
     const options = { socketTimeout: 1_000, retryStrategy: () => 10, maxRetriesPerRequest: 0 };
-    const first = connectRedis(redis.url, options);
+    const first = connectRedis(redis.servers, options) as Redis;
     const client = first.duplicate();
     const id = await client.client('ID');
     const lost = client.blpop('never', 0).catch(() => undefined);
-    await connection.redis.client('KILL', 'ID', id);
+    await shard.redis.client('KILL', 'ID', id);
     await once(client, 'ready');
     const closed = jest.fn();
     client.on('close', closed);
@@ -219,7 +263,7 @@ describeUnless(NO_REDIS)('A queue on Redis', () => {
       await bullmq.queue.add([message]);
       await (await bullmq.take())?.complete();
       const finishedAt = Date.now() - (message === young ? 23 : 25) * HOUR_MS;
-      await queue.connection.redis.zadd(queue.connection.key('completed'), finishedAt, message.id);
+      await queue.shard.redis.zadd(queue.shard.key('completed'), finishedAt, message.id);
     }
     await bullmq.queue.add([waiting]);
     await reconcile();
@@ -228,7 +272,7 @@ describeUnless(NO_REDIS)('A queue on Redis', () => {
 
   it('repeats a job when it is due, also when the clock of the worker that failed it was an hour ahead', async () => {
     const { bullmq, maintenance, queue } = parts;
-    const { redis, key } = { redis: queue.connection.redis, key: (name: string) => queue.connection.key(name) };
+    const { redis, key } = { redis: queue.shard.redis, key: (name: string) => queue.shard.key(name) };
     const sent = messages(3);
     await bullmq.queue.add(sent);
     const dueIn = [60_000 + HOUR_MS, 30_000, 60_000 + HOUR_MS];
@@ -245,7 +289,7 @@ describeUnless(NO_REDIS)('A queue on Redis', () => {
 
   it('adds nothing while it is nearly full, and reports a policy that deletes jobs', async () => {
     const { bullmq, queue } = parts;
-    const { memory, redis } = queue.connection;
+    const { memory, redis } = queue.shard;
     const used = Number(/^used_memory:(\d+)/m.exec(await redis.info('memory'))?.[1]);
     await redis.config('SET', 'maxmemory', Math.round(used * 1.08), 'maxmemory-policy', 'allkeys-lru');
     await memory.check();
@@ -260,14 +304,17 @@ describeUnless(NO_REDIS)('A queue on Redis', () => {
 describeUnless(NO_REDIS)('REDIS_URL', () => {
   it('is checked, and its password is in no error', async () => {
     const redis = await TestRedis.start('--requirepass', 'right');
+    const at = (url: string) => ({ urls: [url], isCluster: false });
     const withPassword = (password: string) => redis.url.replace('//', `//:${password}@`);
-    await requireUsableRedis(withPassword('right'));
+    await requireUsableRedis(at(withPassword('right')));
+    const asCluster = requireUsableRedis({ ...at(withPassword('right')), isCluster: true });
+    await expect(asCluster).rejects.toThrow(/is no cluster: set REDIS_TOPOLOGY to standalone/);
     for (const url of [redis.url, withPassword('wrong-secret')]) {
-      const error = await requireUsableRedis(url).catch((reason: unknown) => reason as Error);
+      const error = await requireUsableRedis(at(url)).catch((reason: unknown) => reason as Error);
       expect(error?.message).toMatch(/user and password/);
       expect(JSON.stringify(error) + String(error?.stack)).not.toContain('wrong-secret');
     }
     await redis.stop();
-    await expect(requireUsableRedis(withPassword('right'))).rejects.toBeInstanceOf(RedisUnreachable);
+    await expect(requireUsableRedis(at(withPassword('right')))).rejects.toBeInstanceOf(RedisUnreachable);
   });
 });

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Fleet } from '../support/fleet.js';
 import { callUndocumented } from '../support/http.js';
-import { until } from '../support/processes.js';
+import { until, type Program } from '../support/processes.js';
 import { NO_REDIS, TestRedis } from '../support/redis.js';
 import { Rounds } from '../support/rounds.js';
 import { describeUnless } from '../support/skipping.js';
@@ -9,6 +9,33 @@ import { describeUnless } from '../support/skipping.js';
 const rounds = new Rounds();
 const FAULT_MS = rounds.long ? 20_000 : 7_000;
 jest.setTimeout(300_000);
+
+describeUnless(NO_REDIS)('Processes with different queues', () => {
+  it('use that of the one that started last, report it, and deliver all messages', async () => {
+    const redis = await TestRedis.start();
+    const fleet = await Fleet.deploy({ LOG_LEVEL: 'info' });
+    await fleet.worker();
+    await fleet.load();
+    const isReplaced = (program: Program) => async () => {
+      const { body } = await callUndocumented(await program.address('management'), { path: '/health/ready' });
+      return (body as unknown as { checks: { queue?: string } }).checks.queue === 'replaced';
+    };
+    const onRedis = await fleet.worker({ REDIS_URL: redis.url });
+    await until(isReplaced(fleet.api), 20_000);
+    await until(fleet.has(await fleet.send('delivered through Redis'), 'delivered'), 20_000);
+    const onPostgres = await fleet.worker();
+    await fleet.worker({ REDIS_URL: redis.url });
+    await until(isReplaced(onPostgres), 20_000);
+    await fleet.going();
+    await fleet.worker();
+    await until(isReplaced(onRedis), 20_000);
+    await until(fleet.has(await fleet.send('delivered through PostgreSQL'), 'delivered'), 20_000);
+    expect(await isReplaced(fleet.api)()).toBe(false);
+    expect(await fleet.violations()).toEqual([]);
+    await fleet.stop();
+    await redis.stop();
+  });
+});
 
 describeUnless(NO_REDIS)('Under load from 32 clients, all messages are accepted and delivered although Redis', () => {
   let fleet: Fleet;

@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
+import type { RedisServers } from '#platform/redis/connect-redis.js';
 import { freePort, until } from './processes.js';
 
 const PROGRAM = ['redis-server', 'valkey-server'].find((name) => {
@@ -51,6 +52,11 @@ export class TestRedis {
     );
   }
 
+  /** How a process of Sluice reaches it. */
+  get servers(): RedisServers {
+    return { urls: [this.url], isCluster: false };
+  }
+
   /** Runs commands on a connection of its own. */
   async run<T>(work: (redis: Redis) => Promise<T>): Promise<T> {
     const redis = new Redis(this.url);
@@ -60,6 +66,10 @@ export class TestRedis {
     } finally {
       redis.disconnect();
     }
+  }
+
+  get isRunning(): boolean {
+    return this.child.exitCode === null && this.child.signalCode === null;
   }
 
   /** Suspends it with SIGSTOP, and goes on with SIGCONT. */
@@ -80,7 +90,130 @@ export class TestRedis {
   }
 
   async stop(): Promise<void> {
-    if (this.child.exitCode === null && this.child.signalCode === null) await this.kill();
+    if (this.isRunning) await this.kill();
     rmSync(this.folder, { recursive: true });
+  }
+}
+
+/** A Redis Cluster of three masters, each with a replica. */
+export class TestRedisCluster {
+  private constructor(private readonly nodes: readonly TestRedis[]) {}
+
+  static async start(): Promise<TestRedisCluster> {
+    const nodes = await Promise.all(
+      Array.from({ length: 6 }, async () => {
+        const bus = ['--cluster-port', String(await freePort())];
+        return TestRedis.start('--cluster-enabled', 'yes', '--cluster-node-timeout', '1500', ...bus);
+      }),
+    );
+    const cluster = new TestRedisCluster(nodes);
+    await cluster.join();
+    return cluster;
+  }
+
+  /** Of some of its servers: the others are found by them. */
+  get servers(): RedisServers {
+    return { urls: this.nodes.slice(1, 4).map(({ url }) => url), isCluster: true };
+  }
+
+  /** Settings of processes that use it. */
+  settings(shards: number) {
+    return { REDIS_URL: this.servers.urls.join(','), REDIS_TOPOLOGY: 'cluster', QUEUE_SHARDS: String(shards) };
+  }
+
+  /** The server that has the keys of a queue. */
+  async masterOf(queueName: string): Promise<TestRedis> {
+    const slot = await this.each(async (redis) => redis.cluster('KEYSLOT', queueName)).then(([first]) => first ?? 0);
+    for (const node of this.running) {
+      const owns = await node.run(async (redis) => {
+        const nodes = String(await redis.cluster('NODES'));
+        const [, ranges = ''] = /myself,master - \d+ \d+ \d+ connected(.*)/.exec(nodes) ?? [];
+        return ranges
+          .trim()
+          .split(' ')
+          .map((range) => range.split('-').map(Number))
+          .some(([first = NaN, last = first]: number[]) => slot >= first && slot <= last);
+      });
+      if (owns) return node;
+    }
+    throw new Error(`No master has slot ${slot}.`);
+  }
+
+  /** Moves all keys of a queue, and those of its slot that follow, to another master. */
+  async moveSlotOf(queueName: string): Promise<void> {
+    const from = await this.masterOf(queueName);
+    const others = await Promise.all(
+      ['{messages-0}', '{messages-1}', '{messages-2}'].map((name) => this.masterOf(name)),
+    );
+    const to = others.find((node) => node !== from);
+    if (to === undefined) throw new Error('There is one master only.');
+    const slot = await from.run((redis) => redis.cluster('KEYSLOT', queueName));
+    const [fromId, toId] = [
+      await from.run((redis) => redis.cluster('MYID')),
+      await to.run((redis) => redis.cluster('MYID')),
+    ];
+    await to.run((redis) => redis.cluster('SETSLOT', slot, 'IMPORTING', fromId));
+    await from.run((redis) => redis.cluster('SETSLOT', slot, 'MIGRATING', toId));
+    await from.run(async (redis) => {
+      const { hostname, port } = new URL(to.url);
+      for (let keys = await redis.cluster('GETKEYSINSLOT', slot, 100); keys.length > 0;) {
+        await redis.call('MIGRATE', hostname, port, '', 0, 5_000, 'KEYS', ...keys);
+        keys = await redis.cluster('GETKEYSINSLOT', slot, 100);
+      }
+    });
+    for (const node of [to, from]) await node.run((redis) => redis.cluster('SETSLOT', slot, 'NODE', toId));
+  }
+
+  /** Removes all keys of all servers. */
+  async flush(): Promise<void> {
+    await this.each(async (redis) => {
+      if ((await redis.info('replication')).includes('role:master')) await redis.flushall();
+    });
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all(this.nodes.map((node) => node.stop()));
+  }
+
+  private get running(): TestRedis[] {
+    return this.nodes.filter(({ isRunning }) => isRunning);
+  }
+
+  private each<T>(work: (redis: Redis, index: number) => Promise<T>): Promise<T[]> {
+    return Promise.all(this.running.map((node, index) => node.run((redis) => work(redis, index))));
+  }
+
+  private async join(): Promise<void> {
+    const addresses = await this.each(async (redis, index) => {
+      await redis.call('CLUSTER', 'SET-CONFIG-EPOCH', index + 1);
+      if (index < 3) {
+        const [first, next] = [Math.ceil((index * 16_384) / 3), Math.ceil(((index + 1) * 16_384) / 3)];
+        await redis.call('CLUSTER', 'ADDSLOTSRANGE', first, next - 1);
+      }
+      const [, busPort] = (await redis.config('GET', 'cluster-port')) as string[];
+      return { id: await redis.cluster('MYID'), port: redis.options.port ?? 0, busPort: busPort ?? '' };
+    });
+    await this.each(async (redis, index) => {
+      if (index > 0) return;
+      for (const { port, busPort } of addresses) await redis.call('CLUSTER', 'MEET', '127.0.0.1', port, busPort);
+    });
+    await this.untilAll((info) => info.includes('cluster_known_nodes:6'));
+    await this.each(async (redis, index) => {
+      if (index < 3) return;
+      const masterId = addresses[index - 3]?.id ?? '';
+      // A server may not yet know that it is a master.
+      const replicates = () =>
+        redis.cluster('REPLICATE', masterId).then(
+          () => true,
+          () => false,
+        );
+      await until(replicates, 20_000);
+      await until(async () => (await redis.info('replication')).includes('master_link_status:up'), 20_000);
+    });
+    await this.untilAll((info) => info.includes('cluster_state:ok'));
+  }
+
+  private async untilAll(holds: (info: string) => boolean): Promise<void> {
+    await this.each((redis) => until(async () => holds(await redis.cluster('INFO')), 20_000));
   }
 }

@@ -9,8 +9,7 @@ export async function openQueue(
   databaseUrl: string,
 ): Promise<Pick<Queue, 'add' | 'getJobCounts' | 'close'>> {
   if (redisUrl !== '') {
-    const { hostname, port } = new URL(redisUrl);
-    return new Queue(NAME, { connection: { host: hostname, port: Number(port) } });
+    return new Queue(NAME, { connection: { url: redisUrl } });
   }
   const pool = new pg.Pool({ connectionString: databaseUrl, options: '-c search_path=bullmq', max: 10 });
   await runMigrations(pool);

@@ -1,9 +1,12 @@
 import { PeriodicTask } from '#kernel/periodic-task.js';
+import type { CurrentQueue } from './current-queue.js';
 import type { QueueContents } from './queue-contents.js';
 import type { ReconcilerTurn } from './reconciler-turn.js';
 import type { Walk } from './walk.js';
 
 export interface RecoveryObserver {
+  /** Another queue is the current one, or this one is again. */
+  currentQueueChanged(isOurs: boolean): void;
   /** The queue has other contents than before: all open messages are checked, from the oldest on. */
   recovering(): void;
   recovered(): void;
@@ -27,6 +30,7 @@ export class Recovery {
   /** @param step requeues strays among the next open messages */
   constructor(
     private readonly queue: QueueContents,
+    private readonly currentQueue: CurrentQueue,
     private readonly walk: Walk,
     private readonly step: () => Promise<unknown>,
     private readonly turn: ReconcilerTurn,
@@ -44,7 +48,10 @@ export class Recovery {
 
   /** One step, which takes about a second at most. Several processes may try: one at a time does it. */
   async check(): Promise<void> {
-    const contents = await this.queue.identity();
+    const identity = this.queue.identity();
+    await this.checkCurrent(await identity.then(({ dataSet }) => dataSet).catch(() => null));
+    if (!this.currentQueue.isCurrent) return;
+    const { contents } = await identity;
     // Outbox entries of jobs that were just added and lost are removed meanwhile. They would hide their messages.
     const isNew = contents !== this.found;
     this.found = contents;
@@ -53,6 +60,16 @@ export class Recovery {
     if (contents === this.checked) return;
     if ((await this.walk.contents()) === contents) this.checked = contents;
     else await this.turn.take(0, () => this.recover(contents));
+  }
+
+  private async checkCurrent(dataSet: string | null): Promise<void> {
+    const { isCurrent } = this.currentQueue;
+    await this.currentQueue.check(dataSet);
+    if (this.currentQueue.isCurrent === isCurrent) return;
+    this.observer.currentQueueChanged(!isCurrent);
+    // Meanwhile, other processes may add jobs to another queue.
+    this.checked = null;
+    this.walking = null;
   }
 
   private async recover(contents: string): Promise<void> {

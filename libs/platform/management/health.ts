@@ -10,6 +10,8 @@ export interface Readiness {
     readonly clock: 'right' | 'wrong';
     /** If the queue is on Redis. While it is `down`, messages are accepted and wait. */
     readonly redis?: 'up' | 'down';
+    /** If processes that started later have another queue: this one adds no jobs. */
+    readonly queue?: 'replaced';
   };
 }
 
@@ -19,6 +21,7 @@ export interface Work {
   readonly isClockRight: () => boolean;
   /** Null without a Redis. */
   readonly isRedisUp?: (() => boolean | null) | undefined;
+  readonly isQueueCurrent?: (() => boolean) | undefined;
 }
 
 /** The minimum time between two queries, however often the readiness is requested. */
@@ -56,12 +59,16 @@ export class Health {
 
   async readiness(): Promise<Readiness> {
     const database = (await this.isDatabaseUp()) ? 'up' : 'down';
-    const { state = () => 'serving', isClockRight, isRedisUp = () => null } = this.work;
+    const { state = () => 'serving', isClockRight, isRedisUp = () => null, isQueueCurrent = () => true } = this.work;
     const isUp = isRedisUp();
     const redis = isUp === null ? {} : { redis: isUp ? ('up' as const) : ('down' as const) };
+    const queue = isQueueCurrent() ? {} : { queue: 'replaced' as const };
     const process = this.process === 'serving' ? state() : this.process;
     const clock = isClockRight() ? 'right' : 'wrong';
-    return { ready: process === 'serving' && database === 'up', checks: { process, database, clock, ...redis } };
+    return {
+      ready: process === 'serving' && database === 'up',
+      checks: { process, database, clock, ...redis, ...queue },
+    };
   }
 
   isDatabaseUp(): Promise<boolean> {

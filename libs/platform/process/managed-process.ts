@@ -66,9 +66,9 @@ export async function startManaged<Process extends Running>(
     const server = await ManagementServer.open({ ...settings.management, health, metrics, logger, queue });
     closing.unshift(() => server.close());
     if (migrate !== undefined) await health.whileMigrating(migrate);
-    const { queuePages, state, isClockRight, isRedisUp, ...running } = await start(metrics);
+    const { queuePages, state, isClockRight, isRedisUp, isQueueCurrent, ...running } = await start(metrics);
     queue?.serve(queuePages);
-    health.serve({ state, isClockRight, isRedisUp });
+    health.serve({ state, isClockRight, isRedisUp, isQueueCurrent });
     snapshots.start();
     const stop = async () => {
       health.drain();

@@ -1,13 +1,13 @@
 /** What ioredis reports when a command was not sent, or its response did not come. */
 const CLIENT_MESSAGE =
-  /Connection is closed|isn't writeable|max retries per request|Command timed out|Socket timeout|Connection is in subscriber/i;
+  /Connection is closed|Failed to refresh slots|None of startup nodes|Cluster isn't ready|Cluster is ended|too many cluster redirections|isn't writeable|max retries per request|Command timed out|Socket timeout|Connection is in subscriber/i;
 
 /** Socket errors of Node. */
 const SOCKET_CODE = /^(ECONN\w+|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|EAI_AGAIN)$/;
 
 /** Responses of a Redis that is full, starting, stopping, busy or read-only. Scripts of older versions wrap them. */
 const TEMPORARY =
-  /(^|[\s-])(OOM|LOADING|BUSY|READONLY|MASTERDOWN|MISCONF|NOREPLICAS|CLUSTERDOWN|TRYAGAIN|NOAUTH|WRONGPASS|NOPERM) /;
+  /(^|[\s-])(OOM|LOADING|BUSY|READONLY|MASTERDOWN|MISCONF|NOREPLICAS|CLUSTERDOWN|MOVED|ASK|TRYAGAIN|NOAUTH|WRONGPASS|NOPERM) /;
 
 /** Whether Redis cannot be reached or is temporarily unable, so that the same command may succeed later. */
 export function isRedisUnavailable(error: unknown): boolean {

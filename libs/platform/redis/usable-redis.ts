@@ -1,6 +1,7 @@
 import { Redis } from 'ioredis';
 import { STARTING_TIMEOUT_MS } from '../database/connection.js';
 import { UsageError } from '../usage-error.js';
+import type { RedisServers } from './connect-redis.js';
 import { isRedisUnavailable } from './errors.js';
 
 /** What BullMQ recommends. Valkey reports the version of Redis that it is compatible with. */
@@ -10,10 +11,24 @@ const MIN_VERSION = [6, 2] as const;
 export class RedisUnreachable extends UsageError {}
 
 /**
- * Checks that Redis accepts the credentials of its URL, and its version.
+ * Checks that Redis accepts the credentials of its URL, its version, and whether it is a cluster.
  * @throws UsageError when it does not, RedisUnreachable when there is no response
  */
-export async function requireUsableRedis(url: string): Promise<void> {
+export async function requireUsableRedis({ urls, isCluster }: RedisServers): Promise<void> {
+  let unreachable: unknown;
+  for (const url of urls) {
+    try {
+      await requireUsableServer(url, isCluster);
+      return;
+    } catch (error) {
+      if (!(error instanceof RedisUnreachable)) throw error;
+      unreachable = error;
+    }
+  }
+  throw unreachable;
+}
+
+async function requireUsableServer(url: string, isCluster: boolean): Promise<void> {
   const redis = new Redis(url, {
     ...{ lazyConnect: true, connectTimeout: STARTING_TIMEOUT_MS, commandTimeout: STARTING_TIMEOUT_MS },
     ...{ retryStrategy: () => null, maxRetriesPerRequest: 0, enableReadyCheck: false },
@@ -21,7 +36,13 @@ export async function requireUsableRedis(url: string): Promise<void> {
   // The first error is the cause of those that follow it.
   const failed = new Promise<never>((_resolve, reject) => redis.on('error', reject));
   try {
-    const info = await Promise.race([failed, redis.connect().then(() => redis.info('server'))]);
+    const info = await Promise.race([failed, redis.connect().then(() => redis.info())]);
+    if (/^cluster_enabled:1/m.test(info) !== isCluster) {
+      const [is, topology] = isCluster ? ['no', 'standalone'] : ['a', 'cluster'];
+      throw new UsageError(
+        `The Redis of REDIS_URL is ${is} cluster: set REDIS_TOPOLOGY to ${topology}, or change the URL.`,
+      );
+    }
     requireVersion(/^redis_version:(\S+)/m.exec(info)?.[1] ?? 'unknown');
   } catch (error) {
     throw explained(error);

@@ -1,139 +1,55 @@
-import { setMaxListeners } from 'node:events';
-import { DelayedError, UnrecoverableError, type Job, type Worker } from 'bullmq';
 import { PeriodicTask } from '#kernel/periodic-task.js';
-import { withTimeout } from '#kernel/timeout.js';
 import type { ClockWatch } from '#platform/database/clock-watch.js';
 import type { Logger } from '#platform/logging.js';
 import type { DeliverMessage } from '../../application/deliver-message.js';
-import { NO_TURN } from '../../application/fair-scheduler.js';
 import type { BullMqDeliveryQueue } from './bullmq-delivery-queue.js';
-import { fromJob, WORKER_NAME, type DeliveryJobData } from './delivery-job.js';
 import type { QueueConnection } from './queue-connection.js';
-import { StuckWatch } from './stuck-watch.js';
-
-/** Crashes alone never fail a message, so no number of them may fail its job. The largest integer of PostgreSQL. */
-const NEVER = 2_147_483_647;
+import { ShardConsumer, type ConsumerOptions } from './shard-consumer.js';
 
 /** How long a retry that is due waits for its turn while other jobs wait, at most. */
 const GIVE_TURNS_EVERY_MS = 250;
 
-export interface ConsumerOptions {
-  readonly concurrency: number;
-  /** Jobs that all workers of the queue with such a limit start in a second; 0 for no limit. */
-  readonly rate: number;
-  /** Milliseconds after which a silent worker has lost its jobs. */
-  readonly lockMs: number;
-}
-
-/** How often workers look for jobs whose worker is silent. */
-function stalledIntervalOf(lockMs: number): number {
-  return Math.max(500, Math.round(lockMs * 0.4));
-}
-
-/** A job is taken over after two checks for stalled ones; a wrong clock is detected between them. */
-export function clockWatchOptions({ lockMs }: Pick<ConsumerOptions, 'lockMs'>) {
-  return { everyMs: Math.round(stalledIntervalOf(lockMs) / 2), toleranceMs: Math.round(lockMs / 4) };
-}
-
-/** How long it may take to hand over what is unfinished when the worker stops. */
-const HANDOVER_MS = 1_500;
-
-/** Takes jobs from BullMQ and passes them to `DeliverMessage`. */
+/** Takes jobs from all queues, each with an equal part of the concurrency and of the rate. */
 export class Consumer {
-  private readonly worker: Worker;
-  private readonly stuckWatch: StuckWatch;
-  private running = 0;
-  private readonly turns = new PeriodicTask(() =>
-    this.queue.giveTurnsToRetries().catch((error: unknown) => {
-      this.logger.warn({ err: error }, 'retries that are due could not be given a turn');
-    }),
-  );
-  private readonly stopping = new AbortController();
+  private readonly consumers: readonly ShardConsumer[];
+  private readonly turns: PeriodicTask;
 
   constructor(
     private readonly connection: QueueConnection,
-    private readonly queue: BullMqDeliveryQueue,
-    private readonly deliver: DeliverMessage,
+    queue: BullMqDeliveryQueue,
+    deliver: DeliverMessage,
     { concurrency, rate, lockMs }: ConsumerOptions,
     clockWatch: ClockWatch,
-    private readonly logger: Logger,
+    logger: Logger,
   ) {
-    // One for each delivery in progress.
-    setMaxListeners(concurrency, this.stopping.signal);
-    this.worker = connection.createWorker((job, token) => this.process(job as Job<DeliveryJobData>, token), {
-      name: WORKER_NAME,
-      autorun: false,
-      concurrency,
-      ...(rate > 0 && { limiter: { max: rate, duration: 1_000 } }),
-      lockDuration: lockMs,
-      stalledInterval: stalledIntervalOf(lockMs),
-      maxStalledCount: NEVER,
-      runRetryDelay: 1_000,
-      // No window of ours is longer. It also bounds how long a worker waits for one that a wrong clock has made.
-      maximumRateLimitDelay: 1_000,
-      // Only for inspection: the message's row is authoritative.
-      removeOnFail: { age: 86_400 },
-    });
-    this.worker.on('error', (error) => {
-      this.logger.warn({ err: error }, 'queue error');
-    });
-    clockWatch.onChange((isRight) => {
-      if (isRight) void this.worker.resume();
-      else void this.worker.pause(true);
-    });
-    const firstJob = async () =>
-      this.running < concurrency && clockWatch.isRight ? connection.firstWaitingJob() : null;
-    this.stuckWatch = new StuckWatch(firstJob, () => {
-      logger.error('taking no jobs although some wait and there are free places');
-    });
+    const { shards } = connection;
+    const part = (whole: number) => Math.ceil(whole / shards.length);
+    const options = { concurrency: part(concurrency), rate: part(rate), lockMs };
+    this.consumers = shards.map((shard) => new ShardConsumer(shard, deliver, options, clockWatch, logger));
+    this.turns = new PeriodicTask(() =>
+      queue.giveTurnsToRetries().catch((error: unknown) => {
+        logger.warn({ err: error }, 'retries that are due could not be given a turn');
+      }),
+    );
   }
 
   /** `paused` while the clock of this process is wrong, `stuck` while it takes no jobs for an unknown reason. */
   get state(): 'serving' | 'paused' | 'stuck' {
-    if (this.worker.isPaused()) return 'paused';
-    return this.stuckWatch.isStuck ? 'stuck' : 'serving';
+    const states = this.consumers.map(({ state }) => state);
+    return states.find((state) => state !== 'serving') ?? 'serving';
   }
 
   start(): void {
-    if (!this.worker.isPaused()) void this.worker.run();
-    this.stuckWatch.start();
+    for (const consumer of this.consumers) consumer.start();
     this.turns.start(GIVE_TURNS_EVERY_MS);
   }
 
   /** Takes no more jobs, waits at most `graceMs` for those in progress, and hands the rest over to other workers. */
   async close(graceMs: number): Promise<void> {
-    await this.stuckWatch.close();
     await this.turns.close();
-    const closed = this.worker.close();
-    await withTimeout(closed, graceMs, () => {
-      this.stopping.abort();
-    });
-    await withTimeout(closed, HANDOVER_MS, () => {
+    const abandon = () => {
       this.connection.abandon();
-    });
-  }
-
-  private async process(job: Job<DeliveryJobData>, token: string | undefined): Promise<string> {
-    // For this job only: the worker's option would also remove jobs that other programs completed and that are not
-    // followed yet.
-    job.opts.removeOnComplete = true;
-    const taken = fromJob(job.id ?? '', job.data);
-    this.running++;
-    this.stuckWatch.took();
-    const outcome = await this.deliver.execute(taken, this.stopping.signal).finally(() => {
-      this.running--;
-    });
-    switch (outcome.kind) {
-      case 'done':
-        // Marks the job's event as ours.
-        return WORKER_NAME;
-      case 'failed':
-        throw new UnrecoverableError(outcome.reason);
-      case 'again':
-        // Once due, it is given a turn like a new job.
-        await job.changePriority({ priority: NO_TURN });
-        await job.moveToDelayed(Date.now() + outcome.afterMs, token);
-        throw new DelayedError();
-    }
+    };
+    await Promise.all(this.consumers.map((consumer) => consumer.close(graceMs, abandon)));
   }
 }

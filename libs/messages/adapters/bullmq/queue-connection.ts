@@ -9,24 +9,33 @@ import type { FairScheduler } from '../../application/fair-scheduler.js';
 export type Processor = (job: Job, token?: string) => Promise<unknown>;
 export type WorkerSettings = Omit<WorkerOptions, 'connection'>;
 
-/** BullMQ on one of its stores, with what its public API does not offer or does at the cost of reading every job. */
-export abstract class QueueConnection implements OnApplicationShutdown {
-  abstract readonly queue: Queue;
+/** A queue of BullMQ, with what its public API does not offer or does at the cost of reading every job. */
+export interface QueueShard {
+  readonly queue: Queue;
 
   /** A worker of the queue, which the caller closes. */
-  abstract createWorker(process: Processor, settings: WorkerSettings): Worker;
+  createWorker(process: Processor, settings: WorkerSettings): Worker;
 
   /** The priority of the first waiting job that has a turn; null when there is none. */
-  abstract nextPriority(): Promise<number | null>;
+  nextPriority(): Promise<number | null>;
 
   /** The id of the job that a worker takes next; null when none waits or the queue is paused. */
-  abstract firstWaitingJob(): Promise<string | null>;
+  firstWaitingJob(): Promise<string | null>;
 
   /**
    * Gives retries that have become due a turn each, as if their messages were sent now.
    * @returns how many it found; there may be more
    */
-  abstract giveTurns(scheduler: FairScheduler): Promise<number>;
+  giveTurns(scheduler: FairScheduler): Promise<number>;
+}
+
+/** BullMQ on one of its stores. */
+export abstract class QueueConnection<Shard extends QueueShard = QueueShard> implements OnApplicationShutdown {
+  /** The queues among which the messages are divided. At least one. */
+  abstract readonly shards: readonly Shard[];
+
+  /** The queue of a message, or of its job. */
+  abstract shardOf(id: string): Shard;
 
   /**
    * Jobs by their state, and the seconds that the next one has waited.

@@ -13,7 +13,9 @@ export class QueuePages {
     ]);
     const serverAdapter = new FastifyAdapter().setBasePath(basePath);
     createBullBoard({
-      queues: [new BullMQAdapter(this.connection.queue, { readOnlyMode: true, allowRetries: false })],
+      queues: this.connection.shards.map(
+        ({ queue }) => new BullMQAdapter(queue, { readOnlyMode: true, allowRetries: false }),
+      ),
       serverAdapter,
       options: { uiConfig: { boardTitle: 'Sluice' } },
     });

@@ -41,6 +41,14 @@ export class ReconcilerMonitor implements ReconcilerObserver, FollowerObserver, 
     this.logger.warn({ err: error, step }, 'reconciling failed');
   }
 
+  currentQueueChanged(isOurs: boolean): void {
+    if (isOurs) this.logger.info('the queue of this process is the current one again');
+    else
+      this.logger.error(
+        'another process, which started later, has another queue: this one adds no jobs. All need the same REDIS_URL, or none',
+      );
+  }
+
   recovering(): void {
     this.logger.warn('the queue has other contents than before: checking all open messages');
   }

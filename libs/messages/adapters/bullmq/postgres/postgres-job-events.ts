@@ -1,6 +1,6 @@
 import type { Database } from '#platform/database/database.js';
 import { JobEvents, type EndedJobs } from '../../../application/job-events.js';
-import type { QueueConnection } from '../queue-connection.js';
+import type { PostgresQueueConnection } from './postgres-queue-connection.js';
 import { endedElsewhere, OUR_RESULT, type JobEndRow } from '../job-ends.js';
 import { JOB_ID, UNCLAIMED } from '../open-messages.sql.js';
 import { ATTEMPTS, RUN } from './job.sql.js';
@@ -45,7 +45,7 @@ interface EventRow extends JobEndRow {
 export class PostgresJobEvents extends JobEvents {
   constructor(
     private readonly database: Database,
-    private readonly connection: QueueConnection,
+    private readonly connection: Pick<PostgresQueueConnection, 'queue'>,
   ) {
     super();
   }

@@ -4,7 +4,13 @@ import { BY_INDEX, CONNECTION_LIMITS, connectionOptions, IN_INDEX_ORDER } from '
 import type { Database } from '#platform/database/database.js';
 import { asUnavailable, isContention, isUnavailable } from '#platform/database/errors.js';
 import type { FairScheduler } from '../../../application/fair-scheduler.js';
-import { QueueConnection, rethrowAsRefused, type Processor, type WorkerSettings } from '../queue-connection.js';
+import {
+  QueueConnection,
+  rethrowAsRefused,
+  type Processor,
+  type QueueShard,
+  type WorkerSettings,
+} from '../queue-connection.js';
 import { createBatchingBackend } from './batching-backend.js';
 import { giveTurns } from './due-retries.js';
 import { firstWaitingJob, nextPriority, queueDepth } from './queue-depth.js';
@@ -36,10 +42,11 @@ export interface PostgresQueueOptions {
 }
 
 /** BullMQ on PostgreSQL. It needs connections of its own, whose search path is its schema. */
-export class PostgresQueueConnection extends QueueConnection {
+export class PostgresQueueConnection extends QueueConnection implements QueueShard {
   readonly pool: pg.Pool;
   readonly classes = withBackend(createBatchingBackend) as unknown as BackendClasses<PostgresQueueBackend, pg.Pool>;
   readonly queue: Queue;
+  readonly shards = [this];
   readonly isUp = null;
   private abandoned = false;
 
@@ -56,6 +63,10 @@ export class PostgresQueueConnection extends QueueConnection {
     // Typed by its backend, which is irrelevant to its users.
     this.queue = new this.classes.Queue(queueName, { connection: this.pool }) as unknown as Queue;
     this.queue.on('error', onError);
+  }
+
+  shardOf(): this {
+    return this;
   }
 
   createWorker(process: Processor, settings: WorkerSettings): Worker {

@@ -1,9 +1,9 @@
-import { QueueContents } from '../../../application/queue-contents.js';
+import { QueueContents, type QueueIdentity } from '../../../application/queue-contents.js';
 
 /** The database of the messages has their jobs as well: it can't lose only these. */
 export class PostgresQueueContents extends QueueContents {
-  identity(): Promise<string> {
-    return Promise.resolve('postgresql');
+  identity(): Promise<QueueIdentity> {
+    return Promise.resolve({ dataSet: 'postgresql', contents: 'postgresql' });
   }
 
   /** A queue on Redis can't be reached any more: the walk finds its messages. */

@@ -1,7 +1,7 @@
 import type { Database } from '#platform/database/database.js';
 import { QueueMaintenance } from '../../../application/queue-maintenance.js';
 import { WORKER_NAME } from '../delivery-job.js';
-import type { QueueConnection } from '../queue-connection.js';
+import type { PostgresQueueConnection } from './postgres-queue-connection.js';
 import { NOW } from './job.sql.js';
 
 /** Jobs of a state that one call removes. */
@@ -36,7 +36,7 @@ const REPAIR_RATE_LIMIT = `
 export class PostgresQueueMaintenance extends QueueMaintenance {
   constructor(
     private readonly database: Database,
-    private readonly connection: QueueConnection,
+    private readonly connection: Pick<PostgresQueueConnection, 'queue'>,
     /** How long our workers lock a job, in milliseconds. */
     private readonly worker: { readonly lockMs: number },
   ) {

@@ -19,7 +19,7 @@ import { PostgresStrayMessages } from './postgres-stray-messages.js';
 export function postgresQueue(asynchronousCommit: boolean): Provider[] {
   return [
     {
-      provide: QueueConnection,
+      provide: PostgresQueueConnection,
       useFactory: async ({ database: { url, poolSize }, queueName }: Settings, logger: Logger, database: Database) => {
         await requireQueueName(database, queueName);
         const onError = logLostQueue(logger);
@@ -27,14 +27,15 @@ export function postgresQueue(asynchronousCommit: boolean): Provider[] {
       },
       inject: [SETTINGS, LOGGER, Database],
     },
-    provideAs(StrayMessages, PostgresStrayMessages, [Database, QueueConnection]),
+    { provide: QueueConnection, useExisting: PostgresQueueConnection },
+    provideAs(StrayMessages, PostgresStrayMessages, [Database, PostgresQueueConnection]),
     provideAs(QueueContents, PostgresQueueContents, []),
-    provideAs(JobEvents, PostgresJobEvents, [Database, QueueConnection]),
+    provideAs(JobEvents, PostgresJobEvents, [Database, PostgresQueueConnection]),
     {
       provide: QueueMaintenance,
-      useFactory: (database: Database, queue: QueueConnection, { worker }: Settings) =>
+      useFactory: (database: Database, queue: PostgresQueueConnection, { worker }: Settings) =>
         new PostgresQueueMaintenance(database, queue, worker),
-      inject: [Database, QueueConnection, SETTINGS],
+      inject: [Database, PostgresQueueConnection, SETTINGS],
     },
   ];
 }

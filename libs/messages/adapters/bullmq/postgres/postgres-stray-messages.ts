@@ -1,6 +1,6 @@
 import type { Database } from '#platform/database/database.js';
 import { StrayMessages, type StrayMessage } from '../../../application/stray-messages.js';
-import type { QueueConnection } from '../queue-connection.js';
+import type { PostgresQueueConnection } from './postgres-queue-connection.js';
 import { endedElsewhere, type JobEndRow } from '../job-ends.js';
 import {
   CONTINUE,
@@ -83,7 +83,7 @@ type LastEvent = Pick<JobEndRow, 'ended' | 'failed_reason' | 'return_value'> & {
 export class PostgresStrayMessages extends StrayMessages {
   constructor(
     private readonly database: Database,
-    private readonly connection: QueueConnection,
+    private readonly connection: Pick<PostgresQueueConnection, 'queue'>,
   ) {
     super();
   }

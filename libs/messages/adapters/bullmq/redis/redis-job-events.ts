@@ -3,6 +3,7 @@ import { JobEvents, type EndedJobs } from '../../../application/job-events.js';
 import { endedElsewhere, GONE, OUR_RESULT } from '../job-ends.js';
 import { JOB_ID, UNCLAIMED } from '../open-messages.sql.js';
 import type { RedisQueueConnection } from './redis-queue-connection.js';
+import type { RedisShard } from './redis-shard.js';
 import { lastEvents } from './stored-events.js';
 import { storedJobs, type Attempted } from './stored-jobs.js';
 
@@ -30,13 +31,13 @@ export class RedisJobEvents extends JobEvents {
   }
 
   async read(position: string | null): Promise<EndedJobs> {
-    // The position of an event is the milliseconds of its time, and a counter.
-    const from = position === null ? '-' : String(Math.max(0, Number.parseInt(position, 10) - REREAD_MS));
-    const read = await lastEvents(this.connection, ['completed', 'failed'], from);
-    const newest = read.position ?? position ?? '0';
-    const others = [...read.last].filter(([, { return_value }]) => return_value !== OUR_RESULT);
-    if (others.length === 0) return { ends: [], position: newest };
-    const last = new Map(others);
+    const positions = position?.split(' ') ?? [];
+    const read = await Promise.all(
+      this.connection.shards.map((shard, index) => this.readShard(shard, positions[index] ?? null)),
+    );
+    const newest = read.map((one) => one.position).join(' ');
+    const last = new Map(read.flatMap((one) => one.others));
+    if (last.size === 0) return { ends: [], position: newest };
     const rows = await this.database.query<OpenRow>(FIND_OPEN, [[...last.keys()]]);
     const jobs = await storedJobs(
       this.connection,
@@ -52,5 +53,13 @@ export class RedisJobEvents extends JobEvents {
       return end === null ? [] : [{ id, retries, ...end }];
     });
     return { ends, position: newest };
+  }
+
+  private async readShard(shard: RedisShard, position: string | null) {
+    // The position of an event is the milliseconds of its time, and a counter.
+    const from = position === null ? '-' : String(Math.max(0, Number.parseInt(position, 10) - REREAD_MS));
+    const read = await lastEvents(shard, ['completed', 'failed'], from);
+    const others = [...read.last].filter(([, { return_value }]) => return_value !== OUR_RESULT);
+    return { others, position: read.position ?? position ?? '0' };
   }
 }

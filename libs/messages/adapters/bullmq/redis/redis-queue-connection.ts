@@ -1,12 +1,11 @@
 import { once } from 'node:events';
-import { createRedisBackend, Queue, withBackend, type RedisQueueBackend, type Worker } from 'bullmq';
-import type { Redis, RedisOptions } from 'ioredis';
+import { crc32 } from 'node:zlib';
+import type { RedisOptions } from 'ioredis';
 import { asUnavailable } from '#platform/database/errors.js';
-import { connectRedis } from '#platform/redis/connect-redis.js';
+import { connectRedis, type RedisClient, type RedisServers } from '#platform/redis/connect-redis.js';
 import { isRedisUnavailable } from '#platform/redis/errors.js';
-import { NO_TURN, type FairScheduler } from '../../../application/fair-scheduler.js';
-import { MemoryWatch } from './memory-watch.js';
-import { QueueConnection, rethrowAsRefused, type Processor, type WorkerSettings } from '../queue-connection.js';
+import { QueueConnection } from '../queue-connection.js';
+import { RedisShard } from './redis-shard.js';
 
 /** Nothing waits for a Redis that is away: what cannot be added stays in the outbox. */
 const PRODUCER: RedisOptions = {
@@ -25,15 +24,8 @@ const WORKER: RedisOptions = {
   connectionName: 'sluice-worker',
 };
 
-/** The score of a prioritized job is its priority times this, plus a counter. */
-const PRIORITY = 2 ** 32;
-
-const RETRIES_AT_ONCE = 1_000;
-/** Ends when the process that holds it has died. */
-const TURNS_LOCK_MS = 5_000;
-
-export interface RedisQueueOptions {
-  readonly url: string;
+export interface RedisQueueOptions extends RedisServers {
+  readonly shards: number;
   readonly queueName: string;
   readonly onError: (error: Error) => void;
   /** Redis would delete jobs when its memory is used up. */
@@ -41,139 +33,76 @@ export interface RedisQueueOptions {
 }
 
 /** BullMQ on a Redis. */
-export class RedisQueueConnection extends QueueConnection {
-  readonly redis: Redis;
-  readonly queue: Queue;
-  readonly memory: MemoryWatch;
-  private readonly workers: Redis[] = [];
-  private readonly classes = withBackend<RedisQueueBackend, Redis>(createPatientBackend);
+export class RedisQueueConnection extends QueueConnection<RedisShard> {
+  readonly shards: readonly RedisShard[];
+  private readonly redis: RedisClient;
+  private workers: RedisClient | undefined;
   private abandoned = false;
 
   constructor(private readonly options: RedisQueueOptions) {
     super();
-    const { url, queueName, onError, onEviction } = options;
-    this.redis = connectRedis(url, PRODUCER);
+    const { onError, onEviction } = options;
+    this.redis = connectRedis(options, PRODUCER);
     this.redis.on('error', onError);
-    // Without these, each call would wait for the first connection. `requireUsableRedis` checks the version.
-    const atOnce = { skipWaitingForReady: true, skipVersionCheck: true };
-    this.queue = new Queue(queueName, { connection: this.redis, ...atOnce });
-    // It repeats the errors of the connection.
-    this.queue.on('error', () => undefined);
-    this.memory = new MemoryWatch(() => this.redis.info('memory'), onEviction);
-    this.keepMemory();
+    const openWorker = () => (this.workers ??= this.openWorkers());
+    this.shards = queueNames(options).map((name) => new RedisShard(name, this.redis, openWorker, onEviction));
+  }
+
+  /** The name of the queue, of which each shard is a part. */
+  get queueName(): string {
+    return this.options.queueName;
   }
 
   get isUp(): boolean {
     return this.redis.status === 'ready';
   }
 
+  get memory() {
+    const watches = this.shards.map(({ memory }) => memory);
+    return {
+      isNearlyFull: watches.some(({ isNearlyFull }) => isNearlyFull),
+      eviction: watches.find(({ eviction }) => eviction !== null)?.eviction ?? null,
+    };
+  }
+
+  // The time at the beginning of an id is the same for many messages; all of it is as good as random.
+  shardOf(id: string): RedisShard {
+    const [messageId = ''] = id.split('.');
+    const shard = this.shards[crc32(messageId) % this.shards.length];
+    if (shard === undefined) throw new Error('The queue has no shards.');
+    return shard;
+  }
+
+  /** The ids of messages or jobs by their queues. */
+  byShard(ids: readonly string[]): Map<RedisShard, string[]> {
+    const all = new Map<RedisShard, string[]>();
+    for (const id of ids) {
+      const shard = this.shardOf(id);
+      const its = all.get(shard);
+      if (its === undefined) all.set(shard, [id]);
+      else its.push(id);
+    }
+    return all;
+  }
+
   /** Resolves when the first attempt to connect has succeeded or failed. */
   async opened(): Promise<void> {
     await Promise.race(['ready', 'error', 'close'].map((event) => once(this.redis, event))).catch(() => undefined);
-    await this.memory.check().catch(() => undefined);
-    this.memory.start();
-  }
-
-  createWorker(process: Processor, settings: WorkerSettings): Worker {
-    const { url, queueName } = this.options;
-    const redis = connectRedis(url, WORKER);
-    // The worker repeats its errors.
-    redis.on('error', () => undefined);
-    this.workers.push(redis);
-    return new this.classes.Worker(queueName, process, { ...settings, connection: redis }) as unknown as Worker;
-  }
-
-  async nextPriority(): Promise<number | null> {
-    const [waiting, first] = await this.ask<[number, string[]]>((pipeline) =>
-      pipeline.llen(this.key('wait')).zrange(this.key('prioritized'), 0, 0, 'WITHSCORES'),
+    await Promise.all(
+      this.shards.map(async ({ memory }) => {
+        await memory.check().catch(() => undefined);
+        memory.start();
+      }),
     );
-    if (waiting > 0) return 0;
-    const priority = first[1] === undefined ? NO_TURN : Math.floor(Number(first[1]) / PRIORITY);
-    return priority === NO_TURN ? null : priority;
-  }
-
-  async firstWaitingJob(): Promise<string | null> {
-    const [paused, waiting, prioritized] = await this.ask<[number, string | null, string[]]>((pipeline) =>
-      pipeline.hexists(this.key('meta'), 'paused').lindex(this.key('wait'), -1).zrange(this.key('prioritized'), 0, 0),
-    );
-    return paused === 1 ? null : (waiting ?? prioritized[0] ?? null);
-  }
-
-  async giveTurns(scheduler: FairScheduler): Promise<number> {
-    const due = [this.key('prioritized'), NO_TURN * PRIORITY, '+inf', 'LIMIT', 0, RETRIES_AT_ONCE] as const;
-    // Mostly none is due. One process at a time: with two, each would count the turns of both.
-    if ((await this.redis.zcount(this.key('prioritized'), NO_TURN * PRIORITY, '+inf')) === 0) return 0;
-    const lock = this.key('sluice-turns');
-    if ((await this.redis.set(lock, '1', 'PX', TURNS_LOCK_MS, 'NX')) === null) return 0;
-    try {
-      const ids = await this.redis.zrangebyscore(...due);
-      const data = await this.ask<(string | null)[]>((pipeline) =>
-        ids.reduce((all, id) => all.hget(this.key(id), 'data'), pipeline),
-      );
-      // Redis may have evicted a job but not its id, which would be found for ever.
-      const gone = ids.filter((_id, index) => data[index] === null);
-      if (gone.length > 0) await this.redis.zrem(this.key('prioritized'), ...gone);
-      const accounts = data.map((json) => (JSON.parse(json ?? '{}') as { accountId?: string }).accountId ?? '');
-      const { turns, added } = scheduler.assign(accounts);
-      const backend = this.queue.getBackend();
-      // Sent together. A job that is gone by then needs no turn.
-      const given = await Promise.allSettled(ids.map((id, index) => backend.changePriority(id, turns[index])));
-      const failed = given.find((result) => result.status === 'rejected' && isRedisUnavailable(result.reason));
-      if (failed?.status === 'rejected') throw failed.reason;
-      added();
-      return given.filter(({ status }) => status === 'fulfilled').length;
-    } finally {
-      await this.redis.del(lock).catch(() => undefined);
-    }
   }
 
   async depth() {
-    const [wait, paused, prioritized, active, delayed, failed, completed, next, first] = await this.ask<
-      [number, number, number, number, number, number, number, string | null, string[]]
-    >((pipeline) =>
-      pipeline
-        .llen(this.key('wait'))
-        .llen(this.key('paused'))
-        .zcard(this.key('prioritized'))
-        .llen(this.key('active'))
-        .zcard(this.key('delayed'))
-        .zcard(this.key('failed'))
-        .zcard(this.key('completed'))
-        .lindex(this.key('wait'), -1)
-        .zrange(this.key('prioritized'), 0, 0),
-    );
-    const jobs = { waiting: wait + paused + prioritized, active, delayed, failed, completed };
-    const id = next ?? first[0];
-    // A job that was tried before has waited only since then.
-    const since = id === undefined ? [] : await this.redis.hmget(this.key(id), 'timestamp', 'processedOn');
-    const oldest = Math.max(0, Date.now() - Math.max(...since.map(Number))) / 1_000;
-    return { jobs, oldest: Number.isFinite(oldest) ? oldest : 0 };
-  }
-
-  /** A key of the queue. */
-  key(name: string): string {
-    return this.queue.toKey(name);
-  }
-
-  /** Sends commands together, and resolves to their results. */
-  async ask<Results extends unknown[]>(
-    build: (pipeline: ReturnType<Redis['pipeline']>) => ReturnType<Redis['pipeline']>,
-  ): Promise<Results> {
-    const replies = (await build(this.redis.pipeline()).exec()) ?? [];
-    return replies.map(([error, result]) => {
-      if (error !== null) throw error;
-      return result;
-    }) as Results;
-  }
-
-  /** Leaves memory to the workers of this queue. */
-  private keepMemory(): void {
-    const backend = this.queue.getBackend();
-    const addJobs = backend.addJobs.bind(backend);
-    backend.addJobs = async (jobs) => {
-      if (this.memory.isNearlyFull) throw new Error('OOM Redis has used nine tenths of its memory');
-      return addJobs(jobs);
-    };
+    const depths = await Promise.all(this.shards.map((shard) => shard.depth()));
+    const jobs: Record<string, number> = {};
+    for (const depth of depths) {
+      for (const [state, count] of Object.entries(depth.jobs)) jobs[state] = (jobs[state] ?? 0) + count;
+    }
+    return { jobs, oldest: Math.max(...depths.map(({ oldest }) => oldest)) };
   }
 
   asUnavailable(error: unknown): unknown {
@@ -185,23 +114,25 @@ export class RedisQueueConnection extends QueueConnection {
   }
 
   async onApplicationShutdown(): Promise<void> {
-    await this.memory.close();
+    for (const { memory } of this.shards) await memory.close();
     if (this.abandoned) return;
-    await this.queue.close();
-    for (const redis of [this.redis, ...this.workers]) redis.disconnect();
+    for (const { queue } of this.shards) await queue.close();
+    this.redis.disconnect();
+    this.workers?.disconnect();
+  }
+
+  private openWorkers(): RedisClient {
+    // What the jobs of one moment need is sent, and answered, together; so they reach PostgreSQL together as well. In a
+    // cluster, a pipeline is not repeated when some of its keys have moved.
+    const redis = connectRedis(this.options, { ...WORKER, enableAutoPipelining: !this.options.isCluster });
+    // The workers repeat its errors.
+    redis.on('error', () => undefined);
+    return redis;
   }
 }
 
-const rethrow = rethrowAsRefused('Redis', isRedisUnavailable);
-
-/** For workers of a Redis that is full, starting or read-only. */
-function createPatientBackend(...args: Parameters<typeof createRedisBackend>): RedisQueueBackend {
-  const backend = createRedisBackend(...args);
-  const moveToActive = backend.moveToActive.bind(backend);
-  const moveToCompleted = backend.moveToCompleted.bind(backend);
-  const moveToFailed = backend.moveToFailed.bind(backend);
-  backend.moveToActive = (...call) => moveToActive(...call).catch(rethrow);
-  backend.moveToCompleted = (...call) => moveToCompleted(...call).catch(rethrow);
-  backend.moveToFailed = (...call) => moveToFailed(...call).catch(rethrow);
-  return backend;
+/** The braces put all keys of a queue on one server of a cluster. */
+function queueNames({ queueName, shards, isCluster }: RedisQueueOptions): string[] {
+  if (shards === 1) return [isCluster ? `{${queueName}}` : queueName];
+  return Array.from({ length: shards }, (_, index) => `{${queueName}-${index}}`);
 }

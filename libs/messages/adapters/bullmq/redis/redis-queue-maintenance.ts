@@ -1,6 +1,7 @@
 import { QueueMaintenance } from '../../../application/queue-maintenance.js';
 import { WORKER_NAME } from '../delivery-job.js';
 import type { RedisQueueConnection } from './redis-queue-connection.js';
+import type { RedisShard } from './redis-shard.js';
 
 /** Jobs of a state that one call removes. Redis does nothing else meanwhile. */
 const REMOVED_AT_ONCE = 1_000;
@@ -20,26 +21,31 @@ export class RedisQueueMaintenance extends QueueMaintenance {
   }
 
   async removeOldJobs(olderThanMs: number): Promise<boolean> {
-    const { queue } = this.connection;
+    const states = ['completed', 'failed'] as const;
     const removed = await Promise.all(
-      (['completed', 'failed'] as const).map((state) => queue.clean(olderThanMs, REMOVED_AT_ONCE, state)),
+      this.connection.shards.flatMap(({ queue }) =>
+        states.map((state) => queue.clean(olderThanMs, REMOVED_AT_ONCE, state)),
+      ),
     );
     return removed.some(({ length }) => length >= REMOVED_AT_ONCE);
   }
 
   /** Only delays: locks, checks for stalled jobs and windows of the rate limit expire by the clock of Redis. */
   async repairFutureTimestamps(): Promise<void> {
-    const { queue, redis } = this.connection;
-    const delayed = await redis.zrevrange(this.connection.key('delayed'), 0, CHECKED - 1, 'WITHSCORES');
-    const ids = delayed.filter((_value, index) => index % 2 === 0);
-    const jobs = await this.connection.ask<(string | null)[][]>((pipeline) =>
-      ids.reduce((all, id) => all.hmget(this.connection.key(id), 'delay', 'pb'), pipeline),
-    );
-    for (const [index, id] of ids.entries()) {
-      const [delay, worker] = jobs[index] ?? [];
-      const dueInMs = Number(delayed[2 * index + 1]) / MILLISECOND - Date.now();
-      if (worker !== WORKER_NAME || dueInMs <= Number(delay) + TOLERANCE_MS) continue;
-      await queue.getBackend().changeDelay(id, Number(delay));
-    }
+    await Promise.all(this.connection.shards.map((shard) => repairDelays(shard)));
+  }
+}
+
+async function repairDelays(shard: RedisShard): Promise<void> {
+  const delayed = await shard.redis.zrevrange(shard.key('delayed'), 0, CHECKED - 1, 'WITHSCORES');
+  const ids = delayed.filter((_value, index) => index % 2 === 0);
+  const jobs = await shard.ask<(string | null)[][]>((pipeline) =>
+    ids.reduce((all, id) => all.hmget(shard.key(id), 'delay', 'pb'), pipeline),
+  );
+  for (const [index, id] of ids.entries()) {
+    const [delay, worker] = jobs[index] ?? [];
+    const dueInMs = Number(delayed[2 * index + 1]) / MILLISECOND - Date.now();
+    if (worker !== WORKER_NAME || dueInMs <= Number(delay) + TOLERANCE_MS) continue;
+    await shard.queue.getBackend().changeDelay(id, Number(delay));
   }
 }

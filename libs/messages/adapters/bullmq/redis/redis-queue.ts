@@ -4,6 +4,7 @@ import type { Logger } from '#platform/logging.js';
 import { Metrics } from '#platform/management/metrics.js';
 import { LOGGER, SETTINGS } from '#platform/platform.module.js';
 import { provideAs } from '#platform/provide.js';
+import type { RedisServers } from '#platform/redis/connect-redis.js';
 import { RedisUnreachable, requireUsableRedis } from '#platform/redis/usable-redis.js';
 import type { Settings } from '#platform/settings.js';
 import { JobEvents } from '../../../application/job-events.js';
@@ -22,13 +23,13 @@ import { RedisStrayMessages } from './redis-stray-messages.js';
  * The queue on Redis, for processes and for tools.
  * @param mustReach whether a Redis that is away is an error; otherwise messages wait for it
  */
-export function redisQueue(url: string, mustReach: boolean): Provider[] {
+export function redisQueue(redis: RedisServers & { readonly shards: number }, mustReach: boolean): Provider[] {
   return [
     {
       provide: RedisQueueConnection,
       useFactory: async ({ queueName }: Settings, logger: Logger, database: Database) => {
         await requireQueueName(database, queueName);
-        await requireUsableRedis(url).catch((error: unknown) => {
+        await requireUsableRedis(redis).catch((error: unknown) => {
           if (mustReach || !(error instanceof RedisUnreachable)) throw error;
           logger.error(`${error.message} Messages wait in the outbox until it can.`);
         });
@@ -38,7 +39,7 @@ export function redisQueue(url: string, mustReach: boolean): Provider[] {
             'Redis deletes jobs when its memory is used up: set its maxmemory-policy to noeviction',
           );
         };
-        const connection = new RedisQueueConnection({ url, queueName, onError: logLostQueue(logger), onEviction });
+        const connection = new RedisQueueConnection({ ...redis, queueName, onError: logLostQueue(logger), onEviction });
         await connection.opened();
         return connection;
       },

@@ -1,6 +1,6 @@
 import type { Database } from '#platform/database/database.js';
 import { StrayMessages, type StrayMessage } from '../../../application/stray-messages.js';
-import { endedElsewhere, GONE } from '../job-ends.js';
+import { endedElsewhere, GONE, type JobEndRow } from '../job-ends.js';
 import {
   CONTINUE,
   COUNT_UNDELIVERED,
@@ -93,10 +93,10 @@ export class RedisStrayMessages extends StrayMessages {
     );
     const gone = found.some(({ job }) => job === undefined);
     // All in one reading: no index leads to the events of a job.
-    const events = gone ? await lastEvents(this.connection, ['added', 'completed', 'failed'], '-') : null;
+    const events = gone ? await this.lastEvents() : null;
     const strays = found.map(({ message, job }) => {
       const { id, retries, job_id: jobId } = message;
-      const end = job?.end(message) ?? events?.last.get(jobId) ?? GONE;
+      const end = job?.end(message) ?? events?.get(jobId) ?? GONE;
       return { id, retries, jobId, endedElsewhere: endedElsewhere(end) };
     });
     const count = strays.filter(({ endedElsewhere }) => endedElsewhere === null).length;
@@ -120,14 +120,25 @@ export class RedisStrayMessages extends StrayMessages {
   private async removeDead(jobIds: readonly string[]): Promise<void> {
     const jobs = await storedJobs(this.connection, jobIds);
     const dead = [...jobs].flatMap(([id, { ended }]) => (ended === null ? [] : [id]));
-    const events = this.connection.key('events');
-    await this.connection.ask((pipeline) =>
-      dead.reduce(
-        (all, id) => all.xadd(events, 'MAXLEN', '~', MAX_EVENTS, '*', 'event', 'added', 'jobId', id),
-        pipeline,
-      ),
-    );
-    await Promise.all(dead.map((id) => this.connection.queue.remove(id)));
+    for (const [shard, ids] of this.connection.byShard(dead)) {
+      const events = shard.key('events');
+      await shard.ask((pipeline) =>
+        ids.reduce(
+          (all, id) => all.xadd(events, 'MAXLEN', '~', MAX_EVENTS, '*', 'event', 'added', 'jobId', id),
+          pipeline,
+        ),
+      );
+      await Promise.all(ids.map((id) => shard.queue.remove(id)));
+    }
+  }
+
+  private async lastEvents() {
+    const events = new Map<string, JobEndRow>();
+    for (const shard of this.connection.shards) {
+      const { last } = await lastEvents(shard, ['added', 'completed', 'failed'], '-');
+      for (const [jobId, event] of last) events.set(jobId, event);
+    }
+    return events;
   }
 
   /**
@@ -146,7 +157,7 @@ export class RedisStrayMessages extends StrayMessages {
       const rows = await this.database.query<MessageRow>(still, [
         jobless.map(({ message }) => message.id),
         jobless.map(({ message }) => message.retries),
-        this.connection.queue.name,
+        this.connection.queueName,
       ]);
       found = rows.map((message) => ({ message, job: jobs.get(message.job_id) }));
     }

@@ -1,5 +1,5 @@
 import { GONE, type JobEndRow } from '../job-ends.js';
-import type { RedisQueueConnection } from './redis-queue-connection.js';
+import type { RedisShard } from './redis-shard.js';
 
 const AT_ONCE = 1_000;
 
@@ -11,7 +11,7 @@ export const MAX_EVENTS = 10_000;
  * @param from the position of the first event that is read; `-` for the oldest
  */
 export async function lastEvents(
-  connection: RedisQueueConnection,
+  shard: RedisShard,
   names: readonly ('added' | 'completed' | 'failed')[],
   from: string,
 ) {
@@ -19,13 +19,7 @@ export async function lastEvents(
   let position: string | null = null;
   for (let read = 0; read < 2 * MAX_EVENTS; read += AT_ONCE) {
     const start: string = position === null ? from : `(${position}`;
-    const page: [string, string[]][] = await connection.redis.xrange(
-      connection.key('events'),
-      start,
-      '+',
-      'COUNT',
-      AT_ONCE,
-    );
+    const page: [string, string[]][] = await shard.redis.xrange(shard.key('events'), start, '+', 'COUNT', AT_ONCE);
     for (const [id, fields] of page) {
       position = id;
       const value = (field: string) => fields[fields.findIndex((name, at) => at % 2 === 0 && name === field) + 1];

@@ -1,5 +1,6 @@
 import type { JobEndRow } from '../job-ends.js';
 import type { RedisQueueConnection } from './redis-queue-connection.js';
+import type { RedisShard } from './redis-shard.js';
 
 /*
  * Only the files of this folder know BullMQ's keys. They are its internals: the version is pinned, and the contract
@@ -31,17 +32,21 @@ export async function storedJobs(
   ids: readonly string[],
 ): Promise<Map<string, StoredJob>> {
   const jobs = new Map<string, StoredJob>();
-  for (let start = 0; start < ids.length; start += AT_ONCE) {
-    const some = ids.slice(start, start + AT_ONCE);
-    const found = await connection.ask<(string | null)[][]>((pipeline) =>
-      some.reduce((all, id) => all.hmget(connection.key(id), ...FIELDS), pipeline),
-    );
-    for (const [index, id] of some.entries()) {
-      const fields = found[index];
-      if (fields !== undefined && fields[0] !== null) jobs.set(id, toJob(fields));
-    }
+  for (const [shard, its] of connection.byShard(ids)) {
+    for (let start = 0; start < its.length; start += AT_ONCE)
+      await readJobs(shard, its.slice(start, start + AT_ONCE), jobs);
   }
   return jobs;
+}
+
+async function readJobs(shard: RedisShard, ids: readonly string[], jobs: Map<string, StoredJob>): Promise<void> {
+  const found = await shard.ask<(string | null)[][]>((pipeline) =>
+    ids.reduce((all, id) => all.hmget(shard.key(id), ...FIELDS), pipeline),
+  );
+  for (const [index, id] of ids.entries()) {
+    const fields = found[index];
+    if (fields !== undefined && fields[0] !== null) jobs.set(id, toJob(fields));
+  }
 }
 
 function toJob(fields: readonly (string | null)[]): StoredJob {

@@ -1,0 +1,181 @@
+import {
+  createRedisBackend,
+  Queue,
+  withBackend,
+  type RedisQueueBackend,
+  type Worker,
+  type WorkerOptions,
+} from 'bullmq';
+import type { ChainableCommander } from 'ioredis';
+import { isRedisUnavailable } from '#platform/redis/errors.js';
+import type { RedisClient } from '#platform/redis/connect-redis.js';
+import { NO_TURN, type FairScheduler } from '../../../application/fair-scheduler.js';
+import { WORKER_NAME } from '../delivery-job.js';
+import { rethrowAsRefused, type Processor, type QueueShard, type WorkerSettings } from '../queue-connection.js';
+import { MemoryWatch } from './memory-watch.js';
+
+/** The score of a prioritized job is its priority times this, plus a counter. */
+const PRIORITY = 2 ** 32;
+
+const RETRIES_AT_ONCE = 1_000;
+/** Ends when the process that holds it has died. */
+const TURNS_LOCK_MS = 5_000;
+
+/** Asks the server that has a key. */
+const INFO = `return redis.call('INFO', ARGV[1])`;
+
+/** One queue on Redis. All of its keys are on one server. */
+export class RedisShard implements QueueShard {
+  readonly queue: Queue;
+  readonly memory: MemoryWatch;
+  private readonly classes = withBackend<RedisQueueBackend, RedisClient>(createPatientBackend);
+
+  /**
+   * @param openWorker opens a connection for workers
+   * @param onEviction called when Redis would delete jobs
+   */
+  constructor(
+    name: string,
+    readonly redis: RedisClient,
+    private readonly openWorker: () => RedisClient,
+    onEviction: (policy: string) => void,
+  ) {
+    // Without these, each call would wait for the first connection. `requireUsableRedis` checks the version.
+    const atOnce = { skipWaitingForReady: true, skipVersionCheck: true };
+    this.queue = new Queue(name, { connection: redis, ...atOnce });
+    // It repeats the errors of the connection.
+    this.queue.on('error', () => undefined);
+    this.memory = new MemoryWatch(() => this.info('memory'), onEviction);
+    this.keepMemory();
+    publishApart(this.queue.getBackend());
+  }
+
+  createWorker(process: Processor, settings: WorkerSettings): Worker {
+    const { name } = this.queue;
+    const worker = new this.classes.Worker(name, process, { ...settings, connection: this.openWorker() });
+    return worker as unknown as Worker;
+  }
+
+  async nextPriority(): Promise<number | null> {
+    const [waiting, first] = await this.ask<[number, string[]]>((pipeline) =>
+      pipeline.llen(this.key('wait')).zrange(this.key('prioritized'), 0, 0, 'WITHSCORES'),
+    );
+    if (waiting > 0) return 0;
+    const priority = first[1] === undefined ? NO_TURN : Math.floor(Number(first[1]) / PRIORITY);
+    return priority === NO_TURN ? null : priority;
+  }
+
+  async firstWaitingJob(): Promise<string | null> {
+    const [paused, waiting, prioritized] = await this.ask<[number, string | null, string[]]>((pipeline) =>
+      pipeline.hexists(this.key('meta'), 'paused').lindex(this.key('wait'), -1).zrange(this.key('prioritized'), 0, 0),
+    );
+    return paused === 1 ? null : (waiting ?? prioritized[0] ?? null);
+  }
+
+  async giveTurns(scheduler: FairScheduler): Promise<number> {
+    const due = [this.key('prioritized'), NO_TURN * PRIORITY, '+inf', 'LIMIT', 0, RETRIES_AT_ONCE] as const;
+    // Mostly none is due. One process at a time: with two, each would count the turns of both.
+    if ((await this.redis.zcount(this.key('prioritized'), NO_TURN * PRIORITY, '+inf')) === 0) return 0;
+    const lock = this.key('sluice-turns');
+    if ((await this.redis.set(lock, '1', 'PX', TURNS_LOCK_MS, 'NX')) === null) return 0;
+    try {
+      const ids = await this.redis.zrangebyscore(...due);
+      const data = await this.ask<(string | null)[]>((pipeline) =>
+        ids.reduce((all, id) => all.hget(this.key(id), 'data'), pipeline),
+      );
+      // Redis may have evicted a job but not its id, which would be found for ever.
+      const gone = ids.filter((_id, index) => data[index] === null);
+      if (gone.length > 0) await this.redis.zrem(this.key('prioritized'), ...gone);
+      const accounts = data.map((json) => (JSON.parse(json ?? '{}') as { accountId?: string }).accountId ?? '');
+      const { turns, added } = scheduler.assign(accounts);
+      const backend = this.queue.getBackend();
+      // Sent together. A job that is gone by then needs no turn.
+      const given = await Promise.allSettled(ids.map((id, index) => backend.changePriority(id, turns[index])));
+      const failed = given.find((result) => result.status === 'rejected' && isRedisUnavailable(result.reason));
+      if (failed?.status === 'rejected') throw failed.reason;
+      added();
+      return given.filter(({ status }) => status === 'fulfilled').length;
+    } finally {
+      await this.redis.del(lock).catch(() => undefined);
+    }
+  }
+
+  async depth() {
+    const [wait, paused, prioritized, active, delayed, failed, completed, next, first] = await this.ask<
+      [number, number, number, number, number, number, number, string | null, string[]]
+    >((pipeline) =>
+      pipeline
+        .llen(this.key('wait'))
+        .llen(this.key('paused'))
+        .zcard(this.key('prioritized'))
+        .llen(this.key('active'))
+        .zcard(this.key('delayed'))
+        .zcard(this.key('failed'))
+        .zcard(this.key('completed'))
+        .lindex(this.key('wait'), -1)
+        .zrange(this.key('prioritized'), 0, 0),
+    );
+    const jobs = { waiting: wait + paused + prioritized, active, delayed, failed, completed };
+    const id = next ?? first[0];
+    // A job that was tried before has waited only since then.
+    const since = id === undefined ? [] : await this.redis.hmget(this.key(id), 'timestamp', 'processedOn');
+    const oldest = Math.max(0, Date.now() - Math.max(...since.map(Number))) / 1_000;
+    return { jobs, oldest: Number.isFinite(oldest) ? oldest : 0 };
+  }
+
+  /** A key of the queue. */
+  key(name: string): string {
+    return this.queue.toKey(name);
+  }
+
+  /** A part of the report of its server. */
+  async info(section: string): Promise<string> {
+    return String(await this.redis.eval(INFO, 1, this.key('meta'), section));
+  }
+
+  /** Sends commands together, and resolves to their results. */
+  async ask<Results extends unknown[]>(build: (pipeline: ChainableCommander) => ChainableCommander): Promise<Results> {
+    const replies = (await build(this.redis.pipeline()).exec()) ?? [];
+    return replies.map(([error, result]) => {
+      if (error !== null) throw error;
+      return result;
+    }) as Results;
+  }
+
+  /** Leaves memory to the workers of this queue. */
+  private keepMemory(): void {
+    const backend = this.queue.getBackend();
+    const addJobs = backend.addJobs.bind(backend);
+    backend.addJobs = async (jobs) => {
+      if (this.memory.isNearlyFull) throw new Error('OOM Redis has used nine tenths of its memory');
+      return addJobs(jobs);
+    };
+  }
+}
+
+/**
+ * Publishes the events of our processes in a stream of their own. The followers read that of the others, all of it, and
+ * several times.
+ */
+function publishApart(backend: Pick<RedisQueueBackend, 'keys' | 'toKey'>): void {
+  const events = backend.toKey('sluice-events');
+  // BullMQ has copied the keys for its most frequent command.
+  const { moveToFinishedKeys: copied } = backend as unknown as { moveToFinishedKeys: (string | undefined)[] };
+  copied[copied.indexOf(backend.keys.events)] = events;
+  backend.keys.events = events;
+}
+
+const rethrow = rethrowAsRefused('Redis', isRedisUnavailable);
+
+/** For workers of a Redis that is full, starting or read-only. */
+function createPatientBackend(...args: Parameters<typeof createRedisBackend>): RedisQueueBackend {
+  const backend = createRedisBackend(...args);
+  if ((args[1] as WorkerOptions).name === WORKER_NAME) publishApart(backend);
+  const moveToActive = backend.moveToActive.bind(backend);
+  const moveToCompleted = backend.moveToCompleted.bind(backend);
+  const moveToFailed = backend.moveToFailed.bind(backend);
+  backend.moveToActive = (...call) => moveToActive(...call).catch(rethrow);
+  backend.moveToCompleted = (...call) => moveToCompleted(...call).catch(rethrow);
+  backend.moveToFailed = (...call) => moveToFailed(...call).catch(rethrow);
+  return backend;
+}

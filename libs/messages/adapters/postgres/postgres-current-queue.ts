@@ -1,0 +1,53 @@
+import { randomUUID } from 'node:crypto';
+import type { Database } from '#platform/database/database.js';
+import { sharedValue } from '#platform/database/installation.js';
+import { CurrentQueue } from '../../application/current-queue.js';
+
+const NAME = 'current_queue';
+
+/** Seconds after which a process with the current queue says again that it runs. */
+const RENEW_AFTER = 10;
+/** Seconds after which there is none. */
+const GONE_AFTER = 30;
+
+const READ = `
+  SELECT extract(epoch FROM clock_timestamp())::int AS now,
+         (SELECT value FROM sluice.installation WHERE name = '${NAME}') AS value`;
+
+/**
+ * Processes with the same queue have a choice in common, an id. Those of a Redis that has lost its data recognize each other
+ * by it, and the queue stays the current one.
+ */
+export class PostgresCurrentQueue extends CurrentQueue {
+  private choice: string | null = null;
+
+  constructor(private readonly database: Database) {
+    super();
+  }
+
+  async dataSet(): Promise<string | null> {
+    return (await this.read()).dataSet ?? null;
+  }
+
+  protected async compare(own: string | null): Promise<boolean> {
+    const { now, value, choice, dataSet, renewedAt } = await this.read();
+    const age = Math.abs(now - Number(renewedAt));
+    const isChosen = choice !== undefined && (choice === this.choice || dataSet === own);
+    if (isChosen) this.choice = choice;
+    const isOutdated = age > RENEW_AFTER || (own !== null && dataSet !== own);
+    const mayChoose = own !== null && (this.choice === null || age > GONE_AFTER);
+    if (isChosen ? !isOutdated : !mayChoose) return isChosen || this.choice === null;
+    const mine = this.choice ?? randomUUID();
+    const next = `${mine} ${own ?? dataSet} ${now}`;
+    // Another process may have been faster: the next check compares with its queue.
+    const stored = await sharedValue(this.database, NAME, next, value === null ? [] : [value]);
+    if (stored === next) this.choice = mine;
+    return stored === next || isChosen;
+  }
+
+  private async read() {
+    const [row = { now: 0, value: null }] = await this.database.query<{ now: number; value: string | null }>(READ);
+    const [choice, dataSet, renewedAt] = row.value?.split(' ') ?? [];
+    return { ...row, choice, dataSet, renewedAt };
+  }
+}
