@@ -8,7 +8,7 @@ const ENTRY_POINTS = [
   '^apps/cli/[^/]+\\.ts$',
   '^apps/dev/start\\.mjs$',
   '^libs/platform/http/pages/assets/',
-  '^examples/bare-worker/',
+  '^examples/(bare|redis)-worker/',
   `${CONTEXT}index\\.ts$`,
 ];
 
@@ -120,7 +120,7 @@ module.exports = {
           '^libs/messages/adapters/bullmq/',
           '^libs/messages/[^/]+\\.module\\.ts$',
           '^apps/schema\\.ts$',
-          '^examples/bare-worker/',
+          '^examples/(bare|redis)-worker/',
           BASELINES,
         ],
       },

@@ -107,6 +107,15 @@ describeUnless(NO_REDIS)('Under load from 32 clients, all messages are accepted 
     });
   });
 
+  it('was started again with an old snapshot', async () => {
+    await redis.run((client) => client.save());
+    await fleet.going(200);
+    await redis.kill();
+    await isReported('down');
+    await redis.restart();
+    await delivers();
+  });
+
   it('and none is lost', async () => {
     expect(await fleet.violations()).toEqual([]);
   });

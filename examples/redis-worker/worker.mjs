@@ -1,0 +1,23 @@
+// A worker without Sluice: bare BullMQ on Redis. Settings: REDIS_URL, REDIS_TOPOLOGY, and
+// QUEUE_NAME, one or several names separated by commas.
+import { Worker } from 'bullmq';
+import { Cluster, Redis } from 'ioredis';
+
+const { REDIS_URL = 'redis://127.0.0.1:6379', REDIS_TOPOLOGY, QUEUE_NAME = 'messages' } = process.env;
+const forever = { maxRetriesPerRequest: null };
+const urls = REDIS_URL.split(',');
+const connection =
+  REDIS_TOPOLOGY === 'cluster' ? new Cluster(urls, { redisOptions: forever }) : new Redis(REDIS_URL, forever);
+const options = { connection, concurrency: 10, maxStalledCount: 1_000_000 };
+const workers = QUEUE_NAME.split(',').map((name) => new Worker(name, deliver, options));
+
+async function deliver({ data: { v, id, message } }) {
+  if (v !== 1) throw new Error(`Unknown job version ${v}.`);
+  console.log(id, message); // Your work, at least once per id.
+}
+
+for (const part of [connection, ...workers]) part.on('error', (error) => console.error(error.message));
+const stop = () => Promise.all(workers.map((worker) => worker.close())).then(() => connection.disconnect());
+for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, stop);
+await Promise.all(workers.map((worker) => worker.waitUntilReady()));
+console.log('consuming');

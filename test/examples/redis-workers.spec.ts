@@ -1,0 +1,69 @@
+import { execFileSync } from 'node:child_process';
+import { Fleet } from '../support/fleet.js';
+import { until } from '../support/processes.js';
+import { NO_REDIS, TestRedis, TestRedisCluster } from '../support/redis.js';
+import { describeUnless } from '../support/skipping.js';
+
+/** The Python interpreter, and why it cannot run the worker. */
+function python(): { readonly command: string; readonly missing: string | null } {
+  const command = process.env.PYTHON ?? 'python3';
+  try {
+    execFileSync(command, ['-c', 'import bullmq, redis.asyncio'], { stdio: 'pipe' });
+    return { command, missing: null };
+  } catch {
+    return { command, missing: `${command} lacks bullmq: pip install 'bullmq==3.4.4'` };
+  }
+}
+
+const { command, missing } = python();
+const WORKERS = [
+  ['JavaScript', 'worker.mjs', process.execPath, null],
+  ['Python', 'worker.py', command, missing],
+] as const;
+
+async function standalone() {
+  const redis = await TestRedis.start();
+  return { settings: { REDIS_URL: redis.url }, names: 'messages', stop: () => redis.stop() };
+}
+
+async function cluster() {
+  const three = await TestRedisCluster.start();
+  const names = [0, 1, 2].map((shard) => `{messages-${shard}}`).join(',');
+  return { settings: three.settings(3), names, stop: () => three.stop() };
+}
+
+for (const [where, serve] of [
+  ['on a Redis', standalone],
+  ['on a cluster', cluster],
+] as const) {
+  describeUnless(NO_REDIS)(`A foreign worker ${where}`, () => {
+    let server: Awaited<ReturnType<typeof standalone>>;
+    let fleet: Fleet;
+    beforeAll(async () => {
+      server = await serve();
+      // Statuses must be updated by events, not by the reconciler.
+      fleet = await Fleet.start({ ...server.settings, RECONCILE_INTERVAL_MS: '3600000' });
+    });
+    afterAll(async () => {
+      await fleet.stop();
+      await server.stop();
+    });
+
+    for (const [language, script, interpreter, reason] of WORKERS) {
+      describeUnless(reason)(`in ${language}`, () => {
+        it('delivers, and the status is updated immediately', async () => {
+          const settings = { ...server.settings, QUEUE_NAME: server.names };
+          const worker = fleet.start(`examples/redis-worker/${script}`, settings, interpreter);
+          const texts = Array.from({ length: 9 }, (_, index) => `Grüße ${index}`);
+          const ids = await Promise.all(texts.map((message) => fleet.send(message)));
+          for (const [index, id] of ids.entries()) {
+            await worker.printed(`${id} ${texts[index]}`);
+            await until(fleet.has(id, 'delivered'), 10_000);
+            expect(await fleet.message(id)).toMatchObject({ attempts: 1, failureReason: null });
+          }
+          expect(await worker.end()).toBe(0);
+        });
+      });
+    }
+  });
+}
