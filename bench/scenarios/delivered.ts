@@ -7,7 +7,7 @@ import { Program } from '../parts/program.js';
 import { cpuMeter } from '../parts/usage.js';
 import { agree, formatFigure, formatSpread, type Check, type Findings } from '../report/report.js';
 import { spread } from '../report/stats.js';
-import { sluice, startHttpWorker, startSluice, waitUntilFinal, type SluiceServing } from '../targets/sluice.js';
+import { idsAt, sluice, startHttpWorker, startSluice, waitUntilFinal, type SluiceServing } from '../targets/sluice.js';
 import { loadOf, onlyAccepted } from './accepting.js';
 
 const BODY = JSON.stringify({ message: 'x'.repeat(100) });
@@ -122,11 +122,6 @@ const everything = {
     };
   },
 };
-
-async function idsAt(receiver: Program): Promise<number> {
-  receiver.child.send('count');
-  return (await receiver.next<{ ids: number }>()).ids;
-}
 
 async function measure(bench: BenchEnvironment, options: Options, running: Running, checks: Check[]) {
   const { serving } = running;
