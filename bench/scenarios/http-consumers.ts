@@ -92,7 +92,7 @@ async function measurePull(bench: BenchEnvironment, messages: number, checks: Ch
       const { data } = await post<Leased>(url, key, '/messages/lease', lease);
       if (data.length === 0) return;
       const items = data.map(({ id, leaseToken }) => ({ id, leaseToken }));
-      const results = await post<{ data: { result: string }[] }>(url, key, '/messages/ack', { messages: items });
+      const results = await post<{ data: { result: string }[] }>(url, key, '/messages/ack', { leases: items });
       acknowledged += results.data.filter(({ result }) => result === 'acknowledged').length;
     }
   };

@@ -210,6 +210,13 @@ export const PROBLEMS: Readonly<Record<ErrorCode, ProblemKind>> = {
     cure: 'Delete endpoints that are no longer used with DELETE /endpoints/{id}.',
     example: 'An account can have at most 50 endpoints. Delete one first.',
   },
+  endpoint_disabled: {
+    status: 409,
+    title: 'The endpoint is disabled',
+    cause: 'Nothing is posted to an endpoint while it is disabled.',
+    cure: 'Enable it with PATCH /endpoints/{id}, then repeat the request.',
+    example: 'The endpoint is disabled. Enable it first.',
+  },
   webhooks_disabled: {
     status: 403,
     title: 'Webhooks are disabled',
