@@ -20,6 +20,7 @@ import { WEBHOOKS, WebhooksModule } from '#webhooks/webhooks.module.js';
 /** The sections of the OpenAPI document. */
 const SECTIONS = {
   Messages: 'Send messages and track their delivery.',
+  Leases: 'Pull messages: lease, acknowledge, reject and extend.',
   Account: 'Create an account, and see its plan and usage.',
   Webhooks: 'Endpoints that the messages of the account are posted to.',
   'API keys': 'Create, rotate and revoke the API keys of the account.',

@@ -30,15 +30,18 @@ export class LeaseMessages {
 
   /**
    * @param gone aborts when the client no longer waits
+   * @param assertAllowed rejects when the client may no longer lease, such as after its key was revoked while it waited
    * @throws DomainError `unavailable` when the store can't be reached
    */
   async execute(
     accountId: string,
     { max, leaseMs, waitMs }: LeaseRequest,
     gone: AbortSignal,
+    assertAllowed: () => Promise<void>,
   ): Promise<readonly Message[]> {
     const found = await this.waiting.search(accountId, waitMs, gone, {
       attempt: async () => {
+        await assertAllowed();
         const leased = await this.leases.lease(accountId, { token: randomUUID(), max, leaseMs });
         this.observer.leased(leased.messages.length);
         this.observer.expired(leased.expired);

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { exhausted, rateLimitHeaders, seconds, tightest, type RateLimitWindow } from './rate-limit-headers.js';
+import { exhausted, later, rateLimitHeaders, seconds, tightest, type RateLimitWindow } from './rate-limit-headers.js';
 
 const NOW = 1_800_000_000_000;
 const minute: RateLimitWindow = { name: 'minute', windowSeconds: 60, limit: 60, remaining: 59, resetsInMs: 41_500 };
@@ -69,5 +69,15 @@ describe('The rate limit headers', () => {
       'X-RateLimit-Reset': String(NOW / 1_000 + 3),
       RateLimit: '"minute";r=0;t=3, "day";r=0;t=3',
     });
+  });
+});
+
+describe('later', () => {
+  it('shows the windows after some time, and those that have ended as unused', () => {
+    expect(later([minute, day], 41_499).map(({ remaining, resetsInMs }) => [remaining, resetsInMs])).toEqual([
+      [59, 1],
+      [812, 30_169_401],
+    ]);
+    expect(later([minute], 41_500)).toEqual([{ ...minute, remaining: 60, resetsInMs: 60_000 }]);
   });
 });

@@ -58,3 +58,12 @@ export function seconds(ms: number): number {
 export function exhausted(windows: readonly RateLimitWindow[], retryAfterSeconds: number): RateLimitWindow[] {
   return windows.map((window) => ({ ...window, remaining: 0, resetsInMs: retryAfterSeconds * 1_000 }));
 }
+
+/** The windows as they are some milliseconds later, for a response that took long. One that has ended is unused. */
+export function later(windows: readonly RateLimitWindow[], ms: number): RateLimitWindow[] {
+  return windows.map((window) =>
+    window.resetsInMs > ms
+      ? { ...window, resetsInMs: window.resetsInMs - ms }
+      : { ...window, remaining: window.limit, resetsInMs: window.windowSeconds * 1_000 },
+  );
+}

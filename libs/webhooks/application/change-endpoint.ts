@@ -25,6 +25,7 @@ export class ChangeEndpoint {
       const changed = {
         ...before,
         url: url ?? before.url,
+        failingSince: url === null || url === before.url ? before.failingSince : null,
         description: description ?? before.description,
         rateLimitPerSecond: rateLimitPerSecond ?? before.rateLimitPerSecond,
       };

@@ -112,7 +112,6 @@ export class WebhookSender {
     this.searchMs = performance.now() - startedAt;
     const places = this.places.divide(due);
     if (places.size === 0) return 0;
-    await this.loadTargets([...places.keys()]);
     await this.applyRateLimits(places);
     if (places.size === 0 || this.stopping.signal.aborted) return 0;
     const leased = await this.deliveries.lease(places, this.terms.timeoutMs + SETTLING_MS);
@@ -123,14 +122,25 @@ export class WebhookSender {
     return leased.length;
   }
 
-  private async loadTargets(ids: readonly string[]): Promise<void> {
-    const unknown = ids.filter((id) => this.targets.get(id) === undefined);
-    if (unknown.length === 0) return;
-    for (const target of await this.endpoints.targets(unknown)) this.targets.set(target.endpoint.id, target);
+  /** Those that exist. What is remembered may expire while the others are loaded. */
+  private async loadTargets(ids: readonly string[]): Promise<Map<string, Target>> {
+    const found = new Map<string, Target>();
+    const unknown: string[] = [];
+    for (const id of ids) {
+      const target = this.targets.get(id);
+      if (target === undefined) unknown.push(id);
+      else found.set(id, target);
+    }
+    for (const target of unknown.length === 0 ? [] : await this.endpoints.targets(unknown)) {
+      found.set(target.endpoint.id, target);
+      this.targets.set(target.endpoint.id, target);
+    }
+    return found;
   }
 
   private async applyRateLimits(places: Map<string, number>): Promise<void> {
-    const limited = [...places].filter(([id]) => (this.targets.get(id)?.endpoint.rateLimitPerSecond ?? 0) > 0);
+    const targets = await this.loadTargets([...places.keys()]);
+    const limited = [...places].filter(([id]) => (targets.get(id)?.endpoint.rateLimitPerSecond ?? 0) > 0);
     if (limited.length === 0) return;
     const granted = await this.endpoints.takeRate(new Map(limited));
     for (const [id] of limited) {
@@ -156,8 +166,7 @@ export class WebhookSender {
   }
 
   private async attempt(delivery: LeasedDelivery): Promise<DeliveryResult> {
-    await this.loadTargets([delivery.endpointId]);
-    const target = this.targets.get(delivery.endpointId);
+    const target = (await this.loadTargets([delivery.endpointId])).get(delivery.endpointId);
     const nothing = { delivery, retryMs: 0, responseStatus: null, responseBody: null };
     if (target === undefined) return { ...nothing, outcome: 'failed', error: 'endpoint_deleted' };
     if (!target.endpoint.enabled) return { ...nothing, outcome: 'failed', error: 'endpoint_disabled' };

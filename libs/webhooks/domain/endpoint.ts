@@ -48,11 +48,13 @@ export function disable(endpoint: Endpoint, disabledReason: DisabledReason, at: 
 /** Why a text is not the URL of an endpoint, as a sentence; null when it is. */
 export function urlError(text: string): string | null {
   if (text.length > MAX_URL_LENGTH) return `url must be at most ${MAX_URL_LENGTH} characters.`;
-  if (!URL.canParse(text)) return 'url must be a URL like https://example.com/hooks.';
-  const { protocol, username, password, hash } = new URL(text);
+  // Parsers remove some of these silently.
+  const isPlain = text.isWellFormed() && !/[\s\p{Cc}]/u.test(text);
+  if (!isPlain || !URL.canParse(text)) return 'url must be a URL like https://example.com/hooks.';
+  const { protocol, username, password } = new URL(text);
   if (protocol !== 'https:' && protocol !== 'http:') return 'url must begin with https:// or http://.';
   if (username !== '' || password !== '') return 'url must not contain a user name or a password.';
-  return hash === '' ? null : 'url must not contain a fragment.';
+  return text.includes('#') ? 'url must not contain a fragment.' : null;
 }
 
 /** Why a text is not a description, as a sentence; null when it is. */

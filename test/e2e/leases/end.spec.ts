@@ -32,6 +32,7 @@ describe('A leased message', () => {
     }
     expectProblem(await consumer.nack(leased), 409, 'lease_lost');
     expectProblem(await consumer.extend(leased, 10), 409, 'lease_lost');
+    expectProblem(await consumer.ack({ ...leased, leaseToken: `1.${UUID}` }), 409, 'lease_lost');
   });
 
   it('cannot be ended or extended under a lease that is expired or foreign', async () => {
@@ -158,6 +159,14 @@ describe('A leased message', () => {
       expect(await stored()).toMatchObject({ status: 'delivered' });
       const others = new Consumer(api, await api.signUp());
       expect((await others.ackAll(items)).body.data).toMatchObject(batch.map(() => ({ result: 'lease_lost' })));
+    });
+
+    it('takes leases as they were received, with their texts', async () => {
+      await api.sendBatch(account, { messages: ['x'.repeat(200_000), 'x'.repeat(200_000)] });
+      const received = await consumer.lease();
+      expect((await consumer.ackAll(received)).body.data).toMatchObject(
+        received.map(() => ({ result: 'acknowledged' })),
+      );
     });
 
     it('takes up to a thousand', async () => {

@@ -126,6 +126,23 @@ describe('POST /messages/lease', () => {
     expect(await consumer.lease()).toHaveLength(2);
   });
 
+  it('responds 401 to one that waits with a key that was revoked meanwhile, and leases nothing', async () => {
+    const { id, key } = await api.createKey(account, { scopes: ['messages:consume'] });
+    const waiting = api.ask(key, 'POST /messages/lease', { wait: 10 });
+    await sleep(150);
+    expect((await api.ask(account, `DELETE /api-keys/${id}`)).status).toBe(204);
+    // Until then, a key that was just verified is valid.
+    await sleep(1_000);
+    await send('for others');
+    expectProblem(await waiting, 401, 'unauthorized');
+    expect(await consumer.lease()).toMatchObject([{ message: 'for others', attempt: 1 }]);
+  });
+
+  it('shows the rate limits of the time of the response', async () => {
+    const { headers } = await consumer.request({ wait: 2 });
+    expect(Number(/"minute";r=\d+;t=(\d+)/.exec(headers.ratelimit ?? '')?.[1])).toBeLessThan(59);
+  });
+
   describe('waits', () => {
     const other = joinedApi(api);
 

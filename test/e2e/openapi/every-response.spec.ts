@@ -47,7 +47,7 @@ const ELSEWHERE: Readonly<Record<string, readonly string[]>> = {
   'admin/bans': ['listBans 200', 'liftBan 204'],
   'endpoints/endpoints': [
     ...['createEndpoint 201', 'createEndpoint 409', 'listEndpoints 200', 'getEndpoint 200', 'changeEndpoint 200'],
-    ...['deleteEndpoint 204', 'rotateSecret 201'],
+    ...['deleteEndpoint 204', 'rotateSecret 200'],
   ],
   'webhooks/deliver': ['testEndpoint 200', 'replayEndpoint 202', 'replayEndpoint 409'],
   'openapi/document': ['getOpenApiDocument 200'],

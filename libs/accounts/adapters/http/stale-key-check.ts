@@ -1,12 +1,19 @@
 import type { OnModuleInit } from '@nestjs/common';
 import type { HttpAdapterHost } from '@nestjs/core';
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { DomainError } from '#kernel/domain-error.js';
 import { logUnavailable } from '#platform/http/problem.filter.js';
 import { replaceResponse } from '#platform/http/response.js';
 import type { Logger } from '#platform/logging.js';
 import { loopTime } from '#platform/process/loop-time.js';
 import type { AuthenticateCaller } from '../../application/authenticate-caller.js';
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    /** Rejects when the key of a request that waits is no longer valid. */
+    assertKeyValid(request: FastifyRequest): Promise<void>;
+  }
+}
 
 /** Milliseconds of `loopTime` after which the key of a successful request is verified again before the response. */
 const FRESH_MS = 800;
@@ -27,6 +34,7 @@ export class StaleKeyCheck implements OnModuleInit {
 
   onModuleInit(): void {
     const fastify = this.host.httpAdapter.getInstance<FastifyInstance>();
+    fastify.decorate('assertKeyValid', (request) => this.assertValid(request));
     // With a callback: most responses need no check, and should not wait for a promise.
     fastify.addHook('onSend', (request, reply, payload, done) => {
       const { verifiedAt, presentedKey } = request;
@@ -39,6 +47,16 @@ export class StaleKeyCheck implements OnModuleInit {
         done(null, error === null ? payload : replaceResponse(request, reply, error));
       });
     });
+  }
+
+  private async assertValid(request: FastifyRequest): Promise<void> {
+    const { verifiedAt, presentedKey } = request;
+    if (verifiedAt === undefined || presentedKey === undefined || isFresh(verifiedAt)) return;
+    const startedAt = loopTime();
+    if ((await this.authenticate.refresh(presentedKey)) === null) {
+      throw new DomainError('unauthorized', NO_LONGER_VALID);
+    }
+    request.verifiedAt = startedAt;
   }
 
   /** Why a key can't be trusted; null for a valid key. */

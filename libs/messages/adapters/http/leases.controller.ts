@@ -5,6 +5,7 @@ import { CurrentCaller, type Caller } from '#platform/http/caller.js';
 import { goneSignal } from '#platform/http/connections.js';
 import { JsonBody } from '#platform/http/json-body.js';
 import { Operation, Section } from '#platform/http/openapi/operation.js';
+import { later } from '#platform/http/rate-limit-headers.js';
 import { EndLeases } from '../../application/end-leases.js';
 import { LeaseMessages } from '../../application/lease-messages.js';
 import {
@@ -18,9 +19,6 @@ import {
 } from './lease-bodies.js';
 import { ACKNOWLEDGEMENTS, EXTENDED, LEASED, leasedView } from './lease-views.js';
 import { MESSAGE_ID } from './message-views.js';
-
-/** A thousand ids with their tokens. */
-const MAX_BATCH_BYTES = 262_144;
 
 @Section('Leases')
 @Scoped('messages:consume')
@@ -54,7 +52,11 @@ export class LeasesController {
       leaseMs: 1_000 * (body.seconds ?? 30),
       waitMs: 1_000 * (body.wait ?? 0),
     };
-    return { data: (await this.leaseMessages.execute(accountId, terms, goneSignal(request, reply))).map(leasedView) };
+    const assertAllowed = () => request.server.assertKeyValid(request);
+    const startedAt = performance.now();
+    const leased = await this.leaseMessages.execute(accountId, terms, goneSignal(request, reply), assertAllowed);
+    if (request.rateLimit !== undefined) request.rateLimit = later(request.rateLimit, performance.now() - startedAt);
+    return { data: leased.map(leasedView) };
   }
 
   @Post('ack')
@@ -67,7 +69,7 @@ export class LeasesController {
   })
   async acknowledgeAll(
     @CurrentCaller() { accountId }: Caller,
-    @JsonBody(AcknowledgeAllBody, MAX_BATCH_BYTES) body: AcknowledgeAllBody,
+    @JsonBody(AcknowledgeAllBody, Infinity) body: AcknowledgeAllBody,
   ): Promise<object> {
     const leases = readLeases(body);
     const acknowledged = await this.endLeases.acknowledgeAll(accountId, leases);

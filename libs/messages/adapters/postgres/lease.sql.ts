@@ -81,8 +81,8 @@ export const ACKNOWLEDGE = `
         claim_expires_at = NULL, available_at = NULL
     FROM ended e WHERE m.id = e.id
   ), noted AS (
-    INSERT INTO sluice.attempts (message_id, number, account_id, started_at, ended_at, outcome, target)
-    SELECT id, attempts, account_id, updated_at, clock_timestamp(), '${deliver.to}', 'pull' FROM ended
+    INSERT INTO sluice.attempts (message_id, number, account_id, started_at, ended_at, outcome, target, token)
+    SELECT id, attempts, account_id, updated_at, clock_timestamp(), '${deliver.to}', 'pull', claim FROM ended
     ON CONFLICT DO NOTHING
   )
   SELECT t.id, t.account_id, t.token, t.attempt FROM ends t
@@ -90,7 +90,7 @@ export const ACKNOWLEDGE = `
     SELECT FROM ended e WHERE e.id = t.id AND e.account_id = t.account_id AND e.claim = t.token AND e.attempts = t.attempt
   ) OR EXISTS (
     SELECT FROM sluice.attempts a WHERE a.message_id = t.id AND a.number = t.attempt AND a.account_id = t.account_id
-      AND a.outcome = '${deliver.to}' AND a.target = 'pull'
+      AND a.outcome = '${deliver.to}' AND a.token = t.token
   )`;
 
 /** The message `m` is under the lease $1 to $4: id, account, token, attempt. */
@@ -109,8 +109,8 @@ export const REJECT = `
     WHERE ${IS_LEASED}
     RETURNING m.id, m.account_id, m.attempts
   ), noted AS (
-    INSERT INTO sluice.attempts (message_id, number, account_id, started_at, ended_at, outcome, error, target)
-    SELECT id, attempts, account_id, $9, clock_timestamp(), CASE $5 WHEN 'queued' THEN 'retried' ELSE $5 END, $7, 'pull'
+    INSERT INTO sluice.attempts (message_id, number, account_id, started_at, ended_at, outcome, error, target, token)
+    SELECT id, attempts, account_id, $9, clock_timestamp(), CASE $5 WHEN 'queued' THEN 'retried' ELSE $5 END, $7, 'pull', $3
     FROM ended
     ON CONFLICT DO NOTHING
   )
@@ -118,7 +118,7 @@ export const REJECT = `
 
 export const WAS_REJECTED = `
   SELECT FROM sluice.attempts
-  WHERE message_id = $1 AND account_id = $2 AND number = $3 AND target = 'pull' AND outcome IN ('retried', 'failed')`;
+  WHERE message_id = $1 AND account_id = $2 AND number = $3 AND token = $4 AND outcome IN ('retried', 'failed')`;
 
 export const EXTEND = `
   UPDATE sluice.messages m

@@ -80,9 +80,9 @@ export class PostgresLeases extends Leases {
     return rows.length > 0;
   }
 
-  async wasRejected(accountId: string, { id, attempt }: Lease): Promise<boolean> {
+  async wasRejected(accountId: string, { id, attempt, token }: Lease): Promise<boolean> {
     if (!isTypeId('msg', id)) return false;
-    return (await this.database.query(WAS_REJECTED, [id, accountId, attempt])).length > 0;
+    return (await this.database.query(WAS_REJECTED, [id, accountId, attempt, token])).length > 0;
   }
 
   async extend(accountId: string, lease: Lease, leaseMs: number): Promise<Date | null> {

@@ -213,11 +213,13 @@ export class EndpointsController {
   }
 
   @Post(':id/rotate-secret')
-  @HttpCode(201)
+  @HttpCode(200)
   @Operation({
     id: 'rotateSecret',
     summary: 'Rotate the secret of an endpoint',
-    description: 'Requests are signed with the new secret at once, and with the old one as well during the grace.',
+    description:
+      'Requests are signed with the new secret at once, and with the old one as well during the grace: with the five ' +
+      'newest secrets at most.',
     path: { id: ENDPOINT_ID },
     response: { description: 'The new secret, which is shown only once.', body: ISSUED_SECRET },
     errors: ['endpoint_not_found', 'webhooks_disabled'],
