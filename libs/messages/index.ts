@@ -7,6 +7,7 @@ export {
   type DeliveryResult,
   type DueEndpoint,
   type LeasedDelivery,
+  type ReplayTerms,
 } from './application/endpoint-deliveries.js';
 export { GetMessageUsage, type MessageUsage, type Storage } from './application/get-message-usage.js';
 export { GiveUp, MessageHandler, RetryDelivery, type Delivery } from './application/message-handler.js';

@@ -9,6 +9,7 @@ import {
 import { Clock } from '#kernel/clock.js';
 import { Ids } from '#kernel/ids.js';
 import { DeliveryTargets, EndpointDeliveries } from '#messages/index.js';
+import { ClockWatch } from '#platform/database/clock-watch.js';
 import { Database } from '#platform/database/database.js';
 import { Metrics } from '#platform/management/metrics.js';
 import { LOGGER, SETTINGS } from '#platform/platform.module.js';
@@ -112,7 +113,16 @@ const TERMS = Symbol('settings of webhooks');
 const sending: FactoryProvider[] = [
   { provide: TERMS, useFactory: ({ webhooks }: Settings) => webhooks, inject: [SETTINGS] },
   provide(SendingMetrics, [Metrics, LOGGER]),
-  provide(WebhookSender, [EndpointDeliveries, Endpoints, SecretBox, WebhookClient, TERMS, Clock, SendingMetrics]),
+  provide(WebhookSender, [
+    EndpointDeliveries,
+    Endpoints,
+    SecretBox,
+    WebhookClient,
+    TERMS,
+    Clock,
+    SendingMetrics,
+    ClockWatch,
+  ]),
   provide(SenderLifecycle, [SETTINGS, WebhookSender]),
 ];
 

@@ -28,6 +28,15 @@ export interface DeliveryResult {
   readonly responseBody: string | null;
 }
 
+export interface ReplayTerms {
+  /** When the messages were created, inclusive. */
+  readonly since: Date;
+  /** When they were created, exclusive. */
+  readonly until: Date;
+  /** Stops when about so many are replayed. */
+  readonly max: number;
+}
+
 /**
  * The deliveries of messages to endpoints. A message is `queued` until the first attempt starts, `processing` until none
  * of its deliveries is left to make, and then `delivered`, or `failed` when one of them has failed. Each method is atomic
@@ -47,11 +56,10 @@ export abstract class EndpointDeliveries {
   /**
    * Sends messages again, of those that were delivered or failed, to an endpoint that has not got them: a failed message
    * is retried for it alone, a delivered one stays delivered whatever becomes of it.
-   * @param since when the messages were created, inclusive
-   * @param until when they were created, exclusive
-   * @returns how many, at most about `max`
+   * @param gone aborts when the client no longer waits: what was replayed until then remains
+   * @returns how many
    */
-  abstract replay(accountId: string, endpointId: string, since: Date, until: Date, max: number): Promise<number>;
+  abstract replay(accountId: string, endpointId: string, terms: ReplayTerms, gone: AbortSignal): Promise<number>;
 
   /** Stores how attempts ended. What another worker has leased since is not changed. */
   abstract settle(results: readonly DeliveryResult[]): Promise<void>;

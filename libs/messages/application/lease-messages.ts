@@ -47,6 +47,7 @@ export class LeaseMessages {
         this.observer.expired(leased.expired);
         return leased.messages.length === 0 ? null : leased;
       },
+      leaseMs,
       mayBeMore: (leased) => leased.mayBeMore,
       nextIn: () => this.leases.nextIn(accountId),
     });

@@ -8,6 +8,7 @@ class Store {
   available = 0;
   searches = 0;
   nextMs: number | null = null;
+  leaseMs = 60_000;
   fault: Error | null = null;
   count: () => number = () => -1;
   private announce: (accountIds: Iterable<string> | 'all') => void = () => undefined;
@@ -38,6 +39,7 @@ class Store {
         return Promise.resolve(found === 0 ? null : found);
       },
       mayBeMore: (found) => found === 2,
+      leaseMs: this.leaseMs,
       nextIn: () => Promise.resolve(this.nextMs),
     };
     return this.waiting.search('acct_1', waitMs, gone, search);
@@ -115,6 +117,16 @@ describe('WaitingLeases', () => {
     store.nextMs = null;
     store.available = 1;
     expect(await search).toBe(1);
+  });
+
+  it('searches when what another one has found may be available again', async () => {
+    store.leaseMs = 30;
+    const [first, second] = [store.lease(), store.lease()];
+    await sleep(5);
+    store.add(1);
+    expect(await first).toBe(1);
+    store.available = 1;
+    expect(await second).toBe(1);
   });
 
   it('searches for all accounts when announcements may be missing', async () => {

@@ -22,6 +22,8 @@ export interface Search<Found> {
   attempt(): Promise<Found | null>;
   /** Whether there may be more than was found. */
   mayBeMore(found: Found): boolean;
+  /** Milliseconds after which what was found may be available again. */
+  readonly leaseMs: number;
   /** Milliseconds until something is available; null when nothing is to come by itself. */
   nextIn(): Promise<number | null>;
 }
@@ -125,6 +127,7 @@ export class WaitingLeases {
           const found = await search.attempt().finally(() => line.searching--);
           if (found !== null) {
             if (search.mayBeMore(found)) waiter.announce();
+            this.wakeIn(search.leaseMs, accountId, line);
             return found;
           }
           if (!waiter.hasToSearch()) await this.expectNext(accountId, line, search);
@@ -159,7 +162,12 @@ export class WaitingLeases {
     line.isEmpty = true;
     const nextMs = await search.nextIn();
     if (nextMs === null) return;
-    const inMs = Math.min(nextMs === 0 ? CONTENDED_MS : Math.ceil(nextMs), MAX_TIMER_MS);
+    this.wakeIn(nextMs === 0 ? CONTENDED_MS : nextMs, accountId, line);
+  }
+
+  /** Wakes a waiting request then, unless one is woken before. */
+  private wakeIn(ms: number, accountId: string, line: Line): void {
+    const inMs = Math.min(Math.ceil(ms), MAX_TIMER_MS);
     const at = performance.now() + inMs;
     if (at >= line.timerAt || !this.lines.has(accountId)) return;
     clearTimeout(line.timer);

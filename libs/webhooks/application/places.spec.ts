@@ -71,6 +71,25 @@ describe('Places', () => {
     expect(places.free).toBe(40);
   });
 
+  it('gives what slow endpoints free to others while they have more than half', () => {
+    const slow = Array.from({ length: 10 }, (_, index) => `slow-${index}`);
+    const known = ['known-1', 'known-2'];
+    end(start(...known), true, 1_001);
+    const attempts = start(...slow);
+    expect(places.free).toBe(0);
+    end(attempts.slice(0, 3), true, 1_001);
+    expect(places.divide(many(...known)).size).toBe(0);
+    expect(places.divide(many(...known, 'good'))).toEqual(new Map([['good', 3]]));
+  });
+
+  it('gives turns to those that have waited for the longest', () => {
+    const ids = Array.from({ length: 60 }, (_, index) => `endpoint-${index}`);
+    const first = start(...ids);
+    end(first, true);
+    const served = new Set([...places.divide(many(...ids)).keys()]);
+    expect(ids.slice(40).every((id) => served.has(id))).toBe(true);
+  });
+
   it('divides what is free evenly', () => {
     const ids = Array.from({ length: 20 }, (_, index) => `e${index}`);
     expect([...places.divide(many(...ids)).values()]).toEqual(Array(20).fill(2));

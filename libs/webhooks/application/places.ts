@@ -55,13 +55,17 @@ export class Places {
     const places = new Map<string, number>();
     const wanting = due
       .map(({ endpointId, due: count }) => ({ endpointId, limit: Math.min(count, this.windowOf(endpointId)) }))
-      // Those with the fewest running attempts first.
-      .sort((a, b) => this.runningOf(a.endpointId) - this.runningOf(b.endpointId));
+      // Those with the fewest running attempts first, of as many those that have waited for the longest.
+      .sort(
+        (a, b) =>
+          this.runningOf(a.endpointId) - this.runningOf(b.endpointId) ||
+          this.lastStartOf(a.endpointId) - this.lastStartOf(b.endpointId),
+      );
     for (let given = true; given && free > 0;) {
       given = false;
       for (const { endpointId, limit } of wanting) {
         const count = places.get(endpointId) ?? 0;
-        if (count >= limit || free === 0 || (isSlow(endpointId) && freeForSlow === 0)) continue;
+        if (count >= limit || free === 0 || (isSlow(endpointId) && freeForSlow <= 0)) continue;
         places.set(endpointId, count + 1);
         free--;
         if (isSlow(endpointId)) freeForSlow--;
@@ -94,6 +98,10 @@ export class Places {
     if (state === undefined) return INITIAL_WINDOW;
     if (state.failures >= FAILING_AFTER && this.now() - state.lastStart < FAILING_SPACING_MS) return 0;
     return Math.max(0, state.window - state.running.size);
+  }
+
+  private lastStartOf(endpointId: string): number {
+    return this.states.get(endpointId)?.lastStart ?? -Infinity;
   }
 
   private runningOf(endpointId: string): number {

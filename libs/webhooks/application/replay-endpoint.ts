@@ -18,16 +18,18 @@ export class ReplayEndpoint {
   /**
    * @param since when the messages were created, inclusive
    * @param until when they were created, exclusive; null for now
+   * @param gone aborts when the client no longer waits
    * @returns how many, at most about 100,000
    * @throws ValidationError when `until` is not after `since`
    * @throws DomainError `endpoint_not_found` or `endpoint_disabled`
    */
-  async execute(accountId: string, id: string, since: Date, until: Date | null): Promise<number> {
-    const end = until ?? this.clock.now();
-    if (end <= since) throw new ValidationError([{ pointer: '/since', detail: 'since must be before until, or now.' }]);
+  async execute(accountId: string, id: string, since: Date, until: Date | null, gone: AbortSignal): Promise<number> {
+    const terms = { since, until: until ?? this.clock.now(), max: MAX_REPLAYED };
+    if (terms.until <= since)
+      throw new ValidationError([{ pointer: '/since', detail: 'since must be before until, or now.' }]);
     const endpoint = await this.endpoints.find(accountId, id);
     if (endpoint === null) throw endpointNotFound();
     if (!endpoint.enabled) throw new DomainError('endpoint_disabled', 'The endpoint is disabled. Enable it first.');
-    return this.deliveries.replay(accountId, id, since, end, MAX_REPLAYED);
+    return this.deliveries.replay(accountId, id, terms, gone);
   }
 }

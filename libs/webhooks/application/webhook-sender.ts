@@ -47,6 +47,10 @@ const MAX_UNSETTLED = 2;
 /** The longest pause between two tries to store a result. */
 const MAX_PAUSE_MS = 1_000;
 
+/** Why a delivery fails without a request. */
+const DELETED = 'endpoint_deleted';
+const DISABLED = 'endpoint_disabled';
+
 const TOO_MANY_REQUESTS = 429;
 const UNAVAILABLE = 503;
 const GONE = 410;
@@ -70,6 +74,7 @@ export class WebhookSender {
     private readonly terms: SendingTerms,
     private readonly clock: Clock,
     private readonly observer: SendingObserver,
+    private readonly clockWatch: { readonly isRight: boolean },
     private readonly random: () => number = Math.random,
   ) {
     this.places = new Places(terms.concurrency);
@@ -106,7 +111,8 @@ export class WebhookSender {
   /** @returns how many deliveries it has started */
   private async turn(): Promise<number> {
     const isBehind = this.sending.size >= MAX_UNSETTLED * this.terms.concurrency;
-    if (this.places.free === 0 || isBehind) return 0;
+    // Receivers refuse signatures of another time, and their refusals would count as failures.
+    if (this.places.free === 0 || isBehind || !this.clockWatch.isRight) return 0;
     const startedAt = performance.now();
     const due = await this.deliveries.due(this.places.maxOfOne);
     this.searchMs = performance.now() - startedAt;
@@ -155,7 +161,8 @@ export class WebhookSender {
     try {
       const result = await this.attempt(delivery);
       // The next request need not wait until this result is stored.
-      release(result.outcome === 'delivered');
+      // One that fails without a request takes no time, and must not slow down the rest.
+      release(result.outcome === 'delivered' || result.error === DELETED || result.error === DISABLED);
       await this.settle(result);
       this.observer.attempted(result.outcome);
     } catch (error) {
@@ -168,8 +175,8 @@ export class WebhookSender {
   private async attempt(delivery: LeasedDelivery): Promise<DeliveryResult> {
     const target = (await this.loadTargets([delivery.endpointId])).get(delivery.endpointId);
     const nothing = { delivery, retryMs: 0, responseStatus: null, responseBody: null };
-    if (target === undefined) return { ...nothing, outcome: 'failed', error: 'endpoint_deleted' };
-    if (!target.endpoint.enabled) return { ...nothing, outcome: 'failed', error: 'endpoint_disabled' };
+    if (target === undefined) return { ...nothing, outcome: 'failed', error: DELETED };
+    if (!target.endpoint.enabled) return { ...nothing, outcome: 'failed', error: DISABLED };
     const { error, status, body, retryAfter } = await this.post(delivery, target);
     const answered = { ...nothing, responseStatus: status, responseBody: body };
     if (error === null) {

@@ -147,30 +147,36 @@ export const redeliver = (moved: string, endpoints: string): string => `
   )`;
 
 /**
- * The next messages of an account in one status that an endpoint has not got, by id: those that failed are retried, and
- * the delivered ones get another delivery. The account is a range for the reason that lists have.
+ * Of the next messages of an account in one status, by id, those that an endpoint has not got. The account is a range for
+ * the reason that lists have.
  *
  * $1 account, $2 the first id, $3 the id after the last, $4 messages to look at, $5 status, $6 endpoint.
  */
-export const REPLAY = `
-  WITH page AS (
-    SELECT id FROM sluice.messages
+export const FIND_MISSED = `
+  WITH page AS MATERIALIZED (
+    SELECT id, delivery FROM sluice.messages
     WHERE account_id >= $1 AND account_id <= $1 AND status = $5 AND id >= $2 AND id < $3
     ORDER BY account_id, id LIMIT $4
-  ), missed AS (
-    SELECT m.id FROM sluice.messages m
-    WHERE m.id IN (SELECT id FROM page) AND m.status = $5 AND m.delivery = 'webhooks' AND ${lacks('m', '$6')}
+  )
+  SELECT (SELECT max(id) FROM page) AS last,
+         ARRAY(SELECT id FROM page m WHERE m.delivery = 'webhooks' AND ${lacks('m', '$6')}) AS missed`;
+
+/**
+ * After LOCK_MESSAGES, so that it sees the deliveries that another replay or a worker has added: messages that failed are
+ * retried for an endpoint, and those that were delivered get another delivery.
+ */
+export const REPLAY = `
+  WITH missed AS (
+    SELECT m.id, m.account_id FROM sluice.messages m
+    WHERE m.id = ANY ($1) AND m.status IN ('${TRANSITIONS.retry.from}', '${DELIVERED}') AND ${lacks('m', '$2')}
       AND NOT EXISTS (SELECT FROM sluice.endpoint_deliveries d
-                      WHERE d.message_id = m.id AND d.endpoint_id = $6 AND d.due_at IS NOT NULL)
-    ORDER BY m.id FOR UPDATE OF m
+                      WHERE d.message_id = m.id AND d.endpoint_id = $2 AND d.due_at IS NOT NULL)
   ), retried AS (
     UPDATE sluice.messages m
     SET status = '${TRANSITIONS.retry.to}', updated_at = clock_timestamp(), retries = m.retries + 1, failures = 0,
         crashes = 0, lone_crashes = 0, failure_reason = NULL
     FROM missed WHERE m.id = missed.id AND m.status = '${TRANSITIONS.retry.from}'
-  ), replayed AS (
-    INSERT INTO sluice.endpoint_deliveries (message_id, endpoint_id, account_id, due_at)
-    SELECT id, $6, $1, clock_timestamp() FROM missed
-    ON CONFLICT (message_id, endpoint_id) DO UPDATE SET due_at = excluded.due_at, failures = 0
   )
-  SELECT (SELECT count(*) FROM missed)::int AS count, (SELECT max(id) FROM page) AS last`;
+  INSERT INTO sluice.endpoint_deliveries (message_id, endpoint_id, account_id, due_at)
+  SELECT id, $2, account_id, clock_timestamp() FROM missed
+  ON CONFLICT (message_id, endpoint_id) DO UPDATE SET due_at = excluded.due_at, failures = 0`;

@@ -96,10 +96,15 @@ export class PostgresAvailability extends Availability {
       if (origin !== this.origin) this.tell(accountIds);
     });
     client.once('end', () => {
-      this.lost();
+      if (this.client === client) this.lost();
     });
-    await client.connect();
-    await client.query(`LISTEN ${CHANNEL}`);
+    try {
+      await client.connect();
+      await client.query(`LISTEN ${CHANNEL}`);
+    } catch (error) {
+      client.end().catch(() => undefined);
+      throw error;
+    }
     this.client = client;
     this.tell('all');
   }

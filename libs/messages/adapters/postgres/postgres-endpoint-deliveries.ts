@@ -10,11 +10,13 @@ import {
   type DeliveryResult,
   type DueEndpoint,
   type LeasedDelivery,
+  type ReplayTerms,
 } from '../../application/endpoint-deliveries.js';
 import { TRANSITIONS } from '../../domain/message-status.js';
 import {
   DUE_ENDPOINTS,
   END_MESSAGES,
+  FIND_MISSED,
   LEASE_DELIVERIES,
   LOCK_MESSAGES,
   REPLAY,
@@ -30,8 +32,8 @@ const ENOUGH = 50;
 const REPLAYED_AT_ONCE = 500;
 const REPLAYED = [TRANSITIONS.fail.to, TRANSITIONS.deliver.to];
 
-interface Replayed {
-  count: number;
+interface Missed {
+  missed: string[];
   /** The last message that was looked at; null when there is none. */
   last: string | null;
 }
@@ -63,19 +65,37 @@ export class PostgresEndpointDeliveries extends EndpointDeliveries {
     return rows.map((row) => ({ ...row, token }));
   }
 
-  async replay(accountId: string, endpointId: string, since: Date, until: Date, max: number): Promise<number> {
+  async replay(
+    accountId: string,
+    endpointId: string,
+    { since, until, max }: ReplayTerms,
+    gone: AbortSignal,
+  ): Promise<number> {
     const end = lowestId('msg', until);
     let count = 0;
     for (const status of REPLAYED) {
       let next: string | null = lowestId('msg', since);
-      while (next !== null && count < max) {
+      while (next !== null && count < max && !gone.aborted) {
         const values: unknown[] = [accountId, next, end, REPLAYED_AT_ONCE, status, endpointId];
-        const [row] = await this.reads.query<Replayed>(accountId, 'replay', REPLAY, values);
-        count += row?.count ?? 0;
+        const [row] = await this.reads.query<Missed>(accountId, 'find-missed', FIND_MISSED, values);
+        count += await this.replayAll(row?.missed ?? [], endpointId);
         next = row?.last == null ? null : `${row.last}0`;
       }
     }
     return count;
+  }
+
+  private async replayAll(ids: string[], endpointId: string): Promise<number> {
+    if (ids.length === 0) return 0;
+    return this.database
+      .transaction(async (client) => {
+        await client.query({ name: 'lock-messages', text: LOCK_MESSAGES, values: [ids] });
+        const { rowCount } = await client.query({ name: 'replay', text: REPLAY, values: [ids, endpointId] });
+        return rowCount ?? 0;
+      })
+      .catch((error: unknown) => {
+        throw asUnavailable(error, isContention);
+      });
   }
 
   async settle(results: readonly DeliveryResult[]): Promise<void> {

@@ -17,6 +17,9 @@ interface Ending {
 // In sum of what they end, whose statements take longer the larger they are.
 const LIMITS = { maxItems: 500, maxBytes: 2_000, sizeOf: ({ leases }: Ending) => leases.length, maxWaiting: 10_000 };
 
+/** Statements of one request, while all that they find have failed instead. */
+const MAX_ROUNDS = 10;
+
 /** One at least, also when nothing is leased. */
 interface LeaseRow extends Omit<MessageRow, 'id'> {
   id: string | null;
@@ -44,7 +47,8 @@ export class PostgresLeases extends Leases {
   }
 
   async lease(accountId: string, { token, max, leaseMs }: LeaseTerms): Promise<Leased> {
-    for (let expired = 0; ;) {
+    let expired = 0;
+    for (let round = 1; ; round++) {
       const values = [accountId, max, token, leaseMs, this.policy.maxAttempts];
       const rows = await this.leasing.query<LeaseRow>(accountId, 'lease', LEASE, values, bytesOf);
       const [counts] = rows;
@@ -53,7 +57,7 @@ export class PostgresLeases extends Leases {
       const messages = rows.filter(isLeased).map(toMessage);
       const mayBeMore = available === max || considered < available;
       // All that it found may have failed instead.
-      if (messages.length > 0 || !mayBeMore) return { messages, mayBeMore, expired };
+      if (messages.length > 0 || !mayBeMore || round === MAX_ROUNDS) return { messages, mayBeMore, expired };
     }
   }
 

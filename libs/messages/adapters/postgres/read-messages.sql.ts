@@ -33,13 +33,17 @@ export const LIST_MESSAGES = pageOf(`
   SELECT * FROM (${MESSAGE_STATUSES.map((_status, index) => `(${newestOf(`$${4 + index}`)})`).join(' UNION ALL ')}) merged
   ORDER BY account_id DESC, id DESC LIMIT $3 + 1`);
 
-/** The same for the messages that have failed for an endpoint, $4. */
+/**
+ * The same for the messages that have failed for an endpoint, $4. Each is looked up by its id: joined, a planner would walk
+ * the messages of all accounts in the order of the page.
+ */
 export const LIST_MISSED_MESSAGES = pageOf(`
-  SELECT ${COLUMNS} FROM (
-    SELECT message_id FROM sluice.endpoint_deliveries
-    WHERE endpoint_id = $4 AND due_at IS NULL AND account_id = $1 AND message_id < $2
-    ORDER BY message_id DESC LIMIT $3 + 1
-  ) missed JOIN sluice.messages ON id = message_id`);
+  SELECT m.* FROM sluice.endpoint_deliveries d CROSS JOIN LATERAL (
+    SELECT ${COLUMNS} FROM sluice.messages WHERE id = d.message_id LIMIT 1
+  ) m
+  WHERE d.endpoint_id = $4 AND d.due_at IS NULL AND d.account_id = $1 AND d.message_id < $2
+    AND m.status = '${TRANSITIONS.fail.to}'
+  ORDER BY d.message_id DESC LIMIT $3 + 1`);
 
 /** At least one row if the message exists. */
 export const LIST_ATTEMPTS = `

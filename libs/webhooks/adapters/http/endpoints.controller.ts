@@ -1,7 +1,9 @@
-import { Controller, Delete, Get, HttpCode, Param, Patch, Post, Query, UseGuards } from '@nestjs/common';
+import { Controller, Delete, Get, HttpCode, Param, Patch, Post, Query, Req, Res, UseGuards } from '@nestjs/common';
 import { IsBoolean, IsInt, IsOptional, IsString, Max, Min, Validate } from 'class-validator';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Scoped } from '#platform/http/access.js';
 import { CurrentCaller, type Caller } from '#platform/http/caller.js';
+import { goneSignal } from '#platform/http/connections.js';
 import { JsonBody, OptionalJsonBody } from '#platform/http/json-body.js';
 import { Field, Operation, Section } from '#platform/http/openapi/operation.js';
 import { Time } from '#platform/http/time.js';
@@ -265,8 +267,11 @@ export class EndpointsController {
     @CurrentCaller() { accountId }: Caller,
     @Param('id') id: string,
     @JsonBody(ReplayBody) { since, until = null }: ReplayBody,
+    @Req() request: FastifyRequest,
+    @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<object> {
     const end = until === null ? null : new Date(until);
-    return { count: await this.replayEndpoint.execute(accountId, id, new Date(since), end) };
+    const gone = goneSignal(request, reply);
+    return { count: await this.replayEndpoint.execute(accountId, id, new Date(since), end, gone) };
   }
 }
