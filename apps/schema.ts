@@ -26,6 +26,7 @@ const MIGRATIONS = [
   'accounts/0007-consume-scope',
   'messages/0007-endpoint-deliveries',
   'webhooks/0002-rates',
+  'messages/0008-events',
 ] as const;
 
 /** The key of the advisory lock: "sluice" in ASCII. */

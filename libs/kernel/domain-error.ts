@@ -39,6 +39,7 @@ export type ErrorCode =
   | 'ban_not_found'
   | 'endpoint_not_found'
   | 'too_many_endpoints'
+  | 'too_many_streams'
   | 'webhooks_disabled'
   | 'storage_full'
   | 'internal_error'
