@@ -259,7 +259,7 @@ export class TestApi {
    */
   async hold(statement: string, values: unknown[] = [], end: 'COMMIT' | 'ROLLBACK' = 'ROLLBACK') {
     const client = await this.pool.connect();
-    await client.query('BEGIN');
+    await client.query('BEGIN ISOLATION LEVEL READ COMMITTED');
     await client.query(statement, values);
     return async (more?: (client: pg.PoolClient) => Promise<unknown>): Promise<void> => {
       await more?.(client);

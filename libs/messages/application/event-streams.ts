@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DomainError } from '#kernel/domain-error.js';
 import { PeriodicTask } from '#kernel/periodic-task.js';
+import { withTimeout } from '#kernel/timeout.js';
 import type { EventLog, MessageEvent, Position, StreamPlace, StreamPlaces } from './event-log.js';
 
 export const MAX_STREAMS = 5;
@@ -10,8 +11,10 @@ const RENEW_EVERY_MS = 5_000;
 const HEARTBEAT_EVERY_MS = 15_000;
 /** A key that was revoked gets nothing more after a second. */
 const ADMIT_EVERY_MS = 500;
-/** A stream whose client has left so many bytes unread is cut. */
-const MAX_WAITING_BYTES = 1_048_576;
+/** A stream whose client has left more bytes unread gets nothing new until it has read them. */
+const MAX_WAITING_BYTES = 65_536;
+/** A client that takes longer for a page is cut. */
+const SLOWEST_PAGE_MS = 5_000;
 
 /** A connection that gets events. */
 export interface EventSink {
@@ -114,7 +117,7 @@ export class EventStreams {
     if (this.isClosed()) this.close(stream);
     void this.catchUp(stream);
     return () => {
-      this.remove(stream);
+      this.close(stream);
     };
   }
 
@@ -137,7 +140,11 @@ export class EventStreams {
   private async catchUp(stream: Stream): Promise<void> {
     try {
       while (stream.isOpen()) {
-        await stream.sink.drained();
+        const hasRead = stream.sink.drained().then(() => true);
+        if (!(await withTimeout(hasRead, SLOWEST_PAGE_MS, () => false))) {
+          this.cut(stream);
+          return;
+        }
         const { from, until } = stream.position;
         if (from < until) {
           const { events, next } = await this.log.read(stream.accountId, stream.position);
@@ -179,25 +186,19 @@ export class EventStreams {
     for (const stream of readers) {
       const page = read.pages.get(stream.accountId);
       if (!stream.isOpen()) readers.delete(stream);
-      else if (page !== undefined) this.sendNew(stream, page.events, page.next);
+      else if (page === undefined) continue;
+      else if (stream.sink.waitingBytes > MAX_WAITING_BYTES)
+        this.fallBehind(stream, { from, until: read.until, id: 0n });
+      else {
+        this.send(stream, page.events);
+        if (page.next !== null) this.fallBehind(stream, page.next);
+      }
     }
     for (const stream of joined) this.fallBehind(stream, { from, until: read.until, id: 0n });
   }
 
-  private sendNew(stream: Stream, events: readonly MessageEvent[], next: Position | null): void {
-    if (stream.sink.waitingBytes > MAX_WAITING_BYTES) {
-      this.observer.cut();
-      stream.sink.cut();
-      this.remove(stream);
-      return;
-    }
-    this.send(stream, events);
-    if (next === null) return;
-    this.current.delete(stream);
-    this.fallBehind(stream, next);
-  }
-
   private fallBehind(stream: Stream, position: Position): void {
+    this.current.delete(stream);
     stream.position = position;
     void this.catchUp(stream);
   }
@@ -227,6 +228,12 @@ export class EventStreams {
   private sendHeartbeats(): Promise<void> {
     for (const { sink } of this.streams) sink.heartbeat();
     return Promise.resolve();
+  }
+
+  private cut(stream: Stream): void {
+    this.observer.cut();
+    stream.sink.cut();
+    this.remove(stream);
   }
 
   private close(stream: Stream): void {

@@ -2,6 +2,7 @@ import { Controller, Get, Headers, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { AdmissionCheck, Scoped } from '#platform/http/access.js';
 import { CurrentCaller, type Caller } from '#platform/http/caller.js';
+import { goneSignal } from '#platform/http/connections.js';
 import { header, Operation, Section } from '#platform/http/openapi/operation.js';
 import { EventStreams } from '../../application/event-streams.js';
 import { EventStream, readPosition } from './event-stream.js';
@@ -35,8 +36,8 @@ export class EventsController {
     description:
       'Sends an event, as server-sent events define it, whenever the status of a message of the account changes, from now ' +
       'on. The events of a message are in order. **A client that was disconnected resumes with `Last-Event-ID`**, without ' +
-      'missing or repeating an event, within an hour. A comment is sent every 15 seconds. A client that leaves more than 1 ' +
-      'MiB unread is disconnected. At most 5 streams of an account can be open.',
+      'missing or repeating an event, within an hour. A comment is sent every 15 seconds. A client that does ' +
+      'not read for 5 seconds what was sent is disconnected. At most 5 streams of an account can be open.',
     headers: { 'Last-Event-ID': LAST_EVENT_ID },
     response: {
       description: 'Events, until the client disconnects or the stream is closed.',
@@ -58,7 +59,10 @@ export class EventsController {
       body.end();
     } else {
       const isAdmitted = () => this.admission.admits(presentedKey, SCOPE);
-      body.once('close', await this.streams.open(accountId, readPosition(lastEventId), body, isAdmitted));
+      const gone = goneSignal(request, reply);
+      const close = await this.streams.open(accountId, readPosition(lastEventId), body, isAdmitted);
+      if (gone.aborted) close();
+      else gone.addEventListener('abort', close);
     }
     void reply.headers({ 'content-type': 'text/event-stream; charset=utf-8', 'x-accel-buffering': 'no' }).send(body);
   }
