@@ -193,7 +193,7 @@ describe('GET /events', () => {
     await pulling();
     await open();
     await send();
-    for (const id of ['7', 'x-1-2', '999999999999999999-999999999999999999-1']) {
+    for (const id of ['7', 'x-1-2', '1-2-9999999999999999999', '999999999999999999-999999999999999999-1']) {
       const stream = await open(id);
       await sleep(150);
       expect(stream.events).toEqual([]);
