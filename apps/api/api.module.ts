@@ -42,7 +42,7 @@ export class ApiModule {
         AccountsModule.forApi(operators),
         RateLimitingModule.forApi(operators, budgets, messages),
         messages,
-        WebhooksModule.forApi(),
+        WebhooksModule.forApi(messages),
       ],
       controllers: [OpenApiController, DocsController, ErrorPagesController, FallbackController],
       providers: [

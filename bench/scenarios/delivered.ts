@@ -8,6 +8,7 @@ import { cpuMeter } from '../parts/usage.js';
 import { agree, formatFigure, formatSpread, type Check, type Findings } from '../report/report.js';
 import { spread } from '../report/stats.js';
 import {
+  idsAt,
   newStore,
   profiles,
   sluiceOnRedis,
@@ -146,11 +147,6 @@ const everything = (target: Target) => ({
     };
   },
 });
-
-async function idsAt(receiver: Program): Promise<number> {
-  receiver.child.send('count');
-  return (await receiver.next<{ ids: number }>()).ids;
-}
 
 async function measure(bench: BenchEnvironment, options: Options, running: Running, checks: Check[]) {
   const { serving } = running;

@@ -8,6 +8,7 @@ import { agree, formatFigure, formatSpread, type Check, type Findings, type Tabl
 import { percentile, spread } from '../report/stats.js';
 import { fillQueue, sendAll, signUp, sluiceAlone, startEmptyWorker, TEXT, waitUntilFinal } from '../targets/sluice.js';
 import { rotate } from './rotate.js';
+import { measureWebhooks } from './webhooks.js';
 
 /** Messages of a lease, and of an acknowledgement. */
 const AT_ONCE = 100;
@@ -46,7 +47,7 @@ export async function httpConsumers(bench: BenchEnvironment, options: Options): 
   const waiting = await measureWaiting(bench, options.longPolls, checks);
   const leases = await measureLeases(bench, options.backlog, options.smoke ? 20 : 500);
   return {
-    tables: [rates(samples, messages), leases, waiting],
+    tables: [rates(samples, messages), leases, waiting, await measureWebhooks(bench, options, checks)],
     checks,
     figures: samples,
   };
@@ -91,7 +92,7 @@ async function measurePull(bench: BenchEnvironment, messages: number, checks: Ch
       const { data } = await post<Leased>(url, key, '/messages/lease', lease);
       if (data.length === 0) return;
       const items = data.map(({ id, leaseToken }) => ({ id, leaseToken }));
-      const results = await post<{ data: { result: string }[] }>(url, key, '/messages/ack', { messages: items });
+      const results = await post<{ data: { result: string }[] }>(url, key, '/messages/ack', { leases: items });
       acknowledged += results.data.filter(({ result }) => result === 'acknowledged').length;
     }
   };

@@ -1,10 +1,14 @@
-/** The receiver of the HTTP handler: accepts every message. Responds to its parent with the number of distinct ids. */
+/**
+ * The receiver of the HTTP handler and of webhooks: accepts every message. Responds to its parent with the number of
+ * distinct ids at each URL.
+ */
 import { createServer } from 'node:http';
 
-const ids = new Set<unknown>();
+const ids = new Set<string>();
 
 const server = createServer((request, response) => {
-  ids.add(request.headers['idempotency-key']);
+  const id = request.headers['idempotency-key'] ?? request.headers['webhook-id'];
+  ids.add(`${String(request.url)} ${String(id)}`);
   request.resume().once('end', () => response.writeHead(204).end());
 });
 process.on('message', () => process.send?.({ ids: ids.size }));

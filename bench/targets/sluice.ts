@@ -91,8 +91,13 @@ export function startEmptyWorker(bench: BenchEnvironment, store: BenchDatabase):
 }
 
 /** The worker process as in production, with the handler that posts each message to a URL. */
-export function startHttpWorker(bench: BenchEnvironment, store: BenchDatabase, url: string): Promise<Program> {
-  const env = { ...settingsFor(store), HANDLER: 'http', HTTP_HANDLER_URL: url };
+export function startHttpWorker(
+  bench: BenchEnvironment,
+  store: BenchDatabase,
+  url: string,
+  settings: Readonly<Record<string, string>> = {},
+): Promise<Program> {
+  const env = { ...settingsFor(store), ...settings, HANDLER: 'http', HTTP_HANDLER_URL: url };
   return Program.start('apps/worker/main.js', env, bench.log('worker'));
 }
 
@@ -111,7 +116,13 @@ export async function signUp(url: string, limits = LIMITS): Promise<string> {
   return String((account.apiKey as Record<string, unknown>).key);
 }
 
-async function requestJson(url: string, method: string, path: string, key: string | null, body: object) {
+/** How many distinct messages the receiver has got, of each URL. */
+export async function idsAt(receiver: Program): Promise<number> {
+  receiver.child.send('count');
+  return (await receiver.next<{ ids: number }>()).ids;
+}
+
+export async function requestJson(url: string, method: string, path: string, key: string | null, body: object) {
   const response = await fetch(url + path, {
     method,
     headers: { 'content-type': 'application/json', ...(key !== null && { authorization: `Bearer ${key}` }) },

@@ -38,6 +38,7 @@ export type ErrorCode =
   | 'api_key_not_found'
   | 'ban_not_found'
   | 'endpoint_not_found'
+  | 'endpoint_disabled'
   | 'too_many_endpoints'
   | 'too_many_streams'
   | 'webhooks_disabled'

@@ -182,7 +182,7 @@ const core: Provider[] = [
   provide(PostgresMessages, [Database, Reads, OutboxRelay, BatchMetrics, Backpressure, Availability]),
   { provide: Messages, useExisting: PostgresMessages },
   provideAs(Deliveries, PostgresDeliveries, [Database, BatchMetrics]),
-  provideAs(EndpointDeliveries, PostgresEndpointDeliveries, [Database, BatchMetrics]),
+  provideAs(EndpointDeliveries, PostgresEndpointDeliveries, [Database, Reads, BatchMetrics]),
   provideAs(Outbox, PostgresOutbox, [Database]),
   provideAs(Backlogs, PostgresBacklogs, [Reads]),
   provideAs(StorageLedger, PostgresStorageLedger, [Database]),
@@ -301,7 +301,16 @@ export class MessagesModule {
       module: MessagesModule,
       controllers: [MessagesController, LeasesController, EventsController],
       providers: [...queue(redis, {}), ...core, ...useCases, provide(Lifecycle, [...lifecycle])],
-      exports: [ClockWatch, CurrentQueue, QueueConnection, QueuePages, GetMessageUsage, WaitingLeases, EventStreams],
+      exports: [
+        ClockWatch,
+        CurrentQueue,
+        QueueConnection,
+        QueuePages,
+        GetMessageUsage,
+        WaitingLeases,
+        EventStreams,
+        EndpointDeliveries,
+      ],
     };
   }
 

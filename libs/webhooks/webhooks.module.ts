@@ -27,6 +27,7 @@ import { EndpointTargets } from './application/endpoint-targets.js';
 import { Endpoints } from './application/endpoints.js';
 import { GetEndpoint } from './application/get-endpoint.js';
 import { ListEndpoints } from './application/list-endpoints.js';
+import { ReplayEndpoint } from './application/replay-endpoint.js';
 import { ResealSecrets } from './application/reseal-secrets.js';
 import { RotateSecret } from './application/rotate-secret.js';
 import { SecretBox } from './application/secret-box.js';
@@ -72,6 +73,7 @@ const useCases: FactoryProvider[] = [
   provide(DeleteEndpoint, [Endpoints]),
   provide(RotateSecret, [Endpoints, SecretBox, Clock]),
   provide(TestEndpoint, [Endpoints, SecretBox, WebhookClient, Ids, Clock]),
+  provide(ReplayEndpoint, [Endpoints, EndpointDeliveries, Clock]),
   provide(ResealSecrets, [Endpoints, SecretBox]),
   {
     provide: 'secrets under the current key',
@@ -116,9 +118,11 @@ const sending: FactoryProvider[] = [
 
 @Module({})
 export class WebhooksModule {
-  static forApi(): DynamicModule {
+  /** @param messages the module that exports `EndpointDeliveries` */
+  static forApi(messages: DynamicModule): DynamicModule {
     return {
       module: WebhooksModule,
+      imports: [messages],
       // Messages ask for their targets.
       global: true,
       controllers: [EndpointsController],

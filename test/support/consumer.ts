@@ -38,8 +38,8 @@ export class Consumer {
     return this.api.ask(this.account, `POST /messages/${id}/ack`, { leaseToken });
   }
 
-  ackAll(messages: readonly object[]): Promise<HttpResponse> {
-    return this.api.ask(this.account, 'POST /messages/ack', { messages });
+  ackAll(leases: readonly object[]): Promise<HttpResponse> {
+    return this.api.ask(this.account, 'POST /messages/ack', { leases });
   }
 
   nack({ id, leaseToken }: LeasedMessage, input: object = {}): Promise<HttpResponse> {

@@ -23,6 +23,7 @@ interface DocumentedOperation {
 
 interface OpenApi {
   readonly paths: Readonly<Record<string, Readonly<Record<string, DocumentedOperation>>>>;
+  readonly webhooks: OpenApi['paths'];
   readonly components: { readonly headers: Readonly<Record<string, DocumentedHeader>> };
 }
 
@@ -50,9 +51,16 @@ export const openApi = load();
 
 export type Operation = DocumentedOperation & { readonly path: string; readonly method: string };
 
-export const OPERATIONS: readonly Operation[] = Object.entries(openApi.paths).flatMap(([path, operations]) =>
-  Object.entries(operations).map(([method, operation]) => ({ ...operation, path, method })),
-);
+export const OPERATIONS = operationsOf(openApi.paths);
+
+/** Requests that Sluice sends; `path` is their name. */
+export const WEBHOOKS = operationsOf(openApi.webhooks);
+
+function operationsOf(paths: OpenApi['paths']): readonly Operation[] {
+  return Object.entries(paths).flatMap(([path, operations]) =>
+    Object.entries(operations).map(([method, operation]) => ({ ...operation, path, method })),
+  );
+}
 
 const ajv = addFormats.default(
   new Ajv2020({

@@ -82,8 +82,8 @@ export class PullConsumers {
       await this.ask(`/messages/${id}/nack`, { leaseToken, delaySeconds: 0 }, attempt);
     }
     const done = leased.filter((message) => !rejected.includes(message));
-    const messages = done.map(({ id, leaseToken }) => ({ id, leaseToken }));
-    if (messages.length > 0) await this.ask('/messages/ack', { messages }, attempt);
+    const leases = done.map(({ id, leaseToken }) => ({ id, leaseToken }));
+    if (leases.length > 0) await this.ask('/messages/ack', { leases }, attempt);
   }
 
   /** @returns null without a successful response: the messages come again */

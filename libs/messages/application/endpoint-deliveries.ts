@@ -44,6 +44,15 @@ export abstract class EndpointDeliveries {
    */
   abstract lease(places: ReadonlyMap<string, number>, leaseMs: number): Promise<LeasedDelivery[]>;
 
+  /**
+   * Sends messages again, of those that were delivered or failed, to an endpoint that has not got them: a failed message
+   * is retried for it alone, a delivered one stays delivered whatever becomes of it.
+   * @param since when the messages were created, inclusive
+   * @param until when they were created, exclusive
+   * @returns how many, at most about `max`
+   */
+  abstract replay(accountId: string, endpointId: string, since: Date, until: Date, max: number): Promise<number>;
+
   /** Stores how attempts ended. What another worker has leased since is not changed. */
   abstract settle(results: readonly DeliveryResult[]): Promise<void>;
 }

@@ -218,6 +218,13 @@ export const PROBLEMS: Readonly<Record<ErrorCode, ProblemKind>> = {
     cure: 'Close streams that are no longer used. Let one stream serve all parts of a program.',
     example: 'An account can have at most 5 streams of events open. Close one first.',
   },
+  endpoint_disabled: {
+    status: 409,
+    title: 'The endpoint is disabled',
+    cause: 'Nothing is posted to an endpoint while it is disabled.',
+    cure: 'Enable it with PATCH /endpoints/{id}, then repeat the request.',
+    example: 'The endpoint is disabled. Enable it first.',
+  },
   webhooks_disabled: {
     status: 403,
     title: 'Webhooks are disabled',

@@ -20,12 +20,12 @@ describe('Places', () => {
     for (let rounds = 0; rounds < 5; rounds++) end(start(id), true);
   };
 
-  it('gives an endpoint more places while it succeeds, up to a quarter', () => {
+  it('gives an endpoint more places while it succeeds, up to half of all', () => {
     expect(start('a').length).toBe(4);
     expect(start('a').length).toBe(0);
     places = new Places(40, () => now);
     warm('a');
-    expect(start('a').length).toBe(10);
+    expect(start('a').length).toBe(20);
   });
 
   it('gives no more than is due', () => {

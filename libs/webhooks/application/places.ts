@@ -3,7 +3,7 @@ import type { DueEndpoint } from '#messages/index.js';
 /** An endpoint gets this many places at first, one more for each quick success, and half as many after a failure. */
 const INITIAL_WINDOW = 4;
 /** The share of all places that one endpoint can have. */
-const MAX_SHARE = 1 / 4;
+const MAX_SHARE = 1 / 2;
 /** The share that all slow and failing endpoints can have together. */
 const SLOW_SHARE = 1 / 2;
 /** An attempt that takes longer makes its endpoint slow. */

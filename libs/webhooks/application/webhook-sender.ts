@@ -42,6 +42,8 @@ const BUSY_MS = 5;
 /** How long a change of an endpoint may go unnoticed. */
 const TARGET_TTL_MS = 1_000;
 const MAX_TARGETS = 10_000;
+/** Deliveries of which the result is not stored yet, those that run among them, by the places. */
+const MAX_UNSETTLED = 2;
 /** The longest pause between two tries to store a result. */
 const MAX_PAUSE_MS = 1_000;
 
@@ -55,6 +57,8 @@ export class WebhookSender {
   private readonly targets = new LRUCache<string, Target>({ max: MAX_TARGETS, ttl: TARGET_TTL_MS });
   private readonly sending = new Set<Promise<void>>();
   private readonly stopping = new AbortController();
+  /** How long the last search for due deliveries took. */
+  private searchMs = 0;
   private closed: Promise<void> | null = null;
   private loop: Promise<void> = Promise.resolve();
 
@@ -89,21 +93,23 @@ export class WebhookSender {
   private async run(): Promise<void> {
     const { signal } = this.stopping;
     while (!signal.aborted) {
-      const startedAt = performance.now();
       const leased = await this.turn().catch((error: unknown) => {
         this.observer.failed(error);
         return 0;
       });
       // The search never takes more than half of the time.
-      const pauseMs = Math.max(leased > 0 ? BUSY_MS : IDLE_MS, performance.now() - startedAt);
+      const pauseMs = Math.max(leased > 0 ? BUSY_MS : IDLE_MS, this.searchMs);
       await sleep(pauseMs, undefined, { signal }).catch(() => undefined);
     }
   }
 
   /** @returns how many deliveries it has started */
   private async turn(): Promise<number> {
-    if (this.places.free === 0) return 0;
+    const isBehind = this.sending.size >= MAX_UNSETTLED * this.terms.concurrency;
+    if (this.places.free === 0 || isBehind) return 0;
+    const startedAt = performance.now();
     const due = await this.deliveries.due(this.places.maxOfOne);
+    this.searchMs = performance.now() - startedAt;
     const places = this.places.divide(due);
     if (places.size === 0) return 0;
     await this.loadTargets([...places.keys()]);
@@ -136,17 +142,16 @@ export class WebhookSender {
 
   private async deliver(delivery: LeasedDelivery): Promise<void> {
     const release = this.places.take(delivery.endpointId);
-    let succeeded = false;
     try {
       const result = await this.attempt(delivery);
-      succeeded = result.outcome === 'delivered';
+      // The next request need not wait until this result is stored.
+      release(result.outcome === 'delivered');
       await this.settle(result);
       this.observer.attempted(result.outcome);
     } catch (error) {
       // The lease ends, and the delivery starts again.
       this.observer.failed(error);
-    } finally {
-      release(succeeded);
+      release(false);
     }
   }
 

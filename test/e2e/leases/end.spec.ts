@@ -163,9 +163,9 @@ describe('A leased message', () => {
     it('takes up to a thousand', async () => {
       const item = { id: leased.id, leaseToken: leased.leaseToken };
       expect((await consumer.ackAll(Array<object>(1_000).fill(item))).body.data).toHaveLength(1_000);
-      for (const messages of [[], Array<object>(1_001).fill(item)]) {
-        const { errors } = expectProblem(await consumer.ackAll(messages), 400, 'validation_failed');
-        expect(errors).toMatchObject([{ pointer: '/messages' }]);
+      for (const leases of [[], Array<object>(1_001).fill(item)]) {
+        const { errors } = expectProblem(await consumer.ackAll(leases), 400, 'validation_failed');
+        expect(errors).toMatchObject([{ pointer: '/leases' }]);
       }
     });
 
@@ -174,7 +174,7 @@ describe('A leased message', () => {
       const items = [{ id, leaseToken }, null, [], { id: 1, leaseToken }, { id }, { __proto__: { id }, leaseToken }];
       const { errors } = expectProblem(await consumer.ackAll(items as object[]), 400, 'validation_failed');
       expect((errors as { pointer: string }[]).map(({ pointer }) => pointer)).toEqual([
-        ...['/messages/1', '/messages/2', '/messages/3/id', '/messages/4/leaseToken', '/messages/5/id'],
+        ...['/leases/1', '/leases/2', '/leases/3/id', '/leases/4/leaseToken', '/leases/5/id'],
       ]);
       expect(await stored()).toMatchObject({ status: 'processing' });
     });

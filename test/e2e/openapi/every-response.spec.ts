@@ -50,7 +50,7 @@ const ELSEWHERE: Readonly<Record<string, readonly string[]>> = {
     ...['createEndpoint 201', 'createEndpoint 409', 'listEndpoints 200', 'getEndpoint 200', 'changeEndpoint 200'],
     ...['deleteEndpoint 204', 'rotateSecret 201'],
   ],
-  'webhooks/deliver': ['testEndpoint 200'],
+  'webhooks/deliver': ['testEndpoint 200', 'replayEndpoint 202', 'replayEndpoint 409'],
   'openapi/document': ['getOpenApiDocument 200'],
   'pages/docs': ['readDocs 200'],
   'pages/pages': ['getAsset 200', 'listErrors 200', 'explainError 200'],

@@ -1,7 +1,7 @@
 import type { Browser, Page } from 'playwright-core';
 import { accountOf, sharedApi } from '../../support/api.js';
 import { CHROMIUM, startBrowser } from '../../support/browser.js';
-import { OPERATIONS } from '../../support/documented.js';
+import { OPERATIONS, WEBHOOKS } from '../../support/documented.js';
 import { describeUnless } from '../../support/skipping.js';
 
 const missing = CHROMIUM === undefined ? 'no Chromium to open /docs with; CHROMIUM_PATH may name one.' : null;
@@ -60,14 +60,13 @@ describeUnless(missing)('In a browser', () => {
     expect(await api.stored(account)).toEqual({ messages: 1, keys: 0 });
   });
 
-  it('/docs shows every operation', async () => {
+  it('/docs shows every operation, and the requests that Sluice sends', async () => {
     await page.goto(`${api.url}/docs`);
     await page.locator('.opblock').first().waitFor();
     const blocks = await page.locator('.opblock').all();
     const ids = await Promise.all(blocks.map((block) => block.getAttribute('id')));
-    expect(ids.map((id) => id?.split('-').at(-1)).toSorted()).toEqual(
-      OPERATIONS.map(({ operationId }) => operationId).toSorted(),
-    );
+    const documented = [...OPERATIONS, ...WEBHOOKS].map(({ operationId }) => operationId);
+    expect(ids.map((id) => id?.split('-').at(-1)).toSorted()).toEqual(documented.toSorted());
   });
 
   it('/docs shows the headers of every response once', async () => {

@@ -74,6 +74,10 @@ describe('Webhooks', () => {
     return shown;
   };
 
+  const SINCE = '2026-01-01T00:00:00Z';
+  const replay = async ({ id }: Issued, body: object = { since: SINCE }) =>
+    (await ask(`POST /endpoints/${id}/replay`, body)).body;
+
   afterEach(async () => {
     expect(await fleet.census()).toBe(0);
   });
@@ -336,5 +340,81 @@ describe('Webhooks', () => {
     for (const query of [`endpointId=${id}`, `endpointId=${id}&status=delivered`, 'endpointId=x&status=failed']) {
       expectProblem(await ask(`GET /messages?${query}`), 400, 'validation_failed');
     }
+  });
+
+  describe('that are replayed to an endpoint', () => {
+    it('are those that it has not got, and stay delivered', async () => {
+      const first = await endpoint();
+      const late = await endpoint(204, { enabled: false });
+      const ids = [await send('one'), await send('two')];
+      for (const id of ids) await becomes(id, 'delivered');
+      const before = await Promise.all(ids.map(message));
+      await ask(`PATCH /endpoints/${late.id}`, { enabled: true });
+      const both = await send('to both');
+      await becomes(both, 'delivered');
+
+      expect(await replay(late)).toEqual({ count: 2 });
+      await until(() => receiver.at(late.path).length === 3, DEADLINE_MS);
+      await until(async () => (await attempts(ids[0] ?? '')).length === 2, DEADLINE_MS);
+      expect(await attempts(ids[0] ?? '')).toMatchObject([
+        { number: 1, target: first.id, outcome: 'delivered' },
+        { number: 2, target: late.id, outcome: 'delivered', responseStatus: 204 },
+      ]);
+      const after = await Promise.all(ids.map(message));
+      expect(after).toEqual(before.map((shown) => ({ ...shown, attempts: 2 })));
+      expect(await replay(late)).toEqual({ count: 0 });
+      expect(receiver.at(first.path)).toHaveLength(3);
+    });
+
+    it('stay delivered if it fails, are found as missed, and can be replayed again', async () => {
+      await endpoint();
+      const late = await endpoint(500, { enabled: false });
+      const id = await send();
+      await becomes(id, 'delivered');
+      await ask(`PATCH /endpoints/${late.id}`, { enabled: true });
+
+      expect(await replay(late)).toEqual({ count: 1 });
+      const missed = async () => pageOf(await ask(`GET /messages?endpointId=${late.id}&status=failed`)).data;
+      await until(async () => (await missed()).length === 1, DEADLINE_MS);
+      expect(await message(id)).toMatchObject({ status: 'delivered', attempts: 4 });
+      expect(await replay(late)).toEqual({ count: 1 });
+      await until(async () => (await attempts(id)).length === 7, DEADLINE_MS);
+    });
+
+    it('are retried for it alone if they have failed', async () => {
+      const [good, bad] = [await endpoint(), await endpoint(410)];
+      const id = await send();
+      await becomes(id, 'failed');
+      await ask(`PATCH /endpoints/${bad.id}`, { enabled: true, url: receiver.url(bad.path, 204) });
+
+      expect(await replay(bad)).toEqual({ count: 1 });
+      expect(await becomes(id, 'delivered')).toMatchObject({ failureReason: null });
+      expect(receiver.at(good.path)).toHaveLength(1);
+    });
+
+    it('are of the period only', async () => {
+      await endpoint();
+      const late = await endpoint(204, { enabled: false });
+      await becomes(await send(), 'delivered');
+      await ask(`PATCH /endpoints/${late.id}`, { enabled: true });
+      const now = new Date().toISOString();
+      expect(await replay(late, { since: SINCE, until: '2026-01-02T00:00:00Z' })).toEqual({ count: 0 });
+      expect(await replay(late, { since: SINCE, until: now })).toEqual({ count: 1 });
+    });
+
+    it('are refused for one that is disabled, of another account, or a period that is none', async () => {
+      const disabled = await endpoint(204, { enabled: false });
+      const route = `POST /endpoints/${disabled.id}/replay`;
+      expectProblem(await ask(route, { since: SINCE }), 409, 'endpoint_disabled');
+      expectProblem(await fleet.client.ask(await anAccount(), route, { since: SINCE }), 404, 'endpoint_not_found');
+      for (const body of [
+        {},
+        { since: 'yesterday' },
+        { since: SINCE, until: SINCE },
+        { since: '2100-01-01T00:00:00Z' },
+      ]) {
+        expectProblem(await ask(route, body), 400, 'validation_failed');
+      }
+    });
   });
 });

@@ -101,7 +101,7 @@ export class ExtendBody extends AcknowledgeBody {
   seconds!: number;
 }
 
-class AcknowledgedMessage {
+class AcknowledgedLease {
   @Field({ description: 'The id of the message.', examples: ['msg_01h455vb4pex5vsknk084sn02q'] })
   @IsString()
   id!: string;
@@ -113,14 +113,14 @@ class AcknowledgedMessage {
 
 export class AcknowledgeAllBody {
   @Field({
-    description: 'The leased messages to acknowledge.',
+    description: 'The leases of the messages to acknowledge.',
     examples: [[{ id: 'msg_01h455vb4pex5vsknk084sn02q', leaseToken: LEASE_TOKEN.examples[0] }]],
-    items: bodyModel(AcknowledgedMessage),
+    items: bodyModel(AcknowledgedLease),
   })
-  @ArrayMaxSize(MAX_ACKNOWLEDGED, { message: `messages must be at most ${MAX_ACKNOWLEDGED} messages.` })
-  @ArrayMinSize(1, { message: 'messages must not be empty.' })
-  @IsArray({ message: 'messages must be an array.' })
-  messages!: unknown[];
+  @ArrayMaxSize(MAX_ACKNOWLEDGED, { message: `leases must be at most ${MAX_ACKNOWLEDGED} leases.` })
+  @ArrayMinSize(1, { message: 'leases must not be empty.' })
+  @IsArray({ message: 'leases must be an array.' })
+  leases!: unknown[];
 }
 
 const NIL = '00000000-0000-0000-0000-000000000000';
@@ -138,21 +138,21 @@ export function readLease(id: string, leaseToken: string): Lease {
 }
 
 /**
- * The messages of a batch, validated without class-validator, as those that are sent.
+ * The leases of a batch, validated without class-validator, as those that are sent.
  * @throws ValidationError with the first 100 errors
  */
-export function readLeases({ messages }: AcknowledgeAllBody): Lease[] {
+export function readLeases({ leases }: AcknowledgeAllBody): Lease[] {
   const errors: FieldError[] = [];
-  const read = messages.map((item, index) => {
+  const read = leases.map((item, index) => {
     if (typeof item !== 'object' || item === null || Array.isArray(item)) {
-      errors.push({ pointer: `/messages/${index}`, detail: 'A message must be an object.' });
+      errors.push({ pointer: `/leases/${index}`, detail: 'A lease must be an object.' });
       return null;
     }
     // Without a prototype, so that inherited fields are not read.
     const { id, leaseToken } = Object.assign(Object.create(null), item) as Record<string, unknown>;
     for (const [field, value] of Object.entries({ id, leaseToken })) {
       if (typeof value === 'string') continue;
-      errors.push({ pointer: `/messages/${index}/${field}`, detail: `${field} must be a string.` });
+      errors.push({ pointer: `/leases/${index}/${field}`, detail: `${field} must be a string.` });
     }
     return { id: id as string, leaseToken: leaseToken as string };
   });

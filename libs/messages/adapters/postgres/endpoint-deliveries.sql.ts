@@ -2,6 +2,8 @@ import { OPEN_STATUSES, TRANSITIONS } from '../../domain/message-status.js';
 import { NO_ENDPOINT } from '../../application/delivery-targets.js';
 
 const OPEN = OPEN_STATUSES.map((status) => `'${status}'`).join(', ');
+/** A delivered message may be replayed to an endpoint, which does not change its status. */
+const DELIVERED = TRANSITIONS.deliver.to;
 
 /**
  * The first delivery of each endpoint, by one descent of the index for each, then whether any is due. Endpoints of which
@@ -46,11 +48,13 @@ export const LEASE_DELIVERIES = `
   ), leased AS (
     SELECT p.*, h.text, h.created_at, h.traceparent,
            (h.attempts + row_number() OVER (PARTITION BY h.id ORDER BY p.endpoint_id))::int AS next_number
-    FROM picked p JOIN held h ON h.id = p.message_id WHERE h.status IN (${OPEN})
+    FROM picked p JOIN held h ON h.id = p.message_id WHERE h.status IN (${OPEN}, '${DELIVERED}')
   ), started AS (
     UPDATE sluice.messages m
-    SET attempts = l.attempts, status = '${TRANSITIONS.startProcessing.to}', claim = coalesce(m.claim, $3),
-        claim_expires_at = 'infinity',
+    SET attempts = l.attempts,
+        status = CASE m.status WHEN '${DELIVERED}' THEN m.status ELSE '${TRANSITIONS.startProcessing.to}' END,
+        claim = CASE WHEN m.status <> '${DELIVERED}' THEN coalesce(m.claim, $3) END,
+        claim_expires_at = CASE WHEN m.status <> '${DELIVERED}' THEN 'infinity'::timestamptz END,
         updated_at = CASE m.status WHEN '${TRANSITIONS.startProcessing.from}' THEN clock_timestamp() ELSE m.updated_at END
     FROM (SELECT message_id, max(next_number) AS attempts FROM leased GROUP BY message_id) l WHERE m.id = l.message_id
   ), lost AS (
@@ -141,3 +145,32 @@ export const redeliver = (moved: string, endpoints: string): string => `
     WHERE moved.delivery = 'webhooks' AND moved.failure_reason IS DISTINCT FROM '${NO_ENDPOINT}' AND ${lacks('moved', 'e.id')}
     ON CONFLICT (message_id, endpoint_id) DO UPDATE SET due_at = excluded.due_at, failures = 0
   )`;
+
+/**
+ * The next messages of an account in one status that an endpoint has not got, by id: those that failed are retried, and
+ * the delivered ones get another delivery. The account is a range for the reason that lists have.
+ *
+ * $1 account, $2 the first id, $3 the id after the last, $4 messages to look at, $5 status, $6 endpoint.
+ */
+export const REPLAY = `
+  WITH page AS (
+    SELECT id FROM sluice.messages
+    WHERE account_id >= $1 AND account_id <= $1 AND status = $5 AND id >= $2 AND id < $3
+    ORDER BY account_id, id LIMIT $4
+  ), missed AS (
+    SELECT m.id FROM sluice.messages m
+    WHERE m.id IN (SELECT id FROM page) AND m.status = $5 AND m.delivery = 'webhooks' AND ${lacks('m', '$6')}
+      AND NOT EXISTS (SELECT FROM sluice.endpoint_deliveries d
+                      WHERE d.message_id = m.id AND d.endpoint_id = $6 AND d.due_at IS NOT NULL)
+    ORDER BY m.id FOR UPDATE OF m
+  ), retried AS (
+    UPDATE sluice.messages m
+    SET status = '${TRANSITIONS.retry.to}', updated_at = clock_timestamp(), retries = m.retries + 1, failures = 0,
+        crashes = 0, lone_crashes = 0, failure_reason = NULL
+    FROM missed WHERE m.id = missed.id AND m.status = '${TRANSITIONS.retry.from}'
+  ), replayed AS (
+    INSERT INTO sluice.endpoint_deliveries (message_id, endpoint_id, account_id, due_at)
+    SELECT id, $6, $1, clock_timestamp() FROM missed
+    ON CONFLICT (message_id, endpoint_id) DO UPDATE SET due_at = excluded.due_at, failures = 0
+  )
+  SELECT (SELECT count(*) FROM missed)::int AS count, (SELECT max(id) FROM page) AS last`;

@@ -1,15 +1,17 @@
 import { Controller, Delete, Get, HttpCode, Param, Patch, Post, Query, UseGuards } from '@nestjs/common';
-import { IsBoolean, IsInt, IsOptional, IsString, Max, Min } from 'class-validator';
+import { IsBoolean, IsInt, IsOptional, IsString, Max, Min, Validate } from 'class-validator';
 import { Scoped } from '#platform/http/access.js';
 import { CurrentCaller, type Caller } from '#platform/http/caller.js';
 import { JsonBody, OptionalJsonBody } from '#platform/http/json-body.js';
 import { Field, Operation, Section } from '#platform/http/openapi/operation.js';
+import { Time } from '#platform/http/time.js';
 import { pageOf, PAGING, readPage, type PageView } from '#platform/http/paging.js';
 import { ChangeEndpoint } from '../../application/change-endpoint.js';
 import { CreateEndpoint } from '../../application/create-endpoint.js';
 import { DeleteEndpoint } from '../../application/delete-endpoint.js';
 import { GetEndpoint } from '../../application/get-endpoint.js';
 import { ListEndpoints } from '../../application/list-endpoints.js';
+import { MAX_REPLAYED, ReplayEndpoint } from '../../application/replay-endpoint.js';
 import { RotateSecret } from '../../application/rotate-secret.js';
 import { TestEndpoint } from '../../application/test-endpoint.js';
 import {
@@ -26,6 +28,7 @@ import {
   endpointView,
   ISSUED_ENDPOINT,
   ISSUED_SECRET,
+  REPLAYED,
   issuedEndpointView,
   TEST_RESULT,
 } from './views.js';
@@ -92,6 +95,17 @@ class RotateSecretBody {
   graceSeconds?: number | null;
 }
 
+class ReplayBody {
+  @Field({ description: 'The start of the period, inclusive.', examples: ['2026-11-21T09:00:00Z'] })
+  @Validate(Time)
+  since!: string;
+
+  @Field({ description: 'The end of the period, exclusive. Defaults to now.', examples: ['2026-11-21T10:00:00Z'] })
+  @IsOptional()
+  @Validate(Time)
+  until?: string | null;
+}
+
 @Section('Webhooks')
 @Scoped('account:manage')
 @UseGuards(WebhooksEnabledGuard)
@@ -105,6 +119,7 @@ export class EndpointsController {
     private readonly deleteEndpoint: DeleteEndpoint,
     private readonly rotateSecret: RotateSecret,
     private readonly testEndpoint: TestEndpoint,
+    private readonly replayEndpoint: ReplayEndpoint,
   ) {}
 
   @Post()
@@ -229,5 +244,27 @@ export class EndpointsController {
   })
   async test(@CurrentCaller() { accountId }: Caller, @Param('id') id: string): Promise<object> {
     return this.testEndpoint.execute(accountId, id);
+  }
+
+  @Post(':id/replay')
+  @HttpCode(202)
+  @Operation({
+    id: 'replayEndpoint',
+    summary: 'Replay messages to an endpoint',
+    description:
+      'Posts the messages of a period to the endpoint that it has not got, because it failed, was disabled or did not exist ' +
+      'yet: at most about ' +
+      `${MAX_REPLAYED}. Failed messages are retried for this endpoint; delivered ones stay delivered.`,
+    path: { id: ENDPOINT_ID },
+    response: { description: 'How many messages will be posted.', body: REPLAYED },
+    errors: ['endpoint_not_found', 'endpoint_disabled', 'webhooks_disabled'],
+  })
+  async replay(
+    @CurrentCaller() { accountId }: Caller,
+    @Param('id') id: string,
+    @JsonBody(ReplayBody) { since, until = null }: ReplayBody,
+  ): Promise<object> {
+    const end = until === null ? null : new Date(until);
+    return { count: await this.replayEndpoint.execute(accountId, id, new Date(since), end) };
   }
 }

@@ -70,6 +70,10 @@ export const ISSUED_SECRET = viewModel<Record<'secret', unknown>>(
   { secret: SECRET_FIELD },
 );
 
+export const REPLAYED = viewModel<Record<'count', unknown>>('Replayed', 'The result of replaying messages.', {
+  count: { type: 'integer', minimum: 0, description: 'How many messages will be posted.', examples: [17] },
+});
+
 export const TEST_RESULT = viewModel<TestResult>('TestResult', 'What an endpoint answered to a test.', {
   status: nullable({
     type: 'integer',

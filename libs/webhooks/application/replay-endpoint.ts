@@ -1,0 +1,33 @@
+import type { Clock } from '#kernel/clock.js';
+import { DomainError, ValidationError } from '#kernel/domain-error.js';
+import type { EndpointDeliveries } from '#messages/index.js';
+import { endpointNotFound } from '../domain/endpoint.js';
+import type { Endpoints } from './endpoints.js';
+
+/** Messages that one call replays at most. */
+export const MAX_REPLAYED = 100_000;
+
+/** Sends an endpoint the messages of a time span that it has not got. */
+export class ReplayEndpoint {
+  constructor(
+    private readonly endpoints: Endpoints,
+    private readonly deliveries: EndpointDeliveries,
+    private readonly clock: Clock,
+  ) {}
+
+  /**
+   * @param since when the messages were created, inclusive
+   * @param until when they were created, exclusive; null for now
+   * @returns how many, at most about 100,000
+   * @throws ValidationError when `until` is not after `since`
+   * @throws DomainError `endpoint_not_found` or `endpoint_disabled`
+   */
+  async execute(accountId: string, id: string, since: Date, until: Date | null): Promise<number> {
+    const end = until ?? this.clock.now();
+    if (end <= since) throw new ValidationError([{ pointer: '/since', detail: 'since must be before until, or now.' }]);
+    const endpoint = await this.endpoints.find(accountId, id);
+    if (endpoint === null) throw endpointNotFound();
+    if (!endpoint.enabled) throw new DomainError('endpoint_disabled', 'The endpoint is disabled. Enable it first.');
+    return this.deliveries.replay(accountId, id, since, end, MAX_REPLAYED);
+  }
+}
