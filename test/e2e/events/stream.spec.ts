@@ -186,7 +186,8 @@ describe('GET /events', () => {
     expect(stream.statusesOf(id)).toEqual(['queued', 'processing', 'delivered']);
     stream.close();
     const resumed = await open(stream.events[0]?.id);
-    expect(await resumed.received(2)).toEqual(stream.events.slice(1));
+    await resumed.received(2);
+    expect(resumed.events.map(({ data }) => data)).toEqual(stream.events.slice(1).map(({ data }) => data));
   });
 
   it('starts now for an id that it did not send', async () => {
