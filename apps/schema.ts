@@ -27,6 +27,7 @@ const MIGRATIONS = [
   'messages/0007-endpoint-deliveries',
   'webhooks/0002-rates',
   'messages/0008-lease-tokens',
+  'messages/0009-events',
 ] as const;
 
 /** The key of the advisory lock: "sluice" in ASCII. */

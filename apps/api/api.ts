@@ -1,7 +1,14 @@
 import { NestFactory } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { FastifyInstance } from 'fastify';
-import { ClockWatch, CurrentQueue, QueueConnection, QueuePages, WaitingLeases } from '#messages/messages.module.js';
+import {
+  ClockWatch,
+  CurrentQueue,
+  EventStreams,
+  QueueConnection,
+  QueuePages,
+  WaitingLeases,
+} from '#messages/messages.module.js';
 import { AccessLog } from '#platform/http/access-log.js';
 import { AddressBudget } from '#platform/http/address-budget.js';
 import { corsHeaders } from '#platform/http/cors.js';
@@ -81,7 +88,9 @@ async function listen(settings: Settings, logger: Logger, metrics: Metrics) {
     isQueueCurrent: () => app.get(CurrentQueue).isCurrent,
     stop: async () => {
       app.get(WaitingLeases).close();
+      app.get(EventStreams).closeAll();
       await stopHttp();
+      await app.get(EventStreams).stop();
       await app.close();
     },
   };

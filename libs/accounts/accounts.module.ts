@@ -12,10 +12,11 @@ import { Clock } from '#kernel/clock.js';
 import { Ids } from '#kernel/ids.js';
 import { Database, logLostConnections } from '#platform/database/database.js';
 import { sharedValue } from '#platform/database/installation.js';
+import { AdmissionCheck } from '#platform/http/access.js';
 import type { Logger } from '#platform/logging.js';
 import { Metrics } from '#platform/management/metrics.js';
 import { LOGGER, SETTINGS } from '#platform/platform.module.js';
-import { provide } from '#platform/provide.js';
+import { provide, provideAs } from '#platform/provide.js';
 import type { Settings } from '#platform/settings.js';
 import { UsageError } from '#platform/usage-error.js';
 import { AccessGuard } from './adapters/http/access.guard.js';
@@ -23,6 +24,7 @@ import { AccountsController } from './adapters/http/accounts.controller.js';
 import { AdminAccountsController } from './adapters/http/admin-accounts.controller.js';
 import { ApiKeyGuard } from './adapters/http/api-key.guard.js';
 import { ApiKeysController } from './adapters/http/api-keys.controller.js';
+import { KeyAdmissionCheck } from './adapters/http/key-admission-check.js';
 import { StaleKeyCheck } from './adapters/http/stale-key-check.js';
 import { countAuthentications } from './adapters/monitoring/authentication-metrics.js';
 import { PostgresAccounts } from './adapters/postgres/postgres-accounts.js';
@@ -92,6 +94,7 @@ const http: FactoryProvider[] = [
   { provide: AUTHENTICATED, useFactory: countAuthentications, inject: [Metrics] },
   provide(ApiKeyGuard, [AuthenticateCaller, AUTHENTICATED]),
   provide(AccessGuard, [Reflector]),
+  provideAs(AdmissionCheck, KeyAdmissionCheck, [AuthenticateCaller]),
   provide(StaleKeyCheck, [HttpAdapterHost, AuthenticateCaller, LOGGER]),
 ];
 
@@ -110,7 +113,7 @@ export class AccountsModule implements OnApplicationBootstrap, BeforeApplication
       global: true,
       controllers: [AccountsController, ApiKeysController, ...(operators ? [AdminAccountsController] : [])],
       providers: http,
-      exports: [ApiKeyGuard, AccessGuard, AUTHENTICATED],
+      exports: [ApiKeyGuard, AccessGuard, AdmissionCheck, AUTHENTICATED],
     };
   }
 

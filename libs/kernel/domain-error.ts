@@ -40,6 +40,7 @@ export type ErrorCode =
   | 'endpoint_not_found'
   | 'endpoint_disabled'
   | 'too_many_endpoints'
+  | 'too_many_streams'
   | 'webhooks_disabled'
   | 'storage_full'
   | 'internal_error'

@@ -18,11 +18,13 @@ import { QueueConnection } from './adapters/bullmq/queue-connection.js';
 import { postgresQueue } from './adapters/bullmq/postgres/postgres-queue.js';
 import { QueuePages } from './adapters/bullmq/queue-pages.js';
 import { redisQueue } from './adapters/bullmq/redis/redis-queue.js';
+import { EventsController } from './adapters/http/events.controller.js';
 import { LeasesController } from './adapters/http/leases.controller.js';
 import { clockWatchOptions } from './adapters/bullmq/shard-consumer.js';
 import { MessagesController } from './adapters/http/messages.controller.js';
 import { LoggingHandler } from './adapters/logging-handler.js';
 import { DeliveryMetrics } from './adapters/monitoring/delivery-metrics.js';
+import { EventMetrics } from './adapters/monitoring/event-metrics.js';
 import { LeaseMetrics } from './adapters/monitoring/lease-metrics.js';
 import { ReconcilerMonitor } from './adapters/monitoring/reconciler-monitor.js';
 import { RelayMonitor } from './adapters/monitoring/relay-monitor.js';
@@ -34,6 +36,7 @@ import { PostgresAvailability } from './adapters/postgres/postgres-availability.
 import { PostgresBacklogs } from './adapters/postgres/postgres-backlogs.js';
 import { PostgresCurrentQueue } from './adapters/postgres/postgres-current-queue.js';
 import { PostgresDeliveries } from './adapters/postgres/postgres-deliveries.js';
+import { PostgresEventLog } from './adapters/postgres/postgres-event-log.js';
 import { PostgresExpiredLeases } from './adapters/postgres/postgres-expired-leases.js';
 import { PostgresLeases } from './adapters/postgres/postgres-leases.js';
 import { PostgresEndpointDeliveries } from './adapters/postgres/postgres-endpoint-deliveries.js';
@@ -42,6 +45,7 @@ import { PostgresOutbox } from './adapters/postgres/postgres-outbox.js';
 import { PostgresPartitions } from './adapters/postgres/postgres-partitions.js';
 import { PostgresReconcilerTurn } from './adapters/postgres/postgres-reconciler-turn.js';
 import { PostgresStorageLedger } from './adapters/postgres/postgres-storage-ledger.js';
+import { PostgresStreamPlaces } from './adapters/postgres/postgres-stream-places.js';
 import { spaceLeft } from './adapters/postgres/space-left.js';
 import { TracedHandler } from './adapters/traced-handler.js';
 import { reconcilerStatus } from './adapters/postgres/reconciler-status.js';
@@ -55,6 +59,8 @@ import { Deliveries } from './application/deliveries.js';
 import { DeliveryTargets } from './application/delivery-targets.js';
 import { DeliveryQueue } from './application/delivery-queue.js';
 import { EndLeases } from './application/end-leases.js';
+import { EventLog, StreamPlaces } from './application/event-log.js';
+import { EventStreams } from './application/event-streams.js';
 import { ExpiredLeases, FailExpiredLeases } from './application/expired-leases.js';
 import { EndpointDeliveries } from './application/endpoint-deliveries.js';
 import { GetMessageUsage } from './application/get-message-usage.js';
@@ -89,7 +95,17 @@ import { WaitingLeases } from './application/waiting-leases.js';
 import { Lifecycle } from './lifecycle.js';
 
 /** The providers that apps look up. */
-export { ClockWatch, Consumer, CurrentQueue, QueueConnection, QueueContents, QueuePages, StrayMessages, WaitingLeases };
+export {
+  ClockWatch,
+  Consumer,
+  CurrentQueue,
+  EventStreams,
+  QueueConnection,
+  QueueContents,
+  QueuePages,
+  StrayMessages,
+  WaitingLeases,
+};
 
 /** On connections of their own: whatever accounts read, the others are free for what they send. */
 const reads: FactoryProvider = {
@@ -161,6 +177,7 @@ const core: Provider[] = [
   { provide: Availability, useExisting: PostgresAvailability },
   provide(LeaseMetrics, [Metrics]),
   provideAs(ExpiredLeases, PostgresExpiredLeases, [Database, WORKER]),
+  provideAs(EventLog, PostgresEventLog, [Database, Reads]),
   provide(FailExpiredLeases, [ExpiredLeases, LeaseMetrics]),
   provide(PostgresMessages, [Database, Reads, OutboxRelay, BatchMetrics, Backpressure, Availability]),
   { provide: Messages, useExisting: PostgresMessages },
@@ -186,7 +203,7 @@ const core: Provider[] = [
   provide(StorageCap, [StorageLedger, STORAGE_CAPS, StorageMonitor]),
   provideAs(ReconcilerTurn, PostgresReconcilerTurn, [Database]),
   provide(Reconciler, [
-    ...([StrayMessages, QueueMaintenance, Deliveries, Messages, FailExpiredLeases] as const),
+    ...([StrayMessages, QueueMaintenance, Deliveries, Messages, EventLog, FailExpiredLeases] as const),
     ...([ReconcilerTurn, ReconcilerMonitor] as const),
   ]),
   provideAs(Walk, PostgresWalk, [Database]),
@@ -226,6 +243,9 @@ const useCases: FactoryProvider[] = [
   provide(WaitingLeases, [Availability, LeaseMetrics]),
   provide(LeaseMessages, [Leases, WaitingLeases, LeaseMetrics]),
   provide(EndLeases, [Leases, Messages, Availability, WORKER, Clock, LeaseMetrics]),
+  provideAs(StreamPlaces, PostgresStreamPlaces, [Database]),
+  provide(EventMetrics, [Metrics]),
+  provide(EventStreams, [EventLog, StreamPlaces, EventMetrics]),
   provide(SendMessage, [Messages, Ids, Clock, StorageCap, DeliveryTargets]),
   provide(SendBatch, [Messages, Ids, Clock, StorageCap, DeliveryTargets]),
   provide(GetMessage, [Messages]),
@@ -279,7 +299,7 @@ export class MessagesModule {
   static forApi({ redis }: Settings): DynamicModule {
     return {
       module: MessagesModule,
-      controllers: [MessagesController, LeasesController],
+      controllers: [MessagesController, LeasesController, EventsController],
       providers: [...queue(redis, {}), ...core, ...useCases, provide(Lifecycle, [...lifecycle])],
       exports: [
         ClockWatch,
@@ -288,6 +308,7 @@ export class MessagesModule {
         QueuePages,
         GetMessageUsage,
         WaitingLeases,
+        EventStreams,
         EndpointDeliveries,
       ],
     };

@@ -2,6 +2,7 @@ import { WORKER_NAME } from '#messages/adapters/bullmq/delivery-job.js';
 import { PostgresJobEvents } from '#messages/adapters/bullmq/postgres/postgres-job-events.js';
 import { PostgresQueueMaintenance } from '#messages/adapters/bullmq/postgres/postgres-queue-maintenance.js';
 import { PostgresStrayMessages } from '#messages/adapters/bullmq/postgres/postgres-stray-messages.js';
+import { PostgresEventLog } from '#messages/adapters/postgres/postgres-event-log.js';
 import { PostgresExpiredLeases } from '#messages/adapters/postgres/postgres-expired-leases.js';
 import { PostgresReconcilerTurn } from '#messages/adapters/postgres/postgres-reconciler-turn.js';
 import { FailExpiredLeases } from '#messages/application/expired-leases.js';
@@ -130,10 +131,19 @@ async function openOn<Queue extends Queueing>(openQueue: (store: PostgresStore) 
     expired: (leases) => leases > 0 && reports.push({ expired: leases }),
   });
   const newReconciler = () =>
-    new Reconciler(strays, maintenance, deliveries, messages, expired, turn, {
-      healed: (what) => reports.push(what),
-      failed: (step, error) => reports.push([step, error]),
-    });
+    new Reconciler(
+      strays,
+      maintenance,
+      deliveries,
+      messages,
+      new PostgresEventLog(database, process.reads),
+      expired,
+      turn,
+      {
+        healed: (what) => reports.push(what),
+        failed: (step, error) => reports.push([step, error]),
+      },
+    );
   const follower = new JobFollower(events, deliveries, { followingFailed: (error) => reports.push(error) });
   return {
     ...{ ...process, store, queue, bullmq, strays, events, maintenance, reports, turn, newReconciler, follower },

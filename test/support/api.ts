@@ -253,13 +253,17 @@ export class TestApi {
     return (await this.pool.query<Row>(text, values)).rows;
   }
 
-  /** Keeps what a statement locks, until the function that it returns is called. */
-  async hold(statement: string, values: unknown[] = []): Promise<() => Promise<void>> {
+  /**
+   * Keeps what a statement locks, until the function that it returns is called, which may do more in the transaction.
+   * @param end how the transaction ends
+   */
+  async hold(statement: string, values: unknown[] = [], end: 'COMMIT' | 'ROLLBACK' = 'ROLLBACK') {
     const client = await this.pool.connect();
-    await client.query('BEGIN');
+    await client.query('BEGIN ISOLATION LEVEL READ COMMITTED');
     await client.query(statement, values);
-    return async () => {
-      await client.query('ROLLBACK');
+    return async (more?: (client: pg.PoolClient) => Promise<unknown>): Promise<void> => {
+      await more?.(client);
+      await client.query(end);
       client.release();
     };
   }
@@ -267,7 +271,7 @@ export class TestApi {
   /** Does something while this statement keeps its locks. */
   async during<T>(statement: string, values: unknown[], work: () => Promise<T>): Promise<T> {
     const release = await this.hold(statement, values);
-    return work().finally(release);
+    return work().finally(() => release());
   }
 
   /** The lines of its log, where LOG_LEVEL is not `silent`. */

@@ -1,5 +1,6 @@
 import { PeriodicTask } from '#kernel/periodic-task.js';
 import type { Deliveries } from './deliveries.js';
+import type { EventLog } from './event-log.js';
 import type { FailExpiredLeases } from './expired-leases.js';
 import type { Messages } from './messages.js';
 import type { QueueMaintenance } from './queue-maintenance.js';
@@ -17,6 +18,7 @@ export const STEPS = [
   'repair_timestamps',
   'remove_ended_jobs',
   'delete_keys',
+  'delete_events',
   'fail_leases',
   'requeue_strays',
 ] as const;
@@ -42,6 +44,7 @@ export class Reconciler {
     repair_timestamps: () => this.queue.repairFutureTimestamps().then(() => false),
     remove_ended_jobs: () => this.queue.removeOldJobs(ENDED_JOB_LIFETIME_MS),
     delete_keys: () => this.messages.deleteExpiredKeys(),
+    delete_events: () => this.events.deleteExpired(),
     fail_leases: () => this.expired.execute(),
     requeue_strays: () => this.requeueStrays(),
   };
@@ -53,6 +56,7 @@ export class Reconciler {
     private readonly queue: QueueMaintenance,
     private readonly deliveries: Deliveries,
     private readonly messages: Messages,
+    private readonly events: Pick<EventLog, 'deleteExpired'>,
     private readonly expired: Pick<FailExpiredLeases, 'execute'>,
     private readonly turn: ReconcilerTurn,
     private readonly observer: ReconcilerObserver,

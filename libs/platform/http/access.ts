@@ -11,5 +11,11 @@ export const Public = (): CustomDecorator<symbol> => SetMetadata(ACCESS, 'public
 /** A route for keys that have this scope. */
 export const Scoped = (scope: string): CustomDecorator<symbol> => SetMetadata(ACCESS, { scope } satisfies Access);
 
+/** Tells whether a request would be admitted now: for responses that go on for long after it was. */
+export abstract class AdmissionCheck {
+  /** @throws DomainError `unavailable` when the database cannot be reached */
+  abstract admits(key: string, scope: string): Promise<boolean>;
+}
+
 /** A route for operators. */
 export const ForOperators = (): CustomDecorator<symbol> => SetMetadata(ACCESS, 'operator' satisfies Access);

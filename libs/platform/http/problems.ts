@@ -210,6 +210,14 @@ export const PROBLEMS: Readonly<Record<ErrorCode, ProblemKind>> = {
     cure: 'Delete endpoints that are no longer used with DELETE /endpoints/{id}.',
     example: 'An account can have at most 50 endpoints. Delete one first.',
   },
+  too_many_streams: {
+    status: 409,
+    title: 'The account has too many streams of events',
+    cause:
+      'The account has its maximum number of streams open, over all of its keys. The stream of a client that has vanished without closing its connection stays open for a while.',
+    cure: 'Close streams that are no longer used. Let one stream serve all parts of a program.',
+    example: 'An account can have at most 5 streams of events open. Close one first.',
+  },
   endpoint_disabled: {
     status: 409,
     title: 'The endpoint is disabled',

@@ -39,6 +39,7 @@ const ELSEWHERE: Readonly<Record<string, readonly string[]>> = {
     ...['acknowledgeMessages 200', 'acknowledgeMessage 204', 'acknowledgeMessage 409', 'rejectMessage 204'],
     ...['rejectMessage 409', 'extendLease 200', 'extendLease 409'],
   ],
+  'events/stream': ['streamEvents 200', 'streamEvents 409'],
   'retry-message/202': ['retryMessage 202'],
   'retry-messages/202': ['retryFailedMessages 202'],
   'admin/accounts': ['listAccounts 200', 'getAnyAccount 200'],

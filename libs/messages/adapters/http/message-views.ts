@@ -1,5 +1,5 @@
 import { DELIVERY_MODES } from '#kernel/delivery-mode.js';
-import { idOf, nullable, time, viewModel } from '#platform/http/openapi/schema.js';
+import { exampleOf, idOf, nullable, time, viewModel } from '#platform/http/openapi/schema.js';
 import { MAX_RETRIED } from '../../application/retry-failed.js';
 import { ATTEMPT_OUTCOMES, type Attempt } from '../../domain/attempt.js';
 import type { Message } from '../../domain/message.js';
@@ -61,6 +61,18 @@ export const MESSAGE = viewModel<ReturnType<typeof messageView>>('Message', 'A m
   },
   failureReason: nullable({ type: 'string', description: 'Why the last attempt failed.', examples: [null] }),
 });
+
+export const EVENTS = {
+  type: 'string',
+  description:
+    'Server-sent events. `event` is `message.` and the new status, `data` the message as JSON (see the schema Message), as ' +
+    'that change has left it.',
+  examples: [
+    ['event: message.delivered', 'id: 48211-48215-9007', `data: ${JSON.stringify(exampleOf(MESSAGE))}`, '', ''].join(
+      '\n',
+    ),
+  ],
+};
 
 export const ACCEPTED_BATCH = viewModel<Record<'data', unknown>>(
   'AcceptedBatch',

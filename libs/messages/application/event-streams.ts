@@ -1,0 +1,252 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { DomainError } from '#kernel/domain-error.js';
+import { PeriodicTask } from '#kernel/periodic-task.js';
+import { withTimeout } from '#kernel/timeout.js';
+import type { EventLog, MessageEvent, Position, StreamPlace, StreamPlaces } from './event-log.js';
+
+export const MAX_STREAMS = 5;
+/** How often a process reads what is new. */
+const READ_EVERY_MS = 100;
+const RENEW_EVERY_MS = 5_000;
+const HEARTBEAT_EVERY_MS = 15_000;
+/** A key that was revoked gets nothing more after a second. */
+const ADMIT_EVERY_MS = 500;
+/** A stream whose client has left more bytes unread gets nothing new until it has read them. */
+const MAX_WAITING_BYTES = 65_536;
+/** A client that takes longer for a page is cut. */
+const SLOWEST_PAGE_MS = 5_000;
+
+/** A connection that gets events. */
+export interface EventSink {
+  /** Bytes that the client has not read yet. */
+  readonly waitingBytes: number;
+  /** The client may resume after this position, as long as it has got nothing more. */
+  begin(position: Position): void;
+  send(events: readonly MessageEvent[]): void;
+  heartbeat(): void;
+  /** Resolves when the client has read most of it, or is gone. */
+  drained(): Promise<void>;
+  /** The client gets what was sent. */
+  end(): void;
+  /** It does not. */
+  cut(): void;
+}
+
+export interface EventObserver {
+  /** Passes a function that returns how many streams are open. */
+  watchStreams(open: () => number): void;
+  sent(events: number): void;
+  cut(): void;
+}
+
+class Stream {
+  private open = true;
+
+  constructor(
+    readonly place: StreamPlace,
+    readonly sink: EventSink,
+    /** Whether the client may still get events. */
+    readonly isAdmitted: () => Promise<boolean>,
+    public position: Position,
+  ) {}
+
+  get accountId(): string {
+    return this.place.accountId;
+  }
+
+  isOpen(): boolean {
+    return this.open;
+  }
+
+  close(): void {
+    this.open = false;
+  }
+}
+
+/**
+ * The streams of a process. Those that are up to date share one statement for what is new; each of the others reads, at
+ * the pace of its client, until it is up to date as well.
+ */
+export class EventStreams {
+  private readonly streams = new Set<Stream>();
+  /** Those that are up to date: they have got everything before `end`. */
+  private current = new Set<Stream>();
+  private end: bigint | null = null;
+  private closed = false;
+  private readonly tasks = [
+    { task: new PeriodicTask(() => this.readNew()), everyMs: READ_EVERY_MS },
+    { task: new PeriodicTask(() => this.admit()), everyMs: ADMIT_EVERY_MS },
+    { task: new PeriodicTask(() => this.renew()), everyMs: RENEW_EVERY_MS },
+    { task: new PeriodicTask(() => this.sendHeartbeats()), everyMs: HEARTBEAT_EVERY_MS },
+  ];
+
+  constructor(
+    private readonly log: EventLog,
+    private readonly places: StreamPlaces,
+    private readonly observer: EventObserver,
+  ) {
+    observer.watchStreams(() => this.streams.size);
+  }
+
+  /**
+   * Opens a stream.
+   * @param after the last event that the client has got; null for what happens from now on
+   * @returns closes it, once its client is gone
+   * @throws DomainError `too_many_streams`
+   */
+  async open(
+    accountId: string,
+    after: Position | null,
+    sink: EventSink,
+    isAdmitted: () => Promise<boolean>,
+  ): Promise<() => void> {
+    if (this.closed) throw new DomainError('unavailable', 'The service is being restarted. Retry later.');
+    const place = await this.places.take(accountId);
+    if (place === null) {
+      const detail = `An account can have at most ${MAX_STREAMS} streams of events open. Close one first.`;
+      throw new DomainError('too_many_streams', detail);
+    }
+    // Taken after the place: from then on, all that happens is recorded.
+    const end = await this.log.end();
+    const isKnown = after !== null && after.until <= end;
+    const stream = new Stream(place, sink, isAdmitted, isKnown ? after : { from: end, until: end, id: 0n });
+    this.end ??= end;
+    this.streams.add(stream);
+    for (const { task, everyMs } of this.tasks) task.start(everyMs);
+    sink.begin(stream.position);
+    if (this.isClosed()) this.close(stream);
+    void this.catchUp(stream);
+    return () => {
+      this.close(stream);
+    };
+  }
+
+  /** Ends all streams. */
+  closeAll(): void {
+    this.closed = true;
+    for (const stream of this.streams) this.close(stream);
+  }
+
+  /** Call it after `closeAll`. */
+  async stop(): Promise<void> {
+    await Promise.all(this.tasks.map(({ task }) => task.close()));
+  }
+
+  private isClosed(): boolean {
+    return this.closed;
+  }
+
+  /** Reads what the stream has missed, until it is up to date. */
+  private async catchUp(stream: Stream): Promise<void> {
+    try {
+      while (stream.isOpen()) {
+        const hasRead = stream.sink.drained().then(() => true);
+        if (!(await withTimeout(hasRead, SLOWEST_PAGE_MS, () => false))) {
+          this.cut(stream);
+          return;
+        }
+        const { from, until } = stream.position;
+        if (from < until) {
+          const { events, next } = await this.log.read(stream.accountId, stream.position);
+          this.send(stream, events);
+          stream.position = next ?? { from: until, until, id: 0n };
+        } else if (this.end !== null && until < this.end) {
+          stream.position = { from: until, until: this.end, id: 0n };
+        } else if (until === this.end) {
+          if (stream.isOpen()) this.current.add(stream);
+          return;
+        } else {
+          // It comes from a process that has read further than this one.
+          await sleep(READ_EVERY_MS);
+        }
+      }
+    } catch {
+      // Its client resumes.
+      this.close(stream);
+    }
+  }
+
+  private async readNew(): Promise<void> {
+    const { end: from, current: readers } = this;
+    if (from === null || this.streams.size === 0) {
+      this.end = null;
+      return;
+    }
+    this.current = new Set();
+    const read = await this.log
+      .readNew([...new Set([...readers].map(({ accountId }) => accountId))], from)
+      .catch(() => null);
+    const joined = this.current;
+    this.current = readers;
+    if (read === null) {
+      for (const stream of joined) readers.add(stream);
+      return;
+    }
+    this.end = read.until;
+    for (const stream of readers) {
+      const page = read.pages.get(stream.accountId);
+      if (!stream.isOpen()) readers.delete(stream);
+      else if (page === undefined) continue;
+      else if (stream.sink.waitingBytes > MAX_WAITING_BYTES)
+        this.fallBehind(stream, { from, until: read.until, id: 0n });
+      else {
+        this.send(stream, page.events);
+        if (page.next !== null) this.fallBehind(stream, page.next);
+      }
+    }
+    for (const stream of joined) this.fallBehind(stream, { from, until: read.until, id: 0n });
+  }
+
+  private fallBehind(stream: Stream, position: Position): void {
+    this.current.delete(stream);
+    stream.position = position;
+    void this.catchUp(stream);
+  }
+
+  private send(stream: Stream, events: readonly MessageEvent[]): void {
+    if (!stream.isOpen() || events.length === 0) return;
+    stream.sink.send(events);
+    this.observer.sent(events.length);
+  }
+
+  private async admit(): Promise<void> {
+    await Promise.all(
+      [...this.streams].map(async (stream) => {
+        // While that can't be known, there are no events either.
+        if (!(await stream.isAdmitted().catch(() => true))) this.close(stream);
+      }),
+    );
+  }
+
+  private async renew(): Promise<void> {
+    const renewed = [...this.streams];
+    if (renewed.length === 0) return;
+    const kept = await this.places.renew(renewed.map(({ place }) => place)).catch(() => null);
+    for (const stream of renewed) if (kept?.has(stream.place.token) === false) this.close(stream);
+  }
+
+  private sendHeartbeats(): Promise<void> {
+    for (const { sink } of this.streams) sink.heartbeat();
+    return Promise.resolve();
+  }
+
+  private cut(stream: Stream): void {
+    this.observer.cut();
+    stream.sink.cut();
+    this.remove(stream);
+  }
+
+  private close(stream: Stream): void {
+    stream.sink.end();
+    this.remove(stream);
+  }
+
+  private remove(stream: Stream): void {
+    if (!stream.isOpen()) return;
+    stream.close();
+    this.streams.delete(stream);
+    this.current.delete(stream);
+    // Otherwise its place is free again after some seconds.
+    this.places.leave(stream.place).catch(() => undefined);
+  }
+}
