@@ -1,4 +1,5 @@
 import { SetMetadata, type CustomDecorator } from '@nestjs/common';
+import type { FastifyRequest } from 'fastify';
 
 /** Who may use a route: anyone, any caller with an API key, one whose key has a scope, or operators. */
 export type Access = 'public' | 'caller' | 'operator' | { readonly scope: string };
@@ -11,10 +12,19 @@ export const Public = (): CustomDecorator<symbol> => SetMetadata(ACCESS, 'public
 /** A route for keys that have this scope. */
 export const Scoped = (scope: string): CustomDecorator<symbol> => SetMetadata(ACCESS, { scope } satisfies Access);
 
-/** Tells whether a request would be admitted now: for responses that go on for long after it was. */
+/** Checks again, for requests that go on for long after they were admitted. */
 export abstract class AdmissionCheck {
-  /** @throws DomainError `unavailable` when the database cannot be reached */
+  /**
+   * Whether a request with this key would be admitted now.
+   * @throws DomainError `unavailable` when the database cannot be reached
+   */
   abstract admits(key: string, scope: string): Promise<boolean>;
+
+  /**
+   * Verifies the key of a request unless that was done within the last second.
+   * @throws DomainError `unauthorized` when it is no longer valid, `unavailable` when the database cannot be reached
+   */
+  abstract assertKeyValid(request: FastifyRequest): Promise<void>;
 }
 
 /** A route for operators. */

@@ -1,5 +1,9 @@
+import type { FastifyRequest } from 'fastify';
+import { DomainError } from '#kernel/domain-error.js';
 import { AdmissionCheck } from '#platform/http/access.js';
+import { loopTime } from '#platform/process/loop-time.js';
 import type { AuthenticateCaller } from '../../application/authenticate-caller.js';
+import { isFresh, NO_LONGER_VALID } from './stale-key-check.js';
 
 /** Looks keys up in the database, at which a cached one may have changed. */
 export class KeyAdmissionCheck extends AdmissionCheck {
@@ -10,5 +14,15 @@ export class KeyAdmissionCheck extends AdmissionCheck {
   async admits(key: string, scope: string): Promise<boolean> {
     const caller = await this.authenticate.refresh(key);
     return caller !== null && !caller.suspended && caller.scopes.some((granted) => granted === scope);
+  }
+
+  async assertKeyValid(request: FastifyRequest): Promise<void> {
+    const { verifiedAt, presentedKey } = request;
+    if (verifiedAt === undefined || presentedKey === undefined || isFresh(verifiedAt)) return;
+    const startedAt = loopTime();
+    if ((await this.authenticate.refresh(presentedKey)) === null) {
+      throw new DomainError('unauthorized', NO_LONGER_VALID);
+    }
+    request.verifiedAt = startedAt;
   }
 }

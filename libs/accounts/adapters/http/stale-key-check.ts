@@ -1,6 +1,6 @@
 import type { OnModuleInit } from '@nestjs/common';
 import type { HttpAdapterHost } from '@nestjs/core';
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyInstance } from 'fastify';
 import { DomainError } from '#kernel/domain-error.js';
 import { logUnavailable } from '#platform/http/problem.filter.js';
 import { replaceResponse } from '#platform/http/response.js';
@@ -8,18 +8,11 @@ import type { Logger } from '#platform/logging.js';
 import { loopTime } from '#platform/process/loop-time.js';
 import type { AuthenticateCaller } from '../../application/authenticate-caller.js';
 
-declare module 'fastify' {
-  interface FastifyInstance {
-    /** Rejects when the key of a request that waits is no longer valid. */
-    assertKeyValid(request: FastifyRequest): Promise<void>;
-  }
-}
-
 /** Milliseconds of `loopTime` after which the key of a successful request is verified again before the response. */
 const FRESH_MS = 800;
 
 const NOT_VERIFIED = 'Could not verify the API key in time. Retry later.';
-const NO_LONGER_VALID = 'The API key became invalid while the request was processed.';
+export const NO_LONGER_VALID = 'The API key became invalid while the request was processed.';
 
 /**
  * A key that was revoked a second ago gets no successful response, even when its request was admitted before and the
@@ -34,7 +27,6 @@ export class StaleKeyCheck implements OnModuleInit {
 
   onModuleInit(): void {
     const fastify = this.host.httpAdapter.getInstance<FastifyInstance>();
-    fastify.decorate('assertKeyValid', (request) => this.assertValid(request));
     // With a callback: most responses need no check, and should not wait for a promise.
     fastify.addHook('onSend', (request, reply, payload, done) => {
       const { verifiedAt, presentedKey } = request;
@@ -49,16 +41,6 @@ export class StaleKeyCheck implements OnModuleInit {
     });
   }
 
-  private async assertValid(request: FastifyRequest): Promise<void> {
-    const { verifiedAt, presentedKey } = request;
-    if (verifiedAt === undefined || presentedKey === undefined || isFresh(verifiedAt)) return;
-    const startedAt = loopTime();
-    if ((await this.authenticate.refresh(presentedKey)) === null) {
-      throw new DomainError('unauthorized', NO_LONGER_VALID);
-    }
-    request.verifiedAt = startedAt;
-  }
-
   /** Why a key can't be trusted; null for a valid key. */
   private async fault(key: string): Promise<DomainError | null> {
     const startedAt = loopTime();
@@ -71,6 +53,7 @@ export class StaleKeyCheck implements OnModuleInit {
   }
 }
 
-function isFresh(since: number): boolean {
+/** Whether a key that was verified then, in milliseconds of `loopTime`, need not be verified again. */
+export function isFresh(since: number): boolean {
   return loopTime() - since <= FRESH_MS;
 }

@@ -1,6 +1,6 @@
 import { Controller, HttpCode, Param, Post, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { Scoped } from '#platform/http/access.js';
+import { AdmissionCheck, Scoped } from '#platform/http/access.js';
 import { CurrentCaller, type Caller } from '#platform/http/caller.js';
 import { goneSignal } from '#platform/http/connections.js';
 import { JsonBody } from '#platform/http/json-body.js';
@@ -27,6 +27,7 @@ export class LeasesController {
   constructor(
     private readonly leaseMessages: LeaseMessages,
     private readonly endLeases: EndLeases,
+    private readonly admission: AdmissionCheck,
   ) {}
 
   @Post('lease')
@@ -52,7 +53,7 @@ export class LeasesController {
       leaseMs: 1_000 * (body.seconds ?? 30),
       waitMs: 1_000 * (body.wait ?? 0),
     };
-    const assertAllowed = () => request.server.assertKeyValid(request);
+    const assertAllowed = () => this.admission.assertKeyValid(request);
     const startedAt = performance.now();
     const leased = await this.leaseMessages.execute(accountId, terms, goneSignal(request, reply), assertAllowed);
     if (request.rateLimit !== undefined) request.rateLimit = later(request.rateLimit, performance.now() - startedAt);
