@@ -35,13 +35,8 @@ describe('Under load from 32 clients of an account with three endpoints', () => 
     await fleet.stop();
   });
 
-  const killAndRestart = async (what: string, programs: Program[], { database = false } = {}) => {
-    await Promise.all(programs.map((program) => program.kill()));
-    if (database) await fleet.database.kill();
-    if (database) await fleet.database.restart();
-    await Promise.all(programs.map((program) => program.restart()));
-    rounds.note(`${what} killed, accepting after its restart`, await fleet.accepting());
-    await fleet.going();
+  const killAndRestart = async (what: string, programs: Program[], options = {}) => {
+    rounds.note(`${what} killed, accepting after its restart`, await fleet.killAndRestart(programs, options));
   };
 
   it.each(rounds.all)('%s: the worker, the API, PostgreSQL and everything can be killed', async () => {

@@ -219,6 +219,20 @@ export class Fleet {
     return Math.round(performance.now() - since);
   }
 
+  /**
+   * Kills programs at once, and the database, and starts them again. Resolves when the load goes on, to how many
+   * milliseconds it took until a message was accepted.
+   */
+  async killAndRestart(programs: readonly Program[], { database = false } = {}): Promise<number> {
+    await Promise.all(programs.map((program) => program.kill()));
+    if (database) await this.database.kill();
+    if (database) await this.database.restart();
+    await Promise.all(programs.map((program) => program.restart()));
+    const ms = await this.accepting();
+    await this.going();
+    return ms;
+  }
+
   /** Stops the load. @returns what breaks a guarantee: responses, what is stored, and processes that ended by themselves */
   async violations(): Promise<string[]> {
     await this.loading.stop(60_000);
