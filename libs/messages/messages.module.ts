@@ -1,4 +1,11 @@
-import { Module, type DynamicModule, type FactoryProvider, type Provider, type Type } from '@nestjs/common';
+import {
+  Module,
+  type DynamicModule,
+  type FactoryProvider,
+  type InjectionToken,
+  type Provider,
+  type Type,
+} from '@nestjs/common';
 import { Clock } from '#kernel/clock.js';
 import { Ids } from '#kernel/ids.js';
 import { Backpressure } from '#platform/backpressure.js';
@@ -107,37 +114,44 @@ export {
   WaitingLeases,
 };
 
-/** On connections of their own: whatever accounts read, the others are free for what they send. */
-const reads: FactoryProvider = {
-  provide: Reads,
-  useFactory: async ({ database: { url, poolSize }, reads: { perAccount, timeoutMs } }: Settings, logger: Logger) => {
-    const database = await Database.connect({
-      ...{ url, poolSize: Math.ceil(poolSize / 2), applicationName: 'sluice-reads' },
-      ...{ inIndexOrder: true, timeLimitMs: timeoutMs },
-      onError: logLostConnections(logger),
-    });
-    return new Reads(database, { perCaller: perAccount, maxWaitMs: timeoutMs });
-  },
-  inject: [SETTINGS, LOGGER],
-};
+interface Turns {
+  readonly applicationName: string;
+  /** Statements of an account at the same time. */
+  readonly perCaller: number;
+  readonly timeLimitMs?: number;
+  readonly asynchronousCommit?: boolean;
+}
 
-/** Statements of an account that lease, at the same time. */
-const LEASES_AT_ONCE = 2;
+/** Statements that accounts take turns with, on connections of their own: the others are free for what accounts send. */
+function turns(token: InjectionToken, turnsOf: (settings: Settings['reads']) => Turns): FactoryProvider {
+  return {
+    provide: token,
+    useFactory: async ({ database: { url, poolSize }, reads }: Settings, logger: Logger) => {
+      const { perCaller, ...connection } = turnsOf(reads);
+      const database = await Database.connect({
+        ...{ url, poolSize: Math.ceil(poolSize / 2), inIndexOrder: true, onError: logLostConnections(logger) },
+        ...connection,
+      });
+      return new Reads(database, { perCaller, maxWaitMs: reads.timeoutMs });
+    },
+    inject: [SETTINGS, LOGGER],
+  };
+}
+
+const reads = turns(Reads, ({ perAccount, timeoutMs }) => ({
+  applicationName: 'sluice-reads',
+  perCaller: perAccount,
+  timeLimitMs: timeoutMs,
+}));
+
 const LEASING = Symbol('connections that lease');
 
-/** A lease that a crash of the database forgets is one that has expired at once: its response need not wait for the disk. */
-const leasing: FactoryProvider = {
-  provide: LEASING,
-  useFactory: async ({ database: { url, poolSize }, reads: { timeoutMs } }: Settings, logger: Logger) => {
-    const database = await Database.connect({
-      ...{ url, poolSize: Math.ceil(poolSize / 2), applicationName: 'sluice-leases' },
-      ...{ inIndexOrder: true, asynchronousCommit: true },
-      onError: logLostConnections(logger),
-    });
-    return new Reads(database, { perCaller: LEASES_AT_ONCE, maxWaitMs: timeoutMs });
-  },
-  inject: [SETTINGS, LOGGER],
-};
+const leasing = turns(LEASING, () => ({
+  applicationName: 'sluice-leases',
+  perCaller: 2,
+  // A lease that a crash of the database forgets is one that has expired at once: its response need not wait for the disk.
+  asynchronousCommit: true,
+}));
 
 /** What depends on where the jobs are. */
 function queue(redis: Settings['redis'], { asynchronousCommit = false, mustReach = false }): Provider[] {

@@ -2,7 +2,7 @@ import { NO_ENDPOINT } from '../../application/delivery-targets.js';
 import { BATCH_BYTES } from '../../application/outbox.js';
 import { INITIAL_STATUS, TRANSITIONS } from '../../domain/message-status.js';
 import { hasNoEndpoint, redeliver } from './endpoint-deliveries.sql.js';
-import { BYTES } from './message-row.js';
+import { BYTES, FRESH_ATTEMPTS } from './message-row.js';
 
 /** When a message may be leased after it has this status. */
 const availableAs = (status: string): string =>
@@ -40,10 +40,8 @@ export const RETRY_FAILED_MESSAGES = `
     UPDATE sluice.messages m
     SET status = CASE WHEN ${hasNoEndpoint('m', '$5::text[]')} THEN '${TRANSITIONS.fail.to}'
                  ELSE '${TRANSITIONS.retry.to}' END,
-        updated_at = clock_timestamp(), retries = m.retries + 1, failures = 0,
-        crashes = 0, lone_crashes = 0,
         failure_reason = CASE WHEN ${hasNoEndpoint('m', '$5::text[]')} THEN '${NO_ENDPOINT}' END,
-        available_at = ${availableAs(`'${TRANSITIONS.retry.to}'`)}
+        available_at = ${availableAs(`'${TRANSITIONS.retry.to}'`)}, ${FRESH_ATTEMPTS}
     FROM failed WHERE m.id = failed.id
     RETURNING m.id, m.account_id, m.delivery, m.failure_reason, ${BYTES} AS bytes
   ), entries AS (

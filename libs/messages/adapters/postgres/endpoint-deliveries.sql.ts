@@ -1,4 +1,5 @@
 import { OPEN_STATUSES, TRANSITIONS } from '../../domain/message-status.js';
+import { FRESH_ATTEMPTS } from './message-row.js';
 import { NO_ENDPOINT } from '../../application/delivery-targets.js';
 
 const OPEN = OPEN_STATUSES.map((status) => `'${status}'`).join(', ');
@@ -173,8 +174,7 @@ export const REPLAY = `
                       WHERE d.message_id = m.id AND d.endpoint_id = $2 AND d.due_at IS NOT NULL)
   ), retried AS (
     UPDATE sluice.messages m
-    SET status = '${TRANSITIONS.retry.to}', updated_at = clock_timestamp(), retries = m.retries + 1, failures = 0,
-        crashes = 0, lone_crashes = 0, failure_reason = NULL
+    SET status = '${TRANSITIONS.retry.to}', failure_reason = NULL, ${FRESH_ATTEMPTS}
     FROM missed WHERE m.id = missed.id AND m.status = '${TRANSITIONS.retry.from}'
   )
   INSERT INTO sluice.endpoint_deliveries (message_id, endpoint_id, account_id, due_at)

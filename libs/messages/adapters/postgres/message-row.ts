@@ -28,6 +28,10 @@ export interface MessageRow {
 export const COLUMNS = `id, account_id, text, status, created_at, updated_at, attempts, failures, crashes, lone_crashes,
   retries, failure_reason, claim, claim_expires_at, claim_alone, traceparent, deliver_at, delivery`;
 
+/** What every retry of a row `m` changes: it has all its attempts again. */
+export const FRESH_ATTEMPTS = `
+  updated_at = clock_timestamp(), retries = m.retries + 1, failures = 0, crashes = 0, lone_crashes = 0`;
+
 /** The size of a message, as `bytesOf` computes it. */
 export const BYTES = `octet_length(text) + ${OVERHEAD_BYTES}`;
 
