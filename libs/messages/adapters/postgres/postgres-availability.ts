@@ -39,7 +39,7 @@ export class PostgresAvailability extends Availability {
   announce(accountIds: Iterable<string>): void {
     const accounts = [...accountIds];
     if (accounts.length === 0) return;
-    this.tell(accounts);
+    this.emit(accounts);
     for (const accountId of accounts) this.announced.add(accountId);
     this.timer ??= setTimeout(() => void this.notify(), GATHER_MS);
   }
@@ -56,7 +56,7 @@ export class PostgresAvailability extends Availability {
     await this.client?.end();
   }
 
-  private tell(accountIds: Iterable<string> | 'all'): void {
+  private emit(accountIds: Iterable<string> | 'all'): void {
     for (const listener of this.listeners) listener(accountIds);
   }
 
@@ -81,7 +81,7 @@ export class PostgresAvailability extends Availability {
     } catch {
       this.lost();
     }
-    if (this.client === null) this.tell('all');
+    if (this.client === null) this.emit('all');
   }
 
   private async connect(): Promise<void> {
@@ -93,7 +93,7 @@ export class PostgresAvailability extends Availability {
     });
     client.on('notification', ({ payload = '' }) => {
       const [origin, ...accountIds] = payload.split(' ');
-      if (origin !== this.origin) this.tell(accountIds);
+      if (origin !== this.origin) this.emit(accountIds);
     });
     client.once('end', () => {
       if (this.client === client) this.lost();
@@ -106,7 +106,7 @@ export class PostgresAvailability extends Availability {
       throw error;
     }
     this.client = client;
-    this.tell('all');
+    this.emit('all');
   }
 
   private lost(): void {
