@@ -1,3 +1,4 @@
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { Agent } from 'node:http';
 import { createServer, type AddressInfo, type Socket } from 'node:net';
@@ -5,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { SETTINGS } from '../support/api.js';
 import { Fleet } from '../support/fleet.js';
 import { callUndocumented, lines, RawConnection } from '../support/http.js';
-import { Program, until } from '../support/processes.js';
+import { Program, ROOT, until } from '../support/processes.js';
 
 const CALLERS = 32;
 const GRACE_MS = 8_000;
@@ -106,3 +107,21 @@ it.each(['api', 'worker'])(
     }
   },
 );
+
+it('A process ends although what read its log is gone', async () => {
+  const script = `
+    import { createLogger } from './dist/libs/platform/logging.js';
+    const logger = createLogger('info', 'test');
+    process.stdin.on('end', () => {
+      for (const line of ['first', 'last']) logger.error(line);
+      process.exit(0);
+    }).resume();`;
+  const child = spawn(process.execPath, ['--input-type=module', '--eval', script], { cwd: ROOT, stdio: 'pipe' });
+  child.stdout.destroy();
+  child.stdin.end();
+  try {
+    await until(() => child.exitCode !== null, 20_000);
+  } finally {
+    child.kill('SIGKILL');
+  }
+});
