@@ -49,27 +49,31 @@ export class Recovery {
   /** One step, which takes about a second at most. Several processes may try: one at a time does it. */
   async check(): Promise<void> {
     const identity = this.queue.identity();
-    await this.checkCurrent(await identity.then(({ dataSet }) => dataSet).catch(() => null));
-    if (!this.currentQueue.isCurrent) return;
+    const dataSet = await identity.then(({ dataSet }) => dataSet).catch(() => null);
+    if (!(await this.checkCurrent(dataSet))) return;
     const { contents } = await identity;
     // Outbox entries of jobs that were just added and lost are removed meanwhile. They would hide their messages.
     const isNew = contents !== this.found;
     this.found = contents;
     if (isNew) return;
-    while (!this.closed && (await this.queue.takeOver()));
+    while (!this.closed && (await this.queue.takeOver())) {
+      // The other queue never runs out of jobs once it is the current one again.
+      if (!(await this.checkCurrent(dataSet))) return;
+    }
     if (contents === this.checked) return;
     if ((await this.walk.contents()) === contents) this.checked = contents;
     else await this.turn.take(0, () => this.recover(contents));
   }
 
-  private async checkCurrent(dataSet: string | null): Promise<void> {
+  private async checkCurrent(dataSet: string | null): Promise<boolean> {
     const { isCurrent } = this.currentQueue;
     await this.currentQueue.check(dataSet);
-    if (this.currentQueue.isCurrent === isCurrent) return;
+    if (this.currentQueue.isCurrent === isCurrent) return isCurrent;
     this.observer.currentQueueChanged(!isCurrent);
     // Meanwhile, other processes may add jobs to another queue.
     this.checked = null;
     this.walking = null;
+    return !isCurrent;
   }
 
   private async recover(contents: string): Promise<void> {
