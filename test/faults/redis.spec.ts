@@ -11,9 +11,20 @@ const FAULT_MS = rounds.long ? 20_000 : 7_000;
 jest.setTimeout(300_000);
 
 describeUnless(NO_REDIS)('Processes with different queues', () => {
+  let redis: TestRedis;
+  let fleet: Fleet;
+
+  beforeAll(async () => {
+    redis = await TestRedis.start();
+    fleet = await Fleet.deploy({ LOG_LEVEL: 'info' });
+  });
+
+  afterAll(async () => {
+    await fleet.stop();
+    await redis.stop();
+  });
+
   it('use that of the one that started last, report it, and deliver all messages', async () => {
-    const redis = await TestRedis.start();
-    const fleet = await Fleet.deploy({ LOG_LEVEL: 'info' });
     await fleet.worker();
     await fleet.load();
     const isReplaced = (program: Program) => async () => {
@@ -32,8 +43,6 @@ describeUnless(NO_REDIS)('Processes with different queues', () => {
     await until(fleet.has(await fleet.send('delivered through PostgreSQL'), 'delivered'), 20_000);
     expect(await isReplaced(fleet.api)()).toBe(false);
     expect(await fleet.violations()).toEqual([]);
-    await fleet.stop();
-    await redis.stop();
   });
 });
 

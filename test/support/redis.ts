@@ -42,9 +42,12 @@ export class TestRedis {
   private async begin(): Promise<void> {
     const address = ['--bind', '127.0.0.1', '--port', String(this.port), '--dir', this.folder];
     const options = [...address, '--save', '', '--appendonly', 'no', ...this.options];
-    this.child = spawn(PROGRAM ?? '', options, { stdio: ['ignore', 'pipe', 'inherit'] });
+    // If it outlived its test with a stream of the test runner, that would wait for it.
+    this.child = spawn(PROGRAM ?? '', options, { stdio: ['ignore', 'pipe', 'pipe'] });
     let output = '';
-    this.child.stdout?.on('data', (chunk: Buffer) => (output += chunk.toString()));
+    for (const stream of [this.child.stdout, this.child.stderr]) {
+      stream?.on('data', (chunk: Buffer) => (output += chunk.toString()));
+    }
     await until(
       () => output.includes('eady to accept connections'),
       20_000,
