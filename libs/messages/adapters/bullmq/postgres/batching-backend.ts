@@ -1,26 +1,8 @@
 import { createPostgresBackend, type JobJson, type PostgresQueueBackend, type WorkerOptions } from 'bullmq';
 import type pg from 'pg';
-import { Batcher } from '#platform/batcher.js';
+import { exchangeTogether, isOrdinary, type Exchanged, type Place } from '../batching.js';
 import { ADD_JOBS } from './add-jobs.sql.js';
 import { EXCHANGE_JOBS } from './exchange-jobs.sql.js';
-
-/** A job, its id, milliseconds to wait for the rate limit, and when the next delayed job is due. */
-type Next = Awaited<ReturnType<PostgresQueueBackend['moveToActive']>>;
-
-/** One of the jobs that a worker runs at the same time. */
-interface Place {
-  /** The job that the worker has completed; null for a new place. */
-  readonly jobId: string | null;
-  /** Locks that job, and the next one. */
-  readonly token: string;
-  readonly takesNext: boolean;
-}
-
-interface Exchanged {
-  readonly hasEnded: boolean;
-  /** Null when only BullMQ can decide it. */
-  readonly next: Next | null;
-}
 
 /** The job's columns are null when the place has no next job. */
 interface Row extends Omit<JobJson, 'id'> {
@@ -30,10 +12,7 @@ interface Row extends Omit<JobJson, 'id'> {
   readonly nextDue: number | null;
 }
 
-// One at a time: fewer, larger batches cost less than concurrent ones.
-const LIMITS = { maxItems: 500, maxWaiting: Infinity };
-
-const LEFT_TO_BULLMQ: Exchanged = { hasEnded: false, next: null };
+const MAX_PLACES = 500;
 
 /**
  * BullMQ's backend on PostgreSQL with one statement for many jobs, where BullMQ calls a function for each or creates
@@ -47,7 +26,8 @@ export function createBatchingBackend(
   addTogether(backend, queue, pool);
   const { limiter, lockDuration, name } = opts as WorkerOptions<pg.Pool>;
   // Only a worker has a lock duration. A rate limit is checked for each job.
-  if (lockDuration !== undefined && limiter === undefined) exchangeTogether(backend, queue, pool, lockDuration, name);
+  if (lockDuration !== undefined && limiter === undefined)
+    exchangeTogether(backend, exchange(queue, pool, lockDuration, name), MAX_PLACES, name);
   return backend;
 }
 
@@ -75,25 +55,9 @@ function addTogether(backend: PostgresQueueBackend, queue: string, pool: pg.Pool
   };
 }
 
-/** Whether a job can start at once and depends on no other. */
-function isOrdinary({ id, opts, parentKey, deduplicationId, repeatJobKey }: JobJson): boolean {
-  const { delay, lifo } = opts;
-  return Boolean(id) && !delay && !lifo && !parentKey && !deduplicationId && !repeatJobKey;
-}
-
-/**
- * Completes jobs and takes the next ones in batches: all places of a worker that become free while a batch runs share
- * the next one.
- */
-function exchangeTogether(
-  backend: PostgresQueueBackend,
-  queue: string,
-  pool: pg.Pool,
-  lockMs: number,
-  name: string | undefined,
-): void {
-  const exchange = async (places: Place[]): Promise<Exchanged[]> => {
-    const statement = {
+function exchange(queue: string, pool: pg.Pool, lockMs: number, name: string | undefined) {
+  return async (places: Place[]): Promise<Exchanged[]> => {
+    const { rows } = await pool.query<Row>({
       name: 'exchange-jobs',
       text: EXCHANGE_JOBS,
       values: [
@@ -103,34 +67,12 @@ function exchangeTogether(
         places.map(({ takesNext }) => takesNext),
         ...[Date.now(), lockMs, name],
       ],
-    };
-    try {
-      const { rows } = await pool.query<Row>(statement);
-      return rows.map((row) => {
-        const { plain, hasEnded, nextDue, id } = row;
-        // Not copied without the other columns: that takes longer than all else here.
-        if (id !== null) return { hasEnded, next: [row as JobJson, id, 0, 0] };
-        return { hasEnded, next: plain ? [null, '', 0, nextDue ?? 0] : null };
-      });
-    } catch (error) {
-      backend.emit('error', error);
-      return places.map(() => LEFT_TO_BULLMQ);
-    }
-  };
-  const batcher = new Batcher(exchange, LIMITS);
-  const moveToActive = backend.moveToActive.bind(backend);
-  const moveToCompleted = backend.moveToCompleted.bind(backend);
-
-  backend.moveToActive = async (token) => {
-    const { next } = await batcher.submit({ jobId: null, token, takesNext: true });
-    return next ?? moveToActive(token, name);
-  };
-  backend.moveToCompleted = async (job, result, removeOnComplete, token, fetchNext) => {
-    if (removeOnComplete !== true) return moveToCompleted(job, result, removeOnComplete, token, fetchNext);
-    const takesNext = fetchNext && !backend.closing;
-    const { hasEnded, next } = await batcher.submit({ jobId: job.id ?? null, token, takesNext });
-    // Also when its lock is lost: BullMQ then says why.
-    if (!hasEnded) return moveToCompleted(job, result, removeOnComplete, token, fetchNext);
-    return { result: takesNext ? (next ?? (await moveToActive(token, name))) : undefined, finishedOn: Date.now() };
+    });
+    return rows.map((row) => {
+      const { plain, hasEnded, nextDue, id } = row;
+      // Not copied without the other columns: that takes longer than all else here.
+      if (id !== null) return { hasEnded, next: [row as JobJson, id, 0, 0] };
+      return { hasEnded, next: plain ? [null, '', 0, nextDue ?? 0] : null };
+    });
   };
 }

@@ -12,6 +12,7 @@ import type { RedisClient } from '#platform/redis/connect-redis.js';
 import { NO_TURN, type FairScheduler } from '../../../application/fair-scheduler.js';
 import { WORKER_NAME } from '../delivery-job.js';
 import { rethrowAsRefused, type Processor, type QueueShard, type WorkerSettings } from '../queue-connection.js';
+import { addTogether, exchangeByScript } from './batching-backend.js';
 import { MemoryWatch } from './memory-watch.js';
 
 /** The score of a prioritized job is its priority times this, plus a counter. */
@@ -46,8 +47,9 @@ export class RedisShard implements QueueShard {
     // It repeats the errors of the connection.
     this.queue.on('error', () => undefined);
     this.memory = new MemoryWatch(() => this.info('memory'), onEviction);
-    this.keepMemory();
     publishApart(this.queue.getBackend());
+    addTogether(this.queue.getBackend(), redis);
+    this.keepMemory();
   }
 
   createWorker(process: Processor, settings: WorkerSettings): Worker {
@@ -170,7 +172,11 @@ const rethrow = rethrowAsRefused('Redis', isRedisUnavailable);
 /** For workers of a Redis that is full, starting or read-only. */
 function createPatientBackend(...args: Parameters<typeof createRedisBackend>): RedisQueueBackend {
   const backend = createRedisBackend(...args);
-  if ((args[1] as WorkerOptions).name === WORKER_NAME) publishApart(backend);
+  const opts = args[1] as WorkerOptions;
+  if (opts.name === WORKER_NAME) {
+    publishApart(backend);
+    exchangeByScript(backend, opts.connection as RedisClient, opts);
+  }
   const moveToActive = backend.moveToActive.bind(backend);
   const moveToCompleted = backend.moveToCompleted.bind(backend);
   const moveToFailed = backend.moveToFailed.bind(backend);

@@ -1,0 +1,68 @@
+import type { JobJson, PostgresQueueBackend, RedisQueueBackend } from 'bullmq';
+import { Batcher } from '#platform/batcher.js';
+
+/** One of the jobs that a worker runs at the same time. */
+export interface Place {
+  /** The job that the worker has completed; null for a new place. */
+  readonly jobId: string | null;
+  /** Locks that job, and the next one. */
+  readonly token: string;
+  readonly takesNext: boolean;
+}
+
+type Backend = PostgresQueueBackend | RedisQueueBackend;
+
+/** A job, its id, milliseconds to wait for the rate limit, and when the next delayed job is due. */
+type Next = Awaited<ReturnType<PostgresQueueBackend['moveToActive']>>;
+
+export interface Exchanged {
+  readonly hasEnded: boolean;
+  /** Null when only BullMQ can decide it. */
+  readonly next: Next | null;
+}
+
+const LEFT_TO_BULLMQ: Exchanged = { hasEnded: false, next: null };
+
+/**
+ * Completes jobs and takes the next ones in batches: all places of a worker that become free while a batch runs share
+ * the next one. What is out of the ordinary is left to BullMQ.
+ * @param exchange one batch
+ * @param maxPlaces of one batch
+ * @param name of the worker
+ */
+export function exchangeTogether(
+  backend: Backend,
+  exchange: (places: Place[]) => Promise<Exchanged[]>,
+  maxPlaces: number,
+  name: string | undefined,
+): void {
+  const run = (places: Place[]) =>
+    exchange(places).catch((error: unknown) => {
+      backend.emit('error', error);
+      return places.map(() => LEFT_TO_BULLMQ);
+    });
+  // One at a time: fewer, larger batches cost less than concurrent ones.
+  const batcher = new Batcher(run, { maxItems: maxPlaces, maxWaiting: Infinity });
+  const moveToActive = backend.moveToActive.bind(backend);
+  const moveToCompleted = backend.moveToCompleted.bind(backend);
+
+  backend.moveToActive = async (token) => {
+    const { next } = await batcher.submit({ jobId: null, token, takesNext: true });
+    return next ?? moveToActive(token, name);
+  };
+  backend.moveToCompleted = async (job, result, removeOnComplete, token, fetchNext) => {
+    const isOrdinary = removeOnComplete === true && !job.parentKey && !job.opts.deduplication;
+    if (!isOrdinary) return moveToCompleted(job, result, removeOnComplete, token, fetchNext);
+    const takesNext = fetchNext && !backend.closing;
+    const { hasEnded, next } = await batcher.submit({ jobId: job.id ?? null, token, takesNext });
+    // Also when its lock is lost: BullMQ then says why.
+    if (!hasEnded) return moveToCompleted(job, result, removeOnComplete, token, fetchNext);
+    return { result: takesNext ? (next ?? (await moveToActive(token, name))) : undefined, finishedOn: Date.now() };
+  };
+}
+
+/** Whether a job can start at once and depends on no other. */
+export function isOrdinary({ id, opts, parentKey, deduplicationId, repeatJobKey }: JobJson): boolean {
+  const { delay, lifo } = opts;
+  return Boolean(id) && !delay && !lifo && !parentKey && !deduplicationId && !repeatJobKey;
+}
