@@ -12,7 +12,7 @@ import { RevokeApiKey } from '../../application/revoke-api-key.js';
 import { RotateApiKey } from '../../application/rotate-api-key.js';
 import { MAX_NAME_LENGTH } from '../../domain/account.js';
 import { MAX_KEYS, SCOPES, type ApiKey, type Scope } from '../../domain/api-key.js';
-import { API_KEY_PAGE, apiKeyView, ISSUED_KEY, issuedKeyView, KEY_ID } from './views.js';
+import { API_KEY_PAGE, apiKeyView, ISSUED_KEY, issuedKeyView, KEY_ID, SCOPE } from './views.js';
 
 const MAX_GRACE_SECONDS = 30 * 86_400;
 
@@ -28,6 +28,7 @@ class CreateApiKeyBody {
   @Field({
     description: 'A subset of the scopes of the key that makes the request. Defaults to all of them.',
     examples: [['messages:send']],
+    items: SCOPE,
   })
   @IsOptional()
   @IsArray({ message: 'scopes must be an array.' })

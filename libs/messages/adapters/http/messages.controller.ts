@@ -27,12 +27,13 @@ import {
   ATTEMPTS,
   MESSAGE,
   MESSAGE_ID,
+  MESSAGE_STATUS,
   messageView,
   RETRIED,
 } from './message-views.js';
 import { StorageGuard } from './storage.guard.js';
 
-const STATUS = { type: 'string', enum: MESSAGE_STATUSES, description: 'Returns only messages with this status.' };
+const STATUS = { $ref: MESSAGE_STATUS, description: 'Returns only messages with this status.' };
 
 const ENDPOINT = {
   type: 'string',

@@ -6,11 +6,14 @@ import { bodyModel } from './body-model.js';
 import { INTRODUCTION } from './introduction.js';
 import {
   BODY_ERRORS,
+  capitalized,
   COMMON_ERRORS,
-  COMMON_HEADERS,
+  PROBLEM,
+  problemName,
   problemResponse,
   response,
   ROUTER_RESPONSES,
+  SHARED_HEADERS,
 } from './responses.js';
 import { allRoutes, type Route } from './routes.js';
 import { exampleOf, Model, ModelRegistry, type Schema } from './schema.js';
@@ -49,6 +52,7 @@ function buildDocument(routes: readonly Route[], { maxBodyBytes, sections, webho
   const used = new Set(routes.map(({ section }) => section));
   const tags = Object.entries(sections).map(([name, description]) => ({ name, description }));
   const models = new ModelRegistry();
+  models.resolve(PROBLEM);
   return {
     openapi: '3.1.0',
     info: { title: 'Sluice', version: VERSION, description: INTRODUCTION },
@@ -59,7 +63,7 @@ function buildDocument(routes: readonly Route[], { maxBodyBytes, sections, webho
     components: {
       securitySchemes: securitySchemes(routes),
       responses: models.resolve(responses),
-      headers: COMMON_HEADERS,
+      headers: SHARED_HEADERS,
       schemas: models.schemas,
     },
   };
@@ -113,10 +117,10 @@ function errorResponses(route: Route, maxBodyBytes: number, shared: Record<strin
     const matching = codes.filter((code) => PROBLEMS[code].status === status);
     // These two have details that differ by route.
     const suffix = [
-      ...(scope !== undefined && matching.includes('insufficient_scope') ? [scope.replace(':', '-')] : []),
+      ...(scope !== undefined && matching.includes('insufficient_scope') ? scope.split(':').map(capitalized) : []),
       ...(matching.includes('body_too_large') ? [bodyLimit] : []),
     ];
-    const name = [status, ...matching, ...suffix].join('.');
+    const name = [problemName(matching), ...suffix].join('');
     shared[name] ??= problemResponse(status, matching, details);
     references[status] = { $ref: `#/components/responses/${name}` };
   }
