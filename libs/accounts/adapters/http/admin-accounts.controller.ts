@@ -83,6 +83,7 @@ export class AdminAccountsController {
   @Operation({
     id: 'listAccounts',
     summary: 'List accounts',
+    description: 'Returns all accounts, newest first.',
     query: PAGING,
     response: { description: 'A page of accounts.', body: pageModel(OPERATORS_ACCOUNT) },
   })
@@ -96,6 +97,7 @@ export class AdminAccountsController {
   @Operation({
     id: 'getAnyAccount',
     summary: 'Get any account',
+    description: 'Returns an account with its plan, and whether it is suspended.',
     path: { id: ACCOUNT_ID },
     response: { description: 'The account.', body: OPERATORS_ACCOUNT },
     errors: ['account_not_found'],

@@ -1,7 +1,7 @@
 import { pageModel } from '#platform/http/paging.js';
 import { DELIVERY_MODES } from '#kernel/delivery-mode.js';
 import { enumModel, idOf, nullable, time, viewModel } from '#platform/http/openapi/schema.js';
-import type { Account } from '../../domain/account.js';
+import { MAX_NAME_LENGTH, type Account } from '../../domain/account.js';
 import { SCOPES, type ApiKey } from '../../domain/api-key.js';
 import { MAX_LIMIT, type Limits } from '../../domain/limits.js';
 import { PLANS } from '../../domain/plan.js';
@@ -27,6 +27,9 @@ export function apiKeyView({ id, name, scopes, createdAt, expiresAt, lastUsedAt 
 
 export const ACCOUNT_ID = idOf('acct', 'The id of the account.');
 export const KEY_ID = idOf('key', 'The id of the API key. It is not secret.');
+
+/** The domain's rules for names. */
+export const NAME_RULES = { minLength: 1, maxLength: MAX_NAME_LENGTH, pattern: '^[^\\u0000]*\\S[^\\u0000]*$' };
 
 const ACCOUNT_NAME = { type: 'string', description: 'The name given at sign-up.', examples: ['Acme'] };
 const OPENED_AT = time('When the account was created.');

@@ -1,3 +1,4 @@
+import { createRequire } from 'node:module';
 import type { DiscoveryService } from '@nestjs/core';
 import type { ErrorCode } from '#kernel/domain-error.js';
 import type { Access } from '../access.js';
@@ -18,8 +19,15 @@ import {
 import { allRoutes, type Route } from './routes.js';
 import { exampleOf, Model, ModelRegistry, type Schema } from './schema.js';
 
-/** Of the API as clients see it. */
-const VERSION = '1.0.0';
+const { version, license } = createRequire(import.meta.url)('#package.json') as Record<'version' | 'license', string>;
+
+const INFO = {
+  title: 'Sluice',
+  version,
+  description: INTRODUCTION,
+  contact: { name: 'The operator of this service' },
+  license: { name: license, identifier: license },
+};
 
 export interface DocumentOptions {
   readonly maxBodyBytes: number;
@@ -55,7 +63,7 @@ function buildDocument(routes: readonly Route[], { maxBodyBytes, sections, webho
   models.resolve(PROBLEM);
   return {
     openapi: '3.1.0',
-    info: { title: 'Sluice', version: VERSION, description: INTRODUCTION },
+    info: INFO,
     servers: [{ url: '/', description: 'The server that serves this document' }],
     tags: tags.filter(({ name }) => used.has(name)),
     paths: models.resolve(paths),
@@ -96,8 +104,15 @@ function parametersIn(place: string, schemas: Readonly<Record<string, Schema>> =
   });
 }
 
-function successResponse({ description, headers, body, mediaTypes }: Route['spec']['response']): object {
-  return response(description, headers, body && contentOf(body, mediaTypes));
+function successResponse({ description, headers, body, mediaTypes, links }: Route['spec']['response']): object {
+  return {
+    ...response(description, headers, body && contentOf(body, mediaTypes)),
+    ...(links && { links: Object.fromEntries(links.map((operationId) => [operationId, linkById(operationId)])) }),
+  };
+}
+
+function linkById(operationId: string): object {
+  return { operationId, parameters: { id: '$response.body#/id' } };
 }
 
 function contentOf(schema: Schema, mediaTypes: readonly string[] = ['application/json']): Record<string, object> {

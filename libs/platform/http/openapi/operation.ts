@@ -34,6 +34,8 @@ export interface OperationSpec {
     readonly mediaTypes?: readonly string[];
     /** Besides those of every response. */
     readonly headers?: Readonly<Record<string, HeaderSpec>>;
+    /** Operations whose path takes the `id` of the body, by their ids. */
+    readonly links?: readonly string[];
   };
   /** Errors besides those that follow from the access, body and parameters of the route. */
   readonly errors?: readonly ErrorCode[];

@@ -197,7 +197,7 @@ export function problemResponse(
 
 /** Responses to requests that match no route. */
 export const ROUTER_RESPONSES: Readonly<Record<string, object>> = {
-  UnknownPath: problemResponse(404, ['not_found']),
-  UnknownMethod: problemResponse(405, ['method_not_allowed']),
+  NotFound: problemResponse(404, ['not_found']),
+  MethodNotAllowed: problemResponse(405, ['method_not_allowed']),
   Options: response('The methods that this path supports.', { Allow: ALLOW }),
 };
