@@ -35,6 +35,8 @@ export interface DocumentOptions {
   readonly sections: Readonly<Record<string, string>>;
   /** Requests that Sluice sends, by name: operations of OpenAPI, in which a model may take the place of any schema. */
   readonly webhooks?: Readonly<Record<string, object>>;
+  /** Models that are described although nothing refers to them. */
+  readonly models?: readonly Model[];
 }
 
 /** The OpenAPI document of the running server, generated from the decorators of its controllers on first use. */
@@ -51,7 +53,10 @@ export class OpenApiDocument {
   }
 }
 
-function buildDocument(routes: readonly Route[], { maxBodyBytes, sections, webhooks = {} }: DocumentOptions): object {
+function buildDocument(
+  routes: readonly Route[],
+  { maxBodyBytes, sections, webhooks = {}, models: more = [] }: DocumentOptions,
+): object {
   const responses: Record<string, object> = { ...ROUTER_RESPONSES };
   const paths: Record<string, Record<string, object>> = {};
   for (const route of routes) {
@@ -60,7 +65,7 @@ function buildDocument(routes: readonly Route[], { maxBodyBytes, sections, webho
   const used = new Set(routes.map(({ section }) => section));
   const tags = Object.entries(sections).map(([name, description]) => ({ name, description }));
   const models = new ModelRegistry();
-  models.resolve(PROBLEM);
+  models.resolve([PROBLEM, ...more]);
   return {
     openapi: '3.1.0',
     info: INFO,

@@ -36,12 +36,9 @@ export function foreignModel(name: string, example: unknown): JsonSchema {
 }
 
 /** The same schema, which also allows null. */
-export function nullable({ type, enum: values, ...schema }: JsonSchema): JsonSchema {
-  return {
-    ...schema,
-    type: [type, 'null'].flat(),
-    ...(Array.isArray(values) && { enum: [...(values as unknown[]), null] }),
-  };
+export function nullable({ $ref, type, ...schema }: JsonSchema): JsonSchema {
+  const allowed = $ref === undefined ? { type: [type, 'null'] } : { anyOf: [$ref, { type: 'null' }] };
+  return { ...schema, ...allowed };
 }
 
 /** A timestamp: ISO 8601, UTC, in milliseconds. */
