@@ -51,7 +51,12 @@ async function fuzz() {
         share: 0.7,
         filters: ['--exclude-tag', 'Operators', ...operations('--exclude', [...ENDS_KEYS, ENDLESS])],
       },
-      { key: server.anotherKey, share: 0.1, filters: operations('--include', ['createApiKey', ...ENDS_KEYS]) },
+      {
+        key: server.anotherKey,
+        share: 0.1,
+        // Not the stateful phase: it would expect a key to exist after its rotation.
+        filters: [...operations('--include', ENDS_KEYS), '--phases', 'examples,coverage,fuzzing'],
+      },
       { key: server.adminKey, share: 0.2, filters: ['--include-tag', 'Operators'] },
     ];
     const file = join(folder, 'openapi.json');
