@@ -15,7 +15,7 @@ import { LOGGER, PlatformModule, type ProcessParts } from '#platform/platform.mo
 import { provideAs } from '#platform/provide.js';
 import { PlanThrottlerGuard, type Budgets } from '#rate-limiting/adapters/http/plan-throttler.guard.js';
 import { RateLimitingModule } from '#rate-limiting/rate-limiting.module.js';
-import { WEBHOOKS, WebhooksModule } from '#webhooks/webhooks.module.js';
+import { MESSAGE_WEBHOOK, WEBHOOKS, WebhooksModule } from '#webhooks/webhooks.module.js';
 
 /** The sections of the OpenAPI document. */
 const SECTIONS = {
@@ -51,7 +51,12 @@ export class ApiModule {
         {
           provide: OpenApiDocument,
           useFactory: (discovery: DiscoveryService) =>
-            new OpenApiDocument(discovery, { maxBodyBytes, sections: SECTIONS, webhooks: WEBHOOKS }),
+            new OpenApiDocument(discovery, {
+              maxBodyBytes,
+              sections: SECTIONS,
+              webhooks: WEBHOOKS,
+              models: [MESSAGE_WEBHOOK],
+            }),
           inject: [DiscoveryService],
         },
         // In this order: authenticate, count, authorize.

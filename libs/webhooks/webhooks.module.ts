@@ -18,7 +18,7 @@ import type { Settings } from '#platform/settings.js';
 import { UsageError } from '#platform/usage-error.js';
 import { EndpointsController } from './adapters/http/endpoints.controller.js';
 import { SendingMetrics } from './adapters/monitoring/sending-metrics.js';
-import { WEBHOOKS } from './adapters/http/webhooks.js';
+import { MESSAGE_WEBHOOK, WEBHOOKS } from './adapters/http/webhooks.js';
 import { PostgresEndpoints } from './adapters/postgres/postgres-endpoints.js';
 import { UndiciWebhookClient } from './adapters/undici/undici-webhook-client.js';
 import { ChangeEndpoint } from './application/change-endpoint.js';
@@ -37,7 +37,7 @@ import { WebhookClient } from './application/webhook-client.js';
 import { WebhookSender } from './application/webhook-sender.js';
 
 /** What the app documents. */
-export { WEBHOOKS };
+export { MESSAGE_WEBHOOK, WEBHOOKS };
 
 const core: FactoryProvider[] = [
   { provide: Endpoints, useFactory: (database: Database) => PostgresEndpoints.open(database), inject: [Database] },

@@ -1,6 +1,6 @@
 /** Checks the API against its OpenAPI document with generated requests: `npm run fuzz:api -- --minutes 5`. */
 import { spawn } from 'node:child_process';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -9,6 +9,8 @@ import { prepare } from '../../apps/dev/prepare.mjs';
 const SCHEMATHESIS = 'schemathesis==4.32.5';
 /** Operations that may revoke the key in use: they get a separate key. */
 const ENDS_KEYS = ['revokeApiKey', 'rotateApiKey'];
+/** Its response does not end. */
+const ENDLESS = 'streamEvents';
 /** Schemas cannot express rules that depend on the time, on other fields or on earlier requests. */
 const EXCLUDED_CHECK = 'positive_data_acceptance';
 
@@ -47,14 +49,21 @@ async function fuzz() {
       {
         key: server.apiKey,
         share: 0.7,
-        filters: ['--exclude-tag', 'Operators', ...operations('--exclude', ENDS_KEYS)],
+        filters: ['--exclude-tag', 'Operators', ...operations('--exclude', [...ENDS_KEYS, ENDLESS])],
       },
-      { key: server.anotherKey, share: 0.1, filters: operations('--include', ENDS_KEYS) },
+      {
+        key: server.anotherKey,
+        share: 0.1,
+        // Not the stateful phase: it would expect a key to exist after its rotation.
+        filters: [...operations('--include', ENDS_KEYS), '--phases', 'examples,coverage,fuzzing'],
+      },
       { key: server.adminKey, share: 0.2, filters: ['--include-tag', 'Operators'] },
     ];
+    const file = join(folder, 'openapi.json');
+    await writeFile(file, JSON.stringify(await documentOf(server.url)));
     const codes = [];
     for (const { key, share, filters } of parts) {
-      codes.push(await schemathesis(server.url, key, Number(minutes) * 60 * share, filters));
+      codes.push(await schemathesis(file, server.url, key, Number(minutes) * 60 * share, filters));
     }
     return Math.max(...codes);
   } finally {
@@ -62,15 +71,28 @@ async function fuzz() {
   }
 }
 
+/** The server takes null for an omitted field of a body, which the document keeps from the types of client libraries. */
+async function documentOf(url) {
+  const document = await (await fetch(`${url}/openapi.json`)).json();
+  for (const [name, { properties, required = [] }] of Object.entries(document.components.schemas)) {
+    if (!name.endsWith('Body')) continue;
+    for (const [field, schema] of Object.entries(properties ?? {})) {
+      if (!required.includes(field)) properties[field] = { anyOf: [schema, { type: 'null' }] };
+    }
+  }
+  return document;
+}
+
 function operations(what, ids) {
   return ids.flatMap((id) => [`${what}-operation-id`, id]);
 }
 
-function schemathesis(url, key, seconds, filters) {
+function schemathesis(file, url, key, seconds, filters) {
   const options =
     `--checks all --exclude-checks ${EXCLUDED_CHECK} --max-time ${Math.round(seconds)} --continue-on-failure ` +
-    '--no-color --generation-database none --request-timeout 30';
-  const target = ['run', `${url}/openapi.json`, '--header', `Authorization: Bearer ${key}`];
+    // A lease may wait for 20 s.
+    '--no-color --generation-database none --request-timeout 30 --max-response-time 25';
+  const target = ['run', file, '--url', url, '--header', `Authorization: Bearer ${key}`];
   return run(join(folder, 'bin', 'st'), [...target, ...filters, ...options.split(' ')]);
 }
 

@@ -10,21 +10,37 @@ interface DocumentedResponse {
 
 interface DocumentedHeader {
   readonly required?: boolean;
-  readonly schema?: { readonly type?: string };
+  readonly schema?: DocumentedSchema;
+}
+
+interface DocumentedSchema {
+  readonly type?: string;
+  readonly const?: unknown;
+  readonly enum?: readonly unknown[];
+}
+
+interface DocumentedLink {
+  readonly operationId: string;
+  readonly parameters: object;
 }
 
 interface DocumentedOperation {
   readonly operationId: string;
   readonly security: readonly Readonly<Record<string, readonly string[]>>[];
-  readonly parameters?: readonly { readonly schema: { readonly enum?: readonly unknown[] } }[];
+  readonly parameters?: readonly { readonly name: string; readonly schema: DocumentedSchema }[];
   readonly requestBody?: { readonly content: { readonly 'application/json': { readonly example: unknown } } };
-  readonly responses: Readonly<Record<string, { readonly $ref?: string }>>;
+  readonly responses: Readonly<
+    Record<string, { readonly $ref?: string; readonly links?: Readonly<Record<string, DocumentedLink>> }>
+  >;
 }
 
 interface OpenApi {
   readonly paths: Readonly<Record<string, Readonly<Record<string, DocumentedOperation>>>>;
   readonly webhooks: OpenApi['paths'];
-  readonly components: { readonly headers: Readonly<Record<string, DocumentedHeader>> };
+  readonly components: {
+    readonly headers: Readonly<Record<string, DocumentedHeader>>;
+    readonly schemas: Readonly<Record<string, { readonly properties?: Readonly<Record<string, DocumentedSchema>> }>>;
+  };
 }
 
 export interface RequestLine {
@@ -112,9 +128,9 @@ function responsePointer(request: RequestLine | undefined, { status, bytes }: Re
     return reference ?? `/paths/${path.replaceAll('/', '~1')}/${method}/responses/${status}`;
   }
   const unknownPath = (path === undefined || disabled) && request?.target !== '*';
-  if (unknownPath && status === 404) return '/components/responses/UnknownPath';
+  if (unknownPath && status === 404) return '/components/responses/NotFound';
   if (!unknownPath && method === 'options' && status === 204) return '/components/responses/Options';
-  if (!unknownPath && method !== 'options' && status === 405) return '/components/responses/UnknownMethod';
+  if (!unknownPath && method !== 'options' && status === 405) return '/components/responses/MethodNotAllowed';
   if (request === undefined && code !== undefined && !PARSER_ERRORS.includes(code)) return null;
   // Errors that any request can cause are part of every operation.
   const common = openApi.paths['/openapi.json']?.get?.responses[status];

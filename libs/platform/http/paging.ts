@@ -26,7 +26,11 @@ export const PAGING = {
     default: DEFAULT_LIMIT,
     description: 'The maximum number of items to return.',
   },
-  cursor: { type: 'string', description: 'The `nextCursor` of the previous page. Omit it for the first page.' },
+  cursor: {
+    type: 'string',
+    minLength: 1,
+    description: 'The `nextCursor` of the previous page. Omit it for the first page.',
+  },
 } as const;
 
 /** The model of a page of these items. */

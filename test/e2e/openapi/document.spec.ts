@@ -23,12 +23,58 @@ describe('The OpenAPI document', () => {
     expect(OPERATIONS.filter(({ path, responses }) => path.includes('{') && !('404' in responses))).toEqual([]);
   });
 
+  it('states the status and the codes of each error in a named model, which generators of clients keep', () => {
+    const problems = [...nodesIn(openApi)].flatMap(({ 'application/problem+json': content }) => content ?? []);
+    for (const { schema } of problems as { schema: { $ref: string } }[]) {
+      const model = openApi.components.schemas[schema.$ref.split('/').at(-1) ?? ''];
+      const { status, code } = model?.properties ?? {};
+      expect([status?.type, typeof status?.const, code?.type, code?.enum?.length]).toEqual([
+        ...['integer', 'number', 'string'],
+        expect.any(Number),
+      ]);
+    }
+    expect(problems.length).toBeGreaterThan(30);
+    expect([...nodesIn(openApi)].filter((node) => 'allOf' in node)).toEqual([]);
+  });
+
+  it('refuses requests that the server refuses, and null where a field can be omitted', () => {
+    const isValid = (model: string, value: object) => validator(`/components/schemas/${model}`)(value);
+    expect(isValid('SimulateBody', {})).toBe(false);
+    expect(isValid('SimulateBody', { perMinute: 1 })).toBe(false);
+    expect(isValid('SimulateBody', { perMinute: 1, minutes: 1 })).toBe(true);
+    expect(isValid('SimulateBody', { requests: [{ at: 0 }] })).toBe(true);
+    expect(isValid('SignUpBody', { name: ' ' })).toBe(false);
+    expect(isValid('SendMessageBody', { message: 'x', deliverAt: null })).toBe(false);
+    const lists = OPERATIONS.flatMap(({ parameters = [] }) => parameters.filter(({ name }) => name === 'cursor'));
+    expect(lists.length).toBeGreaterThan(3);
+    for (const { schema } of lists) expect(schema).toMatchObject({ minLength: 1 });
+  });
+
+  it('links the ids in responses to operations that take them', () => {
+    const links = OPERATIONS.flatMap(({ responses }) => {
+      return Object.values(responses).flatMap((response) => Object.values(response.links ?? {}));
+    });
+    expect(links.length).toBeGreaterThan(10);
+    for (const { operationId, parameters } of links) {
+      const { path } = OPERATIONS.find((operation) => operation.operationId === operationId) ?? {};
+      expect(path).toMatch(/\{id\}/);
+      expect(parameters).toEqual({ id: '$response.body#/id' });
+    }
+  });
+
   it('has examples that conform to their schemas', () => {
     const examples = [...examplesIn(openApi, '')];
     expect(examples.filter(({ schema, value }) => !validator(schema)(value))).toEqual([]);
     expect(examples.length).toBeGreaterThan(100);
   });
 });
+
+/** All objects in a value, and the value itself. */
+function* nodesIn(node: unknown): Generator<Readonly<Record<string, unknown>>> {
+  if (typeof node !== 'object' || node === null) return;
+  if (!Array.isArray(node)) yield node as Readonly<Record<string, unknown>>;
+  for (const value of Object.values(node)) yield* nodesIn(value);
+}
 
 /** All examples, each with a JSON Pointer to its schema. */
 function* examplesIn(node: unknown, pointer: string): Generator<{ schema: string; value: unknown }> {

@@ -10,13 +10,13 @@ import { GetAccount } from '../../application/get-account.js';
 import { SignUp } from '../../application/sign-up.js';
 import { MAX_NAME_LENGTH } from '../../domain/account.js';
 import { SignupLimit } from './signup-limit.js';
-import { ACCOUNT, accountView, issuedKeyView, NEW_ACCOUNT } from './views.js';
+import { ACCOUNT, accountView, DELIVERY_MODE, issuedKeyView, NAME_RULES, NEW_ACCOUNT } from './views.js';
 
 class SignUpBody {
   @Field({
     description: `1 to ${MAX_NAME_LENGTH} characters, not only whitespace.`,
     examples: ['Acme'],
-    ...{ minLength: 1, maxLength: MAX_NAME_LENGTH },
+    ...NAME_RULES,
   })
   @IsString({ message: 'name must be a string.' })
   name!: string;
@@ -24,6 +24,7 @@ class SignUpBody {
 
 class ChangeOwnAccountBody {
   @Field({
+    $ref: DELIVERY_MODE,
     description: 'How messages that are accepted from now on are delivered. Unchanged if omitted.',
     examples: ['pull'],
   })

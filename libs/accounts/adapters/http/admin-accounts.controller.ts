@@ -28,13 +28,12 @@ import {
   LIMITS,
   OPERATORS_ACCOUNT,
   operatorsAccountView,
+  PLAN,
 } from './views.js';
 
 /** The domain's rule for limits, as a rule of a body. */
 @ValidatorConstraint()
 class ValidLimits implements ValidatorConstraintInterface {
-  static readonly schema = LIMITS.schema;
-
   validate(value: unknown): boolean {
     return limitsError(value) === null;
   }
@@ -45,12 +44,13 @@ class ValidLimits implements ValidatorConstraintInterface {
 }
 
 class ChangeAccountBody {
-  @Field({ description: 'The new plan. Unchanged if omitted.', examples: ['enterprise'] })
+  @Field({ $ref: PLAN, description: 'The new plan. Unchanged if omitted.', examples: ['enterprise'] })
   @IsOptional()
   @IsIn(PLANS, { message: `plan must be one of ${PLANS.join(', ')}.` })
   plan?: Plan | null;
 
   @Field({
+    $ref: LIMITS,
     description: 'Individually agreed limits. Only with the plan `enterprise`.',
     examples: [{ perMinute: 5_000, perDay: 1_000_000 }],
   })
@@ -83,6 +83,7 @@ export class AdminAccountsController {
   @Operation({
     id: 'listAccounts',
     summary: 'List accounts',
+    description: 'Returns all accounts, newest first.',
     query: PAGING,
     response: { description: 'A page of accounts.', body: pageModel(OPERATORS_ACCOUNT) },
   })
@@ -96,6 +97,7 @@ export class AdminAccountsController {
   @Operation({
     id: 'getAnyAccount',
     summary: 'Get any account',
+    description: 'Returns an account with its plan, and whether it is suspended.',
     path: { id: ACCOUNT_ID },
     response: { description: 'The account.', body: OPERATORS_ACCOUNT },
     errors: ['account_not_found'],

@@ -12,7 +12,7 @@ import { RevokeApiKey } from '../../application/revoke-api-key.js';
 import { RotateApiKey } from '../../application/rotate-api-key.js';
 import { MAX_NAME_LENGTH } from '../../domain/account.js';
 import { MAX_KEYS, SCOPES, type ApiKey, type Scope } from '../../domain/api-key.js';
-import { API_KEY_PAGE, apiKeyView, ISSUED_KEY, issuedKeyView, KEY_ID } from './views.js';
+import { API_KEY_PAGE, apiKeyView, ISSUED_KEY, issuedKeyView, KEY_ID, NAME_RULES, SCOPE } from './views.js';
 
 const MAX_GRACE_SECONDS = 30 * 86_400;
 
@@ -20,7 +20,7 @@ class CreateApiKeyBody {
   @Field({
     description: `The purpose of the key: 1 to ${MAX_NAME_LENGTH} characters, not only whitespace.`,
     examples: ['billing'],
-    ...{ minLength: 1, maxLength: MAX_NAME_LENGTH },
+    ...NAME_RULES,
   })
   @IsString({ message: 'name must be a string.' })
   name!: string;
@@ -28,6 +28,7 @@ class CreateApiKeyBody {
   @Field({
     description: 'A subset of the scopes of the key that makes the request. Defaults to all of them.',
     examples: [['messages:send']],
+    items: SCOPE,
   })
   @IsOptional()
   @IsArray({ message: 'scopes must be an array.' })
@@ -87,7 +88,11 @@ export class ApiKeysController {
     id: 'createApiKey',
     summary: 'Create an API key',
     description: `An account can have at most ${MAX_KEYS} active keys.`,
-    response: { description: 'The API key. Its secret is shown only once.', body: ISSUED_KEY },
+    response: {
+      description: 'The API key. Its secret is shown only once.',
+      body: ISSUED_KEY,
+      links: ['rotateApiKey', 'revokeApiKey'],
+    },
     errors: ['too_many_keys'],
   })
   async create(@CurrentCaller() caller: Caller, @JsonBody(CreateApiKeyBody) body: CreateApiKeyBody): Promise<object> {

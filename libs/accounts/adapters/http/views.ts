@@ -1,7 +1,7 @@
 import { pageModel } from '#platform/http/paging.js';
 import { DELIVERY_MODES } from '#kernel/delivery-mode.js';
-import { idOf, nullable, time, viewModel } from '#platform/http/openapi/schema.js';
-import type { Account } from '../../domain/account.js';
+import { enumModel, idOf, nullable, time, viewModel } from '#platform/http/openapi/schema.js';
+import { MAX_NAME_LENGTH, type Account } from '../../domain/account.js';
 import { SCOPES, type ApiKey } from '../../domain/api-key.js';
 import { MAX_LIMIT, type Limits } from '../../domain/limits.js';
 import { PLANS } from '../../domain/plan.js';
@@ -28,6 +28,9 @@ export function apiKeyView({ id, name, scopes, createdAt, expiresAt, lastUsedAt 
 export const ACCOUNT_ID = idOf('acct', 'The id of the account.');
 export const KEY_ID = idOf('key', 'The id of the API key. It is not secret.');
 
+/** The domain's rules for names. */
+export const NAME_RULES = { minLength: 1, maxLength: MAX_NAME_LENGTH, pattern: '^[^\\u0000]*\\S[^\\u0000]*$' };
+
 const ACCOUNT_NAME = { type: 'string', description: 'The name given at sign-up.', examples: ['Acme'] };
 const OPENED_AT = time('When the account was created.');
 const COUNT = { type: 'integer', minimum: 1, maximum: MAX_LIMIT };
@@ -37,19 +40,23 @@ export const LIMITS = viewModel<Limits>('Limits', 'Request limits, shared by all
   perDay: { ...COUNT, examples: [1_000] },
 });
 
+export const PLAN = enumModel('Plan', 'The plan of an account, which determines its limits.', PLANS);
+
+export const DELIVERY_MODE = enumModel(
+  'DeliveryMode',
+  'How messages are delivered: `handler`: by the workers of the operator. `webhooks`: to the endpoints of the account. ' +
+    '`pull`: to clients that lease them. Each message keeps the mode that was in force when it was accepted.',
+  DELIVERY_MODES,
+);
+
+export const SCOPE = enumModel('Scope', 'A group of operations that an API key may call.', SCOPES);
+
 const ACCOUNT_FIELDS = {
   id: ACCOUNT_ID,
   name: ACCOUNT_NAME,
-  plan: { type: 'string', enum: PLANS, description: 'The plan, which determines the limits.' },
+  plan: PLAN,
   limits: LIMITS,
-  delivery: {
-    type: 'string',
-    enum: DELIVERY_MODES,
-    description:
-      'How messages are delivered: `handler`: by the workers of the operator. `webhooks`: to the endpoints of the account. ' +
-      '`pull`: to clients that lease them. Each message keeps the mode that was in force when it was accepted.',
-    examples: ['handler'],
-  },
+  delivery: DELIVERY_MODE,
   createdAt: OPENED_AT,
 };
 
@@ -74,7 +81,7 @@ const KEY_FIELDS = {
   scopes: {
     type: 'array',
     uniqueItems: true,
-    items: { type: 'string', enum: SCOPES },
+    items: SCOPE,
     description: 'The operations that the key may call.',
     examples: [SCOPES],
   },

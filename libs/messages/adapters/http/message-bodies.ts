@@ -70,7 +70,7 @@ export class SendMessageBody {
   message!: string;
 
   @Field({
-    description: 'When to deliver, up to 30 days ahead. Immediately if omitted, null or in the past.',
+    description: 'When to deliver, up to 30 days ahead. Immediately if omitted or in the past.',
     examples: ['2026-11-21T12:00:00Z'],
   })
   @IsOptional()

@@ -1,5 +1,4 @@
-import { DELIVERY_MODES } from '#kernel/delivery-mode.js';
-import { exampleOf, idOf, nullable, time, viewModel } from '#platform/http/openapi/schema.js';
+import { enumModel, exampleOf, foreignModel, idOf, nullable, time, viewModel } from '#platform/http/openapi/schema.js';
 import { MAX_RETRIED } from '../../application/retry-failed.js';
 import { ATTEMPT_OUTCOMES, type Attempt } from '../../domain/attempt.js';
 import type { Message } from '../../domain/message.js';
@@ -33,23 +32,21 @@ export const ACCEPTED_MESSAGE = viewModel<ReturnType<typeof acceptedView>>(
   },
 );
 
+export const MESSAGE_STATUS = enumModel(
+  'MessageStatus',
+  '`queued`: waiting for a worker. `processing`: being delivered. `delivered`: delivered. `failed`: all attempts failed, ' +
+    'see `failureReason`. `cancelled`: cancelled before delivery.',
+  MESSAGE_STATUSES,
+);
+
 export const MESSAGE = viewModel<ReturnType<typeof messageView>>('Message', 'A message with its current state.', {
   id: MESSAGE_ID,
   message: TEXT,
-  status: {
-    type: 'string',
-    enum: MESSAGE_STATUSES,
-    description:
-      '`queued`: waiting for a worker. `processing`: being delivered. `delivered`: delivered. `failed`: all attempts ' +
-      'failed, see `failureReason`. `cancelled`: cancelled before delivery.',
-    examples: ['delivered'],
-  },
+  status: { $ref: MESSAGE_STATUS, examples: ['delivered'] },
   createdAt: CREATED_AT,
   delivery: {
-    type: 'string',
-    enum: DELIVERY_MODES,
+    ...foreignModel('DeliveryMode', 'handler'),
     description: "The account's mode of delivery when the message was accepted.",
-    examples: ['handler'],
   },
   deliverAt: nullable({ ...time('When to deliver. Null for immediate delivery.'), examples: [null] }),
   updatedAt: time('When the status last changed.', '2026-11-21T09:30:00.321Z'),

@@ -27,15 +27,17 @@ import {
   ATTEMPTS,
   MESSAGE,
   MESSAGE_ID,
+  MESSAGE_STATUS,
   messageView,
   RETRIED,
 } from './message-views.js';
 import { StorageGuard } from './storage.guard.js';
 
-const STATUS = { type: 'string', enum: MESSAGE_STATUSES, description: 'Returns only messages with this status.' };
+const STATUS = { $ref: MESSAGE_STATUS, description: 'Returns only messages with this status.' };
 
 const ENDPOINT = {
   type: 'string',
+  pattern: '^ep_[0-7][0-9a-hjkmnp-tv-z]{25}$',
   description: 'Returns only messages that have failed for this endpoint. Requires `status=failed`.',
 };
 
@@ -71,6 +73,7 @@ export class MessagesController {
         Location: LOCATION,
         'Idempotent-Replayed': IDEMPOTENT_REPLAYED,
       },
+      links: ['getMessage', 'listAttempts', 'cancelMessage', 'retryMessage'],
     },
     errors: ['idempotency_key_in_use', 'idempotency_key_reused', 'storage_full'],
   })
@@ -162,6 +165,7 @@ export class MessagesController {
   @Operation({
     id: 'getMessage',
     summary: 'Get a message',
+    description: 'Returns the message as it is now. The operator decides for how long messages are kept.',
     path: { id: MESSAGE_ID },
     response: { description: 'The message with its current state.', body: MESSAGE },
     errors: ['message_not_found'],

@@ -1,6 +1,6 @@
 import { getMetadataStorage } from 'class-validator';
-import { describedField } from './operation.js';
-import { Model, nullable, type JsonSchema } from './schema.js';
+import { describedField, describedForms } from './operation.js';
+import { Model, type JsonSchema } from './schema.js';
 
 /** The rules of class-validator in JSON Schema. */
 const RULES: Readonly<Record<string, (constraints: readonly unknown[]) => JsonSchema>> = {
@@ -33,17 +33,21 @@ function readModel(type: new () => object): Model {
   const optional = new Set<string>();
   for (const rule of getMetadataStorage().getTargetValidationMetadatas(type, '', false, false)) {
     const { propertyName: field, name = '', each } = rule;
-    properties[field] ??= describedField(type, field);
-    if (name === 'isOptional') {
-      optional.add(field);
-      continue;
-    }
+    const described = describedField(type, field);
+    properties[field] ??= described;
+    if (name === 'isOptional') optional.add(field);
+    // The model of the field contains the rule.
+    if (name === 'isOptional' || '$ref' in described || (each && 'items' in described)) continue;
     const custom = rule.constraintCls as { schema?: JsonSchema } | undefined;
     const keywords = custom?.schema ?? RULES[name]?.((rule.constraints as unknown[] | undefined) ?? []);
     if (keywords === undefined) throw new Error(`${type.name}.${field}: no schema for ${name}.`);
     properties[field] = { ...properties[field], ...(each ? { items: keywords } : keywords) };
   }
-  for (const field of optional) properties[field] = nullable(properties[field] ?? {});
+  const forms = Object.entries(describedForms(type) ?? {}).map(([name, required]) => {
+    const fields = Object.entries(properties).filter(([field]) => required.includes(field));
+    return new Model(name, { type: 'object', properties: Object.fromEntries(fields), required });
+  });
+  if (forms.length > 0) return new Model(type.name, { anyOf: forms });
   const required = Object.keys(properties).filter((field) => !optional.has(field));
   return new Model(type.name, { type: 'object', properties, ...(required.length > 0 && { required }) });
 }

@@ -1,3 +1,4 @@
+import { createRequire } from 'node:module';
 import type { DiscoveryService } from '@nestjs/core';
 import type { ErrorCode } from '#kernel/domain-error.js';
 import type { Access } from '../access.js';
@@ -6,17 +7,27 @@ import { bodyModel } from './body-model.js';
 import { INTRODUCTION } from './introduction.js';
 import {
   BODY_ERRORS,
+  capitalized,
   COMMON_ERRORS,
-  COMMON_HEADERS,
+  PROBLEM,
+  problemName,
   problemResponse,
   response,
   ROUTER_RESPONSES,
+  SHARED_HEADERS,
 } from './responses.js';
 import { allRoutes, type Route } from './routes.js';
 import { exampleOf, Model, ModelRegistry, type Schema } from './schema.js';
 
-/** Of the API as clients see it. */
-const VERSION = '1.0.0';
+const { version, license } = createRequire(import.meta.url)('#package.json') as Record<'version' | 'license', string>;
+
+const INFO = {
+  title: 'Sluice',
+  version,
+  description: INTRODUCTION,
+  contact: { name: 'The operator of this service' },
+  license: { name: license, identifier: license },
+};
 
 export interface DocumentOptions {
   readonly maxBodyBytes: number;
@@ -24,6 +35,8 @@ export interface DocumentOptions {
   readonly sections: Readonly<Record<string, string>>;
   /** Requests that Sluice sends, by name: operations of OpenAPI, in which a model may take the place of any schema. */
   readonly webhooks?: Readonly<Record<string, object>>;
+  /** Models that are described although nothing refers to them. */
+  readonly models?: readonly Model[];
 }
 
 /** The OpenAPI document of the running server, generated from the decorators of its controllers on first use. */
@@ -40,7 +53,10 @@ export class OpenApiDocument {
   }
 }
 
-function buildDocument(routes: readonly Route[], { maxBodyBytes, sections, webhooks = {} }: DocumentOptions): object {
+function buildDocument(
+  routes: readonly Route[],
+  { maxBodyBytes, sections, webhooks = {}, models: more = [] }: DocumentOptions,
+): object {
   const responses: Record<string, object> = { ...ROUTER_RESPONSES };
   const paths: Record<string, Record<string, object>> = {};
   for (const route of routes) {
@@ -49,9 +65,10 @@ function buildDocument(routes: readonly Route[], { maxBodyBytes, sections, webho
   const used = new Set(routes.map(({ section }) => section));
   const tags = Object.entries(sections).map(([name, description]) => ({ name, description }));
   const models = new ModelRegistry();
+  models.resolve([PROBLEM, ...more]);
   return {
     openapi: '3.1.0',
-    info: { title: 'Sluice', version: VERSION, description: INTRODUCTION },
+    info: INFO,
     servers: [{ url: '/', description: 'The server that serves this document' }],
     tags: tags.filter(({ name }) => used.has(name)),
     paths: models.resolve(paths),
@@ -59,7 +76,7 @@ function buildDocument(routes: readonly Route[], { maxBodyBytes, sections, webho
     components: {
       securitySchemes: securitySchemes(routes),
       responses: models.resolve(responses),
-      headers: COMMON_HEADERS,
+      headers: SHARED_HEADERS,
       schemas: models.schemas,
     },
   };
@@ -92,8 +109,15 @@ function parametersIn(place: string, schemas: Readonly<Record<string, Schema>> =
   });
 }
 
-function successResponse({ description, headers, body, mediaTypes }: Route['spec']['response']): object {
-  return response(description, headers, body && contentOf(body, mediaTypes));
+function successResponse({ description, headers, body, mediaTypes, links }: Route['spec']['response']): object {
+  return {
+    ...response(description, headers, body && contentOf(body, mediaTypes)),
+    ...(links && { links: Object.fromEntries(links.map((operationId) => [operationId, linkById(operationId)])) }),
+  };
+}
+
+function linkById(operationId: string): object {
+  return { operationId, parameters: { id: '$response.body#/id' } };
 }
 
 function contentOf(schema: Schema, mediaTypes: readonly string[] = ['application/json']): Record<string, object> {
@@ -113,10 +137,10 @@ function errorResponses(route: Route, maxBodyBytes: number, shared: Record<strin
     const matching = codes.filter((code) => PROBLEMS[code].status === status);
     // These two have details that differ by route.
     const suffix = [
-      ...(scope !== undefined && matching.includes('insufficient_scope') ? [scope.replace(':', '-')] : []),
+      ...(scope !== undefined && matching.includes('insufficient_scope') ? scope.split(':').map(capitalized) : []),
       ...(matching.includes('body_too_large') ? [bodyLimit] : []),
     ];
-    const name = [status, ...matching, ...suffix].join('.');
+    const name = [problemName(matching), ...suffix].join('');
     shared[name] ??= problemResponse(status, matching, details);
     references[status] = { $ref: `#/components/responses/${name}` };
   }

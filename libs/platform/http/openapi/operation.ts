@@ -34,6 +34,8 @@ export interface OperationSpec {
     readonly mediaTypes?: readonly string[];
     /** Besides those of every response. */
     readonly headers?: Readonly<Record<string, HeaderSpec>>;
+    /** Operations whose path takes the `id` of the body, by their ids. */
+    readonly links?: readonly string[];
   };
   /** Errors besides those that follow from the access, body and parameters of the route. */
   readonly errors?: readonly ErrorCode[];
@@ -42,6 +44,7 @@ export interface OperationSpec {
 export const OPERATION = Symbol('operation');
 export const SECTION = Symbol('section');
 const FIELD = Symbol('field');
+const FORMS = Symbol('forms');
 
 /** Describes a route. Required for every route. */
 export const Operation = (spec: OperationSpec) => SetMetadata(OPERATION, spec);
@@ -55,6 +58,13 @@ export const Field =
   (target, field) => {
     Reflect.defineMetadata(FIELD, schema, target, field);
   };
+
+/** The forms that a request body has, by the names of their models: the fields of one of them are required. */
+export const Forms = (forms: Readonly<Record<string, readonly string[]>>) => SetMetadata(FORMS, forms);
+
+export function describedForms(type: new () => object) {
+  return Reflect.getMetadata(FORMS, type) as Readonly<Record<string, readonly string[]>> | undefined;
+}
 
 export function describedField(type: new () => object, field: string): JsonSchema {
   return (Reflect.getMetadata(FIELD, type.prototype as object, field) ?? {}) as JsonSchema;

@@ -1,7 +1,7 @@
 import type { ErrorCode } from '#kernel/domain-error.js';
 import { exampleProblem, PROBLEMS, type Problem } from '../problems.js';
 import { header, type HeaderSpec } from './operation.js';
-import { viewModel } from './schema.js';
+import { enumModel, viewModel, type Model, type Schema } from './schema.js';
 
 const COUNT = { type: 'integer', minimum: 0 };
 
@@ -34,6 +34,11 @@ export const COMMON_HEADERS: Readonly<Record<string, HeaderSpec>> = {
 
 const RETRY_AFTER = header('Seconds to wait before a retry.', { type: 'integer', minimum: 1, examples: [42] });
 
+const WWW_AUTHENTICATE = header(
+  'The authentication scheme, with `error="invalid_token"` if the request contained a key (RFC 6750).',
+  { type: 'string', examples: ['Bearer realm="sluice", error="invalid_token"'] },
+);
+
 const ALLOW = header('The methods that this path supports.', {
   type: 'string',
   examples: ['GET, HEAD, POST, OPTIONS'],
@@ -41,16 +46,16 @@ const ALLOW = header('The methods that this path supports.', {
 
 /** Additional headers of errors, by status. */
 const ERROR_HEADERS: Readonly<Record<number, Readonly<Record<string, HeaderSpec>>>> = {
-  401: {
-    'WWW-Authenticate': header(
-      'The authentication scheme, with `error="invalid_token"` if the request contained a key (RFC 6750).',
-      { type: 'string', examples: ['Bearer realm="sluice", error="invalid_token"'] },
-    ),
-  },
+  401: { 'WWW-Authenticate': WWW_AUTHENTICATE },
   405: { Allow: ALLOW },
   429: { 'Retry-After': RETRY_AFTER },
   503: { 'Retry-After': RETRY_AFTER },
 };
+
+/** The headers to which responses refer by name. */
+export const SHARED_HEADERS = Object.assign({}, COMMON_HEADERS, ...Object.values(ERROR_HEADERS)) as Readonly<
+  Record<string, HeaderSpec>
+>;
 
 /** Errors that any request can cause. */
 export const COMMON_ERRORS: readonly ErrorCode[] = [
@@ -81,37 +86,83 @@ const FIELD_ERROR = viewModel('FieldFault', 'An error in one field.', {
   detail: { type: 'string', description: 'What is allowed.', examples: ['message must not be empty.'] },
 });
 
-const PROBLEM = viewModel<Required<Problem>>(
+const PROBLEM_FIELDS: Readonly<Record<keyof Problem, Schema>> = {
+  type: {
+    type: 'string',
+    format: 'uri-reference',
+    description: 'A page that explains the error.',
+    examples: ['/errors/validation_failed'],
+  },
+  title: {
+    type: 'string',
+    description: 'A summary of the error, the same for every occurrence of a `code`.',
+    examples: [PROBLEMS.validation_failed.title],
+  },
+  status: { type: 'integer', description: 'The HTTP status code.', examples: [400] },
+  detail: {
+    type: 'string',
+    description: 'What caused this error and how to fix it.',
+    examples: ['message must not be empty.'],
+  },
+  code: enumModel('ErrorCode', 'A stable, machine-readable error code.', Object.keys(PROBLEMS)),
+  requestId: {
+    type: 'string',
+    description: 'The `X-Request-Id` of the response.',
+    examples: ['957132b9-0870-4379-94e6-608a5ad625b5'],
+  },
+  errors: { type: 'array', items: FIELD_ERROR, description: 'All errors of the request. Only with status 400.' },
+};
+
+/** Any error. */
+export const PROBLEM = viewModel<Problem>(
   'Problem',
   'A problem document (RFC 9457). Programs should rely on `code`; `detail` is for people.',
-  {
-    type: {
-      type: 'string',
-      format: 'uri-reference',
-      description: 'A page that explains the error.',
-      examples: ['/errors/validation_failed'],
-    },
-    title: {
-      type: 'string',
-      description: 'A summary of the error, the same for every occurrence of a `code`.',
-      examples: [PROBLEMS.validation_failed.title],
-    },
-    status: { type: 'integer', description: 'The HTTP status code.', examples: [400] },
-    detail: {
-      type: 'string',
-      description: 'What caused this error and how to fix it.',
-      examples: ['message must not be empty.'],
-    },
-    code: { type: 'string', enum: Object.keys(PROBLEMS), description: 'A stable, machine-readable error code.' },
-    requestId: {
-      type: 'string',
-      description: 'The `X-Request-Id` of the response.',
-      examples: ['957132b9-0870-4379-94e6-608a5ad625b5'],
-    },
-    errors: { type: 'array', items: FIELD_ERROR, description: 'All errors of the request. Only with status 400.' },
-  },
+  PROBLEM_FIELDS,
   ['errors'],
 );
+
+/** Where the codes would make a long name. */
+const SHORT_NAMES: Readonly<Record<string, string>> = {
+  'malformed_request,validation_failed': 'InvalidParameters',
+  'malformed_request,invalid_json,invalid_content_type,validation_failed': 'InvalidBody',
+  'malformed_request,invalid_json,invalid_content_type,validation_failed,batch_exceeds_limit': 'InvalidBatch',
+  'account_suspended,insufficient_scope': 'Forbidden',
+  'account_suspended,insufficient_scope,webhooks_disabled': 'WebhooksForbidden',
+  'rate_limit_exceeded,api_key_banned': 'TooManyRequests',
+};
+
+/** The name of a response with one of these errors: `MessageNotFound`. */
+export function problemName(codes: readonly ErrorCode[]): string {
+  const name = () => codes.map((code) => code.split('_').map(capitalized).join('')).join('Or');
+  return SHORT_NAMES[codes.join()] ?? name();
+}
+
+export function capitalized(word: string): string {
+  return word.charAt(0).toUpperCase() + word.slice(1);
+}
+
+const problemModels = new Map<string, Model>();
+
+/**
+ * The model of a problem document with one of these errors. It repeats the fields of `Problem`, because few generators
+ * of clients can narrow them in an `allOf`.
+ */
+function problemModel(status: number, codes: readonly ErrorCode[]): Model {
+  const name = `${problemName(codes)}Problem`;
+  let model = problemModels.get(name);
+  if (model === undefined) {
+    const { errors, ...others } = PROBLEM_FIELDS;
+    const fields: Readonly<Record<string, Schema>> = {
+      ...others,
+      status: { type: 'integer', const: status, description: 'The HTTP status code.' },
+      code: { type: 'string', enum: codes, description: 'A stable, machine-readable error code.' },
+      ...(status === 400 && { errors }),
+    };
+    model = viewModel(name, `An error with status ${status}.`, fields);
+    problemModels.set(name, model);
+  }
+  return model;
+}
 
 /** @param content by media type; omitted for a response without a body */
 export function response(
@@ -119,8 +170,10 @@ export function response(
   headers: Readonly<Record<string, HeaderSpec>> = {},
   content?: Readonly<Record<string, object>>,
 ): object {
-  const common = Object.keys(COMMON_HEADERS).map((name) => [name, { $ref: `#/components/headers/${name}` }] as const);
-  return { description, headers: { ...Object.fromEntries(common), ...headers }, ...(content && { content }) };
+  const all = Object.entries({ ...COMMON_HEADERS, ...headers }).map(([name, spec]) => {
+    return [name, SHARED_HEADERS[name] === spec ? { $ref: `#/components/headers/${name}` } : spec] as const;
+  });
+  return { description, headers: Object.fromEntries(all), ...(content && { content }) };
 }
 
 /**
@@ -132,8 +185,7 @@ export function problemResponse(
   codes: readonly ErrorCode[],
   details: Readonly<Partial<Record<ErrorCode, string>>> = {},
 ): object {
-  const properties = { status: { const: status }, code: { enum: codes } };
-  const schema = { allOf: [PROBLEM, { properties, ...(status === 400 && { required: ['errors'] }) }] };
+  const schema = problemModel(status, codes);
   const descriptions = codes.map((code) => `\`${code}\`: ${PROBLEMS[code].title}. ${details[code] ?? ''}`.trim());
   const examples = codes.map((code) => {
     return [code, { summary: PROBLEMS[code].title, value: exampleProblem(code, details[code]) }] as const;
@@ -145,7 +197,7 @@ export function problemResponse(
 
 /** Responses to requests that match no route. */
 export const ROUTER_RESPONSES: Readonly<Record<string, object>> = {
-  UnknownPath: problemResponse(404, ['not_found']),
-  UnknownMethod: problemResponse(405, ['method_not_allowed']),
+  NotFound: problemResponse(404, ['not_found']),
+  MethodNotAllowed: problemResponse(405, ['method_not_allowed']),
   Options: response('The methods that this path supports.', { Allow: ALLOW }),
 };

@@ -1,6 +1,6 @@
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
-/** A JSON Schema (2020-12), in which a model may take the place of any schema. */
+/** A JSON Schema (2020-12), in which a model may take the place of any schema, and of the URI of a `$ref`. */
 export type Schema = Model | JsonSchema;
 
 /** A named schema. It appears once in the document, under `components.schemas`. */
@@ -25,13 +25,20 @@ export function viewModel<View extends object>(
   return new Model(name, { type: 'object', description, properties, required });
 }
 
+/** The model of an enumeration that is used more than once: client libraries have one type for it. */
+export function enumModel(name: string, description: string, values: readonly string[]): Model {
+  return new Model(name, { type: 'string', enum: values, description });
+}
+
+/** A reference to a model that another context describes. */
+export function foreignModel(name: string, example: unknown): JsonSchema {
+  return { $ref: `#/components/schemas/${name}`, examples: [example] };
+}
+
 /** The same schema, which also allows null. */
-export function nullable({ type, enum: values, ...schema }: JsonSchema): JsonSchema {
-  return {
-    ...schema,
-    type: [type, 'null'].flat(),
-    ...(Array.isArray(values) && { enum: [...(values as unknown[]), null] }),
-  };
+export function nullable({ $ref, type, ...schema }: JsonSchema): JsonSchema {
+  const allowed = $ref === undefined ? { type: [type, 'null'] } : { anyOf: [$ref, { type: 'null' }] };
+  return { ...schema, ...allowed };
 }
 
 /** A timestamp: ISO 8601, UTC, in milliseconds. */
@@ -47,9 +54,11 @@ export function idOf(prefix: string, description: string) {
 /** A value that conforms to a schema, built from the examples in it. */
 export function exampleOf(schema: Schema): unknown {
   if (schema instanceof Model) return exampleOf(schema.schema);
-  const { examples, enum: values, type, items, properties, required } = schema;
+  const { $ref, anyOf, examples, enum: values, type, items, properties, required } = schema;
   const [first] = (examples ?? values ?? []) as unknown[];
   if (first !== undefined) return first;
+  const [model] = [$ref ?? anyOf].flat();
+  if (model instanceof Model) return exampleOf(model);
   if ('const' in schema) return schema.const;
   if ([type].flat()[0] === 'array') return items === undefined ? [] : [exampleOf(items as Schema)];
   const fields = Object.entries((properties ?? {}) as Record<string, Schema>);
@@ -71,6 +80,8 @@ export class ModelRegistry {
     if (value instanceof Model) return this.reference(value);
     if (Array.isArray(value)) return value.map((item) => this.resolve(item));
     if (typeof value !== 'object' || value === null) return value;
+    const { $ref, ...keywords } = value as JsonSchema;
+    if ($ref instanceof Model) return { ...this.reference($ref), ...(this.resolve(keywords) as object) };
     return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, this.resolve(item)]));
   }
 

@@ -48,6 +48,7 @@ export class DocsController {
   @Page('docs', {
     id: 'readDocs',
     summary: 'Get the interactive documentation',
+    description: 'Returns Swagger UI with this document.',
     response: 'A page to browse this document and send requests.',
   })
   docs(@Res({ passthrough: true }) reply: FastifyReply): string {
@@ -66,6 +67,7 @@ export class DocsController {
   @Page('assets/:file', {
     id: 'getAsset',
     summary: 'Get a static file',
+    description: 'Returns a style sheet, script or image of the pages.',
     path: { file: { type: 'string', description: 'The name of the file.', enum: [...ASSETS.keys()] } },
     response: 'The file.',
     mediaTypes: [...new Set([...ASSETS.values()].map(({ mediaType }) => mediaType))],

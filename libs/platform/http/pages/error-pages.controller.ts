@@ -13,7 +13,12 @@ const CODES = (Object.keys(PROBLEMS) as ErrorCode[]).sort((a, b) => PROBLEMS[a].
 @Public()
 @Controller('errors')
 export class ErrorPagesController {
-  @Page('', { id: 'listErrors', summary: 'List all errors', response: 'A page that lists all error codes.' })
+  @Page('', {
+    id: 'listErrors',
+    summary: 'List all errors',
+    description: 'Returns a page for people. `ErrorCode` lists the codes for programs.',
+    response: 'A page that lists all error codes.',
+  })
   list(@Res({ passthrough: true }) reply: FastifyReply): string {
     const rows = CODES.map((code) => {
       const { status, title } = PROBLEMS[code];
@@ -41,6 +46,7 @@ ${rows.join('\n')}
   @Page(':code', {
     id: 'explainError',
     summary: 'Get the explanation of an error',
+    description: 'The `type` of each error leads here.',
     path: { code: { type: 'string', description: 'The error code.', examples: ['validation_failed'] } },
     response: 'A page that explains the cause of the error and how to fix it.',
     errors: ['not_found'],

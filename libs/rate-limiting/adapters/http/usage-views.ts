@@ -1,6 +1,6 @@
 import type { Limits } from '#accounts/index.js';
 import type { Backlog, MessageUsage, Storage } from '#messages/index.js';
-import { nullable, time, viewModel } from '#platform/http/openapi/schema.js';
+import { foreignModel, nullable, time, viewModel } from '#platform/http/openapi/schema.js';
 import type { Simulation } from '../../domain/simulate.js';
 import type { WindowName } from '../../domain/windows.js';
 
@@ -13,16 +13,21 @@ interface WindowView {
 
 export interface UsageView extends Readonly<Record<WindowName, WindowView>>, MessageUsage {}
 
+export interface SimulatedRequest {
+  readonly at: number;
+  readonly admitted: boolean;
+}
+
 export interface SimulationView extends Simulation {
   readonly limits: Limits;
-  readonly requests?: readonly { readonly at: number; readonly admitted: boolean }[];
+  readonly requests?: readonly SimulatedRequest[];
 }
 
 const COUNT = { type: 'integer', minimum: 0 };
 const AT = { ...COUNT, description: 'Milliseconds since the start.' };
 
 const WINDOW = viewModel<WindowView>(
-  'Window',
+  'UsageWindow',
   'A rate limit window. It starts with the first request that it counts.',
   {
     limit: { ...COUNT, examples: [60] },
@@ -32,7 +37,7 @@ const WINDOW = viewModel<WindowView>(
   },
 );
 
-const BACKLOG = viewModel<Backlog>('Backlog', 'The progress of the messages of the account.', {
+const BACKLOG = viewModel<Backlog>('QueueBacklog', 'The progress of the messages of the account.', {
   queued: {
     ...COUNT,
     description: 'Messages that are due and wait for a worker. 10,000 means 10,000 or more.',
@@ -47,7 +52,7 @@ const BACKLOG = viewModel<Backlog>('Backlog', 'The progress of the messages of t
   },
 });
 
-const STORAGE = viewModel<Storage>('Storage', 'The storage used by the messages of the account.', {
+const STORAGE = viewModel<Storage>('StoredBytes', 'The storage used by the messages of the account.', {
   limitBytes: nullable({
     ...COUNT,
     description: 'The storage limit. Null if there is none.',
@@ -67,6 +72,11 @@ export const USAGE = viewModel<UsageView>('Usage', 'The rate limit windows, back
   storage: STORAGE,
 });
 
+const SIMULATED_REQUEST = viewModel<SimulatedRequest>('SimulatedRequest', 'The result of one request.', {
+  at: { ...AT, examples: [0] },
+  admitted: { type: 'boolean', examples: [true] },
+});
+
 export const SIMULATION = viewModel<Required<SimulationView>>(
   'Simulation',
   'The result of a simulation.',
@@ -74,20 +84,11 @@ export const SIMULATION = viewModel<Required<SimulationView>>(
     admitted: { ...COUNT, examples: [180] },
     refused: { ...COUNT, examples: [30] },
     firstRefusedAt: nullable({ ...AT, examples: [51_428] }),
-    limits: {
-      type: 'object',
-      description: 'The limits of the account.',
-      properties: { perMinute: { ...COUNT, examples: [60] }, perDay: { ...COUNT, examples: [1_000] } },
-      required: ['perMinute', 'perDay'],
-    },
+    limits: foreignModel('Limits', { perMinute: 60, perDay: 1_000 }),
     requests: {
       type: 'array',
       description: 'The result of each of the `requests`, ordered by time.',
-      items: {
-        type: 'object',
-        properties: { at: { ...AT, examples: [0] }, admitted: { type: 'boolean', examples: [true] } },
-        required: ['at', 'admitted'],
-      },
+      items: SIMULATED_REQUEST,
     },
   },
   ['requests'],

@@ -13,11 +13,12 @@ import { GetMessageUsage } from '#messages/index.js';
 import { Scoped } from '#platform/http/access.js';
 import { CurrentCaller, type Caller } from '#platform/http/caller.js';
 import { JsonBody } from '#platform/http/json-body.js';
-import { Field, Operation, Section } from '#platform/http/openapi/operation.js';
+import { Field, Forms, Operation, Section } from '#platform/http/openapi/operation.js';
+import { Model } from '#platform/http/openapi/schema.js';
 import { PlanThrottlerStorage } from '../../plan-throttler-storage.js';
 import { simulate, simulateSteady } from '../../domain/simulate.js';
 import { WINDOW_MS, type WindowName } from '../../domain/windows.js';
-import { SIMULATION, USAGE, type SimulationView, type UsageView } from './usage-views.js';
+import { SIMULATION, USAGE, type SimulatedRequest, type SimulationView, type UsageView } from './usage-views.js';
 
 const MAX_REQUESTS = 10_000;
 const MAX_MINUTES = 2 * 24 * 60;
@@ -30,11 +31,11 @@ class RequestTimes implements ValidatorConstraintInterface {
     type: 'array',
     minItems: 1,
     maxItems: MAX_REQUESTS,
-    items: {
+    items: new Model('ScheduledRequest', {
       type: 'object',
       properties: { at: { type: 'integer', minimum: 0, maximum: MAX_AT_MS } },
       required: ['at'],
-    },
+    }),
   };
 
   validate(value: unknown): boolean {
@@ -54,6 +55,7 @@ class RequestTimes implements ValidatorConstraintInterface {
   }
 }
 
+@Forms({ SimulateScheduleBody: ['requests'], SimulateSteadyRateBody: ['perMinute', 'minutes'] })
 class SimulateBody {
   @Field({
     description: 'The time of each request, in milliseconds since the start, in any order.',
@@ -124,7 +126,7 @@ export class UsageController {
     const { requests, perMinute, minutes } = body;
     const { limits } = await this.storage.usage(accountId);
     if (requests) {
-      const verdicts: { at: number; admitted: boolean }[] = [];
+      const verdicts: SimulatedRequest[] = [];
       const times = requests.map(({ at }) => at).sort((a, b) => a - b);
       const result = simulate(times, limits, (at, admitted) => verdicts.push({ at, admitted }));
       return { ...result, limits, requests: verdicts };

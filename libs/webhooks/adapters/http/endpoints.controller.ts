@@ -44,6 +44,7 @@ const URL_FIELD = {
     'private addresses are never sent.',
   examples: ['https://example.com/hooks'],
   maxLength: MAX_URL_LENGTH,
+  pattern: '^[Hh][Tt][Tt][Pp][Ss]?:[^\\s#]+$',
 };
 
 class EndpointSettings {
@@ -51,6 +52,7 @@ class EndpointSettings {
     description: `What it is for: at most ${MAX_DESCRIPTION_LENGTH} characters.`,
     examples: ['orders'],
     maxLength: MAX_DESCRIPTION_LENGTH,
+    pattern: '^[^\\u0000]*$',
   })
   @IsOptional()
   @IsString({ message: 'description must be a string.' })
@@ -132,7 +134,11 @@ export class EndpointsController {
     description:
       'Messages that are accepted from now on are also posted to this URL, if the account delivers by webhooks. An ' +
       `account can have at most ${MAX_ENDPOINTS} endpoints.`,
-    response: { description: 'The endpoint. Its secret is shown only once.', body: ISSUED_ENDPOINT },
+    response: {
+      description: 'The endpoint. Its secret is shown only once.',
+      body: ISSUED_ENDPOINT,
+      links: ['getEndpoint', 'changeEndpoint', 'deleteEndpoint', 'rotateSecret', 'testEndpoint', 'replayEndpoint'],
+    },
     errors: ['too_many_endpoints', 'webhooks_disabled'],
   })
   async create(
@@ -171,6 +177,7 @@ export class EndpointsController {
   @Operation({
     id: 'getEndpoint',
     summary: 'Get an endpoint',
+    description: 'Returns the endpoint without its secret, and why it is disabled if it is.',
     path: { id: ENDPOINT_ID },
     response: { description: 'The endpoint, without its secret.', body: ENDPOINT },
     errors: ['endpoint_not_found', 'webhooks_disabled'],

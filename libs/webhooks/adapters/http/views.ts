@@ -1,5 +1,5 @@
 import { pageModel } from '#platform/http/paging.js';
-import { idOf, nullable, time, viewModel } from '#platform/http/openapi/schema.js';
+import { enumModel, idOf, nullable, time, viewModel } from '#platform/http/openapi/schema.js';
 import type { IssuedEndpoint } from '../../application/create-endpoint.js';
 import type { TestResult } from '../../application/test-endpoint.js';
 import { DISABLED_REASONS, MAX_RATE_LIMIT, type Endpoint } from '../../domain/endpoint.js';
@@ -22,6 +22,12 @@ const SECRET_FIELD = {
   examples: ['whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo='],
 };
 
+const DISABLED_REASON = enumModel(
+  'DisabledReason',
+  '`by_account`: with `enabled`. `gone`: it answered 410. `failing`: for days, every attempt has failed.',
+  DISABLED_REASONS,
+);
+
 const ENDPOINT_FIELDS = {
   id: ENDPOINT_ID,
   url: { type: 'string', description: 'Where messages are posted.', examples: ['https://example.com/hooks'] },
@@ -37,11 +43,8 @@ const ENDPOINT_FIELDS = {
   createdAt: time('When the endpoint was created.'),
   disabledAt: nullable({ ...time('When it was disabled. Null while it is enabled.'), examples: [null] }),
   disabledReason: nullable({
-    type: 'string',
-    enum: DISABLED_REASONS,
-    description:
-      '`by_account`: with `enabled`. `gone`: it answered 410. `failing`: for days, every attempt has failed. Null while ' +
-      'it is enabled.',
+    $ref: DISABLED_REASON,
+    description: 'Why it was disabled. Null while it is enabled.',
     examples: [null],
   }),
   failingSince: nullable({

@@ -2,7 +2,7 @@ import { exampleOf, idOf, Model, time } from '#platform/http/openapi/schema.js';
 
 const EXAMPLE_TIME = '2026-11-21T09:30:00.123Z';
 
-const MESSAGE_WEBHOOK = new Model('MessageWebhook', {
+export const MESSAGE_WEBHOOK = new Model('MessageWebhook', {
   type: 'object',
   description: 'A message, as an endpoint gets it.',
   properties: {
@@ -52,7 +52,8 @@ export const WEBHOOKS = {
       ],
       requestBody: {
         required: true,
-        content: { 'application/json': { schema: MESSAGE_WEBHOOK, example: exampleOf(MESSAGE_WEBHOOK) } },
+        // Not a reference: oapi-codegen leaves out models that only webhooks refer to.
+        content: { 'application/json': { schema: MESSAGE_WEBHOOK.schema, example: exampleOf(MESSAGE_WEBHOOK) } },
       },
       responses: {
         '2XX': { description: 'The endpoint has the message.' },

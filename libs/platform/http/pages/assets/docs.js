@@ -10,12 +10,11 @@ function withHeadersOnce(text) {
   const document = JSON.parse(text);
   const operations = Object.values(document.paths).flatMap((path) => Object.values(path));
   const responses = [document.components, ...operations].flatMap((owner) => Object.values(owner.responses));
-  for (const { headers = {} } of responses) {
-    for (const name of Object.keys(document.components.headers)) delete headers[name];
-  }
-  const list = Object.entries(document.components.headers).map(
-    ([name, { description }]) => `- \`${name}\`: ${description}`,
-  );
+  const common = Object.entries(document.components.headers).filter(([name]) => {
+    return responses.every(({ $ref, headers }) => $ref || name in headers);
+  });
+  for (const { headers = {} } of responses) for (const [name] of common) delete headers[name];
+  const list = common.map(([name, { description }]) => `- \`${name}\`: ${description}`);
   document.info.description += `\n\n## Headers of every response\n\n${list.join('\n')}`;
   return JSON.stringify(document);
 }
