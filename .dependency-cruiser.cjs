@@ -5,7 +5,7 @@ const SPEC = '\\.spec\\.ts$';
 /** What is used without being imported: processes, commands, static files, and what a context publishes. */
 const ENTRY_POINTS = [
   '^apps/[^/]+/main\\.ts$',
-  '^apps/cli/[^/]+\\.ts$',
+  '^apps/cli/health\\.ts$',
   '^apps/dev/start\\.mjs$',
   '^libs/platform/http/pages/assets/',
   '^examples/(bare|redis)-worker/',
