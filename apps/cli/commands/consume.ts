@@ -50,6 +50,9 @@ export function addConsume(program: Command, context: Context): void {
   );
 }
 
+/** How long a command that is interrupted has to end. */
+const GRACE_MS = 5_000;
+
 /** @returns null if the command succeeded, else the reason */
 function run(command: string, message: HeldMessage, output: Output, signal: AbortSignal): Promise<string | null> {
   const child = spawn(command, {
@@ -65,8 +68,12 @@ function run(command: string, message: HeldMessage, output: Output, signal: Abor
       SLUICE_ATTEMPT: String(message.attempt),
     },
   });
+  let insist: NodeJS.Timeout | undefined;
   const end = () => {
-    endGroup(child);
+    endGroup(child, 'SIGTERM');
+    insist = setTimeout(() => {
+      endGroup(child, 'SIGKILL');
+    }, GRACE_MS);
   };
   signal.addEventListener('abort', end, { once: true });
   return new Promise((resolve) => {
@@ -75,6 +82,7 @@ function run(command: string, message: HeldMessage, output: Output, signal: Abor
     });
     child.once('close', (code, by) => {
       signal.removeEventListener('abort', end);
+      clearTimeout(insist);
       resolve(code === 0 ? null : by === null ? `exit code ${code ?? 0}` : `ended by ${by}`);
     });
     // A command need not read its input.
@@ -82,10 +90,10 @@ function run(command: string, message: HeldMessage, output: Output, signal: Abor
   });
 }
 
-function endGroup({ pid }: ChildProcess): void {
+function endGroup({ pid }: ChildProcess, signal: NodeJS.Signals): void {
   if (pid === undefined) return;
   try {
-    process.kill(-pid, 'SIGTERM');
+    process.kill(-pid, signal);
   } catch {
     // It has ended already.
   }

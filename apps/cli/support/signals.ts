@@ -7,9 +7,9 @@ const SAME_SIGNAL_MS = 500;
 export function onStop(listener: () => void): () => void {
   let last = -Infinity;
   const onSignal = () => {
-    const isSame = performance.now() - last < SAME_SIGNAL_MS;
+    if (performance.now() - last < SAME_SIGNAL_MS) return;
     last = performance.now();
-    if (!isSame) listener();
+    listener();
   };
   process.on('SIGINT', onSignal).on('SIGTERM', onSignal);
   return () => process.off('SIGINT', onSignal).off('SIGTERM', onSignal);
