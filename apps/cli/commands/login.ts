@@ -61,6 +61,7 @@ async function logIn(isOperator: boolean, context: Context): Promise<void> {
   const sluice = context.clientWith(apiKey);
   const account = isOperator ? await checkOperator(sluice) : await checkKey(sluice);
   credentials.save(baseUrl, isOperator ? { operatorKey: apiKey } : { apiKey });
+  credentials.select(baseUrl);
   output.result({ baseUrl, account }, () => `Logged in to ${baseUrl}${account === null ? '' : ` as ${account.name}`}.`);
 }
 

@@ -43,6 +43,9 @@ export function addSend(program: Command, context: Context): void {
     .option('--state <path>', 'keep the progress in this file, so that a run from standard input can be continued')
     .option('--restart', 'forget an interrupted run and start with the first line')
     .action(async (message: string | undefined, options: Options) => {
+      if (options.batch === true && options.idempotencyKey !== undefined) {
+        command.error('error: --batch makes idempotency keys of its own: leave out --idempotency-key');
+      }
       if (options.batch === true) return sendBatch(message, options, context);
       const batchOnly = BATCH_OPTIONS.find((name) => options[name] !== undefined);
       if (batchOnly !== undefined) command.error(`error: this option needs --batch: ${batchOnly}`);

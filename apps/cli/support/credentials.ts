@@ -30,16 +30,24 @@ export class CredentialsFile {
     return this.read().services[baseUrl] ?? {};
   }
 
-  /** Adds to what is kept for a service, and makes it the current one. */
+  /** Adds to what is kept for a service. */
   save(baseUrl: string, entry: Entry): void {
-    const { services } = this.read();
-    this.write({ current: baseUrl, services: { ...services, [baseUrl]: { ...services[baseUrl], ...entry } } });
+    const { services, ...rest } = this.read();
+    this.write({ ...rest, services: { ...services, [baseUrl]: { ...services[baseUrl], ...entry } } });
   }
 
-  /** Removes the keys for a service. @returns whether there were any */
+  /** Makes a service the current one. */
+  select(baseUrl: string): void {
+    this.write({ ...this.read(), current: baseUrl });
+  }
+
+  /** Removes what is kept for a service. @returns whether there were keys */
   forget(baseUrl: string): boolean {
-    const { [baseUrl]: removed, ...services } = this.read().services;
-    if (removed !== undefined) this.write({ services });
+    const { current, services } = this.read();
+    const { [baseUrl]: removed, ...others } = services;
+    if (removed !== undefined) {
+      this.write({ ...(current !== undefined && current !== baseUrl && { current }), services: others });
+    }
     return removed?.apiKey !== undefined || removed?.operatorKey !== undefined;
   }
 
