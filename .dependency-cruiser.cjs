@@ -118,6 +118,13 @@ module.exports = {
       to: { path: GUARDS },
     },
     {
+      name: 'commands-use-the-client',
+      severity: 'error',
+      comment: 'There is one client of the API. Only the commands that check the guarantees load parts of the service.',
+      from: { path: '^apps/cli/(batch|commands|support)/', pathNot: SPEC },
+      to: { path: '^libs/(?!client/)' },
+    },
+    {
       name: 'bullmq-stays-in-its-adapter',
       severity: 'error',
       comment:

@@ -98,6 +98,8 @@ handlers-are-registered-in-one-place: a handler in another file of the worker
   apps/worker/with-handler.ts  import '../../examples/post/post.js';
 opentelemetry-stays-in-tracing: a tracer in an adapter
   libs/messages/adapters/http/with-tracer.ts  import { trace } from '@opentelemetry/api'; trace.getTracer('');
+commands-use-the-client: a command that logs as the service does
+  apps/cli/commands/planted.ts  import '#platform/logging.js';
 prom-client-stays-in-one-file: a counter of its own in an adapter
   libs/messages/adapters/http/with-counter.ts  import { Counter } from 'prom-client'; new Counter({});
 production-knows-no-test 3: a test builder, a benchmark and a spec that production code imports
