@@ -25,9 +25,11 @@ export async function consume(
   const stop = new AbortController();
   const kill = new AbortController();
   const running = new Set<Promise<void>>();
+  let isInterrupted = false;
   const ignoreSignals = onStop(() => {
-    if (stop.signal.aborted) kill.abort();
+    if (isInterrupted) kill.abort();
     else if (running.size > 0) output.note('Finishing what has begun. Press Ctrl-C again to end it at once.');
+    isInterrupted = true;
     stop.abort();
   });
   const messages = sluice.consume({
