@@ -5,7 +5,7 @@ const SPEC = '\\.spec\\.ts$';
 /** What is used without being imported: processes, commands, static files, and what a context publishes. */
 const ENTRY_POINTS = [
   '^apps/[^/]+/main\\.ts$',
-  '^apps/cli/[^/]+\\.ts$',
+  '^apps/cli/health\\.ts$',
   '^apps/dev/start\\.mjs$',
   '^libs/platform/http/pages/assets/',
   '^examples/(bare|redis)-worker/',
@@ -66,6 +66,13 @@ module.exports = {
       to: { path: CONTEXT },
     },
     {
+      name: 'client-imports-nothing',
+      severity: 'error',
+      comment: 'It is a package of its own, without dependencies, that also runs in browsers.',
+      from: { path: '^libs/client/', pathNot: SPEC },
+      to: { pathNot: '^libs/client/' },
+    },
+    {
       name: 'contexts-meet-at-index',
       severity: 'error',
       comment: 'What a context does not publish in its index.ts may change at any time.',
@@ -109,6 +116,13 @@ module.exports = {
       comment: 'Access is decided at the HTTP edge, which no other process has.',
       from: { path: '^apps/', pathNot: '^apps/api/' },
       to: { path: GUARDS },
+    },
+    {
+      name: 'commands-use-the-client',
+      severity: 'error',
+      comment: 'There is one client of the API. Only the commands that check the guarantees load parts of the service.',
+      from: { path: '^apps/cli/(batch|commands|support)/', pathNot: SPEC },
+      to: { path: '^libs/(?!client/)' },
     },
     {
       name: 'bullmq-stays-in-its-adapter',

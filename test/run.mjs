@@ -5,6 +5,7 @@ const LONG = [
   'test/architecture/style\\.',
   'test/bench/',
   'test/clients/',
+  'test/client/many-faults\\.',
   'test/container/',
   'test/docs/serving-pages\\.',
   'test/faults/(bad-handlers|clocks|consumer|database-away|foreign-worker|killed|poison|program-killed)\\.',

@@ -10,25 +10,22 @@ import { UsageError } from '#platform/usage-error.js';
 import { startTools } from '../context.js';
 import { runningUrl } from '../dev/embedded-postgres/embedded-postgres.js';
 
-/**
- * `npm run census`: counts stray messages in the database of DATABASE_URL or of a running `npm start`. Exits with 0 when
- * there are none, else with 1.
- */
-try {
-  // Settings require a pepper, but no caller is authenticated here.
-  const env = { API_KEY_PEPPER: '-'.repeat(32), ...process.env, DATABASE_URL: await databaseUrl() };
-  const settings = readSettings(env);
-  const tools = await startTools(settings, createLogger('silent', 'census'), MessagesModule.forTools(settings));
-  const current = await tools.get(CurrentQueue).dataSet();
-  if (current !== null && current !== (await tools.get(QueueContents).identity()).dataSet)
-    throw new UsageError('REDIS_URL is not that of the processes: their messages have no jobs in this queue.');
-  const count = await tools.get(StrayMessages).count();
-  await tools.close();
-  console.log(`${count} messages are queued or processing without an outbox entry, a live job or an unexpired claim.`);
-  process.exitCode = count === 0 ? 0 : 1;
-} catch (error) {
-  console.error(startErrorMessage(error));
-  process.exitCode = 1;
+/** Counts stray messages in the database of DATABASE_URL or of a running `npm start`. */
+export async function census(): Promise<number> {
+  try {
+    // Settings require a pepper, but no caller is authenticated here.
+    const env = { API_KEY_PEPPER: '-'.repeat(32), ...process.env, DATABASE_URL: await databaseUrl() };
+    const settings = readSettings(env);
+    const tools = await startTools(settings, createLogger('silent', 'census'), MessagesModule.forTools(settings));
+    const current = await tools.get(CurrentQueue).dataSet();
+    if (current !== null && current !== (await tools.get(QueueContents).identity()).dataSet)
+      throw new UsageError('REDIS_URL is not that of the processes: their messages have no jobs in this queue.');
+    const count = await tools.get(StrayMessages).count();
+    await tools.close();
+    return count;
+  } catch (error) {
+    throw new Error(startErrorMessage(error), { cause: error });
+  }
 }
 
 async function databaseUrl(): Promise<string> {

@@ -55,6 +55,8 @@ application-imports-only-inwards 5: a framework, the type of a database driver, 
   libs/messages/application/planted.ts  import { Injectable } from '@nestjs/common'; Injectable(); import type { Pool } from 'pg';
     import '#platform/planted-settings.js'; import '../adapters/http/messages.controller.js'; import '../index.js'; export let pool: Pool;
   libs/platform/planted-settings.ts
+client-imports-nothing 3: a package, a Node module and the kernel in the client
+  libs/client/planted.ts  import 'lru-cache'; import 'node:crypto'; import '#kernel/ids.js';
 kernel-imports-nothing 2: a package and platform in the kernel
   libs/kernel/planted.ts  import 'lru-cache'; import '#platform/planted-clock.js';
   libs/platform/planted-clock.ts
@@ -96,6 +98,8 @@ handlers-are-registered-in-one-place: a handler in another file of the worker
   apps/worker/with-handler.ts  import '../../examples/post/post.js';
 opentelemetry-stays-in-tracing: a tracer in an adapter
   libs/messages/adapters/http/with-tracer.ts  import { trace } from '@opentelemetry/api'; trace.getTracer('');
+commands-use-the-client: a command that logs as the service does
+  apps/cli/commands/planted.ts  import '#platform/logging.js';
 prom-client-stays-in-one-file: a counter of its own in an adapter
   libs/messages/adapters/http/with-counter.ts  import { Counter } from 'prom-client'; new Counter({});
 production-knows-no-test 3: a test builder, a benchmark and a spec that production code imports

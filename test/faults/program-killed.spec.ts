@@ -56,7 +56,9 @@ it(
     process.stdout.write(`${formatReport(report)}\n`);
     expect(report.guarantees.flatMap(({ violations }) => violations)).toEqual([]);
     const options = { cwd: ROOT, env: { ...process.env, ...env } };
-    expect(execFileSync(process.execPath, ['dist/apps/cli/census.js'], options).toString()).toContain('0 messages');
+    expect(execFileSync(process.execPath, ['dist/apps/cli/main.js', 'census'], options).toString()).toContain(
+      '0 messages',
+    );
 
     const family = program.family();
     program.signal('SIGINT');

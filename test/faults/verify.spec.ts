@@ -16,10 +16,11 @@ describe('npm run verify', () => {
   });
   afterAll(() => fleet.stop());
 
-  const verify = (ledger: string, ...args: string[]) => {
-    const env = { SLUICE_URL: fleet.api.url, SLUICE_KEY: fleet.account.key };
-    const all = ['--ledger', fleet.file(ledger), '--rate', '100', '--settle', '100', ...args];
-    return Program.run('dist/apps/cli/verify.js', env, process.execPath, all);
+  const verify = (ledger: string, ...args: string[]) => verifyWith(fleet.account.key, ledger, ...args);
+  const verifyWith = (key: string, ledger: string, ...args: string[]) => {
+    const env = { SLUICE_BASE_URL: fleet.api.url, SLUICE_API_KEY: key };
+    const all = ['verify', '--ledger', fleet.file(ledger), '--rate', '100', '--settle', '100', ...args];
+    return Program.run('dist/apps/cli/main.js', env, process.execPath, all);
   };
   const read = (ledger: string) => readFileSync(fleet.file(ledger), 'utf8');
 
@@ -44,7 +45,7 @@ describe('npm run verify', () => {
   });
 
   it('consumes what it sends, gives the account its mode of delivery back, and finds what nobody consumed', async () => {
-    const program = verify('pulled', '--messages', '400', '--consume', 'pull');
+    const program = verify('pulled', '--messages', '400', '--consume');
     expect(await program.ended(PATIENCE_MS)).toBe(0);
     expect(program.output).toMatch(/Every guarantee was kept\.\n$/);
     const [pulled] = await fleet.sql<{ count: number }>(
@@ -52,8 +53,7 @@ describe('npm run verify', () => {
     );
     expect(pulled?.count).toBeGreaterThan(300);
     expect((await fleet.client.ask(fleet.account)).body.delivery).toBe('handler');
-    expect(await verify('both', '--consume', 'pull', '--resume').ended(PATIENCE_MS)).toBe(2);
-    expect(await verify('unknown', '--consume', 'push').ended(PATIENCE_MS)).toBe(2);
+    expect(await verify('both', '--consume', '--resume').ended(PATIENCE_MS)).toBe(2);
   });
 
   const UNKNOWN = '{"n":0,"is":"sent","invalid":false}\n';
@@ -72,20 +72,25 @@ describe('npm run verify', () => {
     if (code !== 0) expect(read(name)).toBe(text);
   });
 
-  it('reports a scope that the key lacks', async () => {
+  it('reports a key that is unknown or lacks a scope', async () => {
+    const unknown = verifyWith('slc_wrong', 'unused');
+    expect(await unknown.ended(PATIENCE_MS)).toBe(2);
+    expect(unknown.output).toMatch(/does not know this API key/);
     const { key } = await fleet.client.createKey(fleet.account, { scopes: ['messages:send'] });
-    const program = verify('unused', '--key', key);
+    const program = verifyWith(key, 'unused');
     expect(await program.ended(PATIENCE_MS)).toBe(2);
-    expect(program.output).toBe('The key needs the scope messages:read, to list what is stored.\n');
+    expect(program.output).toBe('error: The key needs the scope messages:read, to list what is stored.\n');
   });
 
   it.each([
-    [['--duration', 'long'], /^--duration must be a whole number from 0 to 86400; it is "long"\.\n$/],
-    [['--url', 'nowhere'], /^--url must be a URL/],
+    [
+      ['--duration', 'long'],
+      /'--duration <seconds>' argument 'long' is invalid. It must be a whole number from 0 to 86400/,
+    ],
+    [['--url', 'nowhere'], /^error: --url must be a URL/],
     [['--url', 'http://127.0.0.1:1'], /cannot be reached/],
-    [['--key', 'slc_wrong'], /does not know this API key/],
     [['--ledger', '/nonexistent/ledger'], /ENOENT/],
-    [['--unknown'], /Unknown option '--unknown'/],
+    [['--unknown'], /unknown option '--unknown'/],
   ])('reports the error in %j', async (args, output) => {
     const program = verify('unused', ...args);
     expect(await program.ended(PATIENCE_MS)).toBe(2);

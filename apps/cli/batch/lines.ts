@@ -1,0 +1,86 @@
+import { CliError } from '../support/exit-codes.js';
+
+/** The largest message, in bytes of UTF-8. */
+const MAX_BYTES = 262_144;
+
+export interface Line {
+  /** From 1. */
+  readonly number: number;
+  readonly text: string;
+  /** The position after this line in the input, in bytes. */
+  readonly end: number;
+}
+
+/**
+ * The lines of UTF-8 text, one at a time: of an input of any length only a chunk and a line are in memory. Lines end with
+ * LF or CRLF; node:readline would also split a message at U+2028, and keep a line of any length.
+ * @throws CliError for a line that cannot be a message
+ */
+export async function* readLines(input: AsyncIterable<Buffer>): AsyncGenerator<Line> {
+  const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+  let number = 0;
+  let position = 0;
+  let rest: Buffer = Buffer.alloc(0);
+  const line = (bytes: Buffer, length: number): Line => {
+    number++;
+    position += length;
+    const content = bytes.at(-1) === 0x0d ? bytes.subarray(0, -1) : bytes;
+    if (content.length > MAX_BYTES) throw tooLong(number);
+    try {
+      return { number, text: decoder.decode(content), end: position };
+    } catch {
+      throw new CliError(`Line ${number} is not valid UTF-8.`);
+    }
+  };
+  for await (const chunk of input) {
+    let buffer = rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);
+    for (let end = buffer.indexOf(0x0a); end >= 0; end = buffer.indexOf(0x0a)) {
+      yield line(buffer.subarray(0, end), end + 1);
+      buffer = buffer.subarray(end + 1);
+    }
+    // The CR of a CRLF may come with the next chunk.
+    if (buffer.length > MAX_BYTES + 1) throw tooLong(number + 1);
+    rest = buffer;
+  }
+  if (rest.length > 0) yield line(rest, rest.length);
+}
+
+function tooLong(line: number): CliError {
+  return new CliError(`Line ${line} has more than ${MAX_BYTES} bytes.`);
+}
+
+/** Lines that are sent in one request. */
+export interface Chunk {
+  readonly firstLine: number;
+  readonly lastLine: number;
+  readonly messages: readonly string[];
+  readonly end: number;
+}
+
+/** The size of a request's body, of which the service accepts 1 MiB with JSON's escapes. */
+const MAX_CHUNK_BYTES = 900 * 1_024;
+
+/**
+ * Groups lines. Empty lines are left out: a message has at least one byte. Where a chunk ends depends only on its lines
+ * and `size`, so that a repetition sends the same requests.
+ */
+export async function* chunksOf(lines: AsyncIterable<Line>, size: number): AsyncGenerator<Chunk> {
+  let taken: Line[] = [];
+  let total = 0;
+  const chunk = (): Chunk => {
+    const [first, last] = [taken[0], taken.at(-1)];
+    const messages = taken.map(({ text }) => text);
+    return { firstLine: first?.number ?? 0, lastLine: last?.number ?? 0, messages, end: last?.end ?? 0 };
+  };
+  for await (const line of lines) {
+    if (line.text === '') continue;
+    const length = Buffer.byteLength(JSON.stringify(line.text)) + 16;
+    if (taken.length === size || (taken.length > 0 && total + length > MAX_CHUNK_BYTES)) {
+      yield chunk();
+      [taken, total] = [[], 0];
+    }
+    taken.push(line);
+    total += length;
+  }
+  if (taken.length > 0) yield chunk();
+}

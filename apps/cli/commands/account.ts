@@ -1,0 +1,55 @@
+import { Argument, type Command } from 'commander';
+import type { DeliveryMode, UsageWindow } from '#client/index.js';
+import { withExamples } from '../support/arguments.js';
+import type { Context } from '../support/context.js';
+import { bytes, count, duration, type Share } from '../support/output.js';
+
+const MODES = ['handler', 'webhooks', 'pull'] as const satisfies readonly DeliveryMode[];
+
+export function addAccount(program: Command, context: Context): void {
+  const usage = program
+    .command('usage')
+    .description('Show how much of the limits and the storage is used, and what waits')
+    .action(async () => {
+      const { output } = context;
+      const used = await context.sluice().account.usage();
+      const { minute, day, messages, storage } = used;
+      const oldest = messages.oldestQueuedAt;
+      output.result(used, () =>
+        output.fields({
+          Minute: windowField(minute),
+          Day: windowField(day),
+          Storage: storageField(storage.usedBytes, storage.limitBytes),
+          Queued: `${count(messages.queued)}${oldest === null ? '' : `, the oldest for ${duration(secondsSince(oldest))}`}`,
+          Scheduled: count(messages.scheduled),
+          Delivered: `${count(messages.deliveredPerMinute)} a minute`,
+        }),
+      );
+    });
+  withExamples(usage, 'sluice usage', 'sluice usage --json | jq .minute.remaining');
+
+  const delivery = program
+    .command('delivery')
+    .description('Show or choose how messages are delivered that are accepted from now on')
+    .addArgument(new Argument('[mode]').choices(MODES))
+    .action(async (mode: DeliveryMode | undefined) => {
+      const { account } = context.sluice();
+      const changed = mode === undefined ? await account.get() : await account.update({ delivery: mode });
+      context.output.result({ delivery: changed.delivery }, () => changed.delivery);
+    });
+  withExamples(delivery, 'sluice delivery', 'sluice delivery pull');
+}
+
+function windowField({ used, limit, resetsAt }: UsageWindow): Share {
+  const left = duration(Math.max(-secondsSince(resetsAt), 0));
+  return { share: used / Math.max(limit, 1), text: `${count(used)} of ${count(limit)}, resets in ${left}` };
+}
+
+function storageField(used: number, limit: number | null): Share {
+  if (limit === null) return { text: `${bytes(used)}, no limit` };
+  return { share: used / limit, text: `${bytes(used)} of ${bytes(limit)}` };
+}
+
+function secondsSince(at: string): number {
+  return (Date.now() - Date.parse(at)) / 1_000;
+}

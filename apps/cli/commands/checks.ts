@@ -1,0 +1,60 @@
+import type { Command } from 'commander';
+import { integer, withExamples } from '../support/arguments.js';
+import type { Context } from '../support/context.js';
+import { CliError, EXIT } from '../support/exit-codes.js';
+import type { VerifyOptions } from '../verify/verify.js';
+
+/** The commands that check the guarantees. What they need is loaded when they run: it is most of the service. */
+export function addChecks(program: Command, context: Context): void {
+  program
+    .command('census')
+    .description('Count the messages that nothing would deliver, in the database of DATABASE_URL or of npm start')
+    .action(async () => {
+      const { census } = await import('../census.js');
+      const strayMessages = await census();
+      context.output.result(
+        { strayMessages },
+        () =>
+          `${strayMessages} messages are queued or processing without an outbox entry, a live job or an unexpired claim.`,
+      );
+      process.exitCode = strayMessages === 0 ? EXIT.ok : EXIT.failed;
+    });
+
+  const verify = program
+    .command('verify')
+    .description('Send messages for a while, and compare the responses with what is stored and delivered')
+    .option('--url <url>', 'the service; repeat it for several addresses of one service', collect)
+    .option('--duration <seconds>', 'how long to send (30; with --resume 0)', integer(0, 86_400))
+    .option('--callers <n>', 'concurrent callers', integer(1, 1_024), 32)
+    .option('--rate <n>', 'requests a second, of all callers together', integer(1, 100_000), 500)
+    .option('--messages <n>', 'maximum number of messages', integer(1, 1_000_000), 50_000)
+    .option('--settle <seconds>', 'how long to wait for outstanding responses and deliveries', integer(0, 86_400), 120)
+    .option('--consume', 'pull the messages, instead of leaving them to workers; not with --resume')
+    .option('--ledger <file>', 'the file to record responses in (a new temporary file)')
+    .option('--resume', 'continue with the ledger of a killed run: repeat unknown outcomes, then compare')
+    .addHelpText('after', '\nExit codes: 0 every guarantee was kept, 1 one was broken, 2 the result is inconclusive.')
+    .action(async (options: Omit<VerifyOptions, 'urls' | 'apiKey'> & { url?: string[] }) => {
+      if (options.resume === true && options.ledger === undefined) {
+        verify.error('error: --resume requires --ledger, the file to continue with');
+      }
+      if (options.resume === true && options.consume === true) {
+        verify.error('error: --consume and --resume exclude each other: what was consumed before is not known');
+      }
+      const { output } = context;
+      const urls = options.url ?? [context.baseUrl];
+      const apiKey = context.apiKey;
+      const { verify: run } = await import('../verify/verify.js');
+      const { isKept, text, json } = await run({ ...options, urls, apiKey }, (line) => {
+        output.note(line);
+      }).catch((error: unknown) => {
+        throw new CliError(error instanceof Error ? error.message : String(error), EXIT.usage);
+      });
+      output.result(json, () => text);
+      process.exitCode = isKept ? EXIT.ok : EXIT.failed;
+    });
+  withExamples(verify, 'sluice verify --duration 60', 'sluice verify --resume --ledger run.ndjson');
+}
+
+function collect(value: string, previous: string[] = []): string[] {
+  return [...previous, value];
+}

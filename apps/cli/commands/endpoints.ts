@@ -1,0 +1,147 @@
+import type { Command } from 'commander';
+import type { Endpoint } from '#client/index.js';
+import { instant, integer, withExamples } from '../support/arguments.js';
+import type { Context } from '../support/context.js';
+import { CliError } from '../support/exit-codes.js';
+import { firstOf } from '../support/lists.js';
+import { count, time, type Column, type Output } from '../support/output.js';
+import { confirm } from '../support/prompts.js';
+
+const COLUMNS: readonly Column<Endpoint>[] = [
+  ['ID', ({ id }) => id],
+  [
+    'STATE',
+    ({ enabled, disabledReason }) => (enabled ? 'enabled' : `disabled (${disabledReason ?? ''})`),
+    ({ enabled }) => (enabled ? 'green' : 'red'),
+  ],
+  ['FAILING SINCE', ({ failingSince }) => time(failingSince)],
+  ['URL', ({ url }) => url],
+  ['DESCRIPTION', ({ description }) => description],
+];
+
+interface Settings {
+  readonly url?: string;
+  readonly description?: string;
+  readonly rateLimit?: number;
+  readonly enable?: true;
+  readonly disable?: true;
+}
+
+export function addEndpoints(program: Command, context: Context): void {
+  const endpoints = program.command('endpoints').description('Manage the endpoints to which your messages are posted');
+  const api = () => context.sluice().endpoints;
+
+  endpoints
+    .command('list')
+    .alias('ls')
+    .description('List endpoints, newest first')
+    .option('-n, --limit <n>', 'how many at most', integer(1, 1e9), 50)
+    .action(({ limit }: { limit: number }) =>
+      context.output.list(firstOf(api().list(), limit), COLUMNS, 'There are no endpoints.'),
+    );
+
+  const create = withSettings(endpoints.command('create').description('Create an endpoint'))
+    .argument('<url>', 'where messages are posted')
+    .action(async (url: string, settings: Settings) => {
+      const endpoint = await api().create({ ...changesOf(settings), url });
+      showSecret(context.output, endpoint, endpoint.id);
+    });
+  withExamples(create, "sluice endpoints create https://example.com/hooks --description 'orders'");
+
+  endpoints
+    .command('get')
+    .description('Show an endpoint')
+    .argument('<id>')
+    .action(async (id: string) => {
+      show(context.output, await api().get(id));
+    });
+
+  const update = withSettings(endpoints.command('update').description('Change an endpoint'))
+    .argument('<id>')
+    .option('--url <url>', 'where messages are posted')
+    .action(async (id: string, settings: Settings) => {
+      show(context.output, await api().update(id, changesOf(settings)));
+    });
+  withExamples(update, 'sluice endpoints update ep_01m7z3xhqzeywbegcvm7ee64q0 --enable');
+
+  endpoints
+    .command('delete')
+    .description('Delete an endpoint. What waits for it fails')
+    .argument('<id>')
+    .option('-y, --yes', 'do not ask')
+    .action(async (id: string, { yes }: { yes?: true }) => {
+      await confirm(`Delete ${id}?`, yes);
+      await api().delete(id);
+      context.output.result({ id, deleted: true }, () => `${id} is deleted.`);
+    });
+
+  endpoints
+    .command('rotate-secret')
+    .description('Replace the secret of an endpoint')
+    .argument('<id>')
+    .option('--grace <seconds>', 'how long the old one signs as well', integer(0, 2_592_000), 0)
+    .action(async (id: string, { grace }: { grace: number }) => {
+      showSecret(context.output, await api().rotateSecret(id, { graceSeconds: grace }), id);
+    });
+
+  endpoints
+    .command('test')
+    .description('Post a test to an endpoint and show its answer')
+    .argument('<id>')
+    .action(async (id: string) => {
+      const { output } = context;
+      const { status, durationMs, error, body } = await api().test(id);
+      output.result({ status, durationMs, error, body }, () =>
+        output.fields({ Status: status ?? error, Took: `${durationMs} ms`, Body: body }),
+      );
+      if (status === null || status < 200 || status > 299) throw new CliError('The endpoint did not accept the test.');
+    });
+
+  const replay = endpoints
+    .command('replay')
+    .description('Post what an endpoint has not got of a period')
+    .argument('<id>')
+    .requiredOption('--since <time>', 'messages that were created from this time on', instant)
+    .option('--until <time>', 'and before this time (now)', instant)
+    .action(async (id: string, { since, until }: { since: string; until?: string }) => {
+      const replayed = await api().replay(id, { since, ...(until !== undefined && { until }) });
+      context.output.result(replayed, () => `${count(replayed.count, 'message')} will be posted.`);
+    });
+  withExamples(replay, 'sluice endpoints replay ep_01m7z3xhqzeywbegcvm7ee64q0 --since 2026-11-21T09:00:00Z');
+}
+
+function withSettings(command: Command): Command {
+  return command
+    .option('--description <text>', 'what it is for')
+    .option('--rate-limit <n>', 'requests a second at most; 0 for no limit', integer(0, 10_000))
+    .option('--enable', 'give it new messages')
+    .option('--disable', 'give it no messages');
+}
+
+function changesOf({ url, description, rateLimit, enable, disable }: Settings) {
+  return {
+    ...(url !== undefined && { url }),
+    ...(description !== undefined && { description }),
+    ...(rateLimit !== undefined && { rateLimitPerSecond: rateLimit }),
+    ...((enable ?? disable) === true && { enabled: enable === true }),
+  };
+}
+
+function show(output: Output, endpoint: Endpoint): void {
+  output.result(endpoint, () =>
+    output.fields({
+      Id: endpoint.id,
+      Url: endpoint.url,
+      Description: endpoint.description,
+      Enabled: endpoint.enabled ? 'yes' : `no: ${endpoint.disabledReason ?? ''} since ${time(endpoint.disabledAt)}`,
+      'Failing since': time(endpoint.failingSince),
+      'Rate limit': endpoint.rateLimitPerSecond === 0 ? 'none' : `${endpoint.rateLimitPerSecond} a second`,
+      Created: time(endpoint.createdAt),
+    }),
+  );
+}
+
+function showSecret(output: Output, issued: { secret: string }, id: string): void {
+  output.result(issued, () => issued.secret);
+  if (!output.isJson) output.success(`${id}: this secret is shown only once.`);
+}

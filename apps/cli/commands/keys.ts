@@ -1,0 +1,83 @@
+import { Option, type Command } from 'commander';
+import type { ApiKey, NewApiKey, Scope } from '#client/index.js';
+import { instant, integer, withExamples } from '../support/arguments.js';
+import type { Context } from '../support/context.js';
+import { firstOf } from '../support/lists.js';
+import { time, type Column, type Output } from '../support/output.js';
+import { confirm } from '../support/prompts.js';
+
+const SCOPES = [
+  'messages:send',
+  'messages:read',
+  'messages:consume',
+  'account:manage',
+] as const satisfies readonly Scope[];
+
+export const KEY_COLUMNS: readonly Column<ApiKey>[] = [
+  ['ID', ({ id }) => id],
+  ['NAME', ({ name }) => name],
+  ['CREATED', ({ createdAt }) => time(createdAt)],
+  ['LAST USED', ({ lastUsedAt }) => time(lastUsedAt)],
+  ['EXPIRES', ({ expiresAt }) => time(expiresAt)],
+  ['SCOPES', ({ scopes }) => scopes.join(' ')],
+];
+
+export function addKeys(program: Command, context: Context): void {
+  const keys = program.command('keys').description('Manage the API keys of your account');
+
+  keys
+    .command('list')
+    .alias('ls')
+    .description('List keys, newest first')
+    .option('-n, --limit <n>', 'how many at most', integer(1, 1e9), 100)
+    .action(({ limit }: { limit: number }) =>
+      context.output.list(firstOf(context.sluice().account.keys.list(), limit), KEY_COLUMNS, 'There are no keys.'),
+    );
+
+  const create = keys
+    .command('create')
+    .description('Create a key, which is shown only once')
+    .argument('<name>', 'what it is for')
+    .addOption(new Option('--scope <scope...>', 'what it may do (all that your key may)').choices(SCOPES))
+    .option('--expires-at <time>', 'when it stops working', instant)
+    .action(async (name: string, { scope, expiresAt }: { scope?: Scope[]; expiresAt?: string }) => {
+      const key = await context.sluice().account.keys.create({
+        name,
+        ...(scope !== undefined && { scopes: scope }),
+        ...(expiresAt !== undefined && { expiresAt }),
+      });
+      show(context.output, key);
+    });
+  withExamples(
+    create,
+    'sluice keys create billing --scope messages:send',
+    'sluice keys create nightly --scope messages:send messages:read --expires-at 2030-01-01',
+  );
+
+  const rotate = keys
+    .command('rotate')
+    .description('Replace a key by a new one with the same name, scopes and expiry')
+    .argument('<id>')
+    .option('--grace <seconds>', 'how long the old one keeps working', integer(0, 2_592_000), 0)
+    .action(async (id: string, { grace }: { grace: number }) => {
+      show(context.output, await context.sluice().account.keys.rotate(id, { graceSeconds: grace }));
+    });
+  withExamples(rotate, 'sluice keys rotate key_01m7z2cmr5fqnagvh7x50s8g2g --grace 3600');
+
+  keys
+    .command('revoke')
+    .description('Revoke a key at once and for good')
+    .argument('<id>')
+    .option('-y, --yes', 'do not ask')
+    .action(async (id: string, { yes }: { yes?: true }) => {
+      await confirm(`Revoke ${id}?`, yes);
+      await context.sluice().account.keys.revoke(id);
+      context.output.result({ id, revoked: true }, () => `${id} is revoked.`);
+    });
+}
+
+/** The only place where a key is printed: into a pipe, nothing but the key. */
+function show(output: Output, key: NewApiKey): void {
+  output.result(key, () => key.key);
+  if (!output.isJson) output.success(`${key.id} (${key.name}): this key is shown only once.`);
+}

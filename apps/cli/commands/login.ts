@@ -1,0 +1,91 @@
+import type { Command } from 'commander';
+import { SluiceError, type Sluice } from '#client/index.js';
+import { withExamples } from '../support/arguments.js';
+import { variable, type Context } from '../support/context.js';
+import { CliError, EXIT } from '../support/exit-codes.js';
+import { askSecret, isInteractive } from '../support/prompts.js';
+
+export function addLogin(program: Command, context: Context): void {
+  const login = program
+    .command('login')
+    .description('Check an API key and keep it for the next commands')
+    .option('--operator', "log in with the operators' key")
+    .action((options: { operator?: true }) => logIn(options.operator === true, context));
+  withExamples(
+    login,
+    'sluice login',
+    'sluice login < .data/dev-key',
+    'sluice login --base-url https://sluice.example.com',
+  );
+  login.addHelpText(
+    'after',
+    '\nThe key is asked for, read from standard input, or taken from SLUICE_API_KEY (SLUICE_ADMIN_API_KEY with\n' +
+      '--operator). It is never an argument, because other users of the machine can see those.',
+  );
+
+  program
+    .command('logout')
+    .description('Forget the keys of a service. They stay valid: revoke them with sluice keys revoke')
+    .action(() => {
+      const { credentials, baseUrl, output } = context;
+      const forgotten = credentials.forget(baseUrl);
+      output.result({ baseUrl, loggedOut: forgotten }, () =>
+        forgotten ? `Logged out of ${baseUrl}.` : `You were not logged in to ${baseUrl}.`,
+      );
+    });
+
+  program
+    .command('whoami')
+    .description('Show the account of your API key')
+    .action(async () => {
+      const { output, baseUrl } = context;
+      const account = await context.sluice().account.get();
+      const key = context.keySource;
+      output.result({ baseUrl, key, account }, () =>
+        output.fields({
+          Account: `${account.name} (${account.id})`,
+          Plan: `${account.plan}: ${account.limits.perMinute} requests a minute, ${account.limits.perDay} a day`,
+          Delivery: account.delivery,
+          Service: baseUrl,
+          Key: `from ${key}`,
+        }),
+      );
+    });
+}
+
+async function logIn(isOperator: boolean, context: Context): Promise<void> {
+  const { baseUrl, credentials, output } = context;
+  const name = isOperator ? 'SLUICE_ADMIN_API_KEY' : 'SLUICE_API_KEY';
+  const apiKey = variable(name) ?? (await readKey(`${isOperator ? "Operators' key" : 'API key'} for ${baseUrl}`));
+  if (!/^[\x21-\x7e]+$/.test(apiKey)) throw new CliError('This is not a key: a key has only visible ASCII characters.');
+  const sluice = context.clientWith(apiKey);
+  const account = isOperator ? await checkOperator(sluice) : await checkKey(sluice);
+  credentials.save(baseUrl, isOperator ? { operatorKey: apiKey } : { apiKey });
+  credentials.select(baseUrl);
+  output.result({ baseUrl, account }, () => `Logged in to ${baseUrl}${account === null ? '' : ` as ${account.name}`}.`);
+}
+
+async function readKey(question: string): Promise<string> {
+  if (isInteractive()) return (await askSecret(question)).trim();
+  const chunks: Buffer[] = [];
+  for await (const chunk of process.stdin) chunks.push(chunk as Buffer);
+  const text = Buffer.concat(chunks).toString().trim();
+  if (text === '') throw new CliError('There is no key on standard input.', EXIT.usage);
+  return text;
+}
+
+/** @returns the account; null if the key is valid but may not see it */
+async function checkKey(sluice: Sluice): Promise<{ id: string; name: string } | null> {
+  try {
+    const { id, name } = await sluice.account.get();
+    return { id, name };
+  } catch (error) {
+    if (error instanceof SluiceError && error.code === 'insufficient_scope') return null;
+    throw error;
+  }
+}
+
+async function checkOperator(sluice: Sluice): Promise<null> {
+  await sluice.admin.bans.list({ limit: 1 }).page();
+  return null;
+}

@@ -1,0 +1,158 @@
+import type { Command } from 'commander';
+import { ConflictError, NotFoundError, type Attempt, type Message, type Sluice } from '#client/index.js';
+import { choice, instant, integer, withExamples } from '../support/arguments.js';
+import type { Context } from '../support/context.js';
+import { CliError } from '../support/exit-codes.js';
+import { firstOf } from '../support/lists.js';
+import { MESSAGE_COLUMNS, messageLine, STATUSES } from '../support/messages.js';
+import { count, time, type Column } from '../support/output.js';
+import { stopSignal } from '../support/signals.js';
+
+const ATTEMPT_COLUMNS: readonly Column<Attempt>[] = [
+  ['#', ({ number }) => String(number)],
+  ['OUTCOME', ({ outcome }) => outcome],
+  ['TARGET', ({ target }) => target],
+  ['STARTED', ({ startedAt }) => time(startedAt)],
+  ['MS', ({ durationMs }) => String(durationMs ?? '-')],
+  ['STATUS', ({ responseStatus }) => String(responseStatus ?? '-')],
+  ['ERROR', ({ error }) => error ?? ''],
+];
+
+export function addMessages(program: Command, context: Context): void {
+  const list = program
+    .command('list')
+    .alias('ls')
+    .description('List messages, newest first')
+    .addOption(choice('-s, --status <status>', 'only messages with this status', STATUSES))
+    .option('-e, --endpoint <id>', 'with --status failed, only messages that this endpoint has missed')
+    .option('-n, --limit <n>', 'how many at most', integer(1, 1e9), 20)
+    .action(async (options: { status?: Message['status']; endpoint?: string; limit: number }) => {
+      const { status, endpoint, limit } = options;
+      const messages = context.sluice().messages.list({ status, endpointId: endpoint, limit: Math.min(limit, 100) });
+      await context.output.list(firstOf(messages, limit), MESSAGE_COLUMNS, 'There are no such messages.');
+    });
+  withExamples(
+    list,
+    'sluice list',
+    'sluice list --status failed --limit 100',
+    "sluice list --json | jq -r '.[].message'",
+  );
+
+  const get = program
+    .command('get')
+    .description('Show a message')
+    .argument('<id>')
+    .action(async (id: string) => {
+      const { output } = context;
+      const message = await context.sluice().messages.get(id);
+      output.result(message, () =>
+        output.fields({
+          Id: message.id,
+          Status: message.status,
+          Created: time(message.createdAt),
+          Updated: time(message.updatedAt),
+          ...(message.deliverAt !== null && { 'Deliver at': time(message.deliverAt) }),
+          Delivery: message.delivery,
+          Attempts: message.attempts,
+          ...(message.failureReason !== null && { Failure: message.failureReason }),
+          Message: message.message,
+        }),
+      );
+    });
+  withExamples(get, 'sluice get msg_01m7z3xhqzeywbegcvm7ee64q0', 'sluice get msg_… --json | jq -r .message');
+
+  program
+    .command('attempts')
+    .description('List the attempts to deliver a message')
+    .argument('<id>')
+    .action(async (id: string) => {
+      const { output } = context;
+      const attempts = await context.sluice().messages.attempts(id);
+      output.result(attempts, () => output.table(attempts, ATTEMPT_COLUMNS));
+    });
+
+  const cancel = program
+    .command('cancel')
+    .description('Cancel queued messages')
+    .argument('<id...>')
+    .action((ids: string[]) => each(ids, context, (sluice, id) => sluice.messages.cancel(id)));
+  withExamples(cancel, 'sluice cancel msg_01m7z3xhqzeywbegcvm7ee64q0');
+
+  const retry = program
+    .command('retry')
+    .description('Queue failed messages again')
+    .argument('[id...]')
+    .option('--since <time>', 'all failed messages that were created from this time on', instant)
+    .option('--until <time>', 'and before this time (now)', instant)
+    .action(async (ids: string[], { since, until }: { since?: string; until?: string }) => {
+      if ((ids.length === 0) === (since === undefined)) retry.error('error: name ids, or a time with --since');
+      if (since === undefined) return each(ids, context, (sluice, id) => sluice.messages.retry(id));
+      const retried = await context.sluice().messages.retryAll({ since, until: until ?? new Date().toISOString() });
+      context.output.result(retried, () => `${count(retried.count, 'message')} queued again.`);
+      return undefined;
+    });
+  withExamples(
+    retry,
+    'sluice retry msg_01m7z3xhqzeywbegcvm7ee64q0',
+    'sluice list --status failed | cut -f1 | xargs sluice retry',
+    'sluice retry --since 2026-11-21T09:00:00Z',
+  );
+
+  const tail = program
+    .command('tail')
+    .description('Show each change of status as it happens, until Ctrl-C')
+    .addOption(choice('-s, --status <status>', 'only changes to this status', STATUSES))
+    .option('--after <event>', 'begin after the event with this id, of at most an hour ago (see --json)')
+    .action(async (options: { status?: Message['status']; after?: string }) => {
+      const { output } = context;
+      const signal = stopSignal();
+      const { after } = options;
+      const events = context.sluice().events({
+        signal,
+        lastEventId: after,
+        onConnect: () => {
+          output.note('Waiting for changes. Press Ctrl-C to stop.');
+        },
+        onDisconnect: (error) => {
+          output.warn(`The connection was lost${error === null ? '' : `: ${error.message}`}. Connecting again …`);
+        },
+      });
+      for await (const event of events) {
+        const { message } = event;
+        if (options.status !== undefined && message.status !== options.status) continue;
+        output.item(
+          event,
+          () =>
+            `${output.style('dim', time(message.updatedAt))}${tab(output.isTerminal)}${messageLine(output, message)}`,
+        );
+      }
+    });
+  withExamples(tail, 'sluice tail', 'sluice tail --status failed --json | jq -r .message.id');
+}
+
+function tab(isTerminal: boolean): string {
+  return isTerminal ? '  ' : '\t';
+}
+
+/** Does something to each of some messages. One that fails does not keep the others from it. */
+async function each(
+  ids: readonly string[],
+  context: Context,
+  act: (sluice: Sluice, id: string) => Promise<Pick<Message, 'id' | 'status' | 'message'>>,
+): Promise<void> {
+  const { output } = context;
+  const sluice = context.sluice();
+  let failures = 0;
+  for (const id of ids) {
+    try {
+      const message = await act(sluice, id);
+      output.item(message, () => messageLine(output, message));
+    } catch (error) {
+      // Whatever else fails would fail for the next one, too.
+      if (ids.length === 1 || !(error instanceof NotFoundError || error instanceof ConflictError)) throw error;
+      output.error(`${id}: ${error.message}`);
+      failures++;
+    }
+  }
+  if (failures > 0) throw new CliError(`${failures} of ${ids.length} failed.`);
+}

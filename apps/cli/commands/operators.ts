@@ -1,0 +1,146 @@
+import { Option, type Command } from 'commander';
+import type { Ban, OperatorsAccount, Plan } from '#client/index.js';
+import { integer, withExamples } from '../support/arguments.js';
+import type { Context } from '../support/context.js';
+import { firstOf } from '../support/lists.js';
+import { time, type Column, type Output } from '../support/output.js';
+import { confirm } from '../support/prompts.js';
+import { KEY_COLUMNS } from './keys.js';
+
+const PLANS = ['free', 'pro', 'business', 'enterprise'] as const satisfies readonly Plan[];
+
+const ACCOUNT_COLUMNS: readonly Column<OperatorsAccount>[] = [
+  ['ID', ({ id }) => id],
+  ['PLAN', ({ plan }) => plan],
+  ['DELIVERY', ({ delivery }) => delivery],
+  ['STATE', ({ suspended }) => (suspended ? 'suspended' : 'active'), ({ suspended }) => (suspended ? 'red' : 'green')],
+  ['CREATED', ({ createdAt }) => time(createdAt)],
+  ['NAME', ({ name }) => name],
+];
+
+const BAN_COLUMNS: readonly Column<Ban>[] = [
+  ['KEY', ({ keyId }) => keyId],
+  ['ACCOUNT', ({ accountId }) => accountId],
+  ['SINCE', ({ bannedAt }) => time(bannedAt)],
+  ['UNTIL', ({ bannedUntil }) => time(bannedUntil)],
+  ['REASON', ({ reason }) => reason],
+];
+
+interface Changes {
+  readonly plan?: Plan;
+  readonly perMinute?: number;
+  readonly perDay?: number;
+}
+
+/** The commands that need the operators' key. */
+export function addOperators(program: Command, context: Context): void {
+  const accounts = program.command('accounts').description("Manage all accounts (with the operators' key)");
+  const api = () => context.operator().admin;
+
+  accounts
+    .command('list')
+    .alias('ls')
+    .description('List accounts, newest first')
+    .option('-n, --limit <n>', 'how many at most', integer(1, 1e9), 50)
+    .action(({ limit }: { limit: number }) =>
+      context.output.list(firstOf(api().accounts.list(), limit), ACCOUNT_COLUMNS, 'There are no accounts.'),
+    );
+
+  accounts
+    .command('get')
+    .description('Show an account')
+    .argument('<id>')
+    .action(async (id: string) => {
+      show(context.output, await api().accounts.get(id));
+    });
+
+  const update = accounts
+    .command('update')
+    .description('Change the plan of an account')
+    .argument('<id>')
+    .addOption(new Option('--plan <plan>', 'the new plan').choices(PLANS))
+    .option('--per-minute <n>', 'requests a minute, with --plan enterprise', integer(1, 1e9))
+    .option('--per-day <n>', 'requests a day, with --plan enterprise', integer(1, 1e9))
+    .action(async (id: string, { plan, perMinute, perDay }: Changes) => {
+      if ((perMinute === undefined) !== (perDay === undefined)) {
+        update.error('error: --per-minute and --per-day belong together');
+      }
+      const limits = perMinute === undefined || perDay === undefined ? undefined : { perMinute, perDay };
+      show(context.output, await api().accounts.update(id, { plan, limits }));
+    });
+  withExamples(
+    update,
+    'sluice accounts update acct_01m7z2cmr5et4sdsg2r89kz5qa --plan business',
+    'sluice accounts update acct_… --plan enterprise --per-minute 5000 --per-day 1000000',
+  );
+
+  accounts
+    .command('suspend')
+    .description('Refuse the keys of an account and keep its queued messages waiting')
+    .argument('<id>')
+    .action(async (id: string) => {
+      show(context.output, await api().accounts.update(id, { suspended: true }));
+    });
+
+  accounts
+    .command('resume')
+    .description('End the suspension of an account')
+    .argument('<id>')
+    .action(async (id: string) => {
+      show(context.output, await api().accounts.update(id, { suspended: false }));
+    });
+
+  accounts
+    .command('keys')
+    .description('List the keys of an account')
+    .argument('<id>')
+    .option('-n, --limit <n>', 'how many at most', integer(1, 1e9), 100)
+    .action((id: string, { limit }: { limit: number }) =>
+      context.output.list(firstOf(api().accounts.keys(id), limit), KEY_COLUMNS, 'There are no keys.'),
+    );
+
+  accounts
+    .command('revoke-key')
+    .description('Revoke a key of an account at once and for good')
+    .argument('<id>')
+    .argument('<key-id>')
+    .option('-y, --yes', 'do not ask')
+    .action(async (id: string, keyId: string, { yes }: { yes?: true }) => {
+      await confirm(`Revoke ${keyId} of ${id}?`, yes);
+      await api().accounts.revokeKey(id, keyId);
+      context.output.result({ id: keyId, revoked: true }, () => `${keyId} is revoked.`);
+    });
+
+  const bans = program.command('bans').description("Look at bans and lift them (with the operators' key)");
+
+  bans
+    .command('list')
+    .alias('ls')
+    .description('List the banned keys')
+    .option('-n, --limit <n>', 'how many at most', integer(1, 1e9), 50)
+    .action(({ limit }: { limit: number }) =>
+      context.output.list(firstOf(api().bans.list(), limit), BAN_COLUMNS, 'No key is banned.'),
+    );
+
+  bans
+    .command('lift')
+    .description('End the ban of a key')
+    .argument('<key-id>')
+    .action(async (keyId: string) => {
+      await api().bans.lift(keyId);
+      context.output.result({ keyId, lifted: true }, () => `The ban of ${keyId} is lifted.`);
+    });
+}
+
+function show(output: Output, account: OperatorsAccount): void {
+  output.result(account, () =>
+    output.fields({
+      Id: account.id,
+      Name: account.name,
+      Plan: `${account.plan}: ${account.limits.perMinute} requests a minute, ${account.limits.perDay} a day`,
+      Delivery: account.delivery,
+      State: account.suspended ? 'suspended' : 'active',
+      Created: time(account.createdAt),
+    }),
+  );
+}

@@ -1,0 +1,81 @@
+#!/usr/bin/env node
+import { readFileSync } from 'node:fs';
+import tab from '@bomb.sh/tab/commander';
+import { Command, CommanderError } from 'commander';
+import { addAccount } from './commands/account.js';
+import { addChecks } from './commands/checks.js';
+import { addConsume } from './commands/consume.js';
+import { addEndpoints } from './commands/endpoints.js';
+import { addKeys } from './commands/keys.js';
+import { addListen } from './commands/listen.js';
+import { addLogin } from './commands/login.js';
+import { addMessages } from './commands/messages.js';
+import { addOperators } from './commands/operators.js';
+import { addSend } from './commands/send.js';
+import { withExamples } from './support/arguments.js';
+import { Context, type GlobalOptions } from './support/context.js';
+import { describeError } from './support/errors.js';
+import { EXIT } from './support/exit-codes.js';
+
+/** `sluice`: docs/cli.md describes its commands. */
+const program = new Command('sluice');
+const context = new Context(() => program.opts<GlobalOptions>());
+
+// A reader that has seen enough, such as head, is no failure.
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  process.exit(error.code === 'EPIPE' ? EXIT.ok : EXIT.failed);
+});
+
+program
+  .description('Send, follow and consume the messages of Sluice')
+  .version(version(), '-V, --version', 'print the version')
+  .option('--json', 'print JSON: one document, or one a line where results arrive one after another')
+  .option('--base-url <url>', 'the address of the service (SLUICE_BASE_URL, or that of the last login)')
+  .helpOption('-h, --help', 'print help')
+  .helpCommand('help [command]', 'print the help of a command')
+  .configureHelp({ showGlobalOptions: true })
+  .showHelpAfterError('Run the command with --help for its arguments.')
+  .exitOverride();
+withExamples(program, 'sluice login', "sluice send 'Hello, Sluice'", 'sluice tail').addHelpText(
+  'after',
+  '\nExit codes: 0 success, 1 failure, 2 invalid arguments, 3 no key or not allowed, 4 limits of the plan used up,\n' +
+    '5 the service is unavailable, 130 interrupted.',
+);
+
+for (const [group, ...commands] of [
+  ['Messages:', addSend, addMessages, addConsume, addListen],
+  ['Your account:', addLogin, addAccount, addKeys, addEndpoints],
+  ['For operators:', addOperators, addChecks],
+] as const) {
+  program.commandsGroup(group);
+  for (const add of commands) add(program, context);
+}
+program.commandsGroup('Other:');
+tab(program, { completionCommandName: 'completion' });
+
+try {
+  if (process.argv.length === 2) program.outputHelp();
+  else await program.parseAsync();
+} catch (error) {
+  process.exitCode = error instanceof CommanderError ? codeOf(error) : report(error);
+}
+
+/** Help and the version are printed by way of an error, too. */
+function codeOf({ exitCode }: CommanderError): number {
+  return exitCode === 0 ? EXIT.ok : EXIT.usage;
+}
+
+function report(error: unknown): number {
+  const { exitCode, text, json } = describeError(error);
+  const { output } = context;
+  if (output.isJson) output.note(JSON.stringify({ error: json }));
+  else output.error(text);
+  return exitCode;
+}
+
+function version(): string {
+  const { version } = JSON.parse(readFileSync(new URL('../../../package.json', import.meta.url), 'utf8')) as {
+    version: string;
+  };
+  return version;
+}

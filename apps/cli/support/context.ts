@@ -1,0 +1,81 @@
+import { Sluice, type Retry } from '#client/index.js';
+import { CredentialsFile } from './credentials.js';
+import { CliError, EXIT } from './exit-codes.js';
+import { duration, Output } from './output.js';
+
+export interface GlobalOptions {
+  readonly json?: true;
+  readonly baseUrl?: string;
+}
+
+type ClientOptions = Omit<ConstructorParameters<typeof Sluice>[0], 'apiKey' | 'baseUrl'>;
+
+/** Shorter waits are not worth a line. */
+const NOTICEABLE_MS = 1_000;
+const DEFAULT_BASE_URL = 'http://127.0.0.1:3000';
+
+/** What commands share. The options are known only when a command runs. */
+export class Context {
+  readonly credentials = new CredentialsFile();
+
+  constructor(private readonly options: () => GlobalOptions) {}
+
+  get output(): Output {
+    return new Output(this.options().json === true);
+  }
+
+  /** The service: of --base-url, SLUICE_BASE_URL, or the last login. */
+  get baseUrl(): string {
+    const given = this.options().baseUrl ?? variable('SLUICE_BASE_URL');
+    return given === undefined ? (this.credentials.current ?? DEFAULT_BASE_URL) : parseBaseUrl(given);
+  }
+
+  /** Where the API key comes from, for people. */
+  get keySource(): string {
+    return variable('SLUICE_API_KEY') === undefined ? this.credentials.path : 'SLUICE_API_KEY';
+  }
+
+  get apiKey(): string {
+    const key = variable('SLUICE_API_KEY') ?? this.credentials.entry(this.baseUrl).apiKey;
+    return this.require(key, 'Run sluice login, or set SLUICE_API_KEY.');
+  }
+
+  /** A client with the user's API key. */
+  sluice(options: ClientOptions = {}): Sluice {
+    return this.clientWith(this.apiKey, options);
+  }
+
+  /** A client with the operators' key. */
+  operator(): Sluice {
+    const key = variable('SLUICE_ADMIN_API_KEY') ?? this.credentials.entry(this.baseUrl).operatorKey;
+    const apiKey = this.require(key, 'Run sluice login --operator, or set SLUICE_ADMIN_API_KEY.');
+    return this.clientWith(apiKey);
+  }
+
+  /** A client that says why nothing happens when it waits, and does not try for long: somebody is waiting for it. */
+  clientWith(apiKey: string, options: ClientOptions = {}): Sluice {
+    const onRetry = ({ error, waitMs }: Retry) => {
+      if (waitMs >= NOTICEABLE_MS) this.output.warn(`${error.message} Trying again in ${duration(waitMs / 1_000)} …`);
+    };
+    return new Sluice({ maxTries: 3, onRetry, ...options, apiKey, baseUrl: this.baseUrl });
+  }
+
+  private require(key: string | undefined, remedy: string): string {
+    if (key === undefined) throw new CliError(`You have no key for ${this.baseUrl}. ${remedy}`, EXIT.refused);
+    return key;
+  }
+}
+
+/** An environment variable; an empty one counts as not set. */
+export function variable(name: string): string | undefined {
+  const text = process.env[name];
+  return text === '' ? undefined : text;
+}
+
+function parseBaseUrl(text: string): string {
+  const url = URL.canParse(text) ? new URL(text) : null;
+  if (url === null || !/^https?:$/.test(url.protocol) || url.username !== '' || url.search !== '') {
+    throw new CliError(`The base URL must be like https://sluice.example.com; it is "${text}".`, EXIT.usage);
+  }
+  return `${url.origin}${url.pathname}`.replace(/\/+$/, '');
+}

@@ -1,0 +1,41 @@
+import { AuthenticationError, ConnectionError, PermissionError, RateLimitError, SluiceError } from '#client/index.js';
+import { CliError, EXIT, type ExitCode } from './exit-codes.js';
+import { visible } from './output.js';
+
+interface Description {
+  readonly exitCode: ExitCode;
+  readonly text: string;
+  readonly json: object;
+}
+
+/** What a failed command reports: sentences without a stack trace. */
+export function describeError(error: unknown): Description {
+  if (error instanceof SluiceError) {
+    const { code, status, message, requestId, retryAfter } = error;
+    const faults = error.problem?.errors?.map(({ pointer, detail }) => `\n  ${pointer}: ${detail}`).join('') ?? '';
+    const details = requestId === null ? code : `${code}, request ${requestId}`;
+    return {
+      exitCode: exitCodeOf(error),
+      text: `${sentenceOf(error)} (${details})${faults}`,
+      json: { code, status, message, requestId, retryAfter },
+    };
+  }
+  const message = error instanceof Error ? error.message : String(error);
+  return { exitCode: error instanceof CliError ? error.exitCode : EXIT.failed, text: message, json: { message } };
+}
+
+function exitCodeOf(error: SluiceError): ExitCode {
+  if (error instanceof AuthenticationError || error instanceof PermissionError) return EXIT.refused;
+  if (error instanceof RateLimitError || error.code === 'storage_full') return EXIT.limited;
+  return error instanceof ConnectionError || (error.status ?? 0) >= 500 ? EXIT.unavailable : EXIT.failed;
+}
+
+/** The service explains its errors to programs; people need other remedies. */
+function sentenceOf(error: SluiceError): string {
+  if (error instanceof AuthenticationError) {
+    return 'The API key is unknown, expired or revoked. Run sluice login with a valid one, or set SLUICE_API_KEY.';
+  }
+  const hint =
+    error instanceof ConnectionError ? ' Is this the right address? See --base-url and SLUICE_BASE_URL.' : '';
+  return `${visible(error.message)}${hint}`;
+}

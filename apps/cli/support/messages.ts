@@ -1,0 +1,36 @@
+import type { Message } from '#client/index.js';
+import { time, visible, type Column, type Output } from './output.js';
+
+type Status = Message['status'];
+
+export const STATUSES = [
+  'queued',
+  'processing',
+  'delivered',
+  'failed',
+  'cancelled',
+] as const satisfies readonly Status[];
+
+const COLORS = { queued: 'yellow', processing: 'cyan', delivered: 'green', failed: 'red', cancelled: 'gray' } as const;
+
+export function colorOf(status: string): (typeof COLORS)[Status] | 'reset' {
+  return status in COLORS ? COLORS[status as Status] : 'reset';
+}
+
+export const MESSAGE_COLUMNS: readonly Column<Message>[] = [
+  ['ID', ({ id }) => id],
+  ['STATUS', ({ status }) => status, ({ status }) => colorOf(status)],
+  ['CREATED', ({ createdAt }) => time(createdAt)],
+  ['ATTEMPTS', ({ attempts }) => String(attempts)],
+  ['MESSAGE', ({ message }) => message],
+];
+
+/** A message in one line. */
+export function messageLine(
+  output: Output,
+  { id, status, message }: Pick<Message, 'id' | 'status' | 'message'>,
+): string {
+  return output.isTerminal
+    ? `${id}  ${output.style(colorOf(status), status.padEnd(10))}  ${visible(message)}`
+    : [id, status, visible(message)].join('\t');
+}

@@ -1,0 +1,223 @@
+import { styleText, stripVTControlCharacters } from 'node:util';
+import type { WriteStream } from 'node:tty';
+
+type Style = Parameters<typeof styleText>[0];
+type Stream = Pick<WriteStream, 'write'> & Partial<WriteStream>;
+
+/** A column of a table: its heading, and the text of a row. */
+export type Column<Row> = readonly [heading: string, text: (row: Row) => string, style?: (row: Row) => Style];
+
+/** A text that a bar illustrates; no bar if `share`, from 0 to 1, is null. */
+export interface Share {
+  readonly text: string;
+  readonly share?: number | null;
+}
+
+/**
+ * Writes results to standard output, and remarks for people to standard error. On a terminal, results are tables with
+ * colours; into a pipe, they are lines of fields that are separated by tabs.
+ */
+export class Output {
+  constructor(
+    readonly isJson: boolean,
+    private readonly out: Stream = process.stdout,
+    private readonly err: Stream = process.stderr,
+  ) {}
+
+  /** One document with `--json`, otherwise text. */
+  result(value: unknown, text: () => string): void {
+    this.line(this.isJson ? JSON.stringify(value, null, this.isTerminal ? 2 : 0) : text());
+  }
+
+  /** One of several results: a line of JSON with `--json`. */
+  item(value: unknown, text: () => string): void {
+    this.line(this.isJson ? JSON.stringify(value) : text());
+  }
+
+  /** A list: an array with `--json`, written as the pages arrive. */
+  async list<Row>(pages: AsyncIterable<readonly Row[]>, columns: readonly Column<Row>[], none: string): Promise<void> {
+    let count = 0;
+    for await (const rows of pages) {
+      if (this.isJson) for (const row of rows) this.out.write(`${count++ === 0 ? '[' : ','}\n${JSON.stringify(row)}`);
+      else if (rows.length > 0) this.line(this.table(rows, columns, count === 0));
+      if (!this.isJson) count += rows.length;
+    }
+    if (this.isJson) this.line(count === 0 ? '[]' : '\n]');
+    else if (count === 0) this.note(none);
+  }
+
+  table<Row>(rows: readonly Row[], columns: readonly Column<Row>[], withHeading = true): string {
+    const cells = rows.map((row) => columns.map(([, text]) => visible(text(row))));
+    if (!this.isTerminal) return cells.map((line) => line.join('\t')).join('\n');
+    const heading = columns.map(([name]) => name);
+    const widths = heading.map((name, at) => Math.max(name.length, ...cells.map((line) => line[at]?.length ?? 0)));
+    const styles = rows.map((row) => columns.map(([, , style]) => style?.(row) ?? 'reset'));
+    const lines = cells.map((line, row) => this.row(line, widths, styles[row] ?? []));
+    const first = this.row(
+      heading,
+      widths,
+      heading.map(() => 'dim'),
+    );
+    return [...(withHeading ? [first] : []), ...lines].join('\n');
+  }
+
+  /** Names and values, one a line. */
+  fields(fields: Readonly<Record<string, string | number | null | Share>>): string {
+    const width = Math.max(...Object.keys(fields).map((name) => name.length)) + 2;
+    return Object.entries(fields)
+      .map(([name, value]) => {
+        const { text, share = null } = typeof value === 'object' ? (value ?? { text: '-' }) : { text: String(value) };
+        if (!this.isTerminal) return `${name}\t${visible(text)}`;
+        return `${this.style('dim', name.padEnd(width))}${share === null ? '' : this.bar(share)}${visible(text)}`;
+      })
+      .join('\n');
+  }
+
+  private bar(share: number): string {
+    const color = share >= 0.9 ? 'red' : share >= 0.7 ? 'yellow' : 'green';
+    return `${this.style(color, bar(share))}  `;
+  }
+
+  style(style: Style, text: string): string {
+    return paint(this.out, style, text);
+  }
+
+  line(text: string): void {
+    this.out.write(`${text}\n`);
+  }
+
+  /** A remark for people: nothing that a program would read. */
+  note(text: string): void {
+    this.err.write(`${text}\n`);
+  }
+
+  success(text: string): void {
+    this.note(`${paint(this.err, 'green', '✓')} ${text}`);
+  }
+
+  warn(text: string): void {
+    this.note(`${paint(this.err, 'yellow', '!')} ${text}`);
+  }
+
+  error(text: string): void {
+    this.note(`${paint(this.err, 'red', 'error:')} ${text}`);
+  }
+
+  /**
+   * A bar of progress below the other output; nothing unless standard error is a terminal. Not that of a library: those
+   * read the keyboard, from which messages may come, or end the process themselves.
+   */
+  progress(): Progress {
+    return new Progress(this.err);
+  }
+
+  get isTerminal(): boolean {
+    return this.out.isTTY === true;
+  }
+
+  private row(cells: readonly string[], widths: readonly number[], styles: readonly Style[]): string {
+    const columns = this.out.columns ?? 80;
+    let used = 0;
+    return cells
+      .map((cell, at) => {
+        const width = widths[at] ?? 0;
+        const isLast = at === cells.length - 1;
+        const room = Math.max(columns - used, 8);
+        used += width + 2;
+        const text = isLast ? cut(cell, room) : `${cell.padEnd(width)}  `;
+        return this.style(styles[at] ?? 'reset', text);
+      })
+      .join('');
+  }
+}
+
+export class Progress {
+  private shownAt = 0;
+  private isShown = false;
+
+  constructor(private readonly stream: Stream) {}
+
+  get isVisible(): boolean {
+    return this.stream.isTTY === true;
+  }
+
+  /** Shows a bar and a text, at most ten times a second unless it must be seen. */
+  show(fraction: number | null, text: string, isImportant = false): void {
+    if (!this.isVisible || (!isImportant && Date.now() - this.shownAt < 100)) return;
+    this.shownAt = Date.now();
+    this.isShown = true;
+    const start = fraction === null ? '' : `${paint(this.stream, 'cyan', bar(fraction))} `;
+    const room = (this.stream.columns ?? 80) - stripVTControlCharacters(start).length - 1;
+    this.stream.write(`\r\u001b[2K${start}${cut(text, room)}`);
+  }
+
+  /** Removes the bar. */
+  end(): void {
+    if (this.isShown) this.stream.write('\r\u001b[2K');
+    this.isShown = false;
+    this.shownAt = 0;
+  }
+}
+
+function bar(fraction: number): string {
+  const full = Math.round(Math.min(Math.max(fraction, 0), 1) * BAR_WIDTH);
+  return '█'.repeat(full) + '░'.repeat(BAR_WIDTH - full);
+}
+
+const BAR_WIDTH = 24;
+
+/** Colours follow NO_COLOR, FORCE_COLOR and what the terminal can do. */
+function paint(stream: Stream, style: Style, text: string): string {
+  if (style === 'reset' || stream.hasColors?.() !== true) return text;
+  return styleText(style, text, { validateStream: false });
+}
+
+/**
+ * A text in one line. Control characters are escaped: what others wrote must not move the cursor, set the title of the
+ * window or look like output of this program.
+ */
+export function visible(text: string): string {
+  return text.replace(
+    // eslint-disable-next-line no-control-regex -- these are the ones to escape
+    /[\u0000-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069]/g,
+    (character) =>
+      ({ '\n': '\\n', '\r': '\\r', '\t': '\\t' })[character] ??
+      `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
+}
+
+function cut(text: string, room: number): string {
+  const characters = Array.from(text);
+  return characters.length <= room ? text : `${characters.slice(0, Math.max(room - 1, 0)).join('')}…`;
+}
+
+/** `2026-11-21T13:14:49Z` */
+export function time(at: string | null): string {
+  return at === null ? '-' : at.replace(/\.\d+Z$/, 'Z');
+}
+
+/** `8 h 12 min`; the two largest units. */
+export function duration(seconds: number): string {
+  const [days, hours, minutes] = [
+    Math.floor(seconds / 86_400),
+    Math.floor(seconds / 3_600) % 24,
+    Math.floor(seconds / 60) % 60,
+  ];
+  const parts = [`${days} d`, `${hours} h`, `${minutes} min`, `${Math.ceil(seconds % 60)} s`];
+  const first = [days, hours, minutes, 1].findIndex((count) => count > 0);
+  return parts
+    .slice(first, first + 2)
+    .filter((part, at) => at === 0 || !part.startsWith('0 '))
+    .join(' ');
+}
+
+export function count(value: number, noun = ''): string {
+  const text = value.toLocaleString('en-US');
+  return noun === '' ? text : `${text} ${noun}${value === 1 ? '' : 's'}`;
+}
+
+export function bytes(value: number): string {
+  const units = ['B', 'KiB', 'MiB', 'GiB', 'TiB'];
+  const power = Math.min(Math.floor(Math.log2(Math.max(value, 1)) / 10), units.length - 1);
+  return `${(value / 1_024 ** power).toFixed(power === 0 ? 0 : 1)} ${units[power] ?? ''}`;
+}

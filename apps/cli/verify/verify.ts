@@ -1,0 +1,85 @@
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { UsageError } from '#platform/usage-error.js';
+import { Ledger } from './ledger.js';
+import { allKept, formatReport } from './report.js';
+import { Verification } from './verification.js';
+
+/** Durations are in seconds. */
+export interface VerifyOptions {
+  /** Addresses of one service. */
+  readonly urls: readonly string[];
+  readonly apiKey: string;
+  readonly callers: number;
+  readonly rate: number;
+  readonly messages: number;
+  readonly settle: number;
+  readonly duration?: number;
+  readonly consume?: true;
+  readonly ledger?: string;
+  readonly resume?: true;
+}
+
+interface Result {
+  readonly isKept: boolean;
+  readonly text: string;
+  readonly json: object;
+}
+
+/** Checks the guarantees of a service from outside. @throws Error if the result is inconclusive */
+export async function verify(options: VerifyOptions, note: (line: string) => void): Promise<Result> {
+  const { apiKey, callers, resume = false } = options;
+  const urls = options.urls.map(urlOf);
+  const path = options.ledger ?? join(tmpdir(), `sluice-verify-${Date.now()}.ndjson`);
+  const settleMs = 1_000 * options.settle;
+  const [first = ''] = urls;
+  const now = await connect(first, apiKey);
+  const ledger = openLedger(path, resume, now);
+  note(`Verifying ${urls.join(', ')} with ${callers} callers. Ledger: ${path}`);
+  const verification = new Verification({
+    ...{ urls, apiKey, callers, ledger, pull: options.consume === true },
+    ...{ maxMessages: options.messages, perSecond: options.rate },
+  });
+  const interrupted = new Promise<void>((resolve) => process.once('SIGINT', resolve));
+  if (resume) await verification.resume(settleMs, now);
+  await verification.startConsumers();
+  verification.start(1_000 * (options.duration ?? (resume ? 0 : 30)));
+  await Promise.race([verification.ended(), interrupted]);
+  await verification.stop(settleMs);
+  note('Comparing …');
+  const report = await verification.compare(settleMs);
+  const json = { ...report, responses: Object.fromEntries(report.responses) };
+  return { isKept: allKept(report), text: formatReport(report), json };
+}
+
+function urlOf(text: string): string {
+  if (!URL.canParse(text) || !/^https?:$/.test(new URL(text).protocol)) {
+    throw new UsageError(`--url must be a URL like https://sluice.example.com; it is "${text}".`);
+  }
+  return text.replace(/\/+$/, '');
+}
+
+/** Checks the URL and the key before anything is sent. @returns the time of the service's clock */
+async function connect(url: string, apiKey: string): Promise<Date> {
+  const response = await fetch(`${url}/messages?limit=1`, { headers: { authorization: `Bearer ${apiKey}` } }).catch(
+    (error: unknown) => {
+      const { cause } = error as { cause?: { code?: string } };
+      throw new UsageError(`${url} cannot be reached: ${cause?.code ?? String(error)}.`);
+    },
+  );
+  if (response.status === 401) throw new UsageError(`${url} does not know this API key.`);
+  if (response.status === 403) throw new UsageError('The key needs the scope messages:read, to list what is stored.');
+  if (response.status !== 200) throw new UsageError(`${url}/messages returned ${response.status}: is it Sluice?`);
+  const date = Date.parse(response.headers.get('date') ?? '');
+  return Number.isNaN(date) ? new Date() : new Date(date);
+}
+
+function openLedger(path: string, resume: boolean, begunAt: Date): Ledger {
+  try {
+    return resume ? Ledger.resume(path) : Ledger.create(path, begunAt);
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    if (code === 'EEXIST') throw new UsageError(`${path} exists: continue with --resume, or choose another file.`);
+    throw new UsageError(message);
+  }
+}

@@ -1,0 +1,153 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import { buffer } from 'node:stream/consumers';
+import { accountForEach, pagesOf, sharedApi } from '../support/api.js';
+import { Cli } from '../support/cli.js';
+
+/** Passes requests on to an API, and lets a test do something with the response to the n-th batch, from 1. */
+class Proxy {
+  batches = 0;
+  onBatch: (n: number, response: ServerResponse) => boolean = () => true;
+  private readonly server = createServer((request, response) => {
+    void this.pass(request, response);
+  });
+
+  constructor(private readonly target: () => string) {}
+
+  async start(): Promise<void> {
+    await once(this.server.listen(0, '127.0.0.1'), 'listening');
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}`;
+  }
+
+  stop(): void {
+    this.server.close();
+    this.server.closeAllConnections();
+  }
+
+  private async pass(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const { method = '', url = '', headers } = request;
+    const body = await buffer(request);
+    const names = ['authorization', 'content-type', 'idempotency-key'];
+    const passed = Object.fromEntries(
+      names.flatMap((name) => (name in headers ? [[name, String(headers[name])]] : [])),
+    );
+    const result = await fetch(`${this.target()}${url}`, { method, headers: passed, ...(body.length > 0 && { body }) });
+    const text = await result.text();
+    if (url.endsWith('/batch') && !this.onBatch(++this.batches, response)) return;
+    response
+      .writeHead(result.status, [...result.headers].filter(([name]) => name !== 'content-length').flat())
+      .end(text);
+  }
+}
+
+describe('sluice send --batch', () => {
+  const api = sharedApi();
+  const account = accountForEach(api);
+  const proxy = new Proxy(() => api.url);
+  let cli: Cli;
+  beforeAll(() => proxy.start());
+  beforeEach(() => {
+    proxy.batches = 0;
+    proxy.onBatch = () => true;
+    cli = new Cli({ SLUICE_BASE_URL: proxy.url, SLUICE_API_KEY: account.key });
+  });
+  afterEach(() => {
+    cli.remove();
+  });
+  afterAll(() => {
+    proxy.stop();
+  });
+
+  const lines = (count: number) => Array.from({ length: count }, (_, index) => `line ${index + 1}`);
+  const stored = async () => {
+    const pages = await pagesOf(api, account, '/messages', 100);
+    return pages.flatMap((page) => page.map(({ message }) => String(message))).sort();
+  };
+
+  it('sends each line once, whatever its characters, and prints the messages as lines of JSON', async () => {
+    const texts = ['plain', ' spaces ', '\ufeffmark', 'separators \u2028 \r inside', '🚀 "quotes"'];
+    const file = cli.file('lines', `${texts.join('\n')}\r\n\n${'é'.repeat(100_000)}`);
+    const { code, stdout, stderr } = await cli.run(['send', '--batch', '-f', file, '--json', '--batch-size', '4']);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    const sent = stdout
+      .trim()
+      .split('\n')
+      .map((line) => (JSON.parse(line) as { message: string }).message);
+    expect(sent).toEqual([...texts, 'é'.repeat(100_000)]);
+    expect(await stored()).toEqual([...sent].sort());
+    expect(proxy.batches).toBe(2);
+  });
+
+  it('continues after it was killed while a request was under way, and sends nothing twice', async () => {
+    const args = ['send', '--batch', '--batch-size', '10', '--file', cli.file('lines', lines(95).join('\n'))];
+    const killed = cli.start(args);
+    proxy.onBatch = (n) => {
+      if (n === 4) killed.signal('SIGKILL');
+      return n !== 4;
+    };
+    expect((await killed.ended()).code).toBe('SIGKILL');
+    expect(await stored()).toHaveLength(40);
+    const resumed = await cli.run(args);
+    expect(resumed).toMatchObject({
+      code: 0,
+      stderr: expect.stringMatching(/^Continuing after line 30\.\n✓ 65 messages sent\.\n$/) as string,
+    });
+    expect(await stored()).toEqual(lines(95).sort());
+    // The run is over: the next one is another.
+    await cli.run(args);
+    expect(await stored()).toHaveLength(190);
+  });
+
+  it('can be stopped by Ctrl-C, and refuses to continue with other lines', async () => {
+    const input = lines(60).join('\n');
+    const args = ['send', '--batch', '--batch-size', '10', '--state', 'state.json'];
+    const stopped = cli.start(args, { input });
+    proxy.onBatch = (n, response) => {
+      if (n === 3) stopped.signal('SIGINT');
+      if (n === 3) setTimeout(() => response.destroy(), 5_000).unref();
+      return n !== 3;
+    };
+    expect(await stopped.ended()).toMatchObject({
+      code: 130,
+      stderr: 'Stopped after line 20. Run the same command again to continue.\nerror: Interrupted.\n',
+    });
+    const other = await cli.run(args, { input: input.replace('line 7', 'other') });
+    expect(other).toMatchObject({ code: 1, stderr: expect.stringContaining('are not those that were sent') as string });
+    expect(await cli.run(args, { input })).toMatchObject({ code: 0 });
+    expect(await stored()).toEqual(lines(60).sort());
+  });
+
+  it('waits for the limit of the plan', async () => {
+    proxy.onBatch = (n, response) => {
+      if (n !== 1) return true;
+      const problem = { status: 429, code: 'rate_limit_exceeded', detail: 'Wait.', title: 'Limit', requestId: 'r' };
+      response.writeHead(429, { 'retry-after': '1', 'content-type': 'application/problem+json' });
+      response.end(JSON.stringify(problem));
+      return false;
+    };
+    const { code, stderr } = await cli.run(['send', '--batch'], { input: 'one' });
+    expect({ code, stderr }).toEqual({
+      code: 0,
+      stderr: expect.stringMatching(/^waiting until .* limit of the plan\n✓ 1/) as string,
+    });
+  });
+
+  it('stops at a line that is no message, having sent those before it', async () => {
+    const file = cli.file('lines', Buffer.concat([Buffer.from('good\n'), Buffer.from([0xff, 0x0a])]));
+    const bad = await cli.run(['send', '--batch', '--batch-size', '1', file]);
+    expect(bad).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('error: Line 2 is not valid UTF-8.') as string,
+    });
+    cli.file('lines', `good\n${'x'.repeat(262_145)}`);
+    const long = await cli.run(['send', '--batch', '--batch-size', '1', file]);
+    expect(long.stderr).toContain('error: Line 2 has more than 262144 bytes.');
+    cli.file('lines', 'good\nmended\n');
+    await cli.run(['send', '--batch', file]);
+    expect(await stored()).toEqual(['good', 'mended']);
+  });
+});

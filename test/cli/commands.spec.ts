@@ -1,0 +1,187 @@
+import { execFileSync } from 'node:child_process';
+import { readFileSync, statSync, writeFileSync } from 'node:fs';
+import { accountOf, OPERATOR, sharedApi } from '../support/api.js';
+import { Cli, CLI_SCRIPT } from '../support/cli.js';
+
+describe('The command line', () => {
+  const api = sharedApi();
+  const account = accountOf(api);
+  let cli: Cli;
+  let stranger: Cli;
+  beforeAll(async () => {
+    cli = new Cli({ SLUICE_BASE_URL: api.url, SLUICE_ADMIN_API_KEY: OPERATOR.key });
+    stranger = new Cli({ SLUICE_BASE_URL: api.url });
+    expect(await cli.run(['login'], { input: `${account.key}\n` })).toEqual({
+      code: 0,
+      stdout: `Logged in to ${api.url} as Test.\n`,
+      stderr: '',
+    });
+  });
+  afterAll(() => {
+    cli.remove();
+    stranger.remove();
+  });
+
+  describe('login', () => {
+    it('keeps the key in a file that only its owner may read, and prints it nowhere', async () => {
+      expect(statSync(cli.credentials).mode & 0o777).toBe(0o600);
+      expect(readFileSync(cli.credentials, 'utf8')).toContain(account.key);
+      const shown = await cli.run(['whoami']);
+      expect(shown).toMatchObject({ code: 0, stderr: '' });
+      expect(shown.stdout).toContain(account.id);
+      expect(shown.stdout).not.toContain(account.key.slice(4, 12));
+    });
+
+    it('keeps nothing that the service refuses, and sends a key to no other service', async () => {
+      const refused = await stranger.run(['login'], { env: { SLUICE_API_KEY: `${account.key}x` } });
+      expect(refused).toMatchObject({ code: 3, stdout: '' });
+      expect(refused.stderr).toMatch(/^error: The API key is unknown/);
+      expect(() => statSync(stranger.credentials)).toThrow('ENOENT');
+      const elsewhere = await cli.run(['list', '--base-url', 'http://127.0.0.1:9']);
+      expect(elsewhere).toMatchObject({
+        code: 3,
+        stderr: expect.stringContaining('no key for http://127.0.0.1:9') as string,
+      });
+    });
+
+    it('makes a file private that was not, and logout removes the key', async () => {
+      const { key } = await api.createKey(account, { scopes: ['messages:send'] });
+      await stranger.run(['login'], { env: { SLUICE_API_KEY: key } });
+      writeFileSync(stranger.credentials, readFileSync(stranger.credentials), { mode: 0o644 });
+      await stranger.run(['login'], { input: account.key });
+      expect(statSync(stranger.credentials).mode & 0o777).toBe(0o600);
+      expect(await stranger.run(['logout'])).toMatchObject({ code: 0 });
+      expect(readFileSync(stranger.credentials, 'utf8')).not.toContain('slc_');
+      expect(await stranger.run(['list'])).toMatchObject({ code: 3, stdout: '' });
+    });
+  });
+
+  describe('send', () => {
+    it('prints the id, and with --json the message', async () => {
+      const { stdout } = await cli.run(['send', 'Order 4711 is paid']);
+      expect((await api.ask(account, `GET /messages/${stdout.trim()}`)).body.message).toBe('Order 4711 is paid');
+      expect(
+        await cli.json('send', 'later', '--deliver-at', '2099-01-01', '--idempotency-key', 'k').catch(String),
+      ).toMatch(/ended with 1: .*"code":"validation_failed"/);
+    });
+
+    it('sends standard input byte for byte, and refuses what is no text', async () => {
+      const text = '\ufeff  two lines\r\nand a tab\t\n';
+      const { stdout } = await cli.run(['send'], { input: text });
+      expect((await api.ask(account, `GET /messages/${stdout.trim()}`)).body.message).toBe(text);
+      expect(await cli.run(['send', '-'], { input: Buffer.from([0xff]) })).toMatchObject({
+        code: 1,
+        stderr: 'error: The message is not valid UTF-8: encode it, for example as base64.\n',
+      });
+    });
+  });
+
+  it('lists, shows, cancels and retries messages', async () => {
+    const [failed, queued] = [await api.sent(account, { message: 'a\u001b[31m\tb' }), await api.sent(account)];
+    await api.become(failed.id, 'failed');
+    const { stdout } = await cli.run(['list', '--status', 'failed']);
+    expect(stdout).toMatch(new RegExp(`^${failed.id}\tfailed\t[^\t]+Z\t1\ta\\\\u001b\\[31m\\\\tb\n$`));
+    const [listed] = await cli.json<{ message: string }[]>('list', '--status', 'failed');
+    expect(listed?.message).toBe('a\u001b[31m\tb');
+    expect((await cli.run(['get', failed.id])).stdout).toContain('Failure\tthe handler said no\n');
+    expect(await cli.json('attempts', queued.id)).toEqual([]);
+    expect(await cli.json('cancel', queued.id)).toMatchObject({ id: queued.id, status: 'cancelled' });
+    expect(await cli.run(['cancel', queued.id, 'msg_unknown', failed.id])).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(
+        /^error: msg_.*\nerror: msg_unknown: .*\nerror: msg_.*\nerror: 3 of 3 failed\./,
+      ) as string,
+    });
+    expect(await cli.json('retry', failed.id)).toMatchObject({ id: failed.id, status: 'queued' });
+    await api.become(failed.id, 'failed');
+    expect(await cli.json('retry', '--since', '2020-01-01')).toEqual({ count: 1 });
+  });
+
+  it('ends quietly when nobody reads on', async () => {
+    await api.sendBatch(account, { messages: Array.from({ length: 150 }, () => 'x'.repeat(1_000)) });
+    const script = `"${process.execPath}" "${CLI_SCRIPT}" list --limit 150 | head -1 | cut -c1-4; echo "\${PIPESTATUS[0]}"`;
+    const options = { env: cli.env, stdio: 'pipe' } as const;
+    expect(execFileSync('bash', ['-c', `{ ${script}; } 2>&1`], options).toString()).toBe('msg_\n0\n');
+  });
+
+  it('shows usage, and changes the delivery mode', async () => {
+    expect((await cli.run(['usage'])).stdout).toMatch(/^Minute\t[\d,]+ of 100,000,000, resets in \d+ s\n/);
+    expect(await cli.json('usage')).toMatchObject({ minute: { limit: 100_000_000 }, storage: {} });
+    expect(await cli.json('delivery', 'pull')).toEqual({ delivery: 'pull' });
+    expect((await api.ask(account)).body.delivery).toBe('pull');
+  });
+
+  it('creates, lists, rotates and revokes keys, and shows each key once', async () => {
+    const created = await cli.run(['keys', 'create', 'billing', '--scope', 'messages:send', 'messages:read']);
+    expect(created).toMatchObject({ code: 0, stdout: expect.stringMatching(/^slc_\w+\n$/) as string });
+    const id = /key_\w+/.exec(created.stderr)?.[0] ?? '';
+    expect(await cli.run(['keys', 'list'])).toMatchObject({
+      stdout: expect.stringMatching(new RegExp(`^${id}\tbilling\t.*\tmessages:send messages:read\n`)) as string,
+    });
+    const { id: next } = await cli.json('keys', 'rotate', id, '--grace', '60');
+    expect(await cli.run(['keys', 'revoke', String(next)])).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('Confirm with --yes.') as string,
+    });
+    expect(await cli.json('keys', 'revoke', String(next), '--yes')).toEqual({ id: next, revoked: true });
+    expect(await api.knows(created.stdout.trim())).toBe(true);
+  });
+
+  it('manages endpoints', async () => {
+    const created = await cli.run(['endpoints', 'create', 'https://example.com/hooks', '--description', 'orders']);
+    expect(created).toMatchObject({ code: 0, stdout: expect.stringMatching(/^whsec_\S+\n$/) as string });
+    const id = /ep_\w+/.exec(created.stderr)?.[0] ?? '';
+    expect(await cli.json('endpoints', 'replay', id, '--since', '2026-01-01')).toEqual({ count: 0 });
+    expect(await cli.json('endpoints', 'update', id, '--disable', '--rate-limit', '5')).toMatchObject({
+      enabled: false,
+      rateLimitPerSecond: 5,
+      description: 'orders',
+    });
+    expect((await cli.run(['endpoints', 'list'])).stdout).toContain('disabled (by_account)');
+    expect((await cli.run(['endpoints', 'rotate-secret', id])).stdout).toMatch(/^whsec_/);
+    expect(await cli.json('endpoints', 'delete', id, '--yes')).toEqual({ id, deleted: true });
+    expect(await cli.run(['endpoints', 'get', id])).toMatchObject({ code: 1, stdout: '' });
+  });
+
+  it('serves operators', async () => {
+    const other = await api.signUp();
+    expect(await cli.json('accounts', 'update', other.id, '--plan', 'pro')).toMatchObject({
+      limits: { perMinute: 300 },
+    });
+    expect(await cli.json('accounts', 'suspend', other.id)).toMatchObject({ suspended: true });
+    expect((await cli.run(['accounts', 'get', other.id])).stdout).toContain('State\tsuspended');
+    expect(await cli.json('accounts', 'resume', other.id)).toMatchObject({ suspended: false });
+    expect((await cli.run(['accounts', 'keys', other.id])).stdout).toContain(other.keyId);
+    expect(await cli.run(['accounts', 'revoke-key', other.id, other.keyId, '--yes'])).toMatchObject({ code: 0 });
+    expect(await api.knows(other)).toBe(false);
+    expect(await cli.json('bans', 'list')).toBeInstanceOf(Array);
+    expect(await cli.run(['bans', 'lift', other.keyId])).toMatchObject({ code: 1 });
+    expect(await cli.run(['accounts', 'list', '--limit', '1'])).toMatchObject({ code: 0 });
+  });
+
+  it('states errors without a stack trace, and exits with a code for each kind', async () => {
+    const { key } = await api.createKey(account, { scopes: ['messages:send'] });
+    const away = { SLUICE_BASE_URL: 'http://127.0.0.1:9', SLUICE_API_KEY: key };
+    const [scope, usage, unknown, unreachable] = await Promise.all([
+      cli.run(['list', '--json'], { env: { SLUICE_API_KEY: key } }),
+      cli.run(['list', '--limit', 'many']),
+      cli.run(['lsit']),
+      cli.run(['keys', 'revoke', 'key_x', '--yes'], { env: away }),
+    ]);
+    expect(scope).toMatchObject({ code: 3, stdout: '' });
+    expect(JSON.parse(scope.stderr)).toMatchObject({ error: { code: 'insufficient_scope', status: 403 } });
+    expect(usage).toMatchObject({ code: 2, stderr: expect.stringContaining('whole number from 1') as string });
+    expect(unknown).toMatchObject({ code: 2, stderr: expect.stringContaining('Did you mean list?') as string });
+    expect(unreachable).toMatchObject({ code: 5, stdout: '' });
+    for (const { stderr } of [scope, usage, unknown, unreachable]) expect(stderr).not.toMatch(/^ +at /m);
+  });
+
+  it('completes commands, and explains them with examples', async () => {
+    expect(execFileSync('bash', ['-n'], { input: (await cli.run(['completion', 'bash'])).stdout }).toString()).toBe('');
+    for (const shell of ['zsh', 'fish']) expect((await cli.run(['completion', shell])).stdout).toContain('sluice');
+    expect((await cli.run(['complete', '--', 'keys', 'ro'])).stdout).toMatch(/^rotate\t/);
+    expect((await cli.run(['complete', '--', 'list', '--status', 'f'])).stdout).toMatch(/^failed/);
+    expect((await cli.run(['send', '--help'])).stdout).toMatch(/Examples:\n {2}\$ sluice send/);
+    expect(await cli.run([])).toMatchObject({ code: 0, stderr: '' });
+  });
+});

@@ -1,0 +1,137 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Webhook } from 'standardwebhooks';
+import { accountForEach, sharedApi } from '../support/api.js';
+import { Cli } from '../support/cli.js';
+import { until } from '../support/processes.js';
+import { Receiver } from '../support/receiver.js';
+
+describe('The command line', () => {
+  const api = sharedApi();
+  const account = accountForEach(api);
+  let cli: Cli;
+  beforeEach(async () => {
+    cli = new Cli({ SLUICE_BASE_URL: api.url, SLUICE_API_KEY: account.key });
+    await api.ask(account, 'PATCH /account', { delivery: 'pull' });
+  });
+  afterEach(() => {
+    cli.remove();
+  });
+
+  const file = (name: string) => join(cli.home, name);
+  const lines = <T>(text: string) =>
+    text
+      .split('\n')
+      .slice(0, -1)
+      .map((line) => JSON.parse(line) as T);
+  const stateOf = async (id: string) => {
+    const { status, failureReason } = (await api.ask(account, `GET /messages/${id}`)).body;
+    return { status, failureReason };
+  };
+
+  it('tails changes, ends with Ctrl-C, and goes on after an event', async () => {
+    const first = cli.start(['tail', '--json']);
+    await first.printed('Waiting for changes');
+    const before = await api.sent(account);
+    await first.printed(before.id);
+    first.signal('SIGINT');
+    const { code, stdout } = await first.ended();
+    const [event] = lines<{ id: string; type: string; message: { id: string } }>(stdout);
+    expect({ code, event }).toMatchObject({ code: 0, event: { type: 'message.queued', message: { id: before.id } } });
+
+    const missed = await api.sent(account);
+    await api.ask(account, `POST /messages/${missed.id}/cancel`);
+    const second = cli.start(['tail', '--after', event?.id ?? '', '--status', 'cancelled']);
+    await second.printed(missed.id);
+    second.signal('SIGTERM');
+    expect(await second.ended()).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(new RegExp(`^\\S+Z\t${missed.id}\tcancelled\thello\n$`)) as string,
+    });
+  });
+
+  it('consumes: exit code 0 acknowledges a message, any other one rejects it', async () => {
+    const [good, bad] = [await api.sent(account), await api.sent(account, { message: 'bad' })];
+    const command = 'text=$(cat); echo "$SLUICE_MESSAGE_ID $SLUICE_ATTEMPT $text" >> got; [ "$text" != bad ] || exit 3';
+    const ended = await cli.run(['consume', '--exec', command, '--concurrency', '2', '--limit', '2', '--json']);
+    expect(ended).toMatchObject({ code: 0, stderr: expect.stringContaining('Waiting for messages') as string });
+    const outcomes = lines<{ id: string; outcome: string; reason: string | null }>(ended.stdout);
+    expect(outcomes.map(({ id, outcome, reason }) => [id, outcome, reason]).sort()).toEqual(
+      [
+        [good.id, 'acknowledged', null],
+        [bad.id, 'rejected', 'exit code 3'],
+      ].sort(),
+    );
+    expect(readFileSync(file('got'), 'utf8').split('\n').sort()).toEqual(
+      ['', `${good.id} 1 hello`, `${bad.id} 1 bad`].sort(),
+    );
+    expect(await stateOf(good.id)).toEqual({ status: 'delivered', failureReason: null });
+    expect(await stateOf(bad.id)).toEqual({ status: 'queued', failureReason: 'exit code 3' });
+  });
+
+  it('finishes what it has begun to consume, and rejects it when it is interrupted again', async () => {
+    const command = 'touch begun; until [ -e go ]; do sleep 0.05; done';
+    const [patient, message] = [cli.start(['consume', '-x', command]), await api.sent(account)];
+    await until(() => existsSync(file('begun')), 20_000);
+    patient.signal('SIGTERM');
+    await patient.printed('Finishing what has begun');
+    cli.file('go', '');
+    expect(await patient.ended()).toMatchObject({ code: 0, stderr: expect.stringContaining('acknowledged') as string });
+    expect(await stateOf(message.id)).toEqual({ status: 'delivered', failureReason: null });
+
+    const [hasty, other] = [cli.start(['consume', '-x', 'touch again; sleep 60']), await api.sent(account)];
+    await until(() => existsSync(file('again')), 20_000);
+    hasty.signal('SIGINT');
+    await hasty.printed('Finishing what has begun');
+    // The first ones count as one signal, as npx passes them on.
+    await until(
+      () => {
+        hasty.signal('SIGINT');
+        return hasty.stderr.includes('rejected');
+      },
+      20_000,
+      () => hasty.stderr,
+    ).catch((error: unknown) => error);
+    expect(await hasty.ended()).toMatchObject({ code: 0 });
+    expect(await stateOf(other.id)).toEqual({ status: 'queued', failureReason: 'ended by SIGTERM' });
+  });
+
+  it('consumes only from an account that pulls, which it changes when it is told to', async () => {
+    await api.ask(account, 'PATCH /account', { delivery: 'handler' });
+    const refused = await cli.run(['consume', '--exec', 'cat']);
+    expect(refused).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('mode of the account is handler') as string,
+    });
+    const told = cli.start(['consume', '--exec', 'cat', '--yes']);
+    await told.printed('Waiting for messages');
+    await api.sent(account);
+    await told.printed('hello');
+    told.signal('SIGINT');
+    expect(await told.ended()).toMatchObject({ code: 0, stdout: 'hello' });
+  });
+
+  it('forwards messages to a local program as signed webhooks', async () => {
+    const receiver = await Receiver.start();
+    const url = receiver.url('/hook', (response, _, n) => response.writeHead(n === 1 ? 500 : 204).end());
+    const [{ id }] = [await api.sent(account, { message: 'first' }), await api.sent(account, { message: 'second' })];
+    const address = url.replace('http://127.0.0.1', 'localhost');
+    const args = ['listen', '--forward-to', address, '--limit', '2', '--concurrency', '1', '--json'];
+    const ended = await cli.run(args).finally(() => {
+      receiver.stop();
+    });
+    expect(lines(ended.stdout)).toMatchObject([
+      { id, outcome: 'rejected', reason: 'status 500' },
+      { outcome: 'acknowledged', reason: null },
+    ]);
+    const secret = /whsec_\S+/.exec(ended.stderr)?.[0] ?? '';
+    const [request] = receiver.at('/hook');
+    expect(new Webhook(secret).verify(request?.body ?? '', request?.headers as Record<string, string>)).toEqual({
+      type: 'message',
+      timestamp: expect.any(String) as string,
+      data: { id, message: 'first', createdAt: expect.any(String) as string },
+    });
+    // The same secret at the next start.
+    expect(readFileSync(cli.credentials, 'utf8')).toContain(secret);
+  });
+});
