@@ -5,7 +5,7 @@ const LONG = [
   'test/architecture/style\\.',
   'test/bench/',
   'test/clients/',
-  'test/client/many-faults\\.',
+  'test/client/(many-faults|package)\\.',
   'test/container/',
   'test/docs/serving-pages\\.',
   'test/faults/(bad-handlers|clocks|consumer|database-away|foreign-worker|killed|poison|program-killed)\\.',

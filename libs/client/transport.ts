@@ -154,7 +154,7 @@ export class Transport {
       } catch (error) {
         if (error instanceof SluiceError) throw error;
         if (signal.aborted) throw signal.reason;
-        const message = `${method} ${path} failed: ${error instanceof Error ? error.message : String(error)}`;
+        const message = `${method} ${path} failed: ${reasonOf(error)}`;
         throw new ConnectionError({ message, code: 'connection_failed', cause: error });
       }
     });
@@ -212,6 +212,13 @@ const SPREAD_MS_EACH = 2;
 function wasNotSent({ cause }: SluiceError): boolean {
   const { cause: inner } = (cause ?? {}) as { cause?: { code?: unknown } };
   return NOT_SENT.test(String(inner?.code));
+}
+
+/** The error of `fetch` says little in Node.js; its cause says what happened. */
+function reasonOf(error: unknown): string {
+  const { cause } = error as { cause?: { message?: unknown; code?: unknown } };
+  const said = [cause?.message, cause?.code, error instanceof Error ? error.message : error];
+  return String(said.find((one) => one !== undefined && one !== ''));
 }
 
 /** The path of something that an id names. */

@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { ConflictError, InvalidRequestError, NotFoundError, PermissionError, Sluice } from '#client/index.js';
 import { accountForEach, OPERATOR, sharedApi } from '../support/api.js';
-import { Receiver } from '../support/receiver.js';
 
 /** Operations that are pages for people, and the document itself. */
 const PAGES = ['getOpenApiDocument', 'readDocs', 'getAsset', 'listErrors', 'explainError'];
@@ -95,7 +94,6 @@ describe('The client', () => {
 
   it('manages endpoints', async () => {
     const { endpoints } = client();
-    const receiver = await Receiver.start();
     const created = await endpoints.create({ url: 'https://example.com/hooks', description: 'orders' });
     expect(created.secret).toMatch(/^whsec_/);
     expect(await endpoints.get(created.id)).toMatchObject({ description: 'orders' });
@@ -108,7 +106,6 @@ describe('The client', () => {
     );
     await endpoints.delete(created.id);
     await expect(endpoints.get(created.id)).rejects.toThrow(NotFoundError);
-    receiver.stop();
   });
 
   it('leases messages', async () => {

@@ -1,0 +1,176 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { ConflictError, Sluice, type HeldMessage, type Message, type SluiceError } from '#client/index.js';
+import { accountForEach, sharedApi } from '../support/api.js';
+import { FaultyProxy } from '../support/faulty-proxy.js';
+import { until } from '../support/processes.js';
+
+describe('sluice.consume', () => {
+  const api = sharedApi();
+  const account = accountForEach(api);
+  let sluice: Sluice;
+  let stop: AbortController;
+  beforeEach(async () => {
+    sluice = new Sluice({ apiKey: account.key, baseUrl: api.url });
+    stop = new AbortController();
+    await sluice.account.update({ delivery: 'pull' });
+  });
+  afterEach(() => {
+    stop.abort();
+  });
+
+  const send = (count: number) =>
+    sluice.messages.sendBatch(Array.from({ length: count }, (_, n) => ({ message: `message ${n}` })));
+  const all = async (): Promise<Message[]> => {
+    const messages: Message[] = [];
+    for await (const message of sluice.messages.list({ limit: 100 })) messages.push(message);
+    return messages;
+  };
+  const count = async (status: string) => (await all()).filter((message) => message.status === status).length;
+
+  it('gives each message once, and acknowledges it', async () => {
+    await send(12);
+    const got: string[] = [];
+    for await (const message of sluice.consume({ concurrency: 5, signal: stop.signal })) {
+      expect(message.attempt).toBe(1);
+      got.push(message.message);
+      await message.ack();
+      if (got.length === 12) stop.abort();
+    }
+    expect(got).toEqual(Array.from({ length: 12 }, (_, n) => `message ${n}`));
+    expect((await all()).map(({ status }) => status)).toEqual(Array(12).fill('delivered'));
+  });
+
+  it('holds as many messages as it may, and acknowledges several in one request', async () => {
+    await send(20);
+    const requests: string[] = [];
+    const counting: typeof fetch = (input, init) => {
+      requests.push(new URL(input).pathname);
+      return fetch(input, init);
+    };
+    const counted = new Sluice({ apiKey: account.key, baseUrl: api.url, fetch: counting });
+    let running = 0;
+    let most = 0;
+    const work: Promise<void>[] = [];
+    const handle = async (message: HeldMessage) => {
+      most = Math.max(most, ++running);
+      await sleep(20);
+      running--;
+      await message.ack();
+    };
+    for await (const message of counted.consume({ concurrency: 5, signal: stop.signal })) {
+      work.push(handle(message));
+      if (work.length === 20) stop.abort();
+    }
+    await Promise.all(work);
+    expect(most).toBe(5);
+    expect(await count('delivered')).toBe(20);
+    expect(requests.filter((path) => path === '/messages/ack').length).toBeLessThan(15);
+  });
+
+  it('extends the lease of a message while it is held', async () => {
+    await send(1);
+    for await (const message of sluice.consume({ leaseSeconds: 1, signal: stop.signal })) {
+      await sleep(2_500);
+      expect(message.signal.aborted).toBe(false);
+      await message.ack();
+      stop.abort();
+    }
+    expect(await all()).toMatchObject([{ status: 'delivered', attempts: 1 }]);
+  });
+
+  it('tells a handler, and whoever acknowledges, that the lease was lost', async () => {
+    await send(1);
+    for await (const message of sluice.consume({ leaseSeconds: 1, signal: stop.signal })) {
+      await api.sql('UPDATE sluice.messages SET claim = gen_random_uuid() WHERE id = $1', [message.id]);
+      await until(() => message.signal.aborted, 20_000);
+      expect((message.signal.reason as SluiceError).code).toBe('lease_lost');
+      await expect(message.ack()).rejects.toThrow(ConflictError);
+      stop.abort();
+    }
+  });
+
+  it('rejects a message', async () => {
+    await send(1);
+    for await (const message of sluice.consume({ signal: stop.signal })) {
+      await message.nack({ delaySeconds: 3_600, reason: 'not now' });
+      stop.abort();
+    }
+    expect(await all()).toMatchObject([{ status: 'queued', failureReason: 'not now' }]);
+  });
+
+  it('gives back all that it holds when its loop is left', async () => {
+    await send(5);
+    const failing = async () => {
+      for await (const { id } of sluice.consume({ concurrency: 3, leaseSeconds: 3_600 })) throw new Error(id);
+    };
+    await expect(failing()).rejects.toThrow(/^msg_/);
+    // At once, not when the leases end.
+    expect(await sluice.leases.lease({ max: 10, wait: 5 })).toHaveLength(5);
+  });
+
+  it('gives back what its loop has not got when it is aborted, and leaves the rest to it', async () => {
+    await send(3);
+    const got: HeldMessage[] = [];
+    for await (const message of sluice.consume({ concurrency: 3, leaseSeconds: 3_600, signal: stop.signal })) {
+      got.push(message);
+      stop.abort();
+    }
+    expect(got).toHaveLength(1);
+    expect(await count('processing')).toBe(1);
+    await got[0]?.ack();
+    expect(await sluice.leases.lease({ max: 10, wait: 5 })).toHaveLength(2);
+  });
+
+  it('ends at once when it is aborted while it waits for messages', async () => {
+    setTimeout(() => {
+      stop.abort();
+    }, 100);
+    const startedAt = performance.now();
+    for await (const message of sluice.consume({ signal: stop.signal })) throw new Error(message.id);
+    expect(performance.now() - startedAt).toBeLessThan(10_000);
+  });
+
+  it('ends at once when it is aborted while all messages that it may hold are held', async () => {
+    await send(2);
+    const held: HeldMessage[] = [];
+    for await (const message of sluice.consume({ signal: stop.signal })) {
+      held.push(message);
+      setTimeout(() => {
+        stop.abort();
+      }, 100);
+    }
+    expect(held).toHaveLength(1);
+    await held[0]?.ack();
+  });
+
+  it('fails if it may not lease', async () => {
+    const { key } = await sluice.account.keys.create({ name: 'x', scopes: ['messages:read'] });
+    const restricted = new Sluice({ apiKey: key, baseUrl: api.url });
+    await expect(restricted.consume().next()).rejects.toThrow(expect.objectContaining({ status: 403 }) as Error);
+  });
+
+  it('loses no message and no acknowledgement through faults', async () => {
+    const faults = { delay: 25, cut: 15, lose: 8, truncate: 5, duplicate: 8, unavailable: 15, page: 10 };
+    const proxy = await FaultyProxy.start(api.url, { ...faults, hang: 0, refuse: 0 });
+    const faulty = new Sluice({ apiKey: account.key, baseUrl: proxy.url, maxTries: 20 });
+    await send(100);
+    const acknowledged = new Set<string>();
+    const refused: unknown[] = [];
+    const work: Promise<unknown>[] = [];
+    const delivered = until(async () => (await count('delivered')) === 100, 60_000).finally(() => {
+      stop.abort();
+    });
+    for await (const message of faulty.consume({ concurrency: 10, leaseSeconds: 2, signal: stop.signal })) {
+      const acknowledging = message.ack().then(
+        () => acknowledged.add(message.id),
+        (error: unknown) => refused.push(error),
+      );
+      work.push(acknowledging);
+    }
+    await delivered;
+    await Promise.all(work);
+    proxy.stop();
+    expect(acknowledged.size).toBe(100);
+    expect(refused.every((error) => error instanceof ConflictError)).toBe(true);
+  });
+});
