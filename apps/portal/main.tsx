@@ -1,1 +1,6 @@
-document.title = 'Sluice';
+import { render } from 'preact';
+import { App } from './app.js';
+import './theme.js';
+
+const root = document.getElementById('app');
+if (root !== null) render(<App />, root);
