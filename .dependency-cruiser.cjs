@@ -67,6 +67,13 @@ module.exports = {
       to: { path: CONTEXT },
     },
     {
+      name: 'client-imports-nothing',
+      severity: 'error',
+      comment: 'It is a package of its own, without dependencies, that also runs in browsers.',
+      from: { path: '^libs/client/', pathNot: SPEC },
+      to: { pathNot: '^libs/client/' },
+    },
+    {
       name: 'contexts-meet-at-index',
       severity: 'error',
       comment: 'What a context does not publish in its index.ts may change at any time.',

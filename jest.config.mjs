@@ -42,7 +42,7 @@ export default {
   },
   transformIgnorePatterns: [`/node_modules/(?!(?:${esmPackages.join('|')})/)`],
   moduleNameMapper: {
-    '^#(kernel|platform|accounts|rate-limiting|messages|webhooks)/(.*)\\.js$': '<rootDir>/libs/$1/$2.ts',
+    '^#(kernel|platform|accounts|rate-limiting|messages|webhooks|client)/(.*)\\.js$': '<rootDir>/libs/$1/$2.ts',
     '^(\\.{1,2}/.*)\\.js$': ['$1.js', '$1'],
   },
   setupFiles: ['reflect-metadata'],

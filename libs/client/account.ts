@@ -1,0 +1,79 @@
+import type { List } from './list.js';
+import { pathOf, type CallOptions, type Transport } from './transport.js';
+import type {
+  Account,
+  AccountChanges,
+  ApiKey,
+  NewApiKey,
+  NewApiKeyInput,
+  SimulateInput,
+  Simulation,
+  Usage,
+} from './types.js';
+
+/** Which page of a list. */
+export interface ListOptions extends CallOptions {
+  /** The size of a page, 1 to 100. */
+  readonly limit?: number | undefined;
+  readonly cursor?: string | undefined;
+}
+
+/** The account of the API key. */
+export class AccountResource {
+  readonly keys: ApiKeys;
+  readonly #transport: Transport;
+
+  constructor(transport: Transport) {
+    this.#transport = transport;
+    this.keys = new ApiKeys(transport);
+  }
+
+  get(options?: CallOptions): Promise<Account> {
+    return this.#transport.json('GET', '/account', options);
+  }
+
+  /** Changes how messages that are accepted from now on are delivered. */
+  update(changes: AccountChanges, options?: CallOptions): Promise<Account> {
+    return this.#transport.json('PATCH', '/account', { ...options, body: changes });
+  }
+
+  /** What is used of the limits and of the storage. */
+  usage(options?: CallOptions): Promise<Usage> {
+    return this.#transport.json('GET', '/account/usage', options);
+  }
+
+  /** Which requests of a schedule the limits would admit. Sends nothing. */
+  simulate(schedule: SimulateInput, options?: CallOptions): Promise<Simulation> {
+    return this.#transport.json('POST', '/account/simulate', { ...options, body: schedule, repeatable: true });
+  }
+}
+
+export class ApiKeys {
+  readonly #transport: Transport;
+
+  constructor(transport: Transport) {
+    this.#transport = transport;
+  }
+
+  /** The keys that are not revoked, newest first, without their secrets. */
+  list({ limit, cursor, ...options }: ListOptions = {}): List<ApiKey> {
+    return this.#transport.list('/api-keys', { limit, cursor }, options);
+  }
+
+  /** `key` of the result is the secret, which is shown only once. Never repeated when its outcome is unknown. */
+  create(input: NewApiKeyInput, options?: CallOptions): Promise<NewApiKey> {
+    return this.#transport.json('POST', '/api-keys', { ...options, body: input });
+  }
+
+  /**
+   * Replaces a key by a new one, which is shown only once. Never repeated when its outcome is unknown.
+   * @param input.graceSeconds for how long the old key remains valid: 0 by default
+   */
+  rotate(id: string, input: { readonly graceSeconds?: number } = {}, options?: CallOptions): Promise<NewApiKey> {
+    return this.#transport.json('POST', pathOf`/api-keys/${id}/rotate`, { ...options, body: input });
+  }
+
+  revoke(id: string, options?: CallOptions): Promise<void> {
+    return this.#transport.json('DELETE', pathOf`/api-keys/${id}`, options);
+  }
+}

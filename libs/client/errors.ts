@@ -1,0 +1,141 @@
+import type { ErrorCode, ErrorCodes, Problem } from './types.js';
+
+/** The codes of errors that no problem document describes. */
+export type LocalErrorCode = 'connection_failed' | 'timed_out' | 'unexpected_response';
+
+/** What an error is made of. */
+export interface ErrorDetails {
+  readonly message: string;
+  readonly code: string;
+  readonly status?: number;
+  readonly requestId?: string | null;
+  readonly retryAfter?: number | null;
+  readonly problem?: Problem | null;
+  readonly cause?: unknown;
+}
+
+/**
+ * A request failed. `code` is stable and made for programs; the message is for people. There is a subclass for each family
+ * of errors, by which the codes are narrowed.
+ */
+export class SluiceError extends Error {
+  override name = 'SluiceError';
+  /** A server that is newer than this client may send a code that is not in the type. */
+  readonly code: ErrorCode | LocalErrorCode;
+  /** The HTTP status; null if there was no response. */
+  readonly status: number | null;
+  /** Names the request in the server's log; null if there was no response. */
+  readonly requestId: string | null;
+  /** The seconds after which a repeated request can succeed, if the server said so. */
+  readonly retryAfter: number | null;
+  /** The body of the response; null if it was not a problem document. */
+  readonly problem: Problem | null;
+
+  constructor({ message, code, status, requestId, retryAfter, problem, cause }: ErrorDetails) {
+    super(message, cause === undefined ? undefined : { cause });
+    this.code = code as ErrorCode;
+    this.status = status ?? null;
+    this.requestId = requestId ?? null;
+    this.retryAfter = retryAfter ?? null;
+    this.problem = problem ?? null;
+  }
+
+  /** Whether the same request may succeed later. */
+  get isRetryable(): boolean {
+    const { status, code } = this;
+    if (status === null || status === 408 || status === 429) return true;
+    if (code === 'idempotency_key_in_use') return true;
+    // A success that could not be read is an unknown outcome like a broken connection.
+    return (status >= 200 && status < 300) || (status >= 500 && status !== 507);
+  }
+}
+
+/** There was no complete response: whether the server has processed the request is unknown. */
+export class ConnectionError extends SluiceError {
+  override name = 'ConnectionError';
+  declare readonly code: 'connection_failed' | 'timed_out';
+}
+
+/** The request is invalid: status 400, or another one that has no class of its own. `problem.errors` names the fields. */
+export class InvalidRequestError extends SluiceError {
+  override name = 'InvalidRequestError';
+  declare readonly code: ErrorCodes[400 | 405 | 408 | 413 | 415 | 431] | LocalErrorCode;
+}
+
+/** The API key is missing, unknown, expired or revoked. */
+export class AuthenticationError extends SluiceError {
+  override name = 'AuthenticationError';
+  declare readonly code: ErrorCodes[401] | LocalErrorCode;
+}
+
+/** The API key or its account may not do this. */
+export class PermissionError extends SluiceError {
+  override name = 'PermissionError';
+  declare readonly code: ErrorCodes[403] | LocalErrorCode;
+}
+
+/** What the request names does not exist. */
+export class NotFoundError extends SluiceError {
+  override name = 'NotFoundError';
+  declare readonly code: ErrorCodes[404] | LocalErrorCode;
+}
+
+/** The state of what the request names does not allow it. */
+export class ConflictError extends SluiceError {
+  override name = 'ConflictError';
+  declare readonly code: ErrorCodes[409 | 422] | LocalErrorCode;
+}
+
+/** A limit of the plan is used up, or the key is banned. `retryAfter` says for how long. */
+export class RateLimitError extends SluiceError {
+  override name = 'RateLimitError';
+  declare readonly code: ErrorCodes[429] | LocalErrorCode;
+}
+
+/** The server failed, or a proxy before it: but for `storage_full`, whether it has processed the request is unknown. */
+export class ServerError extends SluiceError {
+  override name = 'ServerError';
+  declare readonly code: ErrorCodes[500 | 503 | 507] | LocalErrorCode;
+}
+
+const CLASSES: Readonly<Record<number, new (details: ErrorDetails) => SluiceError>> = {
+  401: AuthenticationError,
+  403: PermissionError,
+  404: NotFoundError,
+  409: ConflictError,
+  422: ConflictError,
+  429: RateLimitError,
+};
+
+/** The error that a response stands for. */
+export function errorOf(response: Response, body: string, now = Date.now()): SluiceError {
+  const { status, headers } = response;
+  const problem = problemIn(body);
+  const Class = CLASSES[status] ?? (status >= 400 && status < 500 ? InvalidRequestError : ServerError);
+  return new Class({
+    message:
+      problem?.detail ?? `The response has the status ${status} and is not from Sluice: check baseUrl and proxies.`,
+    code: problem?.code ?? 'unexpected_response',
+    status,
+    requestId: problem?.requestId ?? headers.get('x-request-id'),
+    retryAfter: secondsUntil(headers.get('retry-after'), now),
+    problem,
+  });
+}
+
+/** Proxies answer with pages of their own. */
+function problemIn(body: string): Problem | null {
+  try {
+    const value = JSON.parse(body) as Partial<Problem> | null;
+    return typeof value?.code === 'string' && typeof value.detail === 'string' ? (value as Problem) : null;
+  } catch {
+    return null;
+  }
+}
+
+/** `Retry-After` has seconds or a date. */
+function secondsUntil(retryAfter: string | null, now: number): number | null {
+  if (retryAfter === null) return null;
+  const seconds = /^\d+$/.test(retryAfter) ? Number(retryAfter) : Math.ceil((Date.parse(retryAfter) - now) / 1_000);
+  return Number.isNaN(seconds) ? null : Math.max(0, seconds);
+}

@@ -1,0 +1,114 @@
+import { SluiceError } from './errors.js';
+import { backoffMs, onAbort, sleep } from './timing.js';
+import type { CallOptions, Transport } from './transport.js';
+import type { Message, MessageStatus } from './types.js';
+
+/** A change of status of a message. */
+export interface MessageEvent {
+  /** The position in the stream: `lastEventId` of a stream that goes on after this event. */
+  readonly id: string;
+  readonly type: `message.${MessageStatus}`;
+  /** The message in the state after this change. */
+  readonly message: Message;
+}
+
+export interface EventOptions extends CallOptions {
+  /** The `id` of the last event that was processed: what has happened since, within an hour, comes first. */
+  readonly lastEventId?: string | undefined;
+  /** Is called each time that the stream is connected. */
+  readonly onConnect?: (() => void) | undefined;
+  /** Is called when the connection was lost, or could not be made again. The stream reconnects after that. */
+  readonly onDisconnect?: ((error: SluiceError | null) => void) | undefined;
+}
+
+/** A comment is sent every 15 seconds: a connection that is silent for longer is dead. */
+const SILENCE_MS = 40_000;
+
+/**
+ * The events of the account, until the signal is aborted or the loop is left. Fails like any call if the first connection
+ * can't be made; later it reconnects until it succeeds or is refused for good.
+ */
+export async function* events(
+  transport: Transport,
+  options: EventOptions,
+): AsyncGenerator<MessageEvent, void, undefined> {
+  const { signal, onConnect, onDisconnect } = options;
+  let { lastEventId = '' } = options;
+  const isOver = () => signal?.aborted === true;
+  let wasConnected = false;
+  for (let failures = 0; !isOver(); failures++) {
+    let error: SluiceError | null = null;
+    try {
+      const headers = { ...(lastEventId !== '' && { 'last-event-id': lastEventId }) };
+      const response = await transport.send('GET', '/events', { headers, signal }, (response) => response);
+      onConnect?.();
+      wasConnected = true;
+      for await (const { id, event, data } of parse(chunksOf(response, signal))) {
+        failures = 0;
+        if (data !== '')
+          yield { id: id ?? lastEventId, type: event as MessageEvent['type'], message: JSON.parse(data) as Message };
+        lastEventId = id ?? lastEventId;
+      }
+    } catch (caught) {
+      if (isOver()) return;
+      if (!wasConnected || !(caught instanceof SluiceError)) throw caught;
+      // The server may not have noticed yet that the last connection is gone.
+      if (!caught.isRetryable && caught.code !== 'too_many_streams') throw caught;
+      error = caught;
+    }
+    if (isOver()) return;
+    onDisconnect?.(error);
+    await sleep(RECONNECT_MS + backoffMs(failures + 1), signal).catch(() => undefined);
+  }
+}
+
+const RECONNECT_MS = 500;
+
+/** The text of a response as it arrives; ends when the connection does. */
+async function* chunksOf(response: Response, signal: AbortSignal | undefined): AsyncGenerator<string, void, undefined> {
+  const reader = (response.body as ReadableStream<Uint8Array>).getReader();
+  const decoder = new TextDecoder();
+  // Also ends a read that is pending.
+  const close = () => {
+    reader.cancel().catch(() => undefined);
+  };
+  const ignore = onAbort(signal, close);
+  try {
+    for (;;) {
+      const timer = setTimeout(close, SILENCE_MS);
+      const { done, value } = await reader
+        .read()
+        .catch(() => ({ done: true, value: undefined }))
+        .finally(() => {
+          clearTimeout(timer);
+        });
+      if (done || signal?.aborted === true) return;
+      yield decoder.decode(value, { stream: true });
+    }
+  } finally {
+    ignore();
+    close();
+  }
+}
+
+interface ServerSentEvent {
+  readonly id: string | undefined;
+  readonly event: string | undefined;
+  readonly data: string;
+}
+
+/** Server-sent events; also blocks with nothing but an `id`. One that is incomplete at the end is dropped. */
+async function* parse(chunks: AsyncIterable<string>): AsyncGenerator<ServerSentEvent, void, undefined> {
+  let text = '';
+  for await (const chunk of chunks) {
+    const blocks = (text + chunk).split(/\r?\n\r?\n/);
+    text = blocks.pop() ?? '';
+    for (const block of blocks) {
+      const fields: Record<string, string | undefined> = {};
+      for (const [, name = '', value = ''] of block.matchAll(/^(\w+): ?(.*)$/gm)) {
+        fields[name] = name === 'data' && fields.data !== undefined ? `${fields.data}\n${value}` : value;
+      }
+      yield { id: fields.id, event: fields.event, data: fields.data ?? '' };
+    }
+  }
+}

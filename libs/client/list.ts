@@ -1,0 +1,22 @@
+import type { Page } from './types.js';
+
+/** A list, newest first: of `page()`s, or of items that are fetched page by page: `for await (const item of list)`. */
+export class List<Item> implements AsyncIterable<Item> {
+  readonly #load: (cursor?: string) => Promise<Page<Item>>;
+
+  constructor(load: (cursor?: string) => Promise<Page<Item>>) {
+    this.#load = load;
+  }
+
+  /** The first page, or the one at the `cursor` of the parameters. */
+  page(): Promise<Page<Item>> {
+    return this.#load();
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<Item, void, undefined> {
+    for (let page = await this.#load(); ; page = await this.#load(page.nextCursor)) {
+      yield* page.data;
+      if (page.nextCursor === null) return;
+    }
+  }
+}

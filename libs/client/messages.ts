@@ -1,0 +1,83 @@
+import type { List } from './list.js';
+import { pathOf, type CallOptions, type Transport } from './transport.js';
+import type { AcceptedMessage, Attempt, Message, MessageStatus, NewMessage, Time } from './types.js';
+
+export interface SendOptions extends CallOptions {
+  /**
+   * 1 to 255 visible ASCII characters, kept for 24 hours: another call with the same key and message creates no second
+   * message. By default each call has a key of its own, which its retries share.
+   */
+  readonly idempotencyKey?: string | undefined;
+}
+
+export interface MessageFilter extends CallOptions {
+  readonly status?: MessageStatus | undefined;
+  /** Only messages that have failed for this endpoint; requires the status `failed`. */
+  readonly endpointId?: string | undefined;
+  /** The size of a page, 1 to 100. */
+  readonly limit?: number | undefined;
+  readonly cursor?: string | undefined;
+}
+
+export class Messages {
+  readonly #transport: Transport;
+
+  constructor(transport: Transport) {
+    this.#transport = transport;
+  }
+
+  /** Sends a message. When this resolves, it is stored and queued. */
+  send(
+    message: string,
+    options: SendOptions & { readonly deliverAt?: Time | undefined } = {},
+  ): Promise<AcceptedMessage> {
+    return this.#post('/messages', { message, deliverAt: options.deliverAt }, options);
+  }
+
+  /** Sends up to 1,000 messages: all of them are stored, or none. Each counts as one request. */
+  async sendBatch(messages: readonly NewMessage[], options: SendOptions = {}): Promise<AcceptedMessage[]> {
+    const { data } = await this.#post<{ data: AcceptedMessage[] }>('/messages/batch', { messages }, options);
+    return data;
+  }
+
+  get(id: string, options?: CallOptions): Promise<Message> {
+    return this.#transport.json('GET', pathOf`/messages/${id}`, options);
+  }
+
+  /** The messages of the account, newest first. */
+  list({ status, endpointId, limit, cursor, ...options }: MessageFilter = {}): List<Message> {
+    return this.#transport.list('/messages', { status, endpointId, limit, cursor }, options);
+  }
+
+  /** The attempts to deliver a message, the newest last. */
+  async attempts(id: string, options?: CallOptions): Promise<Attempt[]> {
+    const path = pathOf`/messages/${id}/attempts`;
+    return (await this.#transport.json<{ data: Attempt[] }>('GET', path, options)).data;
+  }
+
+  /** Cancels a message that is `queued`. */
+  cancel(id: string, options?: CallOptions): Promise<Message> {
+    return this.#transport.json('POST', pathOf`/messages/${id}/cancel`, options);
+  }
+
+  /** Queues a `failed` message again. */
+  retry(id: string, options?: CallOptions): Promise<Message> {
+    return this.#transport.json('POST', pathOf`/messages/${id}/retry`, options);
+  }
+
+  /** Queues the `failed` messages of a period again, the 100,000 oldest at most: repeat it until `count` is less. */
+  retryAll(period: { readonly since: Time; readonly until: Time }, options?: CallOptions): Promise<{ count: number }> {
+    return this.#transport.json('POST', '/messages/retry', { ...options, body: period });
+  }
+
+  #post<T>(path: string, body: unknown, { idempotencyKey = randomKey(), signal }: SendOptions): Promise<T> {
+    const headers = { 'idempotency-key': idempotencyKey };
+    return this.#transport.json('POST', path, { body, headers, repeatable: true, signal });
+  }
+}
+
+/** `crypto.randomUUID` is missing on pages that were not loaded by HTTPS. */
+function randomKey(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(16));
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
+}

@@ -1,0 +1,1127 @@
+/** Generated from the OpenAPI document by `npm run client:types`. */
+
+export interface components {
+  schemas: {
+    SignUpBody: {
+      /**
+       * @description 1 to 100 characters, not only whitespace.
+       * @example Acme
+       */
+      name: string;
+    };
+    /** @description A new API key with its secret, which is shown only once. */
+    IssuedKey: {
+      /**
+       * @description The id of the API key. It is not secret.
+       * @example key_01h455vb4pex5vsknk084sn02q
+       */
+      id: string;
+      /**
+       * @description The purpose of the key.
+       * @example first key
+       */
+      name: string;
+      /**
+       * @description The operations that the key may call.
+       * @example [
+       *       "messages:send",
+       *       "messages:read",
+       *       "messages:consume",
+       *       "account:manage"
+       *     ]
+       */
+      scopes: ('messages:send' | 'messages:read' | 'messages:consume' | 'account:manage')[];
+      /**
+       * Format: date-time
+       * @description When the key was created.
+       * @example 2026-11-21T09:30:00.123Z
+       */
+      createdAt: string;
+      /**
+       * Format: date-time
+       * @description When the key expires. Null if never.
+       * @example 2027-01-31T12:00:00.000Z
+       */
+      expiresAt: string | null;
+      /**
+       * @description The secret key. It cannot be retrieved again.
+       * @example slc_…
+       */
+      key: string;
+    };
+    /** @description A new account with its first API key. */
+    NewAccount: {
+      /**
+       * @description The id of the account.
+       * @example acct_01h455vb4pex5vsknk084sn02q
+       */
+      id: string;
+      /**
+       * @description The name given at sign-up.
+       * @example Acme
+       */
+      name: string;
+      /**
+       * @description New accounts have this plan.
+       * @constant
+       */
+      plan: 'free';
+      /**
+       * Format: date-time
+       * @description When the account was created.
+       * @example 2026-11-21T09:30:00.123Z
+       */
+      createdAt: string;
+      apiKey: components['schemas']['IssuedKey'];
+    };
+    /** @description Request limits, shared by all keys of the account. */
+    Limits: {
+      /** @example 60 */
+      perMinute: number;
+      /** @example 1000 */
+      perDay: number;
+    };
+    /** @description An account. */
+    Account: {
+      /**
+       * @description The id of the account.
+       * @example acct_01h455vb4pex5vsknk084sn02q
+       */
+      id: string;
+      /**
+       * @description The name given at sign-up.
+       * @example Acme
+       */
+      name: string;
+      /**
+       * @description The plan, which determines the limits.
+       * @enum {string}
+       */
+      plan: 'free' | 'pro' | 'business' | 'enterprise';
+      limits: components['schemas']['Limits'];
+      /**
+       * @description How messages are delivered: `handler`: by the workers of the operator. `webhooks`: to the endpoints of the account. `pull`: to clients that lease them. Each message keeps the mode that was in force when it was accepted.
+       * @example handler
+       * @enum {string}
+       */
+      delivery: 'handler' | 'webhooks' | 'pull';
+      /**
+       * Format: date-time
+       * @description When the account was created.
+       * @example 2026-11-21T09:30:00.123Z
+       */
+      createdAt: string;
+    };
+    ChangeOwnAccountBody: {
+      /**
+       * @description How messages that are accepted from now on are delivered. Unchanged if omitted.
+       * @example pull
+       * @enum {string|null}
+       */
+      delivery?: 'handler' | 'webhooks' | 'pull' | null;
+    };
+    /** @description An API key, without its secret. */
+    ApiKey: {
+      /**
+       * @description The id of the API key. It is not secret.
+       * @example key_01h455vb4pex5vsknk084sn02q
+       */
+      id: string;
+      /**
+       * @description The purpose of the key.
+       * @example first key
+       */
+      name: string;
+      /**
+       * @description The operations that the key may call.
+       * @example [
+       *       "messages:send",
+       *       "messages:read",
+       *       "messages:consume",
+       *       "account:manage"
+       *     ]
+       */
+      scopes: ('messages:send' | 'messages:read' | 'messages:consume' | 'account:manage')[];
+      /**
+       * Format: date-time
+       * @description When the key was created.
+       * @example 2026-11-21T09:30:00.123Z
+       */
+      createdAt: string;
+      /**
+       * Format: date-time
+       * @description When the key expires. Null if never.
+       * @example 2027-01-31T12:00:00.000Z
+       */
+      expiresAt: string | null;
+      /**
+       * Format: date-time
+       * @description When the key was last used, to the minute. Null if never.
+       * @example 2026-11-21T09:30:00.000Z
+       */
+      lastUsedAt: string | null;
+    };
+    /** @description A page of a list, newest first. */
+    ApiKeyPage: {
+      data: components['schemas']['ApiKey'][];
+      /**
+       * @description Send it as `cursor` to get the next page. Null on the last page.
+       * @example bXNnXzAxaDQ1NXZiNHBleDV2c2tuazA4NHNuMDJx
+       */
+      nextCursor: string | null;
+    };
+    CreateApiKeyBody: {
+      /**
+       * @description The purpose of the key: 1 to 100 characters, not only whitespace.
+       * @example billing
+       */
+      name: string;
+      /**
+       * @description A subset of the scopes of the key that makes the request. Defaults to all of them.
+       * @example [
+       *       "messages:send"
+       *     ]
+       */
+      scopes?: ('messages:send' | 'messages:read' | 'messages:consume' | 'account:manage')[] | null;
+      /**
+       * Format: date-time
+       * @description When the key expires, in the future. Never if omitted.
+       * @example 2030-01-31T12:00:00Z
+       */
+      expiresAt?: string | null;
+    };
+    RotateApiKeyBody: {
+      /**
+       * @description Seconds for which the old key remains valid. Defaults to 0.
+       * @example 3600
+       */
+      graceSeconds?: number | null;
+    };
+    /** @description An account, as operators see it. */
+    OperatorsAccount: {
+      /**
+       * @description The id of the account.
+       * @example acct_01h455vb4pex5vsknk084sn02q
+       */
+      id: string;
+      /**
+       * @description The name given at sign-up.
+       * @example Acme
+       */
+      name: string;
+      /**
+       * @description The plan, which determines the limits.
+       * @enum {string}
+       */
+      plan: 'free' | 'pro' | 'business' | 'enterprise';
+      limits: components['schemas']['Limits'];
+      /**
+       * @description How messages are delivered: `handler`: by the workers of the operator. `webhooks`: to the endpoints of the account. `pull`: to clients that lease them. Each message keeps the mode that was in force when it was accepted.
+       * @example handler
+       * @enum {string}
+       */
+      delivery: 'handler' | 'webhooks' | 'pull';
+      /**
+       * Format: date-time
+       * @description When the account was created.
+       * @example 2026-11-21T09:30:00.123Z
+       */
+      createdAt: string;
+      /**
+       * @description Whether the keys of the account are refused and its queued messages wait.
+       * @example false
+       */
+      suspended: boolean;
+    };
+    /** @description A page of a list, newest first. */
+    OperatorsAccountPage: {
+      data: components['schemas']['OperatorsAccount'][];
+      /**
+       * @description Send it as `cursor` to get the next page. Null on the last page.
+       * @example bXNnXzAxaDQ1NXZiNHBleDV2c2tuazA4NHNuMDJx
+       */
+      nextCursor: string | null;
+    };
+    ChangeAccountBody: {
+      /**
+       * @description The new plan. Unchanged if omitted.
+       * @example enterprise
+       * @enum {string|null}
+       */
+      plan?: 'free' | 'pro' | 'business' | 'enterprise' | null;
+      /**
+       * @description Request limits, shared by all keys of the account.
+       * @example {
+       *       "perMinute": 5000,
+       *       "perDay": 1000000
+       *     }
+       */
+      limits?: {
+        /** @example 60 */
+        perMinute: number;
+        /** @example 1000 */
+        perDay: number;
+      } | null;
+      /**
+       * @description Whether the keys of the account are refused and its queued messages wait. Unchanged if omitted.
+       * @example false
+       */
+      suspended?: boolean | null;
+    };
+    /** @description A rate limit window. It starts with the first request that it counts. */
+    Window: {
+      /** @example 60 */
+      limit: number;
+      /** @example 18 */
+      used: number;
+      /** @example 42 */
+      remaining: number;
+      /**
+       * Format: date-time
+       * @description When the window resets. For a window without requests, when it would reset if it started now.
+       * @example 2026-11-21T09:30:00.123Z
+       */
+      resetsAt: string;
+    };
+    /** @description The progress of the messages of the account. */
+    Backlog: {
+      /**
+       * @description Messages that are due and wait for a worker. 10,000 means 10,000 or more.
+       * @example 3
+       */
+      queued: number;
+      /**
+       * Format: date-time
+       * @description When the oldest of them became due. Null if there is none.
+       * @example 2026-11-21T09:30:00.123Z
+       */
+      oldestQueuedAt: string | null;
+      /**
+       * @description Messages to be delivered later. 10,000 means 10,000 or more.
+       * @example 0
+       */
+      scheduled: number;
+      /**
+       * @description Deliveries per minute, averaged over the last five minutes.
+       * @example 240
+       */
+      deliveredPerMinute: number;
+    };
+    /** @description The storage used by the messages of the account. */
+    Storage: {
+      /**
+       * @description The storage limit. Null if there is none.
+       * @example 10737418240
+       */
+      limitBytes: number | null;
+      /**
+       * @description The storage used, including 256 bytes for each message. Up to a second old.
+       * @example 52428800
+       */
+      usedBytes: number;
+    };
+    /** @description The rate limit windows, backlog and storage of an account. */
+    Usage: {
+      minute: components['schemas']['Window'];
+      day: components['schemas']['Window'];
+      messages: components['schemas']['Backlog'];
+      storage: components['schemas']['Storage'];
+    };
+    SimulateBody: {
+      /**
+       * @description The time of each request, in milliseconds since the start, in any order.
+       * @example [
+       *       {
+       *         "at": 0
+       *       },
+       *       {
+       *         "at": 250
+       *       }
+       *     ]
+       */
+      requests?:
+        | {
+            at: number;
+          }[]
+        | null;
+      /**
+       * @description Instead of `requests`: the number of evenly spread requests per minute.
+       * @example 70
+       */
+      perMinute?: number | null;
+      /**
+       * @description The duration in minutes. At most 1000000 requests in total.
+       * @example 3
+       */
+      minutes?: number | null;
+    };
+    /** @description The result of a simulation. */
+    Simulation: {
+      /** @example 180 */
+      admitted: number;
+      /** @example 30 */
+      refused: number;
+      /**
+       * @description Milliseconds since the start.
+       * @example 51428
+       */
+      firstRefusedAt: number | null;
+      /** @description The limits of the account. */
+      limits: {
+        /** @example 60 */
+        perMinute: number;
+        /** @example 1000 */
+        perDay: number;
+      };
+      /** @description The result of each of the `requests`, ordered by time. */
+      requests?: {
+        /**
+         * @description Milliseconds since the start.
+         * @example 0
+         */
+        at: number;
+        /** @example true */
+        admitted: boolean;
+      }[];
+    };
+    /** @description A temporary ban of an API key. */
+    Ban: {
+      /**
+       * @description The id of the banned key.
+       * @example key_01h455vb4pex5vsknk084sn02q
+       */
+      keyId: string;
+      /**
+       * @description The account of the key.
+       * @example acct_01h455vb4pex5vsknk084sn02q
+       */
+      accountId: string;
+      /**
+       * @description Why the key was banned.
+       * @example 30 requests within a minute after the limit was exceeded
+       */
+      reason: string;
+      /**
+       * Format: date-time
+       * @description When the ban started.
+       * @example 2026-11-21T09:30:00.123Z
+       */
+      bannedAt: string;
+      /**
+       * Format: date-time
+       * @description When the ban ends.
+       * @example 2026-11-21T09:31:00.123Z
+       */
+      bannedUntil: string;
+    };
+    /** @description A page of a list, newest first. */
+    BanPage: {
+      data: components['schemas']['Ban'][];
+      /**
+       * @description Send it as `cursor` to get the next page. Null on the last page.
+       * @example bXNnXzAxaDQ1NXZiNHBleDV2c2tuazA4NHNuMDJx
+       */
+      nextCursor: string | null;
+    };
+    SendMessageBody: {
+      /**
+       * @description 1 to 262144 bytes of UTF-8, stored unchanged. U+0000 and lone surrogates are not allowed.
+       * @example Hello, Sluice
+       */
+      message: string;
+      /**
+       * Format: date-time
+       * @description When to deliver, up to 30 days ahead. Immediately if omitted, null or in the past.
+       * @example 2026-11-21T12:00:00Z
+       */
+      deliverAt?: string | null;
+    };
+    /** @description A message that was accepted. */
+    AcceptedMessage: {
+      /**
+       * @description The id of the message.
+       * @example msg_01h455vb4pex5vsknk084sn02q
+       */
+      id: string;
+      /**
+       * @description The text, exactly as it was sent.
+       * @example Hello, Sluice
+       */
+      message: string;
+      /**
+       * @description New messages are queued.
+       * @constant
+       */
+      status: 'queued';
+      /**
+       * Format: date-time
+       * @description When the message was accepted.
+       * @example 2026-11-21T09:30:00.123Z
+       */
+      createdAt: string;
+    };
+    /** @description A message with its current state. */
+    Message: {
+      /**
+       * @description The id of the message.
+       * @example msg_01h455vb4pex5vsknk084sn02q
+       */
+      id: string;
+      /**
+       * @description The text, exactly as it was sent.
+       * @example Hello, Sluice
+       */
+      message: string;
+      /**
+       * @description `queued`: waiting for a worker. `processing`: being delivered. `delivered`: delivered. `failed`: all attempts failed, see `failureReason`. `cancelled`: cancelled before delivery.
+       * @example delivered
+       * @enum {string}
+       */
+      status: 'queued' | 'processing' | 'delivered' | 'failed' | 'cancelled';
+      /**
+       * Format: date-time
+       * @description When the message was accepted.
+       * @example 2026-11-21T09:30:00.123Z
+       */
+      createdAt: string;
+      /**
+       * @description The account's mode of delivery when the message was accepted.
+       * @example handler
+       * @enum {string}
+       */
+      delivery: 'handler' | 'webhooks' | 'pull';
+      /**
+       * Format: date-time
+       * @description When to deliver. Null for immediate delivery.
+       * @example null
+       */
+      deliverAt: string | null;
+      /**
+       * Format: date-time
+       * @description When the status last changed.
+       * @example 2026-11-21T09:30:00.321Z
+       */
+      updatedAt: string;
+      /**
+       * @description Delivery attempts so far, including those before a retry.
+       * @example 1
+       */
+      attempts: number;
+      /**
+       * @description Why the last attempt failed.
+       * @example null
+       */
+      failureReason: string | null;
+    };
+    /** @description A page of a list, newest first. */
+    MessagePage: {
+      data: components['schemas']['Message'][];
+      /**
+       * @description Send it as `cursor` to get the next page. Null on the last page.
+       * @example bXNnXzAxaDQ1NXZiNHBleDV2c2tuazA4NHNuMDJx
+       */
+      nextCursor: string | null;
+    };
+    SendBatchBody: {
+      /**
+       * @description The messages. Either all or none are accepted.
+       * @example [
+       *       {
+       *         "message": "Hello, Sluice"
+       *       },
+       *       {
+       *         "message": "Hello again"
+       *       }
+       *     ]
+       */
+      messages: components['schemas']['SendMessageBody'][];
+    };
+    /** @description The messages of a batch, in the order they were sent. */
+    AcceptedBatch: {
+      data: components['schemas']['AcceptedMessage'][];
+    };
+    RetryFailedBody: {
+      /**
+       * Format: date-time
+       * @description The start of the period, inclusive.
+       * @example 2026-11-21T09:00:00Z
+       */
+      since: string;
+      /**
+       * Format: date-time
+       * @description The end of the period, exclusive.
+       * @example 2026-11-21T10:00:00Z
+       */
+      until: string;
+    };
+    /** @description The result of retrying failed messages. */
+    Retried: {
+      /**
+       * @description The number of messages that were queued again.
+       * @example 17
+       */
+      count: number;
+    };
+    /** @description A delivery attempt. */
+    Attempt: {
+      /**
+       * @description Starts at 1 and continues after a retry of the message.
+       * @example 1
+       */
+      number: number;
+      /**
+       * @description What the message was delivered to: `handler`: a handler of the built-in worker. `worker`: a BullMQ worker of another program. `pull`: a client that leased it. Otherwise the id of an endpoint.
+       * @example handler
+       */
+      target: string;
+      /**
+       * Format: date-time
+       * @description When the attempt started.
+       * @example 2026-11-21T09:30:00.123Z
+       */
+      startedAt: string;
+      /**
+       * @description The duration in milliseconds. Null while the attempt is running or if its worker was lost.
+       * @example 170
+       */
+      durationMs: number | null;
+      /**
+       * @description `running`: in progress. `delivered`: succeeded. `retried`: failed, and another attempt follows. `failed`: failed, and no attempt follows. `lost`: the worker stopped responding, and another one took over.
+       * @example delivered
+       * @enum {string}
+       */
+      outcome: 'running' | 'delivered' | 'retried' | 'failed' | 'lost';
+      /**
+       * @description Why the attempt failed. Null if it did not.
+       * @example null
+       */
+      error: string | null;
+      /**
+       * @description The HTTP status with which an endpoint responded. Null without a response.
+       * @example null
+       */
+      responseStatus: number | null;
+      /**
+       * @description The first KiB of the response of an endpoint. Null without a response.
+       * @example null
+       */
+      responseBody: string | null;
+    };
+    /** @description The delivery attempts of a message, oldest first. */
+    Attempts: {
+      data: components['schemas']['Attempt'][];
+    };
+    LeaseBody: {
+      /**
+       * @description How many messages to lease at most. 10 if omitted.
+       * @example 10
+       */
+      max?: number | null;
+      /**
+       * @description How long the lease lasts, unless it is extended. 30 if omitted.
+       * @example 30
+       */
+      seconds?: number | null;
+      /**
+       * @description How many seconds to wait while no message is available. 0 if omitted.
+       * @example 20
+       */
+      wait?: number | null;
+    };
+    /** @description A message that was leased. */
+    LeasedMessage: {
+      /**
+       * @description The id of the message.
+       * @example msg_01h455vb4pex5vsknk084sn02q
+       */
+      id: string;
+      /**
+       * @description The text, exactly as it was sent.
+       * @example Hello, Sluice
+       */
+      message: string;
+      /**
+       * Format: date-time
+       * @description When the message was accepted.
+       * @example 2026-11-21T09:30:00.123Z
+       */
+      createdAt: string;
+      /**
+       * @description The number of this attempt, over all retries.
+       * @example 1
+       */
+      attempt: number;
+      /**
+       * @description Identifies the lease of the message.
+       * @example 1.8f14e45f-ceea-467f-a0e6-7d0d9b1c2a3b
+       */
+      leaseToken: string;
+      /**
+       * Format: date-time
+       * @description When the lease expires.
+       * @example 2026-11-21T09:30:30.123Z
+       */
+      leaseExpiresAt: string;
+    };
+    /** @description Messages that were leased. */
+    LeasedMessages: {
+      data: components['schemas']['LeasedMessage'][];
+    };
+    AcknowledgedLease: {
+      /**
+       * @description The id of the message.
+       * @example msg_01h455vb4pex5vsknk084sn02q
+       */
+      id: string;
+      /**
+       * @description Identifies the lease of the message.
+       * @example 1.8f14e45f-ceea-467f-a0e6-7d0d9b1c2a3b
+       */
+      leaseToken: string;
+    };
+    AcknowledgeAllBody: {
+      /**
+       * @description The leases of the messages to acknowledge.
+       * @example [
+       *       {
+       *         "id": "msg_01h455vb4pex5vsknk084sn02q",
+       *         "leaseToken": "1.8f14e45f-ceea-467f-a0e6-7d0d9b1c2a3b"
+       *       }
+       *     ]
+       */
+      leases: components['schemas']['AcknowledgedLease'][];
+    };
+    /** @description What became of a message. */
+    Acknowledgement: {
+      /**
+       * @description The id, as it was sent.
+       * @example msg_01h455vb4pex5vsknk084sn02q
+       */
+      id: string;
+      /**
+       * @description `lease_lost`: the lease had expired, or was never one of this message.
+       * @example acknowledged
+       * @enum {string}
+       */
+      result: 'acknowledged' | 'lease_lost';
+    };
+    /** @description What became of each message, in the order in which they were sent. */
+    Acknowledgements: {
+      data: components['schemas']['Acknowledgement'][];
+    };
+    AcknowledgeBody: {
+      /**
+       * @description Identifies the lease of the message.
+       * @example 1.8f14e45f-ceea-467f-a0e6-7d0d9b1c2a3b
+       */
+      leaseToken: string;
+    };
+    RejectBody: {
+      /**
+       * @description When the message is available again. As the settings of the service say if omitted.
+       * @example 60
+       */
+      delaySeconds?: number | null;
+      /**
+       * @description Why the attempt failed: the `failureReason` of the message.
+       * @example no such address
+       */
+      reason?: string | null;
+      /**
+       * @description Identifies the lease of the message.
+       * @example 1.8f14e45f-ceea-467f-a0e6-7d0d9b1c2a3b
+       */
+      leaseToken: string;
+    };
+    ExtendBody: {
+      /**
+       * @description How long the lease lasts from now on.
+       * @example 30
+       */
+      seconds: number;
+      /**
+       * @description Identifies the lease of the message.
+       * @example 1.8f14e45f-ceea-467f-a0e6-7d0d9b1c2a3b
+       */
+      leaseToken: string;
+    };
+    /** @description An extended lease. */
+    ExtendedLease: {
+      /**
+       * Format: date-time
+       * @description When the lease expires.
+       * @example 2026-11-21T09:30:30.123Z
+       */
+      leaseExpiresAt: string;
+    };
+    CreateEndpointBody: {
+      /**
+       * @description Where messages are posted: `https` or `http`, without user name and password. Its host must be public: requests to private addresses are never sent.
+       * @example https://example.com/hooks
+       */
+      url: string;
+      /**
+       * @description What it is for: at most 200 characters.
+       * @example orders
+       */
+      description?: string | null;
+      /**
+       * @description Whether it gets new messages. A new endpoint does by default.
+       * @example true
+       */
+      enabled?: boolean | null;
+      /**
+       * @description The maximum number of requests per second. 0 for no limit, the default.
+       * @example 100
+       */
+      rateLimitPerSecond?: number | null;
+    };
+    /** @description A new endpoint with its secret, which is shown only once. */
+    IssuedEndpoint: {
+      /**
+       * @description The id of the endpoint.
+       * @example ep_01h455vb4pex5vsknk084sn02q
+       */
+      id: string;
+      /**
+       * @description Where messages are posted.
+       * @example https://example.com/hooks
+       */
+      url: string;
+      /**
+       * @description What it is for. Empty if not given.
+       * @example orders
+       */
+      description: string;
+      /**
+       * @description The maximum number of requests per second. 0 for no limit.
+       * @example 0
+       */
+      rateLimitPerSecond: number;
+      /**
+       * @description Whether it gets new messages.
+       * @example true
+       */
+      enabled: boolean;
+      /**
+       * Format: date-time
+       * @description When the endpoint was created.
+       * @example 2026-11-21T09:30:00.123Z
+       */
+      createdAt: string;
+      /**
+       * Format: date-time
+       * @description When it was disabled. Null while it is enabled.
+       * @example null
+       */
+      disabledAt: string | null;
+      /**
+       * @description `by_account`: with `enabled`. `gone`: it answered 410. `failing`: for days, every attempt has failed. Null while it is enabled.
+       * @example null
+       * @enum {string|null}
+       */
+      disabledReason: 'by_account' | 'gone' | 'failing' | null;
+      /**
+       * Format: date-time
+       * @description The first failed attempt since the last successful one. Null if there is none.
+       * @example null
+       */
+      failingSince: string | null;
+      /**
+       * @description Verifies the signatures. It cannot be retrieved again.
+       * @example whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo=
+       */
+      secret: string;
+    };
+    /** @description A URL that messages are posted to. */
+    Endpoint: {
+      /**
+       * @description The id of the endpoint.
+       * @example ep_01h455vb4pex5vsknk084sn02q
+       */
+      id: string;
+      /**
+       * @description Where messages are posted.
+       * @example https://example.com/hooks
+       */
+      url: string;
+      /**
+       * @description What it is for. Empty if not given.
+       * @example orders
+       */
+      description: string;
+      /**
+       * @description The maximum number of requests per second. 0 for no limit.
+       * @example 0
+       */
+      rateLimitPerSecond: number;
+      /**
+       * @description Whether it gets new messages.
+       * @example true
+       */
+      enabled: boolean;
+      /**
+       * Format: date-time
+       * @description When the endpoint was created.
+       * @example 2026-11-21T09:30:00.123Z
+       */
+      createdAt: string;
+      /**
+       * Format: date-time
+       * @description When it was disabled. Null while it is enabled.
+       * @example null
+       */
+      disabledAt: string | null;
+      /**
+       * @description `by_account`: with `enabled`. `gone`: it answered 410. `failing`: for days, every attempt has failed. Null while it is enabled.
+       * @example null
+       * @enum {string|null}
+       */
+      disabledReason: 'by_account' | 'gone' | 'failing' | null;
+      /**
+       * Format: date-time
+       * @description The first failed attempt since the last successful one. Null if there is none.
+       * @example null
+       */
+      failingSince: string | null;
+    };
+    /** @description A page of a list, newest first. */
+    EndpointPage: {
+      data: components['schemas']['Endpoint'][];
+      /**
+       * @description Send it as `cursor` to get the next page. Null on the last page.
+       * @example bXNnXzAxaDQ1NXZiNHBleDV2c2tuazA4NHNuMDJx
+       */
+      nextCursor: string | null;
+    };
+    ChangeEndpointBody: {
+      /**
+       * @description Where messages are posted: `https` or `http`, without user name and password. Its host must be public: requests to private addresses are never sent.
+       * @example https://example.com/hooks
+       */
+      url?: string | null;
+      /**
+       * @description What it is for: at most 200 characters.
+       * @example orders
+       */
+      description?: string | null;
+      /**
+       * @description Whether it gets new messages. A new endpoint does by default.
+       * @example true
+       */
+      enabled?: boolean | null;
+      /**
+       * @description The maximum number of requests per second. 0 for no limit, the default.
+       * @example 100
+       */
+      rateLimitPerSecond?: number | null;
+    };
+    RotateSecretBody: {
+      /**
+       * @description Seconds for which the old secret signs as well, so that receivers can change theirs. Defaults to 0.
+       * @example 86400
+       */
+      graceSeconds?: number | null;
+    };
+    /** @description The new secret of an endpoint, which is shown only once. */
+    IssuedSecret: {
+      /**
+       * @description Verifies the signatures. It cannot be retrieved again.
+       * @example whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo=
+       */
+      secret: string;
+    };
+    /** @description What an endpoint answered to a test. */
+    TestResult: {
+      /**
+       * @description The HTTP status of the answer. Null if there was none, see `error`.
+       * @example 204
+       */
+      status: number | null;
+      /**
+       * @description How long it took, in milliseconds.
+       * @example 87
+       */
+      durationMs: number;
+      /**
+       * @description The first KiB of the answer.
+       * @example
+       */
+      body: string;
+      /**
+       * @description Why there was no answer.
+       * @example null
+       */
+      error: string | null;
+    };
+    ReplayBody: {
+      /**
+       * Format: date-time
+       * @description The start of the period, inclusive.
+       * @example 2026-11-21T09:00:00Z
+       */
+      since: string;
+      /**
+       * Format: date-time
+       * @description The end of the period, exclusive. Defaults to now.
+       * @example 2026-11-21T10:00:00Z
+       */
+      until?: string | null;
+    };
+    /** @description The result of replaying messages. */
+    Replayed: {
+      /**
+       * @description How many messages will be posted.
+       * @example 17
+       */
+      count: number;
+    };
+    /** @description A message, as an endpoint gets it. */
+    MessageWebhook: {
+      /**
+       * @description `test`: sent by `POST /endpoints/{id}/test`.
+       * @enum {string}
+       */
+      type: 'message' | 'test';
+      /**
+       * Format: date-time
+       * @description When the message was accepted.
+       * @example 2026-11-21T09:30:00.123Z
+       */
+      timestamp: string;
+      data: {
+        /**
+         * @description The id of the message.
+         * @example msg_01h455vb4pex5vsknk084sn02q
+         */
+        id: string;
+        /**
+         * @description The text, exactly as it was sent.
+         * @example Hello, Sluice
+         */
+        message: string;
+        /**
+         * Format: date-time
+         * @description When the message was accepted.
+         * @example 2026-11-21T09:30:00.123Z
+         */
+        createdAt: string;
+      };
+    };
+    /** @description An error in one field. */
+    FieldFault: {
+      /**
+       * @description A JSON Pointer (RFC 6901) to the field in the body. Empty for errors outside the body.
+       * @example /message
+       */
+      pointer: string;
+      /**
+       * @description What is allowed.
+       * @example message must not be empty.
+       */
+      detail: string;
+    };
+    /** @description A problem document (RFC 9457). Programs should rely on `code`; `detail` is for people. */
+    Problem: {
+      /**
+       * Format: uri-reference
+       * @description A page that explains the error.
+       * @example /errors/validation_failed
+       */
+      type: string;
+      /**
+       * @description A summary of the error, the same for every occurrence of a `code`.
+       * @example The request has invalid fields
+       */
+      title: string;
+      /**
+       * @description The HTTP status code.
+       * @example 400
+       */
+      status: number;
+      /**
+       * @description What caused this error and how to fix it.
+       * @example message must not be empty.
+       */
+      detail: string;
+      /**
+       * @description A stable, machine-readable error code.
+       * @enum {string}
+       */
+      code:
+        | 'invalid_json'
+        | 'invalid_content_type'
+        | 'validation_failed'
+        | 'batch_exceeds_limit'
+        | 'malformed_request'
+        | 'unauthorized'
+        | 'insufficient_scope'
+        | 'signup_closed'
+        | 'account_suspended'
+        | 'not_found'
+        | 'message_not_found'
+        | 'method_not_allowed'
+        | 'request_timeout'
+        | 'body_too_large'
+        | 'unsupported_encoding'
+        | 'headers_too_large'
+        | 'invalid_transition'
+        | 'lease_lost'
+        | 'idempotency_key_in_use'
+        | 'idempotency_key_reused'
+        | 'too_many_keys'
+        | 'account_not_found'
+        | 'api_key_not_found'
+        | 'ban_not_found'
+        | 'endpoint_not_found'
+        | 'too_many_endpoints'
+        | 'too_many_streams'
+        | 'endpoint_disabled'
+        | 'webhooks_disabled'
+        | 'rate_limit_exceeded'
+        | 'api_key_banned'
+        | 'internal_error'
+        | 'unavailable'
+        | 'storage_full';
+      /**
+       * @description The `X-Request-Id` of the response.
+       * @example 957132b9-0870-4379-94e6-608a5ad625b5
+       */
+      requestId: string;
+      /** @description All errors of the request. Only with status 400. */
+      errors?: components['schemas']['FieldFault'][];
+    };
+  };
+}
+
+/** The error codes of each status. */
+export interface ErrorCodes {
+  400: 'batch_exceeds_limit' | 'invalid_content_type' | 'invalid_json' | 'malformed_request' | 'validation_failed';
+  401: 'unauthorized';
+  403: 'account_suspended' | 'insufficient_scope' | 'signup_closed' | 'webhooks_disabled';
+  404:
+    | 'account_not_found'
+    | 'api_key_not_found'
+    | 'ban_not_found'
+    | 'endpoint_not_found'
+    | 'message_not_found'
+    | 'not_found';
+  405: 'method_not_allowed';
+  408: 'request_timeout';
+  409:
+    | 'endpoint_disabled'
+    | 'idempotency_key_in_use'
+    | 'invalid_transition'
+    | 'lease_lost'
+    | 'too_many_endpoints'
+    | 'too_many_keys'
+    | 'too_many_streams';
+  413: 'body_too_large';
+  415: 'unsupported_encoding';
+  422: 'idempotency_key_reused';
+  429: 'api_key_banned' | 'rate_limit_exceeded';
+  431: 'headers_too_large';
+  500: 'internal_error';
+  503: 'unavailable';
+  507: 'storage_full';
+}

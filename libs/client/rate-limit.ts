@@ -1,0 +1,38 @@
+/** One window in which requests are counted. */
+export interface RateLimitWindow {
+  /** `minute` or `day`; other names where the server counts other things. */
+  readonly name: string;
+  readonly limit: number;
+  readonly remaining: number;
+  readonly resetsAt: Date;
+}
+
+/** How many requests remain, as the last response said. The first three describe the tightest window. */
+export interface RateLimit {
+  readonly limit: number;
+  readonly remaining: number;
+  readonly resetsAt: Date;
+  readonly windows: readonly RateLimitWindow[];
+}
+
+/** Reads `X-RateLimit-*`, `RateLimit-Policy` and `RateLimit`; null if they are not there. */
+export function readRateLimit(headers: Headers, now = Date.now()): RateLimit | null {
+  const number = (name: string) => Number(headers.get(`x-ratelimit-${name}`) ?? NaN);
+  const limit = number('limit');
+  const remaining = number('remaining');
+  const reset = number('reset');
+  if (!Number.isFinite(limit + remaining + reset)) return null;
+  const limits = new Map(itemsOf(headers.get('ratelimit-policy')).map(({ name, q }) => [name, q]));
+  const windows = itemsOf(headers.get('ratelimit')).map(({ name, r = 0, t = 0 }) => {
+    return { name, limit: limits.get(name) ?? r, remaining: r, resetsAt: new Date(now + t * 1_000) };
+  });
+  return { limit, remaining, resetsAt: new Date(reset * 1_000), windows };
+}
+
+/** The items of a structured field such as `"minute";r=59;t=42, "day";r=812;t=30211`. */
+function itemsOf(field: string | null): { name: string; q?: number; r?: number; t?: number }[] {
+  return [...(field ?? '').matchAll(/"([^"]*)"((?:;\w+=\d+)*)/g)].map(([, name = '', parameters = '']) => {
+    const pairs = [...parameters.matchAll(/(\w+)=(\d+)/g)].map(([, key = '', value]) => [key, Number(value)] as const);
+    return { name, ...Object.fromEntries(pairs) };
+  });
+}

@@ -1,0 +1,220 @@
+import { ConnectionError, errorOf, RateLimitError, ServerError, SluiceError } from './errors.js';
+import { List } from './list.js';
+import { readRateLimit, type RateLimit } from './rate-limit.js';
+import { backoffMs, sleep, within } from './timing.js';
+import type { Page } from './types.js';
+
+/** Options of every call. */
+export interface CallOptions {
+  /** Ends the call, also while it waits: it then rejects with the reason of the signal. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** A call that failed and will be repeated. */
+export interface Retry {
+  readonly error: SluiceError;
+  readonly waitMs: number;
+  /** How many tries there were, at least 1. */
+  readonly tries: number;
+}
+
+export interface TransportOptions {
+  /** The address of the server. */
+  readonly baseUrl: string | URL;
+  /** Replaces the global `fetch`. */
+  readonly fetch?: typeof fetch | undefined;
+  /** How often one call may be tried: 6 by default. */
+  readonly maxTries?: number | undefined;
+  /** How long one try may take, including the body of its response: 30 s by default. */
+  readonly timeoutMs?: number | undefined;
+  /** How long a call may take with all its tries and waits: 2 minutes by default. */
+  readonly deadlineMs?: number | undefined;
+  /** Is called before a call waits to be repeated. */
+  readonly onRetry?: ((retry: Retry) => void) | undefined;
+}
+
+export interface Call extends CallOptions {
+  readonly query?: Readonly<Record<string, string | number | undefined>>;
+  readonly body?: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Whether a POST can be repeated although its outcome is unknown; other methods can. */
+  readonly repeatable?: boolean;
+  /** How long the server may take longer than usual. */
+  readonly patienceMs?: number;
+}
+
+type Read<T> = (response: Response) => Promise<T> | T;
+
+/** These errors of Node.js say that nothing was sent. */
+const NOT_SENT = /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|UND_ERR_CONNECT_TIMEOUT)$/;
+
+/** Sends requests, and repeats them where that is safe. */
+export class Transport {
+  /** What the last response said. */
+  rateLimit: RateLimit | null = null;
+  readonly #apiKey: string | null;
+  readonly #url: string;
+  readonly #options: TransportOptions;
+  readonly #pause = new Pause();
+
+  constructor(apiKey: string | null, options: TransportOptions) {
+    // `fetch` would repeat an invalid header value in its error.
+    if (apiKey !== null && !/^[\x21-\x7e]+$/.test(apiKey)) throw new TypeError('apiKey must be an API key.');
+    this.#apiKey = apiKey;
+    this.#url = new URL(options.baseUrl).href.replace(/\/+$/, '');
+    this.#options = options;
+  }
+
+  /** A call whose response is JSON, or empty. */
+  json<T>(method: string, path: string, call?: Call): Promise<T> {
+    return this.send(method, path, call, async (response) => {
+      const text = await response.text();
+      if (response.status === 204) return undefined as T;
+      try {
+        return JSON.parse(text) as T;
+      } catch (cause) {
+        const message = `The response has the status ${response.status}, but is not JSON: check baseUrl and proxies.`;
+        throw new ServerError({ message, code: 'unexpected_response', status: response.status, cause });
+      }
+    });
+  }
+
+  list<Item>(path: string, query: Call['query'], { signal }: CallOptions): List<Item> {
+    return new List((cursor) =>
+      this.json<Page<Item>>('GET', path, { query: { ...query, ...(cursor !== undefined && { cursor }) }, signal }),
+    );
+  }
+
+  /** @param read gets a response of success; the limit of a try includes it */
+  async send<T>(method: string, path: string, call: Call = {}, read: Read<T>): Promise<T> {
+    const { maxTries = 6, deadlineMs = 120_000, onRetry } = this.#options;
+    const { signal, repeatable = method !== 'POST' } = call;
+    const deadline = performance.now() + deadlineMs;
+    let outcomeUnknown = false;
+    for (let tries = 1; ; tries++) {
+      await this.#pause.end(deadline, signal);
+      try {
+        return await this.#try(method, path, call, deadline, read);
+      } catch (error) {
+        if (!(error instanceof SluiceError)) throw error;
+        // An earlier try may have deleted it.
+        if (outcomeUnknown && method === 'DELETE' && error.status === 404) return undefined as T;
+        const isRefused = error instanceof RateLimitError;
+        const nothingDone = isRefused || error.status === 408 || wasNotSent(error);
+        outcomeUnknown ||= !nothingDone;
+        const waitMs = isRefused
+          ? Math.max(this.#pause.leftMs, backoffMs(tries))
+          : (error.retryAfter ?? 0) * 1_000 + backoffMs(tries);
+        const isLast = tries >= maxTries || performance.now() + waitMs > deadline;
+        if (isLast || !error.isRetryable || !(repeatable || nothingDone)) throw error;
+        onRetry?.({ error, waitMs, tries });
+        // All calls wait for the end of a pause together.
+        if (!isRefused || error.retryAfter === null) await sleep(waitMs, signal);
+      }
+    }
+  }
+
+  async #try<T>(method: string, path: string, call: Call, deadline: number, read: Read<T>): Promise<T> {
+    const { query = {}, body, headers, signal: caller, patienceMs = 0 } = call;
+    const { timeoutMs = 30_000, fetch = globalThis.fetch } = this.#options;
+    const startedAt = performance.now();
+    const search = new URLSearchParams();
+    for (const [name, value] of Object.entries(query)) if (value !== undefined) search.set(name, String(value));
+    const ms = Math.min(timeoutMs + patienceMs, deadline - startedAt);
+    const timedOut = new ConnectionError({
+      message: `${method} ${path} had no complete response after ${Math.round(ms)} ms.`,
+      code: 'timed_out',
+    });
+    const init = {
+      method,
+      headers: new Headers({
+        ...(this.#apiKey !== null && { authorization: `Bearer ${this.#apiKey}` }),
+        ...(body !== undefined && { 'content-type': 'application/json' }),
+        ...headers,
+      }),
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+      // A redirected POST would become a GET.
+      redirect: 'manual' as const,
+    };
+    return within(ms, timedOut, caller, async (signal) => {
+      try {
+        const response = await fetch(`${this.#url}${path}?${search.toString()}`.replace(/\?$/, ''), {
+          ...init,
+          signal,
+        });
+        this.rateLimit = readRateLimit(response.headers) ?? this.rateLimit;
+        if (response.ok) {
+          const result = await read(response);
+          this.#pause.succeeded(startedAt);
+          return result;
+        }
+        const error = errorOf(response, await response.text());
+        if (error instanceof RateLimitError) this.#pause.begin(error);
+        throw error;
+      } catch (error) {
+        if (error instanceof SluiceError) throw error;
+        if (signal.aborted) throw signal.reason;
+        const message = `${method} ${path} failed: ${error instanceof Error ? error.message : String(error)}`;
+        throw new ConnectionError({ message, code: 'connection_failed', cause: error });
+      }
+    });
+  }
+}
+
+/** Keeps all calls of a client back once one of them was refused, so that they don't each earn a refusal. */
+class Pause {
+  #error: RateLimitError | null = null;
+  #beganAt = 0;
+  #endsAt = 0;
+  #probeAt = 0;
+  #waiting = 0;
+
+  get leftMs(): number {
+    return this.#endsAt - performance.now();
+  }
+
+  begin(error: RateLimitError): void {
+    const now = performance.now();
+    this.#error = error;
+    this.#beganAt = now;
+    this.#endsAt = now + (error.retryAfter ?? 0) * 1_000;
+    this.#probeAt = now + PROBE_MS;
+  }
+
+  /** A request that was sent during the pause, at this time, was admitted. */
+  succeeded(sentAt: number): void {
+    if (sentAt > this.#beganAt) this.#endsAt = 0;
+  }
+
+  /** Resolves when a request may be sent. Throws the error of the refusal if that is too late for this one. */
+  async end(deadline: number, signal: AbortSignal | undefined): Promise<void> {
+    signal?.throwIfAborted();
+    for (let left = this.leftMs; left > 0; left = this.leftMs) {
+      const now = performance.now();
+      // A limit can be raised and a ban be lifted: one request in a while finds out.
+      if (now >= this.#probeAt) {
+        this.#probeAt = now + PROBE_MS;
+        return;
+      }
+      if (this.#error !== null && now + left > deadline) throw this.#error;
+      this.#waiting++;
+      // Those that wait go on one after another: the first ones may use up the window again.
+      const spreadMs = Math.random() * (SPREAD_MS + this.#waiting * SPREAD_MS_EACH);
+      await sleep(Math.min(left + spreadMs, PROBE_MS), signal).finally(() => this.#waiting--);
+    }
+  }
+}
+
+const PROBE_MS = 60_000;
+const SPREAD_MS = 1_000;
+const SPREAD_MS_EACH = 2;
+
+function wasNotSent({ cause }: SluiceError): boolean {
+  const { cause: inner } = (cause ?? {}) as { cause?: { code?: unknown } };
+  return NOT_SENT.test(String(inner?.code));
+}
+
+/** The path of something that an id names. */
+export function pathOf(strings: TemplateStringsArray, ...ids: string[]): string {
+  return String.raw({ raw: strings }, ...ids.map(encodeURIComponent));
+}

@@ -1,0 +1,57 @@
+/**
+ * Writes libs/client/openapi.ts from the OpenAPI document of a running API: its schemas, and its error codes by status.
+ * Usage: npm run client:types [-- <URL or file of the document>] [--check]
+ */
+import { readFile, writeFile } from 'node:fs/promises';
+import openapiTypescript, { astToString } from 'openapi-typescript';
+import { format, resolveConfig } from 'prettier';
+
+const output = new URL('../libs/client/openapi.ts', import.meta.url);
+const source = process.argv.slice(2).find((arg) => !arg.startsWith('--')) ?? 'http://127.0.0.1:3000/openapi.json';
+const document = JSON.parse(
+  /^https?:/.test(source) ? await (await fetch(source)).text() : await readFile(source, 'utf8'),
+);
+const types = await typesOf(document);
+if (!process.argv.includes('--check')) {
+  await writeFile(output, types);
+} else if (types !== (await readFile(output, 'utf8'))) {
+  console.error('libs/client/openapi.ts lags behind the OpenAPI document: run npm run client:types.');
+  process.exitCode = 1;
+}
+
+async function typesOf({ openapi, info, components, paths }) {
+  const codes = {};
+  collectCodes({ components, paths }, codes);
+  // A problem of one status differs from the others only by its codes.
+  const schemas = Object.fromEntries(Object.entries(components.schemas).filter(([, schema]) => !isProblem(schema)));
+  const ast = await openapiTypescript({ openapi, info, paths: {}, components: { schemas } });
+  const byStatus = Object.entries(codes).map(
+    ([status, set]) => `${status}: ${[...set].sort().map(quoted).join(' | ')};`,
+  );
+  const text = [
+    '/** Generated from the OpenAPI document by `npm run client:types`. */',
+    astToString(ast)
+      .match(/^export interface components [^]*?^}/m)[0]
+      .replace(/^ {4}(?!schemas)\w+: never;\n/gm, ''),
+    `/** The error codes of each status. */\nexport interface ErrorCodes { ${byStatus.join(' ')} }\n`,
+  ];
+  return format(text.join('\n\n'), { ...(await resolveConfig(output)), parser: 'typescript' });
+}
+
+/** Adds the codes of each schema of a problem. */
+function collectCodes(node, codes) {
+  if (node === null || typeof node !== 'object') return;
+  if (isProblem(node)) {
+    const { status, code } = node.properties;
+    for (const one of code.enum ?? [code.const]) (codes[status.const] ??= new Set()).add(one);
+  }
+  for (const child of Object.values(node)) collectCodes(child, codes);
+}
+
+function isProblem({ properties }) {
+  return properties?.status?.const !== undefined && (properties.code?.enum ?? properties.code?.const) !== undefined;
+}
+
+function quoted(text) {
+  return `'${text}'`;
+}
