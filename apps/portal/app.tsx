@@ -109,7 +109,13 @@ function Shell() {
       <main id="main" tabIndex={-1}>
         <Banners />
         <div class="content">
-          {place === undefined ? first !== undefined && <NotFound /> : can(place.scope) ? place.view(id) : <NotAllowed scope={place.scope} />}
+          {place === undefined ? (
+            first !== undefined && <NotFound />
+          ) : can(place.scope) ? (
+            place.view(id)
+          ) : (
+            <NotAllowed scope={place.scope} />
+          )}
         </div>
       </main>
     </div>
@@ -126,6 +132,7 @@ function Resuming() {
   const { error, reload } = useResource(findScopes, []);
   return (
     <Centered>
+      <h1>Signing in</h1>
       {error === null ? <Skeleton rows={3} label="Signing in" /> : <Problem error={error} onRetry={reload} />}
       {error !== null && (
         <Button
@@ -166,8 +173,8 @@ function NotAllowed({ scope }: { scope: Scope }) {
     <Page title="Not allowed">
       <Empty title="Your key may not do this">
         <p>
-          This page needs a key with the scope <code>{scope}</code>. Sign in with another key, or ask somebody who manages
-          the account for one.
+          This page needs a key with the scope <code>{scope}</code>. Sign in with another key, or ask somebody who
+          manages the account for one.
         </p>
       </Empty>
     </Page>

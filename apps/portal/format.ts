@@ -4,7 +4,7 @@ const fraction = new Intl.NumberFormat(LOCALE, { maximumFractionDigits: 1 });
 const dateTime = new Intl.DateTimeFormat(LOCALE, { dateStyle: 'medium', timeStyle: 'medium' });
 const date = new Intl.DateTimeFormat(LOCALE, { dateStyle: 'medium' });
 const clock = new Intl.DateTimeFormat(LOCALE, { timeStyle: 'medium' });
-const relative = new Intl.RelativeTimeFormat(LOCALE, { numeric: 'auto', style: 'short' });
+const relative = new Intl.RelativeTimeFormat(LOCALE, { numeric: 'auto', style: 'narrow' });
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;

@@ -27,7 +27,9 @@ export function Ring(props: MeterProps) {
     <div {...attributes}>
       <svg viewBox="0 0 100 100" aria-hidden="true">
         <circle cx="50" cy="50" r={RADIUS} />
-        {share > 0 && <circle class="share" cx="50" cy="50" r={RADIUS} stroke-dasharray={`${share * LENGTH} ${LENGTH}`} />}
+        {share > 0 && (
+          <circle class="share" cx="50" cy="50" r={RADIUS} stroke-dasharray={`${share * LENGTH} ${LENGTH}`} />
+        )}
         <text x="50" y="56">{`${Math.floor(share * 100)}%`}</text>
       </svg>
     </div>

@@ -4,16 +4,20 @@ import type { MessageStatus } from '#client/index.js';
 import { formatRelative, formatTime } from '../format.js';
 import { useNow } from '../hooks.js';
 import { CopyButton } from './button.js';
+import { Icon } from './icon.js';
 
 interface PageProps {
   readonly title: string;
+  /** Where it belongs to. */
+  readonly back?: { readonly label: string; readonly to: string };
+  readonly badge?: ComponentChildren;
   readonly lead?: ComponentChildren;
   readonly actions?: ComponentChildren;
   readonly children: ComponentChildren;
 }
 
 /** A view. Its heading gets the focus, so that screen readers begin there. */
-export function Page({ title, lead, actions, children }: PageProps) {
+export function Page({ title, back, badge, lead, actions, children }: PageProps) {
   const heading = useRef<HTMLHeadingElement>(null);
   useEffect(() => {
     document.title = `${title} · Sluice`;
@@ -24,9 +28,17 @@ export function Page({ title, lead, actions, children }: PageProps) {
     <>
       <header class="page-header">
         <div>
-          <h1 ref={heading} tabIndex={-1}>
-            {title}
-          </h1>
+          {back !== undefined && (
+            <a class="back" href={back.to}>
+              <Icon name="back" /> {back.label}
+            </a>
+          )}
+          <div class="title">
+            <h1 ref={heading} tabIndex={-1}>
+              {title}
+            </h1>
+            {badge}
+          </div>
           {lead !== undefined && <p class="lead">{lead}</p>}
         </div>
         {actions !== undefined && <div class="actions">{actions}</div>}
@@ -36,7 +48,15 @@ export function Page({ title, lead, actions, children }: PageProps) {
   );
 }
 
-export function Card({ title, children, actions }: { title?: string; children: ComponentChildren; actions?: ComponentChildren }) {
+export function Card({
+  title,
+  children,
+  actions,
+}: {
+  title?: string;
+  children: ComponentChildren;
+  actions?: ComponentChildren;
+}) {
   return (
     <section class="card" aria-label={title}>
       {title !== undefined && (
@@ -65,7 +85,11 @@ const STATUS_TONES: Readonly<Record<MessageStatus, Tone>> = {
 };
 
 export function Status({ status }: { status: MessageStatus }) {
-  return <Badge tone={STATUS_TONES[status]}>{status}</Badge>;
+  return (
+    <Badge tone={STATUS_TONES[status]}>
+      <span class="status">{status}</span>
+    </Badge>
+  );
 }
 
 const REFRESH_MS = 5_000;

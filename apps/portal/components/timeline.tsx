@@ -28,7 +28,12 @@ export function Timeline({ requests, duration }: TimelineProps) {
     .join('; ');
   return (
     <figure class="timeline">
-      <svg viewBox={`0 0 ${WIDTH} ${HEIGHT}`} preserveAspectRatio="none" role="img" aria-label={`Requests over time. ${summary}.`}>
+      <svg
+        viewBox={`0 0 ${WIDTH} ${HEIGHT}`}
+        preserveAspectRatio="none"
+        role="img"
+        aria-label={`Requests over time. ${summary}.`}
+      >
         {bars.map(({ from, admitted, refused }, index) => {
           const low = (admitted / highest) * HEIGHT;
           const high = (refused / highest) * HEIGHT;
@@ -81,7 +86,11 @@ export function Timeline({ requests, duration }: TimelineProps) {
 }
 
 function barsOf(requests: TimelineProps['requests'], duration: number, number: number): Bar[] {
-  const bars = Array.from({ length: number }, (_, index) => ({ from: (index * duration) / number, admitted: 0, refused: 0 }));
+  const bars = Array.from({ length: number }, (_, index) => ({
+    from: (index * duration) / number,
+    admitted: 0,
+    refused: 0,
+  }));
   for (const { at, admitted } of requests) {
     const bar = bars[Math.min(number - 1, Math.floor((at / duration) * number))];
     if (bar !== undefined) bar[admitted ? 'admitted' : 'refused']++;

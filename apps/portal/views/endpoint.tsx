@@ -4,7 +4,6 @@ import { announce } from '../components/announcer.js';
 import { Button } from '../components/button.js';
 import { Dialog } from '../components/dialog.js';
 import { Field } from '../components/field.js';
-import { Icon } from '../components/icon.js';
 import { Card, Fact, Facts, Id, Page, Skeleton, Status, Time } from '../components/parts.js';
 import { Problem } from '../components/problem.js';
 import { Secret } from '../components/secret.js';
@@ -12,6 +11,7 @@ import { count, formatMilliseconds, formatTime } from '../format.js';
 import { useAction, useResource } from '../hooks.js';
 import { go, href } from '../router.js';
 import { call, can } from '../session.js';
+import { EndpointState } from './endpoints.js';
 import { previewOf } from './messages.js';
 
 const HOUR_MS = 3_600_000;
@@ -41,14 +41,15 @@ export function EndpointView({ id }: { id: string }) {
   return (
     <Page
       title="Endpoint"
-      lead={
-        <a class="back" href={href('endpoints')}>
-          <Icon name="back" /> Webhooks
-        </a>
-      }
+      back={{ label: 'Webhooks', to: href('endpoints') }}
+      badge={data !== null && <EndpointState endpoint={data} />}
       actions={
         data !== null && (
-          <Button look={data.enabled ? 'plain' : 'primary'} isBusy={toggle.isRunning} onClick={() => void toggle.run(!data.enabled)}>
+          <Button
+            look={data.enabled ? 'plain' : 'primary'}
+            isBusy={toggle.isRunning}
+            onClick={() => void toggle.run(!data.enabled)}
+          >
             {data.enabled ? 'Disable' : 'Enable'}
           </Button>
         )
@@ -101,22 +102,18 @@ export function EndpointView({ id }: { id: string }) {
 }
 
 function Details({ endpoint }: { endpoint: Endpoint }) {
-  const { id, url, description, rateLimitPerSecond, createdAt, disabledAt, disabledReason, failingSince } = endpoint;
+  const { id, url, description, rateLimitPerSecond, createdAt, disabledAt } = endpoint;
   return (
     <Card title="Details">
       <Facts>
         <Fact name="URL">
           <span class="url">{url}</span>
         </Fact>
-        <Fact name="State">{endpoint.enabled ? 'enabled' : `disabled (${disabledReason ?? 'by you'})`}</Fact>
         {disabledAt !== null && <Fact name="Disabled">{formatTime(disabledAt)}</Fact>}
-        {failingSince !== null && (
-          <Fact name="Failing since">
-            <Time at={failingSince} />
-          </Fact>
-        )}
         {description !== '' && <Fact name="Description">{description}</Fact>}
-        <Fact name="Requests">{rateLimitPerSecond === 0 ? 'without a limit' : `at most ${rateLimitPerSecond} per second`}</Fact>
+        <Fact name="Requests">
+          {rateLimitPerSecond === 0 ? 'without a limit' : `at most ${rateLimitPerSecond} per second`}
+        </Fact>
         <Fact name="Id">
           <Id id={id} what="id of the endpoint" />
         </Fact>
@@ -147,8 +144,10 @@ function Test({ id }: { id: string }) {
         ) : (
           <>
             <p>
-              {result.status === null ? `No answer: ${result.error ?? 'unknown'}` : `It answered with status ${result.status}`} after{' '}
-              {formatMilliseconds(result.durationMs)}.
+              {result.status === null
+                ? `No answer: ${result.error ?? 'unknown'}`
+                : `It answered with status ${result.status}`}{' '}
+              after {formatMilliseconds(result.durationMs)}.
             </p>
             {result.body !== '' && (
               <pre class="body" dir="auto" tabIndex={0} aria-label="The answer">

@@ -41,7 +41,10 @@ type Opened = { readonly kind: 'create' } | { readonly kind: 'rotate' | 'revoke'
 
 export function KeysView() {
   const cursor = route.value.query.get('cursor') ?? undefined;
-  const keys = useResource<ListPage<ApiKey>>(() => call((client) => client.account.keys.list({ cursor }).page()), [cursor]);
+  const keys = useResource<ListPage<ApiKey>>(
+    () => call((client) => client.account.keys.list({ cursor }).page()),
+    [cursor],
+  );
   const [opened, setOpened] = useState<Opened | null>(null);
   const close = () => {
     setOpened(null);
@@ -249,7 +252,9 @@ function RotateDialog({ apiKey, onClose, onRotated }: { apiKey: ApiKey; onClose:
   if (issued !== null) {
     return (
       <IssuedDialog issued={issued} title="The key is rotated" onStored={onRotated}>
-        {graceSeconds > 0 && <p class="hint">The old key works until {formatTime(Date.now() + graceSeconds * 1_000)}.</p>}
+        {graceSeconds > 0 && (
+          <p class="hint">The old key works until {formatTime(Date.now() + graceSeconds * 1_000)}.</p>
+        )}
       </IssuedDialog>
     );
   }
@@ -262,7 +267,10 @@ function RotateDialog({ apiKey, onClose, onRotated }: { apiKey: ApiKey; onClose:
         }}
       >
         <p>You get a new key with the same name, scopes and expiry. The old one stops working later, or at once.</p>
-        <Field label="The old key stops working" hint="If you are signed in with it, you will have to sign in again then.">
+        <Field
+          label="The old key stops working"
+          hint="If you are signed in with it, you will have to sign in again then."
+        >
           {(tied) => (
             <select
               {...tied}
@@ -300,8 +308,8 @@ function RevokeDialog({ apiKey, onClose, onRevoked }: { apiKey: ApiKey; onClose:
   return (
     <Dialog title={`Revoke “${apiKey.name}”?`} onClose={onClose}>
       <p>
-        Every request with this key gets 401 from now on. This cannot be undone. If you are signed in with it, you will be
-        signed out.
+        Every request with this key gets 401 from now on. This cannot be undone. If you are signed in with it, you will
+        be signed out.
       </p>
       <Problem error={error} />
       <footer class="actions">

@@ -2,7 +2,6 @@ import { useEffect, useState } from 'preact/hooks';
 import type { Attempt, Message } from '#client/index.js';
 import { announce } from '../components/announcer.js';
 import { Button, CopyButton } from '../components/button.js';
-import { Icon } from '../components/icon.js';
 import { Badge, Card, Empty, Fact, Facts, Id, Page, Skeleton, Status, Time, type Tone } from '../components/parts.js';
 import { Problem } from '../components/problem.js';
 import { byteLength, formatBytes, formatMilliseconds, formatTime } from '../format.js';
@@ -10,7 +9,6 @@ import { useAction, useResource } from '../hooks.js';
 import { onMessageEvent } from '../live.js';
 import { href } from '../router.js';
 import { call, can } from '../session.js';
-import { previewOf } from './messages.js';
 
 /** More makes browsers slow, and nobody reads it. */
 const SHOWN_LENGTH = 4_000;
@@ -45,12 +43,9 @@ export function MessageView({ id }: { id: string }) {
   const { data } = message;
   return (
     <Page
-      title={data === null ? 'Message' : previewOf(data.message).slice(0, 60)}
-      lead={
-        <a class="back" href={href('messages')}>
-          <Icon name="back" /> Messages
-        </a>
-      }
+      title="Message"
+      back={{ label: 'Messages', to: href('messages') }}
+      badge={data !== null && <Status status={data.status} />}
       actions={
         can('messages:send') && (
           <>
@@ -82,7 +77,9 @@ export function MessageView({ id }: { id: string }) {
                 attempts.isLoading && <Skeleton rows={2} />
               ) : attempts.data.length === 0 ? (
                 <p class="hint">
-                  {data.status === 'cancelled' ? 'None: it was cancelled before.' : 'None yet. They appear here as they happen.'}
+                  {data.status === 'cancelled'
+                    ? 'None: it was cancelled before.'
+                    : 'None yet. They appear here as they happen.'}
                 </p>
               ) : (
                 <ol class="attempts">
@@ -95,9 +92,6 @@ export function MessageView({ id }: { id: string }) {
           </div>
           <Card title="Details">
             <Facts>
-              <Fact name="Status">
-                <Status status={data.status} />
-              </Fact>
               {data.failureReason !== null && <Fact name="Failure">{data.failureReason}</Fact>}
               <Fact name="Id">
                 <Id id={data.id} what="id of the message" />
@@ -159,7 +153,9 @@ function AttemptItem({ attempt }: { attempt: Attempt }) {
     <li>
       <p>
         <strong>{number}</strong>
-        <Badge tone={OUTCOME_TONES[outcome]}>{outcome}</Badge>
+        <Badge tone={OUTCOME_TONES[outcome]}>
+          <span class="status">{outcome}</span>
+        </Badge>
         <span class="hint">
           <Time at={startedAt} />
           {durationMs !== null && ` · ${formatMilliseconds(durationMs)}`} · to{' '}

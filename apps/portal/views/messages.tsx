@@ -73,7 +73,7 @@ export function MessagesView() {
               <th scope="col" class="number wide">
                 Attempts
               </th>
-              <th scope="col" class="number">
+              <th scope="col" class="number wide">
                 Created
               </th>
             </tr>
@@ -87,11 +87,14 @@ export function MessagesView() {
                 <td class="main">
                   <a class="row-link" href={href(`messages/${message.id}`)}>
                     <bdi class="preview">{previewOf(message.message)}</bdi>
-                    <code class="sub">{message.id}</code>
+                    <code class="sub wide">{message.id}</code>
+                    <span class="sub narrow">
+                      <Time at={message.createdAt} />
+                    </span>
                   </a>
                 </td>
                 <td class="number wide">{message.attempts}</td>
-                <td class="number">
+                <td class="number wide">
                   <Time at={message.createdAt} />
                 </td>
               </tr>

@@ -68,80 +68,86 @@ export function SendView() {
         </section>
       )}
       <div class="columns">
-        <Card title="Compose">
-          <form
-            onSubmit={(event) => {
-              event.preventDefault();
-              void run();
-            }}
-          >
-            <Field
-              label="Message"
-              hint={`${formatNumber(bytes)} of ${formatNumber(MAX_BYTES)} bytes`}
-              error={bytes > MAX_BYTES ? 'The message is too long.' : fieldError(error, '/message')}
+        <div>
+          <Card title="Compose">
+            <form
+              onSubmit={(event) => {
+                event.preventDefault();
+                void run();
+              }}
             >
-              {(tied) => (
-                <textarea
-                  {...tied}
-                  dir="auto"
-                  rows={5}
-                  required
-                  value={text}
-                  onInput={({ currentTarget }) => {
-                    unknown.current = undefined;
-                    setText(currentTarget.value);
-                  }}
-                  onKeyDown={(event) => {
-                    if (event.key === 'Enter' && (event.metaKey || event.ctrlKey)) void run();
-                  }}
-                />
-              )}
-            </Field>
-            <Field label="Deliver at (optional)" hint="Now, if empty. Up to 30 days ahead." error={fieldError(error, '/deliverAt')}>
-              {(tied) => (
-                <input
-                  {...tied}
-                  type="datetime-local"
-                  min={localTime(Date.now())}
-                  max={localTime(Date.now() + MAX_DELAY_DAYS * 86_400_000)}
-                  value={deliverAt}
-                  onInput={({ currentTarget }) => {
-                    unknown.current = undefined;
-                    setDeliverAt(currentTarget.value);
-                  }}
-                />
-              )}
-            </Field>
-            <Problem error={error} fields={['/message', '/deliverAt']} />
-            <div class="actions">
-              <Button
-                type="submit"
-                look="primary"
-                icon="send"
-                isBusy={isRunning}
-                isDisabled={pause.value !== null || bytes > MAX_BYTES || bytes === 0}
+              <Field
+                label="Message"
+                hint={`${formatNumber(bytes)} of ${formatNumber(MAX_BYTES)} bytes`}
+                error={bytes > MAX_BYTES ? 'The message is too long.' : fieldError(error, '/message')}
               >
-                {isRunning ? 'Sending …' : deliverAt === '' ? 'Send the message' : 'Schedule the message'}
-              </Button>
-              <span class="hint shortcut">Ctrl or ⌘ and Enter</span>
-            </div>
-          </form>
-        </Card>
+                {(tied) => (
+                  <textarea
+                    {...tied}
+                    dir="auto"
+                    rows={5}
+                    required
+                    value={text}
+                    onInput={({ currentTarget }) => {
+                      unknown.current = undefined;
+                      setText(currentTarget.value);
+                    }}
+                    onKeyDown={(event) => {
+                      if (event.key === 'Enter' && (event.metaKey || event.ctrlKey)) void run();
+                    }}
+                  />
+                )}
+              </Field>
+              <Field
+                label="Deliver at (optional)"
+                hint="Now, if empty. Up to 30 days ahead."
+                error={fieldError(error, '/deliverAt')}
+              >
+                {(tied) => (
+                  <input
+                    {...tied}
+                    type="datetime-local"
+                    min={localTime(Date.now())}
+                    max={localTime(Date.now() + MAX_DELAY_DAYS * 86_400_000)}
+                    value={deliverAt}
+                    onInput={({ currentTarget }) => {
+                      unknown.current = undefined;
+                      setDeliverAt(currentTarget.value);
+                    }}
+                  />
+                )}
+              </Field>
+              <Problem error={error} fields={['/message', '/deliverAt']} />
+              <div class="actions">
+                <Button
+                  type="submit"
+                  look="primary"
+                  icon="send"
+                  isBusy={isRunning}
+                  isDisabled={pause.value !== null || bytes > MAX_BYTES || bytes === 0}
+                >
+                  {isRunning ? 'Sending …' : deliverAt === '' ? 'Send the message' : 'Schedule the message'}
+                </Button>
+                <span class="hint shortcut">Ctrl or ⌘ and Enter</span>
+              </div>
+            </form>
+          </Card>
+          <Card title="Sent from here">
+            {sent.length === 0 ? (
+              <p class="hint">Send a message, and watch here what happens to it.</p>
+            ) : (
+              <ol class="sent">
+                {sent.map((one) => (
+                  <SentMessage key={one.message.id} sent={one} />
+                ))}
+              </ol>
+            )}
+          </Card>
+        </div>
         <Card title="From your code">
           <Snippets apiKey={apiKey.value} />
         </Card>
       </div>
-      <Card title="Sent from here">
-        {sent.length === 0 ? (
-          <p class="hint">Send a message, and watch here what happens to it.</p>
-        ) : (
-          <ol class="sent">
-            {sent.map((one) => (
-              <SentMessage key={one.message.id} sent={one} />
-            ))}
-          </ol>
-        )}
-      </Card>
     </Page>
   );
 }
@@ -163,7 +169,9 @@ function SentMessage({ sent: { message, steps } }: { sent: Sent }) {
         {steps.map(({ status, at }, index) => (
           <li key={`${status}${index}`}>
             <Status status={status} />
-            <span class="hint">{index === 0 ? 'stored' : `after ${formatMilliseconds(new Date(at).getTime() - start)}`}</span>
+            <span class="hint">
+              {index === 0 ? 'stored' : `after ${formatMilliseconds(new Date(at).getTime() - start)}`}
+            </span>
           </li>
         ))}
         {isScheduled && message.deliverAt !== null && <li class="hint">due {formatTime(message.deliverAt)}</li>}

@@ -61,7 +61,12 @@ export function SimulatorView() {
               </select>
             )}
           </Field>
-          <Button type="submit" look="primary" isBusy={isRunning} isDisabled={isTooMuch || total === 0 || pause.value !== null}>
+          <Button
+            type="submit"
+            look="primary"
+            isBusy={isRunning}
+            isDisabled={isTooMuch || total === 0 || pause.value !== null}
+          >
             Simulate
           </Button>
         </form>
@@ -91,8 +96,8 @@ function ResultCard({ simulation, minutes }: Result) {
       </p>
       <Timeline requests={requests} duration={minutes * MINUTE_MS} />
       <p class="hint">
-        Limits: {formatNumber(limits.perMinute)} per minute and {formatNumber(limits.perDay)} per day. A window begins with
-        the first request that it counts.
+        Limits: {formatNumber(limits.perMinute)} per minute and {formatNumber(limits.perDay)} per day. A window begins
+        with the first request that it counts.
       </p>
     </Card>
   );

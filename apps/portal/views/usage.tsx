@@ -4,7 +4,7 @@ import { Button } from '../components/button.js';
 import { Badge, Card, Page, Skeleton, Time } from '../components/parts.js';
 import { Problem } from '../components/problem.js';
 import { Ring } from '../components/meter.js';
-import { formatBytes, formatClock, formatDuration, formatNumber, formatTime } from '../format.js';
+import { formatBytes, formatClock, formatDuration, formatNumber } from '../format.js';
 import { useNow, useResource } from '../hooks.js';
 import { account, call, pause } from '../session.js';
 
@@ -48,22 +48,21 @@ function Figures({ usage: { minute, day, storage, messages } }: { usage: Usage }
   return (
     <>
       <div class="cards">
-        <WindowCard title="This minute" window={minute} />
-        <WindowCard title="Today" window={day} />
+        <WindowCard title="Requests in a minute" window={minute} />
+        <WindowCard title="Requests in 24 hours" window={day} />
         <Card title="Storage">
-          {storage.limitBytes === null ? (
-            <p class="figure">
-              {formatBytes(storage.usedBytes)} <span>used, without a limit</span>
-            </p>
-          ) : (
-            <>
+          <div class="gauge">
+            {storage.limitBytes !== null && (
               <Ring label="Storage used" used={storage.usedBytes} limit={storage.limitBytes} format={formatBytes} />
+            )}
+            <div>
               <p class="figure">
-                {formatBytes(storage.usedBytes)} <span>of {formatBytes(storage.limitBytes)}</span>
+                {formatBytes(storage.usedBytes)}{' '}
+                <span>{storage.limitBytes === null ? 'without a limit' : `of ${formatBytes(storage.limitBytes)}`}</span>
               </p>
-            </>
-          )}
-          <p class="hint">Messages stay stored after delivery, and are removed by age.</p>
+              <p class="hint">Messages stay stored after delivery, and are removed by age.</p>
+            </div>
+          </div>
         </Card>
       </div>
       <div class="cards">
@@ -95,14 +94,25 @@ function WindowCard({ title, window: { limit, used, resetsAt } }: { title: strin
   const shown = isOver ? 0 : used;
   return (
     <Card title={title}>
-      <Ring label={`Requests used: ${title.toLowerCase()}`} used={shown} limit={limit} />
-      <p class="figure">
-        {formatNumber(shown)} <span>of {formatNumber(limit)} requests</span>
-      </p>
-      <p class="hint">
-        {shown === 0 ? 'Begins with the next request' : `${formatNumber(limit - shown)} left · resets in ${formatDuration(left)}`}
-        {shown !== 0 && <span class="wide"> · {formatTime(resetsAt)}</span>}
-      </p>
+      <div class="gauge">
+        <Ring label={title} used={shown} limit={limit} />
+        <div>
+          <p class="figure">
+            {formatNumber(shown)} <span>of {formatNumber(limit)}</span>
+          </p>
+          <p class="hint">
+            {shown === 0 ? (
+              'The window begins with the next request.'
+            ) : (
+              <>
+                {formatNumber(limit - shown)} left
+                <br />
+                Resets in {formatDuration(left)}, at {formatClock(resetsAt)}
+              </>
+            )}
+          </p>
+        </div>
+      </div>
     </Card>
   );
 }

@@ -30,15 +30,15 @@ export function WelcomeView() {
         <section class="pitch">
           <h1>Send a message. Know that it arrives.</h1>
           <p class="lead">
-            Sluice takes your messages over HTTP, stores them durably and delivers them at least once: to a worker, to your
-            webhooks, or when you pull.
+            Sluice takes your messages over HTTP, stores them durably and delivers them at least once: to a worker, to
+            your webhooks, or when you pull.
           </p>
-          <Snippets apiKey={null} />
         </section>
         <section class="card sign">
           {isSigningIn ? <SignIn /> : <SignUp />}
           {!isSignUpOpen && <p class="hint">Sign-up is closed here. Ask the operator for an account.</p>}
         </section>
+        <Snippets apiKey={null} />
       </main>
     </div>
   );
