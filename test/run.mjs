@@ -2,12 +2,14 @@
 import { prepare, runJest } from '../apps/dev/prepare.mjs';
 
 const LONG = [
-  'test/architecture/format\\.',
+  'test/architecture/style\\.',
   'test/bench/',
   'test/container/',
   'test/docs/serving-pages\\.',
   'test/faults/(bad-handlers|clocks|consumer|database-away|foreign-worker|killed|poison|program-killed)\\.',
-  'test/faults/(redis|redis-cluster|retention|rolling-restart|tracing|verify)\\.',
+  'test/faults/(redis|redis-cluster|retention|rolling-restart|tracing|verify|webhooks)\\.',
+  'test/examples/redis-workers\\.',
+  'test/neighbours/(bodies|pipelining|slow-readers|webhooks)\\.',
 ];
 
 const args = process.argv.slice(2);

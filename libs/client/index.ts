@@ -1,4 +1,7 @@
 export type { AccountResource, ApiKeys, ListOptions } from './account.js';
+export type { Accounts, Admin, Bans } from './admin.js';
+export type { ConsumeOptions, HeldMessage } from './consume.js';
+export type { Endpoints } from './endpoints.js';
 export {
   AuthenticationError,
   ConflictError,
@@ -12,9 +15,51 @@ export {
   type LocalErrorCode,
 } from './errors.js';
 export type { EventOptions, MessageEvent } from './events.js';
+export type { Leases, Rejection } from './leases.js';
 export type { List } from './list.js';
 export type { MessageFilter, Messages, SendOptions } from './messages.js';
 export type { RateLimit, RateLimitWindow } from './rate-limit.js';
 export { Sluice, type SluiceOptions } from './sluice.js';
 export type { CallOptions, Retry, TransportOptions } from './transport.js';
-export type * from './types.js';
+export type {
+  AcceptedMessage,
+  Account,
+  AccountChanges,
+  Acknowledgement,
+  ApiKey,
+  Attempt,
+  Ban,
+  DeliveryMode,
+  Endpoint,
+  EndpointChanges,
+  EndpointTest,
+  ErrorCode,
+  ErrorCodes,
+  FieldError,
+  Lease,
+  LeasedMessage,
+  LeaseInput,
+  Limits,
+  Message,
+  MessageStatus,
+  NewAccount,
+  NewApiKey,
+  NewApiKeyInput,
+  NewEndpoint,
+  NewEndpointInput,
+  NewMessage,
+  OperatorsAccount,
+  OperatorsAccountChanges,
+  Page,
+  Plan,
+  Problem,
+  Scope,
+  SignUpInput,
+  SimulateInput,
+  Simulation,
+  Time,
+  Usage,
+  UsageWindow,
+  WebhookPayload,
+} from './types.js';
+export { verifyWebhook, WebhookVerificationError, type VerifyOptions, type WebhookHeaders } from './webhooks.js';

@@ -1,5 +1,9 @@
 import { AccountResource } from './account.js';
+import { Admin } from './admin.js';
+import { consume, type ConsumeOptions, type HeldMessage } from './consume.js';
+import { Endpoints } from './endpoints.js';
 import { events, type EventOptions, type MessageEvent } from './events.js';
+import { Leases } from './leases.js';
 import { Messages } from './messages.js';
 import type { RateLimit } from './rate-limit.js';
 import { Transport, type CallOptions, type TransportOptions } from './transport.js';
@@ -13,12 +17,18 @@ export interface SluiceOptions extends TransportOptions {
 export class Sluice {
   readonly messages: Messages;
   readonly account: AccountResource;
+  readonly endpoints: Endpoints;
+  readonly leases: Leases;
+  readonly admin: Admin;
   readonly #transport: Transport;
 
   constructor({ apiKey, ...options }: SluiceOptions) {
     this.#transport = new Transport(apiKey, options);
     this.messages = new Messages(this.#transport);
     this.account = new AccountResource(this.#transport);
+    this.endpoints = new Endpoints(this.#transport);
+    this.leases = new Leases(this.#transport);
+    this.admin = new Admin(this.#transport);
   }
 
   /** Creates an account with a first API key, which is shown only once. Requires no key. */
@@ -37,5 +47,16 @@ export class Sluice {
   /** What happens to the messages of the account, as it happens. Reconnects by itself; ends when the signal is aborted. */
   events(options: EventOptions = {}): AsyncGenerator<MessageEvent, void, undefined> {
     return events(this.#transport, options);
+  }
+
+  /**
+   * The messages of the account, if its `delivery` is `pull`, as they become available. Each one must be acknowledged or
+   * rejected; its lease is extended until then. To process several at a time, don't wait for one before the next.
+   *
+   * When the signal is aborted, the loop ends; what it has got can still be acknowledged or rejected. When the loop is left
+   * otherwise, everything that it holds is rejected, so that others get it.
+   */
+  consume(options: ConsumeOptions = {}): AsyncGenerator<HeldMessage, void, undefined> {
+    return consume(this.leases, options);
   }
 }

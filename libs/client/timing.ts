@@ -23,13 +23,18 @@ export function onAbort(signal: AbortSignal | undefined, listener: () => void): 
   return () => all.delete(listener);
 }
 
-/** Resolves after this time. Rejects with the reason of the signal when that is aborted. */
-export async function sleep(ms: number, signal?: AbortSignal): Promise<void> {
+/**
+ * Resolves after this time. Rejects with the reason of the signal when that is aborted.
+ * @param isIdle whether a process may end meanwhile
+ */
+export async function sleep(ms: number, signal?: AbortSignal, isIdle = false): Promise<void> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   let ignore = (): void => undefined;
   try {
     await new Promise<void>((resolve) => {
       timer = setTimeout(resolve, Math.min(ms, MAX_TIMER_MS));
+      // Only timers of Node.js keep their process alive.
+      if (isIdle) (timer as { unref?: () => unknown }).unref?.();
       ignore = onAbort(signal, resolve);
     });
   } finally {

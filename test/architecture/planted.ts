@@ -55,6 +55,8 @@ application-imports-only-inwards 5: a framework, the type of a database driver, 
   libs/messages/application/planted.ts  import { Injectable } from '@nestjs/common'; Injectable(); import type { Pool } from 'pg';
     import '#platform/planted-settings.js'; import '../adapters/http/messages.controller.js'; import '../index.js'; export let pool: Pool;
   libs/platform/planted-settings.ts
+client-imports-nothing 3: a package, a Node module and the kernel in the client
+  libs/client/planted.ts  import 'lru-cache'; import 'node:crypto'; import '#kernel/ids.js';
 kernel-imports-nothing 2: a package and platform in the kernel
   libs/kernel/planted.ts  import 'lru-cache'; import '#platform/planted-clock.js';
   libs/platform/planted-clock.ts

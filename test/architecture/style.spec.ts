@@ -1,5 +1,12 @@
 import { outputOf } from './tools.js';
 
-it('The whole repository has no type errors and passes eslint', async () => {
-  expect(await outputOf('test/architecture/types-and-lint.mjs', [])).toBe('');
-}, 300_000);
+it.each([
+  ['eslint', ['node_modules/eslint/bin/eslint.js', '.']],
+  ['prettier', ['node_modules/prettier/bin/prettier.cjs', '--check', '.']],
+])(
+  'The whole repository passes %s',
+  async (_name, [program = '', ...args]) => {
+    expect(await outputOf(program, args)).toBe('');
+  },
+  300_000,
+);

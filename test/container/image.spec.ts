@@ -134,7 +134,7 @@ describe('What the Dockerfile builds', () => {
     const isHealthy = (settings: NodeJS.ProcessEnv) => succeeds(commandOf('HEALTHCHECK'), settings);
     const areReady = () => succeeds(readinessCommand(api), forApi) && succeeds(readinessCommand(worker), forWorker);
     const start = ([program = '', ...args]: readonly string[], settings: NodeJS.ProcessEnv) => {
-      const child = spawn(program, args, { cwd: app, env: settings, stdio: ['ignore', 'ignore', 'inherit'], ...USER });
+      const child = spawn(program, args, { cwd: app, env: settings, stdio: 'ignore', ...USER });
       running.push(child);
       return child;
     };

@@ -1,0 +1,60 @@
+import type { ListOptions } from './account.js';
+import type { List } from './list.js';
+import { pathOf, type CallOptions, type Transport } from './transport.js';
+import type { Endpoint, EndpointChanges, EndpointTest, NewEndpoint, NewEndpointInput, Time } from './types.js';
+
+/** The URLs to which messages are posted if the account's `delivery` is `webhooks`. */
+export class Endpoints {
+  readonly #transport: Transport;
+
+  constructor(transport: Transport) {
+    this.#transport = transport;
+  }
+
+  list({ limit, cursor, ...options }: ListOptions = {}): List<Endpoint> {
+    return this.#transport.list('/endpoints', { limit, cursor }, options);
+  }
+
+  /** `secret` of the result is shown only once. Never repeated when its outcome is unknown. */
+  create(input: NewEndpointInput, options?: CallOptions): Promise<NewEndpoint> {
+    return this.#transport.json('POST', '/endpoints', { ...options, body: input });
+  }
+
+  get(id: string, options?: CallOptions): Promise<Endpoint> {
+    return this.#transport.json('GET', pathOf`/endpoints/${id}`, options);
+  }
+
+  update(id: string, changes: EndpointChanges, options?: CallOptions): Promise<Endpoint> {
+    return this.#transport.json('PATCH', pathOf`/endpoints/${id}`, { ...options, body: changes });
+  }
+
+  delete(id: string, options?: CallOptions): Promise<void> {
+    return this.#transport.json('DELETE', pathOf`/endpoints/${id}`, options);
+  }
+
+  /**
+   * Replaces the secret by a new one, which is shown only once. Never repeated when its outcome is unknown.
+   * @param input.graceSeconds for how long the old secret signs as well: 0 by default
+   */
+  rotateSecret(
+    id: string,
+    input: { readonly graceSeconds?: number | undefined } = {},
+    options?: CallOptions,
+  ): Promise<{ secret: string }> {
+    return this.#transport.json('POST', pathOf`/endpoints/${id}/rotate-secret`, { ...options, body: input });
+  }
+
+  /** Posts a signed test to the endpoint, and returns what it answered. */
+  test(id: string, options?: CallOptions): Promise<EndpointTest> {
+    return this.#transport.json('POST', pathOf`/endpoints/${id}/test`, options);
+  }
+
+  /** Posts what the endpoint has not got of a period, which ends now by default. */
+  replay(
+    id: string,
+    period: { readonly since: Time; readonly until?: Time | undefined },
+    options?: CallOptions,
+  ): Promise<{ count: number }> {
+    return this.#transport.json('POST', pathOf`/endpoints/${id}/replay`, { ...options, body: period });
+  }
+}

@@ -1,0 +1,55 @@
+import { pathOf, type CallOptions, type Transport } from './transport.js';
+import type { Acknowledgement, Lease, LeasedMessage, LeaseInput } from './types.js';
+
+/** How a message is rejected. */
+export interface Rejection {
+  /** When the message is available again. By default after a wait that grows with its attempts. */
+  readonly delaySeconds?: number | undefined;
+  readonly reason?: string | undefined;
+}
+
+/** Pulls messages, if the account's `delivery` is `pull`. `sluice.consume()` does all of this by itself. */
+export class Leases {
+  readonly #transport: Transport;
+
+  constructor(transport: Transport) {
+    this.#transport = transport;
+  }
+
+  /**
+   * Leases messages: nobody else gets them until the leases end.
+   * @param input.max how many at most: 10 by default, up to 100
+   * @param input.seconds how long nobody else gets them: 30 by default, up to 3,600
+   * @param input.wait how many seconds to wait while there are none: 0 by default, up to 20
+   */
+  async lease(input: LeaseInput = {}, options?: CallOptions): Promise<LeasedMessage[]> {
+    const patienceMs = (input.wait ?? 0) * 1_000;
+    const call = { ...options, body: input, repeatable: true, patienceMs };
+    return (await this.#transport.json<{ data: LeasedMessage[] }>('POST', '/messages/lease', call)).data;
+  }
+
+  /** The message is delivered. Fails with the code `lease_lost` when the lease has expired. */
+  ack(id: string, leaseToken: string, options?: CallOptions): Promise<void> {
+    return this.#end(id, 'ack', { leaseToken }, options);
+  }
+
+  /** Up to 1,000 messages are delivered, each by itself: the result says of which the lease was lost. */
+  async ackBatch(leases: readonly Lease[], options?: CallOptions): Promise<Acknowledgement[]> {
+    const call = { ...options, body: { leases }, repeatable: true };
+    return (await this.#transport.json<{ data: Acknowledgement[] }>('POST', '/messages/ack', call)).data;
+  }
+
+  /** The attempt has failed: the message is available again, or `failed` if it was the last one. */
+  nack(id: string, leaseToken: string, rejection: Rejection = {}, options?: CallOptions): Promise<void> {
+    return this.#end(id, 'nack', { leaseToken, ...rejection }, options);
+  }
+
+  /** The lease expires this many seconds from now. */
+  extend(id: string, leaseToken: string, seconds: number, options?: CallOptions): Promise<{ leaseExpiresAt: string }> {
+    return this.#end(id, 'extend', { leaseToken, seconds }, options);
+  }
+
+  #end<T>(id: string, verb: string, body: object, options?: CallOptions): Promise<T> {
+    return this.#transport.json('POST', pathOf`/messages/${id}/${verb}`, { ...options, body, repeatable: true });
+  }
+}
