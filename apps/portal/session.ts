@@ -4,7 +4,6 @@ import {
   ConnectionError,
   RateLimitError,
   Sluice,
-  SluiceError,
   type Account,
   type NewApiKey,
   type RateLimit,
@@ -14,9 +13,6 @@ import {
 const STORED = 'sluice.key';
 /** How long after a failed request the portal looks whether the API is back. */
 const PROBE_MS = 3_000;
-/** Any id of a message that cannot exist. */
-const NO_MESSAGE = 'msg_00000000000000000000000000';
-
 /** Until when requests are refused. */
 export interface Pause {
   readonly until: number;
@@ -33,6 +29,7 @@ export const apiKey = signal(sessionStorage.getItem(STORED));
 export const notice = signal('');
 /** What the key may do; null until that is known. */
 export const scopes = signal<ReadonlySet<Scope> | null>(null);
+export const ownKeyId = signal('');
 /** Null without the scope `account:manage`. */
 export const account = signal<Account | null>(null);
 /** Whether the tab was reloaded, and what its key may do is not known yet. */
@@ -76,8 +73,16 @@ export async function signUp(name: string): Promise<void> {
   apiKey.value = issued.key;
   sessionStorage.setItem(STORED, issued.key);
   notice.value = '';
+  ownKeyId.value = issued.id;
   scopes.value = new Set(issued.scopes);
   await loadAccount().catch(() => undefined);
+}
+
+/** Goes on with a key that replaces the own one. */
+export function switchKey(issued: NewApiKey): void {
+  apiKey.value = issued.key;
+  ownKeyId.value = issued.id;
+  sessionStorage.setItem(STORED, issued.key);
 }
 
 /** Keeps the key if it is valid. */
@@ -110,29 +115,13 @@ export async function loadAccount(): Promise<void> {
   account.value = await call((client) => client.account.get());
 }
 
-/** No route tells what a key may do, so that each scope is tried with a request that changes nothing. */
+/** Finds out what the key may do. */
 export async function findScopes(): Promise<void> {
-  const found = await Promise.all([
-    isAllowed('account:manage', loadAccount),
-    isAllowed('messages:read', () => call((client) => client.messages.get(NO_MESSAGE))),
-    isAllowed('messages:send', () => call((client) => client.messages.cancel(NO_MESSAGE))),
-    isAllowed('messages:consume', () => call((client) => client.leases.ack(NO_MESSAGE, NO_MESSAGE))),
-  ]);
-  scopes.value = new Set(found.flat());
+  const key = await call((client) => client.account.keys.current());
+  if (key.scopes.includes('account:manage')) await loadAccount();
+  ownKeyId.value = key.id;
+  scopes.value = new Set(key.scopes);
   isResuming.value = false;
-}
-
-async function isAllowed(scope: Scope, work: () => Promise<unknown>): Promise<Scope[]> {
-  try {
-    await work();
-    return [scope];
-  } catch (error) {
-    if (!(error instanceof SluiceError)) throw error;
-    if (error.code === 'insufficient_scope') return [];
-    // The checks after that of the scope.
-    if (error.status !== null && [400, 404, 409].includes(error.status)) return [scope];
-    throw error;
-  }
 }
 
 function note(error: unknown): void {
@@ -173,7 +162,7 @@ async function probe(): Promise<void> {
 }
 
 export async function lookAgain(): Promise<void> {
-  await loadAccount().catch(() => undefined);
+  await call((client) => client.account.keys.current()).catch(() => undefined);
 }
 
 function back(): void {

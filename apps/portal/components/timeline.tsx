@@ -12,16 +12,17 @@ interface Bar {
   readonly refused: number;
 }
 
-const BARS = 60;
+const MINUTE_MS = 60_000;
+const MAX_BARS = 60;
 const HEIGHT = 160;
 const WIDTH = 600;
 
 /** Stacked bars over time: what is admitted below, what is refused above. */
 export function Timeline({ requests, duration }: TimelineProps) {
-  const bars = barsOf(requests, duration, BARS);
+  const minutes = barsOf(requests, duration, Math.max(1, Math.round(duration / MINUTE_MS)));
+  const bars = barsOf(requests, duration, Math.min(MAX_BARS, 10 * minutes.length));
   const highest = Math.max(1, ...bars.map(({ admitted, refused }) => admitted + refused));
-  const step = WIDTH / BARS;
-  const minutes = barsOf(requests, duration, Math.max(1, Math.round(duration / 60_000)));
+  const step = WIDTH / bars.length;
   const summary = minutes
     .slice(0, 10)
     .map(({ admitted, refused }, index) => `minute ${index + 1}: ${admitted} admitted, ${refused} refused`)

@@ -10,7 +10,7 @@ import { Secret } from '../components/secret.js';
 import { formatDate, formatTime } from '../format.js';
 import { useAction, useNow, useResource } from '../hooks.js';
 import { href, route } from '../router.js';
-import { can, call, SCOPES } from '../session.js';
+import { can, call, ownKeyId, SCOPES, signOut, switchKey } from '../session.js';
 
 const DAY_MS = 86_400_000;
 const SOON_MS = 7 * DAY_MS;
@@ -107,7 +107,8 @@ function KeyRow({ apiKey, onOpen }: { apiKey: ApiKey; onOpen: (opened: Opened) =
     <li class="row">
       <div class="row-main">
         <h2>
-          <bdi>{name}</bdi> <Expiry expiresAt={expiresAt} />
+          <bdi>{name}</bdi> {id === ownKeyId.value && <Badge tone="info">this key</Badge>}
+          <Expiry expiresAt={expiresAt} />
         </h2>
         <code class="sub">{id}</code>
         <ul class="scopes" aria-label="Scopes">
@@ -244,10 +245,13 @@ function CreateDialog({ onClose, onCreated }: { onClose: () => void; onCreated: 
 }
 
 function RotateDialog({ apiKey, onClose, onRotated }: { apiKey: ApiKey; onClose: () => void; onRotated: () => void }) {
+  const isOwn = apiKey.id === ownKeyId.value;
   const [graceSeconds, setGraceSeconds] = useState(3_600);
   const [issued, setIssued] = useState<NewApiKey | null>(null);
   const { run, isRunning, error } = useAction(async () => {
-    setIssued(await call((client) => client.account.keys.rotate(apiKey.id, { graceSeconds })));
+    const rotated = await call((client) => client.account.keys.rotate(apiKey.id, { graceSeconds }));
+    setIssued(rotated);
+    if (isOwn) switchKey(rotated);
   });
   if (issued !== null) {
     return (
@@ -269,7 +273,7 @@ function RotateDialog({ apiKey, onClose, onRotated }: { apiKey: ApiKey; onClose:
         <p>You get a new key with the same name, scopes and expiry. The old one stops working later, or at once.</p>
         <Field
           label="The old key stops working"
-          hint="If you are signed in with it, you will have to sign in again then."
+          hint={isOwn ? 'You are signed in with it, and go on with the new one.' : undefined}
         >
           {(tied) => (
             <select
@@ -300,8 +304,13 @@ function RotateDialog({ apiKey, onClose, onRotated }: { apiKey: ApiKey; onClose:
 }
 
 function RevokeDialog({ apiKey, onClose, onRevoked }: { apiKey: ApiKey; onClose: () => void; onRevoked: () => void }) {
+  const isOwn = apiKey.id === ownKeyId.value;
   const { run, isRunning, error } = useAction(async () => {
     await call((client) => client.account.keys.revoke(apiKey.id));
+    if (isOwn) {
+      signOut('You have revoked the key that you were signed in with.');
+      return;
+    }
     announce(`The key ${apiKey.name} is revoked.`);
     onRevoked();
   });

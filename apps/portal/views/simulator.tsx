@@ -22,7 +22,7 @@ interface Result {
 }
 
 export function SimulatorView() {
-  const [perMinute, setPerMinute] = useState(70);
+  const [perMinute, setPerMinute] = useState(() => Math.round(1.2 * (account.value?.limits.perMinute ?? 60)));
   const [minutes, setMinutes] = useState(3);
   const [pattern, setPattern] = useState<Pattern>('steady');
   const [result, setResult] = useState<Result | null>(null);
