@@ -89,7 +89,9 @@ function Shell() {
           <div class="account">
             <div class="account-name">
               <strong title={account.value?.name}>{account.value?.name ?? 'Signed in'}</strong>
-              <span>{account.value === null ? 'with a restricted key' : `Plan ${account.value.plan}`}</span>
+              <span class="plan">
+                {account.value === null ? 'with a restricted key' : `${account.value.plan} plan`}
+              </span>
             </div>
             <ThemeButton />
             <button

@@ -2,7 +2,7 @@ import { mkdir, readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
-import type { Account } from '../support/api.js';
+import { OPERATOR, type Account } from '../support/api.js';
 import { Fleet } from '../support/fleet.js';
 import { until } from '../support/processes.js';
 import { describeUnless } from '../support/skipping.js';
@@ -51,11 +51,20 @@ describeUnless(missing)('Every view', () => {
     axe = await readFile(createRequire(__filename).resolve('axe-core/axe.min.js'), 'utf8');
     fleet = await Fleet.start({ MAX_ATTEMPTS: '2' });
     await fleet.worker();
-    account = await fleet.client.signUp({ perMinute: 300, perDay: 10_000 });
+    account = await signUp('Acme');
     await fill();
     if (SCREENSHOTS !== undefined) await mkdir(SCREENSHOTS, { recursive: true });
   });
   afterAll(() => fleet.stop());
+
+  async function signUp(name: string): Promise<Account> {
+    const { id, apiKey } = (await fleet.client.ask(null, 'POST /accounts', { name })).body as {
+      id: string;
+      apiKey: { id: string; key: string };
+    };
+    await fleet.client.ask(OPERATOR, `PATCH /admin/accounts/${id}`, { plan: 'pro' });
+    return { id, keyId: apiKey.id, key: apiKey.key };
+  }
 
   async function fill(): Promise<void> {
     const { client } = fleet;

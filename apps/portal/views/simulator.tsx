@@ -73,7 +73,7 @@ export function SimulatorView() {
         <p class={isTooMuch ? 'field-error' : 'hint'} aria-live="polite">
           {isTooMuch
             ? `These are ${formatNumber(total)} requests. At most ${formatNumber(MAX_REQUESTS)} can be simulated.`
-            : `${count(total, 'request')}, with the limits of ${account.value === null ? 'the account' : `the plan ${account.value.plan}`}. Simulating counts as one request.`}
+            : `${count(total, 'request')}, with the limits of ${account.value === null ? 'the account' : `your ${account.value.plan} plan`}. Simulating counts as one request.`}
         </p>
         <Problem error={error} />
       </Card>

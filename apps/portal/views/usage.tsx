@@ -29,7 +29,7 @@ export function UsageView() {
       lead={
         account.value === null
           ? 'What the account has used of its plan.'
-          : `What ${account.value.name} has used of the plan ${account.value.plan}.`
+          : `What ${account.value.name} has used of its ${account.value.plan} plan.`
       }
       actions={
         <Button icon="refresh" onClick={reload} isBusy={isLoading && data !== null}>

@@ -11,7 +11,8 @@ import { go, href, route } from '../router.js';
 import { isSignUpOpen, notice, signIn, signUp } from '../session.js';
 
 export function WelcomeView() {
-  const isSigningIn = !isSignUpOpen || route.value.path[0] === 'sign-in' || notice.value !== '';
+  const [place = 'sign-up'] = route.value.path;
+  const isSigningIn = !isSignUpOpen || place !== 'sign-up' || notice.value !== '';
   useEffect(() => {
     document.title = `${isSigningIn ? 'Sign in' : 'Sign up'} · Sluice`;
   }, [isSigningIn]);
