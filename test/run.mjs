@@ -4,6 +4,7 @@ import { prepare, runJest } from '../apps/dev/prepare.mjs';
 const LONG = [
   'test/architecture/style\\.',
   'test/bench/',
+  'test/client/many-faults\\.',
   'test/container/',
   'test/docs/serving-pages\\.',
   'test/faults/(bad-handlers|clocks|consumer|database-away|foreign-worker|killed|poison|program-killed)\\.',

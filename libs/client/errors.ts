@@ -1,7 +1,9 @@
 import type { ErrorCode, ErrorCodes, Problem } from './types.js';
 
-/** The codes of errors that no problem document describes. */
-export type LocalErrorCode = 'connection_failed' | 'timed_out' | 'unexpected_response';
+/** The codes of errors that no problem document describes: there was no response, or it is not one of Sluice. */
+export type LocalErrorCode = 'connection_failed' | 'timed_out' | Unexpected;
+
+type Unexpected = 'unexpected_response';
 
 /** What an error is made of. */
 export interface ErrorDetails {
@@ -59,43 +61,43 @@ export class ConnectionError extends SluiceError {
 /** The request is invalid: status 400, or another one that has no class of its own. `problem.errors` names the fields. */
 export class InvalidRequestError extends SluiceError {
   override name = 'InvalidRequestError';
-  declare readonly code: ErrorCodes[400 | 405 | 408 | 413 | 415 | 431] | LocalErrorCode;
+  declare readonly code: ErrorCodes[400 | 405 | 408 | 413 | 415 | 431] | Unexpected;
 }
 
 /** The API key is missing, unknown, expired or revoked. */
 export class AuthenticationError extends SluiceError {
   override name = 'AuthenticationError';
-  declare readonly code: ErrorCodes[401] | LocalErrorCode;
+  declare readonly code: ErrorCodes[401] | Unexpected;
 }
 
 /** The API key or its account may not do this. */
 export class PermissionError extends SluiceError {
   override name = 'PermissionError';
-  declare readonly code: ErrorCodes[403] | LocalErrorCode;
+  declare readonly code: ErrorCodes[403] | Unexpected;
 }
 
 /** What the request names does not exist. */
 export class NotFoundError extends SluiceError {
   override name = 'NotFoundError';
-  declare readonly code: ErrorCodes[404] | LocalErrorCode;
+  declare readonly code: ErrorCodes[404] | Unexpected;
 }
 
 /** The state of what the request names does not allow it. */
 export class ConflictError extends SluiceError {
   override name = 'ConflictError';
-  declare readonly code: ErrorCodes[409 | 422] | LocalErrorCode;
+  declare readonly code: ErrorCodes[409 | 422] | Unexpected;
 }
 
 /** A limit of the plan is used up, or the key is banned. `retryAfter` says for how long. */
 export class RateLimitError extends SluiceError {
   override name = 'RateLimitError';
-  declare readonly code: ErrorCodes[429] | LocalErrorCode;
+  declare readonly code: ErrorCodes[429] | Unexpected;
 }
 
 /** The server failed, or a proxy before it: but for `storage_full`, whether it has processed the request is unknown. */
 export class ServerError extends SluiceError {
   override name = 'ServerError';
-  declare readonly code: ErrorCodes[500 | 503 | 507] | LocalErrorCode;
+  declare readonly code: ErrorCodes[500 | 503 | 507] | Unexpected;
 }
 
 const CLASSES: Readonly<Record<number, new (details: ErrorDetails) => SluiceError>> = {

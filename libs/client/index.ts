@@ -34,7 +34,6 @@ export type {
   EndpointChanges,
   EndpointTest,
   ErrorCode,
-  ErrorCodes,
   FieldError,
   Lease,
   LeasedMessage,

@@ -109,7 +109,7 @@ export class Transport {
         if (isLast || !error.isRetryable || !(repeatable || nothingDone)) throw error;
         onRetry?.({ error, waitMs, tries });
         // All calls wait for the end of a pause together.
-        if (!isRefused || error.retryAfter === null) await sleep(waitMs, signal);
+        if (!isRefused || !error.retryAfter) await sleep(waitMs, signal);
       }
     }
   }

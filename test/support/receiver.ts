@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 
 export interface Received {
+  readonly method: string;
   readonly path: string;
   readonly headers: IncomingMessage['headers'];
   readonly body: string;
@@ -14,7 +15,7 @@ export interface Received {
 /** What a receiver answers to the n-th request at a path, from 1: a status, or anything. */
 export type Behaviour = number | ((response: ServerResponse, received: Received, n: number) => void);
 
-/** A server that records the webhooks that it gets. */
+/** A server that records the requests that it gets. */
 export class Receiver {
   readonly received: Received[] = [];
   private readonly behaviours = new Map<string, Behaviour>();
@@ -33,10 +34,14 @@ export class Receiver {
     return receiver;
   }
 
+  get origin(): string {
+    return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}`;
+  }
+
   /** The URL of a path; it answers 204 by default. */
   url(path: string, behaviour: Behaviour = 204): string {
     this.behaviours.set(path, behaviour);
-    return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}${path}`;
+    return `${this.origin}${path}`;
   }
 
   at(path: string): Received[] {
@@ -56,7 +61,7 @@ export class Receiver {
   private async receive(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const path = request.url ?? '';
     const body = await text(request).catch(() => '');
-    const received = { path, headers: request.headers, body, at: performance.now() };
+    const received = { method: request.method ?? '', path, headers: request.headers, body, at: performance.now() };
     this.received.push(received);
     const behaviour = this.behaviours.get(path) ?? 404;
     if (typeof behaviour === 'number') response.writeHead(behaviour).end();

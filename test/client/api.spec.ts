@@ -1,0 +1,170 @@
+import { readFileSync } from 'node:fs';
+import { ConflictError, InvalidRequestError, NotFoundError, PermissionError, Sluice } from '#client/index.js';
+import { accountForEach, OPERATOR, sharedApi } from '../support/api.js';
+import { Receiver } from '../support/receiver.js';
+
+/** Operations that are pages for people, and the document itself. */
+const PAGES = ['getOpenApiDocument', 'readDocs', 'getAsset', 'listErrors', 'explainError'];
+
+interface Document {
+  readonly paths: Readonly<Record<string, Readonly<Record<string, { readonly operationId: string }>>>>;
+}
+
+describe('The client', () => {
+  const api = sharedApi();
+  const account = accountForEach(api);
+  const called = new Set<string>();
+
+  const recording: typeof fetch = (input, init) => {
+    const { pathname } = new URL(input);
+    called.add(`${init?.method ?? 'GET'} ${pathname.replace(/\b(msg|acct|key|ep)_\w+/g, '{}')}`);
+    return fetch(input, init);
+  };
+  const client = (apiKey = account.key) => new Sluice({ apiKey, baseUrl: api.url, fetch: recording });
+  const collected = async <Item>(items: AsyncIterable<Item>): Promise<Item[]> => {
+    const all: Item[] = [];
+    for await (const item of items) all.push(item);
+    return all;
+  };
+
+  it('sends, reads, cancels and retries messages', async () => {
+    const { messages } = client();
+    const sent = await messages.send('hello');
+    expect(sent).toMatchObject({ message: 'hello', status: 'queued' });
+    const deliverAt = new Date(Date.now() + 60_000);
+    const batch = await messages.sendBatch([{ message: 'one' }, { message: 'two', deliverAt }]);
+    expect(await messages.get(batch[1]?.id ?? '')).toMatchObject({
+      message: 'two',
+      deliverAt: deliverAt.toISOString(),
+    });
+    expect(await messages.cancel(batch[1]?.id ?? '')).toMatchObject({ status: 'cancelled' });
+    await expect(messages.cancel(batch[1]?.id ?? '')).rejects.toThrow(ConflictError);
+    expect(await messages.attempts(sent.id)).toEqual([]);
+
+    await api.become(sent.id, 'failed');
+    expect(await messages.retry(sent.id)).toMatchObject({ status: 'queued' });
+    await api.become(sent.id, 'failed');
+    const since = new Date(Date.now() - 60_000);
+    expect(await messages.retryAll({ since, until: new Date(Date.now() + 60_000) })).toEqual({ count: 1 });
+    await expect(messages.get('msg_none')).rejects.toThrow(NotFoundError);
+  });
+
+  it('lists page by page', async () => {
+    const { messages } = client();
+    const sent = await messages.sendBatch(['1', '2', '3', '4', '5'].map((message) => ({ message })));
+    const list = messages.list({ limit: 2, status: 'queued' });
+    const newestFirst = sent.map(({ id }) => id).reverse();
+    expect((await collected(list)).map(({ id }) => id)).toEqual(newestFirst);
+    const { data, nextCursor } = await list.page();
+    const { data: next } = await messages.list({ limit: 2, cursor: nextCursor ?? '' }).page();
+    expect([...data, ...next].map(({ id }) => id)).toEqual(newestFirst.slice(0, 4));
+    expect(await collected(messages.list({ status: 'failed' }))).toEqual([]);
+  });
+
+  it('manages the account and its keys', async () => {
+    const sluice = client();
+    expect(await sluice.account.get()).toMatchObject({ id: account.id, delivery: 'handler' });
+    expect(await sluice.account.update({ delivery: 'pull' })).toMatchObject({ delivery: 'pull' });
+    expect(await sluice.account.usage()).toMatchObject({ minute: { used: 3 } });
+    expect(sluice.rateLimit?.windows.map(({ name }) => name)).toEqual(['minute', 'day']);
+    expect(await sluice.account.simulate({ requests: [{ at: 0 }] })).toMatchObject({ admitted: 1 });
+
+    const { keys } = sluice.account;
+    const created = await keys.create({
+      name: 'x',
+      scopes: ['messages:read'],
+      expiresAt: new Date(Date.now() + 60_000),
+    });
+    const restricted = client(created.key);
+    await restricted.messages.list().page();
+    await expect(restricted.messages.send('hello')).rejects.toThrow(PermissionError);
+    const rotated = await keys.rotate(created.id, { graceSeconds: 60 });
+    expect((await collected(keys.list())).map(({ id }) => id)).toContain(rotated.id);
+    await keys.revoke(rotated.id);
+    expect((await collected(keys.list())).map(({ id }) => id)).not.toContain(rotated.id);
+  });
+
+  it('signs up', async () => {
+    const { apiKey, name } = await Sluice.signUp({ baseUrl: api.url, name: 'Acme', fetch: recording });
+    expect(name).toBe('Acme');
+    expect(await client(apiKey.key).account.get()).toMatchObject({ name: 'Acme' });
+    const failed: unknown = await Sluice.signUp({ baseUrl: api.url, name: '' }).catch((error: unknown) => error);
+    expect(failed).toBeInstanceOf(InvalidRequestError);
+    expect((failed as InvalidRequestError).problem?.errors).toMatchObject([{ pointer: '/name' }]);
+  });
+
+  it('manages endpoints', async () => {
+    const { endpoints } = client();
+    const receiver = await Receiver.start();
+    const created = await endpoints.create({ url: 'https://example.com/hooks', description: 'orders' });
+    expect(created.secret).toMatch(/^whsec_/);
+    expect(await endpoints.get(created.id)).toMatchObject({ description: 'orders' });
+    expect(await endpoints.update(created.id, { enabled: false })).toMatchObject({ enabled: false });
+    expect((await collected(endpoints.list())).map(({ id }) => id)).toEqual([created.id]);
+    expect((await endpoints.rotateSecret(created.id, { graceSeconds: 60 })).secret).not.toBe(created.secret);
+    expect(await endpoints.test(created.id)).toMatchObject({ status: null });
+    await expect(endpoints.replay(created.id, { since: new Date() })).rejects.toThrow(
+      expect.objectContaining({ code: 'endpoint_disabled' }) as Error,
+    );
+    await endpoints.delete(created.id);
+    await expect(endpoints.get(created.id)).rejects.toThrow(NotFoundError);
+    receiver.stop();
+  });
+
+  it('leases messages', async () => {
+    const { leases, messages, account: own } = client();
+    await own.update({ delivery: 'pull' });
+    await messages.sendBatch(['1', '2', '3'].map((message) => ({ message })));
+    const [one, two, three] = await leases.lease({ max: 3, seconds: 30, wait: 1 });
+    if (one === undefined || two === undefined || three === undefined) throw new Error('Not all were leased.');
+    const { leaseExpiresAt } = await leases.extend(one.id, one.leaseToken, 60);
+    expect(Date.parse(leaseExpiresAt)).toBeGreaterThan(Date.parse(one.leaseExpiresAt));
+    await leases.ack(one.id, one.leaseToken);
+    const foreign = one.leaseToken.replace(/\..*/, '.8f14e45f-ceea-467f-a0e6-7d0d9b1c2a3b');
+    expect(await leases.ackBatch([two, { id: three.id, leaseToken: foreign }])).toMatchObject([
+      { id: two.id, result: 'acknowledged' },
+      { id: three.id, result: 'lease_lost' },
+    ]);
+    await leases.nack(three.id, three.leaseToken, { delaySeconds: 60, reason: 'not now' });
+    expect(await messages.get(three.id)).toMatchObject({ status: 'queued', failureReason: 'not now' });
+    await expect(leases.ack(three.id, three.leaseToken)).rejects.toThrow(
+      expect.objectContaining({ code: 'lease_lost' }) as Error,
+    );
+  });
+
+  it('is a client for operators, too', async () => {
+    const { accounts, bans } = client(OPERATOR.key).admin;
+    expect(await accounts.get(account.id)).toMatchObject({ plan: 'enterprise' });
+    expect(await accounts.update(account.id, { suspended: true })).toMatchObject({ suspended: true });
+    expect((await accounts.list({ limit: 1 }).page()).data).toHaveLength(1);
+    expect((await collected(accounts.keys(account.id))).map(({ id }) => id)).toEqual([account.keyId]);
+    await accounts.revokeKey(account.id, account.keyId);
+    expect(await collected(accounts.keys(account.id))).toEqual([]);
+    await bans.list().page();
+    await expect(bans.lift(account.keyId)).rejects.toThrow(NotFoundError);
+  });
+
+  it('streams events', async () => {
+    const sluice = client();
+    const stop = new AbortController();
+    let sent = '';
+    const onConnect = () => void sluice.messages.send('hello').then(({ id }) => (sent = id));
+    for await (const { id, type, message } of sluice.events({ signal: stop.signal, onConnect })) {
+      expect(id).toMatch(/^\d+-\d+-\d+$/);
+      expect([type, message.message]).toEqual(['message.queued', 'hello']);
+      stop.abort();
+    }
+    expect(sent).toMatch(/^msg_/);
+  });
+
+  it('has now called every operation of the API', () => {
+    const { paths } = JSON.parse(readFileSync(process.env.TEST_OPENAPI ?? '', 'utf8')) as Document;
+    const operations = Object.entries(paths).flatMap(([path, methods]) =>
+      Object.entries(methods).map(([method, { operationId }]) => {
+        return { operationId, route: `${method.toUpperCase()} ${path.replace(/\{\w+\}/g, '{}')}` };
+      }),
+    );
+    const wanted = operations.filter(({ operationId }) => !PAGES.includes(operationId));
+    expect([...called].sort()).toEqual(wanted.map(({ route }) => route).sort());
+  });
+});

@@ -1,0 +1,397 @@
+import { inspect } from 'node:util';
+import {
+  ConnectionError,
+  RateLimitError,
+  ServerError,
+  Sluice,
+  SluiceError,
+  type Retry,
+  type SluiceOptions,
+} from '#client/index.js';
+import { until } from '../support/processes.js';
+import { Receiver, type Behaviour } from '../support/receiver.js';
+
+const API_KEY = 'slc_this-is-secret';
+const MESSAGE = { id: 'msg_1', message: 'hello', status: 'queued', createdAt: '2026-11-21T09:30:00.123Z' };
+
+/** Answers the n-th request with the n-th of these, and all further ones with the last. */
+function inTurn(...answers: readonly Behaviour[]): Behaviour {
+  return (response, received, n) => {
+    const answer = answers[Math.min(n, answers.length) - 1];
+    if (typeof answer === 'number') response.writeHead(answer).end();
+    else answer?.(response, received, n);
+  };
+}
+
+const json =
+  (status: number, body: object, headers: Record<string, string> = {}): Behaviour =>
+  (response) =>
+    response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(body));
+const accepted = json(202, MESSAGE);
+const problem = (status: number, code: string, headers: Record<string, string> = {}) =>
+  json(
+    status,
+    { type: `/errors/${code}`, title: code, status, detail: `It is ${code}.`, code, requestId: 'r1' },
+    headers,
+  );
+const refused = (seconds: number) => problem(429, 'rate_limit_exceeded', { 'retry-after': String(seconds) });
+const page: Behaviour = (response) => response.writeHead(502).end('<h1>Bad Gateway</h1>');
+const cut: Behaviour = (response) => response.destroy();
+const cutInBody: Behaviour = (response) => {
+  response.writeHead(202, { 'content-length': '100' }).write('{"id":');
+  setTimeout(() => response.destroy(), 20);
+};
+const silent: Behaviour = () => undefined;
+const silentInBody: Behaviour = (response) => response.writeHead(202).write('{"id":');
+
+describe('A call of the client', () => {
+  let server: Receiver;
+  beforeAll(async () => {
+    server = await Receiver.start();
+  });
+  afterAll(() => {
+    server.stop();
+  });
+  beforeEach(() => {
+    server.received.length = 0;
+    // No wait but those that the server asks for.
+    jest.spyOn(Math, 'random').mockReturnValue(0);
+  });
+  afterEach(() => jest.restoreAllMocks());
+
+  const client = (options: Partial<SluiceOptions> = {}) =>
+    new Sluice({ apiKey: API_KEY, baseUrl: server.origin, ...options });
+  const failure = async (call: Promise<unknown>): Promise<SluiceError> => {
+    const error: unknown = await call.then(
+      () => null,
+      (reason: unknown) => reason,
+    );
+    if (!(error instanceof SluiceError)) throw new Error(`It was no SluiceError: ${inspect(error)}`);
+    return error;
+  };
+
+  describe('is repeated', () => {
+    it.each<[string, Behaviour]>([
+      ['a refusal', refused(0)],
+      ['503', problem(503, 'unavailable')],
+      ['500', problem(500, 'internal_error')],
+      ["a proxy's page", page],
+      ['a success that is not JSON', (response) => response.end('<h1>Welcome</h1>')],
+      ['a connection that breaks', cut],
+      ['a body that breaks', cutInBody],
+      ['silence', silent],
+      ['a body that does not end', silentInBody],
+      ['408', problem(408, 'request_timeout')],
+      ['a first request that is still running', problem(409, 'idempotency_key_in_use')],
+    ])('after %s, with the same idempotency key', async (_, answer) => {
+      server.url('/messages', inTurn(answer, answer, accepted));
+      expect(await client({ timeoutMs: 300 }).messages.send('hello')).toEqual(MESSAGE);
+      const keys = server.received.map(({ headers }) => headers['idempotency-key']);
+      expect(keys).toHaveLength(3);
+      expect(new Set(keys).size).toBe(1);
+      expect(keys[0]).toMatch(/^[0-9a-f]{32}$/);
+    });
+
+    it('after waits with full jitter that double', async () => {
+      server.url('/messages', problem(503, 'unavailable'));
+      const retries: Retry[] = [];
+      jest.spyOn(Math, 'random').mockReturnValue(0.1);
+      const sluice = client({ maxTries: 5, onRetry: (retry) => retries.push(retry) });
+      const error = await failure(sluice.messages.send('hello'));
+      expect(error.code).toBe('unavailable');
+      expect(server.received).toHaveLength(5);
+      expect(retries.map(({ waitMs, tries }) => [tries, Math.round(waitMs)])).toEqual([
+        [1, 50],
+        [2, 100],
+        [3, 200],
+        [4, 400],
+      ]);
+    });
+
+    it('not before Retry-After', async () => {
+      server.url('/messages', inTurn(problem(503, 'unavailable', { 'retry-after': '1' }), accepted));
+      await client().messages.send('hello');
+      const [first, second] = server.received;
+      expect((second?.at ?? 0) - (first?.at ?? 0)).toBeGreaterThanOrEqual(990);
+    });
+
+    it('not before a Retry-After that is a date', async () => {
+      const at = new Date(Date.now() + 2_000);
+      server.url('/messages', inTurn(problem(503, 'unavailable', { 'retry-after': at.toUTCString() }), accepted));
+      await client().messages.send('hello');
+      // The date has whole seconds.
+      expect(Date.now()).toBeGreaterThanOrEqual(Math.floor(at.getTime() / 1_000) * 1_000);
+    });
+
+    it('no more often than maxTries allows', async () => {
+      server.url('/messages', cut);
+      const error = await failure(client({ maxTries: 3 }).messages.send('hello'));
+      expect(error).toBeInstanceOf(ConnectionError);
+      expect(error).toMatchObject({ code: 'connection_failed', status: null, requestId: null, isRetryable: true });
+      expect(server.received).toHaveLength(3);
+    });
+
+    it('no longer than deadlineMs allows', async () => {
+      server.url('/messages', silent);
+      const error = await failure(client({ timeoutMs: 200, deadlineMs: 500, maxTries: 100 }).messages.send('hello'));
+      expect(error).toMatchObject({ code: 'timed_out', status: null });
+      expect(server.received.length).toBeGreaterThan(1);
+      expect(server.received.length).toBeLessThan(5);
+    });
+
+    it('not at all if Retry-After ends after its deadline', async () => {
+      server.url('/messages', problem(503, 'unavailable', { 'retry-after': '60' }));
+      const error = await failure(client({ deadlineMs: 30_000 }).messages.send('hello'));
+      expect(error).toMatchObject({ status: 503, retryAfter: 60 });
+      expect(server.received).toHaveLength(1);
+    });
+  });
+
+  describe('is not repeated', () => {
+    it.each([
+      [400, 'validation_failed'],
+      [401, 'unauthorized'],
+      [403, 'insufficient_scope'],
+      [404, 'message_not_found'],
+      [409, 'invalid_transition'],
+      [413, 'body_too_large'],
+      [422, 'idempotency_key_reused'],
+      [507, 'storage_full'],
+    ])('after %i %s', async (status, code) => {
+      server.url('/messages', problem(status, code));
+      const error = await failure(client().messages.send('hello'));
+      expect(error).toMatchObject({ status, code, message: `It is ${code}.`, requestId: 'r1', isRetryable: false });
+      expect(server.received).toHaveLength(1);
+    });
+
+    it('after a redirect, which would make a GET of a POST', async () => {
+      server.url('/messages', json(301, {}, { location: '/elsewhere' }));
+      server.url('/elsewhere', json(200, MESSAGE));
+      const error = await failure(client().messages.send('hello'));
+      expect(error).toMatchObject({ status: 301, code: 'unexpected_response', problem: null });
+      expect(server.received).toHaveLength(1);
+    });
+
+    const unrepeatable: [string, (sluice: Sluice) => Promise<unknown>][] = [
+      ['/api-keys', (sluice) => sluice.account.keys.create({ name: 'x' })],
+      ['/api-keys/key_1/rotate', (sluice) => sluice.account.keys.rotate('key_1')],
+      ['/messages/msg_1/cancel', (sluice) => sluice.messages.cancel('msg_1')],
+      ['/messages/msg_1/retry', (sluice) => sluice.messages.retry('msg_1')],
+      ['/endpoints', (sluice) => sluice.endpoints.create({ url: 'https://example.com' })],
+      ['/endpoints/ep_1/rotate-secret', (sluice) => sluice.endpoints.rotateSecret('ep_1')],
+      ['/endpoints/ep_1/test', (sluice) => sluice.endpoints.test('ep_1')],
+      ['/endpoints/ep_1/replay', (sluice) => sluice.endpoints.replay('ep_1', { since: new Date() })],
+    ];
+
+    it.each(unrepeatable)('if it cannot be and its outcome is unknown: POST %s', async (path, call) => {
+      for (const answer of [cut, silent, page, problem(503, 'unavailable')]) {
+        server.received.length = 0;
+        server.url(path, answer);
+        await failure(call(client({ timeoutMs: 100 })));
+        expect(server.received).toHaveLength(1);
+      }
+    });
+
+    it.each(unrepeatable)('unless it was refused: POST %s', async (path, call) => {
+      server.url(path, inTurn(refused(0), json(200, {})));
+      await call(client());
+      expect(server.received).toHaveLength(2);
+    });
+
+    it('unless it was not sent at all', async () => {
+      const retries: Retry[] = [];
+      const gone = await Receiver.start();
+      const sluice = client({ baseUrl: gone.origin, maxTries: 2, onRetry: (retry) => retries.push(retry) });
+      gone.stop();
+      await failure(sluice.account.keys.create({ name: 'x' }));
+      expect(retries).toHaveLength(1);
+    });
+  });
+
+  it('has succeeded if what an earlier try of it was to delete is not there', async () => {
+    server.url('/api-keys/key_1', inTurn(cut, problem(404, 'api_key_not_found')));
+    await client().account.keys.revoke('key_1');
+    expect(server.received).toHaveLength(2);
+    await failure(client().account.keys.revoke('key_1'));
+  });
+
+  it('has its own idempotency key unless it is given one', async () => {
+    server.url('/messages', accepted);
+    const sluice = client();
+    for (const options of [{}, {}, { idempotencyKey: 'order-4711' }]) await sluice.messages.send('hello', options);
+    const [first, second, third] = server.received.map(({ headers }) => headers['idempotency-key']);
+    expect(first).not.toBe(second);
+    expect(third).toBe('order-4711');
+  });
+
+  describe('that is aborted', () => {
+    it.each<[string, Behaviour]>([
+      ['before the response', silent],
+      ['in the body', silentInBody],
+      ['in a wait', problem(503, 'unavailable', { 'retry-after': '60' })],
+      ['in a pause', refused(60)],
+    ])('ends at once with its reason %s', async (_, answer) => {
+      server.url('/messages', answer);
+      const abort = new AbortController();
+      const call = client().messages.send('hello', { signal: abort.signal });
+      await until(() => server.received.length > 0, 20_000);
+      setTimeout(() => {
+        abort.abort(new Error('enough'));
+      }, 50);
+      await expect(call).rejects.toThrow('enough');
+      expect(server.received).toHaveLength(1);
+    });
+
+    it('before it begins sends nothing', async () => {
+      server.url('/messages', accepted);
+      await expect(client().messages.send('hello', { signal: AbortSignal.abort() })).rejects.toThrow(
+        expect.objectContaining({ name: 'AbortError' }) as Error,
+      );
+      expect(server.received).toHaveLength(0);
+    });
+
+    it('shares its signal with any number of others', async () => {
+      server.url('/messages', accepted);
+      const warnings: Error[] = [];
+      const warned = (warning: Error) => warnings.push(warning);
+      process.on('warning', warned);
+      const { signal } = new AbortController();
+      const sluice = client();
+      await Promise.all(Array.from({ length: 20 }, () => sluice.messages.send('hello', { signal })));
+      process.off('warning', warned);
+      expect(warnings).toEqual([]);
+    });
+  });
+
+  describe('after a refusal', () => {
+    it('waits together with all others of the client, and none is refused again', async () => {
+      jest.restoreAllMocks();
+      let open = false;
+      server.url('/messages', (response, received, n) => {
+        if (n === 1) setTimeout(() => (open = true), 990);
+        if (typeof refusedOrNot() === 'function') refusedOrNot()(response, received, n);
+      });
+      const refusedOrNot = () => (open ? accepted : refused(1)) as Exclude<Behaviour, number>;
+      const sluice = client();
+      const first = sluice.messages.send('first');
+      await until(() => server.received.length === 1, 20_000);
+      await Promise.all([first, ...Array.from({ length: 30 }, () => sluice.messages.send('hello'))]);
+      expect(server.received).toHaveLength(32);
+      const [one, ...others] = server.received.map(({ at }) => at);
+      for (const at of others) expect(at - (one ?? 0)).toBeGreaterThanOrEqual(990);
+      // Spread, so that they don't arrive in one instant.
+      expect(Math.max(...others) - Math.min(...others)).toBeGreaterThan(300);
+    });
+
+    it('fails without a request while the pause is longer than its deadline', async () => {
+      server.url('/messages', refused(3_600));
+      const sluice = client();
+      for (let n = 0; n < 5; n++) {
+        const error = await failure(sluice.messages.send('hello'));
+        expect(error).toBeInstanceOf(RateLimitError);
+        expect(error.retryAfter).toBe(3_600);
+      }
+      expect(server.received).toHaveLength(1);
+    });
+
+    it('finds out once a minute whether the pause is over', async () => {
+      server.url('/messages', inTurn(refused(3_600), refused(3_600), accepted));
+      const sluice = client();
+      const now = jest.spyOn(performance, 'now');
+      const start = performance.now();
+      const sendAt = (seconds: number) => {
+        now.mockReturnValue(start + seconds * 1_000);
+        return Promise.allSettled(Array.from({ length: 3 }, () => sluice.messages.send('hello')));
+      };
+      const statuses = async (seconds: number) => (await sendAt(seconds)).map(({ status }) => status);
+      await sluice.messages.send('hello').catch(() => undefined);
+      expect(await statuses(30)).toEqual(['rejected', 'rejected', 'rejected']);
+      expect(server.received).toHaveLength(1);
+      expect(await statuses(70)).toEqual(['rejected', 'rejected', 'rejected']);
+      expect(server.received).toHaveLength(2);
+      expect(await statuses(140)).toEqual(['fulfilled', 'rejected', 'rejected']);
+      expect(await statuses(141)).toEqual(['fulfilled', 'fulfilled', 'fulfilled']);
+    });
+  });
+
+  describe('that fails', () => {
+    const everything = (error: unknown) =>
+      [inspect(error, { depth: 10, showHidden: true }), JSON.stringify(error), String((error as Error).stack)].join();
+
+    it.each<[string, Behaviour]>([
+      ['401', problem(401, 'unauthorized')],
+      ['a page', page],
+      ['no response', cut],
+    ])('does not show the key: %s', async (_, answer) => {
+      server.url('/messages', answer);
+      const sluice = client({ maxTries: 1 });
+      const error = await failure(sluice.messages.send('hello'));
+      expect(everything(error)).not.toContain('secret');
+      expect(everything(sluice)).not.toContain('secret');
+      expect(everything(sluice.messages)).not.toContain('secret');
+    });
+
+    it.each([['slc_secret\n'], ['slc_secret é'], ['Bearer slc_secret'], ['']])(
+      'at a key that is none does not show it: %j',
+      (apiKey) => {
+        let error: unknown;
+        try {
+          client({ apiKey });
+        } catch (thrown) {
+          error = thrown;
+        }
+        expect(error).toBeInstanceOf(TypeError);
+        expect(everything(error)).not.toContain('secret');
+      },
+    );
+
+    it("says what a proxy's page means", async () => {
+      server.url('/messages', page);
+      const error = await failure(client({ maxTries: 1 }).messages.send('hello'));
+      expect(error).toBeInstanceOf(ServerError);
+      expect(error).toMatchObject({ code: 'unexpected_response', status: 502, problem: null });
+    });
+
+    it('because its input cannot be sent is no SluiceError, and is not repeated', async () => {
+      const circular: { perMinute?: number; self?: unknown } = {};
+      circular.self = circular;
+      const sluice = client();
+      await expect(sluice.account.simulate(circular)).rejects.toThrow('circular');
+      await expect(sluice.messages.send('hello', { idempotencyKey: 'order→4711' })).rejects.toThrow('ByteString');
+      expect(server.received).toHaveLength(0);
+    });
+  });
+
+  it('tells what remains of the limits', async () => {
+    const headers = {
+      'x-ratelimit-limit': '60',
+      'x-ratelimit-remaining': '18',
+      'x-ratelimit-reset': '1795266889',
+      'ratelimit-policy': '"minute";q=60;w=60, "day";q=1000;w=86400',
+      ratelimit: '"minute";r=18;t=42, "day";r=812;t=30211',
+    };
+    server.url('/messages', inTurn(json(202, MESSAGE, headers), accepted));
+    const sluice = client();
+    expect(sluice.rateLimit).toBeNull();
+    const before = Date.now();
+    await sluice.messages.send('hello');
+    const { windows = [], ...tightest } = sluice.rateLimit ?? {};
+    expect(tightest).toEqual({ limit: 60, remaining: 18, resetsAt: new Date(1_795_266_889_000) });
+    expect(windows).toMatchObject([
+      { name: 'minute', limit: 60, remaining: 18 },
+      { name: 'day', limit: 1_000, remaining: 812 },
+    ]);
+    expect(windows[0]?.resetsAt.getTime()).toBeGreaterThanOrEqual(before + 42_000);
+    await sluice.messages.send('hello');
+    expect(sluice.rateLimit?.remaining).toBe(18);
+  });
+
+  it('goes to the path of the base URL', async () => {
+    server.url('/sluice/messages', accepted);
+    for (const baseUrl of [`${server.origin}/sluice`, new URL(`${server.origin}/sluice/`)]) {
+      await client({ baseUrl }).messages.send('hello');
+    }
+    server.url('/messages/a%2Fb', json(200, MESSAGE));
+    expect(await client().messages.get('a/b')).toEqual(MESSAGE);
+  });
+});

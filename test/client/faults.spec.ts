@@ -1,0 +1,5 @@
+import { itSendsThroughFaults } from './faults.js';
+
+describe('The client', () => {
+  itSendsThroughFaults(400);
+});
