@@ -1,4 +1,5 @@
-import { ConnectionError, RateLimitError, SluiceError } from '#client/index.js';
+import { ConnectionError, SluiceError } from '#client/index.js';
+import { isAway, pause } from '../session.js';
 import { Button } from './button.js';
 import { Icon } from './icon.js';
 
@@ -30,6 +31,9 @@ interface ProblemProps {
 export function Problem({ error, onRetry, fields = [] }: ProblemProps) {
   if (error === null || error === undefined) return null;
   if (fields.some((pointer) => fieldError(error, pointer) !== undefined)) return null;
+  // The banner says why. What failed to load is loaded again when it goes.
+  if (onRetry !== undefined && (pause.value !== null || isAway.value))
+    return <p class="hint">Loaded as soon as possible.</p>;
   const isKnown = error instanceof SluiceError && error.problem !== null;
   return (
     <div class="problem" role="alert">
@@ -45,7 +49,7 @@ export function Problem({ error, onRetry, fields = [] }: ProblemProps) {
           </p>
         )}
       </div>
-      {onRetry !== undefined && !(error instanceof RateLimitError) && (
+      {onRetry !== undefined && (
         <Button icon="refresh" onClick={onRetry}>
           Try again
         </Button>

@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
-import type { AcceptedMessage, Message } from '#client/index.js';
+import { ConnectionError, type AcceptedMessage, type Message } from '#client/index.js';
 import { announce } from '../components/announcer.js';
 import { Button } from '../components/button.js';
 import { Snippets } from '../components/code.js';
@@ -118,6 +118,9 @@ export function SendView() {
                 )}
               </Field>
               <Problem error={error} fields={['/message', '/deliverAt']} />
+              {error instanceof ConnectionError && (
+                <p class="hint">The message may be stored. Send it again: that creates no second one.</p>
+              )}
               <div class="actions">
                 <Button
                   type="submit"
