@@ -146,7 +146,7 @@ function programSources() {
 }
 
 function portalSources() {
-  return filesIn(PORTAL).filter((name) => extname(name) !== '');
+  return filesIn(PORTAL, join('libs', 'client')).filter((name) => extname(name) !== '');
 }
 
 function filesIn(...folders) {
