@@ -8,6 +8,7 @@ const ENTRY_POINTS = [
   '^apps/cli/health\\.ts$',
   '^apps/dev/start\\.mjs$',
   '^libs/platform/http/pages/assets/',
+  '^apps/portal/(main\\.tsx|vite\\.config\\.mjs)$',
   '^examples/(bare|redis)-worker/',
   `${CONTEXT}index\\.ts$`,
 ];
@@ -125,6 +126,21 @@ module.exports = {
       to: { path: '^libs/(?!client/)' },
     },
     {
+      name: 'portal-uses-the-client',
+      severity: 'error',
+      comment:
+        'The portal runs in browsers and calls the API like any other client. Its packages become part of its files.',
+      from: { path: '^apps/portal/.*\\.tsx?$' },
+      to: { pathNot: ['^apps/portal/', '^libs/client/', 'node_modules/@?preact/'] },
+    },
+    {
+      name: 'portal-is-an-app-of-its-own',
+      severity: 'error',
+      comment: 'Vite builds the portal; the programs only serve its files.',
+      from: { pathNot: '^apps/portal/' },
+      to: { path: '^apps/portal/' },
+    },
+    {
       name: 'bullmq-stays-in-its-adapter',
       severity: 'error',
       comment:
@@ -209,7 +225,7 @@ module.exports = {
       name: 'production-needs-no-dev-dependency',
       severity: 'error',
       comment: 'An installation without devDependencies must run.',
-      from: { path: '^(apps|libs|examples)/', pathNot: SPEC },
+      from: { path: '^(apps|libs|examples)/', pathNot: [SPEC, '^apps/portal/'] },
       to: { dependencyTypes: ['npm-dev'] },
     },
     {

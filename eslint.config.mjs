@@ -13,7 +13,7 @@ export default tseslint.config(
   { ignores: ['dist/', 'node_modules/', 'coverage/', '.data/', 'test/clients/programs/'] },
   js.configs.recommended,
   {
-    files: ['**/*.ts'],
+    files: ['**/*.ts', '**/*.tsx'],
     extends: [tseslint.configs.strictTypeChecked, tseslint.configs.stylisticTypeChecked],
     languageOptions: { parserOptions: { project: './tsconfig.json', tsconfigRootDir: import.meta.dirname } },
     rules: {
@@ -27,6 +27,10 @@ export default tseslint.config(
       '@typescript-eslint/no-unused-vars': ['error', { argsIgnorePattern: '^_' }],
       '@typescript-eslint/switch-exhaustiveness-check': 'error',
     },
+  },
+  {
+    files: ['apps/portal/**'],
+    languageOptions: { parserOptions: { project: './apps/portal/tsconfig.json' } },
   },
   { files: ['**/*.mjs', '**/*.cjs', '**/*.js'], languageOptions: { globals: { ...nodeGlobals, module: 'writable' } } },
   prettier,

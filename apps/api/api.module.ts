@@ -16,6 +16,7 @@ import { provideAs } from '#platform/provide.js';
 import { PlanThrottlerGuard, type Budgets } from '#rate-limiting/adapters/http/plan-throttler.guard.js';
 import { RateLimitingModule } from '#rate-limiting/rate-limiting.module.js';
 import { MESSAGE_WEBHOOK, WEBHOOKS, WebhooksModule } from '#webhooks/webhooks.module.js';
+import { PortalController } from './portal.controller.js';
 
 /** The sections of the OpenAPI document. */
 const SECTIONS = {
@@ -45,7 +46,11 @@ export class ApiModule {
         messages,
         WebhooksModule.forApi(messages),
       ],
-      controllers: [OpenApiController, DocsController, ErrorPagesController, FallbackController],
+      controllers: [
+        ...[OpenApiController, DocsController, ErrorPagesController],
+        ...(parts.settings.portal ? [PortalController] : []),
+        FallbackController,
+      ],
       providers: [
         { provide: RouteTable, useValue: routes },
         {

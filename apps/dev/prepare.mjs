@@ -11,12 +11,28 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
-import { join } from 'node:path';
+import { extname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 
 export const root = fileURLToPath(new URL('../..', import.meta.url));
-const stampFile = join(root, 'dist', '.stamp');
+/** The programs, and the portal, whose sources Vite builds. Each is built if its stamp is not that of its sources. */
+const BUILDS = [
+  {
+    stampFile: join(root, 'dist', '.stamp'),
+    output: join(root, 'dist', 'apps', 'api', 'main.js'),
+    // Without type checks, which the tests and `npm run build` do: they would take half of the time.
+    command: ['@nestjs/cli/bin/nest.js', 'build', '--path', 'tsconfig.unchecked.json'],
+    stamp: () => stampOf(programSources()),
+  },
+  {
+    stampFile: join(root, 'dist', '.portal-stamp'),
+    output: join(root, 'dist', 'portal', 'index.html'),
+    command: ['vite/bin/vite.js', 'build', 'apps/portal', '--logLevel', 'warn'],
+    stamp: () => stampOf(portalSources()),
+  },
+];
+const PORTAL = join('apps', 'portal');
 const lockFile = join(root, 'dist', '.lock');
 
 /** Installs and builds if needed. If that fails, prints why and exits. From now on the process ends with its npm. */
@@ -73,14 +89,16 @@ async function install() {
 
 async function build() {
   console.log('Building (only after a change, about 6 s) …');
-  const stamp = stampOfSources();
+  await Promise.all(BUILDS.filter((one) => !isUpToDate(one)).map(buildOne));
+}
+
+async function buildOne({ stampFile, command: [script, ...args], stamp }) {
+  const built = stamp();
   rmSync(stampFile, { force: true });
-  // Without type checks, which the tests and `npm run build` do: they would take half of the time.
-  const options = ['--path', 'tsconfig.unchecked.json'];
-  if ((await run(process.execPath, [bin('@nestjs/cli/bin/nest.js'), 'build', ...options])) !== 0) {
-    throw new PreparationError('The sources could not be built: nest build failed, see above.');
+  if ((await run(process.execPath, [bin(script), ...args])) !== 0) {
+    throw new PreparationError(`The sources could not be built: ${script} failed, see above.`);
   }
-  writeFileSync(stampFile, stamp);
+  writeFileSync(stampFile, built);
 }
 
 /** The path of a script of a package. */
@@ -103,22 +121,43 @@ function packagesOf(lock) {
 }
 
 function isBuilt() {
-  if (readIfThere(stampFile) !== stampOfSources()) return false;
-  // `nest build` and `nest start --watch` write into dist/ without a stamp.
-  const main = statSync(join(root, 'dist', 'apps', 'api', 'main.js'), { throwIfNoEntry: false });
-  return main !== undefined && main.mtimeMs <= statSync(stampFile).mtimeMs;
+  return BUILDS.every(isUpToDate);
 }
 
-function stampOfSources() {
-  const hash = createHash('sha256').update(readIfThere(join(root, 'node_modules', '.package-lock.json')));
-  const files = ['apps', 'libs', 'examples'].flatMap((folder) =>
-    readdirSync(join(root, folder), { recursive: true }).map((name) => join(folder, name)),
+function isUpToDate({ stampFile, output, stamp }) {
+  if (readIfThere(stampFile) !== stamp()) return false;
+  // `nest build` and `nest start --watch` write into dist/ without a stamp.
+  const built = statSync(output, { throwIfNoEntry: false });
+  return built !== undefined && built.mtimeMs <= statSync(stampFile).mtimeMs;
+}
+
+function programSources() {
+  const sources = filesIn('apps', 'libs', 'examples').filter(
+    (name) => /\.(ts|sql|css|js|svg)$/.test(name) && !name.endsWith('.spec.ts') && !name.startsWith(PORTAL),
   );
-  const tsconfigs = ['tsconfig.json', 'tsconfig.build.json', 'tsconfig.unchecked.json'];
-  const sources = files.filter((name) => /\.(ts|sql|css|js|svg)$/.test(name) && !name.endsWith('.spec.ts')).sort();
-  for (const name of [...sources, 'package.json', 'nest-cli.json', ...tsconfigs]) {
-    hash.update(`${name}\n`).update(readFileSync(join(root, name)));
-  }
+  return [
+    ...sources,
+    'package.json',
+    'nest-cli.json',
+    'tsconfig.json',
+    'tsconfig.build.json',
+    'tsconfig.unchecked.json',
+  ];
+}
+
+function portalSources() {
+  return filesIn(PORTAL, join('libs', 'client')).filter((name) => extname(name) !== '');
+}
+
+function filesIn(...folders) {
+  return folders
+    .flatMap((folder) => readdirSync(join(root, folder), { recursive: true }).map((name) => join(folder, name)))
+    .sort();
+}
+
+function stampOf(files) {
+  const hash = createHash('sha256').update(readIfThere(join(root, 'node_modules', '.package-lock.json')));
+  for (const name of files) hash.update(`${name}\n`).update(readFileSync(join(root, name)));
   return hash.digest('hex');
 }
 

@@ -33,6 +33,7 @@ import { AUTHENTICATED, AuthenticateCaller } from './application/authenticate-ca
 import { ChangeAccount } from './application/change-account.js';
 import { CreateApiKey } from './application/create-api-key.js';
 import { GetAccount } from './application/get-account.js';
+import { GetOwnApiKey } from './application/get-own-api-key.js';
 import { KeySecrets } from './application/key-secrets.js';
 import { LastUsedTracker } from './application/last-used-tracker.js';
 import { ListAccounts } from './application/list-accounts.js';
@@ -68,6 +69,7 @@ const core: FactoryProvider[] = [
   provide(RotateApiKey, [Accounts, KeySecrets, Ids, Clock]),
   provide(RevokeApiKey, [Accounts, Clock]),
   provide(ListApiKeys, [Accounts, LastUsedTracker]),
+  provide(GetOwnApiKey, [Accounts, KeySecrets, LastUsedTracker]),
   provide(GetAccount, [Accounts]),
   provide(ListAccounts, [Accounts]),
   provide(ChangeAccount, [Accounts]),

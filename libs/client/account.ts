@@ -60,6 +60,11 @@ export class ApiKeys {
     return this.#transport.list('/api-keys', { limit, cursor }, options);
   }
 
+  /** The key of this client: what it may do, and until when. */
+  current(options?: CallOptions): Promise<ApiKey> {
+    return this.#transport.json('GET', '/api-keys/current', options);
+  }
+
   /** `key` of the result is the secret, which is shown only once. Never repeated when its outcome is unknown. */
   create(input: NewApiKeyInput, options?: CallOptions): Promise<NewApiKey> {
     return this.#transport.json('POST', '/api-keys', { ...options, body: input });

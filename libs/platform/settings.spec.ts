@@ -65,6 +65,7 @@ const others: [string, (settings: Settings) => unknown, unknown, [string, unknow
   ['HOST', ({ http }) => http.host, '0.0.0.0', [['127.0.0.1', '127.0.0.1']], []],
   ['MANAGEMENT_HOST', ({ management }) => management.host, '127.0.0.1', [['::', '::']], []],
   ['SIGNUP', ({ signup }) => signup.open, false, [['open', true]], ['Open']],
+  ['PORTAL', ({ portal }) => portal, true, [['off', false]], ['false']],
   ['LOG_LEVEL', ({ logLevel }) => logLevel, 'info', [['trace', 'trace']], ['verbose']],
   ['QUEUE_NAME', ({ queueName }) => queueName, 'messages', [['a.b_c-D9', 'a.b_c-D9']], ['two words', 'a'.repeat(41)]],
   [

@@ -101,6 +101,7 @@ export function readSettings(variables: Readonly<Record<string, string | undefin
       open: env.oneOf('SIGNUP', 'closed', ['open', 'closed']) === 'open',
       perHour: env.integer('SIGNUPS_PER_HOUR', 20, 0, 1_000_000),
     },
+    portal: env.oneOf('PORTAL', 'on', ['on', 'off']) === 'on',
     space: {
       maxDatabaseMb: env.integer('MAX_DATABASE_MB', 0, 0, 1_000_000_000),
       folder: env.optional('DATABASE_DIR') ?? null,

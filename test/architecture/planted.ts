@@ -80,6 +80,11 @@ apps-mount-contexts-from-outside 2: a use case that an app imports past the inde
   libs/messages/adapters/postgres/planted-messages.ts
 guards-are-mounted-by-the-api: a guard in the worker
   apps/worker/with-guard.ts  import '#accounts/adapters/http/api-key.guard.js';
+portal-uses-the-client 2: an identifier of the kernel and another library in the portal
+  apps/portal/planted.ts  import '#kernel/ids.js'; import 'lru-cache';
+portal-is-an-app-of-its-own: a view of the portal in the API
+  apps/api/with-portal.ts  import '../portal/planted-view.js';
+  apps/portal/planted-view.ts
 bullmq-stays-in-its-adapter: the type of a job in the store
   libs/messages/adapters/postgres/with-job.ts  import type { Job } from 'bullmq'; export let job: Job;
 bullmq-stays-in-its-adapter: a queue in an app

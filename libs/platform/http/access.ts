@@ -9,6 +9,9 @@ export const ACCESS = Symbol('access');
 /** A route that needs no API key. */
 export const Public = (): CustomDecorator<symbol> => SetMetadata(ACCESS, 'public' satisfies Access);
 
+/** A route for any caller with an API key. */
+export const ForCallers = (): CustomDecorator<symbol> => SetMetadata(ACCESS, 'caller' satisfies Access);
+
 /** A route for keys that have this scope. */
 export const Scoped = (scope: string): CustomDecorator<symbol> => SetMetadata(ACCESS, { scope } satisfies Access);
 

@@ -7,6 +7,11 @@ interface Route {
   readonly method: string;
 }
 
+/** Whether a route is described to clients. Wildcards and `/` are for browsers, or answer what no other route does. */
+export function isPartOfApi(path: string): boolean {
+  return path !== '/' && !path.includes('*');
+}
+
 /** The methods of each path, collected from the routes as they are registered. */
 export class RouteTable {
   private readonly routes: Route[] = [];
@@ -16,7 +21,7 @@ export class RouteTable {
   /** Must be called before any route is registered. */
   collectFrom(fastify: FastifyInstance): void {
     fastify.addHook('onRoute', ({ url, method }) => {
-      if (!url.includes('*')) for (const name of [method].flat()) this.add(url, name);
+      if (isPartOfApi(url)) for (const name of [method].flat()) this.add(url, name);
     });
   }
 

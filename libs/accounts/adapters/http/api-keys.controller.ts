@@ -1,18 +1,20 @@
-import { Controller, Delete, Get, HttpCode, Param, Post, Query } from '@nestjs/common';
+import { Controller, Delete, Get, HttpCode, Param, Post, Query, Req } from '@nestjs/common';
 import { ArrayNotEmpty, IsArray, IsIn, IsInt, IsOptional, IsString, Max, Min, Validate } from 'class-validator';
-import { Scoped } from '#platform/http/access.js';
+import { ForCallers, Scoped } from '#platform/http/access.js';
+import type { FastifyRequest } from 'fastify';
 import { CurrentCaller, type Caller } from '#platform/http/caller.js';
 import { JsonBody, OptionalJsonBody } from '#platform/http/json-body.js';
 import { Field, Operation, Section } from '#platform/http/openapi/operation.js';
 import { pageOf, PAGING, readPage, type PageView } from '#platform/http/paging.js';
 import { Time } from '#platform/http/time.js';
 import { CreateApiKey } from '../../application/create-api-key.js';
+import { GetOwnApiKey } from '../../application/get-own-api-key.js';
 import { ListApiKeys } from '../../application/list-api-keys.js';
 import { RevokeApiKey } from '../../application/revoke-api-key.js';
 import { RotateApiKey } from '../../application/rotate-api-key.js';
 import { MAX_NAME_LENGTH } from '../../domain/account.js';
 import { MAX_KEYS, SCOPES, type ApiKey, type Scope } from '../../domain/api-key.js';
-import { API_KEY_PAGE, apiKeyView, ISSUED_KEY, issuedKeyView, KEY_ID, NAME_RULES, SCOPE } from './views.js';
+import { API_KEY, API_KEY_PAGE, apiKeyView, ISSUED_KEY, issuedKeyView, KEY_ID, NAME_RULES, SCOPE } from './views.js';
 
 const MAX_GRACE_SECONDS = 30 * 86_400;
 
@@ -60,6 +62,7 @@ class RotateApiKeyBody {
 export class ApiKeysController {
   constructor(
     private readonly listKeys: ListApiKeys,
+    private readonly getOwnKey: GetOwnApiKey,
     private readonly createKey: CreateApiKey,
     private readonly rotateKey: RotateApiKey,
     private readonly revokeKey: RevokeApiKey,
@@ -80,6 +83,18 @@ export class ApiKeysController {
     const { limit, before } = readPage(query, 'key');
     const keys = await this.listKeys.execute(accountId, { limit: limit + 1, before });
     return pageOf(keys, limit, ({ id }: ApiKey) => id, apiKeyView);
+  }
+
+  @ForCallers()
+  @Get('current')
+  @Operation({
+    id: 'getOwnApiKey',
+    summary: 'Get the API key of the request',
+    description: 'Returns what the key that makes this request may do. Requires no scope.',
+    response: { description: 'The API key, without its secret.', body: API_KEY },
+  })
+  async current(@Req() { presentedKey = '' }: FastifyRequest): Promise<object> {
+    return apiKeyView(await this.getOwnKey.execute(presentedKey));
   }
 
   @Post()

@@ -3,6 +3,7 @@ import type { DiscoveryService } from '@nestjs/core';
 import { HTTP_CODE_METADATA, METHOD_METADATA, PATH_METADATA } from '@nestjs/common/constants.js';
 import { ACCESS, type Access } from '../access.js';
 import { BODY, type DeclaredBody } from '../json-body.js';
+import { isPartOfApi } from '../route-table.js';
 import { OPERATION, SECTION, type OperationSpec } from './operation.js';
 
 /** A route as its decorators define it. */
@@ -44,9 +45,9 @@ function routesOf(controller: Controller): Route[] {
     const handler = prototype[name] ?? {};
     const verb = Reflect.getMetadata(METHOD_METADATA, handler) as RequestMethod | undefined;
     if (verb === undefined) return [];
-    const path = [controller, handler].map((target) => Reflect.getMetadata(PATH_METADATA, target) as string).join('/');
-    // The fallback for unknown paths.
-    if (path.includes('*')) return [];
+    const parts = [controller, handler].map((target) => Reflect.getMetadata(PATH_METADATA, target) as string);
+    const path = `/${parts.join('/').split('/').filter(Boolean).join('/')}`;
+    if (!isPartOfApi(path)) return [];
     const spec = Reflect.getMetadata(OPERATION, handler) as OperationSpec | undefined;
     const section = Reflect.getMetadata(SECTION, controller) as string | undefined;
     if (spec === undefined || section === undefined) {
@@ -55,7 +56,7 @@ function routesOf(controller: Controller): Route[] {
     const status = Reflect.getMetadata(HTTP_CODE_METADATA, handler) as number | undefined;
     const access = [handler, controller].map((target) => Reflect.getMetadata(ACCESS, target) as Access | undefined);
     return {
-      path: `/${path.split('/').filter(Boolean).join('/')}`.replace(/:(\w+)/g, '{$1}'),
+      path: path.replace(/:(\w+)/g, '{$1}'),
       method: RequestMethod[verb].toLowerCase(),
       status: status ?? (verb === RequestMethod.POST ? 201 : 200),
       access: access[0] ?? access[1] ?? 'caller',

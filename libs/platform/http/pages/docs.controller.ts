@@ -6,7 +6,7 @@ import type { FastifyReply } from 'fastify';
 import { DomainError } from '#kernel/domain-error.js';
 import { Public } from '../access.js';
 import { Section } from '../openapi/operation.js';
-import { html, Page, withSecurityHeaders } from './page.js';
+import { html, MEDIA_TYPES, Page, withSecurityHeaders } from './page.js';
 
 /** A static file, read on first use. All responses share its bytes, so slow clients cost no memory. */
 class Asset {
@@ -24,11 +24,6 @@ class Asset {
 }
 
 const { resolve } = createRequire(import.meta.url);
-const MEDIA_TYPES: Readonly<Record<string, string>> = {
-  '.js': 'text/javascript',
-  '.css': 'text/css',
-  '.svg': 'image/svg+xml',
-};
 
 const FILES = [
   'swagger-ui-dist/swagger-ui-bundle.js',

@@ -11,6 +11,13 @@ const SECURITY_HEADERS: Readonly<Record<string, string>> = {
   'Referrer-Policy': 'no-referrer',
 };
 
+/** Of the files that pages load, by their extension. */
+export const MEDIA_TYPES: Readonly<Record<string, string>> = {
+  '.js': 'text/javascript',
+  '.css': 'text/css',
+  '.svg': 'image/svg+xml',
+};
+
 const DOCUMENTED_HEADERS: Readonly<Record<string, HeaderSpec>> = Object.fromEntries(
   Object.entries(SECURITY_HEADERS).map(([name, value]) => [
     name,

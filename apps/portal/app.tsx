@@ -1,0 +1,184 @@
+import type { ComponentChildren, JSX } from 'preact';
+import { useEffect } from 'preact/hooks';
+import type { Scope } from '#client/index.js';
+import { Announcer } from './components/announcer.js';
+import { Banners } from './components/banners.js';
+import { Button } from './components/button.js';
+import { Icon, type IconName } from './components/icon.js';
+import { Empty, Page, Skeleton } from './components/parts.js';
+import { Problem } from './components/problem.js';
+import { Remaining } from './components/remaining.js';
+import { Logo } from './components/logo.js';
+import { ThemeButton } from './components/theme-button.js';
+import { useResource } from './hooks.js';
+import './live.js';
+import { go, href, route } from './router.js';
+import { account, can, findScopes, isResuming, scopes, signOut } from './session.js';
+import { EndpointView } from './views/endpoint.js';
+import { EndpointsView } from './views/endpoints.js';
+import { KeysView } from './views/keys.js';
+import { MessageView } from './views/message.js';
+import { MessagesView } from './views/messages.js';
+import { SendView } from './views/send.js';
+import { SimulatorView } from './views/simulator.js';
+import { UsageView } from './views/usage.js';
+import { WelcomeView } from './views/welcome.js';
+
+interface Place {
+  readonly path: string;
+  readonly label: string;
+  readonly icon: IconName;
+  /** Without this scope, the place is not offered. */
+  readonly scope: Scope;
+  readonly view: (id: string | undefined) => JSX.Element;
+}
+
+const PLACES: readonly Place[] = [
+  { path: 'send', label: 'Send', icon: 'send', scope: 'messages:send', view: () => <SendView /> },
+  {
+    ...({ path: 'messages', label: 'Messages', icon: 'messages', scope: 'messages:read' } as const),
+    view: (id) => (id === undefined ? <MessagesView /> : <MessageView key={id} id={id} />),
+  },
+  { path: 'usage', label: 'Usage', icon: 'usage', scope: 'account:manage', view: () => <UsageView /> },
+  { path: 'keys', label: 'API keys', icon: 'keys', scope: 'account:manage', view: () => <KeysView /> },
+  {
+    ...({ path: 'endpoints', label: 'Webhooks', icon: 'endpoints', scope: 'account:manage' } as const),
+    view: (id) => (id === undefined ? <EndpointsView /> : <EndpointView key={id} id={id} />),
+  },
+  { path: 'simulator', label: 'Simulator', icon: 'simulator', scope: 'account:manage', view: () => <SimulatorView /> },
+];
+
+export function App() {
+  return (
+    <>
+      {scopes.value !== null ? <Shell /> : isResuming.value ? <Resuming /> : <WelcomeView />}
+      <Announcer />
+    </>
+  );
+}
+
+function Shell() {
+  const places = PLACES.filter(({ scope }) => can(scope));
+  const [first, id] = route.value.path;
+  const place = PLACES.find(({ path }) => path === first);
+  useEffect(() => {
+    if (first === undefined && places[0] !== undefined) go(href(places[0].path));
+  }, [first]);
+  return (
+    <div class="shell">
+      <a class="skip" href="#main" onClick={skip}>
+        Skip to the content
+      </a>
+      <aside class="sidebar">
+        <a class="brand" href={href('')}>
+          <Logo /> Sluice
+        </a>
+        <nav aria-label="Main">
+          {places.map(({ path, label, icon }) => (
+            <a key={path} href={href(path)} aria-current={path === first ? 'page' : undefined}>
+              <Icon name={icon} />
+              <span>{label}</span>
+            </a>
+          ))}
+        </nav>
+        <div class="sidebar-end">
+          <Remaining />
+          <a class="docs-link" href="/docs" target="_blank" rel="noreferrer">
+            <Icon name="docs" /> API reference
+          </a>
+          <div class="account">
+            <div class="account-name">
+              <strong title={account.value?.name}>{account.value?.name ?? 'Signed in'}</strong>
+              <span class="plan">
+                {account.value === null ? 'with a restricted key' : `${account.value.plan} plan`}
+              </span>
+            </div>
+            <ThemeButton />
+            <button
+              type="button"
+              class="icon-button"
+              aria-label="Sign out"
+              title="Sign out"
+              onClick={() => {
+                signOut('You are signed out.');
+              }}
+            >
+              <Icon name="leave" />
+            </button>
+          </div>
+        </div>
+      </aside>
+      <main id="main" tabIndex={-1}>
+        <Banners />
+        <div class="content">
+          {place === undefined ? (
+            first !== undefined && <NotFound />
+          ) : can(place.scope) ? (
+            place.view(id)
+          ) : (
+            <NotAllowed scope={place.scope} />
+          )}
+        </div>
+      </main>
+    </div>
+  );
+}
+
+/** The fragment is the route, so that the link cannot be one. */
+function skip(event: Event): void {
+  event.preventDefault();
+  document.getElementById('main')?.focus();
+}
+
+function Resuming() {
+  const { error, reload } = useResource(findScopes, []);
+  return (
+    <Centered>
+      <h1>Signing in</h1>
+      {error === null ? <Skeleton rows={3} label="Signing in" /> : <Problem error={error} onRetry={reload} />}
+      {error !== null && (
+        <Button
+          onClick={() => {
+            signOut();
+          }}
+        >
+          Sign out
+        </Button>
+      )}
+    </Centered>
+  );
+}
+
+function Centered({ children }: { children: ComponentChildren }) {
+  return (
+    <main class="centered">
+      <Banners />
+      {children}
+    </main>
+  );
+}
+
+function NotFound() {
+  return (
+    <Page title="Page not found">
+      <Empty title="There is nothing at this address">
+        <p>
+          <a href={href('')}>Go to the start</a>
+        </p>
+      </Empty>
+    </Page>
+  );
+}
+
+function NotAllowed({ scope }: { scope: Scope }) {
+  return (
+    <Page title="Not allowed">
+      <Empty title="Your key may not do this">
+        <p>
+          This page needs a key with the scope <code>{scope}</code>. Sign in with another key, or ask somebody who
+          manages the account for one.
+        </p>
+      </Empty>
+    </Page>
+  );
+}

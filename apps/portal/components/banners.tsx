@@ -1,0 +1,43 @@
+import { formatClock, formatDuration } from '../format.js';
+import { useNow } from '../hooks.js';
+import { isAway, lookAgain, pause, type Pause } from '../session.js';
+import { Button } from './button.js';
+import { Icon } from './icon.js';
+
+/** What concerns every view: requests are refused, or nobody answers. */
+export function Banners() {
+  return (
+    <div class="banners">
+      {isAway.value && (
+        <div class="banner bad" role="alert">
+          <Icon name="warning" />
+          <p>
+            <strong>Sluice cannot be reached.</strong> Trying again every few seconds. What is shown may be out of date.
+          </p>
+          <Button onClick={() => void lookAgain()}>Try now</Button>
+        </div>
+      )}
+      {pause.value !== null && <PauseBanner pause={pause.value} />}
+    </div>
+  );
+}
+
+function PauseBanner({ pause: { until, error } }: { pause: Pause }) {
+  const left = formatDuration(until - useNow());
+  const isBan = error.code === 'api_key_banned';
+  return (
+    <div class="banner warn">
+      <Icon name="warning" />
+      {/* Read once, and not each second again. */}
+      <p role="alert">
+        <strong>{isBan ? 'This key is banned' : 'The rate limit is reached'}</strong> until {formatClock(until)}.{' '}
+        {isBan
+          ? 'It kept sending after it was refused. Other keys of the account still work.'
+          : 'Nothing is sent until then, and this page goes on by itself.'}
+      </p>
+      <span class="countdown" aria-hidden="true">
+        {left}
+      </span>
+    </div>
+  );
+}

@@ -1,0 +1,24 @@
+import { formatNumber } from '../format.js';
+import { useNow } from '../hooks.js';
+import { rateLimit } from '../session.js';
+import { Meter } from './meter.js';
+
+/** What is left of the minute, as the last response said. */
+export function Remaining() {
+  const now = useNow();
+  const minute = rateLimit.value?.windows.find(({ name }) => name === 'minute');
+  if (minute === undefined) return <div class="remaining" />;
+  const isOver = minute.resetsAt.getTime() <= now;
+  const remaining = isOver ? minute.limit : minute.remaining;
+  return (
+    <div class="remaining">
+      <p>
+        <span>Left this minute</span>
+        <span>
+          {formatNumber(remaining)} of {formatNumber(minute.limit)}
+        </span>
+      </p>
+      <Meter label="Requests used this minute" used={minute.limit - remaining} limit={minute.limit} />
+    </div>
+  );
+}

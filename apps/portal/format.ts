@@ -1,0 +1,55 @@
+const LOCALE = 'en';
+const number = new Intl.NumberFormat(LOCALE);
+const fraction = new Intl.NumberFormat(LOCALE, { maximumFractionDigits: 1 });
+const dateTime = new Intl.DateTimeFormat(LOCALE, { dateStyle: 'medium', timeStyle: 'medium' });
+const date = new Intl.DateTimeFormat(LOCALE, { dateStyle: 'medium' });
+const clock = new Intl.DateTimeFormat(LOCALE, { timeStyle: 'medium' });
+const relative = new Intl.RelativeTimeFormat(LOCALE, { numeric: 'auto', style: 'narrow' });
+
+const SECOND = 1_000;
+const MINUTE = 60 * SECOND;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
+
+export const formatNumber = (value: number): string => number.format(value);
+export const formatTime = (at: string | number | Date): string => dateTime.format(new Date(at));
+export const formatDate = (at: string | number | Date): string => date.format(new Date(at));
+export const formatClock = (at: string | number | Date): string => clock.format(new Date(at));
+
+/** Like "5 min. ago" or "in 3 days". */
+export function formatRelative(at: string, now: number): string {
+  const distance = new Date(at).getTime() - now;
+  const size = Math.abs(distance);
+  if (size < 5 * SECOND) return 'now';
+  if (size < MINUTE) return relative.format(Math.round(distance / SECOND), 'second');
+  if (size < HOUR) return relative.format(Math.round(distance / MINUTE), 'minute');
+  if (size < DAY) return relative.format(Math.round(distance / HOUR), 'hour');
+  return relative.format(Math.round(distance / DAY), 'day');
+}
+
+/** Like "42 s", "3 min 5 s" or "23 h 10 min". */
+export function formatDuration(milliseconds: number): string {
+  const seconds = Math.max(0, Math.ceil(milliseconds / SECOND));
+  const [hours, minutes, rest] = [Math.floor(seconds / 3_600), Math.floor((seconds % 3_600) / 60), seconds % 60];
+  if (hours > 0) return `${number.format(hours)} h${minutes > 0 ? ` ${minutes} min` : ''}`;
+  if (minutes > 0) return `${minutes} min${rest > 0 ? ` ${rest} s` : ''}`;
+  return `${rest} s`;
+}
+
+export function formatMilliseconds(milliseconds: number): string {
+  return milliseconds < 10_000 ? `${number.format(Math.round(milliseconds))} ms` : formatDuration(milliseconds);
+}
+
+export function formatBytes(bytes: number): string {
+  const units = ['bytes', 'KiB', 'MiB', 'GiB', 'TiB'];
+  const step = bytes < 1 ? 0 : Math.min(units.length - 1, Math.floor(Math.log2(bytes) / 10));
+  return `${fraction.format(bytes / 1_024 ** step)} ${step === 0 && bytes === 1 ? 'byte' : (units[step] ?? '')}`;
+}
+
+/** Like "1 message" or "2 messages". */
+export function count(value: number, singular: string, plural = `${singular}s`): string {
+  return `${number.format(value)} ${value === 1 ? singular : plural}`;
+}
+
+const encoder = new TextEncoder();
+export const byteLength = (text: string): number => encoder.encode(text).length;

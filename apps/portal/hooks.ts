@@ -1,0 +1,109 @@
+import { useSignalEffect } from '@preact/signals';
+import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
+import { revival } from './session.js';
+
+export interface Resource<T> {
+  readonly data: T | null;
+  readonly error: unknown;
+  readonly isLoading: boolean;
+  readonly reload: () => void;
+  /** Replaces what was loaded, such as after a change. */
+  readonly set: (change: (data: T) => T) => void;
+}
+
+/**
+ * Loads when one of the dependencies has changed, and again after an outage if it had failed. What was loaded stays until
+ * the next result, unless the dependencies are others.
+ */
+export function useResource<T>(load: () => Promise<T>, dependencies: readonly unknown[]): Resource<T> {
+  const [state, setState] = useState<{ data: T | null; error: unknown; isLoading: boolean }>(NOTHING);
+  const [round, setRound] = useState(0);
+  const reload = useCallback(() => {
+    setRound((last) => last + 1);
+  }, []);
+  useEffect(() => {
+    setState(NOTHING);
+  }, dependencies);
+  useEffect(() => {
+    let isCurrent = true;
+    setState((last) => ({ ...last, isLoading: true }));
+    load().then(
+      (data) => {
+        if (isCurrent) setState({ data, error: null, isLoading: false });
+      },
+      (error: unknown) => {
+        if (isCurrent) setState((last) => ({ ...last, error, isLoading: false }));
+      },
+    );
+    return () => {
+      isCurrent = false;
+    };
+  }, [...dependencies, round]);
+  const failed = useRef(false);
+  failed.current = state.error !== null;
+  useSignalEffect(() => {
+    if (revival.value > 0 && failed.current) reload();
+  });
+  const set = useCallback((change: (data: T) => T) => {
+    setState((last) => (last.data === null ? last : { ...last, data: change(last.data) }));
+  }, []);
+  return { ...state, reload, set };
+}
+
+const NOTHING = { data: null, error: null, isLoading: true };
+
+/** The time, for as long as it matters. */
+export function useNow(everyMs = 1_000): number {
+  const [now, setNow] = useState(Date.now);
+  useEffect(() => {
+    const timer = setInterval(() => {
+      setNow(Date.now());
+    }, everyMs);
+    return () => {
+      clearInterval(timer);
+    };
+  }, [everyMs]);
+  return now;
+}
+
+export interface Action<Arguments extends readonly unknown[]> {
+  readonly run: (...args: Arguments) => Promise<void>;
+  readonly isRunning: boolean;
+  readonly error: unknown;
+}
+
+/** Something that a button starts: one at a time, with its error. */
+export function useAction<Arguments extends readonly unknown[]>(
+  work: (...args: Arguments) => Promise<void>,
+): Action<Arguments> {
+  const [state, setState] = useState<{ isRunning: boolean; error: unknown }>({ isRunning: false, error: null });
+  const isRunning = useRef(false);
+  const run = async (...args: Arguments) => {
+    if (isRunning.current) return;
+    isRunning.current = true;
+    setState({ isRunning: true, error: null });
+    try {
+      await work(...args);
+      setState({ isRunning: false, error: null });
+    } catch (error) {
+      setState({ isRunning: false, error });
+    } finally {
+      isRunning.current = false;
+    }
+  };
+  return { run, ...state };
+}
+
+/** Asks before the tab is closed, for as long as something would be lost. */
+export function useUnloadWarning(isActive: boolean): void {
+  useEffect(() => {
+    if (!isActive) return undefined;
+    const warn = (event: BeforeUnloadEvent) => {
+      event.preventDefault();
+    };
+    addEventListener('beforeunload', warn);
+    return () => {
+      removeEventListener('beforeunload', warn);
+    };
+  }, [isActive]);
+}

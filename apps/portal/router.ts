@@ -1,0 +1,29 @@
+import { signal } from '@preact/signals';
+
+/** Routes are the fragment of the URL, such as `#/messages?status=failed`, so that the server knows one page only. */
+export interface Route {
+  /** Without slashes; empty for `#/`. */
+  readonly path: readonly string[];
+  readonly query: URLSearchParams;
+}
+
+export const route = signal(parse(location.hash));
+
+addEventListener('hashchange', () => {
+  route.value = parse(location.hash);
+});
+
+export function href(path: string, query: Readonly<Record<string, string | null>> = {}): string {
+  const given = Object.entries(query).filter((entry): entry is [string, string] => entry[1] !== null);
+  const search = new URLSearchParams(given).toString();
+  return `#/${path}${search === '' ? '' : `?${search}`}`;
+}
+
+export function go(to: string): void {
+  location.hash = to;
+}
+
+function parse(hash: string): Route {
+  const [path = '', search = ''] = hash.replace(/^#\/?/, '').split('?');
+  return { path: path.split('/').filter(Boolean), query: new URLSearchParams(search) };
+}

@@ -1,0 +1,70 @@
+export const LANGUAGES = ['curl', 'TypeScript', 'Python', 'Go'] as const;
+export type Language = (typeof LANGUAGES)[number];
+
+/** How to run what is pasted; curl runs as it is. */
+export const COMMANDS: Readonly<Record<Language, string>> = {
+  curl: 'Paste it into a terminal.',
+  TypeScript: 'Save it as send.ts and run: node send.ts (Node.js 22.18 or newer)',
+  Python: 'Save it as send.py and run: python3 send.py',
+  Go: 'Save it as send.go and run: go run send.go',
+};
+
+/** A request that sends a message, with no packages to install. */
+export function snippet(language: Language, baseUrl: string, key: string): string {
+  switch (language) {
+    case 'curl':
+      return `curl ${baseUrl}/messages \\
+  -H 'Authorization: Bearer ${key}' \\
+  -H 'Content-Type: application/json' \\
+  -d '{"message":"Hello, Sluice"}'`;
+    case 'TypeScript':
+      return `const response = await fetch('${baseUrl}/messages', {
+  method: 'POST',
+  headers: {
+    'Authorization': 'Bearer ${key}',
+    'Content-Type': 'application/json',
+    'Idempotency-Key': crypto.randomUUID(),
+  },
+  body: JSON.stringify({ message: 'Hello, Sluice' }),
+});
+console.log(response.status, await response.json());
+export {};`;
+    case 'Python':
+      return `import json, urllib.request, uuid
+
+request = urllib.request.Request(
+    "${baseUrl}/messages",
+    data=json.dumps({"message": "Hello, Sluice"}).encode(),
+    headers={
+        "Authorization": "Bearer ${key}",
+        "Content-Type": "application/json",
+        "Idempotency-Key": str(uuid.uuid4()),
+    },
+)
+with urllib.request.urlopen(request) as response:
+    print(response.status, json.load(response))`;
+    case 'Go':
+      return `package main
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+)
+
+func main() {
+	body := strings.NewReader(\`{"message":"Hello, Sluice"}\`)
+	request, _ := http.NewRequest("POST", "${baseUrl}/messages", body)
+	request.Header.Set("Authorization", "Bearer ${key}")
+	request.Header.Set("Content-Type", "application/json")
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		panic(err)
+	}
+	defer response.Body.Close()
+	text, _ := io.ReadAll(response.Body)
+	fmt.Println(response.Status, string(text))
+}`;
+  }
+}

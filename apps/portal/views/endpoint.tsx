@@ -1,0 +1,288 @@
+import { useState } from 'preact/hooks';
+import type { Endpoint, EndpointTest } from '#client/index.js';
+import { announce } from '../components/announcer.js';
+import { Button } from '../components/button.js';
+import { Dialog } from '../components/dialog.js';
+import { Field } from '../components/field.js';
+import { Card, Fact, Facts, Id, Page, Skeleton, Status, Time } from '../components/parts.js';
+import { Problem } from '../components/problem.js';
+import { Secret } from '../components/secret.js';
+import { count, formatMilliseconds, formatTime } from '../format.js';
+import { useAction, useResource } from '../hooks.js';
+import { go, href } from '../router.js';
+import { call, can } from '../session.js';
+import { EndpointState } from './endpoints.js';
+import { previewOf } from './messages.js';
+
+const HOUR_MS = 3_600_000;
+/** Both secrets sign for so long, so that receivers can change theirs. */
+const SECRET_GRACE_SECONDS = 86_400;
+
+const PERIODS = [
+  { label: 'The last hour', hours: 1 },
+  { label: 'The last day', hours: 24 },
+  { label: 'The last 7 days', hours: 7 * 24 },
+];
+
+type Opened = 'rotate' | 'replay' | 'delete';
+
+export function EndpointView({ id }: { id: string }) {
+  const endpoint = useResource<Endpoint>(() => call((client) => client.endpoints.get(id)), [id]);
+  const [opened, setOpened] = useState<Opened | null>(null);
+  const close = () => {
+    setOpened(null);
+  };
+  const toggle = useAction(async (enabled: boolean) => {
+    const changed = await call((client) => client.endpoints.update(id, { enabled }));
+    endpoint.set(() => changed);
+    announce(enabled ? 'The endpoint is enabled.' : 'The endpoint is disabled.');
+  });
+  const { data } = endpoint;
+  return (
+    <Page
+      title="Endpoint"
+      back={{ label: 'Webhooks', to: href('endpoints') }}
+      badge={data !== null && <EndpointState endpoint={data} />}
+      actions={
+        data !== null && (
+          <Button
+            look={data.enabled ? 'plain' : 'primary'}
+            isBusy={toggle.isRunning}
+            onClick={() => void toggle.run(!data.enabled)}
+          >
+            {data.enabled ? 'Disable' : 'Enable'}
+          </Button>
+        )
+      }
+    >
+      <Problem error={endpoint.error} onRetry={endpoint.reload} />
+      <Problem error={toggle.error} />
+      {data === null ? (
+        endpoint.isLoading && <Skeleton rows={6} />
+      ) : (
+        <div class="columns detail">
+          <div>
+            <Test id={id} />
+            {can('messages:read') && <Missed id={id} />}
+            <Card title="More">
+              <div class="actions">
+                <Button
+                  onClick={() => {
+                    setOpened('replay');
+                  }}
+                >
+                  Replay messages
+                </Button>
+                <Button
+                  onClick={() => {
+                    setOpened('rotate');
+                  }}
+                >
+                  Rotate the secret
+                </Button>
+                <Button
+                  look="danger"
+                  onClick={() => {
+                    setOpened('delete');
+                  }}
+                >
+                  Delete
+                </Button>
+              </div>
+            </Card>
+          </div>
+          <Details endpoint={data} />
+        </div>
+      )}
+      {opened === 'rotate' && <RotateDialog id={id} onClose={close} />}
+      {opened === 'replay' && <ReplayDialog id={id} onClose={close} />}
+      {opened === 'delete' && <DeleteDialog id={id} onClose={close} />}
+    </Page>
+  );
+}
+
+function Details({ endpoint }: { endpoint: Endpoint }) {
+  const { id, url, description, rateLimitPerSecond, createdAt, disabledAt } = endpoint;
+  return (
+    <Card title="Details">
+      <Facts>
+        <Fact name="URL">
+          <span class="url">{url}</span>
+        </Fact>
+        {disabledAt !== null && <Fact name="Disabled">{formatTime(disabledAt)}</Fact>}
+        {description !== '' && <Fact name="Description">{description}</Fact>}
+        <Fact name="Requests">
+          {rateLimitPerSecond === 0 ? 'without a limit' : `at most ${rateLimitPerSecond} per second`}
+        </Fact>
+        <Fact name="Id">
+          <Id id={id} what="id of the endpoint" />
+        </Fact>
+        <Fact name="Created">{formatTime(createdAt)}</Fact>
+      </Facts>
+    </Card>
+  );
+}
+
+function Test({ id }: { id: string }) {
+  const [result, setResult] = useState<EndpointTest | null>(null);
+  const { run, isRunning, error } = useAction(async () => {
+    setResult(await call((client) => client.endpoints.test(id)));
+  });
+  return (
+    <Card
+      title="Test"
+      actions={
+        <Button icon="send" isBusy={isRunning} onClick={() => void run()}>
+          {isRunning ? 'Waiting for the answer …' : 'Send a test'}
+        </Button>
+      }
+    >
+      <Problem error={error} />
+      <div aria-live="polite">
+        {result === null ? (
+          <p class="hint">Posts a signed test to the URL and shows what it answers.</p>
+        ) : (
+          <>
+            <p>
+              {result.status === null
+                ? `No answer: ${result.error ?? 'unknown'}`
+                : `It answered with status ${result.status}`}{' '}
+              after {formatMilliseconds(result.durationMs)}.
+            </p>
+            {result.body !== '' && (
+              <pre class="body" dir="auto" tabIndex={0} aria-label="The answer">
+                {result.body}
+              </pre>
+            )}
+          </>
+        )}
+      </div>
+    </Card>
+  );
+}
+
+/** What the endpoint has missed for good. */
+function Missed({ id }: { id: string }) {
+  const { data, error, isLoading, reload } = useResource(
+    () => call((client) => client.messages.list({ status: 'failed', endpointId: id, limit: 10 }).page()),
+    [id],
+  );
+  return (
+    <Card title="Failed deliveries">
+      <Problem error={error} onRetry={reload} />
+      {data === null ? (
+        isLoading && <Skeleton rows={2} />
+      ) : data.data.length === 0 ? (
+        <p class="hint">None. A message that used up its attempts for this endpoint appears here.</p>
+      ) : (
+        <ul class="plain-list">
+          {data.data.map((message) => (
+            <li key={message.id}>
+              <Status status={message.status} />
+              <a class="row-link" href={href(`messages/${message.id}`)}>
+                <bdi class="preview">{previewOf(message.message)}</bdi>
+              </a>
+              <Time at={message.updatedAt} />
+            </li>
+          ))}
+        </ul>
+      )}
+    </Card>
+  );
+}
+
+interface DialogProps {
+  readonly id: string;
+  readonly onClose: () => void;
+}
+
+function RotateDialog({ id, onClose }: DialogProps) {
+  const [secret, setSecret] = useState<string | null>(null);
+  const { run, isRunning, error } = useAction(async () => {
+    const issued = await call((client) => client.endpoints.rotateSecret(id, { graceSeconds: SECRET_GRACE_SECONDS }));
+    setSecret(issued.secret);
+  });
+  if (secret !== null) {
+    return (
+      <Dialog
+        title="The secret is rotated"
+        onClose={() => {
+          announce('Store the secret first: it is shown only once.');
+        }}
+      >
+        <Secret secret={secret} what="signing secret" onStored={onClose} />
+      </Dialog>
+    );
+  }
+  return (
+    <Dialog title="Rotate the secret?" onClose={onClose}>
+      <p>Requests are signed with the new secret at once, and for a day with the old one as well.</p>
+      <Problem error={error} />
+      <footer class="actions">
+        <Button onClick={onClose}>Cancel</Button>
+        <Button look="primary" isBusy={isRunning} onClick={() => void run()}>
+          Rotate the secret
+        </Button>
+      </footer>
+    </Dialog>
+  );
+}
+
+function ReplayDialog({ id, onClose }: DialogProps) {
+  const [hours, setHours] = useState(1);
+  const { run, isRunning, error } = useAction(async () => {
+    const since = new Date(Date.now() - hours * HOUR_MS);
+    const replayed = await call((client) => client.endpoints.replay(id, { since }));
+    announce(`${count(replayed.count, 'message')} will be posted.`);
+    onClose();
+  });
+  return (
+    <Dialog title="Replay messages" onClose={onClose}>
+      <p>Posts what the endpoint has not got of a period: what failed, and what was delivered elsewhere.</p>
+      <Field label="Period">
+        {(tied) => (
+          <select
+            {...tied}
+            value={hours}
+            onChange={({ currentTarget }) => {
+              setHours(Number(currentTarget.value));
+            }}
+          >
+            {PERIODS.map((period) => (
+              <option key={period.hours} value={period.hours}>
+                {period.label}
+              </option>
+            ))}
+          </select>
+        )}
+      </Field>
+      <Problem error={error} />
+      <footer class="actions">
+        <Button onClick={onClose}>Cancel</Button>
+        <Button look="primary" isBusy={isRunning} onClick={() => void run()}>
+          Replay
+        </Button>
+      </footer>
+    </Dialog>
+  );
+}
+
+function DeleteDialog({ id, onClose }: DialogProps) {
+  const { run, isRunning, error } = useAction(async () => {
+    await call((client) => client.endpoints.delete(id));
+    announce('The endpoint is deleted.');
+    go(href('endpoints'));
+  });
+  return (
+    <Dialog title="Delete the endpoint?" onClose={onClose}>
+      <p>Messages that still wait for it fail. This cannot be undone.</p>
+      <Problem error={error} />
+      <footer class="actions">
+        <Button onClick={onClose}>Cancel</Button>
+        <Button look="danger" isBusy={isRunning} onClick={() => void run()}>
+          Delete the endpoint
+        </Button>
+      </footer>
+    </Dialog>
+  );
+}

@@ -1,0 +1,204 @@
+import { useState } from 'preact/hooks';
+import { SluiceError, type DeliveryMode, type Endpoint, type NewEndpoint } from '#client/index.js';
+import { announce } from '../components/announcer.js';
+import { Button } from '../components/button.js';
+import { Dialog } from '../components/dialog.js';
+import { Field } from '../components/field.js';
+import { Icon } from '../components/icon.js';
+import { Badge, Card, Empty, Page, Skeleton, Time } from '../components/parts.js';
+import { fieldError, Problem } from '../components/problem.js';
+import { Secret } from '../components/secret.js';
+import { useAction, useResource } from '../hooks.js';
+import { href } from '../router.js';
+import { account, call } from '../session.js';
+
+const MODES: Readonly<Record<DeliveryMode, { readonly title: string; readonly text: string }>> = {
+  handler: { title: 'Worker', text: 'By the workers that the operator runs.' },
+  webhooks: { title: 'Webhooks', text: 'Posted to your endpoints, signed and retried for three days.' },
+  pull: { title: 'Pull', text: 'Your programs lease messages and acknowledge them.' },
+};
+
+/** All that an account can have. */
+const PAGE_SIZE = 50;
+
+export function EndpointsView() {
+  const endpoints = useResource(() => call((client) => client.endpoints.list({ limit: PAGE_SIZE }).page()), []);
+  const [isCreating, setIsCreating] = useState(false);
+  const isDisabled = endpoints.error instanceof SluiceError && endpoints.error.code === 'webhooks_disabled';
+  const create = (
+    <Button
+      look="primary"
+      icon="plus"
+      onClick={() => {
+        setIsCreating(true);
+      }}
+    >
+      Add an endpoint
+    </Button>
+  );
+  return (
+    <Page
+      title="Webhooks"
+      lead="Endpoints are URLs of yours that messages are posted to."
+      actions={endpoints.data !== null && endpoints.data.data.length > 0 && create}
+    >
+      <DeliveryModes />
+      {isDisabled ? (
+        <Empty title="Webhooks are not enabled here">
+          <p>The operator of this service has to set SECRETS_KEY first.</p>
+        </Empty>
+      ) : (
+        <Problem error={endpoints.error} onRetry={endpoints.reload} />
+      )}
+      {endpoints.data === null ? (
+        endpoints.isLoading && <Skeleton rows={3} />
+      ) : endpoints.data.data.length === 0 ? (
+        <Empty title="Add your first endpoint">
+          <p>Give a URL that answers POST requests. You get a secret to verify their signatures with.</p>
+          {create}
+        </Empty>
+      ) : (
+        <ul class="rows">
+          {endpoints.data.data.map((endpoint) => (
+            <li key={endpoint.id} class="row">
+              <a class="row-main row-link" href={href(`endpoints/${endpoint.id}`)}>
+                <span class="url">{endpoint.url}</span>
+                <span class="hint">{endpoint.description === '' ? endpoint.id : endpoint.description}</span>
+              </a>
+              <EndpointState endpoint={endpoint} />
+              <Icon name="next" />
+            </li>
+          ))}
+        </ul>
+      )}
+      {isCreating && (
+        <CreateDialog
+          onClose={() => {
+            setIsCreating(false);
+          }}
+          onCreated={() => {
+            setIsCreating(false);
+            endpoints.reload();
+          }}
+        />
+      )}
+    </Page>
+  );
+}
+
+const DISABLED_TEXTS: Readonly<Record<NonNullable<Endpoint['disabledReason']>, string>> = {
+  by_account: 'disabled',
+  gone: 'disabled: it answered 410',
+  failing: 'disabled: it failed for days',
+};
+
+export function EndpointState({ endpoint: { disabledReason, failingSince } }: { endpoint: Endpoint }) {
+  if (disabledReason !== null) {
+    return <Badge tone={disabledReason === 'by_account' ? 'quiet' : 'bad'}>{DISABLED_TEXTS[disabledReason]}</Badge>;
+  }
+  if (failingSince === null) return <Badge tone="good">enabled</Badge>;
+  return (
+    <Badge tone="warn">
+      failing since <Time at={failingSince} />
+    </Badge>
+  );
+}
+
+function DeliveryModes() {
+  const mode = account.value?.delivery;
+  const { run, isRunning, error } = useAction(async (delivery: DeliveryMode) => {
+    account.value = await call((client) => client.account.update({ delivery }));
+    announce(`New messages are delivered this way: ${MODES[delivery].title}.`);
+  });
+  return (
+    <Card title="How your messages are delivered">
+      <fieldset class="modes" aria-busy={isRunning}>
+        <legend class="visually-hidden">How your messages are delivered</legend>
+        {Object.entries(MODES).map(([name, { title, text }]) => (
+          <label key={name} class="mode">
+            <input
+              type="radio"
+              name="delivery"
+              checked={name === mode}
+              onChange={() => void run(name as DeliveryMode)}
+            />
+            <span>
+              <strong>{title}</strong>
+              <span class="hint">{text}</span>
+            </span>
+          </label>
+        ))}
+      </fieldset>
+      <p class="hint">A change applies to messages that are accepted from then on.</p>
+      <Problem error={error} />
+    </Card>
+  );
+}
+
+function CreateDialog({ onClose, onCreated }: { onClose: () => void; onCreated: () => void }) {
+  const [url, setUrl] = useState('');
+  const [description, setDescription] = useState('');
+  const [issued, setIssued] = useState<NewEndpoint | null>(null);
+  const { run, isRunning, error } = useAction(async () => {
+    setIssued(await call((client) => client.endpoints.create({ url, description })));
+  });
+  if (issued !== null) {
+    return (
+      <Dialog
+        title="The endpoint is added"
+        onClose={() => {
+          announce('Store the secret first: it is shown only once.');
+        }}
+      >
+        <Secret secret={issued.secret} what="signing secret" onStored={onCreated}>
+          {account.value?.delivery !== 'webhooks' && (
+            <p class="hint">Choose “Webhooks” as the way of delivery, so that messages are posted to it.</p>
+          )}
+        </Secret>
+      </Dialog>
+    );
+  }
+  return (
+    <Dialog title="Add an endpoint" onClose={onClose}>
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          void run();
+        }}
+      >
+        <Field label="URL" hint="Its host must be public." error={fieldError(error, '/url')}>
+          {(tied) => (
+            <input
+              {...tied}
+              type="url"
+              required
+              placeholder="https://example.com/hooks"
+              value={url}
+              onInput={({ currentTarget }) => {
+                setUrl(currentTarget.value);
+              }}
+            />
+          )}
+        </Field>
+        <Field label="Description (optional)" error={fieldError(error, '/description')}>
+          {(tied) => (
+            <input
+              {...tied}
+              value={description}
+              onInput={({ currentTarget }) => {
+                setDescription(currentTarget.value);
+              }}
+            />
+          )}
+        </Field>
+        <Problem error={error} fields={['/url', '/description']} />
+        <footer class="actions">
+          <Button onClick={onClose}>Cancel</Button>
+          <Button type="submit" look="primary" isBusy={isRunning}>
+            Add the endpoint
+          </Button>
+        </footer>
+      </form>
+    </Dialog>
+  );
+}

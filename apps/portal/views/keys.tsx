@@ -1,0 +1,354 @@
+import { useState } from 'preact/hooks';
+import type { ApiKey, NewApiKey, Page as ListPage, Scope } from '#client/index.js';
+import { announce } from '../components/announcer.js';
+import { Button } from '../components/button.js';
+import { Dialog } from '../components/dialog.js';
+import { Field } from '../components/field.js';
+import { Badge, Empty, Page, Skeleton, Time } from '../components/parts.js';
+import { fieldError, Problem } from '../components/problem.js';
+import { Secret } from '../components/secret.js';
+import { formatDate, formatTime } from '../format.js';
+import { useAction, useNow, useResource } from '../hooks.js';
+import { href, route } from '../router.js';
+import { can, call, ownKeyId, SCOPES, signOut, switchKey } from '../session.js';
+
+const DAY_MS = 86_400_000;
+const SOON_MS = 7 * DAY_MS;
+
+const SCOPE_TEXTS: Readonly<Record<Scope, string>> = {
+  'messages:send': 'Send, cancel and retry messages',
+  'messages:read': 'Read messages and follow their events',
+  'messages:consume': 'Pull messages',
+  'account:manage': 'Usage, API keys and webhooks',
+};
+
+const EXPIRIES = [
+  { label: 'Never', days: 0 },
+  { label: 'In 7 days', days: 7 },
+  { label: 'In 30 days', days: 30 },
+  { label: 'In 90 days', days: 90 },
+  { label: 'In a year', days: 365 },
+];
+
+const GRACES = [
+  { label: 'At once', seconds: 0 },
+  { label: 'In an hour', seconds: 3_600 },
+  { label: 'In a day', seconds: 86_400 },
+  { label: 'In 7 days', seconds: 7 * 86_400 },
+];
+
+type Opened = { readonly kind: 'create' } | { readonly kind: 'rotate' | 'revoke'; readonly key: ApiKey };
+
+export function KeysView() {
+  const cursor = route.value.query.get('cursor') ?? undefined;
+  const keys = useResource<ListPage<ApiKey>>(
+    () => call((client) => client.account.keys.list({ cursor }).page()),
+    [cursor],
+  );
+  const [opened, setOpened] = useState<Opened | null>(null);
+  const close = () => {
+    setOpened(null);
+  };
+  const closeAndReload = () => {
+    close();
+    keys.reload();
+  };
+  return (
+    <Page
+      title="API keys"
+      lead="All keys share the limits of the account. Give each program a key of its own, with only the scopes it needs."
+      actions={
+        <Button
+          look="primary"
+          icon="plus"
+          onClick={() => {
+            setOpened({ kind: 'create' });
+          }}
+        >
+          Create a key
+        </Button>
+      }
+    >
+      <Problem error={keys.error} onRetry={keys.reload} />
+      {keys.data === null ? (
+        keys.isLoading && <Skeleton rows={4} />
+      ) : keys.data.data.length === 0 ? (
+        <Empty title="No more keys">
+          <p>
+            <a href={href('keys')}>Show the newest</a>
+          </p>
+        </Empty>
+      ) : (
+        <ul class="rows">
+          {keys.data.data.map((key) => (
+            <KeyRow key={key.id} apiKey={key} onOpen={setOpened} />
+          ))}
+        </ul>
+      )}
+      {keys.data?.nextCursor != null && (
+        <nav class="pager" aria-label="Pages">
+          <a class="button plain" href={href('keys', { cursor: keys.data.nextCursor })}>
+            Older
+          </a>
+        </nav>
+      )}
+      {opened?.kind === 'create' && <CreateDialog onClose={close} onCreated={closeAndReload} />}
+      {opened?.kind === 'rotate' && <RotateDialog apiKey={opened.key} onClose={close} onRotated={closeAndReload} />}
+      {opened?.kind === 'revoke' && <RevokeDialog apiKey={opened.key} onClose={close} onRevoked={closeAndReload} />}
+    </Page>
+  );
+}
+
+function KeyRow({ apiKey, onOpen }: { apiKey: ApiKey; onOpen: (opened: Opened) => void }) {
+  const { id, name, scopes, createdAt, lastUsedAt, expiresAt } = apiKey;
+  // A key can only rotate keys whose scopes it has itself.
+  const canRotate = scopes.every(can);
+  return (
+    <li class="row">
+      <div class="row-main">
+        <h2>
+          <bdi>{name}</bdi> {id === ownKeyId.value && <Badge tone="info">this key</Badge>}
+          <Expiry expiresAt={expiresAt} />
+        </h2>
+        <code class="sub">{id}</code>
+        <ul class="scopes" aria-label="Scopes">
+          {scopes.map((scope) => (
+            <li key={scope} title={SCOPE_TEXTS[scope]}>
+              {scope}
+            </li>
+          ))}
+        </ul>
+      </div>
+      <dl class="row-facts">
+        <div>
+          <dt>Created</dt>
+          <dd>{formatDate(createdAt)}</dd>
+        </div>
+        <div>
+          <dt>Last used</dt>
+          <dd>{lastUsedAt === null ? 'never' : <Time at={lastUsedAt} />}</dd>
+        </div>
+      </dl>
+      <div class="actions">
+        {canRotate && (
+          <Button
+            icon="refresh"
+            label={`Rotate ${name}`}
+            onClick={() => {
+              onOpen({ kind: 'rotate', key: apiKey });
+            }}
+          >
+            Rotate
+          </Button>
+        )}
+        <Button
+          look="danger"
+          label={`Revoke ${name}`}
+          onClick={() => {
+            onOpen({ kind: 'revoke', key: apiKey });
+          }}
+        >
+          Revoke
+        </Button>
+      </div>
+    </li>
+  );
+}
+
+function Expiry({ expiresAt }: { expiresAt: string | null }) {
+  const now = useNow(60_000);
+  if (expiresAt === null) return null;
+  const left = new Date(expiresAt).getTime() - now;
+  if (left <= 0) return <Badge tone="bad">expired</Badge>;
+  return <Badge tone={left < SOON_MS ? 'warn' : 'quiet'}>expires {formatDate(expiresAt)}</Badge>;
+}
+
+function CreateDialog({ onClose, onCreated }: { onClose: () => void; onCreated: () => void }) {
+  const own = SCOPES.filter(can);
+  const [name, setName] = useState('');
+  const [scopes, setScopes] = useState<readonly Scope[]>(own);
+  const [days, setDays] = useState(0);
+  const [issued, setIssued] = useState<NewApiKey | null>(null);
+  const { run, isRunning, error } = useAction(async () => {
+    const expiresAt = days === 0 ? undefined : new Date(Date.now() + days * DAY_MS).toISOString();
+    const input = { name, scopes: [...scopes], ...(expiresAt !== undefined && { expiresAt }) };
+    setIssued(await call((client) => client.account.keys.create(input)));
+  });
+  if (issued !== null) return <IssuedDialog issued={issued} title="The key is created" onStored={onCreated} />;
+  return (
+    <Dialog title="Create a key" onClose={onClose}>
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          void run();
+        }}
+      >
+        <Field label="Name" hint="What the key is for." error={fieldError(error, '/name')}>
+          {(tied) => (
+            <input
+              {...tied}
+              required
+              maxLength={100}
+              placeholder="billing"
+              value={name}
+              onInput={({ currentTarget }) => {
+                setName(currentTarget.value);
+              }}
+            />
+          )}
+        </Field>
+        <fieldset class="field">
+          <legend>Scopes</legend>
+          {own.map((scope) => (
+            <label key={scope} class="check">
+              <input
+                type="checkbox"
+                checked={scopes.includes(scope)}
+                onChange={({ currentTarget: { checked } }) => {
+                  setScopes(own.filter((one) => (one === scope ? checked : scopes.includes(one))));
+                }}
+              />
+              <span>
+                {SCOPE_TEXTS[scope]} <code class="sub">{scope}</code>
+              </span>
+            </label>
+          ))}
+          {scopes.length === 0 && <p class="field-error">Choose at least one.</p>}
+        </fieldset>
+        <Field label="Expires" error={fieldError(error, '/expiresAt')}>
+          {(tied) => (
+            <select
+              {...tied}
+              value={days}
+              onChange={({ currentTarget }) => {
+                setDays(Number(currentTarget.value));
+              }}
+            >
+              {EXPIRIES.map((one) => (
+                <option key={one.days} value={one.days}>
+                  {one.label}
+                </option>
+              ))}
+            </select>
+          )}
+        </Field>
+        <Problem error={error} fields={['/name', '/expiresAt']} />
+        <footer class="actions">
+          <Button onClick={onClose}>Cancel</Button>
+          <Button type="submit" look="primary" isBusy={isRunning} isDisabled={scopes.length === 0}>
+            Create the key
+          </Button>
+        </footer>
+      </form>
+    </Dialog>
+  );
+}
+
+function RotateDialog({ apiKey, onClose, onRotated }: { apiKey: ApiKey; onClose: () => void; onRotated: () => void }) {
+  const isOwn = apiKey.id === ownKeyId.value;
+  const [graceSeconds, setGraceSeconds] = useState(3_600);
+  const [issued, setIssued] = useState<NewApiKey | null>(null);
+  const { run, isRunning, error } = useAction(async () => {
+    const rotated = await call((client) => client.account.keys.rotate(apiKey.id, { graceSeconds }));
+    setIssued(rotated);
+    if (isOwn) switchKey(rotated);
+  });
+  if (issued !== null) {
+    return (
+      <IssuedDialog issued={issued} title="The key is rotated" onStored={onRotated}>
+        {graceSeconds > 0 && (
+          <p class="hint">The old key works until {formatTime(Date.now() + graceSeconds * 1_000)}.</p>
+        )}
+      </IssuedDialog>
+    );
+  }
+  return (
+    <Dialog title={`Rotate “${apiKey.name}”`} onClose={onClose}>
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          void run();
+        }}
+      >
+        <p>You get a new key with the same name, scopes and expiry. The old one stops working later, or at once.</p>
+        <Field
+          label="The old key stops working"
+          hint={isOwn ? 'You are signed in with it, and go on with the new one.' : undefined}
+        >
+          {(tied) => (
+            <select
+              {...tied}
+              value={graceSeconds}
+              onChange={({ currentTarget }) => {
+                setGraceSeconds(Number(currentTarget.value));
+              }}
+            >
+              {GRACES.map(({ label, seconds }) => (
+                <option key={seconds} value={seconds}>
+                  {label}
+                </option>
+              ))}
+            </select>
+          )}
+        </Field>
+        <Problem error={error} />
+        <footer class="actions">
+          <Button onClick={onClose}>Cancel</Button>
+          <Button type="submit" look="primary" isBusy={isRunning}>
+            Rotate the key
+          </Button>
+        </footer>
+      </form>
+    </Dialog>
+  );
+}
+
+function RevokeDialog({ apiKey, onClose, onRevoked }: { apiKey: ApiKey; onClose: () => void; onRevoked: () => void }) {
+  const isOwn = apiKey.id === ownKeyId.value;
+  const { run, isRunning, error } = useAction(async () => {
+    await call((client) => client.account.keys.revoke(apiKey.id));
+    if (isOwn) {
+      signOut('You have revoked the key that you were signed in with.');
+      return;
+    }
+    announce(`The key ${apiKey.name} is revoked.`);
+    onRevoked();
+  });
+  return (
+    <Dialog title={`Revoke “${apiKey.name}”?`} onClose={onClose}>
+      <p>
+        Every request with this key gets 401 from now on. This cannot be undone. If you are signed in with it, you will
+        be signed out.
+      </p>
+      <Problem error={error} />
+      <footer class="actions">
+        <Button onClick={onClose}>Cancel</Button>
+        <Button look="danger" isBusy={isRunning} onClick={() => void run()}>
+          Revoke the key
+        </Button>
+      </footer>
+    </Dialog>
+  );
+}
+
+interface IssuedProps {
+  readonly issued: NewApiKey;
+  readonly title: string;
+  readonly onStored: () => void;
+  readonly children?: preact.ComponentChildren;
+}
+
+function IssuedDialog({ issued, title, onStored, children }: IssuedProps) {
+  return (
+    <Dialog
+      title={title}
+      onClose={() => {
+        announce('Store the key first: it is shown only once.');
+      }}
+    >
+      <Secret secret={issued.key} what="API key" onStored={onStored}>
+        {children}
+      </Secret>
+    </Dialog>
+  );
+}

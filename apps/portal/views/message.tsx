@@ -1,0 +1,174 @@
+import { useEffect, useState } from 'preact/hooks';
+import type { Attempt, Message } from '#client/index.js';
+import { announce } from '../components/announcer.js';
+import { Button, CopyButton } from '../components/button.js';
+import { Badge, Card, Empty, Fact, Facts, Id, Page, Skeleton, Status, Time, type Tone } from '../components/parts.js';
+import { Problem } from '../components/problem.js';
+import { byteLength, formatBytes, formatMilliseconds, formatTime } from '../format.js';
+import { useAction, useResource } from '../hooks.js';
+import { onMessageEvent } from '../live.js';
+import { href } from '../router.js';
+import { call, can } from '../session.js';
+
+/** More makes browsers slow, and nobody reads it. */
+const SHOWN_LENGTH = 4_000;
+
+const DELIVERIES: Readonly<Record<Message['delivery'], string>> = {
+  handler: 'By the built-in worker',
+  webhooks: 'By webhooks',
+  pull: 'To clients that pull',
+};
+
+export function MessageView({ id }: { id: string }) {
+  const message = useResource(() => call((client) => client.messages.get(id)), [id]);
+  const attempts = useResource(() => call((client) => client.messages.attempts(id)), [id]);
+
+  useEffect(
+    () =>
+      onMessageEvent(({ message: changed }) => {
+        if (changed.id !== id) return;
+        message.set(() => changed);
+        announce(`The message is ${changed.status}.`);
+        attempts.reload();
+      }),
+    [id],
+  );
+
+  const change = useAction(async (work: 'cancel' | 'retry') => {
+    const changed = await call((client) => client.messages[work](id));
+    message.set(() => changed);
+    announce(work === 'cancel' ? 'The message is cancelled.' : 'The message is queued again.');
+  });
+
+  const { data } = message;
+  return (
+    <Page
+      title="Message"
+      back={{ label: 'Messages', to: href('messages') }}
+      badge={data !== null && <Status status={data.status} />}
+      actions={
+        can('messages:send') && (
+          <>
+            {data?.status === 'queued' && (
+              <Button look="danger" isBusy={change.isRunning} onClick={() => void change.run('cancel')}>
+                Cancel the message
+              </Button>
+            )}
+            {data?.status === 'failed' && (
+              <Button look="primary" icon="refresh" isBusy={change.isRunning} onClick={() => void change.run('retry')}>
+                Retry
+              </Button>
+            )}
+          </>
+        )
+      }
+    >
+      <Problem error={message.error} onRetry={message.reload} />
+      <Problem error={change.error} />
+      {data === null ? (
+        message.isLoading && <Skeleton rows={6} />
+      ) : (
+        <div class="columns detail">
+          <div>
+            <Body text={data.message} />
+            <Card title="Attempts">
+              <Problem error={attempts.error} onRetry={attempts.reload} />
+              {attempts.data === null ? (
+                attempts.isLoading && <Skeleton rows={2} />
+              ) : attempts.data.length === 0 ? (
+                <p class="hint">
+                  {data.status === 'cancelled'
+                    ? 'None: it was cancelled before.'
+                    : 'None yet. They appear here as they happen.'}
+                </p>
+              ) : (
+                <ol class="attempts">
+                  {attempts.data.toReversed().map((attempt) => (
+                    <AttemptItem key={attempt.number} attempt={attempt} />
+                  ))}
+                </ol>
+              )}
+            </Card>
+          </div>
+          <Card title="Details">
+            <Facts>
+              {data.failureReason !== null && <Fact name="Failure">{data.failureReason}</Fact>}
+              <Fact name="Id">
+                <Id id={data.id} what="id of the message" />
+              </Fact>
+              <Fact name="Created">{formatTime(data.createdAt)}</Fact>
+              <Fact name="Updated">
+                <Time at={data.updatedAt} />
+              </Fact>
+              {data.deliverAt !== null && <Fact name="Deliver at">{formatTime(data.deliverAt)}</Fact>}
+              <Fact name="Delivery">{DELIVERIES[data.delivery]}</Fact>
+              <Fact name="Attempts">{data.attempts}</Fact>
+            </Facts>
+          </Card>
+        </div>
+      )}
+      {message.error !== null && data === null && (
+        <Empty title="This message cannot be shown">
+          <p>
+            <a href={href('messages')}>Show all messages</a>
+          </p>
+        </Empty>
+      )}
+    </Page>
+  );
+}
+
+function Body({ text }: { text: string }) {
+  const [isWhole, setIsWhole] = useState(text.length <= SHOWN_LENGTH);
+  const size = formatBytes(byteLength(text));
+  return (
+    <Card title="Message" actions={<CopyButton text={text} what="message" />}>
+      <pre class="body" dir="auto" tabIndex={0} aria-label="The text of the message">
+        {isWhole ? text : `${text.slice(0, SHOWN_LENGTH)}…`}
+      </pre>
+      {!isWhole && (
+        <Button
+          onClick={() => {
+            setIsWhole(true);
+          }}
+        >
+          Show all {size}
+        </Button>
+      )}
+    </Card>
+  );
+}
+
+const OUTCOME_TONES: Readonly<Record<Attempt['outcome'], Tone>> = {
+  running: 'warn',
+  delivered: 'good',
+  retried: 'warn',
+  failed: 'bad',
+  lost: 'bad',
+};
+
+function AttemptItem({ attempt }: { attempt: Attempt }) {
+  const { number, outcome, target, startedAt, durationMs, error, responseStatus, responseBody } = attempt;
+  return (
+    <li>
+      <p>
+        <strong>{number}</strong>
+        <Badge tone={OUTCOME_TONES[outcome]}>
+          <span class="status">{outcome}</span>
+        </Badge>
+        <span class="hint">
+          <Time at={startedAt} />
+          {durationMs !== null && ` · ${formatMilliseconds(durationMs)}`} · to{' '}
+          {target.startsWith('ep_') ? <a href={href(`endpoints/${target}`)}>{target}</a> : target}
+          {responseStatus !== null && ` · status ${responseStatus}`}
+        </span>
+      </p>
+      {error !== null && <p class="field-error">{error}</p>}
+      {responseBody !== null && responseBody !== '' && (
+        <pre class="body" dir="auto" tabIndex={0} aria-label={`Response to attempt ${number}`}>
+          {responseBody}
+        </pre>
+      )}
+    </li>
+  );
+}

@@ -1,0 +1,167 @@
+import { useEffect } from 'preact/hooks';
+import type { Message, MessageStatus, Page as ListPage } from '#client/index.js';
+import { Button } from '../components/button.js';
+import { Snippets } from '../components/code.js';
+import { Icon } from '../components/icon.js';
+import { Live } from '../components/live.js';
+import { Empty, Page, Skeleton, Status, Time } from '../components/parts.js';
+import { Problem } from '../components/problem.js';
+import { useResource } from '../hooks.js';
+import { onMessageEvent } from '../live.js';
+import { href, route } from '../router.js';
+import { apiKey, call, can } from '../session.js';
+
+const PAGE_SIZE = 25;
+const STATUSES: readonly MessageStatus[] = ['queued', 'processing', 'delivered', 'failed', 'cancelled'];
+const PREVIEW_LENGTH = 160;
+
+export function MessagesView() {
+  const { query } = route.value;
+  const status = STATUSES.find((one) => one === query.get('status'));
+  const cursor = query.get('cursor') ?? undefined;
+  const { data, error, isLoading, reload, set } = useResource<ListPage<Message>>(
+    () => call((client) => client.messages.list({ status, cursor, limit: PAGE_SIZE }).page()),
+    [status, cursor],
+  );
+
+  useEffect(
+    () =>
+      onMessageEvent(({ message }) => {
+        set((page) => ({ ...page, data: merged(page.data, message, status, cursor === undefined) }));
+      }),
+    [status, cursor],
+  );
+
+  return (
+    <Page
+      title="Messages"
+      lead="Newest first. Changes of status appear as they happen."
+      actions={
+        <>
+          <Live />
+          {can('messages:send') && (
+            <a class="button primary" href={href('send')}>
+              <Icon name="send" />
+              <span>Send</span>
+            </a>
+          )}
+        </>
+      }
+    >
+      <nav class="filters" aria-label="Filter by status">
+        {[undefined, ...STATUSES].map((one) => (
+          <a
+            key={one ?? 'all'}
+            href={href('messages', { status: one ?? null })}
+            aria-current={one === status ? 'true' : undefined}
+          >
+            {one ?? 'all'}
+          </a>
+        ))}
+      </nav>
+      <Problem error={error} onRetry={reload} />
+      {data === null ? (
+        isLoading && <Skeleton rows={8} />
+      ) : data.data.length === 0 ? (
+        <NoMessages status={status} isFirstPage={cursor === undefined} />
+      ) : (
+        <table class="list messages">
+          <thead>
+            <tr>
+              <th scope="col">Status</th>
+              <th scope="col">Message</th>
+              <th scope="col" class="number wide">
+                Attempts
+              </th>
+              <th scope="col" class="number wide">
+                Created
+              </th>
+            </tr>
+          </thead>
+          <tbody>
+            {data.data.map((message) => (
+              <tr key={message.id}>
+                <td>
+                  <Status status={message.status} />
+                </td>
+                <td class="main">
+                  <a class="row-link" href={href(`messages/${message.id}`)}>
+                    <bdi class="preview">{previewOf(message.message)}</bdi>
+                    <code class="sub wide">{message.id}</code>
+                    <span class="sub narrow">
+                      <Time at={message.createdAt} />
+                    </span>
+                  </a>
+                </td>
+                <td class="number wide">{message.attempts}</td>
+                <td class="number wide">
+                  <Time at={message.createdAt} />
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      )}
+      {data !== null && (cursor !== undefined || data.nextCursor !== null) && (
+        <nav class="pager" aria-label="Pages">
+          {cursor !== undefined && (
+            <Button
+              icon="back"
+              onClick={() => {
+                history.back();
+              }}
+            >
+              Newer
+            </Button>
+          )}
+          {data.nextCursor !== null && (
+            <a class="button plain" href={href('messages', { status: status ?? null, cursor: data.nextCursor })}>
+              <span>Older</span>
+              <Icon name="next" />
+            </a>
+          )}
+        </nav>
+      )}
+    </Page>
+  );
+}
+
+function NoMessages({ status, isFirstPage }: { status: MessageStatus | undefined; isFirstPage: boolean }) {
+  if (status !== undefined || !isFirstPage) {
+    return (
+      <Empty title={status === undefined ? 'No older messages' : `No messages are ${status}`}>
+        <p>
+          <a href={href('messages')}>Show all messages</a>
+        </p>
+      </Empty>
+    );
+  }
+  return (
+    <Empty title="Send your first message">
+      <p>It appears here as soon as it is stored. Paste this into a terminal:</p>
+      <Snippets apiKey={can('messages:send') ? apiKey.value : null} />
+    </Empty>
+  );
+}
+
+export function previewOf(text: string): string {
+  return text.slice(0, PREVIEW_LENGTH).replace(/\s+/g, ' ');
+}
+
+/** The page after an event: messages that are new come first, those that no longer fit the filter go. */
+function merged(
+  messages: readonly Message[],
+  message: Message,
+  status: MessageStatus | undefined,
+  isFirstPage: boolean,
+): readonly Message[] {
+  const fits = status === undefined || message.status === status;
+  if (messages.some(({ id }) => id === message.id)) {
+    return fits
+      ? messages.map((one) => (one.id === message.id ? message : one))
+      : messages.filter(({ id }) => id !== message.id);
+  }
+  // Ids are in the order of their creation.
+  const isNew = messages.every(({ id }) => id < message.id);
+  return fits && isFirstPage && isNew ? [message, ...messages].slice(0, PAGE_SIZE) : messages;
+}

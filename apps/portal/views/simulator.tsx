@@ -1,0 +1,139 @@
+import { useState } from 'preact/hooks';
+import type { Simulation } from '#client/index.js';
+import { Button } from '../components/button.js';
+import { Field } from '../components/field.js';
+import { Card, Page } from '../components/parts.js';
+import { Problem } from '../components/problem.js';
+import { Timeline } from '../components/timeline.js';
+import { count, formatDuration, formatNumber } from '../format.js';
+import { useAction } from '../hooks.js';
+import { account, call, pause } from '../session.js';
+
+const MINUTE_MS = 60_000;
+/** What one request may ask for. */
+const MAX_REQUESTS = 10_000;
+
+const PATTERNS = { steady: 'Evenly spread', bursts: 'All at the start of each minute' } as const;
+type Pattern = keyof typeof PATTERNS;
+
+interface Result {
+  readonly simulation: Simulation;
+  readonly minutes: number;
+}
+
+export function SimulatorView() {
+  const [perMinute, setPerMinute] = useState(() => Math.round(1.2 * (account.value?.limits.perMinute ?? 60)));
+  const [minutes, setMinutes] = useState(3);
+  const [pattern, setPattern] = useState<Pattern>('steady');
+  const [result, setResult] = useState<Result | null>(null);
+  const total = perMinute * minutes;
+  const isTooMuch = total > MAX_REQUESTS;
+  const { run, isRunning, error } = useAction(async () => {
+    const requests = schedule(perMinute, minutes, pattern);
+    setResult({ simulation: await call((client) => client.account.simulate({ requests })), minutes });
+  });
+  return (
+    <Page title="Simulator" lead="See which requests of a schedule your limits would admit. Nothing is sent.">
+      <Card title="Schedule">
+        <form
+          class="inline-form"
+          onSubmit={(event) => {
+            event.preventDefault();
+            if (!isTooMuch) void run();
+          }}
+        >
+          <NumberField label="Requests per minute" value={perMinute} max={MAX_REQUESTS} onChange={setPerMinute} />
+          <NumberField label="Minutes" value={minutes} max={60} onChange={setMinutes} />
+          <Field label="Pattern">
+            {(tied) => (
+              <select
+                {...tied}
+                value={pattern}
+                onChange={({ currentTarget }) => {
+                  setPattern(currentTarget.value as Pattern);
+                }}
+              >
+                {Object.entries(PATTERNS).map(([name, label]) => (
+                  <option key={name} value={name}>
+                    {label}
+                  </option>
+                ))}
+              </select>
+            )}
+          </Field>
+          <Button
+            type="submit"
+            look="primary"
+            isBusy={isRunning}
+            isDisabled={isTooMuch || total === 0 || pause.value !== null}
+          >
+            Simulate
+          </Button>
+        </form>
+        <p class={isTooMuch ? 'field-error' : 'hint'} aria-live="polite">
+          {isTooMuch
+            ? `These are ${formatNumber(total)} requests. At most ${formatNumber(MAX_REQUESTS)} can be simulated.`
+            : `${count(total, 'request')}, with the limits of ${account.value === null ? 'the account' : `your ${account.value.plan} plan`}. Simulating counts as one request.`}
+        </p>
+        <Problem error={error} />
+      </Card>
+      {result !== null && <ResultCard {...result} />}
+    </Page>
+  );
+}
+
+function ResultCard({ simulation, minutes }: Result) {
+  const { admitted, refused, firstRefusedAt, limits, requests = [] } = simulation;
+  return (
+    <Card title="Result">
+      <p class="figure" role="status">
+        {refused === 0 ? 'All are admitted' : `${count(refused, 'request')} refused`}{' '}
+        <span>
+          {refused === 0
+            ? `${count(admitted, 'request')}, within the limits`
+            : `with 429 of ${formatNumber(admitted + refused)}; the first one after ${formatDuration(firstRefusedAt ?? 0)}`}
+        </span>
+      </p>
+      <Timeline requests={requests} duration={minutes * MINUTE_MS} />
+      <p class="hint">
+        Limits: {formatNumber(limits.perMinute)} per minute and {formatNumber(limits.perDay)} per day. A window begins
+        with the first request that it counts.
+      </p>
+    </Card>
+  );
+}
+
+interface NumberFieldProps {
+  readonly label: string;
+  readonly value: number;
+  readonly max: number;
+  readonly onChange: (value: number) => void;
+}
+
+function NumberField({ label, value, max, onChange }: NumberFieldProps) {
+  return (
+    <Field label={label}>
+      {(tied) => (
+        <input
+          {...tied}
+          type="number"
+          inputMode="numeric"
+          required
+          min={1}
+          max={max}
+          value={value}
+          onInput={({ currentTarget }) => {
+            if (currentTarget.validity.valid) onChange(currentTarget.valueAsNumber);
+          }}
+        />
+      )}
+    </Field>
+  );
+}
+
+function schedule(perMinute: number, minutes: number, pattern: Pattern): { at: number }[] {
+  return Array.from({ length: perMinute * minutes }, (_, index) => {
+    const at = pattern === 'steady' ? (index * MINUTE_MS) / perMinute : Math.floor(index / perMinute) * MINUTE_MS;
+    return { at: Math.round(at) };
+  });
+}

@@ -1,0 +1,145 @@
+import { useEffect } from 'preact/hooks';
+import type { Usage, UsageWindow } from '#client/index.js';
+import { Button } from '../components/button.js';
+import { Badge, Card, Page, Skeleton, Time } from '../components/parts.js';
+import { Problem } from '../components/problem.js';
+import { Ring } from '../components/meter.js';
+import { formatBytes, formatClock, formatDuration, formatNumber } from '../format.js';
+import { useNow, useResource } from '../hooks.js';
+import { account, call, pause } from '../session.js';
+
+/** Each look costs a request of the plan. */
+const REFRESH_MS = 15_000;
+/** From here on, the API does not count further. */
+const MANY = 10_000;
+
+export function UsageView() {
+  const { data, error, isLoading, reload } = useResource(() => call((client) => client.account.usage()), []);
+  useEffect(() => {
+    const timer = setInterval(() => {
+      if (document.visibilityState === 'visible' && pause.value === null) reload();
+    }, REFRESH_MS);
+    return () => {
+      clearInterval(timer);
+    };
+  }, []);
+  return (
+    <Page
+      title="Usage"
+      lead={
+        account.value === null
+          ? 'What the account has used of its plan.'
+          : `What ${account.value.name} has used of its ${account.value.plan} plan.`
+      }
+      actions={
+        <Button icon="refresh" onClick={reload} isBusy={isLoading && data !== null}>
+          Refresh
+        </Button>
+      }
+    >
+      <Problem error={error} onRetry={reload} />
+      {data === null ? isLoading && <Skeleton rows={6} /> : <Figures usage={data} />}
+      {data !== null && <p class="hint">Refreshed every 15 seconds while you look. Each time counts as one request.</p>}
+    </Page>
+  );
+}
+
+function Figures({ usage: { minute, day, storage, messages } }: { usage: Usage }) {
+  return (
+    <>
+      <div class="cards">
+        <WindowCard title="Requests in a minute" window={minute} />
+        <WindowCard title="Requests in 24 hours" window={day} />
+        <Card title="Storage">
+          <div class="gauge">
+            {storage.limitBytes !== null && (
+              <Ring label="Storage used" used={storage.usedBytes} limit={storage.limitBytes} format={formatBytes} />
+            )}
+            <div>
+              <p class="figure">
+                {formatBytes(storage.usedBytes)}{' '}
+                <span>{storage.limitBytes === null ? 'without a limit' : `of ${formatBytes(storage.limitBytes)}`}</span>
+              </p>
+              <p class="hint">Messages stay stored after delivery, and are removed by age.</p>
+            </div>
+          </div>
+        </Card>
+      </div>
+      <div class="cards">
+        <Figure title="Waiting" value={atLeast(messages.queued)}>
+          {messages.oldestQueuedAt === null ? (
+            'nothing is due'
+          ) : (
+            <>
+              oldest <Time at={messages.oldestQueuedAt} />
+            </>
+          )}
+        </Figure>
+        <Figure title="Scheduled" value={atLeast(messages.scheduled)}>
+          for later
+        </Figure>
+        <Figure title="Delivered per minute" value={formatNumber(messages.deliveredPerMinute)}>
+          over the last five minutes
+        </Figure>
+      </div>
+      <Bans />
+    </>
+  );
+}
+
+/** Between two looks, the count of a window that has ended is no longer true. */
+function WindowCard({ title, window: { limit, used, resetsAt } }: { title: string; window: UsageWindow }) {
+  const left = new Date(resetsAt).getTime() - useNow();
+  const isOver = left <= 0;
+  const shown = isOver ? 0 : used;
+  return (
+    <Card title={title}>
+      <div class="gauge">
+        <Ring label={title} used={shown} limit={limit} />
+        <div>
+          <p class="figure">
+            {formatNumber(shown)} <span>of {formatNumber(limit)}</span>
+          </p>
+          <p class="hint">
+            {shown === 0 ? (
+              'The window begins with the next request.'
+            ) : (
+              <>
+                {formatNumber(limit - shown)} left
+                <br />
+                Resets in {formatDuration(left)}, at {formatClock(resetsAt)}
+              </>
+            )}
+          </p>
+        </div>
+      </div>
+    </Card>
+  );
+}
+
+function Figure({ title, value, children }: { title: string; value: string; children: preact.ComponentChildren }) {
+  return (
+    <Card title={title}>
+      <p class="figure">{value}</p>
+      <p class="hint">{children}</p>
+    </Card>
+  );
+}
+
+function Bans() {
+  const held = pause.value;
+  const isBanned = held?.error.code === 'api_key_banned';
+  return (
+    <Card title="Bans" actions={<Badge tone={isBanned ? 'bad' : 'good'}>{isBanned ? 'banned' : 'none'}</Badge>}>
+      <p>
+        {isBanned
+          ? `This key is banned until ${formatClock(held.until)}. Other keys of the account still work.`
+          : 'This key is not banned. A key that keeps sending after a 429 is banned for a minute, and longer each time.'}
+      </p>
+    </Card>
+  );
+}
+
+function atLeast(value: number): string {
+  return value >= MANY ? `${formatNumber(MANY)} or more` : formatNumber(value);
+}

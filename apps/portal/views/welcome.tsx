@@ -1,0 +1,149 @@
+import { useEffect, useState } from 'preact/hooks';
+import { AuthenticationError } from '#client/index.js';
+import { Button } from '../components/button.js';
+import { Snippets } from '../components/code.js';
+import { Field } from '../components/field.js';
+import { Logo } from '../components/logo.js';
+import { fieldError, Problem } from '../components/problem.js';
+import { ThemeButton } from '../components/theme-button.js';
+import { useAction } from '../hooks.js';
+import { go, href, route } from '../router.js';
+import { isSignUpOpen, notice, signIn, signUp } from '../session.js';
+
+export function WelcomeView() {
+  const [place = 'sign-up'] = route.value.path;
+  const isSigningIn = !isSignUpOpen || place !== 'sign-up' || notice.value !== '';
+  useEffect(() => {
+    document.title = `${isSigningIn ? 'Sign in' : 'Sign up'} · Sluice`;
+  }, [isSigningIn]);
+  return (
+    <div class="welcome">
+      <header>
+        <span class="brand">
+          <Logo /> Sluice
+        </span>
+        <nav aria-label="Links">
+          <a href="/docs">API reference</a>
+          <ThemeButton />
+        </nav>
+      </header>
+      <main>
+        <section class="pitch">
+          <h1>Send a message. Know that it arrives.</h1>
+          <p class="lead">
+            Sluice takes your messages over HTTP, stores them durably and delivers them at least once: to a worker, to
+            your webhooks, or when you pull.
+          </p>
+        </section>
+        <section class="card sign">
+          {isSigningIn ? <SignIn /> : <SignUp />}
+          {!isSignUpOpen && <p class="hint">Sign-up is closed here. Ask the operator for an account.</p>}
+        </section>
+        <Snippets apiKey={null} />
+      </main>
+    </div>
+  );
+}
+
+function SignUp() {
+  const [name, setName] = useState('');
+  const { run, isRunning, error } = useAction(async () => {
+    await signUp(name);
+    go(href('send'));
+  });
+  return (
+    <form
+      onSubmit={(event) => {
+        event.preventDefault();
+        void run();
+      }}
+    >
+      <h2>Create an account</h2>
+      <p class="hint">You get an API key at once. No e-mail address, no password.</p>
+      <Field label="Name of the account" error={fieldError(error, '/name')}>
+        {(tied) => (
+          <input
+            {...tied}
+            required
+            maxLength={100}
+            autocomplete="organization"
+            placeholder="Acme"
+            value={name}
+            onInput={({ currentTarget }) => {
+              setName(currentTarget.value);
+            }}
+          />
+        )}
+      </Field>
+      <Problem error={error} fields={['/name']} />
+      <Button type="submit" look="primary" isBusy={isRunning}>
+        {isRunning ? 'Creating …' : 'Create the account'}
+      </Button>
+      <p class="switch">
+        Have a key? <a href={href('sign-in')}>Sign in</a>
+      </p>
+    </form>
+  );
+}
+
+function SignIn() {
+  const [key, setKey] = useState('');
+  const { run, isRunning, error } = useAction(async () => {
+    await signIn(key.trim());
+    if (['sign-in', 'sign-up', undefined].includes(route.value.path[0])) go(href(''));
+  });
+  const isWrong = error instanceof AuthenticationError || error instanceof TypeError;
+  return (
+    <form
+      onSubmit={(event) => {
+        event.preventDefault();
+        void run();
+      }}
+    >
+      <h2>Sign in</h2>
+      {notice.value !== '' && (
+        <p class="notice" role="status">
+          {notice.value}
+        </p>
+      )}
+      <Field
+        label="API key"
+        hint="It stays in this tab and is forgotten when you close it."
+        error={isWrong ? 'This key is not valid: it is unknown, revoked or has expired.' : undefined}
+      >
+        {(tied) => (
+          <input
+            {...tied}
+            required
+            type="password"
+            class="mono"
+            autocomplete="off"
+            spellcheck={false}
+            placeholder="slc_…"
+            value={key}
+            onInput={({ currentTarget }) => {
+              setKey(currentTarget.value);
+            }}
+          />
+        )}
+      </Field>
+      {!isWrong && <Problem error={error} />}
+      <Button type="submit" look="primary" isBusy={isRunning}>
+        {isRunning ? 'Signing in …' : 'Sign in'}
+      </Button>
+      {isSignUpOpen && (
+        <p class="switch">
+          No account?{' '}
+          <a
+            href={href('sign-up')}
+            onClick={() => {
+              notice.value = '';
+            }}
+          >
+            Sign up
+          </a>
+        </p>
+      )}
+    </form>
+  );
+}

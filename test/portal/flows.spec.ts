@@ -1,0 +1,152 @@
+import { Fleet } from '../support/fleet.js';
+import { describeUnless } from '../support/skipping.js';
+import type { Account } from '../support/api.js';
+import { missing, Visitor } from './visitor.js';
+
+const DAY_MS = 86_400_000;
+
+describeUnless(missing)('In the portal', () => {
+  let fleet: Fleet;
+  let account: Account;
+  const visitor = Visitor.forEach();
+  const api = () => fleet.client;
+  const visit = (hash: string, key = account.key) => visitor.visit(api().url, key, hash);
+
+  beforeAll(async () => {
+    fleet = await Fleet.start({ BAN_GRACE_SECONDS: '0', BAN_AFTER_REFUSALS: '3', MAX_ATTEMPTS: '2' });
+    await fleet.worker();
+  });
+  afterAll(() => fleet.stop());
+  beforeEach(async () => {
+    account = await api().signUp();
+  });
+
+  it('a visitor signs up and sees the first message delivered', async () => {
+    const { page } = visitor;
+    await page.goto(api().url);
+    await page.getByLabel('Name of the account').fill('Acme');
+    await page.keyboard.press('Enter');
+    await page.getByText('It is shown only once').waitFor();
+    await page.getByLabel('Message', { exact: true }).focus();
+    await page.keyboard.press('Control+Enter');
+    await page.locator('.steps').getByText('delivered').waitFor();
+  });
+
+  it('a message that fails shows its attempts and can be retried', async () => {
+    const { id } = await api().sent(account, { message: 'throw' });
+    const { page } = visitor;
+    await visit(`#/messages/${id}`);
+    await visitor.button('Retry').click();
+    await page.getByText('as requested').first().waitFor();
+    await page.locator('.attempts > li').nth(3).waitFor();
+    expect(await page.locator('.attempts > li').first().innerText()).toMatch(/failed/i);
+  });
+
+  it('messages appear and change while the list is open', async () => {
+    const { page } = visitor;
+    await visit('#/messages');
+    await page.getByText('Send your first message').waitFor();
+    await page.getByText('Live', { exact: true }).waitFor();
+    await api().sent(account, { message: 'from elsewhere' });
+    const row = page.getByRole('row', { name: 'from elsewhere' });
+    await row.getByText('delivered').waitFor();
+    await page.getByRole('link', { name: 'failed' }).click();
+    await page.getByText('No messages are failed').waitFor();
+    await page.goBack();
+    await row.waitFor();
+  });
+
+  it('a scheduled message is cancelled', async () => {
+    const deliverAt = new Date(Date.now() + DAY_MS).toISOString();
+    const { id } = await api().sent(account, { body: { message: 'later', deliverAt } });
+    await visit(`#/messages/${id}`);
+    await visitor.button('Cancel the message').click();
+    await visitor.page.locator('.title').getByText('cancelled').waitFor();
+    expect(await visitor.button('Cancel the message').count()).toBe(0);
+  });
+
+  it('the own key is rotated, and the new one is used from then on', async () => {
+    const { page } = visitor;
+    await visit('#/keys');
+    await visitor.button('Rotate first key').click();
+    await page.getByLabel('The old key stops working').selectOption('At once');
+    await visitor.button('Rotate the key').click();
+    const key = await page.getByLabel('API key', { exact: true }).innerText();
+    await visitor.button('I have stored it').click();
+    await visitor.button('Yes, it is stored').click();
+    await page.getByText('this key').waitFor();
+    expect([await api().knows(account.key), await api().knows(key)]).toEqual([false, true]);
+  });
+
+  it('a key is offered only what its scopes allow', async () => {
+    const { key } = await api().createKey(account, { scopes: ['messages:read'] });
+    const { page } = visitor;
+    await visit('', key);
+    await page.getByRole('heading', { name: 'Messages' }).waitFor();
+    expect(await page.getByRole('navigation', { name: 'Main' }).getByRole('link').allInnerTexts()).toEqual([
+      'Messages',
+    ]);
+    expect(await page.getByRole('link', { name: 'Send', exact: true }).count()).toBe(0);
+    await page.goto(`${api().url}/#/keys`);
+    await page.getByText('Your key may not do this').waitFor();
+  });
+
+  it('a key that is revoked meanwhile leads back to the sign-in, which says why', async () => {
+    visitor.expects('401');
+    const { page } = visitor;
+    await visit('#/usage');
+    await page.getByText('Requests in a minute').waitFor();
+    await api().ask(account, `DELETE /api-keys/${account.keyId}`);
+    await visitor.button('Refresh').click();
+    await page.getByText('Your API key no longer works').waitFor();
+    await page.getByLabel('API key').fill('slc_wrong');
+    await visitor.button('Sign in').click();
+    await page.getByText('This key is not valid').waitFor();
+  });
+
+  it('a used-up limit shows when it ends, and then a ban', async () => {
+    visitor.expects('429');
+    const limited = await api().signUp({ perMinute: 4, perDay: 1_000 });
+    const { page } = visitor;
+    await visit('#/usage', limited.key);
+    await page.getByText('Requests in a minute').waitFor();
+    await visitor.button('Refresh').click();
+    await visitor.button('Refresh').click();
+    await page.getByText('The rate limit is reached').waitFor();
+    for (let refusals = 0; refusals < 4; refusals++) await api().ask(limited, 'GET /account');
+    await page.reload();
+    await page.getByText('This key is banned').waitFor();
+  });
+
+  it('an API that is away and comes back', async () => {
+    visitor.expects('net::');
+    const { page } = visitor;
+    await visit('#/usage');
+    await page.getByText('Requests in a minute').waitFor();
+    await page.context().setOffline(true);
+    await visitor.button('Refresh').click();
+    await page.getByText('Sluice cannot be reached.').first().waitFor();
+    await page.context().setOffline(false);
+    await page.getByText('Sluice cannot be reached.').first().waitFor({ state: 'detached' });
+  });
+
+  it.each([
+    ['markup', '<script>alert(1)</script><img src=x onerror=alert(1)>'],
+    ['256 KiB', 'x'.repeat(262_144)],
+    ['right-to-left text and emoji', 'مرحبا 👩‍👩‍👧‍👦 <b>'],
+  ])('a message is shown as it is: %s', async (_, message) => {
+    const { id } = await api().sent(account, { message });
+    const { page } = visitor;
+    page.on('dialog', () => {
+      throw new Error('The message was run.');
+    });
+    await page.setViewportSize({ width: 390, height: 844 });
+    await visit(`#/messages/${id}`);
+    const body = page.getByLabel('The text of the message');
+    await body.waitFor();
+    const all = page.getByRole('button', { name: /^Show all/ });
+    if ((await all.count()) > 0) await all.click();
+    expect(await body.textContent()).toBe(message);
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(390);
+  });
+});

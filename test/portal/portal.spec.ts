@@ -1,0 +1,88 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { expectProblem, ownApi, sharedApi } from '../support/api.js';
+import { ROOT } from '../support/processes.js';
+import { describeUnless } from '../support/skipping.js';
+import { missing, Visitor } from './visitor.js';
+
+const MAX_GZIPPED_BYTES = 120 * 1_024;
+const BROWSER = { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' };
+const FOLDER = join(ROOT, 'dist', 'portal', 'assets', 'portal');
+
+describe('The files of the portal', () => {
+  const api = sharedApi();
+  const get = (path: string, headers: Record<string, string> = {}) => fetch(`${api.url}${path}`, { headers });
+
+  it('load nothing inline and nothing from elsewhere, and are cached by their hash', async () => {
+    const page = await get('/', BROWSER);
+    expect([page.status, page.headers.get('cache-control')]).toEqual([200, 'no-store']);
+    expect(page.headers.get('content-security-policy')).toMatch(
+      /^default-src 'none'; script-src 'self'; style-src 'self';/,
+    );
+    const html = await page.text();
+    expect(html).not.toMatch(/<script(?![^>]+src=)|<style|style=| on\w+=/);
+    const files = [...html.matchAll(/(?:src|href)="(\/assets[^"]+)"/g)].map(([, path = '']) => path);
+    expect(files.length).toBeGreaterThan(2);
+    for (const path of files) {
+      const { status, headers } = await get(path);
+      expect([path, status, headers.get('cache-control')]).toEqual([path, 200, 'public, max-age=31536000, immutable']);
+    }
+  });
+
+  it.each([
+    ['gzip, br', 'gzip'],
+    ['identity', null],
+  ])('are sent to clients that accept %s with the encoding %s', async (accepted, encoding) => {
+    const [name = ''] = readdirSync(FOLDER).filter((file) => file.endsWith('.js'));
+    const response = await get(`/assets/portal/${name}`, { 'accept-encoding': accepted });
+    expect(response.headers.get('content-encoding')).toBe(encoding);
+    expect(await response.text()).toBe(readFileSync(join(FOLDER, name), 'utf8'));
+  });
+
+  it('are small', () => {
+    const sizes = readdirSync(FOLDER).map((file) => gzipSync(readFileSync(join(FOLDER, file))).length);
+    expect(sizes.reduce((sum, size) => sum + size)).toBeLessThan(MAX_GZIPPED_BYTES);
+  });
+
+  it.each(['index.html', '..%2findex.html', 'unknown.js', 'constructor', ''])('do not include %s', async (name) => {
+    expectProblem(await api.ask(null, `GET /assets/portal/${name}`), 404, 'not_found');
+  });
+});
+
+describe('With PORTAL=off', () => {
+  const api = ownApi({ PORTAL: 'off' });
+
+  it('browsers get 404 like programs', async () => {
+    expect((await fetch(api.url, { headers: BROWSER })).status).toBe(404);
+  });
+});
+
+describeUnless(missing)('A visitor', () => {
+  const api = sharedApi();
+  const closed = ownApi({ SIGNUP: 'closed' });
+  const visitor = Visitor.forEach();
+
+  it('signs up, stores the key and sends a message', async () => {
+    const { page } = visitor;
+    await page.goto(api.url);
+    await page.getByLabel('Name of the account').fill('Acme');
+    await visitor.button('Create the account').click();
+    const key = await page.getByLabel('API key', { exact: true }).innerText();
+    expect(key).toMatch(/^slc_/);
+    await visitor.button('I have stored it').click();
+    await visitor.button('Yes, it is stored').click();
+    expect(await page.content()).not.toContain(key);
+    await visitor.button('Send the message').click();
+    await page.locator('.steps').getByText('queued').waitFor();
+    expect(page.url()).not.toContain('slc_');
+    expect(await page.context().cookies()).toEqual([]);
+  });
+
+  it('is not offered to sign up where sign-up is closed', async () => {
+    const { page } = visitor;
+    await page.goto(closed.url);
+    await page.getByText('Sign-up is closed here').waitFor();
+    expect(await visitor.button('Create the account').count()).toBe(0);
+  });
+});

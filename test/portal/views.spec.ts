@@ -1,0 +1,119 @@
+import { mkdir, readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import type { Page } from 'playwright-core';
+import { OPERATOR, type Account } from '../support/api.js';
+import { Fleet } from '../support/fleet.js';
+import { until } from '../support/processes.js';
+import { describeUnless } from '../support/skipping.js';
+import { missing, Visitor } from './visitor.js';
+
+const HOUR_MS = 3_600_000;
+const TAGS = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
+/** `npm run screenshots` names the folder to write to. */
+const SCREENSHOTS = process.env.SLUICE_SCREENSHOTS;
+
+interface View {
+  readonly name: string;
+  /** Given the ids of a message and of an endpoint. */
+  readonly hash: (ids: { message: string; endpoint: string }) => string;
+  readonly isPublic?: boolean;
+  /** What has to be there. */
+  readonly shows: string;
+  readonly prepare?: (page: Page) => Promise<void>;
+}
+
+const click = (name: string) => (page: Page) => page.getByRole('button', { name, exact: true }).click();
+
+const VIEWS: readonly View[] = [
+  { name: 'sign-up', hash: () => '', isPublic: true, shows: 'Create an account' },
+  { name: 'sign-in', hash: () => '#/sign-in', isPublic: true, shows: 'It stays in this tab' },
+  { name: 'send', hash: () => '#/send', shows: 'delivered', prepare: click('Send the message') },
+  { name: 'messages', hash: () => '#/messages', shows: 'Order 4711 is paid' },
+  { name: 'no-messages', hash: () => '#/messages?status=cancelled', shows: 'No messages are cancelled' },
+  { name: 'message', hash: ({ message }) => `#/messages/${message}`, shows: 'as requested' },
+  { name: 'usage', hash: () => '#/usage', shows: 'Delivered per minute' },
+  { name: 'keys', hash: () => '#/keys', shows: 'first key' },
+  { name: 'create-key', hash: () => '#/keys', shows: 'What the key is for.', prepare: click('Create a key') },
+  { name: 'webhooks', hash: () => '#/endpoints', shows: 'https://example.com/hooks' },
+  { name: 'endpoint', hash: ({ endpoint }) => `#/endpoints/${endpoint}`, shows: 'Failed deliveries' },
+  { name: 'simulator', hash: () => '#/simulator', shows: 'refused with 429', prepare: click('Simulate') },
+];
+
+describeUnless(missing)('Every view', () => {
+  let fleet: Fleet;
+  let account: Account;
+  let axe: string;
+  const ids = { message: '', endpoint: '' };
+  const visitor = Visitor.forEach();
+
+  beforeAll(async () => {
+    axe = await readFile(createRequire(__filename).resolve('axe-core/axe.min.js'), 'utf8');
+    fleet = await Fleet.start({ MAX_ATTEMPTS: '2' });
+    await fleet.worker();
+    account = await signUp('Acme');
+    await fill();
+    if (SCREENSHOTS !== undefined) await mkdir(SCREENSHOTS, { recursive: true });
+  });
+  afterAll(() => fleet.stop());
+
+  async function signUp(name: string): Promise<Account> {
+    const { id, apiKey } = (await fleet.client.ask(null, 'POST /accounts', { name })).body as {
+      id: string;
+      apiKey: { id: string; key: string };
+    };
+    await fleet.client.ask(OPERATOR, `PATCH /admin/accounts/${id}`, { plan: 'pro' });
+    return { id, keyId: apiKey.id, key: apiKey.key };
+  }
+
+  async function fill(): Promise<void> {
+    const { client } = fleet;
+    ids.message = (await client.sent(account, { message: 'throw' })).id;
+    const texts = [
+      'Order 4710 is paid',
+      '{"event":"invoice.paid","amount":12900}',
+      'مرحبا بالعالم',
+      'Order 4711 is paid',
+    ];
+    for (const message of texts) await client.sent(account, { message });
+    const deliverAt = new Date(Date.now() + HOUR_MS).toISOString();
+    await client.sent(account, { body: { message: 'Good morning', deliverAt } });
+    const expiresAt = new Date(Date.now() + 72 * HOUR_MS).toISOString();
+    await client.createKey(account, { name: 'billing', scopes: ['messages:send'], expiresAt });
+    const endpoint = { url: 'https://example.com/hooks', description: 'orders' };
+    ids.endpoint = String((await client.ask(account, 'POST /endpoints', endpoint)).body.id);
+    await until(
+      async () => (await client.ask(account, `GET /messages/${ids.message}`)).body.status === 'failed',
+      30_000,
+    );
+  }
+
+  const cases = VIEWS.flatMap((view) =>
+    (['light', 'dark'] as const).flatMap((theme) =>
+      [390, 1440].map((width) => ({ view, name: view.name, theme, width })),
+    ),
+  );
+
+  it.each(cases)('$name is accessible and fits: $theme, $width pixels', async ({ view, name, theme, width }) => {
+    const { page } = visitor;
+    await page.emulateMedia({ colorScheme: theme, reducedMotion: 'reduce' });
+    await page.setViewportSize({ width, height: width < 720 ? 844 : 900 });
+    if (view.isPublic === true) await page.goto(`${fleet.client.url}/${view.hash(ids)}`);
+    else await visitor.visit(fleet.client.url, account.key, view.hash(ids));
+    await view.prepare?.(page);
+    await page.getByText(view.shows).first().waitFor();
+
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(width);
+    await page.evaluate(axe);
+    const violations = await page.evaluate(
+      `axe.run({ runOnly: ${JSON.stringify(TAGS)} }).then(({ violations }) =>
+        violations.map(({ id, nodes }) => id + ': ' + nodes.map(({ html }) => html).join(' ')))`,
+    );
+    expect(violations).toEqual([]);
+    const isShown = (theme === 'light') === (width === 1440);
+    if (SCREENSHOTS !== undefined && isShown) {
+      const suffix = width === 1440 ? '' : '-phone';
+      await page.screenshot({ path: join(SCREENSHOTS, `portal-${name}${suffix}.png`), animations: 'disabled' });
+    }
+  });
+});
