@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import pg from 'pg';
 import { lowestId } from '#kernel/ids.js';
+import { DUE_ENDPOINTS, MAKE_READY, NEXT_IN } from '#messages/adapters/postgres/endpoint-deliveries.sql.js';
 import { migrateSchema } from '../../apps/schema.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 
@@ -33,6 +34,28 @@ describe('migrateSchema', () => {
     expect(rows[0]?.['QUERY PLAN'][0].Plan['Shared Hit Blocks']).toBeLessThan(20);
     await other.end();
     await client.query('COMMIT');
+  });
+
+  it('lets workers find due deliveries without reading those of endpoints that wait for a later time', async () => {
+    await client.query(`
+      INSERT INTO sluice.endpoint_deliveries (message_id, endpoint_id, account_id, due_at)
+      SELECT 'msg_' || n, 'ep_' || n, 'acct', now() + CASE WHEN n > 20 THEN 1 ELSE -1 END * interval '1 hour'
+      FROM generate_series(1, 20000) n`);
+    await client.query('ANALYZE sluice.endpoint_deliveries');
+    const steps: readonly (readonly [string, unknown[]])[] = [
+      [MAKE_READY, [1_000]],
+      [DUE_ENDPOINTS, [10]],
+      [NEXT_IN, []],
+    ];
+    for (const [text, values] of steps) {
+      const { rows } = await client.query<{ 'QUERY PLAN': [{ Plan: Record<string, number> }] }>(
+        `EXPLAIN (ANALYZE, BUFFERS, FORMAT json) ${text}`,
+        values,
+      );
+      expect(rows[0]?.['QUERY PLAN'][0].Plan['Shared Hit Blocks']).toBeLessThan(1_000);
+    }
+    expect((await client.query(DUE_ENDPOINTS, [10])).rows).toHaveLength(20);
+    await client.query('DELETE FROM sluice.endpoint_deliveries');
   });
 
   it('ends the first partition a week after today, at the lowest id of that day', async () => {

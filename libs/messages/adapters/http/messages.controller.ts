@@ -36,7 +36,8 @@ const STATUS = { type: 'string', enum: MESSAGE_STATUSES, description: 'Returns o
 
 const ENDPOINT = {
   type: 'string',
-  description: 'Returns only messages that have failed for this endpoint. Requires `status=failed`.',
+  description:
+    'Returns only messages that this endpoint has missed, whatever became of them elsewhere. Requires `status=failed`.',
 };
 
 @Section('Messages')
