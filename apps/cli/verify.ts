@@ -16,7 +16,8 @@ const USAGE = `Usage: SLUICE_KEY=… npm run verify -- [options]
   --rate <n>           requests a second, of all callers together, 1 to 100000 (500)
   --messages <n>       maximum number of messages, 1 to 1000000 (50000)
   --settle <seconds>   how long to wait for outstanding responses and deliveries, 0 to 86400 (120)
-  --consume pull       pulls the messages, instead of leaving them to workers; not with --resume
+  --consume <how>      pull or webhooks: gets the messages itself, instead of leaving them to workers; not with --resume
+  --receive <url>      how the service reaches this machine, with --consume webhooks (http://127.0.0.1 and a free port)
   --ledger <file>      the file to record responses in (a new temporary file)
   --resume             continues with the ledger of a killed run: repeats unknown outcomes, then compares
 
@@ -34,6 +35,7 @@ function readOptions() {
       settle: { type: 'string' },
       ledger: { type: 'string' },
       consume: { type: 'string' },
+      receive: { type: 'string' },
       resume: { type: 'boolean', default: false },
       help: { type: 'boolean', default: false },
     },
@@ -54,10 +56,14 @@ function readOptions() {
   if (!values.help && !/^[\x21-\x7e]+$/.test(apiKey)) throw new UsageError('Set SLUICE_KEY to an API key.');
   if (values.resume && values.ledger === undefined)
     throw new UsageError('--resume requires --ledger, the file to continue with.');
-  if (values.consume !== undefined && values.consume !== 'pull') {
-    throw new UsageError(`--consume must be pull; it is "${values.consume}".`);
+  const consume = (['pull', 'webhooks'] as const).find((how) => how === values.consume) ?? null;
+  if (values.consume !== undefined && consume === null) {
+    throw new UsageError(`--consume must be pull or webhooks; it is "${values.consume}".`);
   }
-  if (values.consume !== undefined && values.resume) {
+  if (values.receive !== undefined && !/^http:\/\/[^/]+:\d+(\/|$)/.test(values.receive)) {
+    throw new UsageError(`--receive must be a URL with a port, like http://10.0.0.1:4000; it is "${values.receive}".`);
+  }
+  if (consume !== null && values.resume) {
     throw new UsageError('--consume and --resume exclude each other: what was consumed before is not known.');
   }
   return {
@@ -70,7 +76,8 @@ function readOptions() {
     settleMs: 1_000 * integer('settle', 120, 0, 86_400),
     ledger: values.ledger ?? join(tmpdir(), `sluice-verify-${Date.now()}.ndjson`),
     resume: values.resume,
-    pull: values.consume === 'pull',
+    consume,
+    receive: values.receive ?? null,
     help: values.help,
   };
 }
