@@ -9,9 +9,9 @@ const OPEN = OPEN_STATUSES.map((status) => `'${status}'`).join(', ');
 /** A delivered message may be replayed to an endpoint, which does not change its status. */
 const DELIVERED = TRANSITIONS.deliver.to;
 
-/** Whether the endpoint of a delivery `d` counts. */
+/** Whether the endpoint of a delivery `d` counts. As a condition EXISTS, it would let the planner read all endpoints. */
 const isEnabled = (d: string): string =>
-  `EXISTS (SELECT FROM sluice.enabled_endpoints e WHERE e.id = ${d}.endpoint_id)`;
+  `(SELECT true FROM sluice.enabled_endpoints e WHERE e.id = ${d}.endpoint_id LIMIT 1) IS TRUE`;
 
 /**
  * Whether an endpoint has got a message. As a condition, the outcome would let the planner read the index of all attempts
@@ -120,7 +120,7 @@ export const SETTLE_DELIVERIES = `
     UPDATE sluice.endpoint_deliveries d
     SET due_at = CASE outcome WHEN 'retried' THEN clock_timestamp() + retry_ms * interval '1 millisecond' END,
         failures = failures + 1, ready = false, token = NULL, number = NULL, started_at = NULL,
-        abandoned = CASE WHEN outcome = 'failed' AND NOT ${isEnabled('d')} THEN error END
+        abandoned = CASE WHEN outcome = 'failed' AND NOT (${isEnabled('d')}) THEN error END
     FROM held h WHERE d.message_id = h.message_id AND d.endpoint_id = h.endpoint_id AND outcome <> 'delivered'
   )
   INSERT INTO sluice.attempts (message_id, number, account_id, started_at, ended_at, outcome, error, target,
@@ -134,7 +134,7 @@ export const SETTLE_DELIVERIES = `
 export const FIND_WAITING = `
   SELECT message_id AS id FROM sluice.endpoint_deliveries d
   WHERE ready = ANY ('{true,false}') AND endpoint_id = $1 AND due_at IS NOT NULL
-    AND (token IS NULL OR due_at <= statement_timestamp()) AND NOT ${isEnabled('d')}
+    AND (token IS NULL OR due_at <= statement_timestamp()) AND NOT (${isEnabled('d')})
   LIMIT $2`;
 
 /** After LOCK_MESSAGES, as SETTLE. */
@@ -142,7 +142,7 @@ export const ABANDON = `
   WITH held AS (
     SELECT message_id, endpoint_id, account_id, token, number, started_at FROM sluice.endpoint_deliveries d
     WHERE message_id = ANY ($1) AND endpoint_id = $2 AND due_at IS NOT NULL
-      AND (token IS NULL OR due_at <= statement_timestamp()) AND NOT ${isEnabled('d')}
+      AND (token IS NULL OR due_at <= statement_timestamp()) AND NOT (${isEnabled('d')})
     FOR UPDATE SKIP LOCKED
   ), abandoned AS (
     UPDATE sluice.endpoint_deliveries d
@@ -163,12 +163,20 @@ export const IS_PENDING = `
 /**
  * Ends the messages that have no delivery left to make. One has failed when an endpoint that is enabled, and was until its
  * attempts were used up, has not got it; or no endpoint at all.
+ *
+ * They are found by id alone: otherwise a planner that expects few open messages would read all of them.
  */
 export const END_MESSAGES = `
+  WITH locked AS MATERIALIZED (
+    SELECT id, status, delivery FROM sluice.messages WHERE id = ANY ($1::text[])
+  ), ended AS MATERIALIZED (
+    SELECT id FROM locked l WHERE l.status IN (${OPEN}) AND l.delivery = 'webhooks' AND (
+      SELECT true FROM sluice.endpoint_deliveries d WHERE d.message_id = l.id AND due_at IS NOT NULL LIMIT 1) IS NULL
+  )
   UPDATE sluice.messages m
   SET status = CASE WHEN reason IS NULL THEN '${TRANSITIONS.deliver.to}' ELSE '${TRANSITIONS.fail.to}' END,
       failure_reason = reason, updated_at = clock_timestamp(), claim = NULL, claim_expires_at = NULL
-  FROM unnest($1::text[]) AS ended (id) CROSS JOIN LATERAL (
+  FROM ended CROSS JOIN LATERAL (
     SELECT (
       SELECT concat_ws(': ', d.endpoint_id, coalesce(
         d.abandoned, (SELECT error FROM sluice.attempts a
@@ -180,8 +188,7 @@ export const END_MESSAGES = `
       ORDER BY d.abandoned IS NOT NULL LIMIT 1
     ) AS reason
   ) failed
-  WHERE m.id = ended.id AND m.status IN (${OPEN}) AND m.delivery = 'webhooks'
-    AND NOT EXISTS (SELECT FROM sluice.endpoint_deliveries d WHERE d.message_id = m.id AND due_at IS NOT NULL)`;
+  WHERE m.id = ended.id`;
 
 /** Whether a message `m` has not reached one of these endpoints yet. */
 const lacks = (m: string, endpoint: string): string =>
