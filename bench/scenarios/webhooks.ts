@@ -98,6 +98,8 @@ function secondsOf(store: BenchDatabase): Promise<number> {
 /** Messages that are due for an endpoint that never answers, and those of another account beside it. */
 const DUE = 100_000;
 const NEIGHBOURS_PER_SECOND = 50;
+/** Before: processes that have just started are slower. */
+const NEIGHBOURS_BEFORE = 150;
 
 /** How long the messages of an account take while another account has an endpoint that is dead, and while none has. */
 export async function measureNeighbour(bench: BenchEnvironment, options: Options, checks: Check[]): Promise<Table> {
@@ -142,7 +144,7 @@ async function measureBeside(bench: BenchEnvironment, { seconds }: Options, due:
   const worker = await startHttpWorker(bench, store, `http://127.0.0.1:${port}/handler`, SETTINGS);
   const count = Math.ceil(seconds * NEIGHBOURS_PER_SECOND);
   const sent: Promise<unknown>[] = [];
-  for (let n = 0; n < count; n++) {
+  for (let n = 0; n < count + NEIGHBOURS_BEFORE; n++) {
     sent.push(requestJson(serving.url, 'POST', '/messages', neighbour, { message: TEXT }));
     await sleep(1_000 / NEIGHBOURS_PER_SECOND);
   }
@@ -155,12 +157,12 @@ async function measureBeside(bench: BenchEnvironment, { seconds }: Options, due:
   const percentile = (share: number) =>
     store.number(`
       SELECT percentile_disc(${share}) WITHIN GROUP (ORDER BY extract(epoch FROM updated_at - created_at) * 1000)::float8
-      FROM sluice.messages WHERE ${account}`);
+      FROM (SELECT * FROM sluice.messages WHERE ${account} ORDER BY id DESC LIMIT ${count}) measured`);
   const sample = { p50: await percentile(0.5), p99: await percentile(0.99) };
   const delivered = await store.number(
     `SELECT count(*) FROM sluice.messages WHERE ${account} AND status = 'delivered'`,
   );
-  checks.push(agree('beside a dead endpoint', { sent: count, delivered }));
+  checks.push(agree('beside a dead endpoint', { sent: sent.length, delivered }));
   await Promise.all([serving.stop(), worker.stop(), receiver.stop()]);
   await store.drop();
   return sample;
