@@ -28,6 +28,8 @@ const MIGRATIONS = [
   'webhooks/0002-rates',
   'messages/0008-lease-tokens',
   'messages/0009-events',
+  'webhooks/0003-ended-endpoints',
+  'messages/0010-ready-deliveries',
 ] as const;
 
 /** The key of the advisory lock: "sluice" in ASCII. */

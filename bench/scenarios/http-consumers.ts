@@ -8,7 +8,7 @@ import { agree, formatFigure, formatSpread, type Check, type Findings, type Tabl
 import { percentile, spread } from '../report/stats.js';
 import { fillQueue, sendAll, signUp, sluiceAlone, startEmptyWorker, TEXT, waitUntilFinal } from '../targets/sluice.js';
 import { rotate } from './rotate.js';
-import { measureWebhooks } from './webhooks.js';
+import { measureNeighbour, measureWebhooks } from './webhooks.js';
 
 /** Messages of a lease, and of an acknowledgement. */
 const AT_ONCE = 100;
@@ -47,7 +47,13 @@ export async function httpConsumers(bench: BenchEnvironment, options: Options): 
   const waiting = await measureWaiting(bench, options.longPolls, checks);
   const leases = await measureLeases(bench, options.backlog, options.smoke ? 20 : 500);
   return {
-    tables: [rates(samples, messages), leases, waiting, await measureWebhooks(bench, options, checks)],
+    tables: [
+      rates(samples, messages),
+      leases,
+      waiting,
+      await measureWebhooks(bench, options, checks),
+      await measureNeighbour(bench, options, checks),
+    ],
     checks,
     figures: samples,
   };

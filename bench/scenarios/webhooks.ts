@@ -1,10 +1,20 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { usablePort } from '../../apps/dev/port.js';
 import type { Options } from '../options.js';
 import type { BenchDatabase, BenchEnvironment } from '../parts/environment.js';
 import { Program } from '../parts/program.js';
 import { agree, formatFigure, formatSpread, type Check, type Table } from '../report/report.js';
 import { spread } from '../report/stats.js';
-import { idsAt, requestJson, sendAll, startHttpWorker, startSluice, waitUntilFinal } from '../targets/sluice.js';
+import {
+  idsAt,
+  requestJson,
+  sendAll,
+  signUp,
+  startHttpWorker,
+  startSluice,
+  TEXT,
+  waitUntilFinal,
+} from '../targets/sluice.js';
 import { rotate } from './rotate.js';
 
 const SETTINGS = { SECRETS_KEY: '42'.repeat(32), WEBHOOK_ALLOW_PRIVATE: 'true' };
@@ -83,4 +93,77 @@ function secondsOf(store: BenchDatabase): Promise<number> {
   return store.number(`
     SELECT extract(epoch FROM (SELECT max(updated_at) FROM sluice.messages) - min(started_at))::float8
     FROM sluice.attempts`);
+}
+
+/** Messages that are due for an endpoint that never answers, and those of another account beside it. */
+const DUE = 100_000;
+const NEIGHBOURS_PER_SECOND = 50;
+/** Before: processes that have just started are slower. */
+const NEIGHBOURS_BEFORE = 150;
+
+/** How long the messages of an account take while another account has an endpoint that is dead, and while none has. */
+export async function measureNeighbour(bench: BenchEnvironment, options: Options, checks: Check[]): Promise<Table> {
+  const due = Math.min(options.backlog, DUE);
+  const samples: { readonly due: number; readonly round: number; readonly p50: number; readonly p99: number }[] = [];
+  for (let round = 1; round <= options.rounds; round++) {
+    for (const count of rotate([0, due], round)) {
+      const sample = { due: count, round, ...(await measureBeside(bench, options, count, checks)) };
+      process.stdout.write(`round ${round}, ${count} due for a dead endpoint: p99 ${formatFigure(sample.p99)} ms\n`);
+      samples.push(sample);
+    }
+  }
+  const of = (count: number) => samples.filter((sample) => sample.due === count);
+  const ratios = of(due).map(({ round, p99 }) => p99 / (of(0).find((sample) => sample.round === round)?.p99 ?? NaN));
+  return {
+    title: `${NEIGHBOURS_PER_SECOND} messages a second of an account with one endpoint, from their acceptance until they are delivered`,
+    columns: ['messages due for a dead endpoint of another account', 'p50, ms', 'p99, ms'],
+    rows: [0, due].map((count) => [
+      count.toLocaleString('en'),
+      formatSpread(spread(of(count).map(({ p50 }) => p50))),
+      formatSpread(spread(of(count).map(({ p99 }) => p99))),
+    ]),
+    notes: [`Beside the dead endpoint, the p99 is ${formatSpread(spread(ratios))} times as high, round by round.`],
+  };
+}
+
+async function measureBeside(bench: BenchEnvironment, { seconds }: Options, due: number, checks: Check[]) {
+  const store = await bench.database();
+  const port = String((await usablePort(0, '127.0.0.1')) ?? 0);
+  const receiver = await Program.start('bench/targets/receiver.js', { PORT: port }, bench.log('receiver'));
+  const serving = await startSluice(bench, store, SETTINGS);
+  const [dead = ''] = serving.keys;
+  const neighbour = await signUp(serving.url);
+  for (const [key, path] of [
+    [dead, '/silent'],
+    [neighbour, '/neighbour'],
+  ] as const) {
+    await requestJson(serving.url, 'PATCH', '/account', key, { delivery: 'webhooks' });
+    await requestJson(serving.url, 'POST', '/endpoints', key, { url: `http://127.0.0.1:${port}${path}` });
+  }
+  await sendAll(serving, due);
+  const worker = await startHttpWorker(bench, store, `http://127.0.0.1:${port}/handler`, SETTINGS);
+  const count = Math.ceil(seconds * NEIGHBOURS_PER_SECOND);
+  const sent: Promise<unknown>[] = [];
+  for (let n = 0; n < count + NEIGHBOURS_BEFORE; n++) {
+    sent.push(requestJson(serving.url, 'POST', '/messages', neighbour, { message: TEXT }));
+    await sleep(1_000 / NEIGHBOURS_PER_SECOND);
+  }
+  await Promise.all(sent);
+  const account = `account_id = (SELECT account_id FROM sluice.endpoints WHERE url LIKE '%/neighbour')`;
+  while (
+    (await store.rows(`SELECT FROM sluice.messages WHERE ${account} AND status <> 'delivered' LIMIT 1`)).length > 0
+  )
+    await sleep(50);
+  const percentile = (share: number) =>
+    store.number(`
+      SELECT percentile_disc(${share}) WITHIN GROUP (ORDER BY extract(epoch FROM updated_at - created_at) * 1000)::float8
+      FROM (SELECT * FROM sluice.messages WHERE ${account} ORDER BY id DESC LIMIT ${count}) measured`);
+  const sample = { p50: await percentile(0.5), p99: await percentile(0.99) };
+  const delivered = await store.number(
+    `SELECT count(*) FROM sluice.messages WHERE ${account} AND status = 'delivered'`,
+  );
+  checks.push(agree('beside a dead endpoint', { sent: sent.length, delivered }));
+  await Promise.all([serving.stop(), worker.stop(), receiver.stop()]);
+  await store.drop();
+  return sample;
 }

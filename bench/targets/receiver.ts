@@ -1,5 +1,5 @@
 /**
- * The receiver of the HTTP handler and of webhooks: accepts every message. Responds to its parent with the number of
+ * The receiver of the HTTP handler and of webhooks: accepts every message, and answers nothing at /silent. Responds to its parent with the number of
  * distinct ids at each URL.
  */
 import { createServer } from 'node:http';
@@ -9,6 +9,7 @@ const ids = new Set<string>();
 const server = createServer((request, response) => {
   const id = request.headers['idempotency-key'] ?? request.headers['webhook-id'];
   ids.add(`${String(request.url)} ${String(id)}`);
+  if (request.url === '/silent') return;
   request.resume().once('end', () => response.writeHead(204).end());
 });
 process.on('message', () => process.send?.({ ids: ids.size }));

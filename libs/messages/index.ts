@@ -4,6 +4,7 @@ export type { Backlog } from './application/backlogs.js';
 export { DeliveryTargets, type Sender } from './application/delivery-targets.js';
 export {
   EndpointDeliveries,
+  type AbandonReason,
   type DeliveryResult,
   type DueEndpoint,
   type LeasedDelivery,

@@ -196,7 +196,7 @@ const core: Provider[] = [
   provide(PostgresMessages, [Database, Reads, OutboxRelay, BatchMetrics, Backpressure, Availability]),
   { provide: Messages, useExisting: PostgresMessages },
   provideAs(Deliveries, PostgresDeliveries, [Database, BatchMetrics]),
-  provideAs(EndpointDeliveries, PostgresEndpointDeliveries, [Database, Reads, BatchMetrics]),
+  provideAs(EndpointDeliveries, PostgresEndpointDeliveries, [Database, Reads, Availability, BatchMetrics]),
   provideAs(Outbox, PostgresOutbox, [Database]),
   provideAs(Backlogs, PostgresBacklogs, [Reads]),
   provideAs(StorageLedger, PostgresStorageLedger, [Database]),

@@ -24,6 +24,7 @@ import { UndiciWebhookClient } from './adapters/undici/undici-webhook-client.js'
 import { ChangeEndpoint } from './application/change-endpoint.js';
 import { CreateEndpoint } from './application/create-endpoint.js';
 import { DeleteEndpoint } from './application/delete-endpoint.js';
+import { EndDeliveries } from './application/end-deliveries.js';
 import { EndpointTargets } from './application/endpoint-targets.js';
 import { Endpoints } from './application/endpoints.js';
 import { GetEndpoint } from './application/get-endpoint.js';
@@ -83,15 +84,19 @@ const useCases: FactoryProvider[] = [
   },
 ];
 
-/** Runs the sender of a worker. */
+const END_DELIVERIES_EVERY_MS = 1_000;
+
+/** Runs what a worker does. */
 class SenderLifecycle implements OnApplicationBootstrap, OnModuleDestroy, BeforeApplicationShutdown {
   constructor(
     private readonly settings: Settings,
     private readonly sender: WebhookSender,
+    private readonly endDeliveries: EndDeliveries,
   ) {}
 
   onApplicationBootstrap(): void {
     this.sender.start();
+    this.endDeliveries.start(END_DELIVERIES_EVERY_MS);
   }
 
   // While the other contexts still close, so that the grace is the same for all.
@@ -103,8 +108,8 @@ class SenderLifecycle implements OnApplicationBootstrap, OnModuleDestroy, Before
     return this.close();
   }
 
-  private close(): Promise<void> {
-    return this.sender.close(this.settings.shutdownGraceMs);
+  private async close(): Promise<void> {
+    await Promise.all([this.sender.close(this.settings.shutdownGraceMs), this.endDeliveries.close()]);
   }
 }
 
@@ -123,7 +128,8 @@ const sending: FactoryProvider[] = [
     SendingMetrics,
     ClockWatch,
   ]),
-  provide(SenderLifecycle, [SETTINGS, WebhookSender]),
+  provide(EndDeliveries, [Endpoints, EndpointDeliveries, SendingMetrics]),
+  provide(SenderLifecycle, [SETTINGS, WebhookSender, EndDeliveries]),
 ];
 
 @Module({})

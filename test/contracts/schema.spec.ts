@@ -1,6 +1,13 @@
 import { readFile } from 'node:fs/promises';
 import pg from 'pg';
 import { lowestId } from '#kernel/ids.js';
+import {
+  DUE_ENDPOINTS,
+  END_MESSAGES,
+  MAKE_READY,
+  NEXT_IN,
+} from '#messages/adapters/postgres/endpoint-deliveries.sql.js';
+import { BY_INDEX } from '#platform/database/connection.js';
 import { migrateSchema } from '../../apps/schema.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 
@@ -33,6 +40,50 @@ describe('migrateSchema', () => {
     expect(rows[0]?.['QUERY PLAN'][0].Plan['Shared Hit Blocks']).toBeLessThan(20);
     await other.end();
     await client.query('COMMIT');
+  });
+
+  it('lets workers find due deliveries without reading those of endpoints that wait for a later time', async () => {
+    await client.query(`
+      INSERT INTO sluice.endpoint_deliveries (message_id, endpoint_id, account_id, due_at)
+      SELECT 'msg_' || n, 'ep_' || n, 'acct', now() + CASE WHEN n > 20 THEN 1 ELSE -1 END * interval '1 hour'
+      FROM generate_series(1, 20000) n`);
+    await client.query('ANALYZE sluice.endpoint_deliveries');
+    const steps: readonly (readonly [string, unknown[]])[] = [
+      [MAKE_READY, [1_000]],
+      [DUE_ENDPOINTS, [10]],
+      [NEXT_IN, []],
+    ];
+    for (const [text, values] of steps) {
+      const { rows } = await client.query<{ 'QUERY PLAN': [{ Plan: Record<string, number> }] }>(
+        `EXPLAIN (ANALYZE, BUFFERS, FORMAT json) ${text}`,
+        values,
+      );
+      expect(rows[0]?.['QUERY PLAN'][0].Plan['Shared Hit Blocks']).toBeLessThan(1_000);
+    }
+    expect((await client.query(DUE_ENDPOINTS, [10])).rows).toHaveLength(20);
+    await client.query('DELETE FROM sluice.endpoint_deliveries');
+  });
+
+  it('lets workers end messages for endpoints without reading the others that are open', async () => {
+    const worker = new pg.Client({ connectionString: database.url, options: BY_INDEX });
+    await worker.connect();
+    try {
+      await worker.query(`
+        INSERT INTO sluice.messages (id, account_id, text, status, created_at, updated_at, delivery)
+        SELECT 'msg_01m7' || lpad(n::text, 22, '0'), 'acct', 'x', 'queued', now(), now(), 'webhooks'
+        FROM generate_series(1, 5000) n`);
+      await worker.query(`
+        INSERT INTO sluice.endpoint_deliveries (message_id, endpoint_id, account_id, due_at, ready)
+        SELECT id, 'ep_1', 'acct', now(), true FROM sluice.messages`);
+      const { rows } = await worker.query<{ 'QUERY PLAN': [{ Plan: Record<string, number> }] }>(
+        `EXPLAIN (ANALYZE, BUFFERS, FORMAT json) ${END_MESSAGES}`,
+        [['msg_01m70000000000000000000042']],
+      );
+      expect(rows[0]?.['QUERY PLAN'][0].Plan['Shared Hit Blocks']).toBeLessThan(100);
+      await worker.query('DELETE FROM sluice.endpoint_deliveries; DELETE FROM sluice.messages');
+    } finally {
+      await worker.end();
+    }
   });
 
   it('ends the first partition a week after today, at the lowest id of that day', async () => {

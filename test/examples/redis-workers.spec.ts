@@ -1,6 +1,9 @@
 import { execFileSync } from 'node:child_process';
+import { Consumer } from '../support/consumer.js';
+import { EventClient } from '../support/event-client.js';
 import { Fleet } from '../support/fleet.js';
 import { until } from '../support/processes.js';
+import { Receiver } from '../support/receiver.js';
 import { NO_REDIS, TestRedis, TestRedisCluster } from '../support/redis.js';
 import { describeUnless } from '../support/skipping.js';
 
@@ -42,7 +45,11 @@ for (const [where, serve] of [
     beforeAll(async () => {
       server = await serve();
       // Statuses must be updated by events, not by the reconciler.
-      fleet = await Fleet.start({ ...server.settings, RECONCILE_INTERVAL_MS: '3600000' });
+      fleet = await Fleet.start({
+        ...server.settings,
+        RECONCILE_INTERVAL_MS: '3600000',
+        WEBHOOK_ALLOW_PRIVATE: 'true',
+      });
     });
     afterAll(async () => {
       await fleet.stop();
@@ -54,6 +61,8 @@ for (const [where, serve] of [
         it('delivers, and the status is updated immediately', async () => {
           const settings = { ...server.settings, QUEUE_NAME: server.names };
           const worker = fleet.start(`examples/redis-worker/${script}`, settings, interpreter);
+          const stream = await EventClient.open(fleet.client, fleet.account);
+          await until(() => stream.blocks.length > 0, 10_000);
           const texts = Array.from({ length: 9 }, (_, index) => `Grüße ${index}`);
           const ids = await Promise.all(texts.map((message) => fleet.send(message)));
           for (const [index, id] of ids.entries()) {
@@ -61,9 +70,38 @@ for (const [where, serve] of [
             await until(fleet.has(id, 'delivered'), 10_000);
             expect(await fleet.message(id)).toMatchObject({ attempts: 1, failureReason: null });
           }
+          await stream.received(2 * ids.length);
+          for (const id of ids) expect(stream.statusesOf(id)).toEqual(['queued', 'delivered']);
+          stream.close();
           expect(await worker.end()).toBe(0);
         });
       });
     }
+
+    it('leaves what is pulled or posted to endpoints alone: events tell of it as well', async () => {
+      const { client, account } = fleet;
+      const receiver = await Receiver.start();
+      const stream = await EventClient.open(client, account);
+      try {
+        await until(() => stream.blocks.length > 0, 10_000);
+        await fleet.worker();
+        await client.ask(account, 'PATCH /account', { delivery: 'pull' });
+        const pulled = await fleet.send('pulled');
+        const consumer = new Consumer(client, account);
+        await consumer.ack(await consumer.leaseOne());
+        await client.ask(account, 'PATCH /account', { delivery: 'webhooks' });
+        await client.ask(account, 'POST /endpoints', { url: receiver.url('/') });
+        const posted = await fleet.send('posted');
+        await client.ask(account, 'PATCH /account', { delivery: 'handler' });
+        const handled = await fleet.send('handled');
+        await stream.received(9);
+        for (const id of [pulled, posted, handled]) {
+          expect(stream.statusesOf(id)).toEqual(['queued', 'processing', 'delivered']);
+        }
+      } finally {
+        stream.close();
+        receiver.stop();
+      }
+    });
   });
 }

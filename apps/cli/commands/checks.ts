@@ -1,4 +1,4 @@
-import type { Command } from 'commander';
+import { Option, type Command } from 'commander';
 import { integer, withExamples } from '../support/arguments.js';
 import type { Context } from '../support/context.js';
 import { CliError, EXIT } from '../support/exit-codes.js';
@@ -29,16 +29,21 @@ export function addChecks(program: Command, context: Context): void {
     .option('--rate <n>', 'requests a second, of all callers together', integer(1, 100_000), 500)
     .option('--messages <n>', 'maximum number of messages', integer(1, 1_000_000), 50_000)
     .option('--settle <seconds>', 'how long to wait for outstanding responses and deliveries', integer(0, 86_400), 120)
-    .option('--consume', 'pull the messages, instead of leaving them to workers; not with --resume')
+    .addOption(
+      new Option('--consume <how>', 'get the messages itself, instead of leaving them to workers')
+        .choices(['pull', 'webhooks'])
+        .conflicts('resume'),
+    )
+    .option(
+      '--receive <url>',
+      'how the service reaches this machine, with --consume webhooks (a free port of 127.0.0.1)',
+    )
     .option('--ledger <file>', 'the file to record responses in (a new temporary file)')
     .option('--resume', 'continue with the ledger of a killed run: repeat unknown outcomes, then compare')
     .addHelpText('after', '\nExit codes: 0 every guarantee was kept, 1 one was broken, 2 the result is inconclusive.')
     .action(async (options: Omit<VerifyOptions, 'urls' | 'apiKey'> & { url?: string[] }) => {
       if (options.resume === true && options.ledger === undefined) {
         verify.error('error: --resume requires --ledger, the file to continue with');
-      }
-      if (options.resume === true && options.consume === true) {
-        verify.error('error: --consume and --resume exclude each other: what was consumed before is not known');
       }
       const { output } = context;
       const urls = options.url ?? [context.baseUrl];

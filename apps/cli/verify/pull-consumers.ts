@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { UsageError } from '#platform/usage-error.js';
+import { switchDelivery, type Consumers } from './consumers.js';
 import type { Service, ServiceResponse } from './service.js';
 import type { Throttle } from './throttle.js';
 
@@ -9,7 +9,6 @@ const LEASE = { max: 100, seconds: 5, wait: 5 };
 const FORGOTTEN_EVERY = 20;
 const REJECTED_EVERY = 10;
 const PAUSE_MS = 200;
-const PATIENCE_MS = 60_000;
 
 interface Leased {
   readonly id: string;
@@ -18,7 +17,8 @@ interface Leased {
 }
 
 /** Consumers that pull the messages of the account, and note each message that they have had. */
-export class PullConsumers {
+export class PullConsumers implements Consumers {
+  readonly guarantees = [];
   private readonly processed = new Set<string>();
   private readonly stopping = new AbortController();
   private consumers: Promise<void>[] = [];
@@ -27,7 +27,7 @@ export class PullConsumers {
   private constructor(
     private readonly service: Service,
     private readonly throttle: Throttle,
-    private readonly before: string,
+    private readonly restore: () => Promise<void>,
   ) {}
 
   /**
@@ -35,13 +35,8 @@ export class PullConsumers {
    * @throws UsageError when the key may not do that
    */
   static async start(service: Service, throttle: Throttle): Promise<PullConsumers> {
-    const account = await service.get('/account', 0);
-    const before = String(account.body?.delivery);
-    const changed = await service.send('PATCH', '/account', { delivery: 'pull' }, 0);
-    if (changed.status !== 200) {
-      throw new UsageError('With --consume pull, the key needs the scopes account:manage and messages:consume.');
-    }
-    const started = new PullConsumers(service, throttle, before);
+    const restore = await switchDelivery(service, 'pull', 'the scopes account:manage and messages:consume');
+    const started = new PullConsumers(service, throttle, restore);
     started.consumers = Array.from({ length: CONSUMERS }, (_, index) => started.consume(index));
     return started;
   }
@@ -50,18 +45,10 @@ export class PullConsumers {
     return this.processed.has(id);
   }
 
-  /** Ends them, and gives the account back its mode of delivery. */
   async stop(): Promise<void> {
     this.stopping.abort();
     await Promise.all(this.consumers);
-    const deadline = performance.now() + PATIENCE_MS;
-    for (let attempt = 0; performance.now() < deadline; attempt++) {
-      const restored = await this.service
-        .send('PATCH', '/account', { delivery: this.before }, attempt)
-        .catch(() => null);
-      if (restored?.status === 200) return;
-      await sleep(PAUSE_MS);
-    }
+    await this.restore();
   }
 
   private async consume(index: number): Promise<void> {

@@ -3,11 +3,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { UsageError } from '#platform/usage-error.js';
 import { checkGuarantees, type Guarantee } from './check-guarantees.js';
 import { checkResponse } from './check-response.js';
+import type { Consumers } from './consumers.js';
 import type { Ledger } from './ledger.js';
 import { PullConsumers } from './pull-consumers.js';
 import { reasonOf, Service, type ServiceResponse } from './service.js';
 import { isOpen, StoredMessages } from './stored-messages.js';
 import { Throttle } from './throttle.js';
+import { WebhookReceiver } from './webhook-receiver.js';
 
 export interface VerificationOptions {
   /** Addresses of one service. */
@@ -19,8 +21,10 @@ export interface VerificationOptions {
   readonly maxMessages: number;
   /** The maximum number of requests a second, of all callers together. */
   readonly perSecond: number;
-  /** Whether the messages are pulled, and not left to workers. */
-  readonly pull?: boolean;
+  /** How verify gets the messages itself; null when workers get them. */
+  readonly consume?: 'pull' | 'webhooks' | null;
+  /** The URL of its receiver of webhooks; null for a free port of this machine. */
+  readonly receive?: string | null;
 }
 
 export interface Report {
@@ -59,7 +63,7 @@ export class Verification {
   private lastAcknowledgedAt: number | null = null;
   private longestPauseMs = 0;
   private limited = 0;
-  private consumers: PullConsumers | null = null;
+  private consumers: Consumers | null = null;
   private sending = abortable();
   private callers: Promise<void>[] = [];
   private endsAt = Infinity;
@@ -80,11 +84,13 @@ export class Verification {
   }
 
   /**
-   * Starts to pull what is sent, if that was chosen; `compare` ends it.
-   * @throws UsageError when the key may not
+   * Starts to consume what is sent, if that was chosen; `compare` ends it.
+   * @throws UsageError when that is not possible
    */
   async startConsumers(): Promise<void> {
-    if (this.options.pull === true) this.consumers = await PullConsumers.start(this.service, this.throttle);
+    const { consume, receive = null } = this.options;
+    if (consume === 'pull') this.consumers = await PullConsumers.start(this.service, this.throttle);
+    if (consume === 'webhooks') this.consumers = await WebhookReceiver.start(this.service, receive);
   }
 
   /** @param durationMs after which callers send no new messages */
@@ -158,7 +164,10 @@ export class Verification {
       longestPauseMs: Math.round(this.longestPauseMs),
       medianMs: Math.round(this.latencies[this.latencies.length >> 1] ?? 0),
       p99Ms: Math.round(this.latencies[Math.floor(this.latencies.length * 0.99)] ?? 0),
-      guarantees: checkGuarantees(this.ledger, stored, this.unexpected, this.consumers),
+      guarantees: [
+        ...checkGuarantees(this.ledger, stored, this.unexpected, this.consumers),
+        ...(this.consumers?.guarantees ?? []),
+      ],
     };
   }
 

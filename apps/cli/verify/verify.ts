@@ -15,7 +15,9 @@ export interface VerifyOptions {
   readonly messages: number;
   readonly settle: number;
   readonly duration?: number;
-  readonly consume?: true;
+  readonly consume?: 'pull' | 'webhooks';
+  /** The URL of the receiver of webhooks. */
+  readonly receive?: string;
   readonly ledger?: string;
   readonly resume?: true;
 }
@@ -37,8 +39,8 @@ export async function verify(options: VerifyOptions, note: (line: string) => voi
   const ledger = openLedger(path, resume, now);
   note(`Verifying ${urls.join(', ')} with ${callers} callers. Ledger: ${path}`);
   const verification = new Verification({
-    ...{ urls, apiKey, callers, ledger, pull: options.consume === true },
-    ...{ maxMessages: options.messages, perSecond: options.rate },
+    ...{ urls, apiKey, callers, ledger, consume: options.consume ?? null },
+    ...{ maxMessages: options.messages, perSecond: options.rate, receive: receiverOf(options) },
   });
   const interrupted = new Promise<void>((resolve) => process.once('SIGINT', resolve));
   if (resume) await verification.resume(settleMs, now);
@@ -50,6 +52,13 @@ export async function verify(options: VerifyOptions, note: (line: string) => voi
   const report = await verification.compare(settleMs);
   const json = { ...report, responses: Object.fromEntries(report.responses) };
   return { isKept: allKept(report), text: formatReport(report), json };
+}
+
+function receiverOf({ receive }: VerifyOptions): string | null {
+  if (receive !== undefined && !/^http:\/\/[^/]+:\d+(\/|$)/.test(receive)) {
+    throw new UsageError(`--receive must be a URL with a port, like http://10.0.0.1:4000; it is "${receive}".`);
+  }
+  return receive ?? null;
 }
 
 function urlOf(text: string): string {

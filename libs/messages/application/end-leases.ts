@@ -64,9 +64,11 @@ export class EndLeases {
   }
 
   async extend(accountId: string, lease: Lease, leaseMs: number): Promise<Date> {
-    const expiresAt = await this.leases.extend(accountId, lease, leaseMs);
-    if (expiresAt === null) throw await this.lost(accountId, lease);
-    return expiresAt;
+    const extended = await this.leases.extend(accountId, lease, leaseMs);
+    if (extended === null) throw await this.lost(accountId, lease);
+    // Those who wait expect it later.
+    if (extended.isSooner) this.availability.announce([accountId]);
+    return extended.expiresAt;
   }
 
   private async lost(accountId: string, { id }: Lease): Promise<DomainError> {

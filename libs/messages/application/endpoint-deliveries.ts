@@ -1,3 +1,6 @@
+/** Why deliveries to an endpoint are abandoned. */
+export type AbandonReason = 'endpoint_disabled' | 'endpoint_deleted';
+
 /** An endpoint with deliveries that are due. */
 export interface DueEndpoint {
   readonly endpointId: string;
@@ -39,12 +42,18 @@ export interface ReplayTerms {
 
 /**
  * The deliveries of messages to endpoints. A message is `queued` until the first attempt starts, `processing` until none
- * of its deliveries is left to make, and then `delivered`, or `failed` when one of them has failed. Each method is atomic
- * and durable when it resolves, and throws DomainError `unavailable` when the store can't be reached.
+ * of its deliveries is left to make, and then `delivered`, or `failed` when one of them has failed or all were abandoned. Each
+ * method is atomic and durable when it resolves, and throws DomainError `unavailable` when the store can't be reached.
  */
 export abstract class EndpointDeliveries {
   /** Endpoints with due deliveries, but none of suspended accounts. @param limit counts no more of each */
   abstract due(limit: number): Promise<DueEndpoint[]>;
+
+  /** Milliseconds until another delivery is due; null when nothing is to come by itself. */
+  abstract nextIn(): Promise<number | null>;
+
+  /** Calls the listener, from now on, when deliveries may be due sooner than `nextIn` said. Some calls may be missed. */
+  abstract listen(listener: () => void): void;
 
   /**
    * Starts attempts. Those that other workers have not ended within their lease are `lost`, and start again. Deliveries of
@@ -54,13 +63,20 @@ export abstract class EndpointDeliveries {
   abstract lease(places: ReadonlyMap<string, number>, leaseMs: number): Promise<LeasedDelivery[]>;
 
   /**
-   * Sends messages again, of those that were delivered or failed, to an endpoint that has not got them: a failed message
-   * is retried for it alone, a delivered one stays delivered whatever becomes of it.
+   * Sends messages to an endpoint that has not got them, except cancelled ones: a failed message is retried for it alone, a
+   * delivered one stays delivered whatever becomes of it, and an open one is not delivered before this endpoint has it.
    * @param gone aborts when the client no longer waits: what was replayed until then remains
    * @returns how many
    */
   abstract replay(accountId: string, endpointId: string, terms: ReplayTerms, gone: AbortSignal): Promise<number>;
 
-  /** Stores how attempts ended. What another worker has leased since is not changed. */
+  /**
+   * Ends some of the deliveries that wait for an endpoint which is not enabled any more. It has missed them, but they do not
+   * count against their messages. Those that run are left to who makes them.
+   * @returns how many it has ended, and whether others are left
+   */
+  abstract abandon(endpointId: string, reason: AbandonReason): Promise<{ abandoned: number; pending: boolean }>;
+
+  /** Stores how attempts ended. One that failed for an endpoint which is not enabled any more is abandoned. What another worker has leased since is not changed. */
   abstract settle(results: readonly DeliveryResult[]): Promise<void>;
 }

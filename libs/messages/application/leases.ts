@@ -25,6 +25,12 @@ export interface Lease {
   readonly attempt: number;
 }
 
+export interface Extended {
+  readonly expiresAt: Date;
+  /** It would have expired later. */
+  readonly isSooner: boolean;
+}
+
 /**
  * The consumers' side of the store: messages of accounts that pull them. Each method is one compare-and-set and throws
  * DomainError `unavailable` when the store can't be reached; whether it took effect is then unknown. What ends an attempt
@@ -62,6 +68,6 @@ export abstract class Leases {
   /** Whether the attempt of a lease was ended by `reject`. */
   abstract wasRejected(accountId: string, lease: Lease): Promise<boolean>;
 
-  /** @returns when the lease now expires; null when it has expired before */
-  abstract extend(accountId: string, lease: Lease, leaseMs: number): Promise<Date | null>;
+  /** @returns null when the lease has expired before */
+  abstract extend(accountId: string, lease: Lease, leaseMs: number): Promise<Extended | null>;
 }

@@ -1,3 +1,4 @@
+import type { AbandonReason } from '#messages/index.js';
 import type { Endpoint } from '../domain/endpoint.js';
 import type { SealedSecret } from './secret-box.js';
 
@@ -19,6 +20,11 @@ export interface Target {
   readonly endpoint: Endpoint;
   /** The current one first. Expired ones may be among them. */
   readonly secrets: readonly StoredSecret[];
+}
+
+export interface EndedEndpoint {
+  readonly id: string;
+  readonly reason: AbandonReason;
 }
 
 /**
@@ -68,6 +74,12 @@ export abstract class Endpoints {
 
   /** By id; those that do not exist are missing. */
   abstract targets(ids: readonly string[]): Promise<Target[]>;
+
+  /** Those that were disabled or deleted, and for which deliveries may wait. */
+  abstract ended(): Promise<EndedEndpoint[]>;
+
+  /** No delivery waits for it any more. */
+  abstract forgetEnded(id: string): Promise<void>;
 
   /** Notes the first failure after a success; a later one changes nothing. */
   abstract failed(id: string, at: Date): Promise<void>;

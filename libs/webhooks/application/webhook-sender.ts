@@ -36,9 +36,11 @@ export interface SendingObserver {
 
 /** How long a lease outlives the timeout of its request, to store how it ended. */
 const SETTLING_MS = 15_000;
-/** How often due deliveries are looked for while there are none, and while there are some. */
-const IDLE_MS = 50;
+/** How soon due deliveries are looked for again while some are started, and while those that are due must wait. */
 const BUSY_MS = 5;
+const BLOCKED_MS = 50;
+/** The same while nothing is due, in case nothing announces it. */
+const IDLE_MS = 1_000;
 /** How long a change of an endpoint may go unnoticed. */
 const TARGET_TTL_MS = 1_000;
 const MAX_TARGETS = 10_000;
@@ -61,8 +63,11 @@ export class WebhookSender {
   private readonly targets = new LRUCache<string, Target>({ max: MAX_TARGETS, ttl: TARGET_TTL_MS });
   private readonly sending = new Set<Promise<void>>();
   private readonly stopping = new AbortController();
-  /** How long the last search for due deliveries took. */
-  private searchMs = 0;
+  /** When due deliveries are looked for next, in milliseconds of `performance.now()`. */
+  private nextTurn = 0;
+  private endPause = (): void => undefined;
+  /** Set when those who stop the worker wait no longer for requests that run. */
+  private graceIsOver = false;
   private closed: Promise<void> | null = null;
   private loop: Promise<void> = Promise.resolve();
 
@@ -81,6 +86,9 @@ export class WebhookSender {
   }
 
   start(): void {
+    this.deliveries.listen(() => {
+      this.lookIn(0);
+    });
     this.loop = this.run();
   }
 
@@ -91,41 +99,66 @@ export class WebhookSender {
 
   private async end(graceMs: number): Promise<void> {
     this.stopping.abort();
+    this.endPause();
     await this.loop;
-    await withTimeout(Promise.all(this.sending), graceMs, () => undefined);
+    await withTimeout(Promise.all(this.sending), graceMs, () => {
+      this.graceIsOver = true;
+    });
   }
 
   private async run(): Promise<void> {
-    const { signal } = this.stopping;
-    while (!signal.aborted) {
-      const leased = await this.turn().catch((error: unknown) => {
+    while (!this.stopping.signal.aborted) {
+      const startedAt = performance.now();
+      this.nextTurn = Infinity;
+      const pauseMs = await this.turn().catch((error: unknown) => {
         this.observer.failed(error);
-        return 0;
+        return BLOCKED_MS;
       });
-      // The search never takes more than half of the time.
-      const pauseMs = Math.max(leased > 0 ? BUSY_MS : IDLE_MS, this.searchMs);
-      await sleep(pauseMs, undefined, { signal }).catch(() => undefined);
+      this.lookIn(pauseMs);
+      // Searches never take more than half of the time.
+      await this.pause(performance.now() + Math.max(BUSY_MS, performance.now() - startedAt));
     }
   }
 
-  /** @returns how many deliveries it has started */
+  private lookIn(ms: number): void {
+    const at = performance.now() + ms;
+    if (at >= this.nextTurn) return;
+    this.nextTurn = at;
+    this.endPause();
+  }
+
+  /** Ends at the time of the next turn, which may change meanwhile, but not before the earliest. */
+  private async pause(earliest: number): Promise<void> {
+    for (;;) {
+      const ms = Math.max(this.nextTurn, earliest) - performance.now();
+      if (ms <= 0 || this.stopping.signal.aborted) return;
+      await new Promise<void>((resolve) => {
+        const timer = setTimeout(resolve, ms);
+        this.endPause = () => {
+          clearTimeout(timer);
+          resolve();
+        };
+      });
+    }
+  }
+
+  /** @returns milliseconds until the next one */
   private async turn(): Promise<number> {
     const isBehind = this.sending.size >= MAX_UNSETTLED * this.terms.concurrency;
     // Receivers refuse signatures of another time, and their refusals would count as failures.
-    if (this.places.free === 0 || isBehind || !this.clockWatch.isRight) return 0;
-    const startedAt = performance.now();
+    if (this.places.free === 0 || isBehind || !this.clockWatch.isRight) return BLOCKED_MS;
     const due = await this.deliveries.due(this.places.maxOfOne);
-    this.searchMs = performance.now() - startedAt;
+    if (due.length === 0) return Math.min((await this.deliveries.nextIn()) ?? IDLE_MS, IDLE_MS);
     const places = this.places.divide(due);
-    if (places.size === 0) return 0;
+    if (places.size === 0) return BLOCKED_MS;
     await this.applyRateLimits(places);
-    if (places.size === 0 || this.stopping.signal.aborted) return 0;
+    if (places.size === 0 || this.stopping.signal.aborted) return BLOCKED_MS;
     const leased = await this.deliveries.lease(places, this.terms.timeoutMs + SETTLING_MS);
     for (const delivery of leased) {
       const sending: Promise<void> = this.deliver(delivery).finally(() => this.sending.delete(sending));
       this.sending.add(sending);
     }
-    return leased.length;
+    return leased.length > 0 ? BUSY_MS : BLOCKED_MS;
   }
 
   /** Those that exist. What is remembered may expire while the others are loaded. */
@@ -164,6 +197,7 @@ export class WebhookSender {
       // One that fails without a request takes no time, and must not slow down the rest.
       release(result.outcome === 'delivered' || result.error === DELETED || result.error === DISABLED);
       await this.settle(result);
+      if (result.outcome === 'retried') this.lookIn(result.retryMs);
       this.observer.attempted(result.outcome);
     } catch (error) {
       // The lease ends, and the delivery starts again.
@@ -183,6 +217,8 @@ export class WebhookSender {
       await this.noteSuccess(target);
       return { ...answered, outcome: 'delivered', error };
     }
+    // It may be our shutdown that has ended the request: the lease ends, and the delivery starts again.
+    if (this.graceIsOver) throw new Error('The worker has stopped during the request.');
     await this.noteFailure(target, status);
     const isAsked = status === TOO_MANY_REQUESTS || status === UNAVAILABLE;
     const askedMs = isAsked ? retryAfterMs(retryAfter, this.clock.now()) : 0;

@@ -6,16 +6,22 @@ import { EventClient } from '../../support/event-client.js';
 import { Fleet } from '../../support/fleet.js';
 import { metricsOf } from '../../support/metrics.js';
 import { until } from '../../support/processes.js';
+import { Receiver } from '../../support/receiver.js';
 
 describe('GET /events', () => {
   let fleet: Fleet;
   let account: Account;
+  let receiver: Receiver;
   const clients: EventClient[] = [];
   beforeAll(async () => {
-    fleet = await Fleet.start();
+    fleet = await Fleet.start({ WEBHOOK_ALLOW_PRIVATE: 'true', WEBHOOK_RETRY_SECONDS: '0' });
     await fleet.worker();
+    receiver = await Receiver.start();
   });
-  afterAll(() => fleet.stop());
+  afterAll(async () => {
+    receiver.stop();
+    await fleet.stop();
+  });
   beforeEach(async () => {
     account = await fleet.client.signUp();
   });
@@ -69,6 +75,25 @@ describe('GET /events', () => {
     expect(stream.events.map(({ data }) => data.updatedAt)).toEqual(
       stream.events.map(({ data }) => data.updatedAt).sort(),
     );
+  });
+
+  it('sends each change of a message that is posted to endpoints', async () => {
+    await api().ask(account, 'PATCH /account', { delivery: 'webhooks' });
+    const url = receiver.url('/', (response, _received, n) => response.writeHead(n === 1 ? 500 : 204).end());
+    const { id: endpointId } = (await api().ask(account, 'POST /endpoints', { url })).body;
+    const stream = await open();
+    const delivered = await send();
+    await until(() => stream.statusesOf(delivered).at(-1) === 'delivered', 20_000);
+    const deliverAt = new Date(Date.now() + 3_600_000);
+    const { id: abandoned } = await api().sent(account, { body: { message: 'later', deliverAt } });
+    await api().ask(account, `DELETE /endpoints/${String(endpointId)}`);
+    const atOnce = await send();
+    await stream.received(6);
+    expect(stream.statusesOf(delivered)).toEqual(['queued', 'processing', 'delivered']);
+    expect(stream.statusesOf(abandoned)).toEqual(['queued', 'failed']);
+    expect(stream.events.find(({ data }) => data.id === atOnce)).toMatchObject({
+      ...{ event: 'message.failed', data: { failureReason: 'no_endpoint' } },
+    });
   });
 
   it('responds with the headers of every response, and those of a stream', async () => {

@@ -172,6 +172,16 @@ describe('POST /messages/lease', () => {
       expect(await retried).toMatchObject({ message: 'again' });
     });
 
+    it('until a lease expires, sooner than it would have, in another process', async () => {
+      await send('sooner');
+      const leased = await consumer.leaseOne({ seconds: 600 });
+      const waiting = consumer.leaseOne({ wait: 20 });
+      await sleep(150);
+      const { leaseExpiresAt } = (await new Consumer(other, account).extend(leased, 1)).body;
+      expect(await waiting).toMatchObject({ message: 'sooner', attempt: 2 });
+      expect(Date.now() - Date.parse(String(leaseExpiresAt))).toBeLessThan(5_000);
+    });
+
     it('each for messages of its own, as many as there are', async () => {
       const waiting = Array.from({ length: 12 }, (_, index) =>
         new Consumer(index % 2 === 0 ? api : other, account).lease({ wait: 20, max: 1 }),

@@ -234,7 +234,8 @@ describe('Webhooks', () => {
       response.writeHead(n === 1 ? 410 : 204).end(),
     );
     const id = await send();
-    expect(await becomes(id, 'failed')).toMatchObject({ attempts: 1 });
+    const failureReason = `${endpointId}: The receiver returned 410.`;
+    expect(await becomes(id, 'failed')).toMatchObject({ attempts: 1, failureReason });
     expect((await ask(`GET /endpoints/${endpointId}`)).body).toMatchObject({ enabled: false, disabledReason: 'gone' });
     expect(await message(await send())).toMatchObject({ status: 'failed', failureReason: 'no_endpoint' });
     await ask(`PATCH /endpoints/${endpointId}`, { enabled: true });
@@ -267,20 +268,92 @@ describe('Webhooks', () => {
     await until(forgotten, DEADLINE_MS);
   });
 
-  it('fail for an endpoint that was disabled or deleted after the message was accepted', async () => {
-    const [one, other] = [await endpoint(), await endpoint()];
-    const deliverAt = new Date(Date.now() + 1_200);
-    const id = await send('', { message: 'x', deliverAt });
-    await ask(`PATCH /endpoints/${one.id}`, { enabled: false });
-    await ask(`DELETE /endpoints/${other.id}`);
-    await becomes(id, 'failed');
-    expect((await attempts(id)).map(({ target, error }) => [target, error]).sort()).toEqual(
-      [
-        [one.id, 'endpoint_disabled'],
-        [other.id, 'endpoint_deleted'],
-      ].sort(),
-    );
-    expect([one, other].flatMap(({ path }) => receiver.at(path))).toEqual([]);
+  describe('to an endpoint that is disabled or deleted', () => {
+    const DAY_MS = 86_400_000;
+    const later = () => ({ message: 'x', deliverAt: new Date(Date.now() + DAY_MS) });
+    const missed = async ({ id }: Issued) =>
+      pageOf<Shown>(await ask(`GET /messages?endpointId=${id}&status=failed`)).data.map((one) => one.id);
+
+    it('end soon, and the message fails if no other has it', async () => {
+      const [one, other] = [await endpoint(), await endpoint()];
+      const id = await send('', later());
+      await ask(`PATCH /endpoints/${one.id}`, { enabled: false });
+      await until(async () => (await missed(one)).length === 1, DEADLINE_MS);
+      expect(await message(id)).toMatchObject({ status: 'queued' });
+      await ask(`DELETE /endpoints/${other.id}`);
+      const { failureReason } = await becomes(id, 'failed');
+      expect([`${one.id}: endpoint_disabled`, `${other.id}: endpoint_deleted`]).toContain(failureReason);
+      expect([await missed(one), await missed(other), await attempts(id)]).toEqual([[id], [id], []]);
+      await until(async () => (await fleet.sql('SELECT FROM sluice.ended_endpoints')).length === 0, DEADLINE_MS);
+    });
+
+    it('end in parts, whatever their number', async () => {
+      const one = await endpoint();
+      const messages = Array.from({ length: 1_000 }, () => later());
+      await ask('POST /messages/batch', { messages });
+      await ask('POST /messages/batch', { messages: messages.slice(0, 200) });
+      await ask(`PATCH /endpoints/${one.id}`, { enabled: false });
+      const failed = `SELECT FROM sluice.messages WHERE account_id = $1 AND status = 'failed'`;
+      await until(async () => (await fleet.sql(failed, [account.id])).length === 1_200, DEADLINE_MS);
+    });
+
+    it('do not keep the message from being delivered to the others', async () => {
+      const good = await endpoint();
+      const bad = await endpoint((response) => response.writeHead(503, { 'retry-after': '3600' }).end());
+      const id = await send();
+      await until(async () => (await attempts(id)).length === 2, DEADLINE_MS);
+      await ask(`PATCH /endpoints/${bad.id}`, { enabled: false });
+      expect(await becomes(id, 'delivered')).toMatchObject({ attempts: 2, failureReason: null });
+      expect([await missed(good), await missed(bad)]).toEqual([[], [id]]);
+      await ask(`PATCH /endpoints/${bad.id}`, { enabled: true, url: receiver.url(bad.path, 204) });
+      expect(await replay(bad)).toEqual({ count: 1 });
+      await until(async () => (await missed(bad)).length === 0, DEADLINE_MS);
+      await until(() => receiver.at(bad.path).length === 2, DEADLINE_MS);
+      expect(receiver.at(good.path)).toHaveLength(1);
+    });
+
+    it('do not either when it answers 410', async () => {
+      const [, gone] = [await endpoint(), await endpoint(410)];
+      const id = await send();
+      expect(await becomes(id, 'delivered')).toMatchObject({ attempts: 2 });
+      expect(await missed(gone)).toEqual([id]);
+    });
+
+    it('no longer count if they have failed before, when the last of the others has the message', async () => {
+      let status = 503;
+      const slow = await endpoint((response) => response.writeHead(status, { 'retry-after': '2' }).end());
+      const bad = await endpoint(500);
+      const id = await send();
+      await until(async () => (await missed(bad)).length === 1, DEADLINE_MS);
+      expect(await message(id)).toMatchObject({ status: 'processing' });
+      await ask(`DELETE /endpoints/${bad.id}`);
+      status = 204;
+      await becomes(id, 'delivered');
+      expect(receiver.at(slow.path).length).toBeGreaterThan(1);
+    });
+
+    it('are replayed while others are still to be made', async () => {
+      await endpoint((response) => response.writeHead(503, { 'retry-after': '3600' }).end());
+      const paused = await endpoint(204, { enabled: false });
+      const ids = [await send(), await send('', later())];
+      await ask(`PATCH /endpoints/${paused.id}`, { enabled: true });
+      expect(await replay(paused, { since: SINCE })).toEqual({ count: 2 });
+      await until(() => receiver.at(paused.path).length === 1, DEADLINE_MS);
+      expect(receiver.ids(paused.path)).toEqual(ids.slice(0, 1));
+      expect(await message(ids[0] ?? '')).toMatchObject({ status: 'processing' });
+    });
+
+    it('are not needed by a message that is retried: it is delivered if another has it', async () => {
+      const [, bad] = [await endpoint(), await endpoint(500)];
+      const id = await send();
+      await becomes(id, 'failed');
+      await ask(`PATCH /endpoints/${bad.id}`, { enabled: false });
+      expect((await ask(`POST /messages/${id}/retry`)).body).toMatchObject({
+        status: 'delivered',
+        failureReason: null,
+      });
+      expect(await missed(bad)).toEqual([id]);
+    });
   });
 
   it('are not sent while the account is suspended', async () => {
@@ -377,16 +450,18 @@ describe('Webhooks', () => {
       const ended = async () => (await attempts(id)).at(-1)?.outcome === 'failed';
       await until(ended, DEADLINE_MS);
       expect(await message(id)).toMatchObject({ status: 'delivered', attempts: 4 });
-      expect(pageOf(await ask(`GET /messages?endpointId=${late.id}&status=failed`)).data).toEqual([]);
+      expect(pageOf<Shown>(await ask(`GET /messages?endpointId=${late.id}&status=failed`)).data).toMatchObject([
+        { id },
+      ]);
       expect(await replay(late)).toEqual({ count: 1 });
       await until(async () => (await attempts(id)).length === 7, DEADLINE_MS);
     });
 
     it('are retried for it alone if they have failed', async () => {
-      const [good, bad] = [await endpoint(), await endpoint(410)];
+      const [good, bad] = [await endpoint(), await endpoint(500)];
       const id = await send();
       await becomes(id, 'failed');
-      await ask(`PATCH /endpoints/${bad.id}`, { enabled: true, url: receiver.url(bad.path, 204) });
+      await ask(`PATCH /endpoints/${bad.id}`, { url: receiver.url(bad.path, 204) });
 
       expect(await replay(bad)).toEqual({ count: 1 });
       expect(await becomes(id, 'delivered')).toMatchObject({ failureReason: null });

@@ -1,6 +1,7 @@
 import { PeriodicTask } from '#kernel/periodic-task.js';
 import type { ClockWatch } from '#platform/database/clock-watch.js';
 import type { Logger } from '#platform/logging.js';
+import { UsageError } from '#platform/usage-error.js';
 import type { DeliverMessage } from '../../application/deliver-message.js';
 import type { BullMqDeliveryQueue } from './bullmq-delivery-queue.js';
 import type { QueueConnection } from './queue-connection.js';
@@ -9,7 +10,7 @@ import { ShardConsumer, type ConsumerOptions } from './shard-consumer.js';
 /** How long a retry that is due waits for its turn while other jobs wait, at most. */
 const GIVE_TURNS_EVERY_MS = 250;
 
-/** Takes jobs from all queues, each with an equal part of the concurrency and of the rate. */
+/** Takes jobs from all queues, each with its part of the concurrency and of the rate. */
 export class Consumer {
   private readonly consumers: readonly ShardConsumer[];
   private readonly turns: PeriodicTask;
@@ -23,9 +24,12 @@ export class Consumer {
     logger: Logger,
   ) {
     const { shards } = connection;
-    const part = (whole: number) => Math.ceil(whole / shards.length);
-    const options = { concurrency: part(concurrency), rate: part(rate), lockMs };
-    this.consumers = shards.map((shard) => new ShardConsumer(shard, deliver, options, clockWatch, logger));
+    const places = divide('WORKER_CONCURRENCY', concurrency, shards.length);
+    const rates = rate === 0 ? [] : divide('WORKER_RATE', rate, shards.length);
+    this.consumers = shards.map((shard, index) => {
+      const options = { concurrency: places[index] ?? 1, rate: rates[index] ?? 0, lockMs };
+      return new ShardConsumer(shard, deliver, options, clockWatch, logger);
+    });
     this.turns = new PeriodicTask(() =>
       queue.giveTurnsToRetries().catch((error: unknown) => {
         logger.warn({ err: error }, 'retries that are due could not be given a turn');
@@ -52,4 +56,17 @@ export class Consumer {
     };
     await Promise.all(this.consumers.map((consumer) => consumer.close(graceMs, abandon)));
   }
+}
+
+/**
+ * Parts of a setting that add up to it, the same in every worker.
+ * @throws UsageError when a queue would get none
+ */
+export function divide(name: string, whole: number, queues: number): number[] {
+  if (whole < queues) {
+    throw new UsageError(
+      `${name} must be at least QUEUE_SHARDS, ${queues}: each queue needs a part of it; it is ${whole}.`,
+    );
+  }
+  return Array.from({ length: queues }, (_, index) => Math.floor(whole / queues) + Number(index < whole % queues));
 }

@@ -38,7 +38,8 @@ const STATUS = { $ref: MESSAGE_STATUS, description: 'Returns only messages with 
 const ENDPOINT = {
   type: 'string',
   pattern: '^ep_[0-7][0-9a-hjkmnp-tv-z]{25}$',
-  description: 'Returns only messages that have failed for this endpoint. Requires `status=failed`.',
+  description:
+    'Returns only messages that this endpoint has missed, whatever became of them elsewhere. Requires `status=failed`.',
 };
 
 @Section('Messages')

@@ -28,8 +28,8 @@ const OTHERS: Others = {
   values: `, delivery, CASE delivery WHEN 'pull' THEN greatest(deliver_at, now()) END, failure_reason`,
   isForHandler: `delivery = 'handler'`,
   statements: `, deliveries AS (
-    INSERT INTO sluice.endpoint_deliveries (message_id, endpoint_id, account_id, due_at)
-    SELECT id, endpoint_id, account_id, coalesce(due_at, clock_timestamp())
+    INSERT INTO sluice.endpoint_deliveries (message_id, endpoint_id, account_id, due_at, ready)
+    SELECT id, endpoint_id, account_id, coalesce(due_at, clock_timestamp()), due_at IS NULL
     FROM unnest($14::text[], $15::text[]) AS t (id, endpoint_id) JOIN accepted USING (id)
   )`,
   stored: `UNION ALL

@@ -1,20 +1,21 @@
-import { NO_ENDPOINT } from '../../application/delivery-targets.js';
 import { BATCH_BYTES } from '../../application/outbox.js';
 import { INITIAL_STATUS, TRANSITIONS } from '../../domain/message-status.js';
-import { hasNoEndpoint, redeliver } from './endpoint-deliveries.sql.js';
+import { redeliver, retriedAs } from './endpoint-deliveries.sql.js';
 import { BYTES, FRESH_ATTEMPTS } from './message-row.js';
 
 /** When a message may be leased after it has this status. */
 const availableAs = (status: string): string =>
   `CASE WHEN delivery = 'pull' AND ${status} = '${INITIAL_STATUS}' THEN clock_timestamp() END`;
 
+const RETRIED = retriedAs('m', '$13::text[]', '$5', '$10');
+
 /** A compare-and-set: every transition changes one of the three columns of the condition. */
 export const CHANGE_MESSAGE = `
   WITH moved AS (
     UPDATE sluice.messages m
-    SET status = CASE WHEN $12 AND ${hasNoEndpoint('m', '$13::text[]')} THEN '${TRANSITIONS.fail.to}' ELSE $5 END,
+    SET status = CASE WHEN $12 THEN ${RETRIED.status} ELSE $5 END,
         updated_at = clock_timestamp(), retries = $6, failures = $7, crashes = $8, lone_crashes = $9,
-        failure_reason = CASE WHEN $12 AND ${hasNoEndpoint('m', '$13::text[]')} THEN '${NO_ENDPOINT}' ELSE $10 END,
+        failure_reason = CASE WHEN $12 THEN ${RETRIED.reason} ELSE $10 END,
         available_at = ${availableAs('$5')}
     WHERE id = $1 AND status = $2 AND attempts = $3 AND retries = $4
     RETURNING id, account_id, delivery, status, failure_reason, updated_at, ${BYTES} AS bytes
@@ -27,6 +28,8 @@ export const CHANGE_MESSAGE = `
   ), ${redeliver('retried', '$13::text[]')}
   SELECT status, failure_reason, updated_at, (SELECT id FROM entry) AS entry_id FROM moved`;
 
+const ALL_RETRIED = retriedAs('m', '$5::text[]', `'${TRANSITIONS.retry.to}'`, 'NULL');
+
 /**
  * The next failed messages of an account, by id. Their outbox entries, of about `BATCH_BYTES` each, are left to a sweeper,
  * because the messages are not in memory. The account is a range for the reason that lists have.
@@ -38,9 +41,7 @@ export const RETRY_FAILED_MESSAGES = `
     ORDER BY account_id, id LIMIT $4 FOR UPDATE
   ), moved AS (
     UPDATE sluice.messages m
-    SET status = CASE WHEN ${hasNoEndpoint('m', '$5::text[]')} THEN '${TRANSITIONS.fail.to}'
-                 ELSE '${TRANSITIONS.retry.to}' END,
-        failure_reason = CASE WHEN ${hasNoEndpoint('m', '$5::text[]')} THEN '${NO_ENDPOINT}' END,
+    SET status = ${ALL_RETRIED.status}, failure_reason = ${ALL_RETRIED.reason},
         available_at = ${availableAs(`'${TRANSITIONS.retry.to}'`)}, ${FRESH_ATTEMPTS}
     FROM failed WHERE m.id = failed.id
     RETURNING m.id, m.account_id, m.delivery, m.failure_reason, ${BYTES} AS bytes

@@ -2,32 +2,59 @@ import { OPEN_STATUSES, TRANSITIONS } from '../../domain/message-status.js';
 import { FRESH_ATTEMPTS } from './message-row.js';
 import { NO_ENDPOINT } from '../../application/delivery-targets.js';
 
+/** Why deliveries to an endpoint end that was disabled. */
+const NOT_ENABLED = 'endpoint_disabled';
+
 const OPEN = OPEN_STATUSES.map((status) => `'${status}'`).join(', ');
 /** A delivered message may be replayed to an endpoint, which does not change its status. */
 const DELIVERED = TRANSITIONS.deliver.to;
 
+/** Whether the endpoint of a delivery `d` counts. As a condition EXISTS, it would let the planner read all endpoints. */
+const isEnabled = (d: string): string =>
+  `(SELECT true FROM sluice.enabled_endpoints e WHERE e.id = ${d}.endpoint_id LIMIT 1) IS TRUE`;
+
 /**
- * The first delivery of each endpoint, by one descent of the index for each, then whether any is due. Endpoints of which
- * many are due cost no more than others.
+ * Whether an endpoint has got a message. As a condition, the outcome would let the planner read the index of all attempts
+ * that have delivered something.
+ */
+const hasBeenDelivered = (attempts: string): string => `(
+  SELECT bool_or(a.outcome = 'delivered') FROM sluice.attempts a WHERE ${attempts}) IS TRUE`;
+
+/** Deliveries that may start now, among others those whose lease has expired. */
+export const MAKE_READY = `
+  WITH due AS (
+    SELECT message_id, endpoint_id FROM sluice.endpoint_deliveries
+    WHERE NOT ready AND due_at <= statement_timestamp() ORDER BY due_at LIMIT $1 FOR UPDATE SKIP LOCKED
+  )
+  UPDATE sluice.endpoint_deliveries d SET ready = true
+  FROM due WHERE d.message_id = due.message_id AND d.endpoint_id = due.endpoint_id`;
+
+/**
+ * Each endpoint with deliveries that are ready, by one descent of the index for each. Endpoints that have many cost no more
+ * than others, and those that only have some for later cost nothing.
  */
 export const DUE_ENDPOINTS = `
   WITH RECURSIVE pending AS (
-    (SELECT endpoint_id, account_id FROM sluice.endpoint_deliveries WHERE due_at IS NOT NULL
+    (SELECT endpoint_id, account_id FROM sluice.endpoint_deliveries WHERE ready AND due_at IS NOT NULL
      ORDER BY endpoint_id, due_at LIMIT 1)
     UNION ALL
     SELECT following.* FROM pending CROSS JOIN LATERAL (
       SELECT endpoint_id, account_id FROM sluice.endpoint_deliveries
-      WHERE due_at IS NOT NULL AND endpoint_id > pending.endpoint_id ORDER BY endpoint_id, due_at LIMIT 1
+      WHERE ready AND due_at IS NOT NULL AND endpoint_id > pending.endpoint_id ORDER BY endpoint_id, due_at LIMIT 1
     ) following
   )
   SELECT endpoint_id AS "endpointId", due
   FROM pending CROSS JOIN LATERAL (
     SELECT count(*)::int AS due FROM (
       SELECT FROM sluice.endpoint_deliveries d
-      WHERE d.endpoint_id = pending.endpoint_id AND due_at <= statement_timestamp() LIMIT $1
+      WHERE d.endpoint_id = pending.endpoint_id AND ready AND due_at IS NOT NULL LIMIT $1
     ) first
   ) counted
-  WHERE due > 0 AND NOT EXISTS (SELECT FROM sluice.suspended_accounts s WHERE s.id = account_id)`;
+  WHERE NOT EXISTS (SELECT FROM sluice.suspended_accounts s WHERE s.id = account_id)`;
+
+export const NEXT_IN = `
+  SELECT greatest(0, extract(epoch FROM due_at - clock_timestamp()) * 1000)::float8 AS ms
+  FROM sluice.endpoint_deliveries WHERE NOT ready AND due_at IS NOT NULL ORDER BY due_at LIMIT 1`;
 
 /*
  * Rows of deliveries are locked before those of their messages, which are locked in one order; whoever waits for a message
@@ -40,7 +67,7 @@ export const LEASE_DELIVERIES = `
     SELECT d.* FROM wanted CROSS JOIN LATERAL (
       SELECT message_id, endpoint_id, account_id, failures, token, number, started_at
       FROM sluice.endpoint_deliveries d
-      WHERE d.endpoint_id = wanted.endpoint_id AND due_at <= statement_timestamp()
+      WHERE d.endpoint_id = wanted.endpoint_id AND ready AND due_at IS NOT NULL
       ORDER BY due_at LIMIT wanted.places FOR UPDATE SKIP LOCKED
     ) d
   ), held AS (
@@ -64,7 +91,7 @@ export const LEASE_DELIVERIES = `
     ON CONFLICT DO NOTHING
   ), taken AS (
     UPDATE sluice.endpoint_deliveries d
-    SET token = $3, number = next_number, started_at = clock_timestamp(),
+    SET token = $3, number = next_number, started_at = clock_timestamp(), ready = false,
         due_at = clock_timestamp() + $4 * interval '1 millisecond'
     FROM leased l WHERE d.message_id = l.message_id AND d.endpoint_id = l.endpoint_id
   ), dropped AS (
@@ -92,7 +119,8 @@ export const SETTLE_DELIVERIES = `
   ), others AS (
     UPDATE sluice.endpoint_deliveries d
     SET due_at = CASE outcome WHEN 'retried' THEN clock_timestamp() + retry_ms * interval '1 millisecond' END,
-        failures = failures + 1, token = NULL, number = NULL, started_at = NULL
+        failures = failures + 1, ready = false, token = NULL, number = NULL, started_at = NULL,
+        abandoned = CASE WHEN outcome = 'failed' AND NOT (${isEnabled('d')}) THEN error END
     FROM held h WHERE d.message_id = h.message_id AND d.endpoint_id = h.endpoint_id AND outcome <> 'delivered'
   )
   INSERT INTO sluice.attempts (message_id, number, account_id, started_at, ended_at, outcome, error, target,
@@ -102,49 +130,100 @@ export const SETTLE_DELIVERIES = `
   FROM held
   ON CONFLICT DO NOTHING`;
 
-/** Ends the messages that have no delivery left to make. */
+/** Deliveries to an endpoint that wait, without those that run. Those that are ready come first. */
+export const FIND_WAITING = `
+  SELECT message_id AS id FROM sluice.endpoint_deliveries d
+  WHERE ready = ANY ('{true,false}') AND endpoint_id = $1 AND due_at IS NOT NULL
+    AND (token IS NULL OR due_at <= statement_timestamp()) AND NOT (${isEnabled('d')})
+  LIMIT $2`;
+
+/** After LOCK_MESSAGES, as SETTLE. */
+export const ABANDON = `
+  WITH held AS (
+    SELECT message_id, endpoint_id, account_id, token, number, started_at FROM sluice.endpoint_deliveries d
+    WHERE message_id = ANY ($1) AND endpoint_id = $2 AND due_at IS NOT NULL
+      AND (token IS NULL OR due_at <= statement_timestamp()) AND NOT (${isEnabled('d')})
+    FOR UPDATE SKIP LOCKED
+  ), abandoned AS (
+    UPDATE sluice.endpoint_deliveries d
+    SET due_at = NULL, ready = false, abandoned = $3, token = NULL, number = NULL, started_at = NULL
+    FROM held h WHERE d.message_id = h.message_id AND d.endpoint_id = h.endpoint_id
+  )
+  INSERT INTO sluice.attempts (message_id, number, account_id, started_at, outcome, target)
+  SELECT message_id, number, account_id, started_at, 'lost', endpoint_id FROM held WHERE token IS NOT NULL
+  ON CONFLICT DO NOTHING`;
+
+/** Whether deliveries to an endpoint are still to be made, or run. */
+export const IS_PENDING = `
+  SELECT EXISTS (
+    SELECT FROM sluice.endpoint_deliveries
+    WHERE ready = ANY ('{true,false}') AND endpoint_id = $1 AND due_at IS NOT NULL
+  ) AS pending`;
+
+/**
+ * Ends the messages that have no delivery left to make. One has failed when an endpoint that is enabled, and was until its
+ * attempts were used up, has not got it; or no endpoint at all.
+ *
+ * They are found by id alone: otherwise a planner that expects few open messages would read all of them.
+ */
 export const END_MESSAGES = `
+  WITH locked AS MATERIALIZED (
+    SELECT id, status, delivery FROM sluice.messages WHERE id = ANY ($1::text[])
+  ), ended AS MATERIALIZED (
+    SELECT id FROM locked l WHERE l.status IN (${OPEN}) AND l.delivery = 'webhooks' AND (
+      SELECT true FROM sluice.endpoint_deliveries d WHERE d.message_id = l.id AND due_at IS NOT NULL LIMIT 1) IS NULL
+  )
   UPDATE sluice.messages m
   SET status = CASE WHEN reason IS NULL THEN '${TRANSITIONS.deliver.to}' ELSE '${TRANSITIONS.fail.to}' END,
       failure_reason = reason, updated_at = clock_timestamp(), claim = NULL, claim_expires_at = NULL
-  FROM unnest($1::text[]) AS ended (id) CROSS JOIN LATERAL (
+  FROM ended CROSS JOIN LATERAL (
     SELECT (
-      SELECT coalesce((SELECT target || ': ' || error FROM sluice.attempts a
-                       WHERE a.message_id = ended.id AND outcome = 'failed' ORDER BY number DESC LIMIT 1),
-                      d.endpoint_id)
-      FROM sluice.endpoint_deliveries d WHERE d.message_id = ended.id LIMIT 1
+      SELECT concat_ws(': ', d.endpoint_id, coalesce(
+        d.abandoned, (SELECT error FROM sluice.attempts a
+                      WHERE a.message_id = ended.id AND a.target = d.endpoint_id AND outcome = 'failed'
+                      ORDER BY number DESC LIMIT 1)))
+      FROM sluice.endpoint_deliveries d
+      WHERE d.message_id = ended.id
+        AND (d.abandoned IS NULL AND ${isEnabled('d')} OR NOT ${hasBeenDelivered('a.message_id = ended.id')})
+      ORDER BY d.abandoned IS NOT NULL LIMIT 1
     ) AS reason
   ) failed
-  WHERE m.id = ended.id AND m.status = '${TRANSITIONS.deliver.from}' AND m.delivery = 'webhooks'
-    AND NOT EXISTS (SELECT FROM sluice.endpoint_deliveries d WHERE d.message_id = m.id AND due_at IS NOT NULL)`;
+  WHERE m.id = ended.id`;
 
-/**
- * Whether a message `m` has not reached one of these endpoints yet. As a condition, the outcome would let the planner read
- * the index of all attempts that have delivered something.
- */
-const lacks = (m: string, endpoint: string): string => `(
-  SELECT bool_or(a.outcome = 'delivered') FROM sluice.attempts a
-  WHERE a.message_id = ${m}.id AND a.target = ${endpoint}) IS NOT TRUE`;
+/** Whether a message `m` has not reached one of these endpoints yet. */
+const lacks = (m: string, endpoint: string): string =>
+  `NOT ${hasBeenDelivered(`a.message_id = ${m}.id AND a.target = ${endpoint}`)}`;
 
-/** What becomes of the status of a message `m` that is retried, when no endpoint of the array is left to reach. */
-export const hasNoEndpoint = (m: string, endpoints: string): string => `(
+const hasNoEndpoint = (m: string, endpoints: string): string => `(
   ${m}.delivery = 'webhooks' AND NOT EXISTS (
     SELECT FROM unnest(${endpoints}) AS e (id) WHERE ${lacks(m, 'e.id')}))`;
 
 /**
+ * The status and the reason of a failure of a message `m` that is retried. When no endpoint of the array is left to reach, it
+ * is delivered if any has it.
+ */
+export const retriedAs = (m: string, endpoints: string, status: string, reason: string) => ({
+  status: `CASE WHEN NOT ${hasNoEndpoint(m, endpoints)} THEN ${status}
+           WHEN ${hasBeenDelivered(`a.message_id = ${m}.id`)} THEN '${DELIVERED}' ELSE '${TRANSITIONS.fail.to}' END`,
+  reason: `CASE WHEN NOT ${hasNoEndpoint(m, endpoints)} THEN ${reason}
+           WHEN NOT ${hasBeenDelivered(`a.message_id = ${m}.id`)} THEN '${NO_ENDPOINT}' END`,
+});
+
+/**
  * CTEs after one of messages that are retried: they go to the endpoints of the array that have not got them yet,
- * and no longer to others.
+ * and those to others, which have missed it, no longer count.
  */
 export const redeliver = (moved: string, endpoints: string): string => `
   forgotten AS (
-    DELETE FROM sluice.endpoint_deliveries d USING ${moved} AS moved
+    UPDATE sluice.endpoint_deliveries d SET abandoned = coalesce(abandoned, '${NOT_ENABLED}')
+    FROM ${moved} AS moved
     WHERE d.message_id = moved.id AND moved.delivery = 'webhooks' AND NOT d.endpoint_id = ANY (${endpoints})
   ), redelivered AS (
-    INSERT INTO sluice.endpoint_deliveries (message_id, endpoint_id, account_id, due_at)
-    SELECT moved.id, e.id, moved.account_id, clock_timestamp()
+    INSERT INTO sluice.endpoint_deliveries (message_id, endpoint_id, account_id, due_at, ready)
+    SELECT moved.id, e.id, moved.account_id, clock_timestamp(), true
     FROM ${moved} AS moved CROSS JOIN unnest(${endpoints}) AS e (id)
     WHERE moved.delivery = 'webhooks' AND moved.failure_reason IS DISTINCT FROM '${NO_ENDPOINT}' AND ${lacks('moved', 'e.id')}
-    ON CONFLICT (message_id, endpoint_id) DO UPDATE SET due_at = excluded.due_at, failures = 0
+    ON CONFLICT (message_id, endpoint_id) DO UPDATE SET due_at = excluded.due_at, ready = true, failures = 0, abandoned = NULL
   )`;
 
 /**
@@ -164,19 +243,20 @@ export const FIND_MISSED = `
 
 /**
  * After LOCK_MESSAGES, so that it sees the deliveries that another replay or a worker has added: messages that failed are
- * retried for an endpoint, and those that were delivered get another delivery.
+ * retried for an endpoint, and others get another delivery.
  */
 export const REPLAY = `
   WITH missed AS (
-    SELECT m.id, m.account_id FROM sluice.messages m
-    WHERE m.id = ANY ($1) AND m.status IN ('${TRANSITIONS.retry.from}', '${DELIVERED}') AND ${lacks('m', '$2')}
+    SELECT m.id, m.account_id, m.status, greatest(m.deliver_at, clock_timestamp()) AS due_at FROM sluice.messages m
+    WHERE m.id = ANY ($1) AND m.status <> '${TRANSITIONS.cancel.to}' AND ${lacks('m', '$2')}
       AND NOT EXISTS (SELECT FROM sluice.endpoint_deliveries d
                       WHERE d.message_id = m.id AND d.endpoint_id = $2 AND d.due_at IS NOT NULL)
   ), retried AS (
     UPDATE sluice.messages m
     SET status = '${TRANSITIONS.retry.to}', failure_reason = NULL, ${FRESH_ATTEMPTS}
-    FROM missed WHERE m.id = missed.id AND m.status = '${TRANSITIONS.retry.from}'
+    FROM missed WHERE m.id = missed.id AND missed.status = '${TRANSITIONS.retry.from}'
   )
-  INSERT INTO sluice.endpoint_deliveries (message_id, endpoint_id, account_id, due_at)
-  SELECT id, $2, account_id, clock_timestamp() FROM missed
-  ON CONFLICT (message_id, endpoint_id) DO UPDATE SET due_at = excluded.due_at, failures = 0`;
+  INSERT INTO sluice.endpoint_deliveries (message_id, endpoint_id, account_id, due_at, ready)
+  SELECT id, $2, account_id, due_at, due_at <= clock_timestamp() FROM missed
+  ON CONFLICT (message_id, endpoint_id)
+  DO UPDATE SET due_at = excluded.due_at, ready = excluded.ready, failures = 0, abandoned = NULL`;

@@ -5,7 +5,7 @@ import type { Backpressure } from '#platform/backpressure.js';
 import type { Database } from '#platform/database/database.js';
 import { sqlState } from '#platform/database/errors.js';
 import type { BatchMetrics } from '#platform/management/batch-metrics.js';
-import type { Availability } from '../../application/availability.js';
+import { WEBHOOKS, type Availability, type Available } from '../../application/availability.js';
 import type { AcceptedBatch, Idempotency } from '../../application/messages.js';
 import { NO_ENDPOINT } from '../../application/delivery-targets.js';
 import { BATCH_BYTES, type OnCommitted } from '../../application/outbox.js';
@@ -147,7 +147,11 @@ export class GroupCommit {
     }
     const stored = new Set(entries.flatMap(({ message_ids }) => message_ids));
     const pulled = all.filter(({ id, state }) => state.delivery === 'pull' && stored.has(id));
-    this.availability?.announce(new Set(pulled.map(({ state }) => state.accountId)));
+    const available = new Set<Available>(pulled.map(({ state }) => state.accountId));
+    if (requests.some(({ first, targets }) => first.state.delivery === 'webhooks' && targets.length > 0)) {
+      available.add(WEBHOOKS);
+    }
+    this.availability?.announce(available);
     return stored;
   }
 }

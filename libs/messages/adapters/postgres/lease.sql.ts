@@ -121,10 +121,14 @@ export const WAS_REJECTED = `
   WHERE message_id = $1 AND account_id = $2 AND number = $3 AND token = $4 AND outcome IN ('retried', 'failed')`;
 
 export const EXTEND = `
+  WITH held AS (
+    SELECT id, claim_expires_at FROM sluice.messages m WHERE ${IS_LEASED} FOR UPDATE
+  )
   UPDATE sluice.messages m
   SET claim_expires_at = clock_timestamp() + $5 * interval '1 millisecond',
       available_at = clock_timestamp() + $5 * interval '1 millisecond'
-  WHERE ${IS_LEASED} RETURNING claim_expires_at`;
+  FROM held WHERE m.id = held.id
+  RETURNING m.claim_expires_at AS "expiresAt", m.claim_expires_at < held.claim_expires_at AS "isSooner"`;
 
 /**
  * Expired leases of each account that leased their message for the last time. The accounts are found one by one, each by

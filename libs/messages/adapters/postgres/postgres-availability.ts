@@ -3,19 +3,19 @@ import type pg from 'pg';
 import { PeriodicTask } from '#kernel/periodic-task.js';
 import { CONNECTION_LIMITS, connectionOptions, ReliableClient } from '#platform/database/connection.js';
 import type { Database } from '#platform/database/database.js';
-import { Availability } from '../../application/availability.js';
+import { Availability, type Available } from '../../application/availability.js';
 
 const CHANNEL = 'sluice_available';
 /** What is announced meanwhile shares a notification. */
 const GATHER_MS = 5;
-/** Accounts that fit into the 8,000 bytes of a notification. */
-const MAX_ACCOUNTS = 200;
-/** How often the connection is checked and, while there is none, all accounts are announced. */
+/** What fits into the 8,000 bytes of a notification. */
+const MAX_ANNOUNCED = 200;
+/** How often the connection is checked and, while there is none, everything is announced. */
 const CHECK_EVERY_MS = 1_000;
 
 const NOTIFY = `SELECT pg_notify('${CHANNEL}', payload) FROM unnest($1::text[]) AS payload`;
 
-type Listener = (accountIds: Iterable<string> | 'all') => void;
+type Listener = (available: Iterable<Available> | 'all') => void;
 
 /**
  * Announces to this process at once, and to the others by LISTEN and NOTIFY, right after the commit. A NOTIFY in the
@@ -24,7 +24,7 @@ type Listener = (accountIds: Iterable<string> | 'all') => void;
 export class PostgresAvailability extends Availability {
   private readonly origin = randomBytes(6).toString('hex');
   private readonly listeners: Listener[] = [];
-  private announced = new Set<string>();
+  private announced = new Set<Available>();
   private timer: NodeJS.Timeout | undefined;
   private client: pg.Client | null = null;
   private readonly checks = new PeriodicTask(() => this.check());
@@ -36,11 +36,11 @@ export class PostgresAvailability extends Availability {
     super();
   }
 
-  announce(accountIds: Iterable<string>): void {
-    const accounts = [...accountIds];
-    if (accounts.length === 0) return;
-    this.emit(accounts);
-    for (const accountId of accounts) this.announced.add(accountId);
+  announce(available: Iterable<Available>): void {
+    const all = [...available];
+    if (all.length === 0) return;
+    this.emit(all);
+    for (const one of all) this.announced.add(one);
     this.timer ??= setTimeout(() => void this.notify(), GATHER_MS);
   }
 
@@ -56,18 +56,18 @@ export class PostgresAvailability extends Availability {
     await this.client?.end();
   }
 
-  private emit(accountIds: Iterable<string> | 'all'): void {
-    for (const listener of this.listeners) listener(accountIds);
+  private emit(available: Iterable<Available> | 'all'): void {
+    for (const listener of this.listeners) listener(available);
   }
 
   private async notify(): Promise<void> {
     clearTimeout(this.timer);
     this.timer = undefined;
-    const accounts = [...this.announced];
+    const announced = [...this.announced];
     this.announced = new Set();
     const payloads: string[] = [];
-    for (let start = 0; start < accounts.length; start += MAX_ACCOUNTS) {
-      payloads.push([this.origin, ...accounts.slice(start, start + MAX_ACCOUNTS)].join(' '));
+    for (let start = 0; start < announced.length; start += MAX_ANNOUNCED) {
+      payloads.push([this.origin, ...announced.slice(start, start + MAX_ANNOUNCED)].join(' '));
     }
     // Who does not get it looks again when its wait ends.
     if (payloads.length > 0) await this.database.query(NOTIFY, [payloads]).catch(() => undefined);
@@ -92,8 +92,8 @@ export class PostgresAvailability extends Availability {
       options: connectionOptions(true),
     });
     client.on('notification', ({ payload = '' }) => {
-      const [origin, ...accountIds] = payload.split(' ');
-      if (origin !== this.origin) this.emit(accountIds);
+      const [origin, ...available] = payload.split(' ');
+      if (origin !== this.origin) this.emit(available);
     });
     client.once('end', () => {
       if (this.client === client) this.lost();

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import type pg from 'pg';
 import { lowestId } from '#kernel/ids.js';
 import { Batcher } from '#platform/batcher.js';
 import type { Database } from '#platform/database/database.js';
@@ -7,18 +8,25 @@ import type { Reads } from '#platform/database/reads.js';
 import type { BatchMetrics } from '#platform/management/batch-metrics.js';
 import {
   EndpointDeliveries,
+  type AbandonReason,
   type DeliveryResult,
   type DueEndpoint,
   type LeasedDelivery,
   type ReplayTerms,
 } from '../../application/endpoint-deliveries.js';
-import { TRANSITIONS } from '../../domain/message-status.js';
+import { WEBHOOKS, type Availability } from '../../application/availability.js';
+import { MESSAGE_STATUSES, TRANSITIONS } from '../../domain/message-status.js';
 import {
+  ABANDON,
   DUE_ENDPOINTS,
   END_MESSAGES,
   FIND_MISSED,
+  FIND_WAITING,
+  IS_PENDING,
   LEASE_DELIVERIES,
   LOCK_MESSAGES,
+  MAKE_READY,
+  NEXT_IN,
   REPLAY,
   SETTLE_DELIVERIES,
 } from './endpoint-deliveries.sql.js';
@@ -30,7 +38,10 @@ const SPACING_MS = 5;
 const ENOUGH = 50;
 /** Messages that one statement looks at to replay them. */
 const REPLAYED_AT_ONCE = 500;
-const REPLAYED = [TRANSITIONS.fail.to, TRANSITIONS.deliver.to];
+const REPLAYED = MESSAGE_STATUSES.filter((status) => status !== TRANSITIONS.cancel.to);
+/** Deliveries that one statement makes ready, and that one abandons: bounds how long their rows are locked. */
+const READY_AT_ONCE = 1_000;
+const ABANDONED_AT_ONCE = 500;
 
 interface Missed {
   missed: string[];
@@ -44,6 +55,8 @@ export class PostgresEndpointDeliveries extends EndpointDeliveries {
   constructor(
     private readonly database: Database,
     private readonly reads: Reads,
+    /** Told of deliveries that may be made. */
+    private readonly availability?: Availability,
     metrics?: BatchMetrics,
   ) {
     super();
@@ -54,8 +67,20 @@ export class PostgresEndpointDeliveries extends EndpointDeliveries {
     });
   }
 
-  due(limit: number): Promise<DueEndpoint[]> {
+  async due(limit: number): Promise<DueEndpoint[]> {
+    await this.database.prepared('make-ready', MAKE_READY, [READY_AT_ONCE]);
     return this.database.prepared('due-endpoints', DUE_ENDPOINTS, [limit]);
+  }
+
+  async nextIn(): Promise<number | null> {
+    const [row] = await this.database.prepared<{ ms: number }>('next-delivery', NEXT_IN, []);
+    return row?.ms ?? null;
+  }
+
+  listen(listener: () => void): void {
+    this.availability?.listen((available) => {
+      if (available === 'all' || [...available].includes(WEBHOOKS)) listener();
+    });
   }
 
   async lease(places: ReadonlyMap<string, number>, leaseMs: number): Promise<LeasedDelivery[]> {
@@ -82,16 +107,36 @@ export class PostgresEndpointDeliveries extends EndpointDeliveries {
         next = row?.last == null ? null : `${row.last}0`;
       }
     }
+    if (count > 0) this.availability?.announce([WEBHOOKS]);
     return count;
   }
 
   private async replayAll(ids: string[], endpointId: string): Promise<number> {
     if (ids.length === 0) return 0;
+    return this.withLocked(ids, async (client) => {
+      const { rowCount } = await client.query({ name: 'replay', text: REPLAY, values: [ids, endpointId] });
+      return rowCount ?? 0;
+    });
+  }
+
+  async abandon(endpointId: string, reason: AbandonReason): Promise<{ abandoned: number; pending: boolean }> {
+    const waiting = await this.database.query<{ id: string }>(FIND_WAITING, [endpointId, ABANDONED_AT_ONCE]);
+    const ids = waiting.map(({ id }) => id);
+    if (ids.length > 0) {
+      await this.withLocked(ids, async (client) => {
+        await client.query({ name: 'abandon', text: ABANDON, values: [ids, endpointId, reason] });
+        await client.query({ name: 'end-messages', text: END_MESSAGES, values: [ids] });
+      });
+    }
+    const [row] = await this.database.query<{ pending: boolean }>(IS_PENDING, [endpointId]);
+    return { abandoned: ids.length, pending: row?.pending === true };
+  }
+
+  private withLocked<T>(ids: readonly string[], change: (client: pg.ClientBase) => Promise<T>): Promise<T> {
     return this.database
       .transaction(async (client) => {
         await client.query({ name: 'lock-messages', text: LOCK_MESSAGES, values: [ids] });
-        const { rowCount } = await client.query({ name: 'replay', text: REPLAY, values: [ids, endpointId] });
-        return rowCount ?? 0;
+        return change(client);
       })
       .catch((error: unknown) => {
         throw asUnavailable(error, isContention);

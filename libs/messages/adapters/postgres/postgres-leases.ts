@@ -3,7 +3,7 @@ import { Batcher } from '#platform/batcher.js';
 import type { Database } from '#platform/database/database.js';
 import type { Reads } from '#platform/database/reads.js';
 import type { BatchMetrics } from '#platform/management/batch-metrics.js';
-import { Leases, type Lease, type Leased, type LeaseTerms } from '../../application/leases.js';
+import { Leases, type Extended, type Lease, type Leased, type LeaseTerms } from '../../application/leases.js';
 import type { Message } from '../../domain/message.js';
 import { ACKNOWLEDGE, EXTEND, FIND_LEASED, LEASE, NEXT_IN, REJECT, WAS_REJECTED } from './lease.sql.js';
 import { toMessage, type MessageRow } from './message-row.js';
@@ -89,11 +89,10 @@ export class PostgresLeases extends Leases {
     return (await this.database.query(WAS_REJECTED, [id, accountId, attempt, token])).length > 0;
   }
 
-  async extend(accountId: string, lease: Lease, leaseMs: number): Promise<Date | null> {
+  async extend(accountId: string, lease: Lease, leaseMs: number): Promise<Extended | null> {
     if (!isTypeId('msg', lease.id)) return null;
-    const values = [...valuesOf(accountId, lease), leaseMs];
-    const [row] = await this.database.query<{ claim_expires_at: Date }>(EXTEND, values);
-    return row?.claim_expires_at ?? null;
+    const [extended] = await this.database.query<Extended>(EXTEND, [...valuesOf(accountId, lease), leaseMs]);
+    return extended ?? null;
   }
 
   private async acknowledgeAll(endings: Ending[]): Promise<boolean[][]> {

@@ -4,7 +4,7 @@ import type { Backpressure } from '#platform/backpressure.js';
 import type { Database } from '#platform/database/database.js';
 import type { Reads } from '#platform/database/reads.js';
 import type { BatchMetrics } from '#platform/management/batch-metrics.js';
-import type { Availability } from '../../application/availability.js';
+import { WEBHOOKS, type Availability } from '../../application/availability.js';
 import {
   KEY_LIFETIME_MS,
   Messages,
@@ -79,7 +79,7 @@ export class PostgresMessages extends Messages {
     private readonly onCommitted: OnCommitted,
     batches?: BatchMetrics,
     backpressure?: Backpressure,
-    /** Told of accounts whose messages may be leased. */
+    /** Told of what may be leased or sent. */
     private readonly availability?: Pick<Availability, 'announce'>,
   ) {
     super();
@@ -176,6 +176,7 @@ export class PostgresMessages extends Messages {
       next = row?.last == null ? null : `${row.last}0`;
     }
     if (pulled > 0) this.availability?.announce([accountId]);
+    if (retried > 0 && targets.length > 0) this.availability?.announce([WEBHOOKS]);
     return retried;
   }
 
@@ -196,7 +197,9 @@ export class PostgresMessages extends Messages {
     if (row === undefined) return null;
     const { status, failure_reason: failureReason, updated_at: updatedAt, entry_id: entryId } = row;
     const stored = Message.restore({ ...to, status, failureReason, updatedAt });
-    if (to.delivery === 'pull' && to.status === INITIAL_STATUS) this.availability?.announce([to.accountId]);
+    if (to.status === INITIAL_STATUS && to.delivery !== 'handler') {
+      this.availability?.announce([to.delivery === 'pull' ? to.accountId : WEBHOOKS]);
+    }
     if (entryId !== null) this.onCommitted.enqueue({ id: entryId, messages: [stored] });
     return stored;
   }

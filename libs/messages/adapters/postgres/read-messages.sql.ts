@@ -34,7 +34,7 @@ export const LIST_MESSAGES = pageOf(`
   ORDER BY account_id DESC, id DESC LIMIT $3 + 1`);
 
 /**
- * The same for the messages that have failed for an endpoint, $4. Each is looked up by its id: joined, a planner would walk
+ * The same for the messages that an endpoint, $4, has missed, whatever others have. Each is looked up by its id: joined, a planner would walk
  * the messages of all accounts in the order of the page.
  */
 export const LIST_MISSED_MESSAGES = pageOf(`
@@ -42,7 +42,7 @@ export const LIST_MISSED_MESSAGES = pageOf(`
     SELECT ${COLUMNS} FROM sluice.messages WHERE id = d.message_id LIMIT 1
   ) m
   WHERE d.endpoint_id = $4 AND d.due_at IS NULL AND d.account_id = $1 AND d.message_id < $2
-    AND m.status = '${TRANSITIONS.fail.to}'
+    AND m.status <> '${TRANSITIONS.cancel.to}'
   ORDER BY d.message_id DESC LIMIT $3 + 1`);
 
 /** At least one row if the message exists. */

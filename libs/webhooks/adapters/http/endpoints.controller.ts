@@ -192,7 +192,7 @@ export class EndpointsController {
     summary: 'Change an endpoint',
     description:
       'Fields that are omitted stay as they are. To pause an endpoint, disable it: messages that are accepted meanwhile ' +
-      'are not posted to it, and those that wait for it fail.',
+      'are not posted to it, and what waits for it is not either. That does not count against messages that others get.',
     path: { id: ENDPOINT_ID },
     response: { description: 'The endpoint with its new state.', body: ENDPOINT },
     errors: ['endpoint_not_found', 'webhooks_disabled'],
@@ -212,7 +212,7 @@ export class EndpointsController {
   @Operation({
     id: 'deleteEndpoint',
     summary: 'Delete an endpoint',
-    description: 'Messages that still wait for it fail.',
+    description: 'What still waits for it is not posted, which does not count against messages that others get.',
     path: { id: ENDPOINT_ID },
     response: { description: 'The endpoint was deleted.' },
     errors: ['endpoint_not_found', 'webhooks_disabled'],
@@ -265,7 +265,7 @@ export class EndpointsController {
     description:
       'Posts the messages of a period to the endpoint that it has not got, because it failed, was disabled or did not exist ' +
       'yet: at most about ' +
-      `${MAX_REPLAYED}. Failed messages are retried for this endpoint; delivered ones stay delivered.`,
+      `${MAX_REPLAYED}. Failed messages are retried for this endpoint; delivered ones stay delivered. Cancelled ones are not posted.`,
     path: { id: ENDPOINT_ID },
     response: { description: 'How many messages will be posted.', body: REPLAYED },
     errors: ['endpoint_not_found', 'endpoint_disabled', 'webhooks_disabled'],

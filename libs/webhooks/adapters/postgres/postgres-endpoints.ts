@@ -2,7 +2,13 @@ import { In, LessThan, type EntityManager } from 'typeorm';
 import { isTypeId } from '#kernel/typeid.js';
 import type { Database } from '#platform/database/database.js';
 import type { Repositories } from '#platform/database/repositories.js';
-import { Endpoints, type Page, type StoredSecret, type Target } from '../../application/endpoints.js';
+import {
+  Endpoints,
+  type EndedEndpoint,
+  type Page,
+  type StoredSecret,
+  type Target,
+} from '../../application/endpoints.js';
 import type { SealedSecret } from '../../application/secret-box.js';
 import { MAX_ENDPOINTS, type Endpoint } from '../../domain/endpoint.js';
 import { EndpointSchema, type StoredEndpoint } from './endpoints.schema.js';
@@ -111,6 +117,14 @@ export class PostgresEndpoints extends Endpoints {
 
   targets(ids: readonly string[]): Promise<Target[]> {
     return this.repositories.run((manager) => targets(manager, ids));
+  }
+
+  ended(): Promise<EndedEndpoint[]> {
+    return this.database.query('SELECT id, reason FROM sluice.ended_endpoints ORDER BY id');
+  }
+
+  async forgetEnded(id: string): Promise<void> {
+    await this.database.query('DELETE FROM sluice.ended_endpoints WHERE id = $1', [id]);
   }
 
   async failed(id: string, at: Date): Promise<void> {
