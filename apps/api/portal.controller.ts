@@ -37,7 +37,12 @@ export class PortalController {
   ): Promise<string> {
     if (accept?.includes('text/html') !== true) throw notFound();
     this.page ??= this.readPage();
-    return withSecurityHeaders(reply, await this.page);
+    // Not remembered if it is not built yet.
+    const page = await this.page.catch(() => {
+      this.page = null;
+      throw notFound();
+    });
+    return withSecurityHeaders(reply, page);
   }
 
   /** Their names contain a hash of their content, so that they never change. */
