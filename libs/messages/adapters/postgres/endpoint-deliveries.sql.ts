@@ -56,6 +56,9 @@ export const NEXT_IN = `
   SELECT greatest(0, extract(epoch FROM due_at - clock_timestamp()) * 1000)::float8 AS ms
   FROM sluice.endpoint_deliveries WHERE NOT ready AND due_at IS NOT NULL ORDER BY due_at LIMIT 1`;
 
+/** More are left to the next statement. A planner that expects more would read the whole table to join them. */
+const LEASED_AT_ONCE = 200;
+
 /*
  * Rows of deliveries are locked before those of their messages, which are locked in one order; whoever waits for a message
  * therefore holds no row of a delivery that another one waits for: SETTLE passes over those that are locked.
@@ -70,6 +73,7 @@ export const LEASE_DELIVERIES = `
       WHERE d.endpoint_id = wanted.endpoint_id AND ready AND due_at IS NOT NULL
       ORDER BY due_at LIMIT wanted.places FOR UPDATE SKIP LOCKED
     ) d
+    LIMIT ${LEASED_AT_ONCE}
   ), held AS (
     SELECT id, text, created_at, traceparent, status, attempts FROM sluice.messages
     WHERE id IN (SELECT message_id FROM picked) ORDER BY id FOR UPDATE
