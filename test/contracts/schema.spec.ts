@@ -4,8 +4,10 @@ import { lowestId } from '#kernel/ids.js';
 import {
   DUE_ENDPOINTS,
   END_MESSAGES,
+  LEASE_DELIVERIES,
   MAKE_READY,
   NEXT_IN,
+  SETTLE_DELIVERIES,
 } from '#messages/adapters/postgres/endpoint-deliveries.sql.js';
 import { BY_INDEX } from '#platform/database/connection.js';
 import { migrateSchema } from '../../apps/schema.js';
@@ -64,22 +66,41 @@ describe('migrateSchema', () => {
     await client.query('DELETE FROM sluice.endpoint_deliveries');
   });
 
-  it('lets workers end messages for endpoints without reading the others that are open', async () => {
+  it('lets workers send webhooks without reading the others, by plans that were made while there were none', async () => {
     const worker = new pg.Client({ connectionString: database.url, options: BY_INDEX });
     await worker.connect();
+    const ids = `ARRAY['msg_01m70000000000000000000042']`;
+    const token = `'00000000-0000-4000-8000-000000000000'`;
+    const steps = [
+      ['ready', MAKE_READY, '1000'],
+      ['lease', LEASE_DELIVERIES, `ARRAY['ep_1'], ARRAY[4], ${token}, 1000`],
+      [
+        'settle',
+        SETTLE_DELIVERIES,
+        `${ids}, ARRAY['ep_1'], ARRAY[${token}]::uuid[], ARRAY['retried'], ARRAY[0], ARRAY[NULL], ARRAY[500], ARRAY['']`,
+      ],
+      ['finish', END_MESSAGES, ids],
+    ] as const;
     try {
+      await worker.query('ANALYZE sluice.messages, sluice.endpoint_deliveries');
+      for (const [name, text, values] of steps) {
+        await worker.query(`PREPARE ${name} AS ${text}`);
+        await worker.query(`EXECUTE ${name}(${values})`);
+      }
       await worker.query(`
         INSERT INTO sluice.messages (id, account_id, text, status, created_at, updated_at, delivery)
         SELECT 'msg_01m7' || lpad(n::text, 22, '0'), 'acct', 'x', 'queued', now(), now(), 'webhooks'
-        FROM generate_series(1, 5000) n`);
+        FROM generate_series(1, 20000) n`);
       await worker.query(`
         INSERT INTO sluice.endpoint_deliveries (message_id, endpoint_id, account_id, due_at, ready)
         SELECT id, 'ep_1', 'acct', now(), true FROM sluice.messages`);
-      const { rows } = await worker.query<{ 'QUERY PLAN': [{ Plan: Record<string, number> }] }>(
-        `EXPLAIN (ANALYZE, BUFFERS, FORMAT json) ${END_MESSAGES}`,
-        [['msg_01m70000000000000000000042']],
-      );
-      expect(rows[0]?.['QUERY PLAN'][0].Plan['Shared Hit Blocks']).toBeLessThan(100);
+      for (const [name, , values] of steps) {
+        const { rows } = await worker.query<{ 'QUERY PLAN': [{ Plan: Record<string, number> }] }>(
+          `EXPLAIN (ANALYZE, BUFFERS, FORMAT json) EXECUTE ${name}(${values})`,
+        );
+        const pages = rows[0]?.['QUERY PLAN'][0].Plan['Shared Hit Blocks'];
+        expect({ name, isLittle: (pages ?? Infinity) < 100 }).toEqual({ name, isLittle: true });
+      }
       await worker.query('DELETE FROM sluice.endpoint_deliveries; DELETE FROM sluice.messages');
     } finally {
       await worker.end();

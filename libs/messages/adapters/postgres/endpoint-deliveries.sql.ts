@@ -20,6 +20,12 @@ const isEnabled = (d: string): string =>
 const hasBeenDelivered = (attempts: string): string => `(
   SELECT bool_or(a.outcome = 'delivered') FROM sluice.attempts a WHERE ${attempts}) IS TRUE`;
 
+/**
+ * Whether this is the id of a message of a CTE. It is stated beside the join with it: a plan that was made while the table was
+ * empty would otherwise read all of the table, and join what it finds.
+ */
+const among = (id: string, cte: string): string => `${id} = ANY (ARRAY(SELECT message_id FROM ${cte}))`;
+
 /** Deliveries that may start now, among others those whose lease has expired. */
 export const MAKE_READY = `
   WITH due AS (
@@ -27,7 +33,7 @@ export const MAKE_READY = `
     WHERE NOT ready AND due_at <= statement_timestamp() ORDER BY due_at LIMIT $1 FOR UPDATE SKIP LOCKED
   )
   UPDATE sluice.endpoint_deliveries d SET ready = true
-  FROM due WHERE d.message_id = due.message_id AND d.endpoint_id = due.endpoint_id`;
+  FROM due WHERE ${among('d.message_id', 'due')} AND d.message_id = due.message_id AND d.endpoint_id = due.endpoint_id`;
 
 /**
  * Each endpoint with deliveries that are ready, by one descent of the index for each. Endpoints that have many cost no more
@@ -56,6 +62,9 @@ export const NEXT_IN = `
   SELECT greatest(0, extract(epoch FROM due_at - clock_timestamp()) * 1000)::float8 AS ms
   FROM sluice.endpoint_deliveries WHERE NOT ready AND due_at IS NOT NULL ORDER BY due_at LIMIT 1`;
 
+/** More are left to the next statement. A planner that expects more would read the whole table to join them. */
+const LEASED_AT_ONCE = 200;
+
 /*
  * Rows of deliveries are locked before those of their messages, which are locked in one order; whoever waits for a message
  * therefore holds no row of a delivery that another one waits for: SETTLE passes over those that are locked.
@@ -70,9 +79,10 @@ export const LEASE_DELIVERIES = `
       WHERE d.endpoint_id = wanted.endpoint_id AND ready AND due_at IS NOT NULL
       ORDER BY due_at LIMIT wanted.places FOR UPDATE SKIP LOCKED
     ) d
+    LIMIT ${LEASED_AT_ONCE}
   ), held AS (
     SELECT id, text, created_at, traceparent, status, attempts FROM sluice.messages
-    WHERE id IN (SELECT message_id FROM picked) ORDER BY id FOR UPDATE
+    WHERE ${among('id', 'picked')} ORDER BY id FOR UPDATE
   ), leased AS (
     SELECT p.*, h.text, h.created_at, h.traceparent,
            (h.attempts + row_number() OVER (PARTITION BY h.id ORDER BY p.endpoint_id))::int AS next_number
@@ -84,7 +94,8 @@ export const LEASE_DELIVERIES = `
         claim = CASE WHEN m.status <> '${DELIVERED}' THEN coalesce(m.claim, $3) END,
         claim_expires_at = CASE WHEN m.status <> '${DELIVERED}' THEN 'infinity'::timestamptz END,
         updated_at = CASE m.status WHEN '${TRANSITIONS.startProcessing.from}' THEN clock_timestamp() ELSE m.updated_at END
-    FROM (SELECT message_id, max(next_number) AS attempts FROM leased GROUP BY message_id) l WHERE m.id = l.message_id
+    FROM (SELECT message_id, max(next_number) AS attempts FROM leased GROUP BY message_id) l
+    WHERE ${among('m.id', 'leased')} AND m.id = l.message_id
   ), lost AS (
     INSERT INTO sluice.attempts (message_id, number, account_id, started_at, outcome, target)
     SELECT message_id, number, account_id, started_at, 'lost', endpoint_id FROM leased WHERE token IS NOT NULL
@@ -93,10 +104,11 @@ export const LEASE_DELIVERIES = `
     UPDATE sluice.endpoint_deliveries d
     SET token = $3, number = next_number, started_at = clock_timestamp(), ready = false,
         due_at = clock_timestamp() + $4 * interval '1 millisecond'
-    FROM leased l WHERE d.message_id = l.message_id AND d.endpoint_id = l.endpoint_id
+    FROM leased l
+    WHERE ${among('d.message_id', 'leased')} AND d.message_id = l.message_id AND d.endpoint_id = l.endpoint_id
   ), dropped AS (
     DELETE FROM sluice.endpoint_deliveries d USING picked p
-    WHERE d.message_id = p.message_id AND d.endpoint_id = p.endpoint_id
+    WHERE ${among('d.message_id', 'picked')} AND d.message_id = p.message_id AND d.endpoint_id = p.endpoint_id
       AND p.message_id NOT IN (SELECT message_id FROM leased)
   )
   SELECT message_id AS "messageId", endpoint_id AS "endpointId", text, created_at AS "createdAt", traceparent, failures
@@ -112,16 +124,20 @@ export const SETTLE_DELIVERIES = `
     FROM unnest($1::text[], $2::text[], $3::uuid[], $4::text[], $5::float8[], $6::text[], $7::int[], $8::text[])
       AS t (message_id, endpoint_id, token, outcome, retry_ms, error, response_status, response_body)
     JOIN sluice.endpoint_deliveries d USING (message_id, endpoint_id, token)
+    WHERE d.message_id = ANY ($1)
     FOR UPDATE OF d SKIP LOCKED
   ), delivered AS (
     DELETE FROM sluice.endpoint_deliveries d USING held h
-    WHERE d.message_id = h.message_id AND d.endpoint_id = h.endpoint_id AND outcome = 'delivered'
+    WHERE d.message_id = ANY ($1) AND d.message_id = h.message_id AND d.endpoint_id = h.endpoint_id
+      AND outcome = 'delivered'
   ), others AS (
     UPDATE sluice.endpoint_deliveries d
     SET due_at = CASE outcome WHEN 'retried' THEN clock_timestamp() + retry_ms * interval '1 millisecond' END,
         failures = failures + 1, ready = false, token = NULL, number = NULL, started_at = NULL,
         abandoned = CASE WHEN outcome = 'failed' AND NOT (${isEnabled('d')}) THEN error END
-    FROM held h WHERE d.message_id = h.message_id AND d.endpoint_id = h.endpoint_id AND outcome <> 'delivered'
+    FROM held h
+    WHERE d.message_id = ANY ($1) AND d.message_id = h.message_id AND d.endpoint_id = h.endpoint_id
+      AND outcome <> 'delivered'
   )
   INSERT INTO sluice.attempts (message_id, number, account_id, started_at, ended_at, outcome, error, target,
                                response_status, response_body)
@@ -147,7 +163,7 @@ export const ABANDON = `
   ), abandoned AS (
     UPDATE sluice.endpoint_deliveries d
     SET due_at = NULL, ready = false, abandoned = $3, token = NULL, number = NULL, started_at = NULL
-    FROM held h WHERE d.message_id = h.message_id AND d.endpoint_id = h.endpoint_id
+    FROM held h WHERE d.message_id = ANY ($1) AND d.message_id = h.message_id AND d.endpoint_id = h.endpoint_id
   )
   INSERT INTO sluice.attempts (message_id, number, account_id, started_at, outcome, target)
   SELECT message_id, number, account_id, started_at, 'lost', endpoint_id FROM held WHERE token IS NOT NULL
@@ -171,7 +187,7 @@ export const END_MESSAGES = `
     SELECT id, status, delivery FROM sluice.messages WHERE id = ANY ($1::text[])
   ), ended AS MATERIALIZED (
     SELECT id FROM locked l WHERE l.status IN (${OPEN}) AND l.delivery = 'webhooks' AND (
-      SELECT true FROM sluice.endpoint_deliveries d WHERE d.message_id = l.id AND due_at IS NOT NULL LIMIT 1) IS NULL
+      SELECT bool_or(due_at IS NOT NULL) FROM sluice.endpoint_deliveries d WHERE d.message_id = l.id) IS NOT TRUE
   )
   UPDATE sluice.messages m
   SET status = CASE WHEN reason IS NULL THEN '${TRANSITIONS.deliver.to}' ELSE '${TRANSITIONS.fail.to}' END,
@@ -188,7 +204,7 @@ export const END_MESSAGES = `
       ORDER BY d.abandoned IS NOT NULL LIMIT 1
     ) AS reason
   ) failed
-  WHERE m.id = ended.id`;
+  WHERE m.id = ANY ($1::text[]) AND m.id = ended.id`;
 
 /** Whether a message `m` has not reached one of these endpoints yet. */
 const lacks = (m: string, endpoint: string): string =>
