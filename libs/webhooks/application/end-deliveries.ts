@@ -1,8 +1,8 @@
 import { PeriodicTask } from '#kernel/periodic-task.js';
 import type { EndpointDeliveries } from '#messages/index.js';
-import type { Endpoints } from './endpoints.js';
+import type { EndedEndpoint, Endpoints } from './endpoints.js';
 
-/** Ends the deliveries that wait for endpoints which were disabled or deleted. Several processes may do so at once. */
+/** Ends the deliveries that wait for endpoints which were disabled or deleted, in one process at a time. */
 export class EndDeliveries {
   private closed = false;
   private readonly rounds = new PeriodicTask(() =>
@@ -12,7 +12,7 @@ export class EndDeliveries {
   );
 
   constructor(
-    private readonly endpoints: Pick<Endpoints, 'ended' | 'forgetEnded'>,
+    private readonly endpoints: Pick<Endpoints, 'whileEnding' | 'forgetEnded'>,
     private readonly deliveries: Pick<EndpointDeliveries, 'abandon'>,
     private readonly observer: { failed(error: unknown): void },
   ) {}
@@ -30,11 +30,21 @@ export class EndDeliveries {
   private async run(): Promise<void> {
     for (let more = true; more && !this.closed;) {
       more = false;
-      for (const { id, reason } of await this.endpoints.ended()) {
-        const { abandoned, pending } = await this.deliveries.abandon(id, reason);
-        if (!pending) await this.endpoints.forgetEnded(id);
-        more ||= pending && abandoned > 0;
-      }
+      await this.endpoints.whileEnding(async (ended) => {
+        for (const endpoint of ended) more = (await this.endSome(endpoint)) || more;
+      });
+    }
+  }
+
+  /** @returns whether to go on */
+  private async endSome(endpoint: EndedEndpoint): Promise<boolean> {
+    try {
+      const { abandoned, pending } = await this.deliveries.abandon(endpoint.id, endpoint.reason);
+      if (!pending) await this.endpoints.forgetEnded(endpoint);
+      return pending && abandoned > 0;
+    } catch (error) {
+      this.observer.failed(error);
+      return false;
     }
   }
 }

@@ -25,6 +25,8 @@ export interface Target {
 export interface EndedEndpoint {
   readonly id: string;
   readonly reason: AbandonReason;
+  /** Another one when it has been enabled and has ended again. */
+  readonly version: string;
 }
 
 /**
@@ -75,11 +77,11 @@ export abstract class Endpoints {
   /** By id; those that do not exist are missing. */
   abstract targets(ids: readonly string[]): Promise<Target[]>;
 
-  /** Those that were disabled or deleted, and for which deliveries may wait. */
-  abstract ended(): Promise<EndedEndpoint[]>;
+  /** Runs `work` with those that were disabled or deleted and for which deliveries may wait, unless a process is doing so. */
+  abstract whileEnding(work: (ended: readonly EndedEndpoint[]) => Promise<void>): Promise<void>;
 
-  /** No delivery waits for it any more. */
-  abstract forgetEnded(id: string): Promise<void>;
+  /** No delivery waits for it any more. One that has ended again since then is not forgotten. */
+  abstract forgetEnded(ended: EndedEndpoint): Promise<void>;
 
   /** Notes the first failure after a success; a later one changes nothing. */
   abstract failed(id: string, at: Date): Promise<void>;

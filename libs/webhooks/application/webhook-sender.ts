@@ -39,6 +39,8 @@ const SETTLING_MS = 15_000;
 /** How soon due deliveries are looked for again while some are started, and while those that are due must wait. */
 const BUSY_MS = 5;
 const BLOCKED_MS = 50;
+/** A pause after a search that started nothing, by the time that it took. */
+const SEARCH_COSTS = 10;
 /** The same while nothing is due, in case nothing announces it. */
 const IDLE_MS = 1_000;
 /** How long a change of an endpoint may go unnoticed. */
@@ -147,18 +149,21 @@ export class WebhookSender {
     const isBehind = this.sending.size >= MAX_UNSETTLED * this.terms.concurrency;
     // Receivers refuse signatures of another time, and their refusals would count as failures.
     if (this.places.free === 0 || isBehind || !this.clockWatch.isRight) return BLOCKED_MS;
+    const searchedAt = performance.now();
     const due = await this.deliveries.due(this.places.maxOfOne);
     if (due.length === 0) return Math.min((await this.deliveries.nextIn()) ?? IDLE_MS, IDLE_MS);
+    // With many endpoints, a search that starts nothing must not be most of what a worker does.
+    const blockedMs = Math.max(BLOCKED_MS, SEARCH_COSTS * (performance.now() - searchedAt));
     const places = this.places.divide(due);
-    if (places.size === 0) return BLOCKED_MS;
+    if (places.size === 0) return blockedMs;
     await this.applyRateLimits(places);
-    if (places.size === 0 || this.stopping.signal.aborted) return BLOCKED_MS;
+    if (places.size === 0 || this.stopping.signal.aborted) return blockedMs;
     const leased = await this.deliveries.lease(places, this.terms.timeoutMs + SETTLING_MS);
     for (const delivery of leased) {
       const sending: Promise<void> = this.deliver(delivery).finally(() => this.sending.delete(sending));
       this.sending.add(sending);
     }
-    return leased.length > 0 ? BUSY_MS : BLOCKED_MS;
+    return leased.length > 0 ? BUSY_MS : blockedMs;
   }
 
   /** Those that exist. What is remembered may expire while the others are loaded. */

@@ -36,13 +36,20 @@ export function exchangeTogether(
   maxPlaces: number,
   name: string | undefined,
 ): void {
-  const run = (places: Place[]) =>
-    exchange(places).catch((error: unknown) => {
+  const run = (places: Place[]) => {
+    // A worker that stops takes no more jobs.
+    const takes = (place: Place) => ({ ...place, takesNext: place.takesNext && !backend.closing });
+    return exchange(places.map(takes)).catch((error: unknown) => {
       backend.emit('error', error);
       return places.map(() => LEFT_TO_BULLMQ);
     });
+  };
   // One at a time: fewer, larger batches cost less than concurrent ones.
   const batcher = new Batcher(run, { maxItems: maxPlaces, maxWaiting: Infinity });
+  const reported = (error: unknown) => {
+    backend.emit('error', error);
+    return undefined;
+  };
   const moveToActive = backend.moveToActive.bind(backend);
   const moveToCompleted = backend.moveToCompleted.bind(backend);
 
@@ -53,11 +60,14 @@ export function exchangeTogether(
   backend.moveToCompleted = async (job, result, removeOnComplete, token, fetchNext) => {
     const isOrdinary = removeOnComplete === true && !job.parentKey && !job.opts.deduplication;
     if (!isOrdinary) return moveToCompleted(job, result, removeOnComplete, token, fetchNext);
-    const takesNext = fetchNext && !backend.closing;
-    const { hasEnded, next } = await batcher.submit({ jobId: job.id ?? null, token, takesNext });
+    const { hasEnded, next } = await batcher.submit({ jobId: job.id ?? null, token, takesNext: fetchNext });
     // Also when its lock is lost: BullMQ then says why.
     if (!hasEnded) return moveToCompleted(job, result, removeOnComplete, token, fetchNext);
-    return { result: takesNext ? (next ?? (await moveToActive(token, name))) : undefined, finishedOn: Date.now() };
+    const finishedOn = Date.now();
+    if (!fetchNext || backend.closing) return { result: undefined, finishedOn };
+    // The job has ended, whatever happens to the next one.
+    const taken = next ?? (await moveToActive(token, name).catch(reported));
+    return { result: taken, finishedOn };
   };
 }
 

@@ -20,7 +20,7 @@ export const CLAIM = `
     SELECT id, account_id, status, delivery, claim, updated_at, retries,
            CASE WHEN EXISTS (SELECT FROM sluice.suspended_accounts s WHERE s.id = account_id) THEN ${BYTES} END
              AS suspended_bytes
-    FROM sluice.messages WHERE id IN (SELECT id FROM wanted) ORDER BY id FOR UPDATE
+    FROM sluice.messages WHERE id = ANY ($1::text[]) ORDER BY id FOR UPDATE
   ), claimed AS (
     UPDATE sluice.messages m
     SET status = '${startProcessing.to}', claim = t.token, claim_alone = false,

@@ -76,7 +76,8 @@ export const LEASE_DELIVERIES = `
     SELECT d.* FROM wanted CROSS JOIN LATERAL (
       SELECT message_id, endpoint_id, account_id, failures, token, number, started_at
       FROM sluice.endpoint_deliveries d
-      WHERE d.endpoint_id = wanted.endpoint_id AND ready AND due_at IS NOT NULL
+      -- Workers of the version before do not change \`ready\`.
+      WHERE d.endpoint_id = wanted.endpoint_id AND ready AND due_at <= statement_timestamp()
       ORDER BY due_at LIMIT wanted.places FOR UPDATE SKIP LOCKED
     ) d
     LIMIT ${LEASED_AT_ONCE}
@@ -153,7 +154,7 @@ export const FIND_WAITING = `
     AND (token IS NULL OR due_at <= statement_timestamp()) AND NOT (${isEnabled('d')})
   LIMIT $2`;
 
-/** After LOCK_MESSAGES, as SETTLE. */
+/** After LOCK_MESSAGES, as SETTLE. Returns how many it has ended. */
 export const ABANDON = `
   WITH held AS (
     SELECT message_id, endpoint_id, account_id, token, number, started_at FROM sluice.endpoint_deliveries d
@@ -164,10 +165,12 @@ export const ABANDON = `
     UPDATE sluice.endpoint_deliveries d
     SET due_at = NULL, ready = false, abandoned = $3, token = NULL, number = NULL, started_at = NULL
     FROM held h WHERE d.message_id = ANY ($1) AND d.message_id = h.message_id AND d.endpoint_id = h.endpoint_id
+  ), lost AS (
+    INSERT INTO sluice.attempts (message_id, number, account_id, started_at, outcome, target)
+    SELECT message_id, number, account_id, started_at, 'lost', endpoint_id FROM held WHERE token IS NOT NULL
+    ON CONFLICT DO NOTHING
   )
-  INSERT INTO sluice.attempts (message_id, number, account_id, started_at, outcome, target)
-  SELECT message_id, number, account_id, started_at, 'lost', endpoint_id FROM held WHERE token IS NOT NULL
-  ON CONFLICT DO NOTHING`;
+  SELECT count(*)::int AS abandoned FROM held`;
 
 /** Whether deliveries to an endpoint are still to be made, or run. */
 export const IS_PENDING = `

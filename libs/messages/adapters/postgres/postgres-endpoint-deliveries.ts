@@ -122,14 +122,16 @@ export class PostgresEndpointDeliveries extends EndpointDeliveries {
   async abandon(endpointId: string, reason: AbandonReason): Promise<{ abandoned: number; pending: boolean }> {
     const waiting = await this.database.query<{ id: string }>(FIND_WAITING, [endpointId, ABANDONED_AT_ONCE]);
     const ids = waiting.map(({ id }) => id);
-    if (ids.length > 0) {
-      await this.withLocked(ids, async (client) => {
-        await client.query({ name: 'abandon', text: ABANDON, values: [ids, endpointId, reason] });
-        await client.query({ name: 'end-messages', text: END_MESSAGES, values: [ids] });
+    const abandon = async (client: pg.ClientBase) => {
+      const { rows } = await client.query<{ abandoned: number }>({
+        ...{ name: 'abandon', text: ABANDON, values: [ids, endpointId, reason] },
       });
-    }
+      await client.query({ name: 'end-messages', text: END_MESSAGES, values: [ids] });
+      return rows[0]?.abandoned ?? 0;
+    };
+    const abandoned = ids.length > 0 ? await this.withLocked(ids, abandon) : 0;
     const [row] = await this.database.query<{ pending: boolean }>(IS_PENDING, [endpointId]);
-    return { abandoned: ids.length, pending: row?.pending === true };
+    return { abandoned, pending: row?.pending === true };
   }
 
   private withLocked<T>(ids: readonly string[], change: (client: pg.ClientBase) => Promise<T>): Promise<T> {

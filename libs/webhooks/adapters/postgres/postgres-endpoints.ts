@@ -27,6 +27,10 @@ const TAKE_RATE = `
   FROM held WHERE e.id = held.id
   RETURNING e.id, rate_taken - taken AS granted`;
 
+const ENDED = `
+  SELECT id, reason, xmin::text AS version FROM sluice.ended_endpoints
+  WHERE pg_try_advisory_xact_lock(hashtext('sluice.ended_endpoints')) ORDER BY id`;
+
 const SECRETS = `sluice.endpoints, jsonb_to_recordset(secrets) AS secret (sealed jsonb)`;
 const KEY_IDS = `SELECT DISTINCT sealed->>'keyId' AS "keyId" FROM ${SECRETS}`;
 const SEALED_OTHERWISE = `
@@ -119,12 +123,15 @@ export class PostgresEndpoints extends Endpoints {
     return this.repositories.run((manager) => targets(manager, ids));
   }
 
-  ended(): Promise<EndedEndpoint[]> {
-    return this.database.query('SELECT id, reason FROM sluice.ended_endpoints ORDER BY id');
+  async whileEnding(work: (ended: readonly EndedEndpoint[]) => Promise<void>): Promise<void> {
+    await this.database.transaction(async (client) => {
+      const { rows } = await client.query<EndedEndpoint>(ENDED);
+      if (rows.length > 0) await work(rows);
+    });
   }
 
-  async forgetEnded(id: string): Promise<void> {
-    await this.database.query('DELETE FROM sluice.ended_endpoints WHERE id = $1', [id]);
+  async forgetEnded({ id, version }: EndedEndpoint): Promise<void> {
+    await this.database.query('DELETE FROM sluice.ended_endpoints WHERE id = $1 AND xmin::text = $2', [id, version]);
   }
 
   async failed(id: string, at: Date): Promise<void> {

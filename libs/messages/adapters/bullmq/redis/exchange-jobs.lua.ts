@@ -1,7 +1,7 @@
 /*
  * What BullMQ's `moveToFinished` does for one job, for many: removes jobs that were completed and starts a job in each
- * free place. A paused queue, its limits and delayed jobs that are due are left to BullMQ's script. It publishes no
- * events: Sluice does not follow its own workers.
+ * free place, after it has moved delayed jobs that are due to the waiting ones. A paused queue and its limits are left to
+ * BullMQ's script. It publishes no events: Sluice does not follow its own workers.
  *
  * KEYS: 1 waiting, 2 active, 3 prioritized, 4 delayed, 5 stalled, 6 meta, 7 priority counter, 8 marker.
  * ARGV: 1 prefix of the keys of jobs; 2 milliseconds since 1970; 3 milliseconds until a lock expires; 4 name of the
@@ -35,8 +35,19 @@ export const EXCHANGE_JOBS = `
   if #removed > 0 then call('SREM', stalled, unpack(removed)) end
 
   local settings = call('HMGET', meta, 'paused', 'concurrency', 'max')
-  local due = call('ZRANGEBYSCORE', delayed, 0, (now + 1) * 0x1000 - 1, 'LIMIT', 0, 1)
-  local plain = not (settings[1] or settings[2] or settings[3] or due[1])
+  local plain = not (settings[1] or settings[2] or settings[3])
+  local due = plain and call('ZRANGEBYSCORE', delayed, 0, (now + 1) * 0x1000 - 1, 'LIMIT', 0, 1000) or {}
+  for _, id in ipairs(due) do
+    local priority = tonumber(call('HGET', prefix .. id, 'priority')) or 0
+    call('ZREM', delayed, id)
+    call('HSET', prefix .. id, 'delay', 0)
+    if priority == 0 then
+      call('LPUSH', waiting, id)
+    else
+      call('ZADD', prioritized, priority * 0x100000000 + call('INCR', counter) % 0x100000000, id)
+    end
+  end
+  if due[1] then call('ZADD', marker, 0, '0') end
 
   local ids = {}
   if plain and free > 0 then
