@@ -5,6 +5,7 @@ import {
   DUE_ENDPOINTS,
   END_MESSAGES,
   LEASE_DELIVERIES,
+  PICK_DELIVERIES,
   MAKE_READY,
   NEXT_IN,
   SETTLE_DELIVERIES,
@@ -73,7 +74,8 @@ describe('migrateSchema', () => {
     const token = `'00000000-0000-4000-8000-000000000000'`;
     const steps = [
       ['ready', MAKE_READY, '1000'],
-      ['lease', LEASE_DELIVERIES, `ARRAY['ep_1'], ARRAY[4], ${token}, 1000`],
+      ['pick', PICK_DELIVERIES, `ARRAY['ep_1'], ARRAY[4]`],
+      ['lease', LEASE_DELIVERIES, `${ids}, ARRAY['ep_1'], ${token}, 1000`],
       [
         'settle',
         SETTLE_DELIVERIES,

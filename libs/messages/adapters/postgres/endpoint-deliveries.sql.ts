@@ -21,19 +21,16 @@ const hasBeenDelivered = (attempts: string): string => `(
   SELECT bool_or(a.outcome = 'delivered') FROM sluice.attempts a WHERE ${attempts}) IS TRUE`;
 
 /**
- * Whether this is the id of a message of a CTE. It is stated beside the join with it: a plan that was made while the table was
- * empty would otherwise read all of the table, and join what it finds.
+ * Deliveries that may start now, among others those whose lease has expired. Their ids are stated beside the join: a plan that
+ * was made while the table was empty would otherwise read all of the table, and join what it finds.
  */
-const among = (id: string, cte: string): string => `${id} = ANY (ARRAY(SELECT message_id FROM ${cte}))`;
-
-/** Deliveries that may start now, among others those whose lease has expired. */
 export const MAKE_READY = `
   WITH due AS (
     SELECT message_id, endpoint_id FROM sluice.endpoint_deliveries
     WHERE NOT ready AND due_at <= statement_timestamp() ORDER BY due_at LIMIT $1 FOR UPDATE SKIP LOCKED
   )
   UPDATE sluice.endpoint_deliveries d SET ready = true
-  FROM due WHERE ${among('d.message_id', 'due')} AND d.message_id = due.message_id AND d.endpoint_id = due.endpoint_id`;
+  FROM due WHERE d.message_id = ANY (ARRAY(SELECT message_id FROM due)) AND d.message_id = due.message_id AND d.endpoint_id = due.endpoint_id`;
 
 /**
  * Each endpoint with deliveries that are ready, by one descent of the index for each. Endpoints that have many cost no more
@@ -69,23 +66,31 @@ const LEASED_AT_ONCE = 200;
  * Rows of deliveries are locked before those of their messages, which are locked in one order; whoever waits for a message
  * therefore holds no row of a delivery that another one waits for: SETTLE passes over those that are locked.
  */
-export const LEASE_DELIVERIES = `
-  WITH wanted AS (
-    SELECT * FROM unnest($1::text[], $2::int[]) AS t (endpoint_id, places)
-  ), picked AS (
-    SELECT d.* FROM wanted CROSS JOIN LATERAL (
-      SELECT message_id, endpoint_id, account_id, failures, token, number, started_at
-      FROM sluice.endpoint_deliveries d
+export const PICK_DELIVERIES = `
+  SELECT d.* FROM unnest($1::text[], $2::int[]) AS wanted (endpoint_id, places) CROSS JOIN LATERAL (
+      SELECT message_id AS "messageId", endpoint_id AS "endpointId" FROM sluice.endpoint_deliveries d
       -- Workers of the version before do not change \`ready\`.
       WHERE d.endpoint_id = wanted.endpoint_id AND ready AND due_at <= statement_timestamp()
       ORDER BY due_at LIMIT wanted.places FOR UPDATE SKIP LOCKED
-    ) d
-    LIMIT ${LEASED_AT_ONCE}
+  ) d
+  LIMIT ${LEASED_AT_ONCE}`;
+
+/*
+ * After PICK_DELIVERIES and LOCK_MESSAGES, not together with them: PostgreSQL 18 (seen in 18.4) ends with all its sessions when a
+ * statement waits for a row of a partitioned table, has to look at it again, and then looks for the partitions of further
+ * rows.
+ *
+ * $1 ids of messages and $2 of endpoints, of each delivery; $3 token; $4 milliseconds.
+ */
+export const LEASE_DELIVERIES = `
+  WITH picked AS (
+    SELECT d.* FROM unnest($1::text[], $2::text[]) AS t (message_id, endpoint_id)
+    JOIN sluice.endpoint_deliveries d USING (message_id, endpoint_id) WHERE d.message_id = ANY ($1)
   ), held AS (
-    SELECT id, text, created_at, traceparent, status, attempts FROM sluice.messages
-    WHERE ${among('id', 'picked')} ORDER BY id FOR UPDATE
+    SELECT id, text, created_at, traceparent, status, attempts FROM sluice.messages WHERE id = ANY ($1)
   ), leased AS (
-    SELECT p.*, h.text, h.created_at, h.traceparent,
+    SELECT p.message_id, p.endpoint_id, p.account_id, p.failures, p.token, p.number, p.started_at,
+           h.text, h.created_at, h.traceparent,
            (h.attempts + row_number() OVER (PARTITION BY h.id ORDER BY p.endpoint_id))::int AS next_number
     FROM picked p JOIN held h ON h.id = p.message_id WHERE h.status IN (${OPEN}, '${DELIVERED}')
   ), started AS (
@@ -96,7 +101,7 @@ export const LEASE_DELIVERIES = `
         claim_expires_at = CASE WHEN m.status <> '${DELIVERED}' THEN 'infinity'::timestamptz END,
         updated_at = CASE m.status WHEN '${TRANSITIONS.startProcessing.from}' THEN clock_timestamp() ELSE m.updated_at END
     FROM (SELECT message_id, max(next_number) AS attempts FROM leased GROUP BY message_id) l
-    WHERE ${among('m.id', 'leased')} AND m.id = l.message_id
+    WHERE m.id = ANY ($1) AND m.id = l.message_id
   ), lost AS (
     INSERT INTO sluice.attempts (message_id, number, account_id, started_at, outcome, target)
     SELECT message_id, number, account_id, started_at, 'lost', endpoint_id FROM leased WHERE token IS NOT NULL
@@ -106,10 +111,10 @@ export const LEASE_DELIVERIES = `
     SET token = $3, number = next_number, started_at = clock_timestamp(), ready = false,
         due_at = clock_timestamp() + $4 * interval '1 millisecond'
     FROM leased l
-    WHERE ${among('d.message_id', 'leased')} AND d.message_id = l.message_id AND d.endpoint_id = l.endpoint_id
+    WHERE d.message_id = ANY ($1) AND d.message_id = l.message_id AND d.endpoint_id = l.endpoint_id
   ), dropped AS (
     DELETE FROM sluice.endpoint_deliveries d USING picked p
-    WHERE ${among('d.message_id', 'picked')} AND d.message_id = p.message_id AND d.endpoint_id = p.endpoint_id
+    WHERE d.message_id = ANY ($1) AND d.message_id = p.message_id AND d.endpoint_id = p.endpoint_id
       AND p.message_id NOT IN (SELECT message_id FROM leased)
   )
   SELECT message_id AS "messageId", endpoint_id AS "endpointId", text, created_at AS "createdAt", traceparent, failures

@@ -27,6 +27,7 @@ import {
   LOCK_MESSAGES,
   MAKE_READY,
   NEXT_IN,
+  PICK_DELIVERIES,
   REPLAY,
   SETTLE_DELIVERIES,
 } from './endpoint-deliveries.sql.js';
@@ -85,8 +86,20 @@ export class PostgresEndpointDeliveries extends EndpointDeliveries {
 
   async lease(places: ReadonlyMap<string, number>, leaseMs: number): Promise<LeasedDelivery[]> {
     const token = randomUUID();
-    const values = [[...places.keys()], [...places.values()], token, leaseMs];
-    const rows = await this.database.prepared<Omit<LeasedDelivery, 'token'>>('lease', LEASE_DELIVERIES, values);
+    const rows = await this.transaction(async (client) => {
+      const picked = await client.query<Pick<LeasedDelivery, 'messageId' | 'endpointId'>>({
+        ...{ name: 'pick', text: PICK_DELIVERIES, values: [[...places.keys()], [...places.values()]] },
+      });
+      if (picked.rows.length === 0) return [];
+      const messages = picked.rows.map(({ messageId }) => messageId);
+      const endpoints = picked.rows.map(({ endpointId }) => endpointId);
+      await client.query({ name: 'lock-messages', text: LOCK_MESSAGES, values: [messages] });
+      const values = [messages, endpoints, token, leaseMs];
+      const leased = await client.query<Omit<LeasedDelivery, 'token'>>({
+        ...{ name: 'lease', text: LEASE_DELIVERIES, values },
+      });
+      return leased.rows;
+    });
     return rows.map((row) => ({ ...row, token }));
   }
 
@@ -135,14 +148,16 @@ export class PostgresEndpointDeliveries extends EndpointDeliveries {
   }
 
   private withLocked<T>(ids: readonly string[], change: (client: pg.ClientBase) => Promise<T>): Promise<T> {
-    return this.database
-      .transaction(async (client) => {
-        await client.query({ name: 'lock-messages', text: LOCK_MESSAGES, values: [ids] });
-        return change(client);
-      })
-      .catch((error: unknown) => {
-        throw asUnavailable(error, isContention);
-      });
+    return this.transaction(async (client) => {
+      await client.query({ name: 'lock-messages', text: LOCK_MESSAGES, values: [ids] });
+      return change(client);
+    });
+  }
+
+  private transaction<T>(work: (client: pg.ClientBase) => Promise<T>): Promise<T> {
+    return this.database.transaction(work).catch((error: unknown) => {
+      throw asUnavailable(error, isContention);
+    });
   }
 
   async settle(results: readonly DeliveryResult[]): Promise<void> {
