@@ -16,15 +16,13 @@ import { withExamples } from './support/arguments.js';
 import { Context, type GlobalOptions } from './support/context.js';
 import { describeError } from './support/errors.js';
 import { EXIT } from './support/exit-codes.js';
+import { toleratePipes } from './support/pipes.js';
 
 /** `sluice`: docs/cli.md describes its commands. */
 const program = new Command('sluice');
 const context = new Context(() => program.opts<GlobalOptions>());
 
-// A reader that has seen enough, such as head, is no failure.
-process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-  process.exit(error.code === 'EPIPE' ? EXIT.ok : EXIT.failed);
-});
+toleratePipes();
 
 program
   .description('Send, follow and consume the messages of Sluice')

@@ -1,4 +1,4 @@
-import { SluiceError } from './errors.js';
+import { ServerError, SluiceError } from './errors.js';
 import { backoffMs, onAbort, sleep } from './timing.js';
 import type { CallOptions, Transport } from './transport.js';
 import type { Message, MessageStatus } from './types.js';
@@ -45,9 +45,8 @@ export async function* events(
       wasConnected = true;
       for await (const { id, event, data } of parse(chunksOf(response, signal))) {
         failures = 0;
-        if (data !== '')
-          yield { id: id ?? lastEventId, type: event as MessageEvent['type'], message: JSON.parse(data) as Message };
         lastEventId = id ?? lastEventId;
+        if (data !== '') yield { id: lastEventId, type: event as MessageEvent['type'], message: messageIn(data) };
       }
     } catch (caught) {
       if (isOver()) return;
@@ -91,6 +90,15 @@ async function* chunksOf(response: Response, signal: AbortSignal | undefined): A
   }
 }
 
+/** What can't be read is reported like a connection that was lost, and the stream goes on after it. */
+function messageIn(data: string): Message {
+  try {
+    return JSON.parse(data) as Message;
+  } catch (cause) {
+    throw new ServerError({ message: 'An event is not JSON.', code: 'unexpected_response', status: 200, cause });
+  }
+}
+
 interface ServerSentEvent {
   readonly id: string | undefined;
   readonly event: string | undefined;
@@ -99,16 +107,30 @@ interface ServerSentEvent {
 
 /** Server-sent events; also blocks with nothing but an `id`. One that is incomplete at the end is dropped. */
 async function* parse(chunks: AsyncIterable<string>): AsyncGenerator<ServerSentEvent, void, undefined> {
-  let text = '';
+  let id: string | undefined;
+  let event: string | undefined;
+  let data: string[] = [];
+  for await (const line of linesOf(chunks)) {
+    const [, name, value = ''] = /^([^:]*):? ?([^]*)$/.exec(line) ?? [];
+    if (line === '') {
+      yield { id, event, data: data.join('\n') };
+      id = event = undefined;
+      data = [];
+    } else if (name === 'id') id = value;
+    else if (name === 'event') event = value;
+    else if (name === 'data') data.push(value);
+  }
+}
+
+/** Lines, which only CR LF, LF and CR end. */
+async function* linesOf(chunks: AsyncIterable<string>): AsyncGenerator<string, void, undefined> {
+  let line = '';
+  let isAfterCr = false;
   for await (const chunk of chunks) {
-    const blocks = (text + chunk).split(/\r?\n\r?\n/);
-    text = blocks.pop() ?? '';
-    for (const block of blocks) {
-      const fields: Record<string, string | undefined> = {};
-      for (const [, name = '', value = ''] of block.matchAll(/^(\w+): ?(.*)$/gm)) {
-        fields[name] = name === 'data' && fields.data !== undefined ? `${fields.data}\n${value}` : value;
-      }
-      yield { id: fields.id, event: fields.event, data: fields.data ?? '' };
-    }
+    if (chunk === '') continue;
+    const lines = (line + (isAfterCr ? chunk.replace(/^\n/, '') : chunk)).split(/\r\n|\r|\n/);
+    isAfterCr = chunk.endsWith('\r');
+    line = lines.pop() ?? '';
+    yield* lines;
   }
 }

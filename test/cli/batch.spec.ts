@@ -1,9 +1,13 @@
+import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { accountForEach, pagesOf, sharedApi } from '../support/api.js';
-import { Cli } from '../support/cli.js';
+import { Cli, CLI_SCRIPT } from '../support/cli.js';
+import { until } from '../support/processes.js';
 
 /** Passes requests on to an API, and lets a test do something with the response to the n-th batch, from 1. */
 class Proxy {
@@ -116,9 +120,77 @@ describe('sluice send --batch', () => {
       stderr: 'Stopped after line 20. Run the same command again to continue.\nerror: Interrupted.\n',
     });
     const other = await cli.run(args, { input: input.replace('line 7', 'other') });
-    expect(other).toMatchObject({ code: 1, stderr: expect.stringContaining('are not those that were sent') as string });
+    expect(other).toMatchObject({ code: 2, stderr: expect.stringContaining('are not those that were sent') as string });
     expect(await cli.run(args, { input })).toMatchObject({ code: 0 });
     expect(await stored()).toEqual(lines(60).sort());
+  });
+
+  it('refuses to continue with another file, account or options, and beside another process', async () => {
+    const input = cli.file('lines', lines(60).join('\n'));
+    const args = ['send', '--batch', '--batch-size', '10', '--file', input];
+    const running = cli.start(args);
+    proxy.onBatch = (n) => n < 3;
+    await until(() => proxy.batches === 3, 20_000);
+    const beside = await cli.run(args);
+    running.signal('SIGINT');
+    expect((await running.ended()).code).toBe(130);
+    proxy.onBatch = () => true;
+    expect(beside).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(/^error: Process \d+ is sending/) as string,
+    });
+
+    // All of it would be passed over: it has fewer lines than were sent.
+    cli.file('lines', lines(5).join('\n'));
+    const shorter = await cli.run(args);
+    expect(shorter).toMatchObject({ code: 2, stderr: expect.stringContaining('are not those that were') as string });
+
+    // These are in doubt: it is not known that they are stored.
+    cli.file('lines', lines(60).join('\n').replace('line 21\n', '\n'));
+    const doubtful = await cli.run(args);
+    expect(doubtful).toMatchObject({ code: 2, stderr: expect.stringContaining('Lines 22 to 31 are not') as string });
+
+    cli.file('lines', lines(60).join('\n'));
+    const { key } = await api.signUp();
+    for (const [options, env, sentence] of [
+      [[], { SLUICE_API_KEY: key }, `started for ${account.id}, and your key is of acct_`],
+      [['--deliver-at', '2030-01-01'], {}, 'started without --deliver-at.'],
+      [['--batch-size', '20'], {}, 'started with --batch-size 10.'],
+      [['--from-line', '2'], {}, 'started with --from-line 1.'],
+    ] as const) {
+      const refused = await cli.run([...args, ...options], { env });
+      expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining(sentence) as string });
+    }
+    expect(await cli.run(args)).toMatchObject({ code: 0 });
+    expect(await stored()).toEqual(lines(60).sort());
+  });
+
+  it('counts the time in which a request can be repeated from its first try', async () => {
+    const args = ['send', '--batch', '--state', 'state.json'];
+    const state = () => JSON.parse(readFileSync(join(cli.home, 'state.json'), 'utf8')) as { at: string };
+    proxy.onBatch = () => false;
+    const ats: string[] = [];
+    while (ats.length < 2) {
+      const [stopped, before] = [cli.start(args, { input: 'line' }), proxy.batches];
+      await until(() => proxy.batches > before, 20_000);
+      stopped.signal('SIGINT');
+      expect(await stopped.ended()).toMatchObject({ code: 130 });
+      ats.push(state().at);
+    }
+    expect(ats[1]).toBe(ats[0]);
+    cli.file('state.json', JSON.stringify({ ...state(), at: new Date(Date.now() - 23.5 * 3_600_000) }));
+    const late = await cli.run(args, { input: 'line' });
+    expect(late).toMatchObject({ code: 1, stderr: expect.stringContaining('too long ago') as string });
+  });
+
+  it('sends everything although nobody reads the output, and names the line of a fault', async () => {
+    const file = cli.file('lines', `\n${lines(40).join('\n')}\na\0b`);
+    const script = `"${process.execPath}" "${CLI_SCRIPT}" send --batch --batch-size 4 --json "${file}" | true; echo "\${PIPESTATUS[0]}"`;
+    const env = { ...cli.env, SLUICE_BASE_URL: api.url };
+    const { stdout, stderr } = spawnSync('bash', ['-c', script], { env, encoding: 'utf8' });
+    expect(stdout).toBe('1\n');
+    expect(stderr).toContain('line 42');
+    expect(await stored()).toEqual(lines(40).sort());
   });
 
   it('waits for the limit of the plan', async () => {

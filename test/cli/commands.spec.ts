@@ -102,6 +102,8 @@ describe('The command line', () => {
     const script = `"${process.execPath}" "${CLI_SCRIPT}" list --limit 150 | head -1 | cut -c1-4; echo "\${PIPESTATUS[0]}"`;
     const options = { env: cli.env, stdio: 'pipe' } as const;
     expect(execFileSync('bash', ['-c', `{ ${script}; } 2>&1`], options).toString()).toBe('msg_\n0\n');
+    const refused = `"${process.execPath}" "${CLI_SCRIPT}" list 2>&1 | true; echo "\${PIPESTATUS[0]}"`;
+    expect(execFileSync('bash', ['-c', refused], { ...options, env: stranger.env }).toString()).toBe('3\n');
   });
 
   it('shows usage, and changes the delivery mode', async () => {

@@ -1,8 +1,9 @@
+import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Webhook } from 'standardwebhooks';
-import { accountForEach, sharedApi } from '../support/api.js';
-import { Cli } from '../support/cli.js';
+import { accountForEach, OPERATOR, sharedApi } from '../support/api.js';
+import { Cli, CLI_SCRIPT } from '../support/cli.js';
 import { until } from '../support/processes.js';
 import { Receiver } from '../support/receiver.js';
 
@@ -73,7 +74,7 @@ describe('The command line', () => {
     const command = 'touch begun; until [ -e go ]; do sleep 0.05; done';
     const [patient, message] = [cli.start(['consume', '-x', command]), await api.sent(account)];
     await until(() => existsSync(file('begun')), 20_000);
-    patient.signal('SIGTERM');
+    patient.signal('SIGHUP');
     await patient.printed('Finishing what has begun');
     cli.file('go', '');
     expect(await patient.ended()).toMatchObject({ code: 0, stderr: expect.stringContaining('acknowledged') as string });
@@ -86,14 +87,38 @@ describe('The command line', () => {
     // The first ones count as one signal, as npx passes them on.
     await until(
       () => {
+        if (hasty.stderr.includes('rejected')) return true;
         hasty.signal('SIGINT');
-        return hasty.stderr.includes('rejected');
+        return false;
       },
       20_000,
       () => hasty.stderr,
     ).catch((error: unknown) => error);
     expect(await hasty.ended()).toMatchObject({ code: 0 });
     expect(await stateOf(other.id)).toEqual({ status: 'queued', failureReason: 'ended by SIGTERM' });
+  });
+
+  it('fails when nobody reads the outcomes, or the service does not confirm one', async () => {
+    for (let n = 0; n < 3; n++) await api.sent(account);
+    const args = `consume --json --exec 'echo >> got'`;
+    const script = `"${process.execPath}" "${CLI_SCRIPT}" ${args} | true; echo "\${PIPESTATUS[0]}"`;
+    const unread = spawnSync('bash', ['-c', script], { env: cli.env, cwd: cli.home, encoding: 'utf8' });
+    expect(unread).toMatchObject({ stdout: '1\n', stderr: expect.stringContaining('Nobody reads') as string });
+    expect((await api.ask(account, 'GET /messages?status=delivered')).body.data).toHaveLength(
+      readFileSync(file('got'), 'utf8').length,
+    );
+
+    const command = 'touch begun; until [ -e go ]; do sleep 0.05; done';
+    const unconfirmed = cli.start(['consume', '--json', '--limit', '1', '--exec', command]);
+    await until(() => existsSync(file('begun')), 20_000);
+    await api.ask(OPERATOR, `PATCH /admin/accounts/${account.id}`, { suspended: true });
+    cli.file('go', '');
+    const { code, stdout, stderr } = await unconfirmed.ended();
+    expect({ code, stderr }).toEqual({
+      code: 1,
+      stderr: expect.stringContaining('has not confirmed the outcome of 1 message') as string,
+    });
+    expect(lines(stdout)).toMatchObject([{ outcome: 'unknown', reason: null }]);
   });
 
   it('consumes only from an account that pulls, which it changes when it is told to', async () => {

@@ -24,7 +24,7 @@ describeUnless(hasTmux ? null : 'tmux is not installed: the command line is not 
     const shows = (text: string | RegExp) => until(() => screen().match(text) !== null, 20_000, screen);
 
     beforeAll(() => {
-      cli = new Cli({ SLUICE_BASE_URL: api.url, PS1: '> ' });
+      cli = new Cli({ SLUICE_BASE_URL: api.url, PS1: '> ', HISTFILE: '' });
       tmux('new-session', '-d', '-x', '100', '-y', '40', 'bash --noprofile --norc');
       type(`sluice() { "${process.execPath}" "${CLI_SCRIPT}" "$@"; }; clear`);
     });

@@ -46,6 +46,42 @@ describe('sluice.events', () => {
     ]);
   });
 
+  it.each([
+    ['U+2028', '\u2028'],
+    ['U+2029', '\u2029'],
+    ['U+0085', '\u0085'],
+    ['a colon', ': data: x'],
+  ])('takes %s for a part of a line', async (_, text) => {
+    server.url('/events', (response) => {
+      open(response, event('1', `one${text}two`));
+    });
+    expect(await collect(1)).toMatchObject([{ id: '1', message: { message: `one${text}two` } }]);
+  });
+
+  it.each([
+    ['\\n', '\n'],
+    ['\\r', '\r'],
+    ['\\r\\n', '\r\n'],
+  ])('reads lines that end with %s, also if that is cut, and data of several lines', async (_, end) => {
+    server.url('/events', (response) => {
+      open(response);
+      const lines = ['id:1', 'event', 'event: message.queued', 'data: {', 'data:"message":"one"}', '', ''];
+      for (const byte of Buffer.from(lines.join(end))) response.write(Buffer.of(byte));
+    });
+    expect(await collect(1)).toEqual([{ id: '1', type: 'message.queued', message: { message: 'one' } }]);
+  });
+
+  it('goes on after an event that is not JSON, and tells of it', async () => {
+    server.url('/events', (response, { headers }) => {
+      if (headers['last-event-id'] === '1') open(response, event('2', 'two'));
+      else open(response, 'event: message.queued\nid: 1\ndata: {"mess\n\n');
+    });
+    const errors: (SluiceError | null)[] = [];
+    const events = await collect(1, { onDisconnect: (error) => errors.push(error) });
+    expect(events.map(({ id }) => id)).toEqual(['2']);
+    expect(errors).toMatchObject([{ code: 'unexpected_response', status: 200 }]);
+  });
+
   it('goes on after the last event when the connection is lost', async () => {
     server.url('/events', (response, _, n) => {
       if (n === 1) open(response, 'id: 0\n\n');

@@ -3,19 +3,27 @@ import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { folder, writePrivately } from '../support/credentials.js';
 import { CliError, EXIT } from '../support/exit-codes.js';
+import { lock } from './lock.js';
 import type { Chunk } from './lines.js';
 
-interface State {
-  /** Idempotency keys are made of it and line numbers. */
-  readonly run: string;
+/** What makes a run: with something else it would be another one. */
+export interface Terms {
+  /** Whose messages they are: idempotency keys belong to an account. */
+  readonly owner: string;
   /** The first line to send, and the number of messages a request: they decide where requests begin and end. */
   readonly from: number;
   readonly size: number;
+  readonly deliverAt: string | null;
+}
+
+interface State extends Terms {
+  /** Idempotency keys are made of it and line numbers. */
+  readonly run: string;
   /** The last line that the service has acknowledged, and the SHA-256 of all messages up to it. */
   readonly line: number;
   readonly digest: string;
-  /** When the next request was begun, whose outcome is unknown if the run was interrupted. */
-  readonly at: string;
+  /** When the request with the lines after it was first sent, if its outcome is unknown. */
+  readonly at: string | null;
 }
 
 /** How long the service remembers an idempotency key, with an hour to spare. */
@@ -27,40 +35,43 @@ const REMEMBERED_MS = 23 * 3_600_000;
  */
 export class BatchRun {
   private readonly hash = createHash('sha256');
-  private isChecked = false;
 
   private constructor(
-    readonly path: string | null,
+    private readonly path: string | null,
     private state: State,
   ) {}
 
-  /** @param path where the state is kept; null for a run that cannot be continued */
-  static begin(path: string | null, from: number, size: number): BatchRun {
-    return new BatchRun(path, { run: randomUUID(), from, size, line: 0, digest: '', at: '' });
-  }
-
-  /** Continues a run that was interrupted; null if there is none. */
-  static resume(path: string): BatchRun | null {
-    let text: string;
-    try {
-      text = readFileSync(path, 'utf8');
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
-      throw error;
-    }
-    try {
-      const state = JSON.parse(text) as State;
-      if (typeof state.run === 'string' && state.size > 0) return new BatchRun(path, state);
-    } catch {
-      // Reported below.
-    }
-    throw new CliError(`${path} is not the state of a batch. Start again with --restart.`, EXIT.usage);
+  /**
+   * Continues the run that was interrupted, or begins one. Nobody else can do so until this process ends.
+   * @param path where the state is kept; null for a run that cannot be continued
+   * @param terms if `size` was not chosen, that of the interrupted run is kept
+   */
+  static open(path: string | null, isRestarted: boolean, terms: Terms, isSizeChosen: boolean): BatchRun {
+    if (path !== null) lock(path);
+    const state = path === null || isRestarted ? null : read(path);
+    if (state === null) return new BatchRun(path, { ...terms, run: randomUUID(), line: 0, digest: '', at: null });
+    compare(state, isSizeChosen ? terms : { ...terms, size: state.size });
+    return new BatchRun(path, state);
   }
 
   /** Where the state of a file's run is kept unless the user chooses a place. */
   static pathFor(file: string, baseUrl: string): string {
     const name = createHash('sha256').update(`${baseUrl}\n${file}`).digest('hex').slice(0, 32);
     return join(folder('XDG_STATE_HOME', '.local/state'), 'batches', `${name}.json`);
+  }
+
+  get canContinue(): boolean {
+    return this.path !== null;
+  }
+
+  /** Whether an earlier start has sent something. */
+  get isContinued(): boolean {
+    return this.line > 0 || this.isInDoubt;
+  }
+
+  /** Whether the lines after the last one may be stored as well. */
+  get isInDoubt(): boolean {
+    return this.state.at !== null;
   }
 
   get from(): number {
@@ -76,8 +87,9 @@ export class BatchRun {
     return this.state.line;
   }
 
-  idempotencyKey({ firstLine }: Chunk): string {
-    return `sluice-batch-${this.state.run}-${firstLine}`;
+  /** It is the same for the next lines whatever they are: the service refuses others than those that it has stored. */
+  get idempotencyKey(): string {
+    return `sluice-batch-${this.state.run}-${this.state.line + 1}`;
   }
 
   /** Passes over a chunk that an earlier start has sent. @returns whether it is one */
@@ -88,37 +100,46 @@ export class BatchRun {
   }
 
   /** Call it before each request. */
-  begin(chunk: Chunk): void {
-    if (!this.isChecked) this.check(chunk);
-    this.isChecked = true;
-    this.state = { ...this.state, at: new Date().toISOString() };
-    if (this.path !== null) writePrivately(this.path, JSON.stringify(this.state));
-  }
-
-  acknowledge(chunk: Chunk): void {
-    this.add(chunk);
-    this.state = { ...this.state, line: chunk.lastLine, digest: this.digest() };
-  }
-
-  /** Everything is stored: the next run of the same input is a new one. */
-  finish(): void {
-    if (this.path !== null) rmSync(this.path, { force: true });
-  }
-
-  private check({ firstLine }: Chunk): void {
-    const { at, line, size, digest } = this.state;
-    if (at === '') return;
-    if (line > 0 && this.digest() !== digest) {
-      throw new CliError(
-        `The first ${line} lines are not those that were sent. Send the original input, or start again with --restart.`,
-      );
-    }
-    if (Date.now() - Date.parse(at) > REMEMBERED_MS) {
+  begin({ firstLine }: Chunk): void {
+    this.checkLines();
+    const { at, size } = this.state;
+    if (at !== null && Date.now() - Date.parse(at) > REMEMBERED_MS) {
       throw new CliError(
         `The run was interrupted at ${at}, too long ago to repeat its last request safely. Look with sluice list whether ` +
           `the up to ${size} messages from line ${firstLine} on are stored, then send what is not with --restart --from-line.`,
       );
     }
+    this.change({ at: at ?? new Date().toISOString() });
+  }
+
+  /** The service has refused every request with the next lines. */
+  withdraw(): void {
+    this.change({ at: null });
+  }
+
+  acknowledge(chunk: Chunk): void {
+    this.add(chunk);
+    this.state = { ...this.state, line: chunk.lastLine, digest: this.digest(), at: null };
+  }
+
+  /** Everything is stored: the next run of the same input is a new one. */
+  finish(): void {
+    this.checkLines();
+    if (this.path !== null) rmSync(this.path, { force: true });
+  }
+
+  private checkLines(): void {
+    const { line, digest } = this.state;
+    if (line === 0 || this.digest() === digest) return;
+    throw new CliError(
+      `The first ${line} lines are not those that were sent. Send the original input, or start again with --restart.`,
+      EXIT.usage,
+    );
+  }
+
+  private change(changes: Partial<State>): void {
+    this.state = { ...this.state, ...changes };
+    if (this.path !== null) writePrivately(this.path, JSON.stringify(this.state));
   }
 
   private add({ messages }: Chunk): void {
@@ -128,4 +149,36 @@ export class BatchRun {
   private digest(): string {
     return this.hash.copy().digest('hex');
   }
+}
+
+function read(path: string): State | null {
+  let text: string;
+  try {
+    text = readFileSync(path, 'utf8');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
+    throw error;
+  }
+  try {
+    const state = JSON.parse(text) as State;
+    if (typeof state.run === 'string' && typeof state.owner === 'string') return state;
+  } catch {
+    // Reported below.
+  }
+  throw new CliError(`${path} is not the state of a batch. Start again with --restart.`, EXIT.usage);
+}
+
+function compare(state: State, terms: Terms): void {
+  const differences = [
+    state.owner !== terms.owner && `for ${state.owner}, and your key is of ${terms.owner}`,
+    state.from !== terms.from && `with --from-line ${state.from}`,
+    state.size !== terms.size && `with --batch-size ${state.size}`,
+    state.deliverAt !== terms.deliverAt &&
+      `with${state.deliverAt === null ? 'out' : ''} --deliver-at ${state.deliverAt ?? ''}`.trim(),
+  ].filter((difference) => difference !== false);
+  if (differences.length === 0) return;
+  throw new CliError(
+    `The interrupted run was started ${differences.join(', ')}. Continue it like that, or start again with --restart.`,
+    EXIT.usage,
+  );
 }

@@ -54,6 +54,8 @@ export interface Chunk {
   readonly firstLine: number;
   readonly lastLine: number;
   readonly messages: readonly string[];
+  /** The number of the line of each message. */
+  readonly numbers: readonly number[];
   readonly end: number;
 }
 
@@ -69,8 +71,13 @@ export async function* chunksOf(lines: AsyncIterable<Line>, size: number): Async
   let total = 0;
   const chunk = (): Chunk => {
     const [first, last] = [taken[0], taken.at(-1)];
-    const messages = taken.map(({ text }) => text);
-    return { firstLine: first?.number ?? 0, lastLine: last?.number ?? 0, messages, end: last?.end ?? 0 };
+    return {
+      firstLine: first?.number ?? 0,
+      lastLine: last?.number ?? 0,
+      messages: taken.map(({ text }) => text),
+      numbers: taken.map(({ number }) => number),
+      end: last?.end ?? 0,
+    };
   };
   for await (const line of lines) {
     if (line.text === '') continue;

@@ -2,7 +2,7 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import type { Command } from 'commander';
 import type { HeldMessage } from '#client/index.js';
 import { integer, withExamples } from '../support/arguments.js';
-import { consume, requirePull } from '../support/consumer.js';
+import { consume, MIN_LEASE_SECONDS, requirePull } from '../support/consumer.js';
 import type { Context } from '../support/context.js';
 import type { Output } from '../support/output.js';
 
@@ -24,7 +24,7 @@ export function addConsume(program: Command, context: Context): void {
       '--lease <seconds>',
       'how long nobody else gets a message; renewed while the command runs',
       integer(10, 3_600),
-      30,
+      MIN_LEASE_SECONDS,
     )
     .option('-n, --limit <n>', 'stop after so many messages', integer(1, 1e15))
     .option('-y, --yes', 'change the delivery mode of the account to pull if it is another one')
@@ -33,7 +33,7 @@ export function addConsume(program: Command, context: Context): void {
       const sluice = context.sluice();
       await requirePull(sluice, yes);
       output.note('Waiting for messages. Press Ctrl-C to stop.');
-      await consume({ sluice, output, concurrency, leaseSeconds: lease, limit }, (message, signal) =>
+      await consume({ context, concurrency, leaseSeconds: lease, limit }, (message, signal) =>
         run(exec, message, output, signal),
       );
     });
@@ -55,6 +55,7 @@ const GRACE_MS = 5_000;
 
 /** @returns null if the command succeeded, else the reason */
 function run(command: string, message: HeldMessage, output: Output, signal: AbortSignal): Promise<string | null> {
+  if (signal.aborted) return Promise.resolve('stopped before the command was run');
   const child = spawn(command, {
     shell: true,
     // With --json, standard output has a document for each message, and nothing else.

@@ -2,7 +2,7 @@ import { createHmac, randomBytes } from 'node:crypto';
 import type { Command } from 'commander';
 import type { HeldMessage } from '#client/index.js';
 import { integer, withExamples } from '../support/arguments.js';
-import { consume, requirePull } from '../support/consumer.js';
+import { consume, MIN_LEASE_SECONDS, requirePull } from '../support/consumer.js';
 import { variable, type Context } from '../support/context.js';
 import { CliError, EXIT } from '../support/exit-codes.js';
 
@@ -22,7 +22,7 @@ export function addListen(program: Command, context: Context): void {
     .description('Forward messages to a local program as webhooks, until Ctrl-C')
     .requiredOption('-f, --forward-to <url>', 'where to post them, such as localhost:3000/hook')
     .option('-c, --concurrency <n>', 'how many at the same time', integer(1, 100), 4)
-    .option('--timeout <seconds>', 'how long the program may take to answer', integer(1, 3_600), 15)
+    .option('--timeout <seconds>', 'how long the program may take to answer', integer(1, 3_500), 15)
     .option('-n, --limit <n>', 'stop after so many messages', integer(1, 1e15))
     .option('-y, --yes', 'change the delivery mode of the account to pull if it is another one')
     .action(async ({ forwardTo, concurrency, timeout, limit, yes }: Options) => {
@@ -33,7 +33,8 @@ export function addListen(program: Command, context: Context): void {
       const secret = secretOf(context);
       output.note(`Forwarding to ${url}. Press Ctrl-C to stop.`);
       output.note(`The secret to verify signatures: ${secret}`);
-      await consume({ sluice, output, concurrency, leaseSeconds: timeout + 30, limit }, (message, signal) =>
+      const leaseSeconds = Math.max(timeout + 30, MIN_LEASE_SECONDS);
+      await consume({ context, concurrency, leaseSeconds, limit }, (message, signal) =>
         forward(url, secret, message, AbortSignal.any([signal, AbortSignal.timeout(timeout * 1_000)])),
       );
     });

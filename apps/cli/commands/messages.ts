@@ -6,6 +6,7 @@ import { CliError } from '../support/exit-codes.js';
 import { firstOf } from '../support/lists.js';
 import { MESSAGE_COLUMNS, messageLine, STATUSES } from '../support/messages.js';
 import { count, time, type Column } from '../support/output.js';
+import { outputClosed } from '../support/pipes.js';
 import { stopSignal } from '../support/signals.js';
 
 const ATTEMPT_COLUMNS: readonly Column<Attempt>[] = [
@@ -105,7 +106,7 @@ export function addMessages(program: Command, context: Context): void {
     .option('--after <event>', 'begin after the event with this id, of at most an hour ago (see --json)')
     .action(async (options: { status?: Message['status']; after?: string }) => {
       const { output } = context;
-      const signal = stopSignal();
+      const signal = AbortSignal.any([stopSignal(), outputClosed]);
       const { after } = options;
       const events = context.sluice().events({
         signal,

@@ -1,8 +1,8 @@
-import { createReadStream, realpathSync, statSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
+import { createReadStream, realpathSync } from 'node:fs';
+import { readFile, stat } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Command } from 'commander';
-import { PermissionError, RateLimitError, type Sluice, type SluiceError } from '#client/index.js';
+import { InvalidRequestError, PermissionError, RateLimitError, SluiceError, type Sluice } from '#client/index.js';
 import { BatchRun } from '../batch/batch-run.js';
 import { chunksOf, readLines, type Chunk, type Line } from '../batch/lines.js';
 import { instant, integer, withExamples } from '../support/arguments.js';
@@ -76,11 +76,20 @@ async function sendOne(message: string | undefined, options: Options, context: C
 }
 
 async function readAll(file: string | undefined): Promise<Buffer> {
-  if (file !== undefined && file !== '-') return readFile(file);
+  if (file !== undefined && file !== '-') return readable(() => readFile(file));
   if (process.stdin.isTTY) throw new CliError('There is no message: name one, or pipe it in.', EXIT.usage);
   const chunks: Buffer[] = [];
   for await (const chunk of process.stdin) chunks.push(chunk as Buffer);
   return Buffer.concat(chunks);
+}
+
+/** A file that cannot be read is a wrong argument. */
+async function readable<T>(read: () => Promise<T>): Promise<T> {
+  try {
+    return await read();
+  } catch (error) {
+    throw new CliError(`The file cannot be read: ${(error as Error).message}.`, EXIT.usage);
+  }
 }
 
 function decode(bytes: Buffer): string {
@@ -97,34 +106,40 @@ async function sendBatch(message: string | undefined, options: Options, context:
     throw new CliError('There are no lines: name a file with --file, or pipe them in.', EXIT.usage);
   }
   const { output } = context;
+  const totalBytes = file === undefined ? null : (await readable(() => stat(file))).size;
   const path = options.state ?? (file === undefined ? null : BatchRun.pathFor(realpathSync(file), context.baseUrl));
-  const resumed = path === null || options.restart === true ? null : BatchRun.resume(path);
-  const size = options.batchSize ?? (await suitableSize(context.sluice()));
-  const run = resumed ?? BatchRun.begin(path, options.fromLine ?? 1, size);
-  const input = file === undefined ? process.stdin : createReadStream(file);
-  if (resumed !== null) output.note(`Continuing after line ${count(run.line)}.`);
+  const { owner, suitableSize } = await lookUp(context.sluice());
+  const terms = {
+    owner,
+    from: options.fromLine ?? 1,
+    size: options.batchSize ?? suitableSize,
+    deliverAt: options.deliverAt ?? null,
+  };
+  const run = BatchRun.open(path, options.restart === true, terms, options.batchSize !== undefined);
+  if (run.isContinued) output.note(`Continuing after line ${count(run.line)}.`);
 
   const stop = stopSignal();
+  const input = file === undefined ? process.stdin : createReadStream(file);
   stop.addEventListener('abort', () => input.destroy(INTERRUPTED));
-  const batch = new Batch(run, context, stop, options.deliverAt, file === undefined ? null : statSync(file).size);
+  const batch = new Batch(run, context, stop, options.deliverAt, totalBytes);
   try {
     for await (const chunk of chunksOf(from(readLines(input as AsyncIterable<Buffer>), run.from), run.size)) {
       const sent = run.skip(chunk) ? [] : await batch.send(chunk);
       if (output.isJson) for (const one of sent) output.item(one, () => one.id);
     }
+    run.finish();
   } catch (error) {
     batch.progress.end();
-    if (run.line > 0 || batch.isStarted) output.note(stoppedAt(run));
+    if (batch.isStarted) output.note(stoppedAt(run));
     throw stop.aborted ? INTERRUPTED : error;
   }
   batch.progress.end();
-  run.finish();
   if (!output.isJson) output.success(`${count(batch.sent, 'message')} sent.`);
 }
 
-function stoppedAt({ line, path }: BatchRun): string {
+function stoppedAt({ line, canContinue }: BatchRun): string {
   return `Stopped after line ${count(line)}. ${
-    path === null ? 'This run cannot be continued: it has no --state.' : 'Run the same command again to continue.'
+    canContinue ? 'Run the same command again to continue.' : 'This run cannot be continued: it has no --state.'
   }`;
 }
 
@@ -133,16 +148,17 @@ async function* from(lines: AsyncIterable<Line>, first: number): AsyncGenerator<
 }
 
 /**
- * A quarter of what the plan allows in a minute: requests of the whole would only fit into a window in which nobody else
- * sends anything.
+ * Whose messages these will be, and how many should be in a request: a quarter of what the plan allows in a minute.
+ * Requests of the whole would only fit into a window in which nobody else sends anything.
  */
-async function suitableSize(sluice: Sluice): Promise<number> {
-  await sluice.account.get().catch((error: unknown) => {
-    // A key that may only send gets no account, but every response states the limits.
-    if (!(error instanceof PermissionError)) throw error;
+async function lookUp(sluice: Sluice): Promise<{ owner: string; suitableSize: number }> {
+  const { id: owner } = await sluice.account.get().catch((error: unknown) => {
+    // A key that may only send gets no account. Every response states the limits.
+    if (error instanceof PermissionError) return sluice.account.keys.current();
+    throw error;
   });
   const limits = sluice.rateLimit?.windows.map(({ limit }) => limit) ?? [];
-  return Math.min(Math.max(Math.floor(Math.min(...limits) / 4), 1), 500);
+  return { owner, suitableSize: Math.min(Math.max(Math.floor(Math.min(...limits) / 4), 1), 500) };
 }
 
 /** Sends chunks one after the other at the pace of the plan. */
@@ -151,6 +167,7 @@ class Batch {
   sent = 0;
   isStarted = false;
   private readonly sluice: Sluice;
+  private isInDoubt = false;
   private end = 0;
 
   constructor(
@@ -164,22 +181,24 @@ class Batch {
     this.sluice = context.sluice({
       maxTries: 6,
       onRetry: ({ error, waitMs }) => {
+        if (!(error instanceof RateLimitError)) this.isInDoubt = true;
         this.showWait(error, waitMs);
       },
     });
   }
 
   async send(chunk: Chunk): Promise<readonly { readonly id: string }[]> {
-    this.isStarted = true;
     const messages = chunk.messages.map((message) => ({
       message,
       ...(this.deliverAt !== undefined && { deliverAt: this.deliverAt }),
     }));
+    this.isInDoubt = this.run.isInDoubt;
     for (;;) {
       this.stop.throwIfAborted();
       this.run.begin(chunk);
+      this.isStarted = true;
       try {
-        const idempotencyKey = this.run.idempotencyKey(chunk);
+        const { idempotencyKey } = this.run;
         const stored = await this.sluice.messages.sendBatch(messages, { idempotencyKey, signal: this.stop });
         this.run.acknowledge(chunk);
         this.sent += stored.length;
@@ -187,8 +206,10 @@ class Batch {
         this.show();
         return stored;
       } catch (error) {
+        const isRefused = error instanceof RateLimitError || error instanceof InvalidRequestError;
+        if (isRefused && !this.isInDoubt) this.run.withdraw();
         // The client has waited for short limits itself.
-        if (!(error instanceof RateLimitError)) throw error;
+        if (!(error instanceof RateLimitError)) throw explain(error, chunk);
         const waitMs = 1_000 * (error.retryAfter ?? 60);
         this.showWait(error, waitMs);
         await sleep(waitMs, undefined, { signal: this.stop });
@@ -212,4 +233,24 @@ class Batch {
       remark !== '',
     );
   }
+}
+
+/** Names the lines of the file. */
+function explain(error: unknown, { firstLine, lastLine, numbers }: Chunk): unknown {
+  if (!(error instanceof SluiceError)) return error;
+  if (error.code === 'idempotency_key_reused') {
+    return new CliError(
+      `Lines ${firstLine} to ${lastLine} are not those that were sent when the run was interrupted. Send the original ` +
+        'input, or look with sluice list which are stored, then send what is not with --restart --from-line.',
+      EXIT.usage,
+    );
+  }
+  const { message, code, requestId, retryAfter, problem } = error;
+  if (!(error instanceof InvalidRequestError) || problem?.errors === undefined) return error;
+  const errors = problem.errors.map(({ pointer, detail }) => {
+    const line = numbers[Number(/^\/messages\/(\d+)\b/.exec(pointer)?.[1])];
+    return { pointer: line === undefined ? pointer : `line ${line}`, detail };
+  });
+  const { status } = problem;
+  return new InvalidRequestError({ message, code, status, requestId, retryAfter, problem: { ...problem, errors } });
 }

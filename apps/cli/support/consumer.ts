@@ -1,11 +1,13 @@
 import { PermissionError, SluiceError, type HeldMessage, type Sluice } from '#client/index.js';
-import { visible, type Output } from './output.js';
+import type { Context } from './context.js';
+import { CliError } from './exit-codes.js';
+import { count, visible, type Output } from './output.js';
+import { outputClosed } from './pipes.js';
 import { confirm } from './prompts.js';
 import { onStop } from './signals.js';
 
 interface Consumption {
-  readonly sluice: Sluice;
-  readonly output: Output;
+  readonly context: Context;
   readonly concurrency: number;
   readonly leaseSeconds: number;
   readonly limit?: number | undefined;
@@ -14,19 +16,25 @@ interface Consumption {
 /** Handles a message until the signal is aborted. @returns null if it succeeded, else the reason */
 type Handle = (message: HeldMessage, signal: AbortSignal) => Promise<string | null>;
 
+/** A lease lasts at least so long: shorter faults of the network cost none. */
+export const MIN_LEASE_SECONDS = 120;
+
 /**
- * Pulls messages until Ctrl-C, SIGTERM or the limit: then it takes no more and finishes what it has begun. A second signal
- * ends that as well, and rejects what is not finished.
+ * Pulls messages until Ctrl-C, SIGTERM, SIGHUP, the limit, or nobody reads the output: then it takes no more and finishes
+ * what it has begun. A second signal ends that as well, and rejects what is not finished.
  */
 export async function consume(
-  { sluice, output, concurrency, leaseSeconds, limit = Infinity }: Consumption,
+  { context, concurrency, leaseSeconds, limit = Infinity }: Consumption,
   handle: Handle,
 ): Promise<void> {
+  const { output } = context;
+  const sluice = context.sluice({ maxTries: Infinity });
   const stop = new AbortController();
   const kill = new AbortController();
-  const running = new Set<Promise<void>>();
+  const running = new Set<Promise<unknown>>();
+  let unknown = 0;
   let isInterrupted = false;
-  const ignoreSignals = onStop(() => {
+  onStop(() => {
     if (isInterrupted) kill.abort();
     else if (running.size > 0) output.note('Finishing what has begun. Press Ctrl-C again to end it at once.');
     isInterrupted = true;
@@ -35,9 +43,9 @@ export async function consume(
   const messages = sluice.consume({
     concurrency: Math.min(concurrency, limit),
     leaseSeconds,
-    signal: stop.signal,
+    signal: AbortSignal.any([stop.signal, outputClosed]),
     onError: ({ message }) => {
-      output.warn(`${message} Trying again …`);
+      output.warn(`${visible(message)} Trying again …`);
     },
   });
   let taken = 0;
@@ -45,34 +53,45 @@ export async function consume(
     for await (const message of messages) {
       // Whoever else has got a message whose lease is lost should be alone with it.
       const signal = AbortSignal.any([kill.signal, message.signal]);
-      const task = settle(message, output, handle(message, signal)).finally(() => running.delete(task));
+      const task = settle(message, output, handle(message, signal))
+        .then((isSettled) => (unknown += isSettled ? 0 : 1))
+        .finally(() => running.delete(task));
       running.add(task);
       // Leaving the loop would reject what is running.
       if (++taken >= limit) stop.abort();
     }
   } finally {
     await Promise.all(running);
-    ignoreSignals();
   }
+  if (unknown > 0) throw new CliError(`The service has not confirmed the outcome of ${count(unknown, 'message')}.`);
+  if (outputClosed.aborted) throw new CliError('Nobody reads the output any more.');
 }
 
-async function settle(message: HeldMessage, output: Output, handled: Promise<string | null>): Promise<void> {
+/** @returns false if the service has not confirmed the outcome */
+async function settle(message: HeldMessage, output: Output, handled: Promise<string | null>): Promise<boolean> {
   const startedAt = Date.now();
   const { id, attempt } = message;
   const reason = await handled;
+  const report = (outcome: string) => {
+    const durationMs = Date.now() - startedAt;
+    if (output.isJson) output.item({ id, attempt, outcome, reason, durationMs }, () => '');
+    return durationMs;
+  };
   try {
     await (reason === null ? message.ack() : message.nack({ reason }));
   } catch (error) {
     // It is delivered again when its lease expires: no reason to keep the others waiting.
     if (!(error instanceof SluiceError)) throw error;
-    output.warn(`${id}: ${error.message}`);
-    return;
+    output.warn(`${id}: ${visible(error.message)}`);
+    report('unknown');
+    return false;
   }
-  const durationMs = Date.now() - startedAt;
   const outcome = reason === null ? 'acknowledged' : 'rejected';
-  if (output.isJson) output.item({ id, attempt, outcome, reason, durationMs }, () => '');
-  else if (reason === null) output.success(`${id} acknowledged after ${durationMs} ms`);
-  else output.warn(`${id} rejected after ${durationMs} ms, attempt ${attempt}: ${visible(reason)}`);
+  const durationMs = report(outcome);
+  if (output.isJson) return true;
+  if (reason === null) output.success(`${id} ${outcome} after ${durationMs} ms`);
+  else output.warn(`${id} ${outcome} after ${durationMs} ms, attempt ${attempt}: ${visible(reason)}`);
+  return true;
 }
 
 /** Messages can be pulled only from an account that has chosen it. */

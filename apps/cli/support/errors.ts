@@ -12,12 +12,13 @@ interface Description {
 export function describeError(error: unknown): Description {
   if (error instanceof SluiceError) {
     const { code, status, message, requestId, retryAfter } = error;
-    const faults = error.problem?.errors?.map(({ pointer, detail }) => `\n  ${pointer}: ${detail}`).join('') ?? '';
+    const errors = error.problem?.errors ?? [];
+    const faults = errors.map(({ pointer, detail }) => `\n  ${visible(`${pointer}: ${detail}`)}`).join('');
     const details = requestId === null ? code : `${code}, request ${requestId}`;
     return {
       exitCode: exitCodeOf(error),
       text: `${sentenceOf(error)} (${details})${faults}`,
-      json: { code, status, message, requestId, retryAfter },
+      json: { code, status, message, requestId, retryAfter, errors },
     };
   }
   const message = error instanceof Error ? error.message : String(error);

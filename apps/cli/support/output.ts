@@ -1,5 +1,6 @@
 import { styleText, stripVTControlCharacters } from 'node:util';
 import type { WriteStream } from 'node:tty';
+import { outputClosed } from './pipes.js';
 
 type Style = Parameters<typeof styleText>[0];
 type Stream = Pick<WriteStream, 'write'> & Partial<WriteStream>;
@@ -34,10 +35,11 @@ export class Output {
     this.line(this.isJson ? JSON.stringify(value) : text());
   }
 
-  /** A list: an array with `--json`, written as the pages arrive. */
+  /** A list: an array with `--json`, written as the pages arrive, while somebody reads them. */
   async list<Row>(pages: AsyncIterable<readonly Row[]>, columns: readonly Column<Row>[], none: string): Promise<void> {
     let count = 0;
     for await (const rows of pages) {
+      if (outputClosed.aborted) return;
       if (this.isJson) for (const row of rows) this.out.write(`${count++ === 0 ? '[' : ','}\n${JSON.stringify(row)}`);
       else if (rows.length > 0) this.line(this.table(rows, columns, count === 0));
       if (!this.isJson) count += rows.length;

@@ -2,20 +2,20 @@ import { EXIT } from './exit-codes.js';
 
 /** Signals within this time count as one: a terminal and npx both pass on a Ctrl-C. */
 const SAME_SIGNAL_MS = 500;
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
-/** Calls this at each Ctrl-C and SIGTERM. @returns stops listening */
-export function onStop(listener: () => void): () => void {
+/** Calls this at each Ctrl-C, SIGTERM, and when the terminal is closed. */
+export function onStop(listener: () => void): void {
   let last = -Infinity;
   const onSignal = () => {
     if (performance.now() - last < SAME_SIGNAL_MS) return;
     last = performance.now();
     listener();
   };
-  process.on('SIGINT', onSignal).on('SIGTERM', onSignal);
-  return () => process.off('SIGINT', onSignal).off('SIGTERM', onSignal);
+  for (const signal of SIGNALS) process.on(signal, onSignal);
 }
 
-/** Aborts at the first Ctrl-C or SIGTERM. A second one ends the process. */
+/** Aborts at the first of these signals. A second one ends the process. */
 export function stopSignal(): AbortSignal {
   const controller = new AbortController();
   onStop(() => {
