@@ -7,12 +7,11 @@ import { Field } from '../components/field.js';
 import { Icon } from '../components/icon.js';
 import { Card, Page, Status } from '../components/parts.js';
 import { fieldError, Problem } from '../components/problem.js';
-import { Secret } from '../components/secret.js';
 import { byteLength, formatMilliseconds, formatNumber, formatTime } from '../format.js';
 import { useAction } from '../hooks.js';
 import { liveState, onMessageEvent } from '../live.js';
 import { href } from '../router.js';
-import { apiKey, call, can, firstKey, pause } from '../session.js';
+import { apiKey, call, can, pause } from '../session.js';
 
 const MAX_BYTES = 262_144;
 const MAX_DELAY_DAYS = 30;
@@ -55,18 +54,6 @@ export function SendView() {
 
   return (
     <Page title="Send" lead="A 202 means that the message is stored and queued, and will be delivered.">
-      {firstKey.value !== null && (
-        <section class="card first-key" aria-label="Your API key">
-          <h2>Your API key</h2>
-          <Secret
-            secret={firstKey.value.key}
-            what="API key"
-            onStored={() => {
-              firstKey.value = null;
-            }}
-          />
-        </section>
-      )}
       <div class="columns">
         <div>
           <Card title="Compose">
