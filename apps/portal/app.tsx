@@ -1,7 +1,7 @@
 import type { ComponentChildren, JSX } from 'preact';
 import { useEffect } from 'preact/hooks';
 import type { Scope } from '#client/index.js';
-import { Announcer } from './components/announcer.js';
+import { announce, Announcer } from './components/announcer.js';
 import { Banners } from './components/banners.js';
 import { Button } from './components/button.js';
 import { Icon, type IconName } from './components/icon.js';
@@ -9,11 +9,12 @@ import { Empty, Page, Skeleton } from './components/parts.js';
 import { Problem } from './components/problem.js';
 import { Remaining } from './components/remaining.js';
 import { Logo } from './components/logo.js';
+import { FirstKey, Secrets } from './components/secret.js';
 import { ThemeButton } from './components/theme-button.js';
 import { useResource } from './hooks.js';
 import './live.js';
 import { go, href, route } from './router.js';
-import { account, can, findScopes, isResuming, scopes, signOut } from './session.js';
+import { account, can, findScopes, firstKey, isResuming, scopes, signOut } from './session.js';
 import { EndpointView } from './views/endpoint.js';
 import { EndpointsView } from './views/endpoints.js';
 import { KeysView } from './views/keys.js';
@@ -52,6 +53,7 @@ export function App() {
   return (
     <>
       {scopes.value !== null ? <Shell /> : isResuming.value ? <Resuming /> : <WelcomeView />}
+      <Secrets />
       <Announcer />
     </>
   );
@@ -100,7 +102,8 @@ function Shell() {
               aria-label="Sign out"
               title="Sign out"
               onClick={() => {
-                signOut('You are signed out.');
+                if (firstKey.value === null) signOut('You are signed out.');
+                else announce('Store your API key first: it is shown only once.');
               }}
             >
               <Icon name="leave" />
@@ -111,6 +114,7 @@ function Shell() {
       <main id="main" tabIndex={-1}>
         <Banners />
         <div class="content">
+          <FirstKey />
           {place === undefined ? (
             first !== undefined && <NotFound />
           ) : can(place.scope) ? (

@@ -11,25 +11,38 @@ export interface Resource<T> {
   readonly set: (change: (data: T) => T) => void;
 }
 
+interface State<T> {
+  readonly data: T | null;
+  readonly error: unknown;
+  readonly isLoading: boolean;
+  /** What it belongs to. */
+  readonly key: string;
+}
+
 /**
  * Loads when one of the dependencies has changed, and again after an outage if it had failed. What was loaded stays until
  * the next result, unless the dependencies are others.
+ * @param update brings what was loaded up to date with what has happened while it was loaded
  */
-export function useResource<T>(load: () => Promise<T>, dependencies: readonly unknown[]): Resource<T> {
-  const [state, setState] = useState<{ data: T | null; error: unknown; isLoading: boolean }>(NOTHING);
+export function useResource<T>(
+  load: () => Promise<T>,
+  dependencies: readonly (string | undefined)[],
+  update: (data: T) => T = (data) => data,
+): Resource<T> {
+  const key = JSON.stringify(dependencies);
+  const nothing = { data: null, error: null, isLoading: true, key };
+  const [stored, setState] = useState<State<T>>(nothing);
+  const state = stored.key === key ? stored : nothing;
   const [round, setRound] = useState(0);
   const reload = useCallback(() => {
     setRound((last) => last + 1);
   }, []);
   useEffect(() => {
-    setState(NOTHING);
-  }, dependencies);
-  useEffect(() => {
     let isCurrent = true;
-    setState((last) => ({ ...last, isLoading: true }));
+    setState((last) => (last.key === key ? { ...last, isLoading: true } : nothing));
     load().then(
       (data) => {
-        if (isCurrent) setState({ data, error: null, isLoading: false });
+        if (isCurrent) setState({ data: update(data), error: null, isLoading: false, key });
       },
       (error: unknown) => {
         if (isCurrent) setState((last) => ({ ...last, error, isLoading: false }));
@@ -38,7 +51,7 @@ export function useResource<T>(load: () => Promise<T>, dependencies: readonly un
     return () => {
       isCurrent = false;
     };
-  }, [...dependencies, round]);
+  }, [key, round]);
   const failed = useRef(false);
   failed.current = state.error !== null;
   useSignalEffect(() => {
@@ -49,8 +62,6 @@ export function useResource<T>(load: () => Promise<T>, dependencies: readonly un
   }, []);
   return { ...state, reload, set };
 }
-
-const NOTHING = { data: null, error: null, isLoading: true };
 
 /** The time, for as long as it matters. */
 export function useNow(everyMs = 1_000): number {

@@ -1,5 +1,6 @@
-import { effect, signal } from '@preact/signals';
-import { SluiceError, type MessageEvent } from '#client/index.js';
+import { batch, effect, signal } from '@preact/signals';
+import { useEffect } from 'preact/hooks';
+import { AuthenticationError, PermissionError, SluiceError, type Message } from '#client/index.js';
 import { can, sluice } from './session.js';
 
 /** Why there are no live updates, or that there are. */
@@ -7,14 +8,49 @@ export type LiveState = 'off' | 'connecting' | 'live' | 'busy' | 'lost';
 
 export const liveState = signal<LiveState>('off');
 
-type Listener = (event: MessageEvent) => void;
-const listeners = new Set<Listener>();
+/** How many messages are remembered: events can overtake the responses that they belong to. */
+const REMEMBERED = 200;
+/** How long after a failed start the stream is tried again, at least. */
+const RESTART_MS = 5_000;
 
-/** @returns a function that ends it */
-export function onMessageEvent(listener: Listener): () => void {
-  listeners.add(listener);
-  return () => listeners.delete(listener);
+type Listener = (message: Message) => void;
+const listeners = new Set<Listener>();
+/** By id, the oldest event first. */
+const remembered = new Map<string, Message>();
+/** How often the stream was connected. */
+const connections = signal(0);
+
+/** Calls back with messages that have changed. */
+export function useMessageEvents(listener: Listener, dependencies: readonly unknown[]): void {
+  useEffect(() => {
+    listeners.add(listener);
+    return () => {
+      listeners.delete(listener);
+    };
+  }, dependencies);
 }
+
+/** Loads again what may have changed before the stream was connected. */
+export function useReloadWhenLive(reload: () => void): void {
+  useEffect(() => {
+    const known = connections.peek();
+    return connections.subscribe((now) => {
+      if (now > known) reload();
+    });
+  }, [reload]);
+}
+
+/** The later state of a message: that of a response, or of an event. */
+export function newest(message: Message, other = remembered.get(message.id)): Message {
+  return other !== undefined && other.updatedAt >= message.updatedAt ? other : message;
+}
+
+/** What events have told lately. */
+export function latest(): Iterable<Message> {
+  return remembered.values();
+}
+
+export const latestOf = (id: string): Message | undefined => remembered.get(id);
 
 /** One stream serves all views, for as long as somebody is signed in who may read messages. */
 effect(() => {
@@ -27,20 +63,43 @@ effect(() => {
   void follow(client, ending.signal);
   return () => {
     ending.abort();
+    remembered.clear();
   };
 });
 
 async function follow(client: NonNullable<typeof sluice.value>, signal: AbortSignal): Promise<void> {
   liveState.value = 'connecting';
-  try {
-    const events = client.events({
-      signal,
-      onConnect: () => (liveState.value = 'live'),
-      onDisconnect: () => (liveState.value = 'connecting'),
-    });
-    for await (const event of events) for (const listener of listeners) listener(event);
-  } catch (error) {
-    if (signal.aborted) return;
-    liveState.value = error instanceof SluiceError && error.code === 'too_many_streams' ? 'busy' : 'lost';
+  const options = {
+    signal,
+    onConnect: () => {
+      // What was missed is loaded again, or comes as further events.
+      remembered.clear();
+      batch(() => {
+        liveState.value = 'live';
+        connections.value++;
+      });
+    },
+    onDisconnect: () => (liveState.value = 'connecting'),
+  };
+  const isOver = () => signal.aborted;
+  while (!isOver()) {
+    try {
+      for await (const { message } of client.events(options)) tell(message);
+    } catch (error) {
+      if (isOver()) return;
+      liveState.value = error instanceof SluiceError && error.code === 'too_many_streams' ? 'busy' : 'lost';
+      if (error instanceof AuthenticationError || error instanceof PermissionError) return;
+      const retryAfter = error instanceof SluiceError ? (error.retryAfter ?? 0) : 0;
+      await new Promise((resolve) => setTimeout(resolve, Math.max(RESTART_MS, retryAfter * 1_000)));
+    }
   }
+}
+
+function tell(event: Message): void {
+  const message = newest(event);
+  remembered.delete(message.id);
+  remembered.set(message.id, message);
+  const [oldest] = remembered.keys();
+  if (remembered.size > REMEMBERED && oldest !== undefined) remembered.delete(oldest);
+  for (const listener of listeners) listener(message);
 }

@@ -42,6 +42,18 @@ export const revival = signal(0);
 /** The first key of an account that was created here, until the visitor has stored it. */
 export const firstKey = signal<NewApiKey | null>(null);
 
+/** What nothing shows again. */
+export interface Issued {
+  /** Like "The key is created". */
+  readonly title: string;
+  readonly what: 'API key' | 'signing secret';
+  readonly secret: string;
+  readonly hint?: string | undefined;
+}
+
+/** A later key or secret, until the visitor has stored it. */
+export const issued = signal<Issued | null>(null);
+
 export const sluice = computed(() =>
   // The portal shows an error instead of waiting for it to pass.
   apiKey.value === null ? null : new Sluice({ apiKey: apiKey.value, baseUrl: BASE_URL, maxTries: 1 }),
@@ -59,7 +71,8 @@ export async function call<T>(work: (client: Sluice) => Promise<T>): Promise<T> 
     back();
     return result;
   } catch (error) {
-    note(error);
+    // The key may have been replaced meanwhile.
+    if (client === sluice.value) note(error);
     throw error;
   } finally {
     if (client === sluice.value) rateLimit.value = client.rateLimit;

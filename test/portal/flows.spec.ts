@@ -1,4 +1,5 @@
 import { Fleet } from '../support/fleet.js';
+import { until } from '../support/processes.js';
 import { describeUnless } from '../support/skipping.js';
 import type { Account } from '../support/api.js';
 import { missing, Visitor } from './visitor.js';
@@ -30,6 +31,108 @@ describeUnless(missing)('In the portal', () => {
     await page.getByLabel('Message', { exact: true }).focus();
     await page.keyboard.press('Control+Enter');
     await page.locator('.steps').getByText('delivered').waitFor();
+  });
+
+  it('a key that is shown once stays until it is stored, whatever is pressed', async () => {
+    const { page } = visitor;
+    await visit('#/usage');
+    await page.getByRole('link', { name: 'API keys' }).click();
+    await visitor.button('Create a key').click();
+    await page.getByLabel('Name').fill('billing');
+    await page.keyboard.press('Enter');
+    const key = await page.getByLabel('API key', { exact: true }).innerText();
+    for (let presses = 0; presses < 3; presses++) await page.keyboard.press('Escape');
+    await page.goBack();
+    await page.getByText('Requests in a minute').waitFor();
+    const dialog = page.getByRole('dialog', { name: 'The key is created' });
+    expect(await dialog.getByLabel('API key', { exact: true }).innerText()).toBe(key);
+    await visitor.button('I have stored it').click();
+    await visitor.button('Yes, it is stored').click();
+    expect(await page.content()).not.toContain(key);
+    await page.goForward();
+    await visitor.button('Create a key').click();
+    await page.getByLabel('Name').waitFor();
+  });
+
+  it('the first key is shown by every view until it is stored', async () => {
+    const { page } = visitor;
+    await page.goto(api().url);
+    await page.getByLabel('Name of the account').fill('Acme');
+    await page.keyboard.press('Enter');
+    const key = page.getByLabel('API key', { exact: true });
+    await key.waitFor();
+    await page.getByRole('link', { name: 'Usage' }).click();
+    await page.getByText('Requests in a minute').waitFor();
+    expect(await key.innerText()).toMatch(/^slc_/);
+    const warns = `!dispatchEvent(new Event('beforeunload', { cancelable: true }))`;
+    expect(await page.evaluate(warns)).toBe(true);
+    await visitor.button('I have stored it').click();
+    await visitor.button('Yes, it is stored').click();
+    expect(await page.evaluate(warns)).toBe(false);
+  });
+
+  it('events that overtake responses are not lost', async () => {
+    const { page } = visitor;
+    await visit('#/send');
+    const events = page.waitForResponse((response) => response.url().endsWith('/events'));
+    await page.reload();
+    await events;
+    const overtake = (method: string) =>
+      page.route(
+        ({ pathname }) => pathname === '/messages',
+        async (route) => {
+          if (route.request().method() !== method) return route.continue();
+          const response = await route.fetch();
+          if (method === 'POST') {
+            const { id } = (await response.json()) as { id: string };
+            await until(
+              async () => (await api().ask(account, `GET /messages/${id}`)).body.status === 'delivered',
+              10_000,
+            );
+          } else {
+            await api().sent(account, { message: 'meanwhile' });
+          }
+          // What has happened is on its way to the browser.
+          await new Promise((resolve) => setTimeout(resolve, 200));
+          return route.fulfill({ response });
+        },
+      );
+    await overtake('POST');
+    await visitor.button('Send the message').click();
+    await page.locator('.steps').getByText('delivered').waitFor();
+    await page.unrouteAll();
+    await overtake('GET');
+    await page.getByRole('link', { name: 'Messages' }).click();
+    await page.getByRole('row', { name: 'meanwhile' }).getByText('delivered').waitFor();
+  });
+
+  it('a stream of events that fails at its start is followed again', async () => {
+    visitor.expects('503');
+    const { page } = visitor;
+    await page.route('**/events', (route) => route.fulfill({ status: 503, body: '' }), { times: 1 });
+    await visit('#/messages');
+    const colour = () =>
+      page.evaluate(`getComputedStyle(document.querySelector('.live-state'), '::before').backgroundColor`);
+    await page.getByText('No live updates').waitFor();
+    const lost = await colour();
+    await page.getByText('Live', { exact: true }).waitFor();
+    expect(await colour()).not.toBe(lost);
+  });
+
+  it('a message that the form refuses is not sent by the keyboard either', async () => {
+    const { page } = visitor;
+    const sent: string[] = [];
+    page.on('request', (request) => {
+      if (request.method() === 'POST') sent.push(request.postData() ?? '');
+    });
+    await visit('#/send');
+    const text = page.getByLabel('Message', { exact: true });
+    for (const refused of ['', 'x'.repeat(262_145), 'accepted']) {
+      await text.fill(refused);
+      await text.press('Control+Enter');
+    }
+    await page.locator('.steps').getByText('queued').waitFor();
+    expect(sent).toEqual(['{"message":"accepted"}']);
   });
 
   it('a message that fails shows its attempts and can be retried', async () => {

@@ -5,10 +5,11 @@ import { IconButton } from './button.js';
 interface DialogProps {
   readonly title: string;
   readonly children: ComponentChildren;
-  readonly onClose: () => void;
+  /** Without it, only what is in the dialog ends it. */
+  readonly onClose?: () => void;
 }
 
-/** Modal: the browser keeps the focus in it, closes it by Escape, and gives the focus back. */
+/** Modal: the browser keeps the focus in it. It is open for as long as it is rendered. */
 export function Dialog({ title, children, onClose }: DialogProps) {
   const ref = useRef<HTMLDialogElement>(null);
   const titleId = useId();
@@ -26,14 +27,21 @@ export function Dialog({ title, children, onClose }: DialogProps) {
       ref={ref}
       class="dialog"
       aria-labelledby={titleId}
+      onKeyDown={(event) => {
+        // Browsers close a dialog by a second Escape, whatever is said to the event "cancel".
+        if (event.key === 'Escape' && onClose === undefined) event.preventDefault();
+      }}
       onCancel={(event) => {
         event.preventDefault();
-        onClose();
+        onClose?.();
+      }}
+      onClose={() => {
+        if (ref.current?.isConnected === true) ref.current.showModal();
       }}
     >
       <header>
         <h2 id={titleId}>{title}</h2>
-        <IconButton name="close" label="Close" onClick={onClose} />
+        {onClose !== undefined && <IconButton name="close" label="Close" onClick={onClose} />}
       </header>
       {children}
     </dialog>

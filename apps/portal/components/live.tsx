@@ -12,7 +12,7 @@ const TEXTS: Readonly<Record<LiveState, string>> = {
 export function Live() {
   const state = liveState.value;
   return (
-    <span class={`live ${state}`} role="status">
+    <span class={`live-state ${state}`} role="status">
       {TEXTS[state]}
     </span>
   );

@@ -1,7 +1,9 @@
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import { useUnloadWarning } from '../hooks.js';
+import { firstKey, issued, type Issued } from '../session.js';
 import { Button, CopyButton } from './button.js';
+import { Dialog } from './dialog.js';
 import { Icon } from './icon.js';
 
 interface SecretProps {
@@ -13,10 +15,9 @@ interface SecretProps {
 }
 
 /** A secret that is shown once: it is not left before it was copied without asking. */
-export function Secret({ secret, what, onStored, children }: SecretProps) {
+function Secret({ secret, what, onStored, children }: SecretProps) {
   const [isCopied, setIsCopied] = useState(false);
   const [isAsking, setIsAsking] = useState(false);
-  useUnloadWarning(!isCopied);
   return (
     <div class="secret">
       <p class="warning">
@@ -50,5 +51,43 @@ export function Secret({ secret, what, onStored, children }: SecretProps) {
         </Button>
       </div>
     </div>
+  );
+}
+
+/** What was issued and is not stored yet. It is beside the views, so that leaving one does not lose it. */
+export function Secrets() {
+  useUnloadWarning(firstKey.value !== null || issued.value !== null);
+  return issued.value !== null && <IssuedDialog issued={issued.value} />;
+}
+
+function IssuedDialog({ issued: { title, what, secret, hint } }: { issued: Issued }) {
+  return (
+    <Dialog title={title}>
+      <Secret
+        secret={secret}
+        what={what}
+        onStored={() => {
+          issued.value = null;
+        }}
+      >
+        {hint !== undefined && <p class="hint">{hint}</p>}
+      </Secret>
+    </Dialog>
+  );
+}
+
+export function FirstKey() {
+  if (firstKey.value === null) return null;
+  return (
+    <section class="card first-key" aria-label="Your API key">
+      <h2>Your API key</h2>
+      <Secret
+        secret={firstKey.value.key}
+        what="API key"
+        onStored={() => {
+          firstKey.value = null;
+        }}
+      />
+    </section>
   );
 }

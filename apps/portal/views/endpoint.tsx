@@ -6,11 +6,10 @@ import { Dialog } from '../components/dialog.js';
 import { Field } from '../components/field.js';
 import { Card, Fact, Facts, Id, Page, Skeleton, Status, Time } from '../components/parts.js';
 import { Problem } from '../components/problem.js';
-import { Secret } from '../components/secret.js';
 import { count, formatMilliseconds, formatTime } from '../format.js';
 import { useAction, useResource } from '../hooks.js';
 import { go, href } from '../router.js';
-import { call, can } from '../session.js';
+import { call, can, issued } from '../session.js';
 import { EndpointState } from './endpoints.js';
 import { previewOf } from './messages.js';
 
@@ -197,23 +196,13 @@ interface DialogProps {
 }
 
 function RotateDialog({ id, onClose }: DialogProps) {
-  const [secret, setSecret] = useState<string | null>(null);
   const { run, isRunning, error } = useAction(async () => {
-    const issued = await call((client) => client.endpoints.rotateSecret(id, { graceSeconds: SECRET_GRACE_SECONDS }));
-    setSecret(issued.secret);
-  });
-  if (secret !== null) {
-    return (
-      <Dialog
-        title="The secret is rotated"
-        onClose={() => {
-          announce('Store the secret first: it is shown only once.');
-        }}
-      >
-        <Secret secret={secret} what="signing secret" onStored={onClose} />
-      </Dialog>
+    const { secret } = await call((client) =>
+      client.endpoints.rotateSecret(id, { graceSeconds: SECRET_GRACE_SECONDS }),
     );
-  }
+    issued.value = { title: 'The secret is rotated', what: 'signing secret', secret };
+    onClose();
+  });
   return (
     <Dialog title="Rotate the secret?" onClose={onClose}>
       <p>Requests are signed with the new secret at once, and for a day with the old one as well.</p>

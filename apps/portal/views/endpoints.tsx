@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import { SluiceError, type DeliveryMode, type Endpoint, type NewEndpoint } from '#client/index.js';
+import { SluiceError, type DeliveryMode, type Endpoint } from '#client/index.js';
 import { announce } from '../components/announcer.js';
 import { Button } from '../components/button.js';
 import { Dialog } from '../components/dialog.js';
@@ -7,10 +7,9 @@ import { Field } from '../components/field.js';
 import { Icon } from '../components/icon.js';
 import { Badge, Card, Empty, Page, Skeleton, Time } from '../components/parts.js';
 import { fieldError, Problem } from '../components/problem.js';
-import { Secret } from '../components/secret.js';
 import { useAction, useResource } from '../hooks.js';
 import { href } from '../router.js';
-import { account, call } from '../session.js';
+import { account, call, issued } from '../session.js';
 
 const MODES: Readonly<Record<DeliveryMode, { readonly title: string; readonly text: string }>> = {
   handler: { title: 'Worker', text: 'By the workers that the operator runs.' },
@@ -138,26 +137,15 @@ function DeliveryModes() {
 function CreateDialog({ onClose, onCreated }: { onClose: () => void; onCreated: () => void }) {
   const [url, setUrl] = useState('');
   const [description, setDescription] = useState('');
-  const [issued, setIssued] = useState<NewEndpoint | null>(null);
   const { run, isRunning, error } = useAction(async () => {
-    setIssued(await call((client) => client.endpoints.create({ url, description })));
+    const { secret } = await call((client) => client.endpoints.create({ url, description }));
+    const hint =
+      account.value?.delivery === 'webhooks'
+        ? undefined
+        : 'Choose “Webhooks” as the way of delivery, so that messages are posted to it.';
+    issued.value = { title: 'The endpoint is added', what: 'signing secret', secret, hint };
+    onCreated();
   });
-  if (issued !== null) {
-    return (
-      <Dialog
-        title="The endpoint is added"
-        onClose={() => {
-          announce('Store the secret first: it is shown only once.');
-        }}
-      >
-        <Secret secret={issued.secret} what="signing secret" onStored={onCreated}>
-          {account.value?.delivery !== 'webhooks' && (
-            <p class="hint">Choose “Webhooks” as the way of delivery, so that messages are posted to it.</p>
-          )}
-        </Secret>
-      </Dialog>
-    );
-  }
   return (
     <Dialog title="Add an endpoint" onClose={onClose}>
       <form

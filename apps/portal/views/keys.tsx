@@ -1,16 +1,15 @@
 import { useState } from 'preact/hooks';
-import type { ApiKey, NewApiKey, Page as ListPage, Scope } from '#client/index.js';
+import type { ApiKey, Page as ListPage, Scope } from '#client/index.js';
 import { announce } from '../components/announcer.js';
 import { Button } from '../components/button.js';
 import { Dialog } from '../components/dialog.js';
 import { Field } from '../components/field.js';
 import { Badge, Empty, Page, Skeleton, Time } from '../components/parts.js';
 import { fieldError, Problem } from '../components/problem.js';
-import { Secret } from '../components/secret.js';
 import { formatDate, formatTime } from '../format.js';
 import { useAction, useNow, useResource } from '../hooks.js';
 import { href, route } from '../router.js';
-import { can, call, ownKeyId, SCOPES, signOut, switchKey } from '../session.js';
+import { can, call, issued, ownKeyId, SCOPES, signOut, switchKey } from '../session.js';
 
 const DAY_MS = 86_400_000;
 const SOON_MS = 7 * DAY_MS;
@@ -168,13 +167,13 @@ function CreateDialog({ onClose, onCreated }: { onClose: () => void; onCreated: 
   const [name, setName] = useState('');
   const [scopes, setScopes] = useState<readonly Scope[]>(own);
   const [days, setDays] = useState(0);
-  const [issued, setIssued] = useState<NewApiKey | null>(null);
   const { run, isRunning, error } = useAction(async () => {
     const expiresAt = days === 0 ? undefined : new Date(Date.now() + days * DAY_MS).toISOString();
     const input = { name, scopes: [...scopes], ...(expiresAt !== undefined && { expiresAt }) };
-    setIssued(await call((client) => client.account.keys.create(input)));
+    const { key } = await call((client) => client.account.keys.create(input));
+    issued.value = { title: 'The key is created', what: 'API key', secret: key };
+    onCreated();
   });
-  if (issued !== null) return <IssuedDialog issued={issued} title="The key is created" onStored={onCreated} />;
   return (
     <Dialog title="Create a key" onClose={onClose}>
       <form
@@ -247,21 +246,14 @@ function CreateDialog({ onClose, onCreated }: { onClose: () => void; onCreated: 
 function RotateDialog({ apiKey, onClose, onRotated }: { apiKey: ApiKey; onClose: () => void; onRotated: () => void }) {
   const isOwn = apiKey.id === ownKeyId.value;
   const [graceSeconds, setGraceSeconds] = useState(3_600);
-  const [issued, setIssued] = useState<NewApiKey | null>(null);
   const { run, isRunning, error } = useAction(async () => {
     const rotated = await call((client) => client.account.keys.rotate(apiKey.id, { graceSeconds }));
-    setIssued(rotated);
     if (isOwn) switchKey(rotated);
+    const hint =
+      graceSeconds > 0 ? `The old key works until ${formatTime(Date.now() + graceSeconds * 1_000)}.` : undefined;
+    issued.value = { title: 'The key is rotated', what: 'API key', secret: rotated.key, hint };
+    onRotated();
   });
-  if (issued !== null) {
-    return (
-      <IssuedDialog issued={issued} title="The key is rotated" onStored={onRotated}>
-        {graceSeconds > 0 && (
-          <p class="hint">The old key works until {formatTime(Date.now() + graceSeconds * 1_000)}.</p>
-        )}
-      </IssuedDialog>
-    );
-  }
   return (
     <Dialog title={`Rotate “${apiKey.name}”`} onClose={onClose}>
       <form
@@ -327,28 +319,6 @@ function RevokeDialog({ apiKey, onClose, onRevoked }: { apiKey: ApiKey; onClose:
           Revoke the key
         </Button>
       </footer>
-    </Dialog>
-  );
-}
-
-interface IssuedProps {
-  readonly issued: NewApiKey;
-  readonly title: string;
-  readonly onStored: () => void;
-  readonly children?: preact.ComponentChildren;
-}
-
-function IssuedDialog({ issued, title, onStored, children }: IssuedProps) {
-  return (
-    <Dialog
-      title={title}
-      onClose={() => {
-        announce('Store the key first: it is shown only once.');
-      }}
-    >
-      <Secret secret={issued.key} what="API key" onStored={onStored}>
-        {children}
-      </Secret>
     </Dialog>
   );
 }

@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Attempt, Message } from '#client/index.js';
 import { announce } from '../components/announcer.js';
 import { Button, CopyButton } from '../components/button.js';
@@ -6,12 +6,14 @@ import { Badge, Card, Empty, Fact, Facts, Id, Page, Skeleton, Status, Time, type
 import { Problem } from '../components/problem.js';
 import { byteLength, formatBytes, formatMilliseconds, formatTime } from '../format.js';
 import { useAction, useResource } from '../hooks.js';
-import { onMessageEvent } from '../live.js';
+import { newest, useMessageEvents, useReloadWhenLive } from '../live.js';
 import { href } from '../router.js';
 import { call, can } from '../session.js';
 
 /** More makes browsers slow, and nobody reads it. */
 const SHOWN_LENGTH = 4_000;
+/** How long after a change the attempts are loaded again: each time costs a request of the plan. */
+const SETTLED_MS = 500;
 
 const DELIVERIES: Readonly<Record<Message['delivery'], string>> = {
   handler: 'By the built-in worker',
@@ -20,27 +22,38 @@ const DELIVERIES: Readonly<Record<Message['delivery'], string>> = {
 };
 
 export function MessageView({ id }: { id: string }) {
-  const message = useResource(() => call((client) => client.messages.get(id)), [id]);
+  const message = useResource(() => call((client) => client.messages.get(id)), [id], newest);
   const attempts = useResource(() => call((client) => client.messages.attempts(id)), [id]);
 
-  useEffect(
-    () =>
-      onMessageEvent(({ message: changed }) => {
-        if (changed.id !== id) return;
-        message.set(() => changed);
-        announce(`The message is ${changed.status}.`);
-        attempts.reload();
-      }),
+  const { data } = message;
+  useReloadWhenLive(message.reload);
+  useMessageEvents(
+    (changed) => {
+      if (changed.id !== id) return;
+      message.set((known) => newest(known, changed));
+      announce(`The message is ${changed.status}.`);
+    },
     [id],
   );
+  const loaded = useRef('');
+  useEffect(() => {
+    const updatedAt = data?.updatedAt ?? '';
+    const isFirst = loaded.current === '';
+    loaded.current = updatedAt;
+    if (isFirst) return undefined;
+    // One attempt is several events.
+    const timer = setTimeout(attempts.reload, SETTLED_MS);
+    return () => {
+      clearTimeout(timer);
+    };
+  }, [data?.updatedAt]);
 
   const change = useAction(async (work: 'cancel' | 'retry') => {
     const changed = await call((client) => client.messages[work](id));
-    message.set(() => changed);
+    message.set(() => newest(changed));
     announce(work === 'cancel' ? 'The message is cancelled.' : 'The message is queued again.');
   });
 
-  const { data } = message;
   return (
     <Page
       title="Message"

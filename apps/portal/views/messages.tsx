@@ -1,4 +1,3 @@
-import { useEffect } from 'preact/hooks';
 import type { Message, MessageStatus, Page as ListPage } from '#client/index.js';
 import { Button } from '../components/button.js';
 import { Snippets } from '../components/code.js';
@@ -7,11 +6,13 @@ import { Live } from '../components/live.js';
 import { Empty, Page, Skeleton, Status, Time } from '../components/parts.js';
 import { Problem } from '../components/problem.js';
 import { useResource } from '../hooks.js';
-import { onMessageEvent } from '../live.js';
+import { latest, newest, useMessageEvents, useReloadWhenLive } from '../live.js';
 import { href, route } from '../router.js';
 import { apiKey, call, can } from '../session.js';
 
 const PAGE_SIZE = 25;
+/** With those that have come since the page was loaded. */
+const MAX_ROWS = 100;
 const STATUSES: readonly MessageStatus[] = ['queued', 'processing', 'delivered', 'failed', 'cancelled'];
 const PREVIEW_LENGTH = 160;
 
@@ -19,16 +20,17 @@ export function MessagesView() {
   const { query } = route.value;
   const status = STATUSES.find((one) => one === query.get('status'));
   const cursor = query.get('cursor') ?? undefined;
+  const merge = (page: ListPage<Message>, message: Message) => merged(page, message, status, cursor === undefined);
   const { data, error, isLoading, reload, set } = useResource<ListPage<Message>>(
     () => call((client) => client.messages.list({ status, cursor, limit: PAGE_SIZE }).page()),
     [status, cursor],
+    (page) => [...latest()].reduce(merge, page),
   );
-
-  useEffect(
-    () =>
-      onMessageEvent(({ message }) => {
-        set((page) => ({ ...page, data: merged(page.data, message, status, cursor === undefined) }));
-      }),
+  useReloadWhenLive(reload);
+  useMessageEvents(
+    (message) => {
+      set((page) => merge(page, message));
+    },
     [status, cursor],
   );
 
@@ -148,20 +150,19 @@ export function previewOf(text: string): string {
   return text.slice(0, PREVIEW_LENGTH).replace(/\s+/g, ' ');
 }
 
-/** The page after an event: messages that are new come first, those that no longer fit the filter go. */
+/** The page after an event: messages that are new are added, those that no longer fit the filter go. */
 function merged(
-  messages: readonly Message[],
-  message: Message,
+  page: ListPage<Message>,
+  event: Message,
   status: MessageStatus | undefined,
   isFirstPage: boolean,
-): readonly Message[] {
+): ListPage<Message> {
+  const known = page.data.find(({ id }) => id === event.id);
+  const message = known === undefined ? event : newest(known, event);
+  const others = page.data.filter((one) => one !== known);
   const fits = status === undefined || message.status === status;
-  if (messages.some(({ id }) => id === message.id)) {
-    return fits
-      ? messages.map((one) => (one.id === message.id ? message : one))
-      : messages.filter(({ id }) => id !== message.id);
-  }
   // Ids are in the order of their creation.
-  const isNew = messages.every(({ id }) => id < message.id);
-  return fits && isFirstPage && isNew ? [message, ...messages].slice(0, PAGE_SIZE) : messages;
+  const isCovered = page.nextCursor === null || message.id > (page.data.at(-1)?.id ?? '');
+  const rows = fits && (known !== undefined || (isFirstPage && isCovered)) ? [message, ...others] : others;
+  return { ...page, data: rows.toSorted((one, other) => (one.id < other.id ? 1 : -1)).slice(0, MAX_ROWS) };
 }

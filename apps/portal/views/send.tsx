@@ -1,5 +1,4 @@
-import { useEffect, useRef, useState } from 'preact/hooks';
-import { ConnectionError, type AcceptedMessage, type Message } from '#client/index.js';
+import { ConnectionError } from '#client/index.js';
 import { announce } from '../components/announcer.js';
 import { Button } from '../components/button.js';
 import { Snippets } from '../components/code.js';
@@ -7,73 +6,44 @@ import { Field } from '../components/field.js';
 import { Icon } from '../components/icon.js';
 import { Card, Page, Status } from '../components/parts.js';
 import { fieldError, Problem } from '../components/problem.js';
-import { Secret } from '../components/secret.js';
+import { addSent, advanceSent, changed, deliverAt, keyOfDraft, sent, text, type Sent } from '../draft.js';
 import { byteLength, formatMilliseconds, formatNumber, formatTime } from '../format.js';
 import { useAction } from '../hooks.js';
-import { liveState, onMessageEvent } from '../live.js';
+import { liveState, useMessageEvents } from '../live.js';
 import { href } from '../router.js';
-import { apiKey, call, can, firstKey, pause } from '../session.js';
+import { apiKey, call, can, pause } from '../session.js';
 
 const MAX_BYTES = 262_144;
 const MAX_DELAY_DAYS = 30;
 
-/** A message that was sent here, with what has happened to it. */
-interface Sent {
-  readonly message: AcceptedMessage | Message;
-  /** When each status was seen, by the clock of the server. */
-  readonly steps: readonly { readonly status: Message['status']; readonly at: string }[];
-}
-
 export function SendView() {
-  const [text, setText] = useState('Hello, Sluice');
-  const [deliverAt, setDeliverAt] = useState('');
-  const [sent, setSent] = useState<readonly Sent[]>([]);
-  const unknown = useRef<string | undefined>(undefined);
-  const bytes = byteLength(text);
+  const bytes = byteLength(text.value);
+  const isDisabled = pause.value !== null || bytes > MAX_BYTES || bytes === 0;
 
-  useEffect(
-    () =>
-      onMessageEvent(({ message }) => {
-        setSent((all) => all.map((one) => (one.message.id === message.id ? advanced(one, message) : one)));
-        if (message.status === 'delivered') announce('The message is delivered.');
-      }),
-    [],
-  );
+  useMessageEvents((message) => {
+    if (advanceSent(message) && message.status === 'delivered') announce('The message is delivered.');
+  }, []);
 
   const { run, isRunning, error } = useAction(async () => {
-    // A repetition after an unknown outcome has the same key, so that it creates no second message.
-    unknown.current ??= Array.from(crypto.getRandomValues(new Uint32Array(4)), (part) => part.toString(36)).join('');
     const options = {
-      idempotencyKey: unknown.current,
-      ...(deliverAt !== '' && { deliverAt: new Date(deliverAt) }),
+      idempotencyKey: keyOfDraft(),
+      ...(deliverAt.value !== '' && { deliverAt: new Date(deliverAt.value) }),
     };
-    const message = await call((client) => client.messages.send(text, options));
-    unknown.current = undefined;
+    const message = await call((client) => client.messages.send(text.value, options));
+    changed();
     announce('The message is stored and queued.');
-    setSent((all) => [{ message, steps: [{ status: message.status, at: message.createdAt }] }, ...all].slice(0, 5));
+    addSent(message);
   });
 
   return (
     <Page title="Send" lead="A 202 means that the message is stored and queued, and will be delivered.">
-      {firstKey.value !== null && (
-        <section class="card first-key" aria-label="Your API key">
-          <h2>Your API key</h2>
-          <Secret
-            secret={firstKey.value.key}
-            what="API key"
-            onStored={() => {
-              firstKey.value = null;
-            }}
-          />
-        </section>
-      )}
       <div class="columns">
         <div>
           <Card title="Compose">
             <form
               onSubmit={(event) => {
                 event.preventDefault();
-                void run();
+                if (!isDisabled) void run();
               }}
             >
               <Field
@@ -87,13 +57,15 @@ export function SendView() {
                     dir="auto"
                     rows={5}
                     required
-                    value={text}
+                    value={text.value}
                     onInput={({ currentTarget }) => {
-                      unknown.current = undefined;
-                      setText(currentTarget.value);
+                      changed();
+                      text.value = currentTarget.value;
                     }}
                     onKeyDown={(event) => {
-                      if (event.key === 'Enter' && (event.metaKey || event.ctrlKey)) void run();
+                      if (event.key === 'Enter' && (event.metaKey || event.ctrlKey)) {
+                        event.currentTarget.form?.requestSubmit();
+                      }
                     }}
                   />
                 )}
@@ -109,10 +81,10 @@ export function SendView() {
                     type="datetime-local"
                     min={localTime(Date.now())}
                     max={localTime(Date.now() + MAX_DELAY_DAYS * 86_400_000)}
-                    value={deliverAt}
+                    value={deliverAt.value}
                     onInput={({ currentTarget }) => {
-                      unknown.current = undefined;
-                      setDeliverAt(currentTarget.value);
+                      changed();
+                      deliverAt.value = currentTarget.value;
                     }}
                   />
                 )}
@@ -122,25 +94,19 @@ export function SendView() {
                 <p class="hint">The message may be stored. Send it again: that creates no second one.</p>
               )}
               <div class="actions">
-                <Button
-                  type="submit"
-                  look="primary"
-                  icon="send"
-                  isBusy={isRunning}
-                  isDisabled={pause.value !== null || bytes > MAX_BYTES || bytes === 0}
-                >
-                  {isRunning ? 'Sending …' : deliverAt === '' ? 'Send the message' : 'Schedule the message'}
+                <Button type="submit" look="primary" icon="send" isBusy={isRunning} isDisabled={isDisabled}>
+                  {isRunning ? 'Sending …' : deliverAt.value === '' ? 'Send the message' : 'Schedule the message'}
                 </Button>
                 <span class="hint shortcut">Ctrl or ⌘ and Enter</span>
               </div>
             </form>
           </Card>
           <Card title="Sent from here">
-            {sent.length === 0 ? (
+            {sent.value.length === 0 ? (
               <p class="hint">Send a message, and watch here what happens to it.</p>
             ) : (
               <ol class="sent">
-                {sent.map((one) => (
+                {sent.value.map((one) => (
                   <SentMessage key={one.message.id} sent={one} />
                 ))}
               </ol>
@@ -182,11 +148,6 @@ function SentMessage({ sent: { message, steps } }: { sent: Sent }) {
       </ol>
     </li>
   );
-}
-
-function advanced({ message, steps }: Sent, next: Message): Sent {
-  const isKnown = next.status === message.status && steps.length === 1 && next.status === 'queued';
-  return { message: next, steps: isKnown ? steps : [...steps, { status: next.status, at: next.updatedAt }] };
 }
 
 /** A time as the control for times takes it, in the visitor's zone. */

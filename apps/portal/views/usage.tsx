@@ -130,11 +130,14 @@ function Bans() {
   const held = pause.value;
   const isBanned = held?.error.code === 'api_key_banned';
   return (
-    <Card title="Bans" actions={<Badge tone={isBanned ? 'bad' : 'good'}>{isBanned ? 'banned' : 'none'}</Badge>}>
+    <Card
+      title="This key"
+      actions={<Badge tone={isBanned ? 'bad' : 'good'}>{isBanned ? 'banned' : 'not banned'}</Badge>}
+    >
       <p>
         {isBanned
           ? `This key is banned until ${formatClock(held.until)}. Other keys of the account still work.`
-          : 'This key is not banned. A key that keeps sending after a 429 is banned for a minute, and longer each time.'}
+          : 'A key that keeps sending after a 429 is banned for a minute, and longer each time. Other keys are not affected.'}
       </p>
     </Card>
   );

@@ -1,0 +1,62 @@
+import { signal } from '@preact/signals';
+import type { AcceptedMessage, Message } from '#client/index.js';
+import { latestOf } from './live.js';
+
+const FIRST_TEXT = 'Hello, Sluice';
+const SHOWN = 5;
+
+/** A message that was sent here, with what has happened to it. */
+export interface Sent {
+  readonly message: AcceptedMessage | Message;
+  /** When each status was seen, by the clock of the server. */
+  readonly steps: readonly { readonly status: Message['status']; readonly at: string }[];
+}
+
+/** What is composed outlives the view, and a key that expires meanwhile. */
+export const text = signal(FIRST_TEXT);
+export const deliverAt = signal('');
+export const sent = signal<readonly Sent[]>([]);
+/** A repetition after an unknown outcome has the same key, so that it creates no second message. */
+const idempotencyKey = { current: '' };
+
+export function discardDraft(): void {
+  text.value = FIRST_TEXT;
+  deliverAt.value = '';
+  sent.value = [];
+  changed();
+}
+
+/** What is sent from now on is another message. */
+export function changed(): void {
+  idempotencyKey.current = '';
+}
+
+export function keyOfDraft(): string {
+  if (idempotencyKey.current === '') {
+    idempotencyKey.current = Array.from(crypto.getRandomValues(new Uint32Array(4)), (part) => part.toString(36)).join(
+      '',
+    );
+  }
+  return idempotencyKey.current;
+}
+
+export function addSent(message: AcceptedMessage): void {
+  const accepted: Sent = { message, steps: [{ status: message.status, at: message.createdAt }] };
+  const overtaking = latestOf(message.id);
+  const one = overtaking === undefined ? accepted : advanced(accepted, overtaking);
+  sent.value = [one, ...sent.value].slice(0, SHOWN);
+}
+
+/** @returns whether the message was sent here */
+export function advanceSent(message: Message): boolean {
+  if (!sent.value.some((one) => one.message.id === message.id)) return false;
+  sent.value = sent.value.map((one) => (one.message.id === message.id ? advanced(one, message) : one));
+  return true;
+}
+
+function advanced(one: Sent, next: Message): Sent {
+  const last = one.steps.at(-1);
+  if (last !== undefined && next.updatedAt < last.at) return one;
+  if (last?.status === next.status) return { ...one, message: next };
+  return { message: next, steps: [...one.steps, { status: next.status, at: next.updatedAt }] };
+}
