@@ -14,7 +14,13 @@ const DAY = 24 * HOUR;
 export const formatNumber = (value: number): string => number.format(value);
 export const formatTime = (at: string | number | Date): string => dateTime.format(new Date(at));
 export const formatDate = (at: string | number | Date): string => date.format(new Date(at));
-export const formatClock = (at: string | number | Date): string => clock.format(new Date(at));
+const formatClock = (at: string | number | Date): string => clock.format(new Date(at));
+
+/** The time of day, with the date unless it is today. */
+export function formatMoment(at: string | number | Date): string {
+  const isToday = new Date(at).toDateString() === new Date().toDateString();
+  return isToday ? formatClock(at) : formatTime(at);
+}
 
 /** Like "5 min. ago" or "in 3 days". */
 export function formatRelative(at: string, now: number): string {
