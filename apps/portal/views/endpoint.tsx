@@ -8,7 +8,7 @@ import { Card, Fact, Facts, Id, Page, Skeleton, Status, Time } from '../componen
 import { Problem } from '../components/problem.js';
 import { count, formatMilliseconds, formatTime } from '../format.js';
 import { useAction, useResource } from '../hooks.js';
-import { go, href } from '../router.js';
+import { href, replace } from '../router.js';
 import { call, can, issued } from '../session.js';
 import { EndpointState } from './endpoints.js';
 import { previewOf } from './messages.js';
@@ -260,7 +260,7 @@ function DeleteDialog({ id, onClose }: DialogProps) {
   const { run, isRunning, error } = useAction(async () => {
     await call((client) => client.endpoints.delete(id));
     announce('The endpoint is deleted.');
-    go(href('endpoints'));
+    replace(href('endpoints'));
   });
   return (
     <Dialog title="Delete the endpoint?" onClose={onClose}>
