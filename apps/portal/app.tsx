@@ -87,7 +87,7 @@ function Shell() {
         <div class="sidebar-end">
           <Remaining />
           <a class="docs-link" href="/docs" target="_blank" rel="noreferrer">
-            <Icon name="docs" /> API reference
+            <Icon name="docs" /> <span>API reference</span>
           </a>
           <div class="account">
             <div class="account-name">

@@ -50,10 +50,8 @@ export function MessagesView() {
     scrollTo(0, 0);
   };
 
-  const isFirstPage = useRef(true);
   useEffect(() => {
-    if (!isFirstPage.current) scrollTo(0, 0);
-    isFirstPage.current = false;
+    scrollTo(0, 0);
   }, [cursor]);
 
   return (
