@@ -221,6 +221,21 @@ describeUnless(missing)('In the portal', () => {
     await page.getByRole('dialog').locator('.toast:not(#first)').waitFor();
   });
 
+  it('a reload while signed in moves nothing', async () => {
+    const { page } = visitor;
+    await page.addInitScript(`moved = 0; new PerformanceObserver((list) => {
+      for (const { value } of list.getEntries()) moved += value;
+    }).observe({ type: 'layout-shift', buffered: true });`);
+    await api().sent(account, { message: 'first' });
+    await visit('#/messages');
+    for (const again of [false, true]) {
+      if (again) await page.reload();
+      await page.getByRole('row', { name: 'first' }).waitFor();
+      await page.getByText('Live', { exact: true }).waitFor();
+      expect(await page.evaluate('moved')).toBeLessThan(0.01);
+    }
+  });
+
   it('a message that fails shows its attempts and can be retried', async () => {
     const { id } = await api().sent(account, { message: 'throw' });
     const { page } = visitor;
