@@ -11,9 +11,10 @@ import { Remaining } from './components/remaining.js';
 import { Logo } from './components/logo.js';
 import { FirstKey, Secrets } from './components/secret.js';
 import { ThemeButton } from './components/theme-button.js';
+import { discardDraft } from './draft.js';
 import { useResource } from './hooks.js';
 import './live.js';
-import { go, href, route } from './router.js';
+import { href, replace, route } from './router.js';
 import { account, can, findScopes, firstKey, isResuming, scopes, signOut } from './session.js';
 import { EndpointView } from './views/endpoint.js';
 import { EndpointsView } from './views/endpoints.js';
@@ -64,7 +65,7 @@ function Shell() {
   const [first, id] = route.value.path;
   const place = PLACES.find(({ path }) => path === first);
   useEffect(() => {
-    if (first === undefined && places[0] !== undefined) go(href(places[0].path));
+    if (first === undefined && places[0] !== undefined) replace(href(places[0].path));
   }, [first]);
   return (
     <div class="shell">
@@ -86,7 +87,7 @@ function Shell() {
         <div class="sidebar-end">
           <Remaining />
           <a class="docs-link" href="/docs" target="_blank" rel="noreferrer">
-            <Icon name="docs" /> API reference
+            <Icon name="docs" /> <span>API reference</span>
           </a>
           <div class="account">
             <div class="account-name">
@@ -102,8 +103,12 @@ function Shell() {
               aria-label="Sign out"
               title="Sign out"
               onClick={() => {
-                if (firstKey.value === null) signOut('You are signed out.');
-                else announce('Store your API key first: it is shown only once.');
+                if (firstKey.value !== null) {
+                  announce('Store your API key first: it is shown only once.');
+                  return;
+                }
+                discardDraft();
+                signOut('You are signed out.');
               }}
             >
               <Icon name="leave" />
@@ -116,7 +121,7 @@ function Shell() {
         <div class="content">
           <FirstKey />
           {place === undefined ? (
-            first !== undefined && <NotFound />
+            <Nowhere isStart={first === undefined} hasPlaces={places.length > 0} />
           ) : can(place.scope) ? (
             place.view(id)
           ) : (
@@ -159,6 +164,25 @@ function Centered({ children }: { children: ComponentChildren }) {
       <Banners />
       {children}
     </main>
+  );
+}
+
+/** Shown while the start leads to the first place, if there is one. */
+function Nowhere({ isStart, hasPlaces }: { isStart: boolean; hasPlaces: boolean }) {
+  if (!isStart) return <NotFound />;
+  return hasPlaces ? null : <NothingAllowed />;
+}
+
+function NothingAllowed() {
+  return (
+    <Page title="Signed in">
+      <Empty title="The portal has no page for this key">
+        <p>
+          Its only scope is <code>{[...(scopes.value ?? [])].join(', ')}</code>: programs pull messages with it. Sign in
+          with a key that has another scope, such as <code>messages:read</code>.
+        </p>
+      </Empty>
+    </Page>
   );
 }
 

@@ -1,4 +1,5 @@
 const LOCALE = 'en';
+const PREVIEW_LENGTH = 160;
 const number = new Intl.NumberFormat(LOCALE);
 const fraction = new Intl.NumberFormat(LOCALE, { maximumFractionDigits: 1 });
 const dateTime = new Intl.DateTimeFormat(LOCALE, { dateStyle: 'medium', timeStyle: 'medium' });
@@ -14,7 +15,13 @@ const DAY = 24 * HOUR;
 export const formatNumber = (value: number): string => number.format(value);
 export const formatTime = (at: string | number | Date): string => dateTime.format(new Date(at));
 export const formatDate = (at: string | number | Date): string => date.format(new Date(at));
-export const formatClock = (at: string | number | Date): string => clock.format(new Date(at));
+const formatClock = (at: string | number | Date): string => clock.format(new Date(at));
+
+/** The time of day, with the date unless it is today. */
+export function formatMoment(at: string | number | Date): string {
+  const isToday = new Date(at).toDateString() === new Date().toDateString();
+  return isToday ? formatClock(at) : formatTime(at);
+}
 
 /** Like "5 min. ago" or "in 3 days". */
 export function formatRelative(at: string, now: number): string {
@@ -49,6 +56,15 @@ export function formatBytes(bytes: number): string {
 /** Like "1 message" or "2 messages". */
 export function count(value: number, singular: string, plural = `${singular}s`): string {
   return `${number.format(value)} ${value === 1 ? singular : plural}`;
+}
+
+/** The first characters, and no half of one. */
+export const beginning = (text: string, length: number): string => text.slice(0, length).replace(/\p{Surrogate}$/u, '');
+
+/** One line of a message. */
+export function previewOf(text: string): string {
+  const line = beginning(text.trimStart(), PREVIEW_LENGTH).replace(/\s+/g, ' ');
+  return line === '' ? '(only white space)' : line;
 }
 
 const encoder = new TextEncoder();

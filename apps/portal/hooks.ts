@@ -1,5 +1,6 @@
 import { useSignalEffect } from '@preact/signals';
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
+import { RateLimitError } from '#client/index.js';
 import { revival } from './session.js';
 
 export interface Resource<T> {
@@ -83,7 +84,7 @@ export interface Action<Arguments extends readonly unknown[]> {
   readonly error: unknown;
 }
 
-/** Something that a button starts: one at a time, with its error. */
+/** Something that a button starts: one at a time, with its error. That of a limit goes when the limit does. */
 export function useAction<Arguments extends readonly unknown[]>(
   work: (...args: Arguments) => Promise<void>,
 ): Action<Arguments> {
@@ -102,6 +103,9 @@ export function useAction<Arguments extends readonly unknown[]>(
       isRunning.current = false;
     }
   };
+  useSignalEffect(() => {
+    if (revival.value > 0) setState((last) => (last.error instanceof RateLimitError ? { ...last, error: null } : last));
+  });
   return { run, ...state };
 }
 

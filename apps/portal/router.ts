@@ -19,8 +19,9 @@ export function href(path: string, query: Readonly<Record<string, string | null>
   return `#/${path}${search === '' ? '' : `?${search}`}`;
 }
 
-export function go(to: string): void {
-  location.hash = to;
+/** Without a step for Back: whoever goes back does not want to come here again. */
+export function replace(to: string): void {
+  location.replace(to);
 }
 
 function parse(hash: string): Route {

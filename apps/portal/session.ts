@@ -1,4 +1,4 @@
-import { computed, signal } from '@preact/signals';
+import { computed, effect, signal } from '@preact/signals';
 import {
   AuthenticationError,
   ConnectionError,
@@ -9,8 +9,10 @@ import {
   type RateLimit,
   type Scope,
 } from '#client/index.js';
+import { recall, remember } from './storage.js';
 
 const STORED = 'sluice.key';
+const STORED_PROFILE = 'sluice.profile';
 /** How long after a failed request the portal looks whether the API is back. */
 const PROBE_MS = 3_000;
 /** Until when requests are refused. */
@@ -24,16 +26,26 @@ export const BASE_URL = location.origin;
 export const isSignUpOpen = document.querySelector<HTMLMetaElement>('meta[name=sign-up]')?.content === 'open';
 
 /** The key is in the memory of this tab and survives a reload, but is in no URL, cookie or other tab. */
-export const apiKey = signal(sessionStorage.getItem(STORED));
+export const apiKey = signal(recall('sessionStorage', STORED));
+
+/** What is known of the key: a reload shows it also while requests are refused. */
+interface Profile {
+  readonly keyId: string;
+  readonly scopes: readonly Scope[];
+  readonly account: Account | null;
+}
+
+const profile = JSON.parse(recall('sessionStorage', STORED_PROFILE) ?? 'null') as Profile | null;
+
 /** A sentence for the page where visitors sign in: why they are there. */
 export const notice = signal('');
 /** What the key may do; null until that is known. */
-export const scopes = signal<ReadonlySet<Scope> | null>(null);
-export const ownKeyId = signal('');
+export const scopes = signal<ReadonlySet<Scope> | null>(profile && new Set(profile.scopes));
+export const ownKeyId = signal(profile?.keyId ?? '');
 /** Null without the scope `account:manage`. */
-export const account = signal<Account | null>(null);
+export const account = signal(profile?.account ?? null);
 /** Whether the tab was reloaded, and what its key may do is not known yet. */
-export const isResuming = signal(apiKey.peek() !== null);
+export const isResuming = signal(apiKey.peek() !== null && profile === null);
 export const pause = signal<Pause | null>(null);
 export const isAway = signal(false);
 export const rateLimit = signal<RateLimit | null>(null);
@@ -84,7 +96,6 @@ export async function signUp(name: string): Promise<void> {
   const { apiKey: issued } = await Sluice.signUp({ baseUrl: BASE_URL, maxTries: 1, name });
   firstKey.value = issued;
   apiKey.value = issued.key;
-  sessionStorage.setItem(STORED, issued.key);
   notice.value = '';
   ownKeyId.value = issued.id;
   scopes.value = new Set(issued.scopes);
@@ -95,7 +106,6 @@ export async function signUp(name: string): Promise<void> {
 export function switchKey(issued: NewApiKey): void {
   apiKey.value = issued.key;
   ownKeyId.value = issued.id;
-  sessionStorage.setItem(STORED, issued.key);
 }
 
 /** Keeps the key if it is valid. */
@@ -108,11 +118,9 @@ export async function signIn(key: string): Promise<void> {
     throw error;
   }
   notice.value = '';
-  sessionStorage.setItem(STORED, key);
 }
 
 export function signOut(sentence = ''): void {
-  sessionStorage.removeItem(STORED);
   apiKey.value = null;
   scopes.value = null;
   account.value = null;
@@ -183,3 +191,15 @@ function back(): void {
   isAway.value = false;
   revival.value++;
 }
+
+effect(() => {
+  const [key, known] = [apiKey.value, scopes.value];
+  // A key is kept once it is known to be valid.
+  if (key !== null && known === null) return;
+  remember('sessionStorage', STORED, key);
+  const found: Profile = { keyId: ownKeyId.value, scopes: [...(known ?? [])], account: account.value };
+  remember('sessionStorage', STORED_PROFILE, key === null ? null : JSON.stringify(found));
+});
+
+// Its plan may be another one by now.
+if (profile !== null && can('account:manage')) loadAccount().catch(() => undefined);

@@ -68,7 +68,7 @@ describeUnless(missing)('In the portal', () => {
     expect(await page.evaluate(warns)).toBe(true);
     await visitor.button('I have stored it').click();
     await visitor.button('Yes, it is stored').click();
-    expect(await page.evaluate(warns)).toBe(false);
+    await until(async () => (await page.evaluate(warns)) === false, 5_000);
   });
 
   it('events that overtake responses are not lost', async () => {
@@ -135,6 +135,107 @@ describeUnless(missing)('In the portal', () => {
     expect(sent).toEqual(['{"message":"accepted"}']);
   });
 
+  it('a key that may only pull is told that there is no page for it', async () => {
+    const { key } = await api().createKey(account, { scopes: ['messages:consume'] });
+    await visit('', key);
+    await visitor.page.getByText('messages:consume').waitFor();
+  });
+
+  it('a draft outlives a key that is revoked, and Back does not lead to the sign-in', async () => {
+    visitor.expects('401');
+    const { id, key } = await api().createKey(account, { scopes: ['messages:send'] });
+    const { page } = visitor;
+    await visit('', key);
+    await page.getByLabel('Message', { exact: true }).fill('half a thought');
+    await api().ask(account, `DELETE /api-keys/${id}`);
+    await visitor.button('Send the message').click();
+    await page.getByText('Your API key no longer works').waitFor();
+    await page.keyboard.type(account.key);
+    await page.keyboard.press('Enter');
+    const text = page.getByLabel('Message', { exact: true });
+    await text.waitFor();
+    expect(await text.inputValue()).toBe('half a thought');
+    expect(await page.evaluate('history.length')).toBe(2);
+  });
+
+  it('the way of delivery changes when it is saved, not while it is chosen', async () => {
+    const { page } = visitor;
+    const delivery = async () => (await api().ask(account, 'GET /account')).body.delivery;
+    await visit('#/endpoints');
+    await page.getByRole('radio', { name: /^Worker/ }).focus();
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('ArrowDown');
+    expect(await page.getByRole('radio', { name: /^Pull/ }).isChecked()).toBe(true);
+    expect(await delivery()).toBe('handler');
+    await visitor.button('Save').click();
+    await until(async () => (await delivery()) === 'pull', 10_000);
+  });
+
+  it('a limit that is over takes its error away, and a reload meanwhile shows the account', async () => {
+    visitor.expects('429');
+    const { page } = visitor;
+    await visit('#/send');
+    await page.getByText('Left this minute').waitFor();
+    const body = JSON.stringify({ code: 'rate_limit_exceeded', detail: 'The requests are used up.' });
+    const refuse = (seconds: string) =>
+      page.route(
+        () => true,
+        (route) =>
+          route.request().resourceType() === 'fetch'
+            ? route.fulfill({ status: 429, headers: { 'retry-after': seconds }, body })
+            : route.continue(),
+      );
+    await refuse('1');
+    await visitor.button('Send the message').click();
+    await page.getByText('The requests are used up.').waitFor();
+    await page.getByText('The requests are used up.').waitFor({ state: 'detached' });
+    await refuse('60');
+    await page.reload();
+    await page.getByRole('link', { name: 'Usage' }).click();
+    await page.getByText('Loaded at').waitFor();
+  });
+
+  it('rows stay under the pointer until new messages are asked for', async () => {
+    const { page } = visitor;
+    await api().sent(account, { message: 'first' });
+    await visit('#/messages');
+    await page.getByText('Live', { exact: true }).waitFor();
+    await page.getByRole('row', { name: 'first' }).hover();
+    await api().sent(account, { message: 'second' });
+    await visitor.button('1 new message').waitFor();
+    expect(await page.getByRole('row', { name: 'second' }).count()).toBe(0);
+    await visitor.button('1 new message').click();
+    await page.getByRole('row', { name: 'second' }).waitFor();
+  });
+
+  it('an announcement is made in the dialog that is open, and again when it is repeated', async () => {
+    const { page } = visitor;
+    await visit('#/keys');
+    await visitor.button('Rotate first key').click();
+    await visitor.button('Rotate the key').click();
+    const copy = visitor.button('Copy the API key');
+    await copy.click();
+    await page.getByRole('dialog').locator('.toast').waitFor();
+    await page.evaluate(`document.querySelector('dialog .toast').id = 'first'`);
+    await copy.click();
+    await page.getByRole('dialog').locator('.toast:not(#first)').waitFor();
+  });
+
+  it('a reload while signed in moves nothing', async () => {
+    const { page } = visitor;
+    await page.addInitScript(`moved = 0; new PerformanceObserver((list) => {
+      for (const { value } of list.getEntries()) moved += value;
+    }).observe({ type: 'layout-shift', buffered: true });`);
+    await api().sent(account, { message: 'first' });
+    await visit('#/messages');
+    for (const again of [false, true]) {
+      if (again) await page.reload();
+      await page.getByRole('row', { name: 'first' }).waitFor();
+      await page.getByText('Live', { exact: true }).waitFor();
+      expect(await page.evaluate('moved')).toBeLessThan(0.01);
+    }
+  });
+
   it('a message that fails shows its attempts and can be retried', async () => {
     const { id } = await api().sent(account, { message: 'throw' });
     const { page } = visitor;
@@ -166,6 +267,7 @@ describeUnless(missing)('In the portal', () => {
     await visitor.button('Cancel the message').click();
     await visitor.page.locator('.title').getByText('cancelled').waitFor();
     expect(await visitor.button('Cancel the message').count()).toBe(0);
+    expect(await visitor.page.evaluate('document.activeElement.tagName')).toBe('H1');
   });
 
   it('the own key is rotated, and the new one is used from then on', async () => {
@@ -218,7 +320,7 @@ describeUnless(missing)('In the portal', () => {
     await page.getByText('The rate limit is reached').waitFor();
     for (let refusals = 0; refusals < 4; refusals++) await api().ask(limited, 'GET /account');
     await page.reload();
-    await page.getByText('This key is banned').waitFor();
+    await page.getByText('This key is banned').first().waitFor();
   });
 
   it('an API that is away and comes back', async () => {

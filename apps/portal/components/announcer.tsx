@@ -2,27 +2,32 @@ import { signal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 
 const SHOWN_MS = 4_000;
-const announcement = signal('');
+/** The number tells a sentence that is repeated from one that stays. */
+const announcement = signal({ sentence: '', number: 0 });
 
 /** Shows a sentence for a moment, and has screen readers read it. */
 export function announce(sentence: string): void {
-  announcement.value = sentence;
+  announcement.value = { sentence, number: announcement.peek().number + 1 };
 }
 
+/** Beside the views, and in a dialog: what is outside of that is neither seen nor read. */
 export function Announcer() {
-  const sentence = announcement.value;
+  const { sentence, number } = announcement.value;
   useEffect(() => {
-    if (sentence === '') return undefined;
     const timer = setTimeout(() => {
-      announcement.value = '';
+      announcement.value = { sentence: '', number };
     }, SHOWN_MS);
     return () => {
       clearTimeout(timer);
     };
-  }, [sentence]);
+  }, [number]);
   return (
     <div class="announcer" role="status" aria-live="polite">
-      {sentence !== '' && <div class="toast">{sentence}</div>}
+      {sentence !== '' && (
+        <div key={number} class="toast">
+          {sentence}
+        </div>
+      )}
     </div>
   );
 }

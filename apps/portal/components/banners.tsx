@@ -1,4 +1,4 @@
-import { formatClock, formatDuration } from '../format.js';
+import { formatDuration, formatMoment } from '../format.js';
 import { useNow } from '../hooks.js';
 import { isAway, lookAgain, pause, type Pause } from '../session.js';
 import { Button } from './button.js';
@@ -30,10 +30,10 @@ function PauseBanner({ pause: { until, error } }: { pause: Pause }) {
       <Icon name="warning" />
       {/* Read once, and not each second again. */}
       <p role="alert">
-        <strong>{isBan ? 'This key is banned' : 'The rate limit is reached'}</strong> until {formatClock(until)}.{' '}
+        <strong>{isBan ? 'This key is banned' : 'The rate limit is reached'}</strong> until {formatMoment(until)}.{' '}
         {isBan
           ? 'It kept sending after it was refused. Other keys of the account still work.'
-          : 'Nothing is sent until then, and this page goes on by itself.'}
+          : 'Pages that could not be loaded are loaded then. A message that was refused has to be sent again.'}
       </p>
       <span class="countdown" aria-hidden="true">
         {left}

@@ -1,6 +1,11 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useId, useRef } from 'preact/hooks';
+import { Announcer } from './announcer.js';
 import { IconButton } from './button.js';
+import { focusHeading } from './parts.js';
+
+/** Where the focus begins: not on the button that closes it. */
+const FIRST = 'input, select, .secret-value button, footer button';
 
 interface DialogProps {
   readonly title: string;
@@ -17,9 +22,11 @@ export function Dialog({ title, children, onClose }: DialogProps) {
     const dialog = ref.current;
     const opener = document.activeElement;
     dialog?.showModal();
+    dialog?.querySelector<HTMLElement>(FIRST)?.focus();
     return () => {
       dialog?.close();
-      if (opener instanceof HTMLElement) opener.focus();
+      if (opener instanceof HTMLElement && opener.isConnected) opener.focus();
+      else focusHeading();
     };
   }, []);
   return (
@@ -44,6 +51,7 @@ export function Dialog({ title, children, onClose }: DialogProps) {
         {onClose !== undefined && <IconButton name="close" label="Close" onClick={onClose} />}
       </header>
       {children}
+      <Announcer />
     </dialog>
   );
 }

@@ -16,7 +16,19 @@ interface PageProps {
   readonly children: ComponentChildren;
 }
 
-/** A view. Its heading gets the focus, so that screen readers begin there. */
+/** What had the focus last, also after it is gone. */
+let focused: Element | null = null;
+addEventListener('focusin', ({ target }) => {
+  focused = target instanceof Element ? target : null;
+});
+
+const isFocusLost = () => focused !== null && !focused.isConnected && document.activeElement === document.body;
+
+export function focusHeading(): void {
+  document.querySelector('h1')?.focus({ preventScroll: true });
+}
+
+/** A view. Its heading gets the focus, so that screen readers begin there, also when what had it is gone. */
 export function Page({ title, back, badge, lead, actions, children }: PageProps) {
   const heading = useRef<HTMLHeadingElement>(null);
   useEffect(() => {
@@ -24,6 +36,9 @@ export function Page({ title, back, badge, lead, actions, children }: PageProps)
     heading.current?.focus({ preventScroll: true });
     scrollTo(0, 0);
   }, [title]);
+  useEffect(() => {
+    if (isFocusLost()) focusHeading();
+  });
   return (
     <>
       <header class="page-header">

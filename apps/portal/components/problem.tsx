@@ -1,4 +1,5 @@
 import { ConnectionError, SluiceError } from '#client/index.js';
+import { formatMoment } from '../format.js';
 import { isAway, pause } from '../session.js';
 import { Button } from './button.js';
 import { Icon } from './icon.js';
@@ -33,7 +34,13 @@ export function Problem({ error, onRetry, fields = [] }: ProblemProps) {
   if (fields.some((pointer) => fieldError(error, pointer) !== undefined)) return null;
   // The banner says why. What failed to load is loaded again when it goes.
   if (onRetry !== undefined && (pause.value !== null || isAway.value))
-    return <p class="hint">Loaded as soon as possible.</p>;
+    return (
+      <p class="hint">
+        {pause.value === null
+          ? 'Loaded as soon as Sluice can be reached.'
+          : `Loaded at ${formatMoment(pause.value.until)}, when requests are admitted again.`}
+      </p>
+    );
   const isKnown = error instanceof SluiceError && error.problem !== null;
   return (
     <div class="problem" role="alert">

@@ -29,6 +29,9 @@ export function Timeline({ requests, duration }: TimelineProps) {
     .join('; ');
   return (
     <figure class="timeline">
+      <p class="hint">
+        Requests, each bar for {formatDuration(duration / bars.length)}. The highest has {formatNumber(highest)}.
+      </p>
       <svg
         viewBox={`0 0 ${WIDTH} ${HEIGHT}`}
         preserveAspectRatio="none"
@@ -41,6 +44,7 @@ export function Timeline({ requests, duration }: TimelineProps) {
           const place = { x: index * step + 1, width: step - 2 };
           return (
             <g key={from}>
+              <title>{`From ${formatDuration(from)}: ${admitted} admitted, ${refused} refused`}</title>
               <rect class="admitted" {...place} y={HEIGHT - low} height={low} />
               <rect class="refused" {...place} y={HEIGHT - low - high} height={high} />
             </g>

@@ -6,12 +6,11 @@ import { Dialog } from '../components/dialog.js';
 import { Field } from '../components/field.js';
 import { Card, Fact, Facts, Id, Page, Skeleton, Status, Time } from '../components/parts.js';
 import { Problem } from '../components/problem.js';
-import { count, formatMilliseconds, formatTime } from '../format.js';
+import { count, formatMilliseconds, formatTime, previewOf } from '../format.js';
 import { useAction, useResource } from '../hooks.js';
-import { go, href } from '../router.js';
+import { href, replace } from '../router.js';
 import { call, can, issued } from '../session.js';
 import { EndpointState } from './endpoints.js';
-import { previewOf } from './messages.js';
 
 const HOUR_MS = 3_600_000;
 /** Both secrets sign for so long, so that receivers can change theirs. */
@@ -143,10 +142,8 @@ function Test({ id }: { id: string }) {
         ) : (
           <>
             <p>
-              {result.status === null
-                ? `No answer: ${result.error ?? 'unknown'}`
-                : `It answered with status ${result.status}`}{' '}
-              after {formatMilliseconds(result.durationMs)}.
+              {result.status === null ? 'No answer' : `It answered with status ${result.status}`} after{' '}
+              {formatMilliseconds(result.durationMs)}. {result.status === null && result.error}
             </p>
             {result.body !== '' && (
               <pre class="body" dir="auto" tabIndex={0} aria-label="The answer">
@@ -222,7 +219,9 @@ function ReplayDialog({ id, onClose }: DialogProps) {
   const { run, isRunning, error } = useAction(async () => {
     const since = new Date(Date.now() - hours * HOUR_MS);
     const replayed = await call((client) => client.endpoints.replay(id, { since }));
-    announce(`${count(replayed.count, 'message')} will be posted.`);
+    announce(
+      replayed.count === 0 ? 'There is nothing to replay.' : `${count(replayed.count, 'message')} will be posted.`,
+    );
     onClose();
   });
   return (
@@ -260,7 +259,7 @@ function DeleteDialog({ id, onClose }: DialogProps) {
   const { run, isRunning, error } = useAction(async () => {
     await call((client) => client.endpoints.delete(id));
     announce('The endpoint is deleted.');
-    go(href('endpoints'));
+    replace(href('endpoints'));
   });
   return (
     <Dialog title="Delete the endpoint?" onClose={onClose}>

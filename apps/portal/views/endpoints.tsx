@@ -9,7 +9,7 @@ import { Badge, Card, Empty, Page, Skeleton, Time } from '../components/parts.js
 import { fieldError, Problem } from '../components/problem.js';
 import { useAction, useResource } from '../hooks.js';
 import { href } from '../router.js';
-import { account, call, issued } from '../session.js';
+import { account, call, issued, pause } from '../session.js';
 
 const MODES: Readonly<Record<DeliveryMode, { readonly title: string; readonly text: string }>> = {
   handler: { title: 'Worker', text: 'By the workers that the operator runs.' },
@@ -104,31 +104,48 @@ export function EndpointState({ endpoint: { disabledReason, failingSince } }: { 
 }
 
 function DeliveryModes() {
-  const mode = account.value?.delivery;
+  const current = account.value?.delivery;
+  const [chosen, setChosen] = useState<DeliveryMode | null>(null);
+  const mode = chosen ?? current;
   const { run, isRunning, error } = useAction(async (delivery: DeliveryMode) => {
     account.value = await call((client) => client.account.update({ delivery }));
+    setChosen(null);
     announce(`New messages are delivered this way: ${MODES[delivery].title}.`);
   });
   return (
     <Card title="How your messages are delivered">
-      <fieldset class="modes" aria-busy={isRunning}>
-        <legend class="visually-hidden">How your messages are delivered</legend>
-        {Object.entries(MODES).map(([name, { title, text }]) => (
-          <label key={name} class="mode">
-            <input
-              type="radio"
-              name="delivery"
-              checked={name === mode}
-              onChange={() => void run(name as DeliveryMode)}
-            />
-            <span>
-              <strong>{title}</strong>
-              <span class="hint">{text}</span>
-            </span>
-          </label>
-        ))}
-      </fieldset>
-      <p class="hint">A change applies to messages that are accepted from then on.</p>
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          if (mode !== undefined && mode !== current) void run(mode);
+        }}
+      >
+        <fieldset class="modes">
+          <legend class="visually-hidden">How your messages are delivered</legend>
+          {Object.entries(MODES).map(([name, { title, text }]) => (
+            <label key={name} class="mode">
+              <input
+                type="radio"
+                name="delivery"
+                checked={name === mode}
+                onChange={() => {
+                  setChosen(name as DeliveryMode);
+                }}
+              />
+              <span>
+                <strong>{title}</strong>
+                <span class="hint">{text}</span>
+              </span>
+            </label>
+          ))}
+        </fieldset>
+        <div class="actions">
+          <Button type="submit" isBusy={isRunning} isDisabled={mode === current || pause.value !== null}>
+            Save
+          </Button>
+          <span class="hint">A change applies to messages that are accepted from then on.</span>
+        </div>
+      </form>
       <Problem error={error} />
     </Card>
   );

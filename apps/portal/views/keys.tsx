@@ -84,11 +84,18 @@ export function KeysView() {
           ))}
         </ul>
       )}
-      {keys.data?.nextCursor != null && (
+      {keys.data !== null && (cursor !== undefined || keys.data.nextCursor !== null) && (
         <nav class="pager" aria-label="Pages">
-          <a class="button plain" href={href('keys', { cursor: keys.data.nextCursor })}>
-            Older
-          </a>
+          {cursor !== undefined && (
+            <a class="button plain" href={href('keys')}>
+              Newest
+            </a>
+          )}
+          {keys.data.nextCursor !== null && (
+            <a class="button plain" href={href('keys', { cursor: keys.data.nextCursor })}>
+              Older
+            </a>
+          )}
         </nav>
       )}
       {opened?.kind === 'create' && <CreateDialog onClose={close} onCreated={closeAndReload} />}
@@ -309,8 +316,8 @@ function RevokeDialog({ apiKey, onClose, onRevoked }: { apiKey: ApiKey; onClose:
   return (
     <Dialog title={`Revoke “${apiKey.name}”?`} onClose={onClose}>
       <p>
-        Every request with this key gets 401 from now on. This cannot be undone. If you are signed in with it, you will
-        be signed out.
+        Every request with this key gets 401 from now on. This cannot be undone.
+        {isOwn && ' You are signed in with it, and will be signed out.'}
       </p>
       <Problem error={error} />
       <footer class="actions">

@@ -4,7 +4,7 @@ import { announce } from '../components/announcer.js';
 import { Button, CopyButton } from '../components/button.js';
 import { Badge, Card, Empty, Fact, Facts, Id, Page, Skeleton, Status, Time, type Tone } from '../components/parts.js';
 import { Problem } from '../components/problem.js';
-import { byteLength, formatBytes, formatMilliseconds, formatTime } from '../format.js';
+import { beginning, byteLength, formatBytes, formatMilliseconds, formatTime } from '../format.js';
 import { useAction, useResource } from '../hooks.js';
 import { newest, useMessageEvents, useReloadWhenLive } from '../live.js';
 import { href } from '../router.js';
@@ -132,17 +132,19 @@ export function MessageView({ id }: { id: string }) {
 }
 
 function Body({ text }: { text: string }) {
+  const body = useRef<HTMLPreElement>(null);
   const [isWhole, setIsWhole] = useState(text.length <= SHOWN_LENGTH);
   const size = formatBytes(byteLength(text));
   return (
     <Card title="Message" actions={<CopyButton text={text} what="message" />}>
-      <pre class="body" dir="auto" tabIndex={0} aria-label="The text of the message">
-        {isWhole ? text : `${text.slice(0, SHOWN_LENGTH)}…`}
+      <pre ref={body} class="body" dir="auto" tabIndex={0} aria-label="The text of the message">
+        {isWhole ? text : `${beginning(text, SHOWN_LENGTH)}…`}
       </pre>
       {!isWhole && (
         <Button
           onClick={() => {
             setIsWhole(true);
+            body.current?.focus();
           }}
         >
           Show all {size}

@@ -1,10 +1,12 @@
+import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Message, MessageStatus, Page as ListPage } from '#client/index.js';
 import { Button } from '../components/button.js';
 import { Snippets } from '../components/code.js';
 import { Icon } from '../components/icon.js';
 import { Live } from '../components/live.js';
-import { Empty, Page, Skeleton, Status, Time } from '../components/parts.js';
+import { Empty, focusHeading, Page, Skeleton, Status, Time } from '../components/parts.js';
 import { Problem } from '../components/problem.js';
+import { count, previewOf } from '../format.js';
 import { useResource } from '../hooks.js';
 import { latest, newest, useMessageEvents, useReloadWhenLive } from '../live.js';
 import { href, route } from '../router.js';
@@ -14,7 +16,6 @@ const PAGE_SIZE = 25;
 /** With those that have come since the page was loaded. */
 const MAX_ROWS = 100;
 const STATUSES: readonly MessageStatus[] = ['queued', 'processing', 'delivered', 'failed', 'cancelled'];
-const PREVIEW_LENGTH = 160;
 
 export function MessagesView() {
   const { query } = route.value;
@@ -33,6 +34,25 @@ export function MessagesView() {
     },
     [status, cursor],
   );
+
+  // Rows under the pointer, the focus or the eyes stay where they are.
+  const table = useRef<HTMLTableElement>(null);
+  const top = useRef('');
+  const [, setShownNews] = useState('');
+  const newestId = data?.data[0]?.id ?? '';
+  if (table.current === null || !isHeld(table.current)) top.current = newestId;
+  const rows = data === null ? [] : data.data.filter(({ id }) => id <= top.current);
+  const news = (data?.data.length ?? 0) - rows.length;
+  const showNews = () => {
+    top.current = newestId;
+    setShownNews(newestId);
+    focusHeading();
+    scrollTo(0, 0);
+  };
+
+  useEffect(() => {
+    scrollTo(0, 0);
+  }, [cursor]);
 
   return (
     <Page
@@ -62,12 +82,17 @@ export function MessagesView() {
         ))}
       </nav>
       <Problem error={error} onRetry={reload} />
+      {news > 0 && (
+        <div class="news" role="status">
+          <Button onClick={showNews}>{count(news, 'new message')}</Button>
+        </div>
+      )}
       {data === null ? (
         isLoading && <Skeleton rows={8} />
       ) : data.data.length === 0 ? (
         <NoMessages status={status} isFirstPage={cursor === undefined} />
       ) : (
-        <table class="list messages">
+        <table ref={table} class="list messages">
           <thead>
             <tr>
               <th scope="col">Status</th>
@@ -81,7 +106,7 @@ export function MessagesView() {
             </tr>
           </thead>
           <tbody>
-            {data.data.map((message) => (
+            {rows.map((message) => (
               <tr key={message.id}>
                 <td>
                   <Status status={message.status} />
@@ -107,14 +132,10 @@ export function MessagesView() {
       {data !== null && (cursor !== undefined || data.nextCursor !== null) && (
         <nav class="pager" aria-label="Pages">
           {cursor !== undefined && (
-            <Button
-              icon="back"
-              onClick={() => {
-                history.back();
-              }}
-            >
-              Newer
-            </Button>
+            <a class="button plain" href={href('messages', { status: status ?? null })}>
+              <Icon name="back" />
+              <span>Newest</span>
+            </a>
           )}
           {data.nextCursor !== null && (
             <a class="button plain" href={href('messages', { status: status ?? null, cursor: data.nextCursor })}>
@@ -146,8 +167,8 @@ function NoMessages({ status, isFirstPage }: { status: MessageStatus | undefined
   );
 }
 
-export function previewOf(text: string): string {
-  return text.slice(0, PREVIEW_LENGTH).replace(/\s+/g, ' ');
+function isHeld(table: HTMLTableElement): boolean {
+  return scrollY > 0 || table.matches(':hover, :focus-within');
 }
 
 /** The page after an event: messages that are new are added, those that no longer fit the filter go. */

@@ -7,7 +7,7 @@ import { Icon } from '../components/icon.js';
 import { Card, Page, Status } from '../components/parts.js';
 import { fieldError, Problem } from '../components/problem.js';
 import { addSent, advanceSent, changed, deliverAt, keyOfDraft, sent, text, type Sent } from '../draft.js';
-import { byteLength, formatMilliseconds, formatNumber, formatTime } from '../format.js';
+import { byteLength, formatMilliseconds, formatNumber, formatTime, previewOf } from '../format.js';
 import { useAction } from '../hooks.js';
 import { liveState, useMessageEvents } from '../live.js';
 import { href } from '../router.js';
@@ -127,7 +127,7 @@ function SentMessage({ sent: { message, steps } }: { sent: Sent }) {
   return (
     <li>
       <p class="sent-text">
-        <bdi class="preview">{message.message.slice(0, 200)}</bdi>
+        <bdi class="preview">{previewOf(message.message)}</bdi>
         {can('messages:read') && (
           <a href={href(`messages/${message.id}`)}>
             Open <Icon name="next" />

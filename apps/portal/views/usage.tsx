@@ -4,12 +4,12 @@ import { Button } from '../components/button.js';
 import { Badge, Card, Page, Skeleton, Time } from '../components/parts.js';
 import { Problem } from '../components/problem.js';
 import { Ring } from '../components/meter.js';
-import { formatBytes, formatClock, formatDuration, formatNumber } from '../format.js';
+import { formatBytes, formatMoment, formatDuration, formatNumber } from '../format.js';
 import { useNow, useResource } from '../hooks.js';
-import { account, call, pause } from '../session.js';
+import { account, call, pause, rateLimit } from '../session.js';
 
 /** Each look costs a request of the plan. */
-const REFRESH_MS = 15_000;
+const REFRESH_MS = 60_000;
 /** From here on, the API does not count further. */
 const MANY = 10_000;
 
@@ -38,52 +38,75 @@ export function UsageView() {
       }
     >
       <Problem error={error} onRetry={reload} />
-      {data === null ? isLoading && <Skeleton rows={6} /> : <Figures usage={data} />}
-      {data !== null && <p class="hint">Refreshed every 15 seconds while you look. Each time counts as one request.</p>}
+      {data === null && pause.value === null ? isLoading && <Skeleton rows={6} /> : <Figures usage={data} />}
+      {data !== null && <p class="hint">Refreshed every minute while you look. Each time counts as one request.</p>}
     </Page>
   );
 }
 
-function Figures({ usage: { minute, day, storage, messages } }: { usage: Usage }) {
+/** While requests are refused, there is what the refusal has told. */
+function Figures({ usage }: { usage: Usage | null }) {
+  const minute = windowOf('minute', usage);
+  const day = windowOf('day', usage);
   return (
     <>
       <div class="cards">
-        <WindowCard title="Requests in a minute" window={minute} />
-        <WindowCard title="Requests in 24 hours" window={day} />
-        <Card title="Storage">
-          <div class="gauge">
-            {storage.limitBytes !== null && (
-              <Ring label="Storage used" used={storage.usedBytes} limit={storage.limitBytes} format={formatBytes} />
-            )}
-            <div>
-              <p class="figure">
-                {formatBytes(storage.usedBytes)}{' '}
-                <span>{storage.limitBytes === null ? 'without a limit' : `of ${formatBytes(storage.limitBytes)}`}</span>
-              </p>
-              <p class="hint">Messages stay stored after delivery, and are removed by age.</p>
-            </div>
-          </div>
-        </Card>
+        {minute !== null && <WindowCard title="Requests in a minute" window={minute} />}
+        {day !== null && <WindowCard title="Requests in 24 hours" window={day} />}
+        {usage !== null && <StorageCard storage={usage.storage} />}
       </div>
-      <div class="cards">
-        <Figure title="Waiting" value={atLeast(messages.queued)}>
-          {messages.oldestQueuedAt === null ? (
-            'nothing is due'
-          ) : (
-            <>
-              oldest <Time at={messages.oldestQueuedAt} />
-            </>
-          )}
-        </Figure>
-        <Figure title="Scheduled" value={atLeast(messages.scheduled)}>
-          for later
-        </Figure>
-        <Figure title="Delivered per minute" value={formatNumber(messages.deliveredPerMinute)}>
-          over the last five minutes
-        </Figure>
-      </div>
+      {usage !== null && <Backlog messages={usage.messages} />}
       <Bans />
     </>
+  );
+}
+
+/** Every response tells it, also those that came later than the usage. */
+function windowOf(name: 'minute' | 'day', usage: Usage | null): UsageWindow | null {
+  const told = rateLimit.value?.windows.find((one) => one.name === name);
+  if (told === undefined) return usage === null ? null : usage[name];
+  const { limit, remaining } = told;
+  return { limit, remaining, used: limit - remaining, resetsAt: told.resetsAt.toISOString() };
+}
+
+function StorageCard({ storage }: { storage: Usage['storage'] }) {
+  return (
+    <Card title="Storage">
+      <div class="gauge">
+        {storage.limitBytes !== null && (
+          <Ring label="Storage used" used={storage.usedBytes} limit={storage.limitBytes} format={formatBytes} />
+        )}
+        <div>
+          <p class="figure">
+            {formatBytes(storage.usedBytes)}{' '}
+            <span>{storage.limitBytes === null ? 'without a limit' : `of ${formatBytes(storage.limitBytes)}`}</span>
+          </p>
+          <p class="hint">Messages stay stored after delivery, and are removed by age.</p>
+        </div>
+      </div>
+    </Card>
+  );
+}
+
+function Backlog({ messages }: { messages: Usage['messages'] }) {
+  return (
+    <div class="cards">
+      <Figure title="Waiting" value={atLeast(messages.queued)}>
+        {messages.oldestQueuedAt === null ? (
+          'nothing is due'
+        ) : (
+          <>
+            oldest <Time at={messages.oldestQueuedAt} />
+          </>
+        )}
+      </Figure>
+      <Figure title="Scheduled" value={atLeast(messages.scheduled)}>
+        for later
+      </Figure>
+      <Figure title="Delivered per minute" value={formatNumber(messages.deliveredPerMinute)}>
+        over the last five minutes
+      </Figure>
+    </div>
   );
 }
 
@@ -107,7 +130,7 @@ function WindowCard({ title, window: { limit, used, resetsAt } }: { title: strin
               <>
                 {formatNumber(limit - shown)} left
                 <br />
-                Resets in {formatDuration(left)}, at {formatClock(resetsAt)}
+                Resets in {formatDuration(left)}, at {formatMoment(resetsAt)}
               </>
             )}
           </p>
@@ -136,7 +159,7 @@ function Bans() {
     >
       <p>
         {isBanned
-          ? `This key is banned until ${formatClock(held.until)}. Other keys of the account still work.`
+          ? `This key is banned until ${formatMoment(held.until)}. Other keys of the account still work.`
           : 'A key that keeps sending after a 429 is banned for a minute, and longer each time. Other keys are not affected.'}
       </p>
     </Card>

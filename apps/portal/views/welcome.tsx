@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { AuthenticationError } from '#client/index.js';
 import { Button } from '../components/button.js';
 import { Snippets } from '../components/code.js';
@@ -7,7 +7,7 @@ import { Logo } from '../components/logo.js';
 import { fieldError, Problem } from '../components/problem.js';
 import { ThemeButton } from '../components/theme-button.js';
 import { useAction } from '../hooks.js';
-import { go, href, route } from '../router.js';
+import { href, replace, route } from '../router.js';
 import { isSignUpOpen, notice, signIn, signUp } from '../session.js';
 
 export function WelcomeView() {
@@ -49,7 +49,7 @@ function SignUp() {
   const [name, setName] = useState('');
   const { run, isRunning, error } = useAction(async () => {
     await signUp(name);
-    go(href('send'));
+    replace(href('send'));
   });
   return (
     <form
@@ -88,9 +88,13 @@ function SignUp() {
 
 function SignIn() {
   const [key, setKey] = useState('');
+  const field = useRef<HTMLInputElement>(null);
+  useEffect(() => {
+    if (notice.value !== '') field.current?.focus();
+  }, []);
   const { run, isRunning, error } = useAction(async () => {
     await signIn(key.trim());
-    if (['sign-in', 'sign-up', undefined].includes(route.value.path[0])) go(href(''));
+    if (['sign-in', 'sign-up', undefined].includes(route.value.path[0])) replace(href(''));
   });
   const isWrong = error instanceof AuthenticationError || error instanceof TypeError;
   return (
@@ -114,6 +118,7 @@ function SignIn() {
         {(tied) => (
           <input
             {...tied}
+            ref={field}
             required
             type="password"
             class="mono"
