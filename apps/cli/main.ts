@@ -1,5 +1,6 @@
 #!/usr/bin/env node
 import { readFileSync } from 'node:fs';
+import completion from '@bomb.sh/tab';
 import tab from '@bomb.sh/tab/commander';
 import { Command, CommanderError } from 'commander';
 import { addAccount } from './commands/account.js';
@@ -14,8 +15,10 @@ import { addOperators } from './commands/operators.js';
 import { addSend } from './commands/send.js';
 import { withExamples } from './support/arguments.js';
 import { Context, type GlobalOptions } from './support/context.js';
-import { describeError } from './support/errors.js';
-import { EXIT } from './support/exit-codes.js';
+import { BASH_COMPLETION } from './support/completion.js';
+import { report } from './support/errors.js';
+import { CliError, EXIT } from './support/exit-codes.js';
+import { Output } from './support/output.js';
 import { toleratePipes } from './support/pipes.js';
 
 /** `sluice`: docs/cli.md describes its commands. */
@@ -23,6 +26,9 @@ const program = new Command('sluice');
 const context = new Context(() => program.opts<GlobalOptions>());
 
 toleratePipes();
+
+/** Arguments that are invalid are reported before they are known. */
+const isJson = process.argv.includes('--json');
 
 program
   .description('Send, follow and consume the messages of Sluice')
@@ -33,6 +39,7 @@ program
   .helpCommand('help [command]', 'print the help of a command')
   .configureHelp({ showGlobalOptions: true })
   .showHelpAfterError('Run the command with --help for its arguments.')
+  .configureOutput({ writeErr: (text) => isJson || process.stderr.write(text) })
   .exitOverride();
 withExamples(program, 'sluice login', "sluice send 'Hello, Sluice'", 'sluice tail').addHelpText(
   'after',
@@ -50,25 +57,26 @@ for (const [group, ...commands] of [
 }
 program.commandsGroup('Other:');
 tab(program, { completionCommandName: 'completion' });
+program.commands
+  .find((command) => command.name() === 'completion')
+  ?.action((shell: string) => {
+    if (shell === 'bash') context.output.line(BASH_COMPLETION);
+    else completion.setup('sluice', 'sluice', shell);
+  });
 
 try {
   if (process.argv.length === 2) program.outputHelp();
   else await program.parseAsync();
 } catch (error) {
-  process.exitCode = error instanceof CommanderError ? codeOf(error) : report(error);
+  process.exitCode = error instanceof CommanderError ? codeOf(error) : report(error, new Output(isJson));
 }
 
-/** Help and the version are printed by way of an error, too. */
-function codeOf({ exitCode }: CommanderError): number {
-  return exitCode === 0 ? EXIT.ok : EXIT.usage;
-}
-
-function report(error: unknown): number {
-  const { exitCode, text, json } = describeError(error);
-  const { output } = context;
-  if (output.isJson) output.note(JSON.stringify({ error: json }));
-  else output.error(text);
-  return exitCode;
+/** Help and the version are printed by way of an error, too; commander has printed the others, except as JSON. */
+function codeOf({ exitCode, code, message }: CommanderError): number {
+  if (exitCode === 0) return EXIT.ok;
+  const sentence = code === 'commander.help' ? 'A command is missing.' : message.replace(/^error: /, '');
+  if (isJson) report(new CliError(sentence), new Output(isJson));
+  return EXIT.usage;
 }
 
 function version(): string {

@@ -1,5 +1,6 @@
-import { execFileSync } from 'node:child_process';
-import { readFileSync, statSync, writeFileSync } from 'node:fs';
+import { execFileSync, spawnSync } from 'node:child_process';
+import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { accountOf, OPERATOR, sharedApi } from '../support/api.js';
 import { Cli, CLI_SCRIPT } from '../support/cli.js';
 
@@ -85,6 +86,7 @@ describe('The command line', () => {
     expect(listed?.message).toBe('a\u001b[31m\tb');
     expect((await cli.run(['get', failed.id])).stdout).toContain('Failure\tthe handler said no\n');
     expect(await cli.json('attempts', queued.id)).toEqual([]);
+    expect(await cli.run(['attempts', queued.id])).toMatchObject({ code: 0, stdout: '' });
     expect(await cli.json('cancel', queued.id)).toMatchObject({ id: queued.id, status: 'cancelled' });
     expect(await cli.run(['cancel', queued.id, 'msg_unknown', failed.id])).toMatchObject({
       code: 1,
@@ -120,6 +122,7 @@ describe('The command line', () => {
     expect(await cli.run(['keys', 'list'])).toMatchObject({
       stdout: expect.stringMatching(new RegExp(`^${id}\tbilling\t.*\tmessages:send messages:read\n`)) as string,
     });
+    expect(await cli.run(['keys', 'rotate', id])).toMatchObject({ code: 2, stdout: '' });
     const { id: next } = await cli.json('keys', 'rotate', id, '--grace', '60');
     expect(await cli.run(['keys', 'revoke', String(next)])).toMatchObject({
       code: 2,
@@ -127,6 +130,36 @@ describe('The command line', () => {
     });
     expect(await cli.json('keys', 'revoke', String(next), '--yes')).toEqual({ id: next, revoked: true });
     expect(await api.knows(created.stdout.trim())).toBe(true);
+  });
+
+  it('stays logged in with a key that was rotated, until it is revoked', async () => {
+    const own = await api.createKey(account);
+    await stranger.run(['login'], { input: own.key });
+    const { id } = await stranger.json('keys', 'rotate', own.id, '--yes');
+    expect(await stranger.run(['whoami'])).toMatchObject({ code: 0 });
+    const revoked = await stranger.run(['keys', 'revoke', String(id), '--yes']);
+    expect(revoked).toMatchObject({ code: 0, stderr: expect.stringContaining('you are logged out') as string });
+    expect(await stranger.run(['whoami'])).toMatchObject({
+      code: 3,
+      stderr: expect.stringMatching(/^error: You have no key/) as string,
+    });
+  });
+
+  it('reports invalid arguments and failures of some as JSON', async () => {
+    for (const [args, code, sentences] of [
+      [['list', '--limit', '0'], 2, [/whole number from 1/]],
+      [['retry', 'msg_unknown', '--until', '2030-01-01'], 2, [/--until needs --since/]],
+      [['endpoints', 'update', 'ep_unknown', '--enable', '--disable'], 2, [/cannot be used with/]],
+      [['send', '--batch', 'nofile'], 2, [/The file cannot be read: ENOENT/]],
+      [['keys'], 2, [/A command is missing/]],
+      [['cancel', 'msg_a', 'msg_b'], 1, [/no message/, /no message/, /2 of 2 failed/]],
+    ] as const) {
+      const failed = await cli.run([...args, '--json']);
+      expect(failed).toMatchObject({ code, stdout: '' });
+      const errors = failed.stderr.trim().split('\n');
+      const messages = errors.map((line) => (JSON.parse(line) as { error: { message: string } }).error.message);
+      expect(messages).toEqual(sentences.map((sentence) => expect.stringMatching(sentence) as string));
+    }
   });
 
   it('manages endpoints', async () => {
@@ -179,7 +212,14 @@ describe('The command line', () => {
   });
 
   it('completes commands, and explains them with examples', async () => {
-    expect(execFileSync('bash', ['-n'], { input: (await cli.run(['completion', 'bash'])).stdout }).toString()).toBe('');
+    const script = `
+      sluice() { "${process.execPath}" "${CLI_SCRIPT}" "$@"; }
+      source <(sluice completion bash); source <(sluice completion bash)
+      COMP_WORDS=(sluice keys '$(touch typed)' ro); COMP_CWORD=3; _sluice
+      COMP_WORDS=(sluice keys ro); COMP_CWORD=2; _sluice; echo "\${COMPREPLY[@]}"`;
+    const completed = spawnSync('bash', ['-c', script], { env: cli.env, cwd: cli.home, encoding: 'utf8' });
+    expect(completed).toMatchObject({ stdout: 'rotate\n', stderr: '' });
+    expect(existsSync(join(cli.home, 'typed'))).toBe(false);
     for (const shell of ['zsh', 'fish']) expect((await cli.run(['completion', shell])).stdout).toContain('sluice');
     expect((await cli.run(['complete', '--', 'keys', 'ro'])).stdout).toMatch(/^rotate\t/);
     expect((await cli.run(['complete', '--', 'list', '--status', 'f'])).stdout).toMatch(/^failed/);

@@ -133,7 +133,11 @@ describe('The command line', () => {
     await api.sent(account);
     await told.printed('hello');
     told.signal('SIGINT');
-    expect(await told.ended()).toMatchObject({ code: 0, stdout: 'hello' });
+    expect(await told.ended()).toMatchObject({
+      code: 0,
+      stdout: 'hello',
+      stderr: expect.stringContaining('To restore it: sluice delivery handler\n') as string,
+    });
   });
 
   it('forwards messages to a local program as signed webhooks', async () => {

@@ -30,13 +30,13 @@ export function addChecks(program: Command, context: Context): void {
     .option('--messages <n>', 'maximum number of messages', integer(1, 1_000_000), 50_000)
     .option('--settle <seconds>', 'how long to wait for outstanding responses and deliveries', integer(0, 86_400), 120)
     .addOption(
-      new Option('--consume <how>', 'get the messages itself, instead of leaving them to workers')
+      new Option('--consume <how>', 'pull the messages, or get them as an endpoint, instead of leaving them to workers')
         .choices(['pull', 'webhooks'])
         .conflicts('resume'),
     )
     .option(
       '--receive <url>',
-      'how the service reaches this machine, with --consume webhooks (a free port of 127.0.0.1)',
+      'the URL by which the service reaches it, with --consume webhooks (a free port of this machine)',
     )
     .option('--ledger <file>', 'the file to record responses in (a new temporary file)')
     .option('--resume', 'continue with the ledger of a killed run: repeat unknown outcomes, then compare')
@@ -44,6 +44,9 @@ export function addChecks(program: Command, context: Context): void {
     .action(async (options: Omit<VerifyOptions, 'urls' | 'apiKey'> & { url?: string[] }) => {
       if (options.resume === true && options.ledger === undefined) {
         verify.error('error: --resume requires --ledger, the file to continue with');
+      }
+      if (options.receive !== undefined && options.consume !== 'webhooks') {
+        verify.error('error: --receive requires --consume webhooks');
       }
       const { output } = context;
       const urls = options.url ?? [context.baseUrl];

@@ -1,4 +1,4 @@
-import type { Command } from 'commander';
+import { Option, type Command } from 'commander';
 import type { Endpoint } from '#client/index.js';
 import { instant, integer, withExamples } from '../support/arguments.js';
 import type { Context } from '../support/context.js';
@@ -115,7 +115,7 @@ function withSettings(command: Command): Command {
     .option('--description <text>', 'what it is for')
     .option('--rate-limit <n>', 'requests a second at most; 0 for no limit', integer(0, 10_000))
     .option('--enable', 'give it new messages')
-    .option('--disable', 'give it no messages');
+    .addOption(new Option('--disable', 'give it no messages').conflicts('enable'));
 }
 
 function changesOf({ url, description, rateLimit, enable, disable }: Settings) {

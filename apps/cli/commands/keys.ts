@@ -59,8 +59,17 @@ export function addKeys(program: Command, context: Context): void {
     .description('Replace a key by a new one with the same name, scopes and expiry')
     .argument('<id>')
     .option('--grace <seconds>', 'how long the old one keeps working', integer(0, 2_592_000), 0)
-    .action(async (id: string, { grace }: { grace: number }) => {
-      show(context.output, await context.sluice().account.keys.rotate(id, { graceSeconds: grace }));
+    .option('-y, --yes', 'do not ask when the old one stops working at once')
+    .action(async (id: string, { grace, yes }: { grace: number; yes?: true }) => {
+      if (grace === 0) await confirm(`Rotate ${id}, which stops working at once?`, yes);
+      const { output, baseUrl, credentials } = context;
+      const { keys: api } = context.sluice().account;
+      const isOwn = (await api.current()).id === id;
+      const key = await api.rotate(id, { graceSeconds: grace });
+      if (isOwn && context.isLoggedIn) credentials.save(baseUrl, { apiKey: key.key });
+      show(output, key);
+      if (isOwn)
+        output.note(context.isLoggedIn ? 'You are logged in with the new key.' : 'SLUICE_API_KEY is the old key.');
     });
   withExamples(rotate, 'sluice keys rotate key_01m7z2cmr5fqnagvh7x50s8g2g --grace 3600');
 
@@ -71,8 +80,13 @@ export function addKeys(program: Command, context: Context): void {
     .option('-y, --yes', 'do not ask')
     .action(async (id: string, { yes }: { yes?: true }) => {
       await confirm(`Revoke ${id}?`, yes);
-      await context.sluice().account.keys.revoke(id);
-      context.output.result({ id, revoked: true }, () => `${id} is revoked.`);
+      const { output, baseUrl, credentials } = context;
+      const { keys: api } = context.sluice().account;
+      const isOwn = (await api.current()).id === id;
+      await api.revoke(id);
+      if (isOwn && context.isLoggedIn) credentials.forgetApiKey(baseUrl);
+      output.result({ id, revoked: true }, () => `${id} is revoked.`);
+      if (isOwn) output.note(context.isLoggedIn ? 'It was yours: you are logged out.' : 'SLUICE_API_KEY is that key.');
     });
 }
 

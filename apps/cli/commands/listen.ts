@@ -28,8 +28,7 @@ export function addListen(program: Command, context: Context): void {
     .action(async ({ forwardTo, concurrency, timeout, limit, yes }: Options) => {
       const { output } = context;
       const url = parseUrl(forwardTo);
-      const sluice = context.sluice();
-      await requirePull(sluice, yes);
+      await requirePull(context, yes);
       const secret = secretOf(context);
       output.note(`Forwarding to ${url}. Press Ctrl-C to stop.`);
       output.note(`The secret to verify signatures: ${secret}`);

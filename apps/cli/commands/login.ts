@@ -3,6 +3,7 @@ import { SluiceError, type Sluice } from '#client/index.js';
 import { withExamples } from '../support/arguments.js';
 import { variable, type Context } from '../support/context.js';
 import { CliError, EXIT } from '../support/exit-codes.js';
+import { visible } from '../support/output.js';
 import { askSecret, isInteractive } from '../support/prompts.js';
 
 export function addLogin(program: Command, context: Context): void {
@@ -62,7 +63,10 @@ async function logIn(isOperator: boolean, context: Context): Promise<void> {
   const account = isOperator ? await checkOperator(sluice) : await checkKey(sluice);
   credentials.save(baseUrl, isOperator ? { operatorKey: apiKey } : { apiKey });
   credentials.select(baseUrl);
-  output.result({ baseUrl, account }, () => `Logged in to ${baseUrl}${account === null ? '' : ` as ${account.name}`}.`);
+  output.result(
+    { baseUrl, account },
+    () => `Logged in to ${baseUrl}${account === null ? '' : ` as ${visible(account.name)}`}.`,
+  );
 }
 
 async function readKey(question: string): Promise<string> {

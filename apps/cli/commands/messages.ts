@@ -3,6 +3,7 @@ import { ConflictError, NotFoundError, type Attempt, type Message, type Sluice }
 import { choice, instant, integer, withExamples } from '../support/arguments.js';
 import type { Context } from '../support/context.js';
 import { CliError } from '../support/exit-codes.js';
+import { report } from '../support/errors.js';
 import { firstOf } from '../support/lists.js';
 import { MESSAGE_COLUMNS, messageLine, STATUSES } from '../support/messages.js';
 import { count, time, type Column } from '../support/output.js';
@@ -69,7 +70,7 @@ export function addMessages(program: Command, context: Context): void {
     .action(async (id: string) => {
       const { output } = context;
       const attempts = await context.sluice().messages.attempts(id);
-      output.result(attempts, () => output.table(attempts, ATTEMPT_COLUMNS));
+      await output.list([attempts], ATTEMPT_COLUMNS, 'There are no attempts.');
     });
 
   const cancel = program
@@ -87,6 +88,7 @@ export function addMessages(program: Command, context: Context): void {
     .option('--until <time>', 'and before this time (now)', instant)
     .action(async (ids: string[], { since, until }: { since?: string; until?: string }) => {
       if ((ids.length === 0) === (since === undefined)) retry.error('error: name ids, or a time with --since');
+      if (since === undefined && until !== undefined) retry.error('error: --until needs --since');
       if (since === undefined) return each(ids, context, (sluice, id) => sluice.messages.retry(id));
       const retried = await context.sluice().messages.retryAll({ since, until: until ?? new Date().toISOString() });
       context.output.result(retried, () => `${count(retried.count, 'message')} queued again.`);
@@ -151,7 +153,7 @@ async function each(
     } catch (error) {
       // Whatever else fails would fail for the next one, too.
       if (ids.length === 1 || !(error instanceof NotFoundError || error instanceof ConflictError)) throw error;
-      output.error(`${id}: ${error.message}`);
+      report(error, output, id);
       failures++;
     }
   }

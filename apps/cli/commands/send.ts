@@ -8,7 +8,7 @@ import { chunksOf, readLines, type Chunk, type Line } from '../batch/lines.js';
 import { instant, integer, withExamples } from '../support/arguments.js';
 import type { Context } from '../support/context.js';
 import { CliError, EXIT } from '../support/exit-codes.js';
-import { count, type Progress } from '../support/output.js';
+import { count, visible, type Progress } from '../support/output.js';
 import { stopSignal } from '../support/signals.js';
 
 interface Options {
@@ -219,7 +219,7 @@ class Batch {
 
   /** Says why nothing happens. */
   private showWait(error: SluiceError, waitMs: number): void {
-    const reason = error instanceof RateLimitError ? 'for the limit of the plan' : `because ${error.message}`;
+    const reason = error instanceof RateLimitError ? 'for the limit of the plan' : `because ${visible(error.message)}`;
     const text = `waiting until ${new Date(Date.now() + waitMs).toLocaleTimeString()} ${reason}`;
     if (this.progress.isVisible) this.show(`, ${text}`);
     else this.context.output.note(text);

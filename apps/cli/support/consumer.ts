@@ -1,7 +1,7 @@
-import { PermissionError, SluiceError, type HeldMessage, type Sluice } from '#client/index.js';
+import { PermissionError, SluiceError, type HeldMessage } from '#client/index.js';
 import type { Context } from './context.js';
 import { CliError } from './exit-codes.js';
-import { count, visible, type Output } from './output.js';
+import { count, type Output } from './output.js';
 import { outputClosed } from './pipes.js';
 import { confirm } from './prompts.js';
 import { onStop } from './signals.js';
@@ -45,7 +45,7 @@ export async function consume(
     leaseSeconds,
     signal: AbortSignal.any([stop.signal, outputClosed]),
     onError: ({ message }) => {
-      output.warn(`${visible(message)} Trying again …`);
+      output.warn(`${message} Trying again …`);
     },
   });
   let taken = 0;
@@ -82,7 +82,7 @@ async function settle(message: HeldMessage, output: Output, handled: Promise<str
   } catch (error) {
     // It is delivered again when its lease expires: no reason to keep the others waiting.
     if (!(error instanceof SluiceError)) throw error;
-    output.warn(`${id}: ${visible(error.message)}`);
+    output.warn(`${id}: ${error.message}`);
     report('unknown');
     return false;
   }
@@ -90,12 +90,13 @@ async function settle(message: HeldMessage, output: Output, handled: Promise<str
   const durationMs = report(outcome);
   if (output.isJson) return true;
   if (reason === null) output.success(`${id} ${outcome} after ${durationMs} ms`);
-  else output.warn(`${id} ${outcome} after ${durationMs} ms, attempt ${attempt}: ${visible(reason)}`);
+  else output.warn(`${id} ${outcome} after ${durationMs} ms, attempt ${attempt}: ${reason}`);
   return true;
 }
 
-/** Messages can be pulled only from an account that has chosen it. */
-export async function requirePull(sluice: Sluice, isConfirmed: boolean | undefined): Promise<void> {
+/** Messages can be pulled only from an account that has chosen it. What was changed for that is said again at the end. */
+export async function requirePull(context: Context, isConfirmed: boolean | undefined): Promise<void> {
+  const sluice = context.sluice();
   try {
     const { delivery } = await sluice.account.get();
     if (delivery === 'pull') return;
@@ -104,6 +105,9 @@ export async function requirePull(sluice: Sluice, isConfirmed: boolean | undefin
       isConfirmed,
     );
     await sluice.account.update({ delivery: 'pull' });
+    process.once('exit', () => {
+      context.output.warn(`The delivery mode of the account is pull now. To restore it: sluice delivery ${delivery}`);
+    });
   } catch (error) {
     // A key that may only consume cannot look.
     if (!(error instanceof PermissionError)) throw error;

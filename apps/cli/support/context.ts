@@ -1,7 +1,7 @@
 import { Sluice, type Retry } from '#client/index.js';
 import { CredentialsFile } from './credentials.js';
 import { CliError, EXIT } from './exit-codes.js';
-import { duration, Output, visible } from './output.js';
+import { duration, Output } from './output.js';
 
 export interface GlobalOptions {
   readonly json?: true;
@@ -32,7 +32,12 @@ export class Context {
 
   /** Where the API key comes from, for people. */
   get keySource(): string {
-    return variable('SLUICE_API_KEY') === undefined ? this.credentials.path : 'SLUICE_API_KEY';
+    return this.isLoggedIn ? this.credentials.path : 'SLUICE_API_KEY';
+  }
+
+  /** Whether the API key is that of the credentials file. */
+  get isLoggedIn(): boolean {
+    return variable('SLUICE_API_KEY') === undefined;
   }
 
   get apiKey(): string {
@@ -55,8 +60,7 @@ export class Context {
   /** A client that says why nothing happens when it waits, and does not try for long: somebody is waiting for it. */
   clientWith(apiKey: string, options: ClientOptions = {}): Sluice {
     const onRetry = ({ error, waitMs }: Retry) => {
-      if (waitMs >= NOTICEABLE_MS)
-        this.output.warn(`${visible(error.message)} Trying again in ${duration(waitMs / 1_000)} …`);
+      if (waitMs >= NOTICEABLE_MS) this.output.warn(`${error.message} Trying again in ${duration(waitMs / 1_000)} …`);
     };
     return new Sluice({ maxTries: 3, onRetry, ...options, apiKey, baseUrl: this.baseUrl });
   }

@@ -36,6 +36,13 @@ export class CredentialsFile {
     this.write({ ...rest, services: { ...services, [baseUrl]: { ...services[baseUrl], ...entry } } });
   }
 
+  forgetApiKey(baseUrl: string): void {
+    const { services, ...rest } = this.read();
+    const entry = { ...services[baseUrl] };
+    delete entry.apiKey;
+    this.write({ ...rest, services: { ...services, [baseUrl]: entry } });
+  }
+
   /** Makes a service the current one. */
   select(baseUrl: string): void {
     this.write({ ...this.read(), current: baseUrl });

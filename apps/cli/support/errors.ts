@@ -1,6 +1,6 @@
 import { AuthenticationError, ConnectionError, PermissionError, RateLimitError, SluiceError } from '#client/index.js';
 import { CliError, EXIT, type ExitCode } from './exit-codes.js';
-import { visible } from './output.js';
+import { visible, type Output } from './output.js';
 
 interface Description {
   readonly exitCode: ExitCode;
@@ -8,8 +8,16 @@ interface Description {
   readonly json: object;
 }
 
+/** Reports a failure, of a certain thing if there are several: sentences, or a line of JSON. */
+export function report(error: unknown, output: Output, id?: string): ExitCode {
+  const { exitCode, text, json } = describeError(error);
+  if (output.isJson) output.note(JSON.stringify({ error: { ...json, id } }));
+  else output.error(id === undefined ? text : `${id}: ${text}`);
+  return exitCode;
+}
+
 /** What a failed command reports: sentences without a stack trace. */
-export function describeError(error: unknown): Description {
+function describeError(error: unknown): Description {
   if (error instanceof SluiceError) {
     const { code, status, message, requestId, retryAfter } = error;
     const errors = error.problem?.errors ?? [];

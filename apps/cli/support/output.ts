@@ -36,7 +36,11 @@ export class Output {
   }
 
   /** A list: an array with `--json`, written as the pages arrive, while somebody reads them. */
-  async list<Row>(pages: AsyncIterable<readonly Row[]>, columns: readonly Column<Row>[], none: string): Promise<void> {
+  async list<Row>(
+    pages: AsyncIterable<readonly Row[]> | Iterable<readonly Row[]>,
+    columns: readonly Column<Row>[],
+    none: string,
+  ): Promise<void> {
     let count = 0;
     for await (const rows of pages) {
       if (outputClosed.aborted) return;
@@ -90,19 +94,24 @@ export class Output {
 
   /** A remark for people: nothing that a program would read. */
   note(text: string): void {
-    this.err.write(`${text}\n`);
+    this.remark('', text);
   }
 
   success(text: string): void {
-    this.note(`${paint(this.err, 'green', '✓')} ${text}`);
+    this.remark(`${paint(this.err, 'green', '✓')} `, text);
   }
 
   warn(text: string): void {
-    this.note(`${paint(this.err, 'yellow', '!')} ${text}`);
+    this.remark(`${paint(this.err, 'yellow', '!')} `, text);
   }
 
   error(text: string): void {
-    this.note(`${paint(this.err, 'red', 'error:')} ${text}`);
+    this.remark(`${paint(this.err, 'red', 'error:')} `, text);
+  }
+
+  /** Some of it may be what the service said. */
+  private remark(mark: string, text: string): void {
+    this.err.write(`${mark}${text.split('\n').map(visible).join('\n')}\n`);
   }
 
   /**
