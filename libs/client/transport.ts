@@ -41,6 +41,8 @@ export interface Call extends CallOptions {
   readonly repeatable?: boolean;
   /** How long the server may take longer than usual. */
   readonly patienceMs?: number;
+  /** Whether only the signal ends its tries. */
+  readonly unbounded?: boolean;
 }
 
 type Read<T> = (response: Response) => Promise<T> | T;
@@ -87,9 +89,10 @@ export class Transport {
 
   /** @param read gets a response of success; the limit of a try includes it */
   async send<T>(method: string, path: string, call: Call = {}, read: Read<T>): Promise<T> {
-    const { maxTries = 6, deadlineMs = 120_000, onRetry } = this.#options;
-    const { signal, repeatable = method !== 'POST' } = call;
-    const deadline = performance.now() + deadlineMs;
+    const { signal, repeatable = method !== 'POST', patienceMs = 0, unbounded = false } = call;
+    const options = { ...this.#options, ...(unbounded && { maxTries: Infinity, deadlineMs: Infinity }) };
+    const { maxTries = 6, deadlineMs = 120_000, onRetry } = options;
+    const deadline = performance.now() + deadlineMs + patienceMs;
     let outcomeUnknown = false;
     for (let tries = 1; ; tries++) {
       await this.#pause.end(deadline, signal);
