@@ -136,11 +136,12 @@ describe('A message that sluice.consume holds', () => {
 
   it('was not leased before a loop that takes one after another asked for it', async () => {
     waiting = Array.from({ length: 10 }, (_, n) => `msg_${n}`);
-    let count = 0;
+    const ended: Promise<void>[] = [];
     for await (const message of consume({ concurrency: 10 })) {
-      void message.ack();
-      if (++count === 3) stop.abort();
+      ended.push(message.ack());
+      if (ended.length === 3) stop.abort();
     }
+    await Promise.all(ended);
     expect(waiting).toHaveLength(7);
     expect(server.received.filter(({ path }) => path.endsWith('/nack'))).toEqual([]);
   });
