@@ -74,7 +74,11 @@ export class ApiKeys {
    * Replaces a key by a new one, which is shown only once. Never repeated when its outcome is unknown.
    * @param input.graceSeconds for how long the old key remains valid: 0 by default
    */
-  rotate(id: string, input: { readonly graceSeconds?: number } = {}, options?: CallOptions): Promise<NewApiKey> {
+  rotate(
+    id: string,
+    input: { readonly graceSeconds?: number | undefined } = {},
+    options?: CallOptions,
+  ): Promise<NewApiKey> {
     return this.#transport.json('POST', pathOf`/api-keys/${id}/rotate`, { ...options, body: input });
   }
 

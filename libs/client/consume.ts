@@ -1,6 +1,6 @@
 import { ConflictError, SluiceError } from './errors.js';
 import type { Leases, Rejection } from './leases.js';
-import { backoffMs, onAbort, sleep } from './timing.js';
+import { backoffMs, onAbort, sleep, within } from './timing.js';
 import type { CallOptions } from './transport.js';
 import type { Lease, LeasedMessage } from './types.js';
 
@@ -42,6 +42,8 @@ const RELEASE_MS = 5_000;
  */
 export async function* consume(leases: Leases, options: ConsumeOptions): AsyncGenerator<HeldMessage, void, undefined> {
   const { concurrency = 1, leaseSeconds = 60, signal, onError } = options;
+  if (!Number.isInteger(concurrency) || concurrency < 1 || concurrency > 100)
+    throw new RangeError('concurrency must be an integer from 1 to 100.');
   const acknowledger = new Acknowledger(leases);
   const held = new Set<Held>();
   const next: Held[] = [];
@@ -57,14 +59,16 @@ export async function* consume(leases: Leases, options: ConsumeOptions): AsyncGe
     while (!isOver()) {
       const message = next.shift();
       if (message !== undefined) {
-        yield message;
+        if (!message.signal.aborted) yield message;
       } else if (held.size >= concurrency) {
         await new Promise<void>((resolve) => {
           changed = resolve;
         });
       } else {
         try {
-          const terms = { max: Math.min(concurrency - held.size, 100), seconds: leaseSeconds, wait: WAIT_SECONDS };
+          // A loop that processes one after another gets one after another: it may be stopped before it takes more.
+          const max = [...held].every((one) => one.isEnding) ? 1 : concurrency - held.size;
+          const terms = { max, seconds: leaseSeconds, wait: WAIT_SECONDS };
           for (const leased of await leases.lease(terms, { signal })) {
             const one: Held = new Held(leased, leaseSeconds, leases, acknowledger, () => {
               held.delete(one);
@@ -91,7 +95,7 @@ export async function* consume(leases: Leases, options: ConsumeOptions): AsyncGe
     ignore();
     const rejection = { delaySeconds: 0, reason: 'The consumer was stopped.' };
     const signal = AbortSignal.timeout(RELEASE_MS);
-    const released = [...(isLeft ? held : next)].filter((one) => !one.isSettled);
+    const released = [...(isLeft ? held : next)].filter((one) => !one.isEnding && !one.signal.aborted);
     // The lease of what could not be rejected expires.
     await Promise.allSettled(released.map((one) => one.nack(rejection, signal)));
   }
@@ -109,6 +113,9 @@ class Held implements HeldMessage {
   readonly #release: () => void;
   readonly #lost = new AbortController();
   readonly #settled = new AbortController();
+  #isEnding = false;
+  /** By the clock of this machine. */
+  #expiresAt: number;
 
   constructor(leased: LeasedMessage, seconds: number, leases: Leases, acknowledger: Acknowledger, release: () => void) {
     this.id = leased.id;
@@ -120,6 +127,7 @@ class Held implements HeldMessage {
     this.#leases = leases;
     this.#acknowledger = acknowledger;
     this.#release = release;
+    this.#expiresAt = performance.now() + seconds * 1_000;
     void this.#keep();
   }
 
@@ -127,50 +135,85 @@ class Held implements HeldMessage {
     return this.#lost.signal;
   }
 
-  get isSettled(): boolean {
-    return this.#settled.signal.aborted;
+  /** Whether it was acknowledged or rejected, confirmed or not. */
+  get isEnding(): boolean {
+    return this.#isEnding;
   }
 
   ack(): Promise<void> {
-    this.#settled.abort();
-    return this.#acknowledger.ack(this.#lease).finally(this.#release);
+    return this.#end(this.#acknowledger.ack(this.#lease, this.signal));
   }
 
-  nack(rejection?: Rejection, signal?: AbortSignal): Promise<void> {
-    this.#settled.abort();
-    return this.#leases.nack(this.id, this.#lease.leaseToken, rejection, { signal }).finally(this.#release);
+  nack(rejection?: Rejection, signal = this.signal): Promise<void> {
+    return this.#end(this.#leases.nack(this.id, this.#lease.leaseToken, rejection, { signal, ...UNBOUNDED }));
   }
 
-  /** Extends the lease in good time, until the message is settled. */
+  async #end(confirmed: Promise<void>): Promise<void> {
+    this.#isEnding = true;
+    try {
+      await confirmed;
+    } finally {
+      this.#settled.abort();
+      this.#release();
+    }
+  }
+
+  /** Extends the lease in good time, until the server has confirmed the end of the message. */
   async #keep(): Promise<void> {
-    const { signal } = this.#settled;
+    const settled = this.#settled.signal;
+    const { id, leaseToken } = this.#lease;
     try {
       for (;;) {
-        await sleep(this.#seconds * 500, signal, true);
-        await this.#leases.extend(this.id, this.#lease.leaseToken, this.#seconds, { signal });
+        await sleep(this.#seconds * 500, settled, true);
+        const sentAt = performance.now();
+        await within(this.#expiresAt - sentAt, leaseLost(this.#lease), settled, (signal) =>
+          this.#leases.extend(id, leaseToken, this.#seconds, { signal, ...UNBOUNDED }),
+        );
+        this.#expiresAt = sentAt + this.#seconds * 1_000;
       }
     } catch (error) {
-      if (signal.aborted) return;
-      this.#lost.abort(error);
+      const isLost = error instanceof SluiceError && error.code === 'lease_lost';
+      // Nobody else gets it before the lease ends, which an acknowledgement that is not confirmed yet may have done.
+      if (!isLost || this.#isEnding)
+        await sleep(this.#expiresAt - performance.now(), settled, true).catch(() => undefined);
+      if (settled.aborted) return;
+      this.#lost.abort(isLost ? error : leaseLost(this.#lease, error));
       this.#release();
     }
   }
 }
 
+/** Until the lease ends. */
+const UNBOUNDED = { unbounded: true };
+
+interface Acknowledged {
+  readonly lease: Lease;
+  readonly lost: AbortSignal;
+  readonly resolve: () => void;
+  readonly reject: (error: unknown) => void;
+}
+
 /** Acknowledges in one request what was processed while the last one was under way. */
 class Acknowledger {
   readonly #leases: Leases;
-  #waiting: { lease: Lease; resolve: () => void; reject: (error: unknown) => void }[] = [];
+  #waiting: Acknowledged[] = [];
   #isSending = false;
 
   constructor(leases: Leases) {
     this.#leases = leases;
   }
 
-  ack(lease: Lease): Promise<void> {
-    return new Promise((resolve, reject) => {
-      this.#waiting.push({ lease, resolve, reject });
+  /** @param lost ends the tries */
+  ack(lease: Lease, lost: AbortSignal): Promise<void> {
+    let ignore = (): void => undefined;
+    return new Promise<void>((resolve, reject) => {
+      ignore = onAbort(lost, () => {
+        reject(lost.reason as SluiceError);
+      });
+      this.#waiting.push({ lease, lost, resolve, reject });
       void this.#send();
+    }).finally(() => {
+      ignore();
     });
   }
 
@@ -180,15 +223,25 @@ class Acknowledger {
     // For those that are acknowledged at the same time.
     await Promise.resolve();
     while (this.#waiting.length > 0) {
-      const batch = this.#waiting.splice(0, MAX_BATCH);
+      const batch = this.#waiting.splice(0, MAX_BATCH).filter(({ lost }) => !lost.aborted);
+      if (batch.length === 0) continue;
+      const allLost = new AbortController();
+      const ignored = batch.map(({ lost }) =>
+        onAbort(lost, () => {
+          if (batch.every((one) => one.lost.aborted)) allLost.abort();
+        }),
+      );
       try {
-        const results = await this.#leases.ackBatch(batch.map(({ lease }) => lease));
+        const leases = batch.map(({ lease }) => lease);
+        const results = await this.#leases.ackBatch(leases, { signal: allLost.signal, ...UNBOUNDED });
         for (const [index, { lease, resolve, reject }] of batch.entries()) {
           if (results[index]?.result === 'acknowledged') resolve();
           else reject(leaseLost(lease));
         }
       } catch (error) {
         for (const { reject } of batch) reject(error);
+      } finally {
+        for (const ignore of ignored) ignore();
       }
     }
     this.#isSending = false;
@@ -197,7 +250,7 @@ class Acknowledger {
 
 const MAX_BATCH = 1_000;
 
-function leaseLost({ id }: Lease): ConflictError {
+function leaseLost({ id }: Lease, cause?: unknown): ConflictError {
   const message = `The lease of ${id} has expired: the message may be delivered again.`;
-  return new ConflictError({ message, code: 'lease_lost', status: 409 });
+  return new ConflictError({ message, code: 'lease_lost', status: 409, cause });
 }

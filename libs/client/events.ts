@@ -4,7 +4,7 @@ import type { CallOptions, Transport } from './transport.js';
 import type { Message, MessageStatus } from './types.js';
 
 /** A change of status of a message. */
-export interface MessageEvent {
+export interface StatusEvent {
   /** The position in the stream: `lastEventId` of a stream that goes on after this event. */
   readonly id: string;
   readonly type: `message.${MessageStatus}`;
@@ -31,7 +31,7 @@ const SILENCE_MS = 40_000;
 export async function* events(
   transport: Transport,
   options: EventOptions,
-): AsyncGenerator<MessageEvent, void, undefined> {
+): AsyncGenerator<StatusEvent, void, undefined> {
   const { signal, onConnect, onDisconnect } = options;
   let { lastEventId = '' } = options;
   const isOver = () => signal?.aborted === true;
@@ -46,7 +46,7 @@ export async function* events(
       for await (const { id, event, data } of parse(chunksOf(response, signal))) {
         failures = 0;
         lastEventId = id ?? lastEventId;
-        if (data !== '') yield { id: lastEventId, type: event as MessageEvent['type'], message: messageIn(data) };
+        if (data !== '') yield { id: lastEventId, type: event as StatusEvent['type'], message: messageIn(data) };
       }
     } catch (caught) {
       if (isOver()) return;

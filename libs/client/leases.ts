@@ -1,4 +1,4 @@
-import { pathOf, type CallOptions, type Transport } from './transport.js';
+import { pathOf, type Call, type CallOptions, type Transport } from './transport.js';
 import type { Acknowledgement, Lease, LeasedMessage, LeaseInput } from './types.js';
 
 /** How a message is rejected. */
@@ -7,6 +7,8 @@ export interface Rejection {
   readonly delaySeconds?: number | undefined;
   readonly reason?: string | undefined;
 }
+
+type LeaseCallOptions = CallOptions & Pick<Call, 'unbounded'>;
 
 /** Pulls messages, if the account's `delivery` is `pull`. `sluice.consume()` does all of this by itself. */
 export class Leases {
@@ -29,27 +31,32 @@ export class Leases {
   }
 
   /** The message is delivered. Fails with the code `lease_lost` when the lease has expired. */
-  ack(id: string, leaseToken: string, options?: CallOptions): Promise<void> {
+  ack(id: string, leaseToken: string, options?: LeaseCallOptions): Promise<void> {
     return this.#end(id, 'ack', { leaseToken }, options);
   }
 
   /** Up to 1,000 messages are delivered, each by itself: the result says of which the lease was lost. */
-  async ackBatch(leases: readonly Lease[], options?: CallOptions): Promise<Acknowledgement[]> {
+  async ackBatch(leases: readonly Lease[], options?: LeaseCallOptions): Promise<Acknowledgement[]> {
     const call = { ...options, body: { leases }, repeatable: true };
     return (await this.#transport.json<{ data: Acknowledgement[] }>('POST', '/messages/ack', call)).data;
   }
 
   /** The attempt has failed: the message is available again, or `failed` if it was the last one. */
-  nack(id: string, leaseToken: string, rejection: Rejection = {}, options?: CallOptions): Promise<void> {
+  nack(id: string, leaseToken: string, rejection: Rejection = {}, options?: LeaseCallOptions): Promise<void> {
     return this.#end(id, 'nack', { leaseToken, ...rejection }, options);
   }
 
   /** The lease expires this many seconds from now. */
-  extend(id: string, leaseToken: string, seconds: number, options?: CallOptions): Promise<{ leaseExpiresAt: string }> {
+  extend(
+    id: string,
+    leaseToken: string,
+    seconds: number,
+    options?: LeaseCallOptions,
+  ): Promise<{ leaseExpiresAt: string }> {
     return this.#end(id, 'extend', { leaseToken, seconds }, options);
   }
 
-  #end<T>(id: string, verb: string, body: object, options?: CallOptions): Promise<T> {
+  #end<T>(id: string, verb: string, body: object, options?: LeaseCallOptions): Promise<T> {
     return this.#transport.json('POST', pathOf`/messages/${id}/${verb}`, { ...options, body, repeatable: true });
   }
 }

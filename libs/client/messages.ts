@@ -70,7 +70,9 @@ export class Messages {
     return this.#transport.json('POST', '/messages/retry', { ...options, body: period });
   }
 
-  #post<T>(path: string, body: unknown, { idempotencyKey = randomKey(), signal }: SendOptions): Promise<T> {
+  async #post<T>(path: string, body: unknown, { idempotencyKey = randomKey(), signal }: SendOptions): Promise<T> {
+    if (!/^[\x21-\x7e]{1,255}$/.test(idempotencyKey))
+      throw new TypeError('idempotencyKey must be 1 to 255 visible ASCII characters without spaces.');
     const headers = { 'idempotency-key': idempotencyKey };
     return this.#transport.json('POST', path, { body, headers, repeatable: true, signal });
   }

@@ -2,7 +2,7 @@ import { AccountResource } from './account.js';
 import { Admin } from './admin.js';
 import { consume, type ConsumeOptions, type HeldMessage } from './consume.js';
 import { Endpoints } from './endpoints.js';
-import { events, type EventOptions, type MessageEvent } from './events.js';
+import { events, type EventOptions, type StatusEvent } from './events.js';
 import { Leases } from './leases.js';
 import { Messages } from './messages.js';
 import type { RateLimit } from './rate-limit.js';
@@ -45,7 +45,7 @@ export class Sluice {
   }
 
   /** What happens to the messages of the account, as it happens. Reconnects by itself; ends when the signal is aborted. */
-  events(options: EventOptions = {}): AsyncGenerator<MessageEvent, void, undefined> {
+  events(options: EventOptions = {}): AsyncGenerator<StatusEvent, void, undefined> {
     return events(this.#transport, options);
   }
 

@@ -41,12 +41,19 @@ export interface Call extends CallOptions {
   readonly repeatable?: boolean;
   /** How long the server may take longer than usual. */
   readonly patienceMs?: number;
+  /** Whether only the signal ends its tries. */
+  readonly unbounded?: boolean;
+}
+
+/** What all tries of a call send. */
+interface Sent {
+  readonly method: string;
+  readonly headers: Headers;
+  readonly body: string | null;
+  readonly redirect: 'manual';
 }
 
 type Read<T> = (response: Response) => Promise<T> | T;
-
-/** These errors of Node.js say that nothing was sent. */
-const NOT_SENT = /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|UND_ERR_CONNECT_TIMEOUT)$/;
 
 /** Sends requests, and repeats them where that is safe. */
 export class Transport {
@@ -61,7 +68,7 @@ export class Transport {
     // `fetch` would repeat an invalid header value in its error.
     if (apiKey !== null && !/^[\x21-\x7e]+$/.test(apiKey)) throw new TypeError('apiKey must be an API key.');
     this.#apiKey = apiKey;
-    this.#url = new URL(options.baseUrl).href.replace(/\/+$/, '');
+    this.#url = addressOf(options.baseUrl);
     this.#options = options;
   }
 
@@ -87,21 +94,38 @@ export class Transport {
 
   /** @param read gets a response of success; the limit of a try includes it */
   async send<T>(method: string, path: string, call: Call = {}, read: Read<T>): Promise<T> {
-    const { maxTries = 6, deadlineMs = 120_000, onRetry } = this.#options;
-    const { signal, repeatable = method !== 'POST' } = call;
-    const deadline = performance.now() + deadlineMs;
+    const { body, headers, signal, repeatable = method !== 'POST', patienceMs = 0, unbounded = false } = call;
+    const options = { ...this.#options, ...(unbounded && { maxTries: Infinity, deadlineMs: Infinity }) };
+    const { maxTries = 6, timeoutMs = 30_000, deadlineMs = 120_000, onRetry } = options;
+    const deadline = performance.now() + deadlineMs + patienceMs;
+    // Before anything is awaited: the caller may change what it has passed.
+    const sent: Sent = {
+      method,
+      headers: new Headers({
+        ...(this.#apiKey !== null && { authorization: `Bearer ${this.#apiKey}` }),
+        ...(body !== undefined && { 'content-type': 'application/json' }),
+        ...headers,
+      }),
+      body: body === undefined ? null : JSON.stringify(body),
+      // A redirected POST would become a GET.
+      redirect: 'manual',
+    };
     let outcomeUnknown = false;
+    let failure: SluiceError | undefined;
     for (let tries = 1; ; tries++) {
       await this.#pause.end(deadline, signal);
+      const ms = Math.min(timeoutMs + patienceMs, deadline - performance.now());
+      if (ms <= 0 && failure !== undefined) throw failure;
       try {
-        return await this.#try(method, path, call, deadline, read);
+        return await this.#try(path, call, sent, ms, read);
       } catch (error) {
         if (!(error instanceof SluiceError)) throw error;
         // An earlier try may have deleted it.
-        if (outcomeUnknown && method === 'DELETE' && error.status === 404) return undefined as T;
+        if (outcomeUnknown && method === 'DELETE' && error.status === 404 && error.problem) return undefined as T;
         const isRefused = error instanceof RateLimitError;
         const nothingDone = isRefused || error.status === 408 || wasNotSent(error);
         outcomeUnknown ||= !nothingDone;
+        failure = error;
         const waitMs = isRefused
           ? Math.max(this.#pause.leftMs, backoffMs(tries))
           : (error.retryAfter ?? 0) * 1_000 + backoffMs(tries);
@@ -114,32 +138,20 @@ export class Transport {
     }
   }
 
-  async #try<T>(method: string, path: string, call: Call, deadline: number, read: Read<T>): Promise<T> {
-    const { query = {}, body, headers, signal: caller, patienceMs = 0 } = call;
-    const { timeoutMs = 30_000, fetch = globalThis.fetch } = this.#options;
+  async #try<T>(path: string, { query = {}, signal: caller }: Call, sent: Sent, ms: number, read: Read<T>): Promise<T> {
+    const { fetch = globalThis.fetch } = this.#options;
     const startedAt = performance.now();
     const search = new URLSearchParams();
     for (const [name, value] of Object.entries(query)) if (value !== undefined) search.set(name, String(value));
-    const ms = Math.min(timeoutMs + patienceMs, deadline - startedAt);
     const timedOut = new ConnectionError({
-      message: `${method} ${path} had no complete response after ${Math.round(ms)} ms.`,
+      message: `${sent.method} ${path} had no complete response after ${Math.max(0, Math.round(ms))} ms.`,
       code: 'timed_out',
     });
-    const init = {
-      method,
-      headers: new Headers({
-        ...(this.#apiKey !== null && { authorization: `Bearer ${this.#apiKey}` }),
-        ...(body !== undefined && { 'content-type': 'application/json' }),
-        ...headers,
-      }),
-      ...(body !== undefined && { body: JSON.stringify(body) }),
-      // A redirected POST would become a GET.
-      redirect: 'manual' as const,
-    };
+    if (ms <= 0) throw timedOut;
     return within(ms, timedOut, caller, async (signal) => {
       try {
         const response = await fetch(`${this.#url}${path}?${search.toString()}`.replace(/\?$/, ''), {
-          ...init,
+          ...sent,
           signal,
         });
         this.rateLimit = readRateLimit(response.headers) ?? this.rateLimit;
@@ -154,7 +166,8 @@ export class Transport {
       } catch (error) {
         if (error instanceof SluiceError) throw error;
         if (signal.aborted) throw signal.reason;
-        const message = `${method} ${path} failed: ${reasonOf(error)}`;
+        if (isMisuse(error)) throw error;
+        const message = `${sent.method} ${path} failed: ${reasonOf(error)}`;
         throw new ConnectionError({ message, code: 'connection_failed', cause: error });
       }
     });
@@ -177,7 +190,7 @@ class Pause {
     const now = performance.now();
     this.#error = error;
     this.#beganAt = now;
-    this.#endsAt = now + (error.retryAfter ?? 0) * 1_000;
+    this.#endsAt = Math.max(this.#endsAt, now + (error.retryAfter ?? 0) * 1_000);
     this.#probeAt = now + PROBE_MS;
   }
 
@@ -186,7 +199,7 @@ class Pause {
     if (sentAt > this.#beganAt) this.#endsAt = 0;
   }
 
-  /** Resolves when a request may be sent. Throws the error of the refusal if that is too late for this one. */
+  /** Resolves when a request may be sent. Throws what remains of the refusal if that is too late for this one. */
   async end(deadline: number, signal: AbortSignal | undefined): Promise<void> {
     signal?.throwIfAborted();
     for (let left = this.leftMs; left > 0; left = this.leftMs) {
@@ -196,12 +209,21 @@ class Pause {
         this.#probeAt = now + PROBE_MS;
         return;
       }
-      if (this.#error !== null && now + left > deadline) throw this.#error;
+      const roomMs = deadline - now - left;
+      if (roomMs <= 0) throw this.#refusal(left);
       this.#waiting++;
       // Those that wait go on one after another: the first ones may use up the window again.
-      const spreadMs = Math.random() * (SPREAD_MS + this.#waiting * SPREAD_MS_EACH);
+      const spreadMs = Math.random() * Math.min(SPREAD_MS + this.#waiting * SPREAD_MS_EACH, roomMs / 2);
       await sleep(Math.min(left + spreadMs, PROBE_MS), signal).finally(() => this.#waiting--);
+      if (performance.now() >= deadline) throw this.#refusal(this.leftMs);
     }
+  }
+
+  /** Of a call that was not sent: for each its own. */
+  #refusal(leftMs: number): RateLimitError {
+    const { message = '', code = 'rate_limit_exceeded' } = this.#error ?? {};
+    const retryAfter = Math.max(0, Math.ceil(leftMs / 1_000));
+    return new RateLimitError({ message, code, status: 429, retryAfter, cause: this.#error });
   }
 }
 
@@ -209,15 +231,54 @@ const PROBE_MS = 60_000;
 const SPREAD_MS = 1_000;
 const SPREAD_MS_EACH = 2;
 
+/** What Node.js tells as the cause of an error of `fetch`. */
+interface Cause {
+  readonly message?: unknown;
+  readonly code?: unknown;
+  readonly syscall?: unknown;
+  /** One for each address that was tried. */
+  readonly errors?: readonly Cause[];
+}
+
+function causeOf(error: unknown): Cause {
+  return (error as { cause?: Cause } | undefined)?.cause ?? {};
+}
+
+/** Whether the connection could not be made; established ones break with the same codes. */
 function wasNotSent({ cause }: SluiceError): boolean {
-  const { cause: inner } = (cause ?? {}) as { cause?: { code?: unknown } };
-  return NOT_SENT.test(String(inner?.code));
+  const inner = causeOf(cause);
+  return (inner.errors ?? [inner]).every(
+    ({ code, syscall }) => code === 'UND_ERR_CONNECT_TIMEOUT' || syscall === 'connect' || syscall === 'getaddrinfo',
+  );
+}
+
+/** Whether `fetch` would never send this. */
+function isMisuse(error: unknown): boolean {
+  const { message, code } = causeOf(error);
+  return message === 'bad port' || code === 'UND_ERR_INVALID_ARG';
+}
+
+/** Without credentials, which errors would show. */
+function addressOf(baseUrl: string | URL): string {
+  let url: URL | undefined;
+  try {
+    url = new URL(baseUrl);
+  } catch {
+    // Its error has the whole of it.
+  }
+  if (
+    url === undefined ||
+    !/^https?:$/.test(url.protocol) ||
+    url.username + url.password + url.search + url.hash !== ''
+  )
+    throw new TypeError('baseUrl must be an http: or https: URL without user, password, query and fragment.');
+  return (url.origin + url.pathname).replace(/\/+$/, '');
 }
 
 /** The error of `fetch` says little in Node.js; its cause says what happened. */
 function reasonOf(error: unknown): string {
-  const { cause } = error as { cause?: { message?: unknown; code?: unknown } };
-  const said = [cause?.message, cause?.code, error instanceof Error ? error.message : error];
+  const { message, code } = causeOf(error);
+  const said = [message, code, error instanceof Error ? error.message : error];
   return String(said.find((one) => one !== undefined && one !== ''));
 }
 

@@ -215,6 +215,16 @@ describe('A call of the client', () => {
       await failure(sluice.account.keys.create({ name: 'x' }));
       expect(retries).toHaveLength(1);
     });
+
+    it.each([
+      ['connect', 2],
+      ['read', 1],
+    ])('unless it was not sent at all, which the same error of `%s` decides', async (syscall, times) => {
+      const cause = Object.assign(new Error('No route.'), { code: 'EHOSTUNREACH', syscall });
+      const fetch = jest.fn(() => Promise.reject(new TypeError('fetch failed', { cause })));
+      await failure(client({ fetch, maxTries: 2 }).account.keys.create({ name: 'x' }));
+      expect(fetch).toHaveBeenCalledTimes(times);
+    });
   });
 
   it('has succeeded if what an earlier try of it was to delete is not there', async () => {
@@ -222,6 +232,18 @@ describe('A call of the client', () => {
     await client().account.keys.revoke('key_1');
     expect(server.received).toHaveLength(2);
     await failure(client().account.keys.revoke('key_1'));
+    server.received.length = 0;
+    server.url('/api-keys/key_1', inTurn(cut, 404));
+    expect(await failure(client().account.keys.revoke('key_1'))).toMatchObject({ code: 'unexpected_response' });
+  });
+
+  it('sends what it was given, also if that is changed afterwards', async () => {
+    server.url('/messages/batch', inTurn(problem(503, 'unavailable'), json(202, { data: [] })));
+    const messages = [{ message: 'one' }];
+    const sending = client().messages.sendBatch(messages);
+    messages[0] = { message: 'two' };
+    await sending;
+    expect(server.received.map(({ body }) => body)).toEqual(Array(2).fill('{"messages":[{"message":"one"}]}'));
   });
 
   it('has its own idempotency key unless it is given one', async () => {
@@ -303,6 +325,58 @@ describe('A call of the client', () => {
       expect(server.received).toHaveLength(1);
     });
 
+    it('fails with what remains of the pause, and its own error', async () => {
+      server.url('/messages', refused(3_600));
+      const sluice = client();
+      const [first, second] = [
+        await failure(sluice.messages.send('hello')),
+        await failure(sluice.messages.send('hello')),
+      ];
+      const now = jest.spyOn(performance, 'now');
+      now.mockReturnValue(performance.now() + 10_000);
+      const third = await failure(sluice.messages.send('hello'));
+      expect(second).not.toBe(third);
+      expect(third).toBeInstanceOf(RateLimitError);
+      expect(third).toMatchObject({ code: first.code, status: 429, requestId: null, problem: null, cause: first });
+      expect(third.retryAfter).toBeLessThanOrEqual(3_590);
+      expect(third.retryAfter).toBeGreaterThan(3_500);
+    });
+
+    it('ends no longer pause by a shorter one', async () => {
+      let answerSecond = (): void => undefined;
+      server.url('/messages', (response, received, n) => {
+        const answer = (n === 1 ? refused(3_600) : refused(0)) as Exclude<Behaviour, number>;
+        if (n === 2)
+          answerSecond = () => {
+            answer(response, received, n);
+          };
+        else
+          setTimeout(() => {
+            answer(response, received, n);
+          }, 50);
+      });
+      const sluice = client({ maxTries: 1 });
+      const first = failure(sluice.messages.send('first'));
+      const second = failure(sluice.messages.send('second'));
+      await first;
+      answerSecond();
+      await second;
+      await failure(sluice.messages.send('third'));
+      expect(server.received).toHaveLength(2);
+    });
+
+    it('sends nothing once its deadline has passed', async () => {
+      jest.spyOn(Math, 'random').mockReturnValue(0.999);
+      server.url('/api-keys', inTurn(refused(1), json(200, {})));
+      const timers = jest.spyOn(globalThis, 'setTimeout');
+      const call = client({ deadlineMs: 1_200 }).account.keys.create({ name: 'x' });
+      const error = await call.catch((reason: unknown) => reason);
+      // It had the time, or it was not sent.
+      expect(server.received).toHaveLength(error instanceof RateLimitError ? 1 : 2);
+      expect(timers.mock.calls.filter(([, ms]) => Number(ms) < 0)).toEqual([]);
+      expect(timers.mock.calls.filter(([, ms]) => Number(ms) > 1_200)).toEqual([]);
+    });
+
     it('finds out once a minute whether the pause is over', async () => {
       server.url('/messages', inTurn(refused(3_600), refused(3_600), accepted));
       const sluice = client();
@@ -354,6 +428,27 @@ describe('A call of the client', () => {
       },
     );
 
+    it.each([
+      'http://user:hunter2@127.0.0.1',
+      'http://user:hunter2@[',
+      'user:hunter2@127.0.0.1',
+      'ftp://127.0.0.1/hunter2',
+      'http://127.0.0.1/?x=hunter2',
+      'http://127.0.0.1/#hunter2',
+      '',
+    ])('at a base URL that is none does not show it: %j', (baseUrl) => {
+      let error: unknown;
+      try {
+        client({ baseUrl });
+      } catch (thrown) {
+        error = thrown;
+      }
+      expect(error).toBeInstanceOf(TypeError);
+      expect(everything(error)).toContain('baseUrl');
+      expect((error as Error).message + JSON.stringify(error)).not.toContain('hunter2');
+      expect(inspect(error, { showHidden: true }).split('\n')[0]).not.toContain('hunter2');
+    });
+
     it("says what a proxy's page means", async () => {
       server.url('/messages', page);
       const error = await failure(client({ maxTries: 1 }).messages.send('hello'));
@@ -366,7 +461,12 @@ describe('A call of the client', () => {
       circular.self = circular;
       const sluice = client();
       await expect(sluice.account.simulate(circular)).rejects.toThrow('circular');
-      await expect(sluice.messages.send('hello', { idempotencyKey: 'order→4711' })).rejects.toThrow('ByteString');
+      for (const idempotencyKey of ['order→4711', 'order 4711', '', 'x'.repeat(256)]) {
+        await expect(sluice.messages.send('hello', { idempotencyKey })).rejects.toThrow(
+          'idempotencyKey must be 1 to 255 visible ASCII characters without spaces.',
+        );
+      }
+      await expect(client({ baseUrl: 'http://127.0.0.1:1' }).account.get()).rejects.toThrow('fetch failed');
       expect(server.received).toHaveLength(0);
     });
   });

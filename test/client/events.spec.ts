@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import { Sluice, type EventOptions, type MessageEvent, type SluiceError } from '#client/index.js';
+import { Sluice, type EventOptions, type StatusEvent, type SluiceError } from '#client/index.js';
 import { accountForEach, sharedApi } from '../support/api.js';
 import { until } from '../support/processes.js';
 import { Receiver } from '../support/receiver.js';
@@ -24,8 +24,8 @@ describe('sluice.events', () => {
     for (const text of texts) response.write(text);
   };
   /** Collects events until it has got so many. */
-  const collect = async (count: number, options: EventOptions = {}, sluice = client()): Promise<MessageEvent[]> => {
-    const events: MessageEvent[] = [];
+  const collect = async (count: number, options: EventOptions = {}, sluice = client()): Promise<StatusEvent[]> => {
+    const events: StatusEvent[] = [];
     for await (const one of sluice.events({ signal: stop.signal, ...options })) {
       events.push(one);
       if (events.length === count) stop.abort();

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { RateLimitError, SluiceError } from '#client/index.js';
+import { RateLimitError, SluiceError, type Sluice } from '#client/index.js';
 import { ROOT } from '../support/processes.js';
 
 it('The types of the client are those of the OpenAPI document', async () => {
@@ -41,4 +41,9 @@ describe('An error code', () => {
     expect(caught.code === 'storage_ful').toBe(false);
     expect(caught.code === 'storage_full').toBe(true);
   });
+});
+
+it('Optional fields of what a caller passes may be undefined', () => {
+  const rotate = (sluice: Sluice) => sluice.account.keys.rotate('key_1', { graceSeconds: undefined });
+  expect(rotate).toBeDefined();
 });

@@ -129,7 +129,8 @@ function typeErrors(sources: readonly Block[]): string[] {
   };
   const { options } = ts.parseJsonConfigFileContent(config, ts.sys, ROOT);
   const unused = { noUnusedLocals: false, noUnusedParameters: false };
-  const compilerOptions = { ...options, ...unused, noEmit: true, types: ['node', 'jest'] };
+  const paths = { '@sluice/client': [join(ROOT, 'libs/client/index.ts')] };
+  const compilerOptions = { ...options, ...unused, paths, noEmit: true, types: ['node', 'jest'] };
   const host = ts.createCompilerHost(compilerOptions);
   host.readFile = (path) => named.get(path)?.text ?? ts.sys.readFile(path);
   host.fileExists = (path) => named.has(path) || ts.sys.fileExists(path);
