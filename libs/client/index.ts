@@ -14,11 +14,7 @@ export {
   SluiceError,
   type LocalErrorCode,
 } from './errors.js';
-export type {
-  EventOptions,
-  StatusEvent,
-  /** @deprecated use `StatusEvent` */ StatusEvent as MessageEvent,
-} from './events.js';
+export type { EventOptions, StatusEvent } from './events.js';
 export type { Leases, Rejection } from './leases.js';
 export type { List } from './list.js';
 export type { MessageFilter, Messages, SendOptions } from './messages.js';

@@ -77,6 +77,7 @@ describe('The client', () => {
     const restricted = client(created.key);
     await restricted.messages.list().page();
     await expect(restricted.messages.send('hello')).rejects.toThrow(PermissionError);
+    expect((await keys.current()).scopes).toContain('account:manage');
     const rotated = await keys.rotate(created.id, { graceSeconds: 60 });
     expect((await collected(keys.list())).map(({ id }) => id)).toContain(rotated.id);
     await keys.revoke(rotated.id);
