@@ -59,6 +59,17 @@ describe('PostgresLeases', () => {
     expect(comparable(await store.find(second))).toEqual(comparable(second.requeue('no', at)));
   });
 
+  // PostgreSQL 18 crashed with all its sessions while it looked for the partitions of the messages after them.
+  it('acknowledges messages of several partitions of which another transaction has just changed some', async () => {
+    for (let n = 10; n < 50; n++) await put({ id: `msg_${n % 2 === 0 ? '0' : '7'}00000000000000000000000${n}` });
+    const { messages: leased } = await leases.lease(accountId, terms(40));
+    const other = await store.transaction(`UPDATE sluice.messages SET updated_at = updated_at WHERE id LIKE '%00%2_'`);
+    const acknowledged = leases.acknowledge(accountId, leased.map(leaseOf));
+    await store.somebodyWaits();
+    await other.query('COMMIT');
+    expect(await acknowledged).toEqual(leased.map(() => true));
+  });
+
   it('gives no message to two of many that lease at once in two processes', async () => {
     const other = await store.process();
     const elsewhere = new PostgresLeases(other.database, other.reads, policy);
