@@ -196,7 +196,7 @@ describe('The command line', () => {
 
   it('states errors without a stack trace, and exits with a code for each kind', async () => {
     const { key } = await api.createKey(account, { scopes: ['messages:send'] });
-    const away = { SLUICE_BASE_URL: 'http://127.0.0.1:9', SLUICE_API_KEY: key };
+    const away = { SLUICE_BASE_URL: 'http://127.0.0.1:65533', SLUICE_API_KEY: key };
     const [scope, usage, unknown, unreachable] = await Promise.all([
       cli.run(['list', '--json'], { env: { SLUICE_API_KEY: key } }),
       cli.run(['list', '--limit', 'many']),
