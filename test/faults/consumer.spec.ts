@@ -4,8 +4,8 @@ import { Consumer, type LeasedMessage } from '../support/consumer.js';
 import { Fleet } from '../support/fleet.js';
 import { until } from '../support/processes.js';
 
-/** How many are consumed at least: FAULT_MESSAGES=10000 is the large form. */
-const MESSAGES = Number(process.env.FAULT_MESSAGES ?? 400);
+/** How many are consumed at least: SLUICE_FAULT_MESSAGES=10000 is the large form. */
+const MESSAGES = Number(process.env.SLUICE_FAULT_MESSAGES ?? 400);
 const PROGRESS_MS = 60_000 + 60 * MESSAGES;
 jest.setTimeout(200_000 + 4 * PROGRESS_MS);
 

@@ -101,7 +101,9 @@ describe('A request that is odd but unambiguous', () => {
       for (const target of TARGETS) {
         const { status, headers } = await exchange(api.url, lines(`${method} ${target} HTTP/1.1`, 'Host: sluice'));
         const left = Number(headers['x-ratelimit-remaining']);
-        expect([target, status, left]).toEqual([target, expect.any(Number), before === undefined ? left : before - 1]);
+        // A minute may begin in between.
+        const expected = before === undefined || left > before ? left : before - 1;
+        expect([target, status, left]).toEqual([target, expect.any(Number), expected]);
         before = left;
       }
     },
