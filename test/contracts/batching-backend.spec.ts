@@ -1,10 +1,10 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { createPostgresBackend, withBackend, type Job, type Worker } from 'bullmq';
 import { BullMqDeliveryQueue } from '#messages/adapters/bullmq/bullmq-delivery-queue.js';
 import { EXCHANGE_JOBS } from '#messages/adapters/bullmq/postgres/exchange-jobs.sql.js';
 import { fromJob, type DeliveryJobData } from '#messages/adapters/bullmq/delivery-job.js';
 import { aMessage, jobOf, messages, TRACEPARENT } from '../support/messages.js';
 import { until } from '../support/processes.js';
+import { describeBatchingWorker } from './batching-worker.js';
 import { openBullMq, POLICY, QUEUE_NAME } from './bullmq-process.js';
 import { PostgresStore } from './postgres-store.js';
 
@@ -129,36 +129,7 @@ describe('createBatchingBackend', () => {
     expect(taken[1]).toContainEqual(expect.objectContaining({ job: jobOf(special) }));
   });
 
-  it('takes nothing while the queue is paused, and only what the limit of the queue allows', async () => {
-    await process.queue.add(messages(20));
-    await process.bullmq.pause();
-    let running = 0;
-    let most = 0;
-    let done = 0;
-    work(async () => {
-      most = Math.max(most, ++running);
-      await sleep(5);
-      running--;
-      done++;
-    });
-    await sleep(200);
-    expect(done).toBe(0);
-    await process.bullmq.setGlobalConcurrency(2);
-    await process.bullmq.resume();
-    await soon(() => done === 20, 'not all jobs were run');
-    expect(most).toBe(2);
-  });
-
-  it('runs a delayed job when it is due, beside others and alone', async () => {
-    const done: unknown[] = [];
-    work((job) => Promise.resolve(done.push(job.id)));
-    for (const others of [messages(50), []]) {
-      const [delayed] = messages(1);
-      await process.bullmq.add('message', {}, { jobId: delayed?.id ?? '', delay: 300 });
-      await process.queue.add(others);
-      await soon(() => done.includes(delayed?.id), 'the delayed job was not run');
-    }
-  });
+  describeBatchingWorker({ process: () => process, work });
 
   it('takes no job in the place of one whose lock is lost', async () => {
     const [first, ...rest] = messages(3);

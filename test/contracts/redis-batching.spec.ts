@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { Queue, Worker as PlainWorker, type Job, type Worker } from 'bullmq';
 import { Redis } from 'ioredis';
 import { BullMqDeliveryQueue } from '#messages/adapters/bullmq/bullmq-delivery-queue.js';
@@ -7,6 +6,7 @@ import { aMessage, messages, TRACEPARENT } from '../support/messages.js';
 import { until } from '../support/processes.js';
 import { NO_REDIS, TestRedis } from '../support/redis.js';
 import { describeUnless } from '../support/skipping.js';
+import { describeBatchingWorker } from './batching-worker.js';
 import { openBullMqOnRedis, POLICY, QUEUE_NAME } from './bullmq-process.js';
 
 describeUnless(NO_REDIS)('Jobs on Redis in batches', () => {
@@ -125,36 +125,7 @@ describeUnless(NO_REDIS)('Jobs on Redis in batches', () => {
     expect(taken[1]).toEqual(taken[0]);
   });
 
-  it('takes nothing while the queue is paused, and only what the limit of the queue allows', async () => {
-    await process.queue.add(messages(20));
-    await process.bullmq.pause();
-    let running = 0;
-    let most = 0;
-    let done = 0;
-    work(async () => {
-      most = Math.max(most, ++running);
-      await sleep(5);
-      running--;
-      done++;
-    });
-    await sleep(200);
-    expect(done).toBe(0);
-    await process.bullmq.setGlobalConcurrency(2);
-    await process.bullmq.resume();
-    await soon(() => done === 20, 'not all jobs were run');
-    expect(most).toBe(2);
-  });
-
-  it('runs a delayed job when it is due, beside others and alone', async () => {
-    const done: unknown[] = [];
-    work((job) => Promise.resolve(done.push(job.id)));
-    for (const others of [messages(50), []]) {
-      const [delayed] = messages(1);
-      await process.bullmq.add('message', {}, { jobId: delayed?.id ?? '', delay: 300 });
-      await process.queue.add(others);
-      await soon(() => done.includes(delayed?.id), 'the delayed job was not run');
-    }
-  });
+  describeBatchingWorker({ process: () => process, work });
 
   it('takes no job in the place of one whose lock is lost', async () => {
     const [first, ...rest] = messages(3);
