@@ -2,8 +2,8 @@ import { useState } from 'preact/hooks';
 import type { Endpoint, EndpointTest } from '#client/index.js';
 import { announce } from '../components/announcer.js';
 import { Button } from '../components/button.js';
-import { Dialog } from '../components/dialog.js';
-import { Field } from '../components/field.js';
+import { Choice } from '../components/choice.js';
+import { ConfirmDialog } from '../components/confirm-dialog.js';
 import { Card, Fact, Facts, Id, Page, Skeleton, Status, Time } from '../components/parts.js';
 import { Problem } from '../components/problem.js';
 import { count, formatMilliseconds, formatTime, previewOf } from '../format.js';
@@ -17,9 +17,9 @@ const HOUR_MS = 3_600_000;
 const SECRET_GRACE_SECONDS = 86_400;
 
 const PERIODS = [
-  { label: 'The last hour', hours: 1 },
-  { label: 'The last day', hours: 24 },
-  { label: 'The last 7 days', hours: 7 * 24 },
+  { label: 'The last hour', value: 1 },
+  { label: 'The last day', value: 24 },
+  { label: 'The last 7 days', value: 7 * 24 },
 ];
 
 type Opened = 'rotate' | 'replay' | 'delete';
@@ -193,7 +193,7 @@ interface DialogProps {
 }
 
 function RotateDialog({ id, onClose }: DialogProps) {
-  const { run, isRunning, error } = useAction(async () => {
+  const rotate = useAction(async () => {
     const { secret } = await call((client) =>
       client.endpoints.rotateSecret(id, { graceSeconds: SECRET_GRACE_SECONDS }),
     );
@@ -201,22 +201,15 @@ function RotateDialog({ id, onClose }: DialogProps) {
     onClose();
   });
   return (
-    <Dialog title="Rotate the secret?" onClose={onClose}>
+    <ConfirmDialog title="Rotate the secret?" confirm="Rotate the secret" action={rotate} onClose={onClose}>
       <p>Requests are signed with the new secret at once, and for a day with the old one as well.</p>
-      <Problem error={error} />
-      <footer class="actions">
-        <Button onClick={onClose}>Cancel</Button>
-        <Button look="primary" isBusy={isRunning} onClick={() => void run()}>
-          Rotate the secret
-        </Button>
-      </footer>
-    </Dialog>
+    </ConfirmDialog>
   );
 }
 
 function ReplayDialog({ id, onClose }: DialogProps) {
   const [hours, setHours] = useState(1);
-  const { run, isRunning, error } = useAction(async () => {
+  const replay = useAction(async () => {
     const since = new Date(Date.now() - hours * HOUR_MS);
     const replayed = await call((client) => client.endpoints.replay(id, { since }));
     announce(
@@ -225,52 +218,26 @@ function ReplayDialog({ id, onClose }: DialogProps) {
     onClose();
   });
   return (
-    <Dialog title="Replay messages" onClose={onClose}>
+    <ConfirmDialog title="Replay messages" confirm="Replay" action={replay} onClose={onClose}>
       <p>Posts what the endpoint has not got of a period: what failed, and what was delivered elsewhere.</p>
-      <Field label="Period">
-        {(tied) => (
-          <select
-            {...tied}
-            value={hours}
-            onChange={({ currentTarget }) => {
-              setHours(Number(currentTarget.value));
-            }}
-          >
-            {PERIODS.map((period) => (
-              <option key={period.hours} value={period.hours}>
-                {period.label}
-              </option>
-            ))}
-          </select>
-        )}
-      </Field>
-      <Problem error={error} />
-      <footer class="actions">
-        <Button onClick={onClose}>Cancel</Button>
-        <Button look="primary" isBusy={isRunning} onClick={() => void run()}>
-          Replay
-        </Button>
-      </footer>
-    </Dialog>
+      <Choice label="Period" value={hours} choices={PERIODS} onChange={setHours} />
+    </ConfirmDialog>
   );
 }
 
 function DeleteDialog({ id, onClose }: DialogProps) {
-  const { run, isRunning, error } = useAction(async () => {
+  const remove = useAction(async () => {
     await call((client) => client.endpoints.delete(id));
     announce('The endpoint is deleted.');
     replace(href('endpoints'));
   });
   return (
-    <Dialog title="Delete the endpoint?" onClose={onClose}>
-      <p>Messages that still wait for it fail. This cannot be undone.</p>
-      <Problem error={error} />
-      <footer class="actions">
-        <Button onClick={onClose}>Cancel</Button>
-        <Button look="danger" isBusy={isRunning} onClick={() => void run()}>
-          Delete the endpoint
-        </Button>
-      </footer>
-    </Dialog>
+    <ConfirmDialog
+      {...{ title: 'Delete the endpoint?', confirm: 'Delete the endpoint', look: 'danger' }}
+      action={remove}
+      onClose={onClose}
+    >
+      <p>What still waits for it is not posted any more. This cannot be undone.</p>
+    </ConfirmDialog>
   );
 }

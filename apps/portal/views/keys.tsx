@@ -2,6 +2,8 @@ import { useState } from 'preact/hooks';
 import type { ApiKey, Page as ListPage, Scope } from '#client/index.js';
 import { announce } from '../components/announcer.js';
 import { Button } from '../components/button.js';
+import { Choice } from '../components/choice.js';
+import { ConfirmDialog } from '../components/confirm-dialog.js';
 import { Dialog } from '../components/dialog.js';
 import { Field } from '../components/field.js';
 import { Badge, Empty, Page, Skeleton, Time } from '../components/parts.js';
@@ -22,18 +24,18 @@ const SCOPE_TEXTS: Readonly<Record<Scope, string>> = {
 };
 
 const EXPIRIES = [
-  { label: 'Never', days: 0 },
-  { label: 'In 7 days', days: 7 },
-  { label: 'In 30 days', days: 30 },
-  { label: 'In 90 days', days: 90 },
-  { label: 'In a year', days: 365 },
+  { label: 'Never', value: 0 },
+  { label: 'In 7 days', value: 7 },
+  { label: 'In 30 days', value: 30 },
+  { label: 'In 90 days', value: 90 },
+  { label: 'In a year', value: 365 },
 ];
 
 const GRACES = [
-  { label: 'At once', seconds: 0 },
-  { label: 'In an hour', seconds: 3_600 },
-  { label: 'In a day', seconds: 86_400 },
-  { label: 'In 7 days', seconds: 7 * 86_400 },
+  { label: 'At once', value: 0 },
+  { label: 'In an hour', value: 3_600 },
+  { label: 'In a day', value: 86_400 },
+  { label: 'In 7 days', value: 7 * 86_400 },
 ];
 
 type Opened = { readonly kind: 'create' } | { readonly kind: 'rotate' | 'revoke'; readonly key: ApiKey };
@@ -221,23 +223,13 @@ function CreateDialog({ onClose, onCreated }: { onClose: () => void; onCreated: 
           ))}
           {scopes.length === 0 && <p class="field-error">Choose at least one.</p>}
         </fieldset>
-        <Field label="Expires" error={fieldError(error, '/expiresAt')}>
-          {(tied) => (
-            <select
-              {...tied}
-              value={days}
-              onChange={({ currentTarget }) => {
-                setDays(Number(currentTarget.value));
-              }}
-            >
-              {EXPIRIES.map((one) => (
-                <option key={one.days} value={one.days}>
-                  {one.label}
-                </option>
-              ))}
-            </select>
-          )}
-        </Field>
+        <Choice
+          label="Expires"
+          error={fieldError(error, '/expiresAt')}
+          value={days}
+          choices={EXPIRIES}
+          onChange={setDays}
+        />
         <Problem error={error} fields={['/name', '/expiresAt']} />
         <footer class="actions">
           <Button onClick={onClose}>Cancel</Button>
@@ -270,26 +262,13 @@ function RotateDialog({ apiKey, onClose, onRotated }: { apiKey: ApiKey; onClose:
         }}
       >
         <p>You get a new key with the same name, scopes and expiry. The old one stops working later, or at once.</p>
-        <Field
+        <Choice
           label="The old key stops working"
           hint={isOwn ? 'You are signed in with it, and go on with the new one.' : undefined}
-        >
-          {(tied) => (
-            <select
-              {...tied}
-              value={graceSeconds}
-              onChange={({ currentTarget }) => {
-                setGraceSeconds(Number(currentTarget.value));
-              }}
-            >
-              {GRACES.map(({ label, seconds }) => (
-                <option key={seconds} value={seconds}>
-                  {label}
-                </option>
-              ))}
-            </select>
-          )}
-        </Field>
+          value={graceSeconds}
+          choices={GRACES}
+          onChange={setGraceSeconds}
+        />
         <Problem error={error} />
         <footer class="actions">
           <Button onClick={onClose}>Cancel</Button>
@@ -304,7 +283,7 @@ function RotateDialog({ apiKey, onClose, onRotated }: { apiKey: ApiKey; onClose:
 
 function RevokeDialog({ apiKey, onClose, onRevoked }: { apiKey: ApiKey; onClose: () => void; onRevoked: () => void }) {
   const isOwn = apiKey.id === ownKeyId.value;
-  const { run, isRunning, error } = useAction(async () => {
+  const revoke = useAction(async () => {
     await call((client) => client.account.keys.revoke(apiKey.id));
     if (isOwn) {
       signOut('You have revoked the key that you were signed in with.');
@@ -314,18 +293,15 @@ function RevokeDialog({ apiKey, onClose, onRevoked }: { apiKey: ApiKey; onClose:
     onRevoked();
   });
   return (
-    <Dialog title={`Revoke “${apiKey.name}”?`} onClose={onClose}>
+    <ConfirmDialog
+      {...{ title: `Revoke “${apiKey.name}”?`, confirm: 'Revoke the key', look: 'danger' }}
+      action={revoke}
+      onClose={onClose}
+    >
       <p>
         Every request with this key gets 401 from now on. This cannot be undone.
         {isOwn && ' You are signed in with it, and will be signed out.'}
       </p>
-      <Problem error={error} />
-      <footer class="actions">
-        <Button onClick={onClose}>Cancel</Button>
-        <Button look="danger" isBusy={isRunning} onClick={() => void run()}>
-          Revoke the key
-        </Button>
-      </footer>
-    </Dialog>
+    </ConfirmDialog>
   );
 }

@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks';
 import type { Simulation } from '#client/index.js';
 import { Button } from '../components/button.js';
+import { Choice } from '../components/choice.js';
 import { Field } from '../components/field.js';
 import { Card, Page } from '../components/parts.js';
 import { Problem } from '../components/problem.js';
@@ -13,8 +14,11 @@ const MINUTE_MS = 60_000;
 /** What one request may ask for. */
 const MAX_REQUESTS = 10_000;
 
-const PATTERNS = { steady: 'Evenly spread', bursts: 'All at the start of each minute' } as const;
-type Pattern = keyof typeof PATTERNS;
+const PATTERNS = [
+  { label: 'Evenly spread', value: 'steady' },
+  { label: 'All at the start of each minute', value: 'bursts' },
+] as const;
+type Pattern = (typeof PATTERNS)[number]['value'];
 
 interface Result {
   readonly simulation: Simulation;
@@ -44,23 +48,7 @@ export function SimulatorView() {
         >
           <NumberField label="Requests per minute" value={perMinute} max={MAX_REQUESTS} onChange={setPerMinute} />
           <NumberField label="Minutes" value={minutes} max={60} onChange={setMinutes} />
-          <Field label="Pattern">
-            {(tied) => (
-              <select
-                {...tied}
-                value={pattern}
-                onChange={({ currentTarget }) => {
-                  setPattern(currentTarget.value as Pattern);
-                }}
-              >
-                {Object.entries(PATTERNS).map(([name, label]) => (
-                  <option key={name} value={name}>
-                    {label}
-                  </option>
-                ))}
-              </select>
-            )}
-          </Field>
+          <Choice label="Pattern" value={pattern} choices={PATTERNS} onChange={setPattern} />
           <Button
             type="submit"
             look="primary"
