@@ -45,7 +45,7 @@ export function newest(message: Message, other = remembered.get(message.id)): Me
   return other !== undefined && other.updatedAt >= message.updatedAt ? other : message;
 }
 
-/** What events have told lately. */
+/** The messages of the latest events. */
 export function latest(): Iterable<Message> {
   return remembered.values();
 }
@@ -84,7 +84,7 @@ async function follow(client: NonNullable<typeof sluice.value>, signal: AbortSig
   const isOver = () => signal.aborted;
   while (!isOver()) {
     try {
-      for await (const { message } of client.events(options)) tell(message);
+      for await (const { message } of client.events(options)) publish(message);
     } catch (error) {
       if (isOver()) return;
       liveState.value = error instanceof SluiceError && error.code === 'too_many_streams' ? 'busy' : 'lost';
@@ -95,7 +95,7 @@ async function follow(client: NonNullable<typeof sluice.value>, signal: AbortSig
   }
 }
 
-function tell(event: Message): void {
+function publish(event: Message): void {
   const message = newest(event);
   remembered.delete(message.id);
   remembered.set(message.id, message);

@@ -231,7 +231,7 @@ const PROBE_MS = 60_000;
 const SPREAD_MS = 1_000;
 const SPREAD_MS_EACH = 2;
 
-/** What Node.js tells as the cause of an error of `fetch`. */
+/** What Node.js states as the cause of an error of `fetch`. */
 interface Cause {
   readonly message?: unknown;
   readonly code?: unknown;

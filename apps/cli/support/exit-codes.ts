@@ -1,4 +1,4 @@
-/** What the exit code of a command tells; docs/cli.md lists them. */
+/** What the exit code of a command means; docs/cli.md lists them. */
 export const EXIT = {
   ok: 0,
   failed: 1,
@@ -7,7 +7,7 @@ export const EXIT = {
   refused: 3,
   /** The limits or the storage of the plan are used up. */
   limited: 4,
-  /** No response, or one that tells to try again later. */
+  /** No response, or one that asks to try again later. */
   unavailable: 5,
   /** By Ctrl-C, as shells report it. */
   interrupted: 130,

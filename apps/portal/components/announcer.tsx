@@ -2,7 +2,7 @@ import { signal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 
 const SHOWN_MS = 4_000;
-/** The number tells a sentence that is repeated from one that stays. */
+/** The number distinguishes a sentence that is repeated from one that stays. */
 const announcement = signal({ sentence: '', number: 0 });
 
 /** Shows a sentence for a moment, and has screen readers read it. */

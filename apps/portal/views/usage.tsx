@@ -44,7 +44,7 @@ export function UsageView() {
   );
 }
 
-/** While requests are refused, there is what the refusal has told. */
+/** While requests are refused, there is what the refusal stated. */
 function Figures({ usage }: { usage: Usage | null }) {
   const minute = windowOf('minute', usage);
   const day = windowOf('day', usage);
@@ -61,12 +61,12 @@ function Figures({ usage }: { usage: Usage | null }) {
   );
 }
 
-/** Every response tells it, also those that came later than the usage. */
+/** Every response states it, also those that came later than the usage. */
 function windowOf(name: 'minute' | 'day', usage: Usage | null): UsageWindow | null {
-  const told = rateLimit.value?.windows.find((one) => one.name === name);
-  if (told === undefined) return usage === null ? null : usage[name];
-  const { limit, remaining } = told;
-  return { limit, remaining, used: limit - remaining, resetsAt: told.resetsAt.toISOString() };
+  const stated = rateLimit.value?.windows.find((one) => one.name === name);
+  if (stated === undefined) return usage === null ? null : usage[name];
+  const { limit, remaining } = stated;
+  return { limit, remaining, used: limit - remaining, resetsAt: stated.resetsAt.toISOString() };
 }
 
 function StorageCard({ storage }: { storage: Usage['storage'] }) {

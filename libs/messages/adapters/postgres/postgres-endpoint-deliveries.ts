@@ -56,7 +56,7 @@ export class PostgresEndpointDeliveries extends EndpointDeliveries {
   constructor(
     private readonly database: Database,
     private readonly reads: Reads,
-    /** Told of deliveries that may be made. */
+    /** Announces deliveries that may be made. */
     private readonly availability?: Availability,
     metrics?: BatchMetrics,
   ) {

@@ -79,7 +79,7 @@ export class PostgresMessages extends Messages {
     private readonly onCommitted: OnCommitted,
     batches?: BatchMetrics,
     backpressure?: Backpressure,
-    /** Told of what may be leased or sent. */
+    /** Announces what may be leased or sent. */
     private readonly availability?: Pick<Availability, 'announce'>,
   ) {
     super();
