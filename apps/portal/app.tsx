@@ -1,5 +1,5 @@
 import type { ComponentChildren, JSX } from 'preact';
-import { useEffect } from 'preact/hooks';
+import { useLayoutEffect } from 'preact/hooks';
 import type { Scope } from '#client/index.js';
 import { announce, Announcer } from './components/announcer.js';
 import { Banners } from './components/banners.js';
@@ -64,7 +64,8 @@ function Shell() {
   const places = PLACES.filter(({ scope }) => can(scope));
   const [first, id] = route.value.path;
   const place = PLACES.find(({ path }) => path === first);
-  useEffect(() => {
+  // At once: after the next frame, it would replace what the visitor has opened meanwhile.
+  useLayoutEffect(() => {
     if (first === undefined && places[0] !== undefined) replace(href(places[0].path));
   }, [first]);
   return (

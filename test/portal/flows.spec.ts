@@ -71,6 +71,18 @@ describeUnless(missing)('In the portal', () => {
     await until(async () => (await page.evaluate(warns)) === false, 5_000);
   });
 
+  it('a click as soon as the navigation is there is followed', async () => {
+    const { page } = visitor;
+    await page.addInitScript(`new MutationObserver((_, observer) => {
+      const link = document.querySelector('a[href="#/usage"]');
+      if (link === null) return;
+      observer.disconnect();
+      link.click();
+    }).observe(document, { childList: true, subtree: true });`);
+    await visit('');
+    await page.getByText('Requests in a minute').waitFor();
+  });
+
   it('events that overtake responses are not lost', async () => {
     const { page } = visitor;
     await visit('#/send');
