@@ -9,6 +9,8 @@ export interface ConsumeOptions extends CallOptions {
   readonly concurrency?: number | undefined;
   /** When others get the messages of a consumer that has died: 60 by default, up to 3,600. */
   readonly leaseSeconds?: number | undefined;
+  /** Ends the loop after this many messages; no others are leased. Without it, the loop goes on until it is stopped. */
+  readonly limit?: number | undefined;
   /** Is called with each error after which the consumer goes on by itself. */
   readonly onError?: ((error: SluiceError) => void) | undefined;
 }
@@ -41,9 +43,10 @@ const RELEASE_MS = 5_000;
  * at once, so that others get it. When the loop is left otherwise, everything that is held is rejected.
  */
 export async function* consume(leases: Leases, options: ConsumeOptions): AsyncGenerator<HeldMessage, void, undefined> {
-  const { concurrency = 1, leaseSeconds = 60, signal, onError } = options;
+  const { concurrency = 1, leaseSeconds = 60, limit = Infinity, signal, onError } = options;
   if (!Number.isInteger(concurrency) || concurrency < 1 || concurrency > 100)
     throw new RangeError('concurrency must be an integer from 1 to 100.');
+  if (Math.floor(limit) !== limit || limit < 1) throw new RangeError('limit must be an integer of at least 1.');
   const acknowledger = new Acknowledger(leases);
   const held = new Set<Held>();
   const next: Held[] = [];
@@ -53,13 +56,16 @@ export async function* consume(leases: Leases, options: ConsumeOptions): AsyncGe
   });
   const isOver = () => signal?.aborted === true;
   let isLeft = true;
+  let left = limit;
   let failures = 0;
   let hasLeased = false;
   try {
-    while (!isOver()) {
+    while (left > 0 && !isOver()) {
       const message = next.shift();
       if (message !== undefined) {
-        if (!message.signal.aborted) yield message;
+        if (message.signal.aborted) continue;
+        left--;
+        yield message;
       } else if (held.size >= concurrency) {
         await new Promise<void>((resolve) => {
           changed = resolve;
@@ -67,8 +73,8 @@ export async function* consume(leases: Leases, options: ConsumeOptions): AsyncGe
       } else {
         try {
           // A loop that processes one after another gets one after another: it may be stopped before it takes more.
-          const max = [...held].every((one) => one.isEnding) ? 1 : concurrency - held.size;
-          const terms = { max, seconds: leaseSeconds, wait: WAIT_SECONDS };
+          const free = [...held].every((one) => one.isEnding) ? 1 : concurrency - held.size;
+          const terms = { max: Math.min(free, left), seconds: leaseSeconds, wait: WAIT_SECONDS };
           for (const leased of await leases.lease(terms, { signal })) {
             const one: Held = new Held(leased, leaseSeconds, leases, acknowledger, () => {
               held.delete(one);

@@ -67,6 +67,17 @@ describe('sluice.consume', () => {
     expect(requests.filter((path) => path === '/messages/ack').length).toBeLessThan(15);
   });
 
+  it('ends after its limit, and leases no more than that', async () => {
+    await send(6);
+    const held: HeldMessage[] = [];
+    for await (const message of sluice.consume({ concurrency: 5, limit: 4, signal: stop.signal })) held.push(message);
+    expect(held).toHaveLength(4);
+    expect((await all()).map(({ attempts }) => attempts)).toEqual([0, 0, 1, 1, 1, 1]);
+    // They are still held.
+    await Promise.all(held.map((message) => message.ack()));
+    expect(await count('delivered')).toBe(4);
+  });
+
   it('extends the lease of a message while it is held', async () => {
     await send(1);
     for await (const message of sluice.consume({ leaseSeconds: 1, signal: stop.signal })) {

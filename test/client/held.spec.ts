@@ -157,4 +157,8 @@ describe('A message that sluice.consume holds', () => {
   it.each([0, -1, 1.5, 101, NaN])('is refused for a concurrency of %p', async (concurrency) => {
     await expect(consume({ concurrency }).next()).rejects.toThrow(RangeError);
   });
+
+  it.each([0, -1, 1.5, NaN])('is refused for a limit of %p', async (limit) => {
+    await expect(consume({ limit }).next()).rejects.toThrow(RangeError);
+  });
 });

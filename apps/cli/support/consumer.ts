@@ -1,4 +1,4 @@
-import { PermissionError, SluiceError, type HeldMessage } from '#client/index.js';
+import { PermissionError, SluiceError, type ConsumeOptions, type HeldMessage } from '#client/index.js';
 import type { Context } from './context.js';
 import { CliError } from './exit-codes.js';
 import { count, type Output } from './output.js';
@@ -6,11 +6,8 @@ import { outputClosed } from './pipes.js';
 import { confirm } from './prompts.js';
 import { onStop } from './signals.js';
 
-interface Consumption {
+interface Consumption extends Pick<ConsumeOptions, 'concurrency' | 'leaseSeconds' | 'limit'> {
   readonly context: Context;
-  readonly concurrency: number;
-  readonly leaseSeconds: number;
-  readonly limit?: number | undefined;
 }
 
 /** Handles a message until the signal is aborted. @returns null if it succeeded, else the reason */
@@ -23,10 +20,7 @@ export const MIN_LEASE_SECONDS = 120;
  * Pulls messages until Ctrl-C, SIGTERM, SIGHUP, the limit, or nobody reads the output: then it takes no more and finishes
  * what it has begun. A second signal ends that as well, and rejects what is not finished.
  */
-export async function consume(
-  { context, concurrency, leaseSeconds, limit = Infinity }: Consumption,
-  handle: Handle,
-): Promise<void> {
+export async function consume({ context, ...options }: Consumption, handle: Handle): Promise<void> {
   const { output } = context;
   const sluice = context.sluice({ maxTries: Infinity });
   const stop = new AbortController();
@@ -41,14 +35,12 @@ export async function consume(
     stop.abort();
   });
   const messages = sluice.consume({
-    concurrency: Math.min(concurrency, limit),
-    leaseSeconds,
+    ...options,
     signal: AbortSignal.any([stop.signal, outputClosed]),
     onError: ({ message }) => {
       output.warn(`${message} Trying again …`);
     },
   });
-  let taken = 0;
   try {
     for await (const message of messages) {
       // Whoever else has got a message whose lease is lost should be alone with it.
@@ -57,8 +49,6 @@ export async function consume(
         .then((isSettled) => (unknown += isSettled ? 0 : 1))
         .finally(() => running.delete(task));
       running.add(task);
-      // Leaving the loop would reject what is running.
-      if (++taken >= limit) stop.abort();
     }
   } finally {
     await Promise.all(running);
