@@ -1,15 +1,15 @@
-import { execFile } from 'node:child_process';
-import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
+import { execFile, execFileSync } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { copyFile, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { Webhook } from 'standardwebhooks';
 import { CHROMIUM, startBrowser } from '../support/browser.js';
 import { accountOf, sharedApi } from '../support/api.js';
 import { ROOT } from '../support/processes.js';
 import { describeUnless } from '../support/skipping.js';
 import { bundled } from './bundled.js';
-
-const run = async (args: string[], cwd = ROOT) => (await promisify(execFile)(process.execPath, args, { cwd })).stdout;
 
 const CONSUMER = `
   import { RateLimitError, Sluice, SluiceError, verifyWebhook, type Message } from '@sluice/client';
@@ -27,22 +27,53 @@ const CONSUMER = `
   }
 `;
 
-const SEND = `
-  new Sluice({ apiKey: process.argv[2], baseUrl: process.argv[3] }).messages.send('hello').then(
-    ({ status }) => console.log(status),
-    (error) => console.log(error),
-  );
+const LOAD = {
+  mjs: "import * as client from '@sluice/client';",
+  cjs: "const client = require('@sluice/client');",
+};
+const FORMATS = ['mjs', 'cjs'] as const;
+const USE = `
+  import('./use.mjs')
+    .then(({ use }) => use(client, ...process.argv.slice(2)))
+    .then((seen) => console.log(JSON.stringify(seen)));
 `;
+
+/** Other runtimes, in a folder of their own. */
+const RUNTIMES = ['deno@2.9.6', 'bun@1.4.5'];
+const tools = mkdtempSync(join(tmpdir(), 'sluice-runtimes-'));
+const tool = (name: string) => join(tools, 'node_modules/.bin', name);
+const missing = install();
+afterAll(() => {
+  rmSync(tools, { recursive: true, force: true });
+});
+
+const run = async (command: string, args: readonly string[], cwd = ROOT) => {
+  const env = { ...process.env, DENO_DIR: tools, DENO_NO_UPDATE_CHECK: '1' };
+  return (await promisify(execFile)(command, args, { cwd, env })).stdout;
+};
+
+/** @returns why they are missing */
+function install(): string | null {
+  const options = ['--no-save', '--ignore-scripts', '--no-audit', '--no-fund', '--silent', '--prefix', tools];
+  try {
+    execFileSync('npm', ['install', ...options, ...RUNTIMES], { stdio: 'pipe', timeout: 180_000 });
+    // The script that was left out puts the binary into its place.
+    execFileSync(process.execPath, ['install.js'], { cwd: join(tools, 'node_modules/bun'), stdio: 'pipe' });
+    return null;
+  } catch {
+    return `The client in Deno and Bun: ${RUNTIMES.join(' and ')} cannot be installed.`;
+  }
+}
 
 describe('The package @sluice/client', () => {
   const api = sharedApi();
-  const account = accountOf(api);
   let folder: string;
   beforeAll(async () => {
-    await run([join(ROOT, 'scripts/build-client.mjs')]);
+    await run(process.execPath, [join(ROOT, 'scripts/build-client.mjs')]);
     folder = await mkdtemp(join(tmpdir(), 'sluice-package-'));
     await mkdir(join(folder, 'node_modules/@sluice'), { recursive: true });
     await symlink(join(ROOT, 'dist/client'), join(folder, 'node_modules/@sluice/client'), 'dir');
+    await copyFile(join(__dirname, 'programs/use.mjs'), join(folder, 'use.mjs'));
   }, 120_000);
   afterAll(() => rm(folder, { recursive: true, force: true }));
 
@@ -51,11 +82,28 @@ describe('The package @sluice/client', () => {
     return join(folder, name);
   };
 
-  it.each([
-    ['an ES module', 'send.mjs', "import { Sluice } from '@sluice/client';"],
-    ['CommonJS', 'send.cjs', "const { Sluice } = require('@sluice/client');"],
-  ])('sends from %s', async (_, name, imports) => {
-    expect(await run([await file(name, imports + SEND), account.key, api.url])).toBe('queued\n');
+  /** Uses the package, loaded in one of its formats, until the process ends by itself. */
+  const expectUse = async (command: string, options: readonly string[], format: keyof typeof LOAD) => {
+    const path = await file(`main.${format}`, LOAD[format] + USE);
+    const output = await run(command, [...options, path, api.url, JSON.stringify(signedWebhook())], folder);
+    expect(JSON.parse(output)).toEqual({
+      statuses: ['queued', 'queued', 'queued'],
+      events: ['message.queued: one', 'message.queued: two', 'message.queued: three'],
+      listed: ['three', 'two', 'one'],
+      consumed: ['one', 'two', 'three'],
+      webhook: 'Schöne Grüße',
+      windows: ['minute', 'day'],
+      errors: ['message_not_found', 'timed_out', 'connection_failed'],
+    });
+  };
+
+  it.each(FORMATS)('works in Node.js, as %s', (format) => expectUse(process.execPath, [], format), 60_000);
+
+  describeUnless(missing)('in other runtimes', () => {
+    const options = ['run', '--allow-net', '--node-modules-dir=manual'];
+    it('works in Deno', () => expectUse(tool('deno'), options, 'mjs'), 60_000);
+
+    it.each(FORMATS)('works in Bun, as %s', (format) => expectUse(tool('bun'), [], format), 60_000);
   });
 
   it.each([
@@ -66,9 +114,23 @@ describe('The package @sluice/client', () => {
     const options = ['--noEmit', '--strict', '--exactOptionalPropertyTypes', '--module', 'nodenext'];
     const environment = ['--target', 'es2022', '--lib', 'es2022,dom,dom.iterable'];
     // Where there is no tsconfig.json.
-    await run([join(ROOT, 'node_modules/typescript/bin/tsc'), ...options, ...environment, path], folder);
+    const tsc = join(ROOT, 'node_modules/typescript/bin/tsc');
+    await run(process.execPath, [tsc, ...options, ...environment, path], folder);
   });
 });
+
+function signedWebhook() {
+  const secret = `whsec_${Buffer.from('a secret of 24 bytes ….').toString('base64')}`;
+  const at = new Date();
+  const data = { id: 'msg_1', message: 'Schöne Grüße', createdAt: at.toISOString() };
+  const body = JSON.stringify({ type: 'message', timestamp: data.createdAt, data });
+  const headers = {
+    'webhook-id': data.id,
+    'webhook-timestamp': String(Math.floor(at.getTime() / 1_000)),
+    'webhook-signature': new Webhook(secret).sign(data.id, at, body),
+  };
+  return { headers, body, secret };
+}
 
 describeUnless(CHROMIUM === undefined ? 'The client in a browser: there is no Chromium.' : null)('In a browser', () => {
   const api = sharedApi();
