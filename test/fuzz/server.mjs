@@ -21,6 +21,8 @@ export async function startServer() {
   const settings = readSettings({
     ...{ DATABASE_URL: postgres.url, HOST: '127.0.0.1', PORT: '0', MANAGEMENT_PORT: '0' },
     ...{ API_KEY_PEPPER: 'a pepper of 32 characters or more', ADMIN_API_KEY: ADMIN_KEY },
+    // Without it, there are no endpoints.
+    SECRETS_KEY: Buffer.alloc(32).toString('base64'),
     ...{ SIGNUP: 'open', SIGNUPS_PER_HOUR: '1000000', ANONYMOUS_PER_MINUTE: '1000000' },
   });
   const api = await startApi(settings, createLogger('error', 'api'));
