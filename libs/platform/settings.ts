@@ -22,7 +22,7 @@ const SECRETS_KEYS: Format<Buffer[]> = {
 };
 const DATABASE_URL = url('postgres://user:password@host:5432/database', /^postgres(ql)?:\/\/./);
 const REDIS_URL = matching(
-  'a URL like redis://user:password@host:6379/0; of a cluster, of one or more of its servers, separated by commas',
+  'a URL like redis://user:password@host:6379/0, or several of sentinels or servers of a cluster, separated by commas',
   (text) => {
     const urls = text.split(',');
     return urls.every((one) => /^rediss?:\/\/[^/]*(\/\d*)?$/.test(one) && URL.canParse(one));
@@ -148,12 +148,17 @@ export type Settings = ReturnType<typeof readSettings>;
 
 function readRedis(env: Environment) {
   const url = env.read('REDIS_URL', null, REDIS_URL);
-  const isCluster = env.oneOf('REDIS_TOPOLOGY', 'standalone', ['standalone', 'cluster']) === 'cluster';
+  const topology = env.oneOf('REDIS_TOPOLOGY', 'standalone', ['standalone', 'sentinel', 'cluster']);
+  const sentinel = {
+    master: env.optional('REDIS_SENTINEL_MASTER') ?? 'mymaster',
+    password: env.optional('REDIS_SENTINEL_PASSWORD') ?? null,
+  };
   const shards = env.integer('QUEUE_SHARDS', 1, 1, 64);
   if (url === null) return null;
   const urls = url.split(',');
-  if (!isCluster && urls.length > 1) throw new UsageError('Several URLs in REDIS_URL need REDIS_TOPOLOGY=cluster.');
-  return { urls, isCluster, shards };
+  if (topology === 'standalone' && urls.length > 1)
+    throw new UsageError('Several URLs in REDIS_URL need REDIS_TOPOLOGY=sentinel or REDIS_TOPOLOGY=cluster.');
+  return { urls, topology, sentinel, shards };
 }
 
 /** Whether spans are exported. OpenTelemetry's SDK reads these variables itself, but falls back silently to defaults. */

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { NO_TURN } from '#messages/application/fair-scheduler.js';
 import { aMessage, jobOf, messages, TRACEPARENT } from '../support/messages.js';
-import { NO_REDIS, TestRedis, TestRedisCluster } from '../support/redis.js';
+import { NO_REDIS, serversAt, TestRedis, TestRedisCluster } from '../support/redis.js';
 import { describeUnless } from '../support/skipping.js';
 import { openBullMq, openBullMqOnRedis, POLICY, type BullMqProcess } from './bullmq-process.js';
 import { describeDeliveryQueue, type DeliveryQueueSubject } from './delivery-queue.contract.js';
@@ -55,7 +55,7 @@ async function serveRedis() {
   return {
     redis,
     open: () => openBullMqOnRedis(redis.servers),
-    openCutOff: () => openBullMqOnRedis({ urls: ['redis://127.0.0.1:1'], isCluster: false }),
+    openCutOff: () => openBullMqOnRedis(serversAt(['redis://127.0.0.1:1'], 'standalone')),
     reset: () => redis.run((client) => client.flushall()),
     close: () => redis.stop(),
   };
@@ -65,7 +65,7 @@ async function serveCluster() {
   const cluster = await TestRedisCluster.start();
   return {
     open: () => openBullMqOnRedis(cluster.servers, 3),
-    openCutOff: () => openBullMqOnRedis({ urls: ['redis://127.0.0.1:1'], isCluster: true }, 3),
+    openCutOff: () => openBullMqOnRedis(serversAt(['redis://127.0.0.1:1'], 'cluster'), 3),
     reset: () => cluster.flush(),
     close: () => cluster.stop(),
   };

@@ -10,10 +10,12 @@ import { PostgresWalk } from '#messages/adapters/postgres/postgres-walk.js';
 import type { QueueContents } from '#messages/application/queue-contents.js';
 import { NO_TURN } from '#messages/application/fair-scheduler.js';
 import { Recovery } from '#messages/application/recovery.js';
-import { connectRedis } from '#platform/redis/connect-redis.js';
+import { connectRedis, type RedisServers } from '#platform/redis/connect-redis.js';
 import { RedisUnreachable, requireUsableRedis } from '#platform/redis/usable-redis.js';
+import { readSettings } from '#platform/settings.js';
+import { SETTINGS } from '../support/api.js';
 import { aClaim, aMessage, messages } from '../support/messages.js';
-import { NO_REDIS, TestRedis } from '../support/redis.js';
+import { NO_REDIS, serversAt, TestRedis, TestRedisSentinels } from '../support/redis.js';
 import { describeUnless } from '../support/skipping.js';
 import { openBullMq, POLICY } from './bullmq-process.js';
 import { openReconciling, openReconcilingOnRedis } from './reconciling-process.js';
@@ -302,19 +304,51 @@ describeUnless(NO_REDIS)('A queue on Redis', () => {
 });
 
 describeUnless(NO_REDIS)('REDIS_URL', () => {
+  const refusal = (urls: string[], topology: RedisServers['topology'], sentinel = {}) => {
+    const servers = serversAt(urls, topology);
+    return requireUsableRedis({ ...servers, sentinel: { ...servers.sentinel, ...sentinel } }).then(
+      () => null,
+      (error: unknown) => error as Error,
+    );
+  };
+  let redis: TestRedis;
+  let sentinels: TestRedisSentinels;
+  beforeAll(async () => {
+    [redis, sentinels] = await Promise.all([TestRedis.start('--requirepass', 'right'), TestRedisSentinels.start()]);
+  });
+  afterAll(() => Promise.all([redis.stop(), sentinels.stop()]));
+
   it('is checked, and its password is in no error', async () => {
-    const redis = await TestRedis.start('--requirepass', 'right');
-    const at = (url: string) => ({ urls: [url], isCluster: false });
-    const withPassword = (password: string) => redis.url.replace('//', `//:${password}@`);
-    await requireUsableRedis(at(withPassword('right')));
-    const asCluster = requireUsableRedis({ ...at(withPassword('right')), isCluster: true });
-    await expect(asCluster).rejects.toThrow(/is no cluster: set REDIS_TOPOLOGY to standalone/);
-    for (const url of [redis.url, withPassword('wrong-secret')]) {
-      const error = await requireUsableRedis(at(url)).catch((reason: unknown) => reason as Error);
+    expect(await refusal([redis.url], 'standalone')).toBeNull();
+    expect((await refusal([redis.url], 'cluster'))?.message).toMatch(
+      /is a single server: set REDIS_TOPOLOGY to standalone/,
+    );
+    for (const secret of ['', ':wrong-secret@']) {
+      const error = await refusal([redis.url.replace(':right@', secret)], 'standalone');
       expect(error?.message).toMatch(/user and password/);
       expect(JSON.stringify(error) + String(error?.stack)).not.toContain('wrong-secret');
     }
-    await redis.stop();
-    await expect(requireUsableRedis(at(withPassword('right')))).rejects.toBeInstanceOf(RedisUnreachable);
+    expect(await refusal(['redis://127.0.0.1:1'], 'standalone')).toBeInstanceOf(RedisUnreachable);
+  });
+
+  it('is checked with sentinels: their password, the name of the master, and its password', async () => {
+    const { redis: right } = readSettings({ ...SETTINGS, DATABASE_URL: 'postgres://host/db', ...sentinels.settings });
+    if (right === null) throw new Error('There is no Redis.');
+    const { urls, sentinel } = right;
+    expect(await refusal([...urls], 'sentinel', sentinel)).toBeNull();
+    const refused = async (...change: Parameters<typeof refusal>) => {
+      const error = await refusal(...change);
+      expect(JSON.stringify(error) + String(error?.stack)).not.toMatch(/wrong-secret|of%redis|of%sentinels/);
+      return error?.message;
+    };
+    expect(await refused([...urls], 'sentinel', { ...sentinel, master: 'other' })).toMatch(/set REDIS_SENTINEL_MASTER/);
+    for (const password of [null, 'wrong-secret'])
+      expect(await refused([...urls], 'sentinel', { ...sentinel, password })).toMatch(/REDIS_SENTINEL_PASSWORD/);
+    const others = urls.map((url) => url.replace(/:[^:@]+@/, ':wrong-secret@'));
+    expect(await refused(others, 'sentinel', sentinel)).toMatch(/user and password/);
+    expect(await refused([redis.url], 'sentinel', { password: 'right' })).toMatch(/set REDIS_TOPOLOGY to standalone/);
+    const [, url = ''] = urls;
+    const asServer = url.replace(/:[^:@]+@/, `:${encodeURIComponent(TestRedisSentinels.SENTINEL_PASSWORD)}@`);
+    expect(await refused([asServer.replace('/1', '')], 'standalone')).toMatch(/set REDIS_TOPOLOGY to sentinel/);
   });
 });

@@ -1,6 +1,6 @@
 import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
@@ -19,6 +19,11 @@ const PROGRAM = ['redis-server', 'valkey-server'].find((name) => {
 /** Why tests with Redis are skipped; null when they can run. */
 export const NO_REDIS = PROGRAM === undefined ? 'there is no redis-server or valkey-server' : null;
 
+/** How a process of Sluice reaches servers. */
+export function serversAt(urls: readonly string[], topology: RedisServers['topology']): RedisServers {
+  return { urls, topology, sentinel: { master: 'mymaster', password: null } };
+}
+
 /** A Redis of a test's own, which stores nothing on disk. */
 export class TestRedis {
   private child!: ChildProcess;
@@ -30,18 +35,24 @@ export class TestRedis {
   ) {}
 
   static async start(...options: string[]): Promise<TestRedis> {
-    const redis = new TestRedis(await freePort(), options, mkdtempSync(join(tmpdir(), 'sluice-redis-')));
+    const folder = mkdtempSync(join(tmpdir(), 'sluice-redis-'));
+    // Sentinels store what they learn in it, and what they tell their servers.
+    writeFileSync(join(folder, 'redis.conf'), '');
+    const redis = new TestRedis(await freePort(), options, folder);
     await redis.begin();
     return redis;
   }
 
   get url(): string {
-    return `redis://127.0.0.1:${this.port}`;
+    const [, password] = this.options.slice(this.options.indexOf('--requirepass'));
+    const secret = this.options.includes('--requirepass') ? `:${encodeURIComponent(password ?? '')}@` : '';
+    return `redis://${secret}127.0.0.1:${this.port}`;
   }
 
-  private async begin(): Promise<void> {
+  private async begin(more: readonly string[] = []): Promise<void> {
     const address = ['--bind', '127.0.0.1', '--port', String(this.port), '--dir', this.folder];
-    const options = [...address, '--save', '', '--appendonly', 'no', ...this.options];
+    const storing = ['--save', '', '--appendonly', 'no'];
+    const options = [join(this.folder, 'redis.conf'), ...address, ...storing, ...this.options, ...more];
     // If it outlived its test with a stream of the test runner, that would wait for it.
     this.child = spawn(PROGRAM ?? '', options, { stdio: ['ignore', 'pipe', 'pipe'] });
     let output = '';
@@ -49,7 +60,7 @@ export class TestRedis {
       stream?.on('data', (chunk: Buffer) => (output += chunk.toString()));
     }
     await until(
-      () => output.includes('eady to accept connections'),
+      () => /eady to accept connections|Sentinel ID is/.test(output),
       20_000,
       () => output,
     );
@@ -57,7 +68,7 @@ export class TestRedis {
 
   /** How a process of Sluice reaches it. */
   get servers(): RedisServers {
-    return { urls: [this.url], isCluster: false };
+    return serversAt([this.url], 'standalone');
   }
 
   /** Runs commands on a connection of its own. */
@@ -87,14 +98,103 @@ export class TestRedis {
     await ended;
   }
 
-  /** Starts it again, empty, under the same URL. */
-  restart(): Promise<void> {
-    return this.begin();
+  /** Starts it again under the same URL, empty if it has stored nothing on disk. */
+  restart(...options: string[]): Promise<void> {
+    return this.begin(options);
   }
 
   async stop(): Promise<void> {
     if (this.isRunning) await this.kill();
     rmSync(this.folder, { recursive: true });
+  }
+}
+
+/** A master and its replica, with three sentinels that replace it. All have passwords. */
+export class TestRedisSentinels {
+  static readonly PASSWORD = 'p@ss/word:of%redis';
+  static readonly SENTINEL_PASSWORD = 'p@ss/word:of%sentinels';
+  static readonly MASTER = 'queue-master';
+
+  private constructor(
+    private readonly servers: readonly TestRedis[],
+    private readonly sentinels: readonly TestRedis[],
+  ) {}
+
+  static async start(): Promise<TestRedisSentinels> {
+    const { PASSWORD, SENTINEL_PASSWORD, MASTER } = TestRedisSentinels;
+    const secret = ['--requirepass', PASSWORD, '--masterauth', PASSWORD];
+    const master = await TestRedis.start(...secret);
+    const replica = await TestRedis.start(...secret);
+    const { hostname, port } = new URL(master.url);
+    await replica.run((redis) => redis.replicaof(hostname, port));
+    const sentinels = await Promise.all(
+      [1, 2, 3].map(() => TestRedis.start('--sentinel', '--requirepass', SENTINEL_PASSWORD)),
+    );
+    const one = new TestRedisSentinels([master, replica], sentinels);
+    for (const sentinel of sentinels)
+      await sentinel.run(async (redis) => {
+        await redis.call('SENTINEL', 'CONFIG', 'SET', 'sentinel-pass', SENTINEL_PASSWORD);
+        await redis.call('SENTINEL', 'MONITOR', MASTER, hostname, port, 2);
+        const settings = ['auth-pass', PASSWORD, 'down-after-milliseconds', '1000', 'failover-timeout', '5000'];
+        await redis.call('SENTINEL', 'SET', MASTER, ...settings);
+      });
+    await until(async () => (await one.known()).every((known) => known === '1 2'), 30_000);
+    return one;
+  }
+
+  /** Settings of processes that use it. The first sentinel of the list is not there. */
+  get settings() {
+    const { PASSWORD, SENTINEL_PASSWORD, MASTER } = TestRedisSentinels;
+    const addresses = ['127.0.0.1:1', ...this.sentinels.map(({ url }) => new URL(url).host)];
+    return {
+      REDIS_URL: addresses.map((address) => `redis://:${encodeURIComponent(PASSWORD)}@${address}/1`).join(),
+      ...{ REDIS_TOPOLOGY: 'sentinel', REDIS_SENTINEL_MASTER: MASTER, REDIS_SENTINEL_PASSWORD: SENTINEL_PASSWORD },
+    };
+  }
+
+  /** The server that sentinels regard as the master. */
+  async master(): Promise<TestRedis> {
+    const ports = await this.ask('GET-MASTER-ADDR-BY-NAME', ([, port]) => port);
+    const found = this.servers.find(({ url }) => ports.every((port) => port === new URL(url).port));
+    if (found === undefined) throw new Error(`The sentinels do not agree: ${ports.join()}.`);
+    return found;
+  }
+
+  /** Resolves when sentinels have replaced a master. */
+  async replaced(master: TestRedis): Promise<void> {
+    await until(
+      () =>
+        this.master().then(
+          (now) => now !== master,
+          () => false,
+        ),
+      60_000,
+    );
+  }
+
+  /** Resolves when the server that is not the master replicates it. */
+  async replicated(): Promise<void> {
+    await until(async () => {
+      const master = await this.master();
+      return (await master.run((redis) => redis.info('replication'))).includes('state=online');
+    }, 60_000);
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all([...this.sentinels, ...this.servers].map((one) => one.stop()));
+  }
+
+  /** Of each sentinel, how many replicas and other sentinels it knows. */
+  private known(): Promise<string[]> {
+    return this.ask('MASTER', (fields) => {
+      const value = (name: string) => fields[fields.indexOf(name) + 1];
+      return `${value('num-slaves')} ${value('num-other-sentinels')}`;
+    });
+  }
+
+  private ask(command: string, of: (reply: string[]) => string | undefined): Promise<string[]> {
+    const call = async (redis: Redis) => (await redis.call('SENTINEL', command, TestRedisSentinels.MASTER)) as string[];
+    return Promise.all(this.sentinels.map((sentinel) => sentinel.run(async (redis) => of(await call(redis)) ?? '')));
   }
 }
 
@@ -116,7 +216,10 @@ export class TestRedisCluster {
 
   /** Of some of its servers: the others are found by them. */
   get servers(): RedisServers {
-    return { urls: this.nodes.slice(1, 4).map(({ url }) => url), isCluster: true };
+    return serversAt(
+      this.nodes.slice(1, 4).map(({ url }) => url),
+      'cluster',
+    );
   }
 
   /** Settings of processes that use it. */

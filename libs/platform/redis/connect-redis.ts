@@ -2,16 +2,56 @@ import { Cluster, Redis, type ClusterOptions, type RedisOptions } from 'ioredis'
 
 /** How to reach the Redis of REDIS_URL. */
 export interface RedisServers {
-  /** Of each known server. Those of a cluster tell of the others. */
+  /** Of each known server, or sentinel. Those of a cluster tell of the others. */
   readonly urls: readonly string[];
-  readonly isCluster: boolean;
+  readonly topology: 'standalone' | 'sentinel' | 'cluster';
+  /** How to ask sentinels for the master. Their URLs contain the credentials of the master. */
+  readonly sentinel: { readonly master: string; readonly password: string | null };
 }
 
 export type RedisClient = Redis | Cluster;
 
-export function connectRedis({ urls, isCluster }: RedisServers, options: RedisOptions): RedisClient {
+export function connectRedis(servers: RedisServers, options: RedisOptions): RedisClient {
+  const { urls, topology } = servers;
   const [url = ''] = urls;
-  return isCluster ? connectCluster(urls, options) : endTimers(new Redis(url, options));
+  if (topology === 'cluster') return connectCluster(urls, options);
+  return endTimers(topology === 'sentinel' ? connectMaster(servers, options) : new Redis(url, options));
+}
+
+/** Asks the sentinels again for each connection. */
+function connectMaster({ urls, sentinel: { master, password } }: RedisServers, options: RedisOptions): Redis {
+  const [first = ''] = urls;
+  const { protocol, pathname } = new URL(first);
+  return new Redis({
+    ...options,
+    ...secretOf(first),
+    db: Number(pathname.slice(1)),
+    name: master,
+    sentinels: urls.map((url) => addressOf(url, 26_379)),
+    ...(password !== null && { sentinelPassword: password }),
+    sentinelCommandTimeout: 3_000,
+    sentinelRetryStrategy: waitMs,
+    ...(protocol === 'rediss:' && { tls: {}, sentinelTLS: {}, enableTLSForSentinelMode: true }),
+  });
+}
+
+/** Before servers are tried again, all of which could not be reached. */
+function waitMs(times: number): number {
+  return Math.min(100 * times, 2_000);
+}
+
+/** The same user and password are used for all servers. */
+function secretOf(url: string) {
+  const { username, password } = new URL(url);
+  return {
+    ...(username !== '' && { username: decodeURIComponent(username) }),
+    ...(password !== '' && { password: decodeURIComponent(password) }),
+  };
+}
+
+function addressOf(url: string, defaultPort: number) {
+  const { hostname, port } = new URL(url);
+  return { host: hostname.replace(/^\[|\]$/g, ''), port: Number(port || defaultPort) };
 }
 
 /** Milliseconds until a command is repeated whose slot has moved, or whose master is replaced. */
@@ -19,18 +59,14 @@ const REPEAT_AFTER_MS = 200;
 
 function connectCluster(urls: readonly string[], options: RedisOptions): Cluster {
   const [first = ''] = urls;
-  const { protocol, username, password } = new URL(first);
-  const secret = {
-    ...(username !== '' && { username: decodeURIComponent(username) }),
-    ...(password !== '' && { password: decodeURIComponent(password) }),
-  };
+  const { protocol } = new URL(first);
   const { enableOfflineQueue = true, ...redisOptions } = options;
   const cluster = new Cluster(
-    urls.map((url) => ({ host: new URL(url).hostname, port: Number(new URL(url).port || 6_379) })),
+    urls.map((url) => addressOf(url, 6_379)),
     {
       enableOfflineQueue,
-      redisOptions: { ...redisOptions, ...secret, ...(protocol === 'rediss:' && { tls: {} }) },
-      clusterRetryStrategy: (times) => Math.min(100 * times, 2_000),
+      redisOptions: { ...redisOptions, ...secretOf(first), ...(protocol === 'rediss:' && { tls: {} }) },
+      clusterRetryStrategy: waitMs,
       retryDelayOnFailover: REPEAT_AFTER_MS,
       retryDelayOnClusterDown: REPEAT_AFTER_MS,
       retryDelayOnTryAgain: REPEAT_AFTER_MS,

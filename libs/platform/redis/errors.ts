@@ -1,6 +1,6 @@
 /** What ioredis reports when a command was not sent, or its response did not come. */
 const CLIENT_MESSAGE =
-  /Connection is closed|Failed to refresh slots|None of startup nodes|Cluster isn't ready|Cluster is ended|too many cluster redirections|isn't writeable|max retries per request|Command timed out|Socket timeout|Connection is in subscriber/i;
+  /Connection is closed|Failed to refresh slots|None of startup nodes|All sentinels are unreachable|Cluster isn't ready|Cluster is ended|too many cluster redirections|isn't writeable|max retries per request|Command timed out|Socket timeout|Connection is in subscriber/i;
 
 /** Socket errors of Node. */
 const SOCKET_CODE = /^(ECONN\w+|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|EAI_AGAIN)$/;

@@ -7,18 +7,25 @@ import { isRedisUnavailable } from './errors.js';
 /** What BullMQ recommends. Valkey reports the version of Redis that it is compatible with. */
 const MIN_VERSION = [6, 2] as const;
 
+/** What is asked, in messages. */
+const REDIS = { name: 'The Redis of REDIS_URL', secret: 'its user and password' };
+const SENTINEL = { name: 'The sentinel of REDIS_URL', secret: 'REDIS_SENTINEL_PASSWORD' };
+
+type Topology = RedisServers['topology'];
+
 /** A process starts nevertheless: it stores messages without Redis, and uses it as soon as it is there. */
 export class RedisUnreachable extends UsageError {}
 
 /**
- * Checks that Redis accepts the credentials of its URL, its version, and whether it is a cluster.
+ * Checks that Redis accepts the credentials of its URL, its version and its topology.
  * @throws UsageError when it does not, RedisUnreachable when there is no response
  */
-export async function requireUsableRedis({ urls, isCluster }: RedisServers): Promise<void> {
+export async function requireUsableRedis(servers: RedisServers): Promise<void> {
   let unreachable: unknown;
-  for (const url of urls) {
+  for (const url of servers.urls) {
     try {
-      await requireUsableServer(url, isCluster);
+      if (servers.topology === 'sentinel') await requireUsableMaster(url, servers);
+      else await inspect(url, (redis) => requireUsable(redis, servers.topology));
       return;
     } catch (error) {
       if (!(error instanceof RedisUnreachable)) throw error;
@@ -28,7 +35,29 @@ export async function requireUsableRedis({ urls, isCluster }: RedisServers): Pro
   throw unreachable;
 }
 
-async function requireUsableServer(url: string, isCluster: boolean): Promise<void> {
+async function requireUsableMaster(url: string, { sentinel: { master, password } }: RedisServers): Promise<void> {
+  const { port: sentinelPort } = new URL(url);
+  const sentinel = { username: '', password: encodeURIComponent(password ?? ''), port: sentinelPort || '26379' };
+  const address = await inspect(
+    changed(url, { ...sentinel, pathname: '' }),
+    async (redis) => {
+      requireTopology(await redis.info(), 'sentinel');
+      return redis.call('SENTINEL', 'GET-MASTER-ADDR-BY-NAME', master);
+    },
+    SENTINEL,
+  );
+  if (address === null)
+    throw new UsageError(`The sentinel of REDIS_URL knows no master "${master}": set REDIS_SENTINEL_MASTER.`);
+  const [host = '', port = ''] = address as string[];
+  const hostname = host.includes(':') ? `[${host}]` : host;
+  await inspect(changed(url, { hostname, port }), (redis) => requireUsable(redis, 'standalone'));
+}
+
+function changed(url: string, parts: Partial<URL>): string {
+  return Object.assign(new URL(url), parts).href;
+}
+
+async function inspect<T>(url: string, ask: (redis: Redis) => Promise<T>, asked = REDIS): Promise<T> {
   const redis = new Redis(url, {
     ...{ lazyConnect: true, connectTimeout: STARTING_TIMEOUT_MS, commandTimeout: STARTING_TIMEOUT_MS },
     ...{ retryStrategy: () => null, maxRetriesPerRequest: 0, enableReadyCheck: false },
@@ -36,20 +65,32 @@ async function requireUsableServer(url: string, isCluster: boolean): Promise<voi
   // The first error is the cause of those that follow it.
   const failed = new Promise<never>((_resolve, reject) => redis.on('error', reject));
   try {
-    const info = await Promise.race([failed, redis.connect().then(() => redis.info())]);
-    if (/^cluster_enabled:1/m.test(info) !== isCluster) {
-      const [is, topology] = isCluster ? ['no', 'standalone'] : ['a', 'cluster'];
-      throw new UsageError(
-        `The Redis of REDIS_URL is ${is} cluster: set REDIS_TOPOLOGY to ${topology}, or change the URL.`,
-      );
-    }
-    requireVersion(/^redis_version:(\S+)/m.exec(info)?.[1] ?? 'unknown');
+    return await Promise.race([failed, redis.connect().then(() => ask(redis))]);
   } catch (error) {
-    throw explained(error);
+    throw explained(error, asked);
   } finally {
     failed.catch(() => undefined);
     redis.disconnect();
   }
+}
+
+async function requireUsable(redis: Redis, topology: Topology): Promise<void> {
+  const info = await redis.info();
+  requireTopology(info, topology);
+  requireVersion(/^redis_version:(\S+)/m.exec(info)?.[1] ?? 'unknown');
+}
+
+function requireTopology(info: string, expected: Topology): void {
+  const is = topologyOf(info);
+  if (is === expected) return;
+  const what = { standalone: 'a single server', sentinel: 'a sentinel', cluster: 'a cluster' }[is];
+  throw new UsageError(`The Redis of REDIS_URL is ${what}: set REDIS_TOPOLOGY to ${is}, or change the URL.`);
+}
+
+/** Valkey has a name of its own for `redis_mode`. */
+function topologyOf(info: string): Topology {
+  if (/^cluster_enabled:1/m.test(info)) return 'cluster';
+  return /^\w+_mode:sentinel/m.test(info) ? 'sentinel' : 'standalone';
 }
 
 function requireVersion(version: string): void {
@@ -61,15 +102,15 @@ function requireVersion(version: string): void {
 }
 
 /** Without the command that failed, which may contain the password. */
-function explained(error: unknown): unknown {
+function explained(error: unknown, { name, secret }: typeof REDIS): unknown {
   if (error instanceof UsageError) return error;
   const { message, code = message } = error as NodeJS.ErrnoException;
   if (/NOAUTH|WRONGPASS|invalid password|invalid username|Client sent AUTH/i.test(message)) {
-    return new UsageError('The Redis of REDIS_URL does not accept its user and password, or requires them.');
+    return new UsageError(`${name} does not accept ${secret}, or requires a password.`);
   }
   if (message.includes('NOPERM')) {
     return new UsageError(`The user of REDIS_URL lacks a permission: ${message}`);
   }
-  if (!isRedisUnavailable(error)) return new UsageError(`The Redis of REDIS_URL cannot be used: ${message}`);
-  return new RedisUnreachable(`The Redis of REDIS_URL cannot be reached: ${code}.`);
+  if (!isRedisUnavailable(error)) return new UsageError(`${name} cannot be used: ${message}`);
+  return new RedisUnreachable(`${name} cannot be reached: ${code}.`);
 }

@@ -124,7 +124,7 @@ export class RedisQueueConnection extends QueueConnection<RedisShard> {
   private openWorkers(): RedisClient {
     // What the jobs of one moment need is sent, and answered, together; so they reach PostgreSQL together as well. In a
     // cluster, a pipeline is not repeated when some of its keys have moved.
-    const redis = connectRedis(this.options, { ...WORKER, enableAutoPipelining: !this.options.isCluster });
+    const redis = connectRedis(this.options, { ...WORKER, enableAutoPipelining: this.options.topology !== 'cluster' });
     // The workers repeat its errors.
     redis.on('error', () => undefined);
     return redis;
@@ -132,7 +132,7 @@ export class RedisQueueConnection extends QueueConnection<RedisShard> {
 }
 
 /** The braces put all keys of a queue on one server of a cluster. */
-function queueNames({ queueName, shards, isCluster }: RedisQueueOptions): string[] {
-  if (shards === 1) return [isCluster ? `{${queueName}}` : queueName];
+function queueNames({ queueName, shards, topology }: RedisQueueOptions): string[] {
+  if (shards === 1) return [topology === 'cluster' ? `{${queueName}}` : queueName];
   return Array.from({ length: shards }, (_, index) => `{${queueName}-${index}}`);
 }
