@@ -76,6 +76,6 @@ export class ValidationError extends DomainError {
   constructor(readonly errors: readonly FieldError[]) {
     const details = errors.slice(0, DETAILS_IN_MESSAGE).map(({ detail }) => detail);
     const more = errors.length - details.length;
-    super('validation_failed', [...details, ...(more > 0 ? [`There are ${more} more errors.`] : [])].join(' '));
+    super('validation_failed', [...details, ...(more > 0 ? [`More errors: ${more}.`] : [])].join(' '));
   }
 }

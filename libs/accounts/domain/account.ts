@@ -68,7 +68,7 @@ export function nameError(name: string): string | null {
   // A code point is one or two UTF-16 units, so the code points of a very long text need not be counted.
   const tooLong = name.length > 2 * MAX_NAME_LENGTH || Array.from(name).length > MAX_NAME_LENGTH;
   if (tooLong || name.trim() === '') {
-    return `name must be 1 to ${MAX_NAME_LENGTH} characters that are not all blank.`;
+    return `name must have 1 to ${MAX_NAME_LENGTH} characters and must not be blank.`;
   }
   if (name.includes('\u0000') || !name.isWellFormed()) return 'name must not contain U+0000 or lone surrogates.';
   return null;

@@ -25,7 +25,8 @@ export interface ApiKey {
 export function assertCanGrant(scopes: readonly string[], granted: readonly Scope[]): void {
   const missing = granted.filter((scope) => !scopes.includes(scope));
   if (missing.length > 0) {
-    throw new DomainError('insufficient_scope', `Your API key does not have ${missing.join(', ')} itself.`);
+    const detail = `Use an API key with the scope ${missing.join(', ')}: a key can only grant scopes that it has.`;
+    throw new DomainError('insufficient_scope', detail);
   }
 }
 

@@ -74,6 +74,7 @@ export class EndLeases {
   private async lost(accountId: string, { id }: Lease): Promise<DomainError> {
     if ((await this.messages.find(accountId, id)) === null) return messageNotFound();
     this.observer.lost(1);
-    return new DomainError('lease_lost', 'The lease of this message has expired, or was never yours. Lease it again.');
+    const detail = 'The lease of this message has expired, or the leaseToken is wrong. Lease messages again.';
+    return new DomainError('lease_lost', detail);
   }
 }

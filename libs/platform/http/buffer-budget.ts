@@ -10,7 +10,7 @@ const ALWAYS_ALLOWED_BYTES = 64 * 1024;
 /** Created once, because an error captures its stack. */
 export const TOO_MUCH_BUFFERED = new DomainError(
   'unavailable',
-  'Too much is being sent at once. Retry when some of it has arrived.',
+  'Too many bytes are in progress at once. Send fewer or smaller requests at the same time, and retry later.',
 );
 
 /**

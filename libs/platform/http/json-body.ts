@@ -178,7 +178,7 @@ function isTooDeep(body: Buffer): boolean {
 
 function parse(body: Buffer): unknown {
   if (isTooDeep(body)) {
-    throw new DomainError('invalid_json', `The body must not be nested more than ${MAX_DEPTH} deep.`);
+    throw new DomainError('invalid_json', `The body must have at most ${MAX_DEPTH} levels of nesting.`);
   }
   try {
     return JSON.parse(utf8.decode(body));

@@ -98,7 +98,8 @@ export const PROBLEMS: Readonly<Record<ErrorCode, ProblemKind>> = {
   message_not_found: {
     status: 404,
     title: 'The message does not exist',
-    cause: 'The account has no message with this id. Messages of other accounts are reported as missing too.',
+    cause:
+      'The account has no message with this id. It may belong to another account, or may have been removed: the operator decides how long messages are kept.',
     cure: 'Check that the id is exactly the one returned when the message was sent, and that the API key belongs to the account that sent it.',
     example: 'The account has no message with this id.',
   },
@@ -151,7 +152,7 @@ export const PROBLEMS: Readonly<Record<ErrorCode, ProblemKind>> = {
     cause:
       'The lease has expired, or the token is not that of a lease of this message. Another consumer may have the message by now. Nothing was changed.',
     cure: 'Lease messages again. If leases expire before the work is done, lease for longer, lease fewer messages at once, or extend the lease.',
-    example: 'The lease of this message has expired, or was never yours. Lease it again.',
+    example: 'The lease of this message has expired, or the leaseToken is wrong. Lease messages again.',
   },
   idempotency_key_in_use: {
     status: 409,
@@ -163,8 +164,9 @@ export const PROBLEMS: Readonly<Record<ErrorCode, ProblemKind>> = {
   idempotency_key_reused: {
     status: 422,
     title: 'The Idempotency-Key was used for a different request',
-    cause: 'In the last 24 hours, the account sent a different body with the same Idempotency-Key. Nothing was stored.',
-    cure: 'Use a new key for each new request, and reuse a key only to repeat an identical request.',
+    cause:
+      'In the last 24 hours, the account sent different messages with the same Idempotency-Key. Nothing was stored.',
+    cure: 'Use a new key for each new request, and reuse a key only to repeat the same request.',
     example: 'The Idempotency-Key was used for a different request. Use a new one.',
   },
   too_many_keys: {
@@ -199,7 +201,7 @@ export const PROBLEMS: Readonly<Record<ErrorCode, ProblemKind>> = {
   endpoint_not_found: {
     status: 404,
     title: 'The endpoint does not exist',
-    cause: 'The account has no endpoint with this id. Endpoints of other accounts are reported as missing too.',
+    cause: 'The account has no endpoint with this id. It may belong to another account, or may have been deleted.',
     cure: 'Use an id from GET /endpoints.',
     example: 'The account has no endpoint with this id.',
   },
@@ -230,7 +232,7 @@ export const PROBLEMS: Readonly<Record<ErrorCode, ProblemKind>> = {
     title: 'Webhooks are disabled',
     cause: 'The operator of this service has not enabled webhooks.',
     cure: 'Consume messages in another way, or ask the operator to set SECRETS_KEY.',
-    example: 'The operator of this service has not enabled webhooks: SECRETS_KEY.',
+    example: 'Webhooks are disabled on this service. Ask the operator to set SECRETS_KEY.',
   },
   rate_limit_exceeded: {
     status: 429,
@@ -245,7 +247,7 @@ export const PROBLEMS: Readonly<Record<ErrorCode, ProblemKind>> = {
     title: 'The API key is temporarily banned',
     cause: 'After the rate limit was exceeded, too many further requests were sent with this key.',
     cure: 'Stop sending requests with this key for the number of seconds in Retry-After, and make your client respect Retry-After. Programs that share a key share its ban: give each one its own. Each further ban within 24 hours lasts twice as long.',
-    example: 'This key continued after its limit was exceeded. Stop, wait 60 s, and respect Retry-After.',
+    example: 'This key is banned because it kept sending after 429 responses. Send nothing with it for 60 s.',
   },
   internal_error: {
     status: 500,

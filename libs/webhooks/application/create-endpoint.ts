@@ -56,7 +56,7 @@ export function assertValid(client: WebhookClient, url: string | null, descripti
     if (detail !== null) errors.push({ pointer, detail });
   };
   if (url !== null) {
-    const forbidden = 'url must name a public host: requests to other addresses are never sent.';
+    const forbidden = 'url must not contain a private address: endpoints must be reachable from the Internet.';
     add('/url', urlError(url) ?? (client.isForbidden(url) ? forbidden : null));
   }
   if (description !== null) add('/description', descriptionError(description));

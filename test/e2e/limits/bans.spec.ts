@@ -51,7 +51,7 @@ describe('A key that continues after a refusal', () => {
     expect(headers['content-type']).toBe('application/problem+json; charset=utf-8');
     expect(body).toEqual({
       ...{ type: '/errors/api_key_banned', title: 'The API key is temporarily banned', status: 429 },
-      detail: 'This key continued after its limit was exceeded. Stop, wait 60 s, and respect Retry-After.',
+      detail: 'This key is banned because it kept sending after 429 responses. Send nothing with it for 60 s.',
       ...{ code: 'api_key_banned', requestId: headers['x-request-id'] },
     });
     expect(ban).toEqual({

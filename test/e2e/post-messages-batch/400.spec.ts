@@ -49,7 +49,7 @@ describe('POST /messages/batch responds 400 and stores nothing', () => {
     expect(errors.map(({ pointer }) => pointer)).toEqual([
       ...['/messages/0/message', '/messages/2', '/messages/3/message', '/messages/4/message'],
     ]);
-    expect(detail).toMatch(/There are 1 more errors\.$/);
+    expect(detail).toMatch(/More errors: 1\.$/);
     const body = JSON.stringify({ messages: Array(1_000).fill({}) });
     expect((await expectRefused('validation_failed', { body })).errors).toHaveLength(100);
   });

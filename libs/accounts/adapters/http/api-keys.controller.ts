@@ -35,7 +35,7 @@ class CreateApiKeyBody {
   @IsOptional()
   @IsArray({ message: 'scopes must be an array.' })
   @ArrayNotEmpty({ message: 'scopes must have at least one item. Omit it for all scopes of your own key.' })
-  @IsIn(SCOPES, { each: true, message: `scopes must be some of ${SCOPES.join(', ')}.` })
+  @IsIn(SCOPES, { each: true, message: `scopes must contain only ${SCOPES.join(', ')}.` })
   scopes?: Scope[] | null;
 
   @Field({

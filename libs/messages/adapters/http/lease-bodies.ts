@@ -26,14 +26,14 @@ const MAX_ACKNOWLEDGED = 1_000;
 /** Errors of a batch that are reported, at most. */
 const MAX_ERRORS = 100;
 
-const SECONDS = (of: string) => ({ message: `${of} must be a whole number of 1 to ${MAX_SECONDS}.` });
+const SECONDS = (of: string) => ({ message: `${of} must be a whole number from 1 to ${MAX_SECONDS}.` });
 
 export class LeaseBody {
   @Field({ description: 'How many messages to lease at most. 10 if omitted.', examples: [10] })
   @IsOptional()
-  @Max(MAX_LEASED, { message: `max must be a whole number of 1 to ${MAX_LEASED}.` })
-  @Min(1, { message: `max must be a whole number of 1 to ${MAX_LEASED}.` })
-  @IsInt({ message: `max must be a whole number of 1 to ${MAX_LEASED}.` })
+  @Max(MAX_LEASED, { message: `max must be a whole number from 1 to ${MAX_LEASED}.` })
+  @Min(1, { message: `max must be a whole number from 1 to ${MAX_LEASED}.` })
+  @IsInt({ message: `max must be a whole number from 1 to ${MAX_LEASED}.` })
   max?: number | null;
 
   @Field({ description: 'How long the lease lasts, unless it is extended. 30 if omitted.', examples: [30] })
@@ -45,9 +45,9 @@ export class LeaseBody {
 
   @Field({ description: 'How many seconds to wait while no message is available. 0 if omitted.', examples: [20] })
   @IsOptional()
-  @Max(MAX_WAIT_SECONDS, { message: `wait must be a whole number of 0 to ${MAX_WAIT_SECONDS}.` })
-  @Min(0, { message: `wait must be a whole number of 0 to ${MAX_WAIT_SECONDS}.` })
-  @IsInt({ message: `wait must be a whole number of 0 to ${MAX_WAIT_SECONDS}.` })
+  @Max(MAX_WAIT_SECONDS, { message: `wait must be a whole number from 0 to ${MAX_WAIT_SECONDS}.` })
+  @Min(0, { message: `wait must be a whole number from 0 to ${MAX_WAIT_SECONDS}.` })
+  @IsInt({ message: `wait must be a whole number from 0 to ${MAX_WAIT_SECONDS}.` })
   wait?: number | null;
 }
 
@@ -72,7 +72,7 @@ class Reason implements ValidatorConstraintInterface {
   }
 
   defaultMessage(): string {
-    return `reason must be 1 to ${MAX_REASON_LENGTH} characters without U+0000 and lone surrogates.`;
+    return `reason must be 1 to ${MAX_REASON_LENGTH} characters, without U+0000 or lone surrogates.`;
   }
 }
 
@@ -82,9 +82,9 @@ export class RejectBody extends AcknowledgeBody {
     examples: [60],
   })
   @IsOptional()
-  @Max(MAX_DELAY_SECONDS, { message: `delaySeconds must be a whole number of 0 to ${MAX_DELAY_SECONDS}.` })
-  @Min(0, { message: `delaySeconds must be a whole number of 0 to ${MAX_DELAY_SECONDS}.` })
-  @IsInt({ message: `delaySeconds must be a whole number of 0 to ${MAX_DELAY_SECONDS}.` })
+  @Max(MAX_DELAY_SECONDS, { message: `delaySeconds must be a whole number from 0 to ${MAX_DELAY_SECONDS}.` })
+  @Min(0, { message: `delaySeconds must be a whole number from 0 to ${MAX_DELAY_SECONDS}.` })
+  @IsInt({ message: `delaySeconds must be a whole number from 0 to ${MAX_DELAY_SECONDS}.` })
   delaySeconds?: number | null;
 
   @Field({ description: 'Why the attempt failed: the `failureReason` of the message.', examples: ['no such address'] })
@@ -117,7 +117,7 @@ export class AcknowledgeAllBody {
     examples: [[{ id: 'msg_01h455vb4pex5vsknk084sn02q', leaseToken: LEASE_TOKEN.examples[0] }]],
     items: bodyModel(AcknowledgedLease),
   })
-  @ArrayMaxSize(MAX_ACKNOWLEDGED, { message: `leases must be at most ${MAX_ACKNOWLEDGED} leases.` })
+  @ArrayMaxSize(MAX_ACKNOWLEDGED, { message: `leases must have at most ${MAX_ACKNOWLEDGED} items.` })
   @ArrayMinSize(1, { message: 'leases must not be empty.' })
   @IsArray({ message: 'leases must be an array.' })
   leases!: unknown[];

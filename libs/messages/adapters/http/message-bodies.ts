@@ -84,7 +84,7 @@ export class SendBatchBody {
     examples: [[{ message: 'Hello, Sluice' }, { message: 'Hello again' }]],
     items: bodyModel(SendMessageBody),
   })
-  @ArrayMaxSize(MAX_BATCH, { message: `messages must be at most ${MAX_BATCH} messages.` })
+  @ArrayMaxSize(MAX_BATCH, { message: `messages must have at most ${MAX_BATCH} items.` })
   @ArrayMinSize(1, { message: 'messages must not be empty.' })
   @IsArray({ message: 'messages must be an array.' })
   messages!: unknown[];

@@ -49,7 +49,7 @@ export class PlanThrottlerGuard extends ThrottlerGuard implements Counter {
     const count = (caller: Caller) => this.storageService.hit({ ...caller, count: more });
     if (more === 0 || (await this.admit(request, count))) return;
     this.take(request, this.budgets.anonymous, request.ip);
-    throw new DomainError('unauthorized', 'The API key is no longer valid.');
+    throw new DomainError('unauthorized', 'The API key has expired or was revoked. Use another one.');
   }
 
   protected override getTracker(request: FastifyRequest): Promise<string> {
@@ -116,7 +116,7 @@ export function refusalError({ kind, retryInMs }: RefusingVerdict): RetryLaterEr
   const retryAfter = seconds(retryInMs);
   return new RetryLaterError(
     'api_key_banned',
-    `This key continued after its limit was exceeded. Stop, wait ${retryAfter} s, and respect Retry-After.`,
+    `This key is banned because it kept sending after 429 responses. Send nothing with it for ${retryAfter} s.`,
     retryAfter,
   );
 }

@@ -51,7 +51,7 @@ class RequestTimes implements ValidatorConstraintInterface {
   }
 
   defaultMessage(): string {
-    return `requests must be 1 to ${MAX_REQUESTS} objects with "at", a whole number of milliseconds.`;
+    return `requests must be 1 to ${MAX_REQUESTS} objects like {"at": 250}, with at from 0 to ${MAX_AT_MS}.`;
   }
 }
 

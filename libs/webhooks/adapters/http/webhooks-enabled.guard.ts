@@ -10,6 +10,7 @@ export class WebhooksEnabledGuard implements CanActivate {
 
   canActivate(): boolean {
     if (this.settings.secretsKeys.length > 0) return true;
-    throw new DomainError('webhooks_disabled', 'The operator of this service has not enabled webhooks: SECRETS_KEY.');
+    const detail = 'Webhooks are disabled on this service. Ask the operator to set SECRETS_KEY.';
+    throw new DomainError('webhooks_disabled', detail);
   }
 }
