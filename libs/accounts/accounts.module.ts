@@ -42,7 +42,7 @@ import { RevokeApiKey } from './application/revoke-api-key.js';
 import { RotateApiKey } from './application/rotate-api-key.js';
 import { SignUp } from './application/sign-up.js';
 
-/** Connections that only look up keys: these do not wait for what callers ask for. */
+/** Connections that only look up keys, so that a lookup never waits for a caller's query. */
 const KEY_LOOKUPS = Symbol('database of key lookups');
 /** As many lookups as run at the same time. */
 const POOL_SIZE = 2;

@@ -122,7 +122,7 @@ interface Turns {
   readonly asynchronousCommit?: boolean;
 }
 
-/** Statements that accounts take turns with, on connections of their own: the others are free for what accounts send. */
+/** Connections for what accounts ask for, in turns: the other connections stay free for what accounts send. */
 function turns(token: InjectionToken, turnsOf: (settings: Settings['reads']) => Turns): FactoryProvider {
   return {
     provide: token,
@@ -149,7 +149,7 @@ const LEASING = Symbol('connections that lease');
 const leasing = turns(LEASING, () => ({
   applicationName: 'sluice-leases',
   perCaller: 2,
-  // A lease that a crash of the database forgets is one that has expired at once: its response need not wait for the disk.
+  // The response to a lease need not wait for the disk: one that a crash of the database forgets has expired early.
   asynchronousCommit: true,
 }));
 

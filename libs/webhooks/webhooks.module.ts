@@ -37,7 +37,7 @@ import { TestEndpoint } from './application/test-endpoint.js';
 import { WebhookClient } from './application/webhook-client.js';
 import { WebhookSender } from './application/webhook-sender.js';
 
-/** What the app documents. */
+/** For the OpenAPI document. */
 export { MESSAGE_WEBHOOK, WEBHOOKS };
 
 const core: FactoryProvider[] = [
@@ -86,7 +86,7 @@ const useCases: FactoryProvider[] = [
 
 const END_DELIVERIES_EVERY_MS = 1_000;
 
-/** Runs what a worker does. */
+/** Sends due deliveries and ends those of disabled endpoints, as long as the worker runs. */
 class SenderLifecycle implements OnApplicationBootstrap, OnModuleDestroy, BeforeApplicationShutdown {
   constructor(
     private readonly settings: Settings,
@@ -99,7 +99,7 @@ class SenderLifecycle implements OnApplicationBootstrap, OnModuleDestroy, Before
     this.endDeliveries.start(END_DELIVERIES_EVERY_MS);
   }
 
-  // While the other contexts still close, so that the grace is the same for all.
+  // Begins with the other contexts: all have the same grace, instead of one after the other.
   onModuleDestroy(): void {
     void this.close();
   }
@@ -139,7 +139,7 @@ export class WebhooksModule {
     return {
       module: WebhooksModule,
       imports: [messages],
-      // Messages ask for their targets.
+      // The context `messages` injects DeliveryTargets, and cannot import this module, which imports it.
       global: true,
       controllers: [EndpointsController],
       providers: [...core, ...useCases, provideAs(DeliveryTargets, EndpointTargets, [Endpoints])],

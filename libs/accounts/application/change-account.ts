@@ -4,7 +4,7 @@ import type { Limits } from '../domain/limits.js';
 import type { Plan } from '../domain/plan.js';
 import type { Accounts } from './accounts.js';
 
-/** What changes; null keeps what is. Only operators change more than the mode of delivery. */
+/** The fields to change; null leaves one as it is. Accounts change only their delivery mode; the rest is for operators. */
 export interface AccountChanges {
   readonly plan: Plan | null;
   readonly limits: Limits | null;

@@ -9,15 +9,15 @@ const MAC_BYTES = 5;
 const FORM = /^slc_[0-9a-hjkmnp-tv-z]{40}$/;
 
 /**
- * API keys: `slc_`, 160 random bits and a MAC of both, by which keys that were never issued are rejected without a query.
- * Only a keyed hash is stored. A fast one suffices, since 160 bits cannot be guessed: docs/adr/0004-api-keys-are-stored-as-keyed-hashes.md.
+ * API keys: `slc_`, 160 random bits and a MAC of both, by which keys that were never issued are rejected without a
+ * query. Only a keyed hash is stored. A fast one suffices, since 160 bits cannot be guessed: see docs/adr/0004.
  */
 export class KeySecrets {
   private readonly peppers: readonly string[];
 
   /**
    * @param pepper the service's secret, the same for every process
-   * @param previous a pepper under which keys were issued that still work; a key contains a MAC, so it stays under its own
+   * @param previous a further pepper whose keys are accepted; the MAC in a key binds it to its pepper
    */
   constructor(
     private readonly pepper: string,

@@ -1,11 +1,12 @@
-/** Announced for deliveries to endpoints, of whichever account. */
+/** Announced when a delivery to an endpoint, of any account, may be due. */
 export const WEBHOOKS = 'webhooks';
 
-/** The id of an account whose messages may be leased now, or sooner than before; or that webhooks may be sent. */
+/** The id of an account whose messages may be leased now, or sooner than before; or `WEBHOOKS`. */
 export type Available = string;
 
 /**
- * Tells all processes what they may take now. Nothing depends on it but how soon they do: what is announced while a process does not listen is lost to that process.
+ * Tells all processes what they may take now. It only makes them faster: a process misses what is announced while it does
+ * not listen, and finds it later by itself.
  */
 export abstract class Availability {
   abstract announce(available: Iterable<Available>): void;

@@ -10,5 +10,5 @@ export abstract class DeliveryTargets {
   abstract of(sender: Sender): Promise<readonly string[]>;
 }
 
-/** Why a message fails at once that no endpoint is there for. */
+/** The failure reason of a message for webhooks whose account has no enabled endpoint. */
 export const NO_ENDPOINT = 'no_endpoint';

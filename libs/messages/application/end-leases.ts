@@ -66,7 +66,7 @@ export class EndLeases {
   async extend(accountId: string, lease: Lease, leaseMs: number): Promise<Date> {
     const extended = await this.leases.extend(accountId, lease, leaseMs);
     if (extended === null) throw await this.lost(accountId, lease);
-    // Those who wait expect it later.
+    // Waiting requests have set their timer to the later end.
     if (extended.isSooner) this.availability.announce([accountId]);
     return extended.expiresAt;
   }

@@ -42,8 +42,8 @@ export interface ReplayTerms {
 
 /**
  * The deliveries of messages to endpoints. A message is `queued` until the first attempt starts, `processing` until none
- * of its deliveries is left to make, and then `delivered`, or `failed` when one of them has failed or all were abandoned. Each
- * method is atomic and durable when it resolves, and throws DomainError `unavailable` when the store can't be reached.
+ * of its deliveries is left to make, and then `delivered`, or `failed` when one of them has failed or all were abandoned.
+ * Each method is atomic and durable when it resolves, and throws DomainError `unavailable` when the store can't be reached.
  */
 export abstract class EndpointDeliveries {
   /** Endpoints with due deliveries, but none of suspended accounts. @param limit counts no more of each */
@@ -71,12 +71,15 @@ export abstract class EndpointDeliveries {
   abstract replay(accountId: string, endpointId: string, terms: ReplayTerms, gone: AbortSignal): Promise<number>;
 
   /**
-   * Ends some of the deliveries that wait for an endpoint which is not enabled any more. It has missed them, but they do not
-   * count against their messages. Those that run are left to who makes them.
+   * Ends some of the deliveries that wait for an endpoint which is no longer enabled. It has missed them, but they do not
+   * count against their messages. Deliveries that are being made are left to `settle`.
    * @returns how many it has ended, and whether others are left
    */
   abstract abandon(endpointId: string, reason: AbandonReason): Promise<{ abandoned: number; pending: boolean }>;
 
-  /** Stores how attempts ended. One that failed for an endpoint which is not enabled any more is abandoned. What another worker has leased since is not changed. */
+  /**
+   * Stores how attempts ended. One that failed for an endpoint which is no longer enabled is abandoned. A delivery that
+   * another worker has leased since is not changed.
+   */
   abstract settle(results: readonly DeliveryResult[]): Promise<void>;
 }

@@ -11,7 +11,7 @@ const RENEW_EVERY_MS = 5_000;
 const HEARTBEAT_EVERY_MS = 15_000;
 /** A key that was revoked gets nothing more after a second. */
 const ADMIT_EVERY_MS = 500;
-/** A stream whose client has left more bytes unread gets nothing new until it has read them. */
+/** A stream with more unread bytes gets nothing new until its client has read them. */
 const MAX_WAITING_BYTES = 65_536;
 /** A client that takes longer for a page is cut. */
 const SLOWEST_PAGE_MS = 5_000;
@@ -20,15 +20,15 @@ const SLOWEST_PAGE_MS = 5_000;
 export interface EventSink {
   /** Bytes that the client has not read yet. */
   readonly waitingBytes: number;
-  /** The client may resume after this position, as long as it has got nothing more. */
+  /** Sends the first position, so that a client that has got no event yet can resume as well. */
   begin(position: Position): void;
   send(events: readonly MessageEvent[]): void;
   heartbeat(): void;
   /** Resolves when the client has read most of it, or is gone. */
   drained(): Promise<void>;
-  /** The client gets what was sent. */
+  /** Ends the response after everything that was sent. */
   end(): void;
-  /** It does not. */
+  /** Closes the connection at once: the client does not get the rest. */
   cut(): void;
 }
 
@@ -156,12 +156,12 @@ export class EventStreams {
           if (stream.isOpen()) this.current.add(stream);
           return;
         } else {
-          // It comes from a process that has read further than this one.
+          // The client resumes a stream of a process that has read further than this one: wait until it has, too.
           await sleep(READ_EVERY_MS);
         }
       }
     } catch {
-      // Its client resumes.
+      // The client reconnects and resumes.
       this.close(stream);
     }
   }
@@ -212,7 +212,7 @@ export class EventStreams {
   private async admit(): Promise<void> {
     await Promise.all(
       [...this.streams].map(async (stream) => {
-        // While that can't be known, there are no events either.
+        // The check fails while the database is away, and then there are no events to send.
         if (!(await stream.isAdmitted().catch(() => true))) this.close(stream);
       }),
     );

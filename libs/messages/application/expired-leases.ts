@@ -1,9 +1,9 @@
 import type { LeaseObserver } from './lease-messages.js';
 
-/** Failed in one step. */
+/** Messages of each account that one step fails. */
 const AT_ONCE = 1_000;
 
-/** Leases that have expired, of messages that may not be leased again. */
+/** Expired leases of messages that have no attempt left. */
 export abstract class ExpiredLeases {
   /**
    * Fails messages whose last attempt had a lease that has expired, at most `limit` of each account.
@@ -12,7 +12,7 @@ export abstract class ExpiredLeases {
   abstract fail(limit: number): Promise<number>;
 }
 
-/** Fails messages whose last lease has expired and that no consumer asks for any more. */
+/** Fails messages whose last attempt has expired. A lease does the same for what it finds, but no consumer may ask. */
 export class FailExpiredLeases {
   constructor(
     private readonly leases: ExpiredLeases,

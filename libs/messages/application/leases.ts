@@ -27,7 +27,7 @@ export interface Lease {
 
 export interface Extended {
   readonly expiresAt: Date;
-  /** It would have expired later. */
+  /** Whether the lease now ends earlier than before. */
   readonly isSooner: boolean;
 }
 
@@ -50,7 +50,7 @@ export abstract class Leases {
 
   /**
    * Delivers messages. Repeating it, after a lost response, changes nothing.
-   * @returns for each whether the lease had not expired, now or when the same was first asked
+   * @returns for each whether the message is delivered by this lease, now or by an earlier call
    */
   abstract acknowledge(accountId: string, leases: readonly Lease[]): Promise<boolean[]>;
 
@@ -68,6 +68,6 @@ export abstract class Leases {
   /** Whether the attempt of a lease was ended by `reject`. */
   abstract wasRejected(accountId: string, lease: Lease): Promise<boolean>;
 
-  /** @returns null when the lease has expired before */
+  /** @returns null when the lease has already expired */
   abstract extend(accountId: string, lease: Lease, leaseMs: number): Promise<Extended | null>;
 }

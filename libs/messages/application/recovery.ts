@@ -52,12 +52,13 @@ export class Recovery {
     const dataSet = await identity.then(({ dataSet }) => dataSet).catch(() => null);
     if (!(await this.checkCurrent(dataSet))) return;
     const { contents } = await identity;
-    // Outbox entries of jobs that were just added and lost are removed meanwhile. They would hide their messages.
+    // Acts on the second check only: by then, the outbox entries of lost jobs are removed. A message that has one is no
+    // stray, so the walk would pass it over.
     const isNew = contents !== this.found;
     this.found = contents;
     if (isNew) return;
     while (!this.closed && (await this.queue.takeOver())) {
-      // The other queue never runs out of jobs once it is the current one again.
+      // Otherwise this would go on for as long as the other queue gets new jobs, once it is the current one again.
       if (!(await this.checkCurrent(dataSet))) return;
     }
     if (contents === this.checked) return;
@@ -70,7 +71,7 @@ export class Recovery {
     await this.currentQueue.check(dataSet);
     if (this.currentQueue.isCurrent === isCurrent) return isCurrent;
     this.observer.currentQueueChanged(!isCurrent);
-    // Meanwhile, other processes may add jobs to another queue.
+    // Jobs may have been added to the other queue: a walk from before proves nothing.
     this.checked = null;
     this.walking = null;
     return !isCurrent;

@@ -48,7 +48,7 @@ export class StorageCap {
   private pending = new Map<string, { -readonly [Field in keyof AccountDay]: AccountDay[Field] }>();
   /** Accounts that have reached their cap, with its bytes. */
   private readonly full = new LRUCache<string, number>({ max: MAX_CACHED });
-  /** What an account may store on a day, which is the only one that grows: its cap without what its other days have. */
+  /** What an account may store on the present day: its cap less what it has from other days, which does not grow. */
   private readonly room = new LRUCache<string, { readonly day: number; readonly bytes: number }>({
     max: MAX_CACHED,
     ttl: CACHED_MS,

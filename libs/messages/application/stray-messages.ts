@@ -10,17 +10,17 @@ export interface StrayMessage {
 }
 
 /**
- * Open messages, of those that handlers get, that nothing will deliver: `queued` or `processing`, without an outbox entry, a live job or an
- * unexpired claim. One that is just being handed over is not found.
+ * Open messages for handlers that nothing will deliver: they have no outbox entry, no live job and no unexpired claim. A
+ * message that is just on its way from one to the next is not found.
  */
 export abstract class StrayMessages {
-  /** All of them, and open messages for endpoints without a delivery that is left to make. Reads every open message. */
+  /** The census: all strays, and open messages for endpoints without a delivery to make. Reads every open message. */
   abstract count(): Promise<number>;
 
   /**
-   * Those among the next `limit` open messages, by id. Each call, by any process, continues where the one before ended,
-   * and after the last message at the first. Passed over are scheduled messages until they are due, and
-   * those of suspended accounts. While the outbox is long, none is found: all wait for the relay.
+   * The strays among the next `limit` open messages, by id. Each call, by any process, continues where the one before
+   * ended, and after the last message at the first. Messages that are not due yet and those of suspended accounts are
+   * passed over. While the outbox is long, none is found, since most wait for the relay.
    */
   abstract findNext(limit: number): Promise<StrayMessage[]>;
 

@@ -2,7 +2,7 @@ import type { Availability } from './availability.js';
 
 /** Requests of an account that may wait in one process. Each holds a connection, which others need as well. */
 const MAX_WAITING = 1_000;
-/** How soon messages are looked for again that are available, but that another request is just leasing. */
+/** How soon a request searches again when all available messages are locked by other requests. */
 const CONTENDED_MS = 250;
 /** Searches of one account that may begin before others have ended. */
 const SEARCHES_AT_ONCE = 2;

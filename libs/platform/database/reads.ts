@@ -7,8 +7,8 @@ import type { Database } from './database.js';
 const MAX_WAITING = 1_000;
 
 /**
- * A megabyte costs the event loop about 6 ms, which would be all of its time. A read counts as running for a
- * millisecond for each of so many bytes: with two at a time, an account reads 32 MiB a second.
+ * A read holds its turn for a further millisecond for each of this many bytes: an account with two reads at a time gets
+ * at most 32 MiB a second. Each MiB takes about 6 ms of the event loop, so one account could take all of it otherwise.
  */
 const BYTES_PER_MS = 16_384;
 

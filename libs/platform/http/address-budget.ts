@@ -5,9 +5,9 @@ import { seconds, tightest, type RateLimitWindow } from './rate-limit-headers.js
 
 /** Beyond this the least recently used addresses are dropped, so that memory stays bounded. */
 const MAX_ADDRESSES = 100_000;
-/** An IPv6 customer has a whole /64; a budget for each of its addresses would be none. */
+/** An IPv6 customer has a whole /64: a budget for each of its addresses would limit nothing. */
 const IPV6_PREFIX = 64;
-/** Some customers have a /48, which are 65,536 of them. All of a /48 have this many times the budget of a /64. */
+/** Some customers have a /48, which contains 65,536 of these. A whole /48 has this many times the budget of a /64. */
 const WIDE_IPV6_PREFIX = 48;
 const WIDE_FACTOR = 10;
 

@@ -57,7 +57,7 @@ export function isServed(socket: Socket): boolean {
 }
 
 /**
- * Aborts when the connection of a request is lost or its client has closed its side: then nobody waits long for the
+ * Aborts when the connection of a request is lost or its client has closed its side, and so no longer waits for the
  * response.
  */
 export function goneSignal({ raw: { socket } }: FastifyRequest, reply: FastifyReply): AbortSignal {
@@ -79,7 +79,7 @@ export function closeLingering(socket: Socket): void {
   setTimeout(() => socket.destroy(), LINGER_MS).unref();
 }
 
-/** Has the connection of a request whose body is left unread closed like that, where Node would reset it at once. */
+/** Makes Node close the connection of a request whose body was not read with `closeLingering`, instead of resetting it. */
 export function lingerAfter(request: IncomingMessage): void {
   const { socket } = request;
   socket.destroySoon = () => {

@@ -2,9 +2,9 @@ import { ServerResponse, type IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { AddressBudget } from './address-budget.js';
 
-/** Requests of a connection that may wait for their responses. */
+/** The maximum number of requests of a connection that wait for their responses. */
 const MAX_UNANSWERED = 32;
-/** Pipelined requests of an address that may wait for their responses. */
+/** The same for all connections of an address, without the first request of each. */
 const MAX_PIPELINED = 500;
 
 const unanswered = new WeakMap<Socket, number>();
@@ -29,7 +29,7 @@ function answered(this: ServerResponse): void {
   const { socket } = this.req;
   const count = unanswered.get(socket) ?? 0;
   unanswered.set(socket, count - 1);
-  // What a closed connection leaves behind counts for the rest of the second.
+  // Requests of a closed connection are not given back: they count until the budget's second is over.
   if (count > 1 && !socket.destroyed) pipelined.giveBack(socket.remoteAddress ?? '');
 }
 

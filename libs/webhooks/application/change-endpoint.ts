@@ -4,7 +4,7 @@ import { assertValid, type NewEndpoint } from './create-endpoint.js';
 import type { Endpoints } from './endpoints.js';
 import type { WebhookClient } from './webhook-client.js';
 
-/** Null keeps what is. */
+/** The fields to change; null leaves one as it is. */
 export type EndpointChanges = { readonly [Field in keyof NewEndpoint]: NewEndpoint[Field] | null };
 
 export class ChangeEndpoint {

@@ -26,7 +26,7 @@ export class EndDeliveries {
     return this.rounds.close();
   }
 
-  /** Until only those are left that run. Endpoints take turns. */
+  /** Ends some of each endpoint in turn, until only those are left that are being sent. */
   private async run(): Promise<void> {
     for (let more = true; more && !this.closed;) {
       more = false;
@@ -36,7 +36,7 @@ export class EndDeliveries {
     }
   }
 
-  /** @returns whether to go on */
+  /** @returns whether more can be ended now */
   private async endSome(endpoint: EndedEndpoint): Promise<boolean> {
     try {
       const { abandoned, pending } = await this.deliveries.abandon(endpoint.id, endpoint.reason);

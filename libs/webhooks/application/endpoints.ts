@@ -25,7 +25,7 @@ export interface Target {
 export interface EndedEndpoint {
   readonly id: string;
   readonly reason: AbandonReason;
-  /** Another one when it has been enabled and has ended again. */
+  /** Changes whenever the endpoint is disabled or deleted. */
   readonly version: string;
 }
 
@@ -71,16 +71,19 @@ export abstract class Endpoints {
   /** The ids of the keys under which secrets are stored. */
   abstract keyIds(): Promise<string[]>;
 
-  /** Those with a secret under another key than this one. */
+  /** Endpoints with a secret that is encrypted under another key. */
   abstract sealedOtherwise(keyId: string): Promise<Pick<Endpoint, 'id' | 'accountId'>[]>;
 
   /** By id; those that do not exist are missing. */
   abstract targets(ids: readonly string[]): Promise<Target[]>;
 
-  /** Runs `work` with those that were disabled or deleted and for which deliveries may wait, unless a process is doing so. */
+  /**
+   * Runs `work` with the endpoints that were disabled or deleted and for which deliveries may still wait, unless another
+   * process is doing so.
+   */
   abstract whileEnding(work: (ended: readonly EndedEndpoint[]) => Promise<void>): Promise<void>;
 
-  /** No delivery waits for it any more. One that has ended again since then is not forgotten. */
+  /** Removes an endpoint from those of `whileEnding`, unless its version has changed. */
   abstract forgetEnded(ended: EndedEndpoint): Promise<void>;
 
   /** Notes the first failure after a success; a later one changes nothing. */

@@ -24,8 +24,8 @@ interface State {
 }
 
 /**
- * Divides the requests that may run at the same time among endpoints, so that a slow or dead one delays no other. Each has
- * a window, as TCP has: it grows while requests succeed quickly.
+ * Divides the requests that may run at the same time among endpoints, so that a slow or dead one delays no other. Each
+ * has a window, as in TCP, that grows while requests succeed quickly. A place is the right to one running request.
  */
 export class Places {
   private readonly states = new Map<string, State>();

@@ -27,26 +27,26 @@ export type AttemptEnd = DeliveryResult['outcome'];
 
 export interface SendingObserver {
   attempted(outcome: AttemptEnd): void;
-  /** A request was answered, or not, after this time. */
+  /** A request ended after this time, with an answer or without. */
   requested(ms: number): void;
   disabled(reason: AutomaticReason, endpoint: Endpoint): void;
-  /** Work that is repeated later. */
+  /** Something failed that is repeated later. */
   failed(error: unknown): void;
 }
 
 /** How long a lease outlives the timeout of its request, to store how it ended. */
 const SETTLING_MS = 15_000;
-/** How soon due deliveries are looked for again while some are started, and while those that are due must wait. */
+/** Milliseconds to the next search after one that started deliveries, and after one whose due deliveries must wait. */
 const BUSY_MS = 5;
 const BLOCKED_MS = 50;
-/** A pause after a search that started nothing, by the time that it took. */
+/** The pause after a search that started nothing is at least this many times as long as the search. */
 const SEARCH_COSTS = 10;
-/** The same while nothing is due, in case nothing announces it. */
+/** The longest pause while nothing is due: an announcement of new deliveries may be missed. */
 const IDLE_MS = 1_000;
 /** How long a change of an endpoint may go unnoticed. */
 const TARGET_TTL_MS = 1_000;
 const MAX_TARGETS = 10_000;
-/** Deliveries of which the result is not stored yet, those that run among them, by the places. */
+/** Deliveries whose result is not stored yet, including those that run: at most this many times the concurrency. */
 const MAX_UNSETTLED = 2;
 /** The longest pause between two tries to store a result. */
 const MAX_PAUSE_MS = 1_000;
@@ -68,7 +68,7 @@ export class WebhookSender {
   /** When due deliveries are looked for next, in milliseconds of `performance.now()`. */
   private nextTurn = 0;
   private endPause = (): void => undefined;
-  /** Set when those who stop the worker wait no longer for requests that run. */
+  /** Set when the worker stops without waiting longer for requests that run. */
   private graceIsOver = false;
   private closed: Promise<void> | null = null;
   private loop: Promise<void> = Promise.resolve();
@@ -94,7 +94,7 @@ export class WebhookSender {
     this.loop = this.run();
   }
 
-  /** Starts no more requests, and waits at most so long for those that run: another worker repeats the others. */
+  /** Starts no more requests, and waits for those that run. Another worker repeats those that do not end in time. */
   close(graceMs: number): Promise<void> {
     return (this.closed ??= this.end(graceMs));
   }
@@ -166,7 +166,7 @@ export class WebhookSender {
     return leased.length > 0 ? BUSY_MS : blockedMs;
   }
 
-  /** Those that exist. What is remembered may expire while the others are loaded. */
+  /** The targets that exist. They are not read from the cache again, where they may expire in the meantime. */
   private async loadTargets(ids: readonly string[]): Promise<Map<string, Target>> {
     const found = new Map<string, Target>();
     const unknown: string[] = [];
@@ -198,14 +198,14 @@ export class WebhookSender {
     const release = this.places.take(delivery.endpointId);
     try {
       const result = await this.attempt(delivery);
-      // The next request need not wait until this result is stored.
-      // One that fails without a request takes no time, and must not slow down the rest.
+      // Before the result is stored, so that the next request need not wait. A delivery that ended without a request counts
+      // as a success: it says nothing about the receiver.
       release(result.outcome === 'delivered' || result.error === DELETED || result.error === DISABLED);
       await this.settle(result);
       if (result.outcome === 'retried') this.lookIn(result.retryMs);
       this.observer.attempted(result.outcome);
     } catch (error) {
-      // The lease ends, and the delivery starts again.
+      // The lease expires, and the delivery starts again.
       this.observer.failed(error);
       release(false);
     }
@@ -222,7 +222,8 @@ export class WebhookSender {
       await this.noteSuccess(target);
       return { ...answered, outcome: 'delivered', error };
     }
-    // It may be our shutdown that has ended the request: the lease ends, and the delivery starts again.
+    // Our shutdown may have ended the request, which is not the receiver's fault: the lease expires, and the delivery
+    // starts again.
     if (this.graceIsOver) throw new Error('The worker has stopped during the request.');
     await this.noteFailure(target, status);
     const isAsked = status === TOO_MANY_REQUESTS || status === UNAVAILABLE;
@@ -262,7 +263,7 @@ export class WebhookSender {
   private async noteFailure({ endpoint, secrets }: Target, status: number | null): Promise<void> {
     const at = this.clock.now();
     if (endpoint.failingSince === null) {
-      // The requests that run beside this one need not note it again.
+      // In the cache as well, so that requests running beside this one do not write it again.
       this.targets.set(endpoint.id, { endpoint: { ...endpoint, failingSince: at }, secrets });
       await this.note(this.endpoints.failed(endpoint.id, at));
     }

@@ -35,7 +35,7 @@ export interface Endpoint {
   readonly failingSince: Date | null;
 }
 
-/** Starts afresh: what it did before counts no more. */
+/** Enables an endpoint and forgets its failures, so that the time until it is disabled starts anew. */
 export function enable(endpoint: Endpoint): Endpoint {
   if (endpoint.enabled) return endpoint;
   return { ...endpoint, enabled: true, disabledAt: null, disabledReason: null, failingSince: null };

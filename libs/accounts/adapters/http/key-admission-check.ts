@@ -5,7 +5,7 @@ import { loopTime } from '#platform/process/loop-time.js';
 import type { AuthenticateCaller } from '../../application/authenticate-caller.js';
 import { isFresh, NO_LONGER_VALID } from './stale-key-check.js';
 
-/** Looks keys up in the database, at which a cached one may have changed. */
+/** Looks keys up in the database, since a cached one may be outdated. */
 export class KeyAdmissionCheck extends AdmissionCheck {
   constructor(private readonly authenticate: Pick<AuthenticateCaller, 'refresh'>) {
     super();

@@ -9,8 +9,8 @@ import type { Settings } from '#platform/settings.js';
 const HOUR_SECONDS = 3_600;
 
 /**
- * Whether anonymous clients may sign up, and how often from one address. A sign-up counts before its body is read, so
- * that an address can't hold more bodies than sign-ups, and no longer once it has failed.
+ * Whether anonymous clients may sign up, and how often from one address. A sign-up counts before its body is read, which
+ * bounds the bodies of an address in memory. One that fails is given back.
  */
 @Injectable()
 export class SignupLimit implements NestInterceptor {

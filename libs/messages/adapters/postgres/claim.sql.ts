@@ -7,8 +7,11 @@ const { startProcessing, takeOver } = TRANSITIONS;
  * While a message is processing, `updated_at` is the start of its attempt: a take-over records the lost attempt with
  * it. A claim with the token that a message already has is repeated after a lost response: it counts nothing again.
  * Rows are locked first, and always in the same order, so that the recorded attempt is the one that is taken over.
- * They are found by id alone: otherwise a planner that expects few open messages would read all of them. A message that is
- * delivered otherwise has no job, whatever the queue contains.
+ * They are found by id alone: otherwise a planner that expects few open messages would read all of them. A job of a
+ * message that has another delivery mode is ignored.
+ *
+ * A take-over does not wait until the other claim has expired. The queue decides when it may happen: it gives a job to
+ * another worker once its lock has expired (WORKER_LOCK_MS), and no sooner.
  *
  * Messages of a suspended account are not claimed. Each moves from the queue to the outbox, where it waits for the
  * account to be resumed: their jobs would otherwise be taken again and again.

@@ -2,7 +2,7 @@ import { OPEN_STATUSES, TRANSITIONS } from '../../domain/message-status.js';
 import { FRESH_ATTEMPTS } from './message-row.js';
 import { NO_ENDPOINT } from '../../application/delivery-targets.js';
 
-/** Why deliveries to an endpoint end that was disabled. */
+/** The reason of deliveries that end because their endpoint was disabled. */
 const NOT_ENABLED = 'endpoint_disabled';
 
 const OPEN = OPEN_STATUSES.map((status) => `'${status}'`).join(', ');
@@ -21,8 +21,8 @@ const hasBeenDelivered = (attempts: string): string => `(
   SELECT bool_or(a.outcome = 'delivered') FROM sluice.attempts a WHERE ${attempts}) IS TRUE`;
 
 /**
- * Deliveries that may start now, among others those whose lease has expired. Their ids are stated beside the join: a plan that
- * was made while the table was empty would otherwise read all of the table, and join what it finds.
+ * Marks deliveries that may start now as ready, including those whose lease has expired. Their ids are repeated beside the
+ * join: a plan made while the table was empty would otherwise read the whole table.
  */
 export const MAKE_READY = `
   WITH due AS (
@@ -33,8 +33,8 @@ export const MAKE_READY = `
   FROM due WHERE d.message_id = ANY (ARRAY(SELECT message_id FROM due)) AND d.message_id = due.message_id AND d.endpoint_id = due.endpoint_id`;
 
 /**
- * Each endpoint with deliveries that are ready, by one descent of the index for each. Endpoints that have many cost no more
- * than others, and those that only have some for later cost nothing.
+ * The endpoints with ready deliveries, each found by one descent of the index. An endpoint with many costs no more than
+ * one with few, and one whose deliveries are due later costs nothing.
  */
 export const DUE_ENDPOINTS = `
   WITH RECURSIVE pending AS (
@@ -59,7 +59,7 @@ export const NEXT_IN = `
   SELECT greatest(0, extract(epoch FROM due_at - clock_timestamp()) * 1000)::float8 AS ms
   FROM sluice.endpoint_deliveries WHERE NOT ready AND due_at IS NOT NULL ORDER BY due_at LIMIT 1`;
 
-/** More are left to the next statement. A planner that expects more would read the whole table to join them. */
+/** The rest is left to the next statement: a planner that expects more would read the whole table to join them. */
 const LEASED_AT_ONCE = 200;
 
 /*
@@ -152,14 +152,14 @@ export const SETTLE_DELIVERIES = `
   FROM held
   ON CONFLICT DO NOTHING`;
 
-/** Deliveries to an endpoint that wait, without those that run. Those that are ready come first. */
+/** Deliveries that wait for an endpoint, without those being made; ready ones first. */
 export const FIND_WAITING = `
   SELECT message_id AS id FROM sluice.endpoint_deliveries d
   WHERE ready = ANY ('{true,false}') AND endpoint_id = $1 AND due_at IS NOT NULL
     AND (token IS NULL OR due_at <= statement_timestamp()) AND NOT (${isEnabled('d')})
   LIMIT $2`;
 
-/** After LOCK_MESSAGES, as SETTLE. Returns how many it has ended. */
+/** Run after LOCK_MESSAGES, like SETTLE. Returns how many deliveries it has ended. */
 export const ABANDON = `
   WITH held AS (
     SELECT message_id, endpoint_id, account_id, token, number, started_at FROM sluice.endpoint_deliveries d
@@ -177,7 +177,7 @@ export const ABANDON = `
   )
   SELECT count(*)::int AS abandoned FROM held`;
 
-/** Whether deliveries to an endpoint are still to be made, or run. */
+/** Whether deliveries to an endpoint wait or are being made. */
 export const IS_PENDING = `
   SELECT EXISTS (
     SELECT FROM sluice.endpoint_deliveries
@@ -185,8 +185,8 @@ export const IS_PENDING = `
   ) AS pending`;
 
 /**
- * Ends the messages that have no delivery left to make. One has failed when an endpoint that is enabled, and was until its
- * attempts were used up, has not got it; or no endpoint at all.
+ * Ends the messages that have no delivery left to make. One has failed if an endpoint that is still enabled used up its
+ * attempts, or if no endpoint at all has got it.
  *
  * They are found by id alone: otherwise a planner that expects few open messages would read all of them.
  */

@@ -69,7 +69,7 @@ export class PostgresAvailability extends Availability {
     for (let start = 0; start < announced.length; start += MAX_ANNOUNCED) {
       payloads.push([this.origin, ...announced.slice(start, start + MAX_ANNOUNCED)].join(' '));
     }
-    // Who does not get it looks again when its wait ends.
+    // A request that misses it searches again when its wait ends.
     if (payloads.length > 0) await this.database.query(NOTIFY, [payloads]).catch(() => undefined);
   }
 

@@ -16,7 +16,7 @@ const BACKLOG = `
     (SELECT ${DUE} ${QUEUED} AND ${DUE} <= now() ORDER BY ${DUE} LIMIT 1) AS oldest,
     (SELECT count(*) FROM (SELECT ${QUEUED} AND ${DUE} > now() ORDER BY ${DUE} LIMIT ${MAX_COUNT}) later)::int AS scheduled,
     recent.count::int AS delivered,
-    -- Fewer rows than the limit are all of these minutes.
+    -- Fewer rows than the limit are all deliveries of these minutes. Otherwise the time from the oldest of them counts.
     CASE WHEN recent.count < ${RECENT} THEN ${RECENT_MINUTES}
          ELSE extract(epoch FROM now() - recent.first) / 60 END::float8 AS minutes
   FROM (

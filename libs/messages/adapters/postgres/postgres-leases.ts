@@ -8,19 +8,19 @@ import type { Message } from '../../domain/message.js';
 import { ACKNOWLEDGE, EXTEND, FIND_LEASED, LEASE, NEXT_IN, REJECT, WAS_REJECTED } from './lease.sql.js';
 import { toMessage, type MessageRow } from './message-row.js';
 
-/** Ends of one request. */
+/** The leases that one request acknowledges. */
 interface Ending {
   readonly accountId: string;
   readonly leases: readonly Lease[];
 }
 
-// In sum of what they end, whose statements take longer the larger they are.
+// `maxBytes` bounds the leases of a batch, since the statement takes longer the more there are.
 const LIMITS = { maxItems: 500, maxBytes: 2_000, sizeOf: ({ leases }: Ending) => leases.length, maxWaiting: 10_000 };
 
-/** Statements of one request, while all that they find have failed instead. */
+/** Statements of one request: each may find only messages without an attempt left, which fail instead. */
 const MAX_ROUNDS = 10;
 
-/** One at least, also when nothing is leased. */
+/** There is always one row, for its counts; its message is null when nothing is leased. */
 interface LeaseRow extends Omit<MessageRow, 'id'> {
   id: string | null;
   available: number;
@@ -56,7 +56,7 @@ export class PostgresLeases extends Leases {
       expired += counts?.expired ?? 0;
       const messages = rows.filter(isLeased).map(toMessage);
       const mayBeMore = available === max || considered < available;
-      // All that it found may have failed instead.
+      // Another round if everything that was found has failed instead.
       if (messages.length > 0 || !mayBeMore || round === MAX_ROUNDS) return { messages, mayBeMore, expired };
     }
   }

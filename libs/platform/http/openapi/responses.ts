@@ -121,7 +121,7 @@ export const PROBLEM = viewModel<Problem>(
   ['errors'],
 );
 
-/** Where the codes would make a long name. */
+/** Names of responses whose codes together would make a long one. */
 const SHORT_NAMES: Readonly<Record<string, string>> = {
   'malformed_request,validation_failed': 'InvalidParameters',
   'malformed_request,invalid_json,invalid_content_type,validation_failed': 'InvalidBody',

@@ -11,7 +11,7 @@ const SECURITY_HEADERS: Readonly<Record<string, string>> = {
   'Referrer-Policy': 'no-referrer',
 };
 
-/** Of the files that pages load, by their extension. */
+/** The media types of the files that pages load, by extension. */
 export const MEDIA_TYPES: Readonly<Record<string, string>> = {
   '.js': 'text/javascript',
   '.css': 'text/css',

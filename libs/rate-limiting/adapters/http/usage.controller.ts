@@ -98,7 +98,7 @@ export class UsageController {
     response: { description: 'The usage of the account.', body: USAGE },
   })
   async usage(@CurrentCaller() { accountId }: Caller): Promise<UsageView> {
-    // First what waits for the account's other reads, so that many of them don't delay the counting of requests.
+    // The messages first: this read waits for the account's others, so that few reach the limiter's connections at once.
     const messageUsage = await this.getMessageUsage.execute(accountId);
     const { limits, windows, at } = await this.storage.usage(accountId);
     const view = (name: WindowName, limit: number) => {

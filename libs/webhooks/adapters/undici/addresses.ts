@@ -2,10 +2,13 @@ import { Resolver } from 'node:dns/promises';
 import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
 
-/** What public unicast ranges contain, but no receiver of an account can be: the host agent of Azure. */
+/** Public by their range, but only reachable inside a cloud: the host agent of Azure. */
 const METADATA = ['168.63.129.16'];
 
-/** All of IPv6 that is assigned to public unicast: what translates to IPv4 in any way lies outside or has a range. */
+/**
+ * The part of IPv6 that is assigned to public unicast. Addresses that translate to IPv4 are outside of it, or have a range
+ * of their own in ipaddr.js.
+ */
 const GLOBAL_UNICAST = ipaddr.IPv6.parseCIDR('2000::/3');
 
 /** Whether an address is one that anyone on the Internet can reach. */
@@ -28,7 +31,7 @@ export type Resolve = (name: string) => Promise<readonly string[]>;
 const LOOKUP_TIMEOUT_MS = 2_000;
 const LOOKUP_TRIES = 2;
 
-/** Asks the name servers: the look-up of the system has four threads, which slow names would keep from all others. */
+/** Asks the name servers itself: the look-up of Node.js runs on four threads, which a few slow names would occupy. */
 export function resolveByDns(): Resolve {
   const resolver = new Resolver({ timeout: LOOKUP_TIMEOUT_MS, tries: LOOKUP_TRIES });
   return async (name) => {

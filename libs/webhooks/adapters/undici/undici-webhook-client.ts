@@ -13,9 +13,9 @@ export interface ClientOptions {
   readonly allowPrivate: boolean;
 }
 
-/** Of an answer, so much is kept … */
+/** Bytes of an answer that are kept. */
 const KEPT_BYTES = 1_024;
-/** … and so much is read, to free the connection for the next request. One with more is closed. */
+/** Bytes of an answer that are read, so that its connection can be used again. A longer answer closes the connection. */
 const READ_BYTES = 65_536;
 const MAX_HEADER_BYTES = 16_384;
 

@@ -65,7 +65,7 @@ export class RedisQueueConnection extends QueueConnection<RedisShard> {
     };
   }
 
-  // The time at the beginning of an id is the same for many messages; all of it is as good as random.
+  // Of the whole id: its beginning is a time, which many messages have in common.
   shardOf(id: string): RedisShard {
     const [messageId = ''] = id.split('.');
     const shard = this.shards[crc32(messageId) % this.shards.length];

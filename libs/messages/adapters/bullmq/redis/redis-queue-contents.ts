@@ -14,8 +14,8 @@ export class RedisQueueContents extends QueueContents {
   }
 
   /**
-   * For each shard, an id in Redis, which is gone when Redis has come back empty, and one of the server's run: after a restart, the
-   * newest jobs may be missing.
+   * For each shard, an id in Redis, which is gone when Redis has come back empty, and the run id of its server: after a
+   * restart, the newest jobs may be missing.
    */
   async identity(): Promise<QueueIdentity> {
     const found = await Promise.all(this.connection.shards.map((shard) => identityOf(shard)));

@@ -25,7 +25,7 @@ const TURNS_LOCK_MS = 5_000;
 /** Asks the server that has a key. */
 const INFO = `return redis.call('INFO', ARGV[1])`;
 
-/** One queue on Redis. All of its keys are on one server. */
+/** One queue on Redis. All of its keys are on one server. `RedisQueueConnection.shardOf` decides which messages it has. */
 export class RedisShard implements QueueShard {
   readonly queue: Queue;
   readonly memory: MemoryWatch;
@@ -156,8 +156,8 @@ export class RedisShard implements QueueShard {
 }
 
 /**
- * Publishes the events of our processes in a stream of their own. The followers read that of the others, all of it, and
- * several times.
+ * Publishes the events of Sluice's own processes in a separate stream, so that the followers, which read all of BullMQ's
+ * stream several times, find only those of other programs in it.
  */
 function publishApart(backend: Pick<RedisQueueBackend, 'keys' | 'toKey'>): void {
   const events = backend.toKey('sluice-events');
