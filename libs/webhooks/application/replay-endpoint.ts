@@ -26,7 +26,7 @@ export class ReplayEndpoint {
   async execute(accountId: string, id: string, since: Date, until: Date | null, gone: AbortSignal): Promise<number> {
     const terms = { since, until: until ?? this.clock.now(), max: MAX_REPLAYED };
     if (terms.until <= since)
-      throw new ValidationError([{ pointer: '/since', detail: 'since must be before until, or now.' }]);
+      throw new ValidationError([{ pointer: '/since', detail: 'since must be before until, which defaults to now.' }]);
     const endpoint = await this.endpoints.find(accountId, id);
     if (endpoint === null) throw endpointNotFound();
     if (!endpoint.enabled) throw new DomainError('endpoint_disabled', 'The endpoint is disabled. Enable it first.');

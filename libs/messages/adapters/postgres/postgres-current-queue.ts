@@ -5,9 +5,9 @@ import { CurrentQueue } from '../../application/current-queue.js';
 
 const NAME = 'current_queue';
 
-/** Seconds after which a process with the current queue says again that it runs. */
+/** Seconds after which a process with the current queue renews the row. */
 const RENEW_AFTER = 10;
-/** Seconds after which there is none. */
+/** Seconds without a renewal after which no process with the current queue runs any more. */
 const GONE_AFTER = 30;
 
 const READ = `
@@ -15,8 +15,8 @@ const READ = `
          (SELECT value FROM sluice.installation WHERE name = '${NAME}') AS value`;
 
 /**
- * Processes with the same queue have a choice in common, an id. Those of a Redis that has lost its data recognize each other
- * by it, and the queue stays the current one.
+ * Processes with the same queue share the id of a choice. When their Redis loses its data, its name changes: they recognize
+ * each other by this id, and their queue stays the current one.
  */
 export class PostgresCurrentQueue extends CurrentQueue {
   private choice: string | null = null;
