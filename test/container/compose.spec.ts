@@ -1,8 +1,12 @@
+import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
+import { requireUsableRedis } from '#platform/redis/usable-redis.js';
 import { readSettings } from '#platform/settings.js';
 import { ROOT } from '../support/processes.js';
+import { NO_REDIS, serversAt, TestRedis } from '../support/redis.js';
+import { describeUnless } from '../support/skipping.js';
 
 interface Service {
   readonly environment: Readonly<Record<string, string | number>>;
@@ -11,11 +15,13 @@ interface Service {
   readonly volumes?: readonly string[];
   readonly mem_limit: string;
   readonly stop_grace_period: string;
-  readonly healthcheck?: object;
+  readonly healthcheck?: { readonly test: readonly string[] };
+  readonly command?: readonly string[];
+  readonly profiles?: readonly string[];
 }
 
 interface Compose {
-  readonly services: Readonly<Record<'api' | 'worker' | 'postgres', Service>>;
+  readonly services: Readonly<Record<'api' | 'worker' | 'postgres' | 'redis', Service>>;
   readonly volumes: object;
 }
 
@@ -23,7 +29,7 @@ const text = readFileSync(join(ROOT, 'docker-compose.yml'), 'utf8');
 
 /** The file as Compose reads it without any variable. */
 const compose = parse(text.replace(/\$\{\w+:-([^}]*)\}/g, '$1'), { merge: true }) as Compose;
-const { api, postgres } = compose.services;
+const { api, postgres, redis } = compose.services;
 
 describe('docker-compose.yml', () => {
   it('requires no variable', () => {
@@ -68,5 +74,40 @@ describe('docker-compose.yml', () => {
     expect(postgres.healthcheck).toBeDefined();
     const volumes = postgres.volumes?.map((volume) => volume.split(':')[0]);
     expect(volumes).toEqual(Object.keys(compose.volumes));
+  });
+});
+
+describeUnless(NO_REDIS)('The Redis of docker-compose.yml', () => {
+  const [, proposed = ''] = /^ +# +REDIS_URL=(\S+)$/m.exec(text) ?? [];
+  let server: TestRedis;
+  beforeAll(async () => {
+    server = await TestRedis.start(...(redis.command ?? []).slice(1));
+  });
+  afterAll(() => server.stop());
+
+  it('runs in its profile only, and has the password of the proposed URL', async () => {
+    expect(redis).toMatchObject({ profiles: ['redis'], restart: 'unless-stopped' });
+    expect(redis).not.toHaveProperty('ports');
+    const url = new URL(proposed);
+    expect(url.hostname).toBe('redis');
+    const { port } = new URL(server.url);
+    await requireUsableRedis(serversAt([`redis://:${url.password}@127.0.0.1:${port}`], 'standalone'));
+  });
+
+  it('keeps all jobs, in less memory than its container has', async () => {
+    const config = (name: string) => server.run((client) => client.config('GET', name));
+    expect(await config('maxmemory-policy')).toEqual(['maxmemory-policy', 'noeviction']);
+    const [, bytes] = (await config('maxmemory')) as string[];
+    expect(Number(bytes) / 2 ** 20).toBeLessThanOrEqual(0.8 * Number.parseInt(redis.mem_limit));
+    expect(Number(bytes)).toBeGreaterThan(0);
+  });
+
+  it('is healthy only when it responds to a client with the password', () => {
+    const [form, program = '', ...args] = redis.healthcheck?.test ?? [];
+    expect(form).toBe('CMD');
+    const check = (env: object) =>
+      spawnSync(program, ['-p', new URL(server.url).port, ...args], { env: { PATH: process.env.PATH, ...env } }).status;
+    expect(check(redis.environment)).toBe(0);
+    expect(check({})).not.toBe(0);
   });
 });
