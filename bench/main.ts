@@ -10,6 +10,7 @@ import { delivered } from './scenarios/delivered.js';
 import { growth } from './scenarios/growth.js';
 import { httpConsumers } from './scenarios/http-consumers.js';
 import { overload } from './scenarios/overload.js';
+import { scaling } from './scenarios/scaling.js';
 
 const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
 const RUNS: Readonly<Record<ScenarioName, (bench: BenchEnvironment, options: Options) => Promise<Findings>>> = {
@@ -19,6 +20,7 @@ const RUNS: Readonly<Record<ScenarioName, (bench: BenchEnvironment, options: Opt
   delivered,
   overload,
   growth,
+  scaling,
 };
 
 async function run(): Promise<number> {

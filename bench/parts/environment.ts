@@ -41,7 +41,11 @@ export class BenchEnvironment {
     const folder = await mkdtemp(join(tmpdir(), 'sluice-bench-'));
     // Started by root, PostgreSQL runs as another user that needs access to its data.
     await chmod(folder, 0o755);
-    const postgres = await EmbeddedPostgres.start({ dataDir: join(folder, 'postgres'), database: TEMPLATE });
+    const postgres = await EmbeddedPostgres.start({
+      ...{ dataDir: join(folder, 'postgres'), database: TEMPLATE },
+      // For the pools of many processes.
+      settings: { max_connections: '600' },
+    });
     await migrateSchema(postgres.url);
     const admin = pool(urlOf(postgres.url, 'postgres'), 1);
     const { rows } = await admin.query<{ server_version: string }>('SHOW server_version');

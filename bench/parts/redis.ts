@@ -1,5 +1,8 @@
 import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import { usablePort } from '../../apps/dev/port.js';
 
@@ -20,22 +23,8 @@ export class BenchRedis {
   static async start(folder: string): Promise<BenchRedis | null> {
     const version = installed();
     if (version === null) return null;
-    const port = (await usablePort(0, '127.0.0.1')) ?? 0;
-    const settings = [
-      '--appendonly',
-      'yes',
-      '--appendfsync',
-      'everysec',
-      '--save',
-      '',
-      '--maxmemory-policy',
-      'noeviction',
-    ];
-    const child = spawn('redis-server', ['--port', String(port), '--bind', '127.0.0.1', '--dir', folder, ...settings], {
-      stdio: 'ignore',
-    });
-    // Ends Redis even if this process fails.
-    process.once('exit', () => child.kill('SIGKILL'));
+    const settings = ['--appendonly', 'yes', '--appendfsync', 'everysec', '--maxmemory-policy', 'noeviction'];
+    const { port, child } = await run(folder, settings);
     const redis = new BenchRedis(`redis://127.0.0.1:${port}`, version, child);
     await redis.empty(redis.url);
     return redis;
@@ -61,10 +50,60 @@ export class BenchRedis {
   }
 
   async stop(): Promise<void> {
-    const ended = once(this.child, 'exit');
-    this.child.kill('SIGTERM');
-    await ended;
+    await stopped(this.child);
   }
+}
+
+/** A Redis Cluster of masters without replicas. */
+export class BenchRedisCluster {
+  private constructor(
+    private readonly servers: readonly Awaited<ReturnType<typeof run>>[],
+    private readonly folder: string,
+  ) {}
+
+  static async start(masters: number): Promise<BenchRedisCluster> {
+    const folder = await mkdtemp(join(tmpdir(), 'sluice-bench-cluster-'));
+    const servers = [];
+    for (let n = 0; n < masters; n++) {
+      const its = join(folder, String(n));
+      await mkdir(its);
+      const busPort = String((await usablePort(0, '127.0.0.1')) ?? 0);
+      servers.push(await run(its, ['--cluster-enabled', 'yes', '--cluster-port', busPort]));
+    }
+    const cluster = new BenchRedisCluster(servers, folder);
+    const addresses = servers.map(({ port }) => `127.0.0.1:${port}`);
+    // It waits until all know each other.
+    execFileSync('redis-cli', ['--cluster', 'create', ...addresses, '--cluster-yes']);
+    return cluster;
+  }
+
+  get settings(): Record<string, string> {
+    return { REDIS_URL: this.servers.map(({ port }) => `redis://127.0.0.1:${port}`).join(), REDIS_TOPOLOGY: 'cluster' };
+  }
+
+  get pids(): Record<string, number> {
+    return Object.fromEntries(this.servers.map(({ child }, n) => [`Redis ${n}`, child.pid ?? 0]));
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all(this.servers.map(({ child }) => stopped(child)));
+    await rm(this.folder, { recursive: true });
+  }
+}
+
+async function run(folder: string, settings: readonly string[]) {
+  const port = (await usablePort(0, '127.0.0.1')) ?? 0;
+  const address = ['--port', String(port), '--bind', '127.0.0.1', '--dir', folder, '--save', ''];
+  const child = spawn('redis-server', [...address, ...settings], { stdio: 'ignore' });
+  // Ends Redis even if this process fails.
+  process.once('exit', () => child.kill('SIGKILL'));
+  return { port, child };
+}
+
+async function stopped(child: ChildProcess): Promise<void> {
+  const ended = once(child, 'exit');
+  child.kill('SIGTERM');
+  await ended;
 }
 
 function installed(): string | null {

@@ -86,8 +86,12 @@ export async function startSluice(
 }
 
 /** The worker process, with a handler that does nothing. */
-export function startEmptyWorker(bench: BenchEnvironment, store: BenchDatabase): Promise<Program> {
-  return Program.start('bench/targets/worker.js', settingsFor(store), bench.log('worker'));
+export function startEmptyWorker(
+  bench: BenchEnvironment,
+  store: BenchDatabase,
+  settings: Readonly<Record<string, string>> = {},
+): Promise<Program> {
+  return Program.start('bench/targets/worker.js', { ...settingsFor(store), ...settings }, bench.log('worker'));
 }
 
 /** The worker process as in production, with the handler that posts each message to a URL. */
