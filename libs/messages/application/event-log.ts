@@ -1,8 +1,8 @@
 import type { Message } from '../domain/message.js';
 
 /**
- * A place in the log. It is known by the part of the log that was being read and by the last event read of it: everything
- * before `from` was read, and in the part until `until` the events up to `id`.
+ * A position in the log: everything before `from` has been read, and in the part from `from` until `until` the events up
+ * to `id`.
  */
 export interface Position {
   readonly from: bigint;

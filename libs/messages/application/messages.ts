@@ -88,8 +88,8 @@ export abstract class Messages {
    * Changes a message by one of its own methods, as a compare-and-set: of two concurrent changes, one sees the result
    * of the other. If the change gives the message a new job (a retry), the outbox entry for it commits with the
    * change. The time of the change is the store's.
-   * @param targets the endpoints that a retried message for webhooks goes to, but for those that have got it: without any
-   * it fails again
+   * @param targets the endpoints to which a retried message for webhooks goes, except those that have got it; if there are
+   * none, it fails again
    * @returns the changed message; null when the account has no such message
    * @throws what `transition` throws; nothing is changed then
    */

@@ -114,7 +114,7 @@ export class WaitingLeases {
     const line = this.lines.get(accountId) ?? newLine();
     if (waitMs === 0 || this.closed || line.waiters.size >= MAX_WAITING) return search.attempt();
     const deadline = performance.now() + waitMs;
-    // Those that search wake it if there may be more than they get.
+    // While others search, it sleeps: they wake it if there may be more than they take.
     const waiter = new Waiter(!line.isEmpty && line.searching < SEARCHES_AT_ONCE);
     this.lines.set(accountId, line);
     line.waiters.add(waiter);
@@ -138,7 +138,7 @@ export class WaitingLeases {
       }
       return null;
     } catch (error) {
-      // What made the search fail may end, and what it was for is still there.
+      // The messages that this request would have got are still there: another one searches, after a while.
       setTimeout(() => {
         this.wakeNext(accountId);
       }, RECOVERING_MS).unref();

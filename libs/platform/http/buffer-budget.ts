@@ -30,7 +30,7 @@ export class BufferBudget {
     return this.callers.bytes + this.anonymous.bytes;
   }
 
-  /** @param cut ends the transfer, which is closed already, because another one needs the room */
+  /** @param cut called when the transfer must end because another one needs the room; it is already closed then */
   open({ caller, operator, ip }: FastifyRequest, cut: () => void): Transfer {
     if (caller !== undefined) return new Transfer(this.callers, caller.accountId, cut);
     if (operator === true) return new Transfer(this.callers, 'operators', cut);

@@ -10,7 +10,7 @@ const POSITION = /^(\d{1,19})-(\d{1,19})-(\d{1,18})$/;
 export class EventStream extends Readable implements EventSink {
   private resolveDrained: (() => void) | null = null;
 
-  /** Without what fits into the buffers of the connection. */
+  /** Without the bytes that the buffers of the connection already have. */
   get waitingBytes(): number {
     return this.readableLength;
   }
@@ -59,7 +59,7 @@ export class EventStream extends Readable implements EventSink {
   }
 }
 
-/** @returns null for none, or for one that is not from here */
+/** @returns null without an id, and for a text that is not an id of a stream */
 export function readPosition(lastEventId: string | undefined): Position | null {
   const [, from, until, id] = POSITION.exec(lastEventId ?? '') ?? [];
   return from === undefined || until === undefined || id === undefined

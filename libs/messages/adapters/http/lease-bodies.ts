@@ -126,19 +126,19 @@ export class AcknowledgeAllBody {
 const NIL = '00000000-0000-0000-0000-000000000000';
 const TOKEN = /^(\d{1,9})\.([\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12})$/;
 
-/** What clients see of a lease. */
+/** The `leaseToken` of a leased message: the number of its attempt and the token of its claim. */
 export function leaseTokenOf({ state: { attempts, claim } }: Message): string {
   return `${attempts}.${claim?.token ?? ''}`;
 }
 
-/** For a token of another form, what no lease has. */
+/** Reads a `leaseToken`. A malformed one becomes that of a lease that does not exist, so that it gets `lease_lost`. */
 export function readLease(id: string, leaseToken: string): Lease {
   const [, attempt = '0', token = NIL] = TOKEN.exec(leaseToken) ?? [];
   return { id, token, attempt: Number(attempt) };
 }
 
 /**
- * The leases of a batch, validated without class-validator, as those that are sent.
+ * The leases of a batch, validated without class-validator, like the messages of `readBatch`.
  * @throws ValidationError with the first 100 errors
  */
 export function readLeases({ leases }: AcknowledgeAllBody): Lease[] {

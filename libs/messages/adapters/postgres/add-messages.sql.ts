@@ -1,7 +1,7 @@
 import { TRANSITIONS } from '../../domain/message-status.js';
 import { BYTES } from './message-row.js';
 
-/** What messages that are not for handlers have besides the rest. */
+/** What the statement has in addition when it also stores messages for webhooks or to be pulled. */
 interface Others {
   /** Parameters, and the names of their items. */
   readonly arrays: string;

@@ -167,7 +167,7 @@ function rowsOf({ first, messages, idempotency, targets }: Request) {
   });
 }
 
-/** What messages that are not for handlers have besides the rest. */
+/** The additional parameters of messages for webhooks or to be pulled. */
 function valuesOfOthers(requests: readonly Request[], rows: readonly ReturnType<typeof rowsOf>[number][]) {
   const deliveries = requests.flatMap(deliveriesOf);
   return [

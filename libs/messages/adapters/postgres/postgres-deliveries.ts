@@ -25,9 +25,9 @@ const OVERTAKEN = Symbol('overtaken');
 // One at a time: concurrent batches of one process could only wait for each other's rows.
 const LIMITS = { maxItems: 500, maxWaiting: 100_000 };
 
-/** A batch costs as much as some 15 messages of it. While there are handlers whose messages may join, it waits … */
+/** A batch costs as much as some 15 of its messages. It waits this long for the messages of handlers that still run. */
 const SPACING_MS = 5;
-/** … unless it has this many. */
+/** With this many messages, a batch does not wait. */
 const ENOUGH = 32;
 
 /** Claims and ends are stored in batches: one commit for all that wait. */

@@ -34,13 +34,14 @@ import {
 
 // One at a time: concurrent batches of one process could only wait for each other's messages.
 const LIMITS = { maxItems: 500, maxWaiting: 100_000 };
-/** A batch costs as much as some of its items: one that just ended is not followed by a small one at once. */
+/** A batch has a fixed cost, so a small one begins no sooner than this after the one before. */
 const SPACING_MS = 5;
+/** With this many items, a batch does not wait. */
 const ENOUGH = 50;
 /** Messages that one statement looks at to replay them. */
 const REPLAYED_AT_ONCE = 500;
 const REPLAYED = MESSAGE_STATUSES.filter((status) => status !== TRANSITIONS.cancel.to);
-/** Deliveries that one statement makes ready, and that one abandons: bounds how long their rows are locked. */
+/** How many deliveries one statement makes ready or abandons, which bounds how long their rows are locked. */
 const READY_AT_ONCE = 1_000;
 const ABANDONED_AT_ONCE = 500;
 

@@ -40,7 +40,7 @@ const HIGHEST_ID = 'msg_~';
 
 interface ListedRow extends MessageRow {
   more: boolean;
-  /** Of the texts of the page, up to this one. */
+  /** The size of the texts of the page up to this row. */
   bytes: number;
 }
 
@@ -48,13 +48,13 @@ const sizeOf = (rows: ListedRow[]) => rows.at(-1)?.bytes ?? 0;
 
 interface Retried {
   count: number;
-  /** Those of them that may be leased. */
+  /** How many of them may be leased. */
   pulled: number;
   last: string | null;
 }
 
 interface ChangedRow extends Pick<MessageRow, 'status' | 'failure_reason' | 'updated_at'> {
-  /** Of the outbox, for a message that has a new job. */
+  /** The outbox entry of a message that has a new job. */
   entry_id: string | null;
 }
 

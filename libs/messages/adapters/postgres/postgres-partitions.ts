@@ -6,7 +6,7 @@ import { Partitions, type Period } from '../../application/partitions.js';
 import { OPEN_STATUSES } from '../../domain/message-status.js';
 import { BYTES } from './message-row.js';
 
-/** The maximum time that others wait behind a lock request, and the pause between two tries. */
+/** The maximum time that other statements wait behind a lock request, and the pause between two tries. */
 const LOCK_TIMEOUT_MS = 200;
 const PAUSE_MS = 500;
 const TRIES = 5;

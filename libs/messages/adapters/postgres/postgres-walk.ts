@@ -3,7 +3,7 @@ import { Walk } from '../../application/walk.js';
 
 const CONTENTS = 'queue_contents';
 
-/** An installation had its queue in PostgreSQL before it could be anywhere else. */
+/** Before any walk has ended: the queue of every installation was in PostgreSQL at first. */
 const INITIAL = 'postgresql';
 
 export class PostgresWalk extends Walk {
@@ -11,7 +11,7 @@ export class PostgresWalk extends Walk {
     super();
   }
 
-  // Before all ids, and not where a walk has ended.
+  // A space sorts before all ids, and differs from '', which is the position after the end of a walk.
   async restart(): Promise<void> {
     await this.database.query(`UPDATE sluice.reconciler SET position = ' ', strays = 0`);
   }

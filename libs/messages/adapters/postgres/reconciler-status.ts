@@ -1,6 +1,6 @@
 import type { Database } from '#platform/database/database.js';
 
-/** The strays that the walk through all open messages has found since it last began, or that the one before found. */
+/** The strays found by the present walk through all open messages, or by the one before if those were more. */
 export async function reconcilerStatus(database: Database) {
   const [row] = await database.query<{ strays: number; age: number }>(
     `SELECT greatest(strays, strays_before) AS strays,

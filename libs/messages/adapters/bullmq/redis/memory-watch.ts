@@ -2,14 +2,14 @@ import { PeriodicTask } from '#kernel/periodic-task.js';
 
 const EVERY_MS = 1_000;
 
-/** Of the memory that Redis may use. The rest is for workers: without any, they could not take a job, nor end one. */
+/** The share of Redis's memory that added jobs may fill. Workers need the rest to take and to end jobs. */
 const MAX_SHARE = 0.9;
 
 /** Notices that Redis has little memory left, or would delete jobs to get some. */
 export class MemoryWatch {
-  /** Nothing is to be added. */
+  /** No jobs may be added. */
   isNearlyFull = false;
-  /** The policy by which it deletes keys when its memory is used up; null when it refuses commands instead. */
+  /** The policy by which Redis deletes keys when its memory is used up; null if it refuses commands instead. */
   eviction: string | null = null;
   private readonly checks = new PeriodicTask(() => this.check().catch(() => undefined));
 
