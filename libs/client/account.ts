@@ -15,6 +15,7 @@ import type {
 export interface ListOptions extends CallOptions {
   /** The size of a page, 1 to 100. */
   readonly limit?: number | undefined;
+  /** `nextCursor` of the page before. */
   readonly cursor?: string | undefined;
 }
 
@@ -82,6 +83,7 @@ export class ApiKeys {
     return this.#transport.json('POST', pathOf`/api-keys/${id}/rotate`, { ...options, body: input });
   }
 
+  /** At once and for good. */
   revoke(id: string, options?: CallOptions): Promise<void> {
     return this.#transport.json('DELETE', pathOf`/api-keys/${id}`, options);
   }

@@ -28,6 +28,7 @@ export class Endpoints {
     return this.#transport.json('PATCH', pathOf`/endpoints/${id}`, { ...options, body: changes });
   }
 
+  /** What waits for it is not posted. */
   delete(id: string, options?: CallOptions): Promise<void> {
     return this.#transport.json('DELETE', pathOf`/endpoints/${id}`, options);
   }

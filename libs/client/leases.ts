@@ -1,14 +1,18 @@
-import { pathOf, type Call, type CallOptions, type Transport } from './transport.js';
+import { pathOf, type CallOptions, type Transport } from './transport.js';
 import type { Acknowledgement, Lease, LeasedMessage, LeaseInput } from './types.js';
 
 /** How a message is rejected. */
 export interface Rejection {
   /** When the message is available again. By default after a wait that grows with its attempts. */
   readonly delaySeconds?: number | undefined;
+  /** Is shown with the attempt, and as the `failureReason` of the message. */
   readonly reason?: string | undefined;
 }
 
-type LeaseCallOptions = CallOptions & Pick<Call, 'unbounded'>;
+interface LeaseCallOptions extends CallOptions {
+  /** @internal Whether only the signal ends its tries. */
+  readonly unbounded?: boolean;
+}
 
 /** Pulls messages, if the account's `delivery` is `pull`. `sluice.consume()` does all of this by itself. */
 export class Leases {

@@ -16,9 +16,11 @@ export interface MessageFilter extends CallOptions {
   readonly endpointId?: string | undefined;
   /** The size of a page, 1 to 100. */
   readonly limit?: number | undefined;
+  /** `nextCursor` of the page before. */
   readonly cursor?: string | undefined;
 }
 
+/** The messages of the account. */
 export class Messages {
   readonly #transport: Transport;
 

@@ -2,8 +2,10 @@
 export interface RateLimitWindow {
   /** `minute` or `day`; other names where the server counts other things. */
   readonly name: string;
+  /** Requests in a window. */
   readonly limit: number;
   readonly remaining: number;
+  /** When all of them are available again. */
   readonly resetsAt: Date;
 }
 

@@ -10,6 +10,7 @@ import { Transport, type CallOptions, type TransportOptions } from './transport.
 import type { NewAccount, SignUpInput } from './types.js';
 
 export interface SluiceOptions extends TransportOptions {
+  /** `slc_…`; for `admin`, the operators' key. */
   readonly apiKey: string;
 }
 
