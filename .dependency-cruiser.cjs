@@ -8,7 +8,7 @@ const ENTRY_POINTS = [
   '^apps/cli/health\\.ts$',
   '^apps/dev/start\\.mjs$',
   '^libs/platform/http/pages/assets/',
-  '^apps/portal/(main\\.tsx|vite\\.config\\.mjs)$',
+  '^apps/portal/((operators/)?main\\.tsx|vite\\.config\\.mjs)$',
   '^examples/(bare|redis)-worker/',
   `${CONTEXT}index\\.ts$`,
 ];

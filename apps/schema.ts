@@ -30,6 +30,7 @@ const MIGRATIONS = [
   'messages/0009-events',
   'webhooks/0003-ended-endpoints',
   'messages/0010-ready-deliveries',
+  'rate-limiting/0004-offences-by-account',
 ] as const;
 
 /** The key of the advisory lock: "sluice" in ASCII. */

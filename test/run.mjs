@@ -11,7 +11,7 @@ const LONG = [
   'test/faults/(bad-handlers|clocks|consumer|database-away|foreign-worker|killed|poison|program-killed)\\.',
   'test/faults/(redis|redis-cluster|redis-sentinel|retention|rolling-restart|tracing|verify|webhooks)\\.',
   'test/examples/redis-workers\\.',
-  'test/portal/(flows|snippets|views)\\.',
+  'test/portal/(flows|operators|snippets|views)\\.',
   'test/neighbours/(bodies|pipelining|slow-readers|webhooks)\\.',
 ];
 

@@ -23,6 +23,7 @@ import type { Settings } from '#platform/settings.js';
 import { openParts } from '../context.js';
 import { startManaged, type ManagedProcess } from '#platform/process/managed-process.js';
 import { ApiModule } from './api.module.js';
+import { OperatorsSite } from './operators-site.js';
 
 const MINUTE_SECONDS = 60;
 const OPERATORS_PER_MINUTE = 6_000;
@@ -41,10 +42,12 @@ export interface Api extends ManagedProcess {
  * @param migrate migrates the schema, if that is not done already
  */
 export function startApi(settings: Settings, logger: Logger, migrate?: () => Promise<void>): Promise<Api> {
-  return startManaged(settings, logger, (metrics) => listen(settings, logger, metrics), migrate);
+  const site = settings.portal && settings.adminApiKey !== null ? new OperatorsSite() : null;
+  const start = (metrics: Metrics) => listen(settings, logger, metrics, site);
+  return startManaged(settings, logger, start, migrate, (server) => site?.mount(server));
 }
 
-async function listen(settings: Settings, logger: Logger, metrics: Metrics) {
+async function listen(settings: Settings, logger: Logger, metrics: Metrics, site: OperatorsSite | null) {
   const budgets = {
     anonymous: new AddressBudget('minute', settings.anonymousPerMinute, MINUTE_SECONDS),
     operators: new AddressBudget('minute', OPERATORS_PER_MINUTE, MINUTE_SECONDS),
@@ -80,6 +83,7 @@ async function listen(settings: Settings, logger: Logger, metrics: Metrics) {
     await app.close();
     throw error;
   }
+  site?.open(fastify);
   return {
     url: (await app.getUrl()).replace('[::]', '127.0.0.1').replace('0.0.0.0', '127.0.0.1'),
     queuePages: (basePath: string) => app.get(QueuePages).open(basePath),

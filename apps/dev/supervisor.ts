@@ -18,8 +18,9 @@ export interface Started {
   readonly port: number;
   /** For health and metrics: the API's port, and the worker's if there is one. */
   readonly management: { readonly host: string; readonly ports: readonly number[] };
-  /** Where to find the password of the queue's pages; null if there are none. */
-  readonly queue: string | null;
+  /** Where to find the operators' key; null if there is none. */
+  readonly operatorsKey: string | null;
+  readonly hasPortal: boolean;
   readonly devKey: DevKey;
   readonly isSignupOpen: boolean;
   readonly dataDir: DataDir;
@@ -72,11 +73,12 @@ export class Supervisor {
       ...this.apps.map((app) => app.start()),
     ]);
     const isGenerated = this.env.optional('ADMIN_API_KEY') === undefined;
-    const queue = settings.adminApiKey === null ? null : isGenerated ? dataDir.file('admin-api-key') : 'ADMIN_API_KEY';
+    const keyFile = isGenerated ? dataDir.file('admin-api-key') : 'ADMIN_API_KEY';
+    const operatorsKey = settings.adminApiKey === null ? null : keyFile;
     const isSignupOpen = settings.signup.open;
     return {
       ...{ host: http.host, port, management: { host: management.host, ports } },
-      ...{ queue, devKey, isSignupOpen, dataDir },
+      ...{ operatorsKey, hasPortal: settings.portal, devKey, isSignupOpen, dataDir },
     };
   }
 

@@ -5,11 +5,23 @@ const ROOT_WARNING =
   process.getuid?.() === 0 ? 'Warning:        the API and the worker run as root; start as another user\n' : '';
 
 /** What to do next, with commands to paste. */
-export function welcome({ host, port, management, queue, devKey, isSignupOpen, dataDir }: Started): string {
+export function welcome({
+  host,
+  port,
+  management,
+  operatorsKey,
+  hasPortal,
+  devKey,
+  isSignupOpen,
+  dataDir,
+}: Started): string {
   const url = `http://${reachable(host)}:${port}`;
   const bases = management.ports.map((number) => `http://${reachable(management.host)}:${number}`);
   const all = (path: string) => bases.map((base) => `${base}${path}`).join('  ');
   const signup = isSignupOpen ? '' : 'Sign-up:        closed; set SIGNUP=open to let clients create accounts\n';
+  const page = hasPortal ? `Operators:      ${bases[0]}/ (key: ${operatorsKey})\n` : '';
+  const queue = `Queue:          ${bases[0]}/queues (any user; password: ${operatorsKey})\n`;
+  const operators = operatorsKey === null ? '' : page + queue;
   return `
 Sluice is ready: ${url}
 
@@ -20,7 +32,7 @@ API key:        ${devKey.file}
 ${signup}Data:           ${dataDir.path}
 Health:         ${all('/health/ready')}
 Metrics:        ${all('/metrics')}
-${queue === null ? '' : `Queue:          ${bases[0]}/queues (any user; password: ${queue})\n`}Documentation:  ${url}/docs
+${operators}Documentation:  ${url}/docs
 ${ROOT_WARNING}Stop with Ctrl-C.
 `;
 }

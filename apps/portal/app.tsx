@@ -4,13 +4,12 @@ import type { Scope } from '#client/index.js';
 import { announce, Announcer } from './components/announcer.js';
 import { Banners } from './components/banners.js';
 import { Button } from './components/button.js';
-import { Icon, type IconName } from './components/icon.js';
+import { Icon } from './components/icon.js';
 import { Empty, Page, Skeleton } from './components/parts.js';
 import { Problem } from './components/problem.js';
 import { Remaining } from './components/remaining.js';
-import { Logo } from './components/logo.js';
 import { FirstKey, Secrets } from './components/secret.js';
-import { ThemeButton } from './components/theme-button.js';
+import { NotFound, Shell, type Place } from './components/shell.js';
 import { discardDraft } from './draft.js';
 import { useResource } from './hooks.js';
 import './live.js';
@@ -26,16 +25,13 @@ import { SimulatorView } from './views/simulator.js';
 import { UsageView } from './views/usage.js';
 import { WelcomeView } from './views/welcome.js';
 
-interface Place {
-  readonly path: string;
-  readonly label: string;
-  readonly icon: IconName;
+interface PortalPlace extends Place {
   /** Without this scope, the place is not offered. */
   readonly scope: Scope;
   readonly view: (id: string | undefined) => JSX.Element;
 }
 
-const PLACES: readonly Place[] = [
+const PLACES: readonly PortalPlace[] = [
   { path: 'send', label: 'Send', icon: 'send', scope: 'messages:send', view: () => <SendView /> },
   {
     ...({ path: 'messages', label: 'Messages', icon: 'messages', scope: 'messages:read' } as const),
@@ -53,14 +49,14 @@ const PLACES: readonly Place[] = [
 export function App() {
   return (
     <>
-      {scopes.value !== null ? <Shell /> : isResuming.value ? <Resuming /> : <WelcomeView />}
+      {scopes.value !== null ? <SignedIn /> : isResuming.value ? <Resuming /> : <WelcomeView />}
       <Secrets />
       <Announcer />
     </>
   );
 }
 
-function Shell() {
+function SignedIn() {
   const places = PLACES.filter(({ scope }) => can(scope));
   const [first, id] = route.value.path;
   const place = PLACES.find(({ path }) => path === first);
@@ -69,75 +65,37 @@ function Shell() {
     if (first === undefined && places[0] !== undefined) replace(href(places[0].path));
   }, [first]);
   return (
-    <div class="shell">
-      <a class="skip" href="#main" onClick={skip}>
-        Skip to the content
-      </a>
-      <aside class="sidebar">
-        <a class="brand" href={href('')}>
-          <Logo /> Sluice
-        </a>
-        <nav aria-label="Main">
-          {places.map(({ path, label, icon }) => (
-            <a key={path} href={href(path)} aria-current={path === first ? 'page' : undefined}>
-              <Icon name={icon} />
-              <span>{label}</span>
-            </a>
-          ))}
-        </nav>
-        <div class="sidebar-end">
+    <Shell
+      places={places}
+      aside={
+        <>
           <Remaining />
           <a class="docs-link" href="/docs" target="_blank" rel="noreferrer">
             <Icon name="docs" /> <span>API reference</span>
           </a>
-          <div class="account">
-            <div class="account-name">
-              <strong title={account.value?.name}>{account.value?.name ?? 'Signed in'}</strong>
-              <span class="plan">
-                {account.value === null ? 'with a restricted key' : `${account.value.plan} plan`}
-              </span>
-            </div>
-            <ThemeButton />
-            <button
-              type="button"
-              class="icon-button"
-              aria-label="Sign out"
-              title="Sign out"
-              onClick={() => {
-                if (firstKey.value !== null) {
-                  announce('Store your API key first: it is shown only once.');
-                  return;
-                }
-                discardDraft();
-                signOut('You are signed out.');
-              }}
-            >
-              <Icon name="leave" />
-            </button>
-          </div>
-        </div>
-      </aside>
-      <main id="main" tabIndex={-1}>
-        <Banners />
-        <div class="content">
-          <FirstKey />
-          {place === undefined ? (
-            <Nowhere isStart={first === undefined} hasPlaces={places.length > 0} />
-          ) : can(place.scope) ? (
-            place.view(id)
-          ) : (
-            <NotAllowed scope={place.scope} />
-          )}
-        </div>
-      </main>
-    </div>
+        </>
+      }
+      who={account.value?.name ?? 'Signed in'}
+      as={account.value === null ? 'with a restricted key' : `${account.value.plan} plan`}
+      onSignOut={() => {
+        if (firstKey.value !== null) {
+          announce('Store your API key first: it is shown only once.');
+          return;
+        }
+        discardDraft();
+        signOut('You are signed out.');
+      }}
+    >
+      <FirstKey />
+      {place === undefined ? (
+        <Nowhere isStart={first === undefined} hasPlaces={places.length > 0} />
+      ) : can(place.scope) ? (
+        place.view(id)
+      ) : (
+        <NotAllowed scope={place.scope} />
+      )}
+    </Shell>
   );
-}
-
-/** The fragment is the route, so that the link cannot be one. */
-function skip(event: Event): void {
-  event.preventDefault();
-  document.getElementById('main')?.focus();
 }
 
 function Resuming() {
@@ -181,18 +139,6 @@ function NothingAllowed() {
         <p>
           Its only scope is <code>{[...(scopes.value ?? [])].join(', ')}</code>: programs pull messages with it. Sign in
           with a key that has another scope, such as <code>messages:read</code>.
-        </p>
-      </Empty>
-    </Page>
-  );
-}
-
-function NotFound() {
-  return (
-    <Page title="Page not found">
-      <Empty title="There is nothing at this address">
-        <p>
-          <a href={href('')}>Go to the start</a>
         </p>
       </Empty>
     </Page>

@@ -13,6 +13,9 @@ const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
 export const formatNumber = (value: number): string => number.format(value);
+/** Of a number that is counted up to a bound. */
+export const formatUpTo = (bound: number, value: number): string =>
+  value >= bound ? `${number.format(bound)} or more` : number.format(value);
 export const formatTime = (at: string | number | Date): string => dateTime.format(new Date(at));
 export const formatDate = (at: string | number | Date): string => date.format(new Date(at));
 const formatClock = (at: string | number | Date): string => clock.format(new Date(at));

@@ -1,7 +1,7 @@
 import { useSignalEffect } from '@preact/signals';
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
-import { RateLimitError } from '#client/index.js';
-import { revival } from './session.js';
+import { RateLimitError, type Page } from '#client/index.js';
+import { pause, revival } from './connection.js';
 
 export interface Resource<T> {
   readonly data: T | null;
@@ -64,6 +64,18 @@ export function useResource<T>(
   return { ...state, reload, set };
 }
 
+/** Loads again every so often, while somebody can see it. */
+export function useRefresh(reload: () => void, everyMs: number): void {
+  useEffect(() => {
+    const timer = setInterval(() => {
+      if (document.visibilityState === 'visible' && pause.value === null) reload();
+    }, everyMs);
+    return () => {
+      clearInterval(timer);
+    };
+  }, [reload, everyMs]);
+}
+
 /** The time, for as long as it matters. */
 export function useNow(everyMs = 1_000): number {
   const [now, setNow] = useState(Date.now);
@@ -107,6 +119,26 @@ export function useAction<Arguments extends readonly unknown[]>(
     if (revival.value > 0) setState((last) => (last.error instanceof RateLimitError ? { ...last, error: null } : last));
   });
   return { run, ...state };
+}
+
+export interface ListResource<Item> extends Resource<Page<Item>> {
+  /** Loads the next page. */
+  readonly more: Action<[]>;
+}
+
+/** A list that grows: its first page, and the next ones when somebody wants more. */
+export function useList<Item>(
+  load: (cursor?: string) => Promise<Page<Item>>,
+  dependencies: readonly (string | undefined)[],
+): ListResource<Item> {
+  const list = useResource(() => load(), dependencies);
+  const more = useAction(async () => {
+    const cursor = list.data?.nextCursor ?? undefined;
+    const next = await load(cursor);
+    // It may be another list by now.
+    list.set((page) => (page.nextCursor === cursor ? { ...next, data: [...page.data, ...next.data] } : page));
+  });
+  return { ...list, more };
 }
 
 /** Asks before the tab is closed, for as long as something would be lost. */

@@ -1,7 +1,8 @@
 import { batch, effect, signal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { AuthenticationError, PermissionError, SluiceError, type Message } from '#client/index.js';
-import { can, sluice } from './session.js';
+import { sluice } from './connection.js';
+import { can } from './session.js';
 
 /** Why there are no live updates, or that there are. */
 export type LiveState = 'off' | 'connecting' | 'live' | 'busy' | 'lost';

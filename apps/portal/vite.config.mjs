@@ -22,6 +22,8 @@ export default {
     outDir: '../../dist/portal',
     emptyOutDir: true,
     assetsDir: 'assets/portal',
+    // The page of the API, and that of its management port.
+    rollupOptions: { input: ['index.html', 'operators.html'].map((name) => root + name) },
     // Nothing inline: the page's policy forbids it.
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },

@@ -3,6 +3,16 @@ import type { List } from './list.js';
 import { pathOf, type CallOptions, type Transport } from './transport.js';
 import type { ApiKey, Ban, OperatorsAccount, OperatorsAccountChanges } from './types.js';
 
+export interface AccountFilter extends ListOptions {
+  /** Only accounts that are suspended. */
+  readonly suspended?: true | undefined;
+}
+
+export interface BanFilter extends ListOptions {
+  /** Only bans of keys of this account. */
+  readonly accountId?: string | undefined;
+}
+
 /** For operators: the client's key is their `ADMIN_API_KEY`. */
 export class Admin {
   readonly accounts: Accounts;
@@ -21,8 +31,8 @@ export class Accounts {
     this.#transport = transport;
   }
 
-  list({ limit, cursor, ...options }: ListOptions = {}): List<OperatorsAccount> {
-    return this.#transport.list('/admin/accounts', { limit, cursor }, options);
+  list({ suspended, limit, cursor, ...options }: AccountFilter = {}): List<OperatorsAccount> {
+    return this.#transport.list('/admin/accounts', { suspended, limit, cursor }, options);
   }
 
   get(id: string, options?: CallOptions): Promise<OperatorsAccount> {
@@ -52,8 +62,8 @@ export class Bans {
     this.#transport = transport;
   }
 
-  list({ limit, cursor, ...options }: ListOptions = {}): List<Ban> {
-    return this.#transport.list('/admin/bans', { limit, cursor }, options);
+  list({ accountId, limit, cursor, ...options }: BanFilter = {}): List<Ban> {
+    return this.#transport.list('/admin/bans', { accountId, limit, cursor }, options);
   }
 
   /** Ends the ban of a key. Earlier bans no longer prolong the next one. */

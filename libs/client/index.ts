@@ -1,5 +1,5 @@
 export type { AccountResource, ApiKeys, ListOptions } from './account.js';
-export type { Accounts, Admin, Bans } from './admin.js';
+export type { AccountFilter, Accounts, Admin, BanFilter, Bans } from './admin.js';
 export type { ConsumeOptions, HeldMessage } from './consume.js';
 export type { Endpoints } from './endpoints.js';
 export {

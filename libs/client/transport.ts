@@ -34,7 +34,7 @@ export interface TransportOptions {
 }
 
 export interface Call extends CallOptions {
-  readonly query?: Readonly<Record<string, string | number | undefined>>;
+  readonly query?: Readonly<Record<string, string | number | boolean | undefined>>;
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
   /** Whether a POST can be repeated although its outcome is unknown; other methods can. */

@@ -6,13 +6,18 @@ export interface Ban {
   readonly bannedUntil: Date;
 }
 
+export interface BanPage {
+  readonly limit: number;
+  /** Only bans of keys with a lower id. */
+  readonly before: string | null;
+  /** Only bans of keys of this account. */
+  readonly accountId: string | null;
+}
+
 /** Keys that are banned for a limited time. Operators list and lift bans. */
 export abstract class Bans {
-  /**
-   * Those in force, in descending order of the keys' ids.
-   * @param before only those after this one
-   */
-  abstract list(page: { readonly limit: number; readonly before: string | null }): Promise<Ban[]>;
+  /** Those in force, in descending order of the keys' ids. */
+  abstract list(page: BanPage): Promise<Ban[]>;
 
   /**
    * Ends a ban and deletes those before it, so that the next one is a first one.

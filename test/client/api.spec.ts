@@ -135,10 +135,11 @@ describe('The client', () => {
     expect(await accounts.get(account.id)).toMatchObject({ plan: 'enterprise' });
     expect(await accounts.update(account.id, { suspended: true })).toMatchObject({ suspended: true });
     expect((await accounts.list({ limit: 1 }).page()).data).toHaveLength(1);
+    expect((await collected(accounts.list({ suspended: true }))).map(({ id }) => id)).toContain(account.id);
     expect((await collected(accounts.keys(account.id))).map(({ id }) => id)).toEqual([account.keyId]);
     await accounts.revokeKey(account.id, account.keyId);
     expect(await collected(accounts.keys(account.id))).toEqual([]);
-    await bans.list().page();
+    expect(await collected(bans.list({ accountId: account.id }))).toEqual([]);
     await expect(bans.lift(account.keyId)).rejects.toThrow(NotFoundError);
   });
 

@@ -141,11 +141,18 @@ export function describeAccounts(name: string, open: () => Promise<AccountsSubje
     it('lists accounts and keys, newest first, page by page', async () => {
       const others = [anAccount('B'), anAccount('C')];
       for (const other of others) await accounts.add(other, aKey(other.id), aHash());
-      const all = (await accounts.list({ limit: 1_000, before: null })).map(({ id }) => id);
+      const all = (await accounts.list({ limit: 1_000, before: null, onlySuspended: false })).map(({ id }) => id);
       expect(all).toEqual([...all].sort().reverse());
       for (const { id } of [account, ...others]) expect(all).toContain(id);
-      const page = await accounts.list({ limit: 2, before: all[0] ?? '' });
+      const page = await accounts.list({ limit: 2, before: all[0] ?? '', onlySuspended: false });
       expect(page.map(({ id }) => id)).toEqual(all.slice(1, 3));
+      for (const { id } of [account, ...others.slice(1)]) await accounts.update(id, (it) => it.suspend());
+      const suspended = (await accounts.list({ limit: 1_000, before: null, onlySuspended: true })).map(({ id }) => id);
+      const left = others[0]?.id ?? '';
+      expect(suspended).toEqual(all.filter((id) => suspended.includes(id) && id !== left));
+      for (const { id } of [account, ...others.slice(1)]) expect(suspended).toContain(id);
+      const second = await accounts.list({ limit: 1, before: suspended[0] ?? '', onlySuspended: true });
+      expect(second.map(({ id }) => id)).toEqual(suspended.slice(1, 2));
       const keys = await accounts.listKeys(account.id, { limit: 10, before: null });
       expect(keys).toEqual(keys.toSorted((one, other) => (one.id < other.id ? 1 : -1)));
       expect(keys).toContainEqual(key);

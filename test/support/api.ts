@@ -319,7 +319,8 @@ export async function pagesOf(api: TestApi, by: Key, path: string, limit: number
   const pages: (readonly Record<string, unknown>[])[] = [];
   for (let cursor: string | null = ''; cursor !== null;) {
     const from: string = cursor === '' ? '' : `&cursor=${cursor}`;
-    const { data, nextCursor } = pageOf(await api.ask(by, `GET ${path}?limit=${limit}${from}`));
+    const query = `${path.includes('?') ? '&' : '?'}limit=${limit}${from}`;
+    const { data, nextCursor } = pageOf(await api.ask(by, `GET ${path}${query}`));
     pages.push(data);
     cursor = nextCursor;
   }

@@ -42,9 +42,11 @@ export function addOperators(program: Command, context: Context): void {
     .alias('ls')
     .description('List accounts, newest first')
     .option('-n, --limit <n>', 'how many at most', integer(1, 1e9), 50)
-    .action(({ limit }: { limit: number }) =>
-      context.output.list(firstOf(api().accounts.list(), limit), ACCOUNT_COLUMNS, 'There are no accounts.'),
-    );
+    .option('--suspended', 'only suspended ones')
+    .action(({ limit, suspended }: { limit: number; suspended?: true }) => {
+      const none = suspended ? 'No account is suspended.' : 'There are no accounts.';
+      return context.output.list(firstOf(api().accounts.list({ suspended }), limit), ACCOUNT_COLUMNS, none);
+    });
 
   accounts
     .command('get')
@@ -118,8 +120,9 @@ export function addOperators(program: Command, context: Context): void {
     .alias('ls')
     .description('List the banned keys')
     .option('-n, --limit <n>', 'how many at most', integer(1, 1e9), 50)
-    .action(({ limit }: { limit: number }) =>
-      context.output.list(firstOf(api().bans.list(), limit), BAN_COLUMNS, 'No key is banned.'),
+    .option('--account <id>', 'only those of this account')
+    .action(({ limit, account }: { limit: number; account?: string }) =>
+      context.output.list(firstOf(api().bans.list({ accountId: account }), limit), BAN_COLUMNS, 'No key is banned.'),
     );
 
   bans

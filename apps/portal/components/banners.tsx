@@ -1,6 +1,6 @@
+import { isAway, lookAgain, pause, type Pause } from '../connection.js';
 import { formatDuration, formatMoment } from '../format.js';
 import { useNow } from '../hooks.js';
-import { isAway, lookAgain, pause, type Pause } from '../session.js';
 import { Button } from './button.js';
 import { Icon } from './icon.js';
 

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import { BASE_URL } from '../session.js';
+import { BASE_URL } from '../connection.js';
 import { COMMANDS, LANGUAGES, snippet, type Language } from '../snippets.js';
 import { CopyButton } from './button.js';
 

@@ -85,6 +85,15 @@ export function Card({
   );
 }
 
+export function Figure({ title, value, children }: { title: string; value: string; children: ComponentChildren }) {
+  return (
+    <Card title={title}>
+      <p class="figure">{value}</p>
+      <p class="hint">{children}</p>
+    </Card>
+  );
+}
+
 export type Tone = 'good' | 'bad' | 'warn' | 'info' | 'quiet';
 
 export function Badge({ tone, children }: { tone: Tone; children: ComponentChildren }) {

@@ -1,6 +1,6 @@
 import { ConnectionError, SluiceError } from '#client/index.js';
+import { hasErrorPages, isAway, pause } from '../connection.js';
 import { formatMoment } from '../format.js';
-import { isAway, pause } from '../session.js';
 import { Button } from './button.js';
 import { Icon } from './icon.js';
 
@@ -49,9 +49,13 @@ export function Problem({ error, onRetry, fields = [] }: ProblemProps) {
         <p>{sentenceOf(error)}</p>
         {isKnown && (
           <p class="hint">
-            <a href={`/errors/${error.code}`} target="_blank" rel="noreferrer">
-              {error.code}
-            </a>{' '}
+            {hasErrorPages() ? (
+              <a href={`/errors/${error.code}`} target="_blank" rel="noreferrer">
+                {error.code}
+              </a>
+            ) : (
+              <code>{error.code}</code>
+            )}{' '}
             {error.requestId !== null && <span class="request-id">Request {error.requestId}</span>}
           </p>
         )}

@@ -1,6 +1,6 @@
+import { rateLimit } from '../connection.js';
 import { formatNumber } from '../format.js';
 import { useNow } from '../hooks.js';
-import { rateLimit } from '../session.js';
 import { Meter } from './meter.js';
 
 /** What is left of the minute, as the last response said. */

@@ -6,10 +6,11 @@ import { Choice } from '../components/choice.js';
 import { ConfirmDialog } from '../components/confirm-dialog.js';
 import { Card, Fact, Facts, Id, Page, Skeleton, Status, Time } from '../components/parts.js';
 import { Problem } from '../components/problem.js';
+import { call } from '../connection.js';
 import { count, formatMilliseconds, formatTime, previewOf } from '../format.js';
 import { useAction, useResource } from '../hooks.js';
 import { href, replace } from '../router.js';
-import { call, can, issued } from '../session.js';
+import { can, issued } from '../session.js';
 import { EndpointState } from './endpoints.js';
 
 const HOUR_MS = 3_600_000;

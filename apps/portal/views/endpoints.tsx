@@ -7,9 +7,10 @@ import { Field } from '../components/field.js';
 import { Icon } from '../components/icon.js';
 import { Badge, Card, Empty, Page, Skeleton, Time } from '../components/parts.js';
 import { fieldError, Problem } from '../components/problem.js';
+import { call, pause } from '../connection.js';
 import { useAction, useResource } from '../hooks.js';
 import { href } from '../router.js';
-import { account, call, issued, pause } from '../session.js';
+import { account, issued } from '../session.js';
 
 const MODES: Readonly<Record<DeliveryMode, { readonly title: string; readonly text: string }>> = {
   handler: { title: 'Worker', text: 'By the workers that the operator runs.' },

@@ -6,22 +6,16 @@ import { Choice } from '../components/choice.js';
 import { ConfirmDialog } from '../components/confirm-dialog.js';
 import { Dialog } from '../components/dialog.js';
 import { Field } from '../components/field.js';
-import { Badge, Empty, Page, Skeleton, Time } from '../components/parts.js';
+import { KeyRow, SCOPE_TEXTS } from '../components/key-row.js';
+import { Badge, Empty, Page, Skeleton } from '../components/parts.js';
 import { fieldError, Problem } from '../components/problem.js';
-import { formatDate, formatTime } from '../format.js';
-import { useAction, useNow, useResource } from '../hooks.js';
+import { call } from '../connection.js';
+import { formatTime } from '../format.js';
+import { useAction, useResource } from '../hooks.js';
 import { href, route } from '../router.js';
-import { can, call, issued, ownKeyId, SCOPES, signOut, switchKey } from '../session.js';
+import { can, issued, ownKeyId, SCOPES, signOut, switchKey } from '../session.js';
 
 const DAY_MS = 86_400_000;
-const SOON_MS = 7 * DAY_MS;
-
-const SCOPE_TEXTS: Readonly<Record<Scope, string>> = {
-  'messages:send': 'Send, cancel and retry messages',
-  'messages:read': 'Read messages and follow their events',
-  'messages:consume': 'Pull messages',
-  'account:manage': 'Usage, API keys and webhooks',
-};
 
 const EXPIRIES = [
   { label: 'Never', value: 0 },
@@ -82,7 +76,7 @@ export function KeysView() {
       ) : (
         <ul class="rows">
           {keys.data.data.map((key) => (
-            <KeyRow key={key.id} apiKey={key} onOpen={setOpened} />
+            <OwnKeyRow key={key.id} apiKey={key} onOpen={setOpened} />
           ))}
         </ul>
       )}
@@ -107,68 +101,34 @@ export function KeysView() {
   );
 }
 
-function KeyRow({ apiKey, onOpen }: { apiKey: ApiKey; onOpen: (opened: Opened) => void }) {
-  const { id, name, scopes, createdAt, lastUsedAt, expiresAt } = apiKey;
+function OwnKeyRow({ apiKey, onOpen }: { apiKey: ApiKey; onOpen: (opened: Opened) => void }) {
+  const { id, name, scopes } = apiKey;
   // A key can only rotate keys whose scopes it has itself.
   const canRotate = scopes.every(can);
   return (
-    <li class="row">
-      <div class="row-main">
-        <h2>
-          <bdi>{name}</bdi> {id === ownKeyId.value && <Badge tone="info">this key</Badge>}
-          <Expiry expiresAt={expiresAt} />
-        </h2>
-        <code class="sub">{id}</code>
-        <ul class="scopes" aria-label="Scopes">
-          {scopes.map((scope) => (
-            <li key={scope} title={SCOPE_TEXTS[scope]}>
-              {scope}
-            </li>
-          ))}
-        </ul>
-      </div>
-      <dl class="row-facts">
-        <div>
-          <dt>Created</dt>
-          <dd>{formatDate(createdAt)}</dd>
-        </div>
-        <div>
-          <dt>Last used</dt>
-          <dd>{lastUsedAt === null ? 'never' : <Time at={lastUsedAt} />}</dd>
-        </div>
-      </dl>
-      <div class="actions">
-        {canRotate && (
-          <Button
-            icon="refresh"
-            label={`Rotate ${name}`}
-            onClick={() => {
-              onOpen({ kind: 'rotate', key: apiKey });
-            }}
-          >
-            Rotate
-          </Button>
-        )}
+    <KeyRow apiKey={apiKey} badge={id === ownKeyId.value && <Badge tone="info">this key</Badge>}>
+      {canRotate && (
         <Button
-          look="danger"
-          label={`Revoke ${name}`}
+          icon="refresh"
+          label={`Rotate ${name}`}
           onClick={() => {
-            onOpen({ kind: 'revoke', key: apiKey });
+            onOpen({ kind: 'rotate', key: apiKey });
           }}
         >
-          Revoke
+          Rotate
         </Button>
-      </div>
-    </li>
+      )}
+      <Button
+        look="danger"
+        label={`Revoke ${name}`}
+        onClick={() => {
+          onOpen({ kind: 'revoke', key: apiKey });
+        }}
+      >
+        Revoke
+      </Button>
+    </KeyRow>
   );
-}
-
-function Expiry({ expiresAt }: { expiresAt: string | null }) {
-  const now = useNow(60_000);
-  if (expiresAt === null) return null;
-  const left = new Date(expiresAt).getTime() - now;
-  if (left <= 0) return <Badge tone="bad">expired</Badge>;
-  return <Badge tone={left < SOON_MS ? 'warn' : 'quiet'}>expires {formatDate(expiresAt)}</Badge>;
 }
 
 function CreateDialog({ onClose, onCreated }: { onClose: () => void; onCreated: () => void }) {

@@ -4,11 +4,12 @@ import { announce } from '../components/announcer.js';
 import { Button, CopyButton } from '../components/button.js';
 import { Badge, Card, Empty, Fact, Facts, Id, Page, Skeleton, Status, Time, type Tone } from '../components/parts.js';
 import { Problem } from '../components/problem.js';
+import { call } from '../connection.js';
 import { beginning, byteLength, formatBytes, formatMilliseconds, formatTime } from '../format.js';
 import { useAction, useResource } from '../hooks.js';
 import { newest, useMessageEvents, useReloadWhenLive } from '../live.js';
 import { href } from '../router.js';
-import { call, can } from '../session.js';
+import { can } from '../session.js';
 
 /** More makes browsers slow, and nobody reads it. */
 const SHOWN_LENGTH = 4_000;

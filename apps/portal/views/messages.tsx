@@ -6,11 +6,12 @@ import { Icon } from '../components/icon.js';
 import { Live } from '../components/live.js';
 import { Empty, focusHeading, Page, Skeleton, Status, Time } from '../components/parts.js';
 import { Problem } from '../components/problem.js';
+import { apiKey, call } from '../connection.js';
 import { count, previewOf } from '../format.js';
 import { useResource } from '../hooks.js';
 import { latest, newest, useMessageEvents, useReloadWhenLive } from '../live.js';
 import { href, route } from '../router.js';
-import { apiKey, call, can } from '../session.js';
+import { can } from '../session.js';
 
 const PAGE_SIZE = 25;
 /** With those that have come since the page was loaded. */
@@ -92,7 +93,7 @@ export function MessagesView() {
       ) : data.data.length === 0 ? (
         <NoMessages status={status} isFirstPage={cursor === undefined} />
       ) : (
-        <table ref={table} class="list messages">
+        <table ref={table} class="list links messages">
           <thead>
             <tr>
               <th scope="col">Status</th>

@@ -6,12 +6,13 @@ import { Field } from '../components/field.js';
 import { Icon } from '../components/icon.js';
 import { Card, Page, Status } from '../components/parts.js';
 import { fieldError, Problem } from '../components/problem.js';
+import { apiKey, call, pause } from '../connection.js';
 import { addSent, advanceSent, changed, deliverAt, keyOfDraft, sent, text, type Sent } from '../draft.js';
 import { byteLength, formatMilliseconds, formatNumber, formatTime, previewOf } from '../format.js';
 import { useAction } from '../hooks.js';
 import { liveState, useMessageEvents } from '../live.js';
 import { href } from '../router.js';
-import { apiKey, call, can, pause } from '../session.js';
+import { can } from '../session.js';
 
 const MAX_BYTES = 262_144;
 const MAX_DELAY_DAYS = 30;

@@ -6,9 +6,10 @@ import { Field } from '../components/field.js';
 import { Card, Page } from '../components/parts.js';
 import { Problem } from '../components/problem.js';
 import { Timeline } from '../components/timeline.js';
+import { call, pause } from '../connection.js';
 import { count, formatDuration, formatNumber } from '../format.js';
 import { useAction } from '../hooks.js';
-import { account, call, pause } from '../session.js';
+import { account } from '../session.js';
 
 const MINUTE_MS = 60_000;
 /** What one request may ask for. */

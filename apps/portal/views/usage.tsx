@@ -1,12 +1,12 @@
-import { useEffect } from 'preact/hooks';
 import type { Usage, UsageWindow } from '#client/index.js';
 import { Button } from '../components/button.js';
-import { Badge, Card, Page, Skeleton, Time } from '../components/parts.js';
+import { Badge, Card, Figure, Page, Skeleton, Time } from '../components/parts.js';
 import { Problem } from '../components/problem.js';
 import { Ring } from '../components/meter.js';
-import { formatBytes, formatMoment, formatDuration, formatNumber } from '../format.js';
-import { useNow, useResource } from '../hooks.js';
-import { account, call, pause, rateLimit } from '../session.js';
+import { call, pause, rateLimit } from '../connection.js';
+import { formatBytes, formatMoment, formatDuration, formatNumber, formatUpTo } from '../format.js';
+import { useNow, useRefresh, useResource } from '../hooks.js';
+import { account } from '../session.js';
 
 /** Each look costs a request of the plan. */
 const REFRESH_MS = 60_000;
@@ -15,14 +15,7 @@ const MANY = 10_000;
 
 export function UsageView() {
   const { data, error, isLoading, reload } = useResource(() => call((client) => client.account.usage()), []);
-  useEffect(() => {
-    const timer = setInterval(() => {
-      if (document.visibilityState === 'visible' && pause.value === null) reload();
-    }, REFRESH_MS);
-    return () => {
-      clearInterval(timer);
-    };
-  }, []);
+  useRefresh(reload, REFRESH_MS);
   return (
     <Page
       title="Usage"
@@ -91,7 +84,7 @@ function StorageCard({ storage }: { storage: Usage['storage'] }) {
 function Backlog({ messages }: { messages: Usage['messages'] }) {
   return (
     <div class="cards">
-      <Figure title="Waiting" value={atLeast(messages.queued)}>
+      <Figure title="Waiting" value={formatUpTo(MANY, messages.queued)}>
         {messages.oldestQueuedAt === null ? (
           'nothing is due'
         ) : (
@@ -100,7 +93,7 @@ function Backlog({ messages }: { messages: Usage['messages'] }) {
           </>
         )}
       </Figure>
-      <Figure title="Scheduled" value={atLeast(messages.scheduled)}>
+      <Figure title="Scheduled" value={formatUpTo(MANY, messages.scheduled)}>
         for later
       </Figure>
       <Figure title="Delivered per minute" value={formatNumber(messages.deliveredPerMinute)}>
@@ -140,15 +133,6 @@ function WindowCard({ title, window: { limit, used, resetsAt } }: { title: strin
   );
 }
 
-function Figure({ title, value, children }: { title: string; value: string; children: preact.ComponentChildren }) {
-  return (
-    <Card title={title}>
-      <p class="figure">{value}</p>
-      <p class="hint">{children}</p>
-    </Card>
-  );
-}
-
 function Bans() {
   const held = pause.value;
   const isBanned = held?.error.code === 'api_key_banned';
@@ -164,8 +148,4 @@ function Bans() {
       </p>
     </Card>
   );
-}
-
-function atLeast(value: number): string {
-  return value >= MANY ? `${formatNumber(MANY)} or more` : formatNumber(value);
 }

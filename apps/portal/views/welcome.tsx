@@ -1,14 +1,15 @@
-import { useEffect, useRef, useState } from 'preact/hooks';
-import { AuthenticationError } from '#client/index.js';
+import { useEffect, useState } from 'preact/hooks';
 import { Button } from '../components/button.js';
 import { Snippets } from '../components/code.js';
 import { Field } from '../components/field.js';
 import { Logo } from '../components/logo.js';
 import { fieldError, Problem } from '../components/problem.js';
+import { SignInForm } from '../components/sign-in-form.js';
 import { ThemeButton } from '../components/theme-button.js';
+import { notice } from '../connection.js';
 import { useAction } from '../hooks.js';
 import { href, replace, route } from '../router.js';
-import { isSignUpOpen, notice, signIn, signUp } from '../session.js';
+import { isSignUpOpen, signIn, signUp } from '../session.js';
 
 export function WelcomeView() {
   const [place = 'sign-up'] = route.value.path;
@@ -87,55 +88,16 @@ function SignUp() {
 }
 
 function SignIn() {
-  const [key, setKey] = useState('');
-  const field = useRef<HTMLInputElement>(null);
-  useEffect(() => {
-    if (notice.value !== '') field.current?.focus();
-  }, []);
-  const { run, isRunning, error } = useAction(async () => {
-    await signIn(key.trim());
-    if (['sign-in', 'sign-up', undefined].includes(route.value.path[0])) replace(href(''));
-  });
-  const isWrong = error instanceof AuthenticationError || error instanceof TypeError;
   return (
-    <form
-      onSubmit={(event) => {
-        event.preventDefault();
-        void run();
+    <SignInForm
+      label="API key"
+      placeholder="slc_…"
+      wrong="This key is not valid: it is unknown, revoked or has expired."
+      signIn={async (key) => {
+        await signIn(key);
+        if (['sign-in', 'sign-up', undefined].includes(route.value.path[0])) replace(href(''));
       }}
     >
-      <h2>Sign in</h2>
-      {notice.value !== '' && (
-        <p class="notice" role="status">
-          {notice.value}
-        </p>
-      )}
-      <Field
-        label="API key"
-        hint="It stays in this tab and is forgotten when you close it."
-        error={isWrong ? 'This key is not valid: it is unknown, revoked or has expired.' : undefined}
-      >
-        {(tied) => (
-          <input
-            {...tied}
-            ref={field}
-            required
-            type="password"
-            class="mono"
-            autocomplete="off"
-            spellcheck={false}
-            placeholder="slc_…"
-            value={key}
-            onInput={({ currentTarget }) => {
-              setKey(currentTarget.value);
-            }}
-          />
-        )}
-      </Field>
-      {!isWrong && <Problem error={error} />}
-      <Button type="submit" look="primary" isBusy={isRunning}>
-        {isRunning ? 'Signing in …' : 'Sign in'}
-      </Button>
       {isSignUpOpen && (
         <p class="switch">
           No account?{' '}
@@ -149,6 +111,6 @@ function SignIn() {
           </a>
         </p>
       )}
-    </form>
+    </SignInForm>
   );
 }

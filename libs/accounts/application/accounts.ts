@@ -8,6 +8,11 @@ export interface Page {
   readonly before: string | null;
 }
 
+export interface AccountFilter {
+  /** Only accounts that are suspended. */
+  readonly onlySuspended: boolean;
+}
+
 /** A key as it was at one moment. */
 export interface FoundKey {
   readonly key: ApiKey;
@@ -30,7 +35,7 @@ export abstract class Accounts {
   abstract find(id: string): Promise<Account | null>;
 
   /** Newest first. */
-  abstract list(page: Page): Promise<Account[]>;
+  abstract list(page: Page & AccountFilter): Promise<Account[]>;
 
   /**
    * Changes the plan, limits and delivery mode of an account, and whether it is suspended. Concurrent changes run one

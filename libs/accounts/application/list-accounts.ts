@@ -1,11 +1,11 @@
 import type { Account } from '../domain/account.js';
-import type { Accounts, Page } from './accounts.js';
+import type { AccountFilter, Accounts, Page } from './accounts.js';
 
 export class ListAccounts {
   constructor(private readonly accounts: Accounts) {}
 
   /** Newest first. */
-  execute(page: Page): Promise<Account[]> {
+  execute(page: Page & AccountFilter): Promise<Account[]> {
     return this.accounts.list(page);
   }
 }

@@ -17,6 +17,8 @@ export interface ManagementOptions {
   readonly logger: Logger;
   /** null without an operators' key. */
   readonly queue: OperatorsPages | null;
+  /** Adds further routes. */
+  readonly mount: (server: FastifyInstance) => void;
 }
 
 /** The second port of a process, for its operators only: health, metrics, and pages that show the queue. */
@@ -29,10 +31,10 @@ export class ManagementServer {
 
   /** @throws UsageError when it cannot listen there */
   static async open(options: ManagementOptions): Promise<ManagementServer> {
-    const { host, port, health, metrics, logger, queue } = options;
+    const { host, port, health, metrics, logger, queue, mount } = options;
     const server = fastify({ forceCloseConnections: true, requestTimeout: REQUEST_TIMEOUT_MS });
     server.addHook('onSend', (_request, reply, _payload, done) => {
-      void reply.header('cache-control', 'no-store');
+      if (!reply.hasHeader('cache-control')) void reply.header('cache-control', 'no-store');
       done();
     });
     server.setNotFoundHandler((_request, reply) =>
@@ -49,6 +51,7 @@ export class ManagementServer {
     });
     server.get('/metrics', async (_request, reply) => reply.type(metrics.contentType).send(await metrics.text()));
     queue?.mount(server);
+    mount(server);
     server.addHook('onClose', () => queue?.close());
     try {
       await server.listen({ host, port });

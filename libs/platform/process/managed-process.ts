@@ -1,3 +1,4 @@
+import type { FastifyInstance } from 'fastify';
 import { Database } from '../database/database.js';
 import { Secret } from '../http/secret.js';
 import type { Logger } from '../logging.js';
@@ -30,6 +31,7 @@ export interface ManagedProcess {
  * Starts a process with a management port, which opens first and closes last. The process is ready from the end of its
  * start to the beginning of its stop.
  * @param migrate migrates the schema, if that is not done already; the readiness reports that it runs
+ * @param mount adds routes to the management port
  * @throws UsageError when the management port cannot be opened
  */
 export async function startManaged<Process extends Running>(
@@ -37,6 +39,7 @@ export async function startManaged<Process extends Running>(
   logger: Logger,
   start: (metrics: Metrics) => Promise<Process>,
   migrate?: () => Promise<void>,
+  mount: (server: FastifyInstance) => void = () => undefined,
 ): Promise<Omit<Process, 'queuePages' | keyof Work> & ManagedProcess> {
   const database = await Database.connect({
     url: settings.database.url,
@@ -63,7 +66,7 @@ export async function startManaged<Process extends Running>(
     for (const next of closing) await next();
   };
   try {
-    const server = await ManagementServer.open({ ...settings.management, health, metrics, logger, queue });
+    const server = await ManagementServer.open({ ...settings.management, health, metrics, logger, queue, mount });
     closing.unshift(() => server.close());
     if (migrate !== undefined) await health.whileMigrating(migrate);
     const { queuePages, state, isClockRight, isRedisUp, isQueueCurrent, ...running } = await start(metrics);

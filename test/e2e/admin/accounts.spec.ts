@@ -29,7 +29,16 @@ describe('Operators', () => {
     expect(await pagesOf(api, OPERATOR, '/admin/accounts', 5)).toHaveLength(1);
   });
 
-  it.each(['limit=0', 'cursor=x', 'cursor=a2V5XzE'])(
+  it('see those that are suspended, page by page', async () => {
+    expect(await pagesOf(api, OPERATOR, '/admin/accounts?suspended=true', 2)).toEqual([[]]);
+    const suspended = [accounts[0], accounts[2], accounts[3]].map((account) => account?.id ?? '');
+    for (const id of suspended) await api.ask(OPERATOR, `PATCH /admin/accounts/${id}`, { suspended: true });
+    const pages = await pagesOf(api, OPERATOR, '/admin/accounts?suspended=true', 2);
+    expect(pages.map((page) => page.map(({ id }) => id))).toEqual([[suspended[2], suspended[1]], [suspended[0]]]);
+    for (const id of suspended) await api.ask(OPERATOR, `PATCH /admin/accounts/${id}`, { suspended: false });
+  });
+
+  it.each(['limit=0', 'cursor=x', 'cursor=a2V5XzE', 'suspended=false', 'suspended=', 'suspended=true&suspended=true'])(
     'get 400 validation_failed when they ask for %s',
     async (query) => {
       expectProblem(await ask(`GET /admin/accounts?${query}`), 400, 'validation_failed');

@@ -46,12 +46,25 @@ describe('Operators', () => {
     expect(pages.flat().map(({ keyId }) => keyId)).toEqual(accounts.map(({ keyId }) => keyId).reverse());
   });
 
-  it.each(['limit=0', 'cursor=x', 'cursor=YWNjdF8x'])(
-    'get 400 validation_failed when they ask for %s',
-    async (query) => {
-      expectProblem(await ask(`GET /admin/bans?${query}`), 400, 'validation_failed');
-    },
-  );
+  it('see those of one account', async () => {
+    const second = await api.createKey(account.key);
+    const bans = [await ban(account), await ban({ ...account, keyId: second.id })];
+    await ban(await api.signUp('free'));
+    const pages = await pagesOf(api, OPERATOR, `/admin/bans?accountId=${account.id}`, 1);
+    expect(pages).toEqual([[bans[1]], [bans[0]]]);
+    expect(await pagesOf(api, OPERATOR, `/admin/bans?accountId=acct_01h455vb4pex5vsknk084sn02q`, 1)).toEqual([[]]);
+  });
+
+  it.each([
+    'limit=0',
+    'cursor=x',
+    'cursor=YWNjdF8x',
+    'accountId=x',
+    'accountId=',
+    'accountId=key_01h455vb4pex5vsknk084sn02q',
+  ])('get 400 validation_failed when they ask for %s', async (query) => {
+    expectProblem(await ask(`GET /admin/bans?${query}`), 400, 'validation_failed');
+  });
 
   it('lift a ban with 204, and the key works again within a second on every process', async () => {
     await ban(account);

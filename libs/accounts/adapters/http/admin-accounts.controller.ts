@@ -7,10 +7,12 @@ import {
   ValidatorConstraint,
   type ValidatorConstraintInterface,
 } from 'class-validator';
+import type { FieldError } from '#kernel/domain-error.js';
 import { ForOperators } from '#platform/http/access.js';
 import { JsonBody } from '#platform/http/json-body.js';
 import { Field, Operation, Section } from '#platform/http/openapi/operation.js';
 import { pageModel, pageOf, PAGING, readPage, type PageView } from '#platform/http/paging.js';
+import type { AccountFilter } from '../../application/accounts.js';
 import { ChangeAccount } from '../../application/change-account.js';
 import { GetAccount } from '../../application/get-account.js';
 import { ListAccounts } from '../../application/list-accounts.js';
@@ -84,12 +86,15 @@ export class AdminAccountsController {
     id: 'listAccounts',
     summary: 'List accounts',
     description: 'Returns all accounts, newest first.',
-    query: PAGING,
+    query: {
+      ...PAGING,
+      suspended: { type: 'boolean', const: true, description: 'Only accounts that are suspended.' },
+    },
     response: { description: 'A page of accounts.', body: pageModel(OPERATORS_ACCOUNT) },
   })
   async list(@Query() query: Record<string, unknown>): Promise<PageView<object>> {
-    const { limit, before } = readPage(query, 'acct');
-    const accounts = await this.listAccounts.execute({ limit: limit + 1, before });
+    const { limit, before, onlySuspended } = readPage(query, 'acct', readFilter);
+    const accounts = await this.listAccounts.execute({ limit: limit + 1, before, onlySuspended });
     return pageOf(accounts, limit, ({ id }: Account) => id, operatorsAccountView);
   }
 
@@ -153,4 +158,11 @@ export class AdminAccountsController {
     const account = await this.getAccount.execute(id);
     await this.revokeKey.execute(account.id, keyId);
   }
+}
+
+function readFilter({ suspended }: Record<string, unknown>, errors: FieldError[]): AccountFilter {
+  if (suspended !== undefined && suspended !== 'true') {
+    errors.push({ pointer: '', detail: 'suspended must be true. Omit it for all accounts.' });
+  }
+  return { onlySuspended: suspended === 'true' };
 }

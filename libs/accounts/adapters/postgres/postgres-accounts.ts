@@ -4,7 +4,7 @@ import { isTypeId } from '#kernel/typeid.js';
 import { Batcher } from '#platform/batcher.js';
 import type { Database } from '#platform/database/database.js';
 import type { Repositories } from '#platform/database/repositories.js';
-import { Accounts, type FoundKey, type Page } from '../../application/accounts.js';
+import { Accounts, type AccountFilter, type FoundKey, type Page } from '../../application/accounts.js';
 import type { Account } from '../../domain/account.js';
 import { MAX_KEYS, type ApiKey } from '../../domain/api-key.js';
 import { AccountSchema, ApiKeySchema, type StoredApiKey } from './accounts.schema.js';
@@ -65,9 +65,10 @@ export class PostgresAccounts extends Accounts {
     return this.repositories.run((manager) => manager.findOneBy(AccountSchema, { id }));
   }
 
-  list({ limit, before }: Page): Promise<Account[]> {
+  list({ limit, before, onlySuspended }: Page & AccountFilter): Promise<Account[]> {
+    const where = { ...olderThan(before), ...(onlySuspended && { suspended: true }) };
     return this.repositories.run((manager) =>
-      manager.find(AccountSchema, { where: olderThan(before), order: { id: 'DESC' }, take: limit }),
+      manager.find(AccountSchema, { where, order: { id: 'DESC' }, take: limit }),
     );
   }
 

@@ -1,15 +1,19 @@
 import { Controller, Delete, Get, HttpCode, Param, Query } from '@nestjs/common';
+import type { FieldError } from '#kernel/domain-error.js';
+import { isTypeId } from '#kernel/typeid.js';
 import { ForOperators } from '#platform/http/access.js';
 import { Operation, Section } from '#platform/http/openapi/operation.js';
 import { idOf, time, viewModel } from '#platform/http/openapi/schema.js';
 import { pageModel, pageOf, PAGING, readPage, type PageView } from '#platform/http/paging.js';
-import { Bans, type Ban } from '../../bans.js';
+import { Bans, type Ban, type BanPage } from '../../bans.js';
 
 const KEY_ID = idOf('key', 'The id of the banned key.');
 
+const ACCOUNT_ID = idOf('acct', 'The account of the key.');
+
 const BAN = viewModel<Ban>('Ban', 'A temporary ban of an API key.', {
   keyId: KEY_ID,
-  accountId: idOf('acct', 'The account of the key.'),
+  accountId: ACCOUNT_ID,
   reason: {
     type: 'string',
     description: 'Why the key was banned.',
@@ -30,12 +34,12 @@ export class BansController {
     id: 'listBans',
     summary: 'List bans',
     description: 'Returns the active bans.',
-    query: PAGING,
+    query: { ...PAGING, accountId: { ...ACCOUNT_ID, description: 'Only bans of keys of this account.' } },
     response: { description: 'A page of bans.', body: pageModel(BAN) },
   })
   async list(@Query() query: Record<string, unknown>): Promise<PageView<Ban>> {
-    const { limit, before } = readPage(query, 'key');
-    const found = await this.bans.list({ limit: limit + 1, before });
+    const { limit, before, accountId } = readPage(query, 'key', readFilter);
+    const found = await this.bans.list({ limit: limit + 1, before, accountId });
     return pageOf(
       found,
       limit,
@@ -57,4 +61,11 @@ export class BansController {
   async lift(@Param('keyId') keyId: string): Promise<void> {
     await this.bans.lift(keyId);
   }
+}
+
+function readFilter({ accountId }: Record<string, unknown>, errors: FieldError[]): Pick<BanPage, 'accountId'> {
+  if (accountId === undefined) return { accountId: null };
+  if (typeof accountId === 'string' && isTypeId('acct', accountId)) return { accountId };
+  errors.push({ pointer: '', detail: 'accountId must be the id of an account.' });
+  return { accountId: null };
 }

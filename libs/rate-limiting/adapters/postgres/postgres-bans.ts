@@ -1,7 +1,7 @@
 import { DomainError } from '#kernel/domain-error.js';
 import { isTypeId } from '#kernel/typeid.js';
 import type { Database } from '#platform/database/database.js';
-import { Bans, type Ban } from '../../bans.js';
+import { Bans, type Ban, type BanPage } from '../../bans.js';
 import { deleteInSteps, NOW_MS } from './delete-in-steps.js';
 
 export class PostgresBans extends Bans {
@@ -9,13 +9,14 @@ export class PostgresBans extends Bans {
     super();
   }
 
-  list({ limit, before }: { limit: number; before: string | null }): Promise<Ban[]> {
+  list({ limit, before, accountId }: BanPage): Promise<Ban[]> {
     return this.database.query<Ban>(
       `SELECT key_id AS "keyId", account_id AS "accountId", reason, to_timestamp(banned_at_ms / 1000.0) AS "bannedAt",
               to_timestamp(banned_until_ms / 1000.0) AS "bannedUntil"
        FROM sluice.offences
-       WHERE banned_until_ms > ${NOW_MS} AND ($2::text IS NULL OR key_id < $2) ORDER BY key_id DESC LIMIT $1`,
-      [limit, before],
+       WHERE banned_until_ms > ${NOW_MS} AND ($2::text IS NULL OR key_id < $2) AND ($3::text IS NULL OR account_id = $3)
+       ORDER BY key_id DESC LIMIT $1`,
+      [limit, before, accountId],
     );
   }
 

@@ -1,0 +1,66 @@
+import type { ComponentChildren } from 'preact';
+import type { ApiKey, Scope } from '#client/index.js';
+import { formatDate } from '../format.js';
+import { useNow } from '../hooks.js';
+import { Badge, Time } from './parts.js';
+
+const DAY_MS = 86_400_000;
+const SOON_MS = 7 * DAY_MS;
+
+export const SCOPE_TEXTS: Readonly<Record<Scope, string>> = {
+  'messages:send': 'Send, cancel and retry messages',
+  'messages:read': 'Read messages and follow their events',
+  'messages:consume': 'Pull messages',
+  'account:manage': 'Usage, API keys and webhooks',
+};
+
+interface KeyRowProps {
+  readonly apiKey: ApiKey;
+  readonly badge?: ComponentChildren;
+  /** The buttons. */
+  readonly children: ComponentChildren;
+}
+
+export function KeyRow({
+  apiKey: { id, name, scopes, createdAt, lastUsedAt, expiresAt },
+  badge,
+  children,
+}: KeyRowProps) {
+  return (
+    <li class="row">
+      <div class="row-main">
+        <h2>
+          <bdi>{name}</bdi> {badge}
+          <Expiry expiresAt={expiresAt} />
+        </h2>
+        <code class="sub">{id}</code>
+        <ul class="scopes" aria-label="Scopes">
+          {scopes.map((scope) => (
+            <li key={scope} title={SCOPE_TEXTS[scope]}>
+              {scope}
+            </li>
+          ))}
+        </ul>
+      </div>
+      <dl class="row-facts">
+        <div>
+          <dt>Created</dt>
+          <dd>{formatDate(createdAt)}</dd>
+        </div>
+        <div>
+          <dt>Last used</dt>
+          <dd>{lastUsedAt === null ? 'never' : <Time at={lastUsedAt} />}</dd>
+        </div>
+      </dl>
+      <div class="actions">{children}</div>
+    </li>
+  );
+}
+
+function Expiry({ expiresAt }: { expiresAt: string | null }) {
+  const now = useNow(60_000);
+  if (expiresAt === null) return null;
+  const left = new Date(expiresAt).getTime() - now;
+  if (left <= 0) return <Badge tone="bad">expired</Badge>;
+  return <Badge tone={left < SOON_MS ? 'warn' : 'quiet'}>expires {formatDate(expiresAt)}</Badge>;
+}

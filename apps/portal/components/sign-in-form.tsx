@@ -1,0 +1,72 @@
+import type { ComponentChildren } from 'preact';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { AuthenticationError } from '#client/index.js';
+import { notice } from '../connection.js';
+import { useAction } from '../hooks.js';
+import { Button } from './button.js';
+import { Field } from './field.js';
+import { Problem } from './problem.js';
+
+interface SignInFormProps {
+  /** What the key is, such as "API key". */
+  readonly label: string;
+  readonly placeholder?: string;
+  /** The sentence for a wrong key. */
+  readonly wrong: string;
+  /** Rejects if the key is wrong. */
+  readonly signIn: (key: string) => Promise<void>;
+  readonly children?: ComponentChildren;
+}
+
+export function SignInForm({ label, placeholder, wrong, signIn, children }: SignInFormProps) {
+  const [key, setKey] = useState('');
+  const field = useRef<HTMLInputElement>(null);
+  useEffect(() => {
+    if (notice.value !== '') field.current?.focus();
+  }, []);
+  const { run, isRunning, error } = useAction(() => signIn(key.trim()));
+  // The client takes no key that cannot be in a header.
+  const isWrong = error instanceof AuthenticationError || error instanceof TypeError;
+  return (
+    <form
+      onSubmit={(event) => {
+        event.preventDefault();
+        void run();
+      }}
+    >
+      <h2>Sign in</h2>
+      {notice.value !== '' && (
+        <p class="notice" role="status">
+          {notice.value}
+        </p>
+      )}
+      <Field
+        label={label}
+        hint="It stays in this tab and is forgotten when you close it."
+        error={isWrong ? wrong : undefined}
+      >
+        {(tied) => (
+          <input
+            {...tied}
+            ref={field}
+            required
+            type="password"
+            class="mono"
+            autocomplete="off"
+            spellcheck={false}
+            placeholder={placeholder}
+            value={key}
+            onInput={({ currentTarget }) => {
+              setKey(currentTarget.value);
+            }}
+          />
+        )}
+      </Field>
+      {!isWrong && <Problem error={error} />}
+      <Button type="submit" look="primary" isBusy={isRunning}>
+        {isRunning ? 'Signing in …' : 'Sign in'}
+      </Button>
+      {children}
+    </form>
+  );
+}

@@ -1,0 +1,116 @@
+import { computed, signal } from '@preact/signals';
+import { AuthenticationError, ConnectionError, RateLimitError, Sluice, type RateLimit } from '#client/index.js';
+
+/** How long after a failed request a page looks whether the API is back. */
+const PROBE_MS = 3_000;
+/** Until when requests are refused. */
+export interface Pause {
+  readonly until: number;
+  readonly error: RateLimitError;
+}
+
+/** What is special about the key of a page. */
+export interface KeyKind {
+  /** A request that costs little, by which the page finds out whether the API is back. */
+  readonly probe: (client: Sluice) => Promise<unknown>;
+  /** Called when a request was refused because of the key. */
+  readonly onRefused: () => void;
+  /** Whether the server of the page has pages that explain errors. */
+  readonly hasErrorPages: boolean;
+}
+
+export const BASE_URL = location.origin;
+
+/** The key is in the memory of this tab and survives a reload, but is in no URL, cookie or other tab. */
+export const apiKey = signal<string | null>(null);
+/** A sentence for the page where visitors sign in: why they are there. */
+export const notice = signal('');
+export const pause = signal<Pause | null>(null);
+export const isAway = signal(false);
+export const rateLimit = signal<RateLimit | null>(null);
+/** Changes when requests can succeed again: after an outage or a pause. */
+export const revival = signal(0);
+
+export const sluice = computed(() =>
+  // The page shows an error instead of waiting for it to pass.
+  apiKey.value === null ? null : new Sluice({ apiKey: apiKey.value, baseUrl: BASE_URL, maxTries: 1 }),
+);
+
+let kind: KeyKind | null = null;
+
+/** Called once, by what keeps the key of the page. */
+export function connect(stored: string | null, ofKind: KeyKind): void {
+  apiKey.value = stored;
+  kind = ofKind;
+}
+
+export const hasErrorPages = (): boolean => kind?.hasErrorPages === true;
+
+/** Every call of the API goes through here, so that what concerns all views is noticed once. */
+export async function call<T>(work: (client: Sluice) => Promise<T>): Promise<T> {
+  const client = sluice.value;
+  if (client === null) throw new Error('Nobody is signed in.');
+  if (pause.value !== null) throw pause.value.error;
+  try {
+    const result = await work(client);
+    back();
+    return result;
+  } catch (error) {
+    // The key may have been replaced meanwhile.
+    if (client === sluice.value) note(error);
+    throw error;
+  } finally {
+    if (client === sluice.value) rateLimit.value = client.rateLimit;
+  }
+}
+
+/** Forgets the key, and what was known by it. */
+export function forgetKey(sentence: string): void {
+  apiKey.value = null;
+  pause.value = null;
+  rateLimit.value = null;
+  isAway.value = false;
+  notice.value = sentence;
+}
+
+export async function lookAgain(): Promise<void> {
+  await call(async (client) => kind?.probe(client)).catch(() => undefined);
+}
+
+function note(error: unknown): void {
+  if (error instanceof AuthenticationError) kind?.onRefused();
+  else if (error instanceof RateLimitError) holdBack(error);
+  else if (error instanceof ConnectionError) leave();
+  else back();
+}
+
+function holdBack(error: RateLimitError): void {
+  const milliseconds = (error.retryAfter ?? 1) * 1_000;
+  const held: Pause = { until: Date.now() + milliseconds, error };
+  pause.value = held;
+  setTimeout(() => {
+    if (pause.value !== held) return;
+    pause.value = null;
+    revival.value++;
+  }, milliseconds + 250);
+}
+
+function leave(): void {
+  if (isAway.value) return;
+  isAway.value = true;
+  void probe();
+}
+
+/** Until the API responds, whatever it responds. */
+async function probe(): Promise<void> {
+  while (isAway.value && apiKey.value !== null) {
+    await new Promise((resolve) => setTimeout(resolve, PROBE_MS));
+    await lookAgain();
+  }
+}
+
+function back(): void {
+  if (!isAway.value) return;
+  isAway.value = false;
+  revival.value++;
+}

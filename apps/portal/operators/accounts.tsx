@@ -1,0 +1,121 @@
+import { useState } from 'preact/hooks';
+import type { OperatorsAccount, Plan } from '#client/index.js';
+import { Button } from '../components/button.js';
+import { Field } from '../components/field.js';
+import { Badge, Empty, Page, Skeleton, Time } from '../components/parts.js';
+import { Problem } from '../components/problem.js';
+import { call } from '../connection.js';
+import { useList } from '../hooks.js';
+import { href, route } from '../router.js';
+import { More } from './more.js';
+
+const PAGE_SIZE = 25;
+
+export function AccountsView() {
+  const suspended = route.value.query.get('suspended') === 'true' ? true : undefined;
+  const accounts = useList(
+    (cursor) => call((client) => client.admin.accounts.list({ suspended, cursor, limit: PAGE_SIZE }).page()),
+    [String(suspended)],
+  );
+  const { data, error, isLoading, reload } = accounts;
+  return (
+    <Page title="Accounts" lead="Newest first." actions={<OpenById />}>
+      <nav class="filters" aria-label="Filter by state">
+        <a href={href('accounts')} aria-current={suspended ? undefined : 'true'}>
+          all
+        </a>
+        <a href={href('accounts', { suspended: 'true' })} aria-current={suspended ? 'true' : undefined}>
+          suspended
+        </a>
+      </nav>
+      <Problem error={error} onRetry={reload} />
+      {data === null ? (
+        isLoading && <Skeleton rows={8} />
+      ) : data.data.length === 0 ? (
+        <Empty title={suspended ? 'No account is suspended' : 'There are no accounts'}>
+          <p>
+            {suspended ? (
+              <a href={href('accounts')}>Show all accounts</a>
+            ) : (
+              'Accounts appear here once somebody signs up.'
+            )}
+          </p>
+        </Empty>
+      ) : (
+        <Rows accounts={data.data} />
+      )}
+      <More list={accounts} />
+    </Page>
+  );
+}
+
+function Rows({ accounts }: { accounts: readonly OperatorsAccount[] }) {
+  return (
+    <table class="list links">
+      <thead>
+        <tr>
+          <th scope="col">Plan</th>
+          <th scope="col">Account</th>
+          <th scope="col" class="number wide">
+            Created
+          </th>
+        </tr>
+      </thead>
+      <tbody>
+        {accounts.map(({ id, name, plan, suspended, createdAt }) => (
+          <tr key={id}>
+            <td>
+              <PlanBadge plan={plan} />
+            </td>
+            <td>
+              <a class="row-link" href={href(`accounts/${id}`)}>
+                <span class="row-title">
+                  <bdi class="preview">{name}</bdi> {suspended && <Badge tone="bad">suspended</Badge>}
+                </span>
+                <code class="sub">{id}</code>
+              </a>
+            </td>
+            <td class="number wide">
+              <Time at={createdAt} />
+            </td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+export function PlanBadge({ plan }: { plan: Plan }) {
+  return <Badge tone={plan === 'free' ? 'quiet' : 'info'}>{plan}</Badge>;
+}
+
+function OpenById() {
+  const [id, setId] = useState('');
+  return (
+    <form
+      class="open-by-id"
+      onSubmit={(event) => {
+        event.preventDefault();
+        location.hash = href(`accounts/${encodeURIComponent(id.trim())}`);
+      }}
+    >
+      <Field label="Open by id">
+        {(tied) => (
+          <input
+            {...tied}
+            required
+            class="mono"
+            autocomplete="off"
+            spellcheck={false}
+            placeholder="acct_…"
+            value={id}
+            onInput={({ currentTarget }) => {
+              setId(currentTarget.value);
+            }}
+          />
+        )}
+      </Field>
+      <Button type="submit">Open</Button>
+    </form>
+  );
+}

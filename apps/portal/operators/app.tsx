@@ -1,0 +1,88 @@
+import { useEffect, useLayoutEffect } from 'preact/hooks';
+import { Announcer } from '../components/announcer.js';
+import { Logo } from '../components/logo.js';
+import { NotFound, Shell, type Place } from '../components/shell.js';
+import { SignInForm } from '../components/sign-in-form.js';
+import { ThemeButton } from '../components/theme-button.js';
+import { href, replace, route } from '../router.js';
+import { AccountView } from './account.js';
+import { AccountsView } from './accounts.js';
+import { BansView } from './bans.js';
+import { QueueView } from './queue.js';
+import { isSignedIn, signIn, signOut } from './session.js';
+
+const PLACES: readonly Place[] = [
+  { path: 'accounts', label: 'Accounts', icon: 'accounts' },
+  { path: 'bans', label: 'Bans', icon: 'bans' },
+  { path: 'queue', label: 'Queue', icon: 'queue' },
+];
+
+export function App() {
+  return (
+    <>
+      {isSignedIn.value ? <SignedIn /> : <SignIn />}
+      <Announcer />
+    </>
+  );
+}
+
+function SignedIn() {
+  const [first, id] = route.value.path;
+  useLayoutEffect(() => {
+    if (first === undefined) replace(href('accounts'));
+  }, [first]);
+  return (
+    <Shell
+      places={PLACES}
+      who="Operator"
+      as="management port"
+      onSignOut={() => {
+        signOut('You are signed out.');
+      }}
+    >
+      {first === 'accounts' ? (
+        id === undefined ? (
+          <AccountsView />
+        ) : (
+          <AccountView key={id} id={id} />
+        )
+      ) : first === 'bans' ? (
+        <BansView />
+      ) : first === 'queue' ? (
+        <QueueView />
+      ) : (
+        first !== undefined && <NotFound />
+      )}
+    </Shell>
+  );
+}
+
+function SignIn() {
+  useEffect(() => {
+    document.title = 'Sign in · Sluice operators';
+  }, []);
+  return (
+    <div class="welcome">
+      <header>
+        <span class="brand">
+          <Logo /> Sluice
+        </span>
+        <ThemeButton />
+      </header>
+      <main>
+        <section class="pitch">
+          <h1>For operators</h1>
+          <p class="lead">Accounts and their plans, bans, and the queue of this Sluice.</p>
+        </section>
+        <section class="card sign">
+          <SignInForm label="Operators’ key" wrong="This is not the operators’ key." signIn={signIn}>
+            <p class="hint">
+              It is the <code>ADMIN_API_KEY</code> of the API. With <code>npm start</code>, it is in the file{' '}
+              <code>admin-api-key</code> of the data folder.
+            </p>
+          </SignInForm>
+        </section>
+      </main>
+    </div>
+  );
+}

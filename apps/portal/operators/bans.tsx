@@ -1,0 +1,83 @@
+import { announce } from '../components/announcer.js';
+import { Button } from '../components/button.js';
+import { Empty, Id, Page, Skeleton, Time } from '../components/parts.js';
+import { Problem } from '../components/problem.js';
+import { call } from '../connection.js';
+import { useAction, useList } from '../hooks.js';
+import { href } from '../router.js';
+import { More } from './more.js';
+
+export function BansView() {
+  const bans = useList((cursor) => call((client) => client.admin.bans.list({ cursor }).page()), []);
+  const { data, error, isLoading, reload } = bans;
+  return (
+    <Page
+      title="Bans"
+      lead="Keys that kept sending after they were refused. A ban ends by itself."
+      actions={
+        <Button icon="refresh" onClick={reload} isBusy={isLoading && data !== null}>
+          Refresh
+        </Button>
+      }
+    >
+      <Problem error={error} onRetry={reload} />
+      {data === null ? (
+        isLoading && <Skeleton rows={4} />
+      ) : data.data.length === 0 ? (
+        <Empty title="No key is banned">
+          <p>Bans appear here while they are in force.</p>
+        </Empty>
+      ) : (
+        <ul class="rows">
+          {data.data.map(({ keyId, accountId, reason, bannedAt, bannedUntil }) => (
+            <li key={keyId} class="row">
+              <div class="row-main">
+                <h2>
+                  <Id id={keyId} what="id of the key" />
+                </h2>
+                <p>{reason}</p>
+                <a href={href(`accounts/${accountId}`)}>
+                  <code>{accountId}</code>
+                </a>
+              </div>
+              <dl class="row-facts">
+                <div>
+                  <dt>Since</dt>
+                  <dd>
+                    <Time at={bannedAt} />
+                  </dd>
+                </div>
+                <div>
+                  <dt>Ends</dt>
+                  <dd>
+                    <Time at={bannedUntil} />
+                  </dd>
+                </div>
+              </dl>
+              <div class="actions">
+                <LiftButton keyId={keyId} onLifted={reload} />
+              </div>
+            </li>
+          ))}
+        </ul>
+      )}
+      <More list={bans} />
+    </Page>
+  );
+}
+
+export function LiftButton({ keyId, onLifted }: { keyId: string; onLifted: () => void }) {
+  const { run, isRunning, error } = useAction(async () => {
+    await call((client) => client.admin.bans.lift(keyId));
+    announce('The ban is lifted.');
+    onLifted();
+  });
+  return (
+    <>
+      <Problem error={error} />
+      <Button isBusy={isRunning} label={`Lift the ban of ${keyId}`} onClick={() => void run()}>
+        Lift the ban
+      </Button>
+    </>
+  );
+}

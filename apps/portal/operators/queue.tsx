@@ -1,0 +1,109 @@
+import { Icon } from '../components/icon.js';
+import { Badge, Card, Fact, Facts, Figure, Page, Skeleton } from '../components/parts.js';
+import { Problem } from '../components/problem.js';
+import { call } from '../connection.js';
+import { formatDuration, formatNumber, formatUpTo } from '../format.js';
+import { useRefresh, useResource } from '../hooks.js';
+import { readQueue, type Readiness, type Samples } from './metrics.js';
+
+/** The process queries the database no more often. */
+const REFRESH_MS = 5_000;
+/** Up to here, the process counts. */
+const MAX_JOBS = 100_000;
+const MAX_ENTRIES = 10_000;
+
+const STATES = [
+  { state: 'active', title: 'Active', text: 'being delivered' },
+  { state: 'delayed', title: 'Delayed', text: 'for later, or between two attempts' },
+  { state: 'failed', title: 'Failed', text: 'kept to be looked at' },
+  { state: 'completed', title: 'Completed', text: 'kept for a while' },
+];
+
+export function QueueView() {
+  const { data, error, isLoading, reload } = useResource(() => call(readQueue), []);
+  useRefresh(reload, REFRESH_MS);
+  return (
+    <Page
+      title="Queue"
+      lead="Jobs of all accounts, and messages on their way to the queue. Refreshed while you look."
+      actions={
+        <a class="button plain" href="/queues" target="_blank" rel="noreferrer">
+          <Icon name="queue" />
+          <span>Look at the jobs</span>
+        </a>
+      }
+    >
+      <p class="hint">
+        The pages of the jobs ask for the operators’ key once more: enter it as the password, with any user name.
+      </p>
+      <Problem error={error} onRetry={reload} />
+      {data === null ? (
+        isLoading && <Skeleton rows={6} />
+      ) : (
+        <>
+          <Depth samples={data.samples} />
+          <div class="columns">
+            <Census strays={data.samples.get('sluice_census_violations')} />
+            <Process readiness={data.readiness} />
+          </div>
+        </>
+      )}
+    </Page>
+  );
+}
+
+function Depth({ samples }: { samples: Samples }) {
+  const counted = (name: string, bound: number) => {
+    const value = samples.get(name);
+    return value === undefined ? 'unknown' : formatUpTo(bound, value);
+  };
+  const jobs = (state: string) => counted(`sluice_queue_jobs{state="${state}"}`, MAX_JOBS);
+  return (
+    <div class="cards">
+      <Figure title="Waiting" value={jobs('waiting')}>
+        <Oldest seconds={samples.get('sluice_queue_oldest_waiting_seconds')} />
+      </Figure>
+      {STATES.map(({ state, title, text }) => (
+        <Figure key={state} title={title} value={jobs(state)}>
+          {text}
+        </Figure>
+      ))}
+      <Figure title="Outbox" value={counted('sluice_outbox_entries', MAX_ENTRIES)}>
+        not yet in the queue; <Oldest seconds={samples.get('sluice_outbox_oldest_seconds')} />
+      </Figure>
+    </div>
+  );
+}
+
+function Oldest({ seconds = 0 }: { seconds: number | undefined }) {
+  return <>{seconds === 0 ? 'nothing is due' : `the oldest for ${formatDuration(1_000 * seconds)}`}</>;
+}
+
+function Census({ strays }: { strays: number | undefined }) {
+  return (
+    <Card
+      title="Census"
+      actions={strays !== undefined && <Badge tone={strays === 0 ? 'good' : 'bad'}>{formatNumber(strays)}</Badge>}
+    >
+      <p>
+        {strays === undefined
+          ? 'Unknown: the database has not responded.'
+          : 'Open messages that nothing would deliver. It must be 0; the reconciler queues them again.'}
+      </p>
+    </Card>
+  );
+}
+
+function Process({ readiness: { status, checks } }: { readiness: Readiness }) {
+  return (
+    <Card title="This API process" actions={<Badge tone={status === 'ready' ? 'good' : 'bad'}>{status}</Badge>}>
+      <Facts>
+        {Object.entries(checks).map(([name, value]) => (
+          <Fact key={name} name={name}>
+            {value}
+          </Fact>
+        ))}
+      </Facts>
+    </Card>
+  );
+}

@@ -1,0 +1,38 @@
+import { effect, signal } from '@preact/signals';
+import { apiKey, call, connect, forgetKey, notice } from '../connection.js';
+import { recall, remember } from '../storage.js';
+
+const STORED = 'sluice.operators-key';
+
+connect(recall('sessionStorage', STORED), {
+  probe: (client) => client.admin.bans.list({ limit: 1 }).page(),
+  onRefused: () => {
+    if (isSignedIn.value) signOut('The key no longer works: the operators’ key was changed. Sign in with the new one.');
+  },
+  hasErrorPages: false,
+});
+
+/** A key that was kept is valid, or is refused when the first view loads. */
+export const isSignedIn = signal(apiKey.peek() !== null);
+
+/** Keeps the key if it is valid. */
+export async function signIn(key: string): Promise<void> {
+  apiKey.value = key;
+  try {
+    await call((client) => client.admin.bans.list({ limit: 1 }).page());
+  } catch (error) {
+    forgetKey('');
+    throw error;
+  }
+  notice.value = '';
+  isSignedIn.value = true;
+}
+
+export function signOut(sentence: string): void {
+  isSignedIn.value = false;
+  forgetKey(sentence);
+}
+
+effect(() => {
+  remember('sessionStorage', STORED, isSignedIn.value ? apiKey.value : null);
+});

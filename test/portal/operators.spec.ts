@@ -1,0 +1,226 @@
+import { readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { expectProblem, OPERATOR, ownApi, type Account } from '../support/api.js';
+import { until } from '../support/processes.js';
+import { describeUnless } from '../support/skipping.js';
+import { missing, Visitor } from './visitor.js';
+
+const HOUR_MS = 3_600_000;
+const TAGS = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
+
+describeUnless(missing)('On the page for operators', () => {
+  const api = ownApi();
+  const visitor = Visitor.forEach();
+  let account: Account;
+
+  beforeEach(async () => {
+    await api.sql('DELETE FROM sluice.offences');
+    account = await api.signUp('free');
+  });
+
+  /** Opens a view, signed in. */
+  async function visit(hash: string): Promise<void> {
+    await visitor.page.addInitScript(`if (!sessionStorage.getItem('asked')) {
+      sessionStorage.setItem('asked', 'yes');
+      sessionStorage.setItem('sluice.operators-key', ${JSON.stringify(OPERATOR.key)});
+    }`);
+    await visitor.page.goto(`${api.managementUrl}/${hash}`);
+  }
+
+  const visitAccount = () => visit(`#/accounts/${account.id}`);
+  const stored = async () => (await api.ask(OPERATOR, `GET /admin/accounts/${account.id}`)).body;
+  const dialog = () => visitor.page.getByRole('dialog');
+
+  /** Bans the key of the account as the limiter does. */
+  const ban = () =>
+    api.sql(
+      `INSERT INTO sluice.offences (key_id, account_id, bans, banned_at_ms, banned_until_ms, reason)
+       VALUES ($1, $2, 1, $3, $4, 'went on')`,
+      [account.keyId, account.id, Date.now(), Date.now() + HOUR_MS],
+    );
+
+  it('an operator signs in, stays so after a reload, and signs out', async () => {
+    visitor.expects('401');
+    const { page } = visitor;
+    await page.goto(api.managementUrl);
+    for (const wrong of [account.key, 'wrong']) {
+      await page.getByLabel('Operators\u2019 key').fill(wrong);
+      await visitor.button('Sign in').click();
+      await page.getByText('This is not the operators\u2019 key.').waitFor();
+      await page.reload();
+    }
+    await page.getByLabel('Operators\u2019 key').fill(OPERATOR.key);
+    await page.keyboard.press('Enter');
+    await page.getByText(account.id).waitFor();
+    await page.reload();
+    await page.getByText(account.id).waitFor();
+    expect(page.url()).not.toContain(OPERATOR.key);
+    expect(await page.context().cookies()).toEqual([]);
+    await visitor.button('Sign out').click();
+    await page.getByText('You are signed out.').waitFor();
+    await page.reload();
+    await page.getByLabel('Operators\u2019 key').waitFor();
+  });
+
+  it('a key that no longer works signs out, and says so', async () => {
+    visitor.expects('401');
+    const { page } = visitor;
+    await visit('#/accounts');
+    await page.getByText(account.id).waitFor();
+    await page.route('**/admin/**', (route) =>
+      route.continue({ headers: { ...route.request().headers(), authorization: 'Bearer another' } }),
+    );
+    await page.getByRole('link', { name: 'Bans' }).click();
+    await page.getByText('The key no longer works').waitFor();
+    expect(await page.evaluate(`sessionStorage.getItem('sluice.operators-key')`)).toBeNull();
+  });
+
+  it('the newest accounts are listed, and older ones when asked for', async () => {
+    const { page } = visitor;
+    for (let count = 0; count < 25; count++) await api.signUp('free');
+    await visit('#/accounts');
+    await page.locator('tbody tr').nth(24).waitFor();
+    expect(await page.getByText(account.id).count()).toBe(0);
+    await visitor.button('Load more').click();
+    await page.getByText(account.id).click();
+    await page.getByText('60 requests a minute, 1,000 a day').waitFor();
+  });
+
+  it('an account is opened by its id, or said not to exist', async () => {
+    visitor.expects('404');
+    const { page } = visitor;
+    await visit('#/accounts');
+    await page.getByLabel('Open by id').fill(` ${account.id} `);
+    await page.keyboard.press('Enter');
+    await page.getByText('60 requests a minute, 1,000 a day').waitFor();
+    await page.goBack();
+    await page.getByLabel('Open by id').fill('acct_?/#');
+    await page.keyboard.press('Enter');
+    await page.getByText('There is no account with this id.').waitFor();
+  });
+
+  it('a plan is changed, and for enterprise its limits', async () => {
+    const { page } = visitor;
+    await visitAccount();
+    await page.getByLabel('Plan', { exact: true }).selectOption('business');
+    await visitor.button('Save').click();
+    await page.getByText('1,000 requests a minute, 100,000 a day').waitFor();
+    expect(await stored()).toMatchObject({ plan: 'business' });
+    await page.getByLabel('Plan', { exact: true }).selectOption('enterprise');
+    await page.getByLabel('Requests a minute').fill('5000');
+    await page.getByLabel('Requests a day').fill('700000');
+    await page.keyboard.press('Enter');
+    await page.getByText('5,000 requests a minute, 700,000 a day').waitFor();
+    expect(await stored()).toMatchObject({ plan: 'enterprise', limits: { perMinute: 5_000, perDay: 700_000 } });
+  });
+
+  it('an account is suspended, found, and resumed', async () => {
+    const { page } = visitor;
+    await visitAccount();
+    await visitor.button('Suspend').click();
+    await dialog().getByRole('button', { name: 'Cancel' }).click();
+    expect(await stored()).toMatchObject({ suspended: false });
+    await visitor.button('Suspend').click();
+    await visitor.button('Suspend the account').click();
+    await page.getByText('suspended', { exact: true }).waitFor();
+    expectProblem(await api.ask(account.key), 403, 'account_suspended');
+    await page.getByRole('link', { name: 'Accounts' }).first().click();
+    await page.getByRole('link', { name: 'suspended', exact: true }).click();
+    await until(async () => (await page.locator('tbody tr').count()) === 1, 10_000);
+    await page.getByText(account.id).click();
+    await visitor.button('Resume').click();
+    await visitor.button('Resume the account').click();
+    await visitor.button('Suspend').waitFor();
+    expect((await api.ask(account.key)).status).toBe(200);
+  });
+
+  it('a key is revoked', async () => {
+    const { page } = visitor;
+    await visitAccount();
+    await visitor.button('Revoke first key').click();
+    await visitor.button('Revoke the key').click();
+    await page.getByText('The account has no key').waitFor();
+    expect(await api.knows(account)).toBe(false);
+  });
+
+  it('a ban is seen where its key is, and lifted', async () => {
+    const { page } = visitor;
+    await ban();
+    expectProblem(await api.ask(account.key), 429, 'api_key_banned');
+    await visit('#/bans');
+    await page.getByText('went on').waitFor();
+    await page.getByText(account.id).click();
+    await page.getByText('banned until').waitFor();
+    await visitor.button(`Lift the ban of ${account.keyId}`).click();
+    await until(async () => (await api.ask(account.key)).status === 200, 5_000);
+    await until(async () => (await page.getByText('banned until').count()) === 0, 5_000);
+    await ban();
+    await page.getByRole('link', { name: 'Bans' }).click();
+    await visitor.button(`Lift the ban of ${account.keyId}`).click();
+    await page.getByText('No key is banned').waitFor();
+  });
+
+  it('the queue shows its depth as it changes, and how to look at the jobs', async () => {
+    const { page } = visitor;
+    await visit('#/queue');
+    const waiting = page.getByRole('region', { name: 'Waiting' }).locator('.figure');
+    const before = Number(await waiting.innerText());
+    const { id } = await api.sent(account);
+    await api.relayed(id);
+    await until(async () => Number(await waiting.innerText()) === before + 1, 20_000);
+    await page.getByText('serving').waitFor();
+    const link = page.getByRole('link', { name: 'Look at the jobs' });
+    expect(await link.getAttribute('href')).toBe('/queues');
+  });
+
+  it('an outage is said once, and what could not be loaded is loaded afterwards', async () => {
+    visitor.expects('net::');
+    const { page } = visitor;
+    await visit('#/accounts');
+    await page.getByText(account.id).waitFor();
+    await page.route('**/admin/**', (route) => route.abort());
+    await page.getByRole('link', { name: 'Bans' }).click();
+    await page.getByText('Sluice cannot be reached.').waitFor();
+    await page.getByText('Loaded as soon as Sluice can be reached.').waitFor();
+    await page.unrouteAll();
+    await visitor.button('Try now').click();
+    await page.getByText('No key is banned').waitFor();
+    expect(await page.getByText('Sluice cannot be reached.').count()).toBe(0);
+  });
+
+  describe('every view is accessible and fits', () => {
+    let axe: string;
+    beforeAll(async () => {
+      axe = await readFile(createRequire(__filename).resolve('axe-core/axe.min.js'), 'utf8');
+    });
+
+    const views: [string, () => string, string][] = [
+      ['sign-in', () => '', 'It stays in this tab'],
+      ['accounts', () => '#/accounts', 'Newest first'],
+      ['account', () => `#/accounts/${account.id}`, 'first key'],
+      ['bans', () => '#/bans', 'went on'],
+      ['queue', () => '#/queue', 'serving'],
+    ];
+    const looks = (['light', 'dark'] as const).flatMap((theme) => [390, 1440].map((width) => [theme, width] as const));
+
+    it.each(views)('%s', async (name, hash, shown) => {
+      const { page } = visitor;
+      await ban();
+      await page.setViewportSize({ width: 1440, height: 900 });
+      if (name === 'sign-in') await page.goto(api.managementUrl);
+      else await visit(hash());
+      await page.getByText(shown).first().waitFor();
+      await page.evaluate(axe);
+      for (const [colorScheme, width] of looks) {
+        await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+        await page.setViewportSize({ width, height: 900 });
+        expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(width);
+        const violations = await page.evaluate(
+          `axe.run({ runOnly: ${JSON.stringify(TAGS)} }).then(({ violations }) =>
+            violations.map(({ id, nodes }) => id + ': ' + nodes.map(({ html }) => html).join(' ')))`,
+        );
+        expect({ colorScheme, width, violations }).toEqual({ colorScheme, width, violations: [] });
+      }
+    });
+  });
+});
