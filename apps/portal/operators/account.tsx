@@ -116,7 +116,7 @@ function PlanCard({ account, onChanged }: ChangeProps) {
     announce('The plan is changed.');
   });
   return (
-    <Card title="Plan">
+    <Card title="Change the plan">
       <form
         onSubmit={(event) => {
           event.preventDefault();
@@ -176,7 +176,7 @@ function LimitField({ label, value, onInput }: LimitFieldProps) {
           required
           min={1}
           max={MAX_LIMIT}
-          value={value}
+          value={Number.isNaN(value) ? '' : value}
           onInput={({ currentTarget }) => {
             onInput(currentTarget.valueAsNumber);
           }}

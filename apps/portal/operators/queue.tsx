@@ -59,7 +59,7 @@ function Depth({ samples }: { samples: Samples }) {
   };
   const jobs = (state: string) => counted(`sluice_queue_jobs{state="${state}"}`, MAX_JOBS);
   return (
-    <div class="cards">
+    <div class="cards figures">
       <Figure title="Waiting" value={jobs('waiting')}>
         <Oldest seconds={samples.get('sluice_queue_oldest_waiting_seconds')} />
       </Figure>
