@@ -258,6 +258,35 @@ describeUnless(missing)('In the portal', () => {
     expect(await page.locator('.attempts > li').first().innerText()).toMatch(/failed/i);
   });
 
+  it('the latest of many attempts are shown, and all of them on request', async () => {
+    const { id } = await api().sent(account);
+    const { page } = visitor;
+    const data = Array.from({ length: 90 }, (_, index) => ({
+      ...{ number: index + 1, outcome: 'failed', target: 'handler', startedAt: new Date().toISOString() },
+      ...{ durationMs: 1, error: 'out of paper', responseStatus: null, responseBody: null },
+    }));
+    await page.route('**/attempts', (route) => route.fulfill({ json: { data } }));
+    await visit(`#/messages/${id}`);
+    await page.getByText('not shown: 70').waitFor();
+    expect(await page.locator('.attempts > li').first().innerText()).toMatch(/^90/);
+    await visitor.button('Show all 90').click();
+    await page.locator('.attempts > li').nth(89).waitFor();
+    expect(await page.getByText('not shown').count()).toBe(0);
+    expect(await page.evaluate('document.activeElement.className')).toBe('attempts');
+  });
+
+  it.each([
+    ['Escape', () => visitor.page.keyboard.press('Escape')],
+    ['its button', () => visitor.button('Close').click()],
+  ])('a dialog that is closed by %s gives the focus back to the button that opened it', async (_, close) => {
+    await visit('#/keys');
+    await visitor.button('Create a key').click();
+    await visitor.page.getByLabel('Name').waitFor();
+    await close();
+    await visitor.page.getByRole('dialog').waitFor({ state: 'detached' });
+    expect(await visitor.page.evaluate('document.activeElement.textContent')).toBe('Create a key');
+  });
+
   it('messages appear and change while the list is open', async () => {
     const { page } = visitor;
     await visit('#/messages');

@@ -5,7 +5,7 @@ import { Button, CopyButton } from '../components/button.js';
 import { Badge, Card, Empty, Fact, Facts, Id, Page, Skeleton, Status, Time, type Tone } from '../components/parts.js';
 import { Problem } from '../components/problem.js';
 import { call } from '../connection.js';
-import { beginning, byteLength, formatBytes, formatMilliseconds, formatTime } from '../format.js';
+import { beginning, byteLength, formatBytes, formatMilliseconds, formatNumber, formatTime } from '../format.js';
 import { useAction, useResource } from '../hooks.js';
 import { newest, useMessageEvents, useReloadWhenLive } from '../live.js';
 import { href } from '../router.js';
@@ -13,6 +13,8 @@ import { can } from '../session.js';
 
 /** More makes browsers slow, and nobody reads it. */
 const SHOWN_LENGTH = 4_000;
+/** A message for several endpoints can have many more. */
+const SHOWN_ATTEMPTS = 20;
 /** How long after a change the attempts are loaded again: each time costs a request of the plan. */
 const SETTLED_MS = 500;
 
@@ -96,11 +98,7 @@ export function MessageView({ id }: { id: string }) {
                     : 'None yet. They appear here as they happen.'}
                 </p>
               ) : (
-                <ol class="attempts">
-                  {attempts.data.toReversed().map((attempt) => (
-                    <AttemptItem key={attempt.number} attempt={attempt} />
-                  ))}
-                </ol>
+                <Attempts attempts={attempts.data} />
               )}
             </Card>
           </div>
@@ -162,6 +160,36 @@ const OUTCOME_TONES: Readonly<Record<Attempt['outcome'], Tone>> = {
   failed: 'bad',
   lost: 'bad',
 };
+
+/** The newest first. */
+function Attempts({ attempts }: { attempts: readonly Attempt[] }) {
+  const list = useRef<HTMLOListElement>(null);
+  const [isWhole, setIsWhole] = useState(false);
+  const shown = attempts.toReversed().slice(0, isWhole ? Infinity : SHOWN_ATTEMPTS);
+  const hidden = attempts.length - shown.length;
+  return (
+    <>
+      <ol ref={list} class="attempts" tabIndex={-1}>
+        {shown.map((attempt) => (
+          <AttemptItem key={attempt.number} attempt={attempt} />
+        ))}
+      </ol>
+      {hidden > 0 && (
+        <>
+          <p class="hint">Earlier attempts that are not shown: {formatNumber(hidden)}.</p>
+          <Button
+            onClick={() => {
+              setIsWhole(true);
+              list.current?.focus();
+            }}
+          >
+            Show all {formatNumber(attempts.length)}
+          </Button>
+        </>
+      )}
+    </>
+  );
+}
 
 function AttemptItem({ attempt }: { attempt: Attempt }) {
   const { number, outcome, target, startedAt, durationMs, error, responseStatus, responseBody } = attempt;
