@@ -36,7 +36,6 @@ program
   .option('--json', 'print JSON: one document, or one a line where results arrive one after another')
   .option('--base-url <url>', 'the address of the service (SLUICE_BASE_URL, or that of the last login)')
   .helpOption('-h, --help', 'print help')
-  .helpCommand('help [command]', 'print the help of a command')
   .configureHelp({ showGlobalOptions: true })
   .showHelpAfterError('Run the command with --help for its arguments.')
   .configureOutput({ writeErr: (text) => isJson || process.stderr.write(text) })
@@ -55,7 +54,7 @@ for (const [group, ...commands] of [
   program.commandsGroup(group);
   for (const add of commands) add(program, context);
 }
-program.commandsGroup('Other:');
+program.commandsGroup('Other:').helpCommand('help [command]', 'Print the help of a command');
 tab(program, { completionCommandName: 'completion' });
 program.commands
   .find((command) => command.name() === 'completion')

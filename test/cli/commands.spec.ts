@@ -45,6 +45,15 @@ describe('The command line', () => {
       });
     });
 
+    it.each([
+      ['a local one by default', [], 'http://127.0.0.1:3000'],
+      ['what it is told', ['--url', 'http://127.0.0.1:9/'], 'http://127.0.0.1:9'],
+    ])('does not choose what verify puts a load on: %s', async (_, args, url) => {
+      const verified = await cli.run(['verify', ...args], { env: { SLUICE_BASE_URL: '' } });
+      const stderr = expect.stringContaining(`no key for ${url}.`) as string;
+      expect(verified).toMatchObject({ code: 3, stderr });
+    });
+
     it('makes a file private that was not, and logout removes the key', async () => {
       const { key } = await api.createKey(account, { scopes: ['messages:send'] });
       await stranger.run(['login'], { env: { SLUICE_API_KEY: key } });
@@ -148,8 +157,14 @@ describe('The command line', () => {
   it('reports invalid arguments and failures of some as JSON', async () => {
     for (const [args, code, sentences] of [
       [['list', '--limit', '0'], 2, [/whole number from 1/]],
-      [['retry', 'msg_unknown', '--until', '2030-01-01'], 2, [/--until needs --since/]],
+      [['retry', 'msg_unknown', '--until', '2030-01-01'], 2, [/--until requires --since/]],
       [['endpoints', 'update', 'ep_unknown', '--enable', '--disable'], 2, [/cannot be used with/]],
+      [['endpoints', 'update', 'ep_unknown'], 2, [/name what to change/]],
+      [['endpoints', 'rotate-secret', 'ep_unknown'], 2, [/stops signing at once\? Confirm with --yes/]],
+      [['accounts', 'update', 'acct_unknown'], 2, [/name what to change/]],
+      [['send', 'hello', '--from-line', '2'], 2, [/--from-line requires --batch/]],
+      [['listen', '--forward-to', 'ftp://127.0.0.1/', '--yes'], 2, [/--forward-to must be a URL like/]],
+      [['list', '--base-url', 'nowhere'], 2, [/--base-url must be a URL like/]],
       [['send', '--batch', 'nofile'], 2, [/The file cannot be read: ENOENT/]],
       [['keys'], 2, [/A command is missing/]],
       [['cancel', 'msg_a', 'msg_b'], 1, [/no message/, /no message/, /2 of 2 failed/]],
@@ -173,7 +188,8 @@ describe('The command line', () => {
       description: 'orders',
     });
     expect((await cli.run(['endpoints', 'list'])).stdout).toContain('disabled (by_account)');
-    expect((await cli.run(['endpoints', 'rotate-secret', id])).stdout).toMatch(/^whsec_/);
+    expect(await cli.json('list', '--endpoint', id)).toEqual([]);
+    expect((await cli.run(['endpoints', 'rotate-secret', id, '--yes'])).stdout).toMatch(/^whsec_/);
     expect(await cli.json('endpoints', 'delete', id, '--yes')).toEqual({ id, deleted: true });
     expect(await cli.run(['endpoints', 'get', id])).toMatchObject({ code: 1, stdout: '' });
   });
@@ -198,17 +214,24 @@ describe('The command line', () => {
   it('states errors without a stack trace, and exits with a code for each kind', async () => {
     const { key } = await api.createKey(account, { scopes: ['messages:send'] });
     const away = { SLUICE_BASE_URL: 'http://127.0.0.1:65533', SLUICE_API_KEY: key };
-    const [scope, usage, unknown, unreachable] = await Promise.all([
+    const [scope, usage, unknown, unreachable, invalid, noKey] = await Promise.all([
       cli.run(['list', '--json'], { env: { SLUICE_API_KEY: key } }),
       cli.run(['list', '--limit', 'many']),
       cli.run(['lsit']),
       cli.run(['keys', 'revoke', 'key_x', '--yes'], { env: away }),
+      cli.run(['keys', 'create', '']),
+      cli.run(['list'], { env: { SLUICE_API_KEY: 'a b' } }),
     ]);
     expect(scope).toMatchObject({ code: 3, stdout: '' });
     expect(JSON.parse(scope.stderr)).toMatchObject({ error: { code: 'insufficient_scope', status: 403 } });
     expect(usage).toMatchObject({ code: 2, stderr: expect.stringContaining('whole number from 1') as string });
     expect(unknown).toMatchObject({ code: 2, stderr: expect.stringContaining('Did you mean list?') as string });
     expect(unreachable).toMatchObject({ code: 5, stdout: '' });
+    expect(invalid).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(/^error: name must be [^\n]*\n$/) as string,
+    });
+    expect(noKey).toMatchObject({ code: 3, stderr: expect.stringContaining('This is not a key') as string });
     for (const { stderr } of [scope, usage, unknown, unreachable]) expect(stderr).not.toMatch(/^ +at /m);
   });
 

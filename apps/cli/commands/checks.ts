@@ -1,6 +1,6 @@
 import { Option, type Command } from 'commander';
 import { integer, withExamples } from '../support/arguments.js';
-import type { Context } from '../support/context.js';
+import { parseBaseUrl, type Context } from '../support/context.js';
 import { CliError, EXIT } from '../support/exit-codes.js';
 import type { VerifyOptions } from '../verify/verify.js';
 
@@ -23,7 +23,11 @@ export function addChecks(program: Command, context: Context): void {
   const verify = program
     .command('verify')
     .description('Send messages for a while, and compare the responses with what is stored and delivered')
-    .option('--url <url>', 'the service; repeat it for several addresses of one service', collect)
+    .option(
+      '--url <url>',
+      'the service, which is not that of the last login (http://127.0.0.1:3000); repeat it for several addresses of one',
+      collect,
+    )
     .option('--duration <seconds>', 'how long to send (30; with --resume 0)', integer(0, 86_400))
     .option('--callers <n>', 'concurrent callers', integer(1, 1_024), 32)
     .option('--rate <n>', 'requests a second, of all callers together', integer(1, 100_000), 500)
@@ -49,8 +53,9 @@ export function addChecks(program: Command, context: Context): void {
         verify.error('error: --receive requires --consume webhooks');
       }
       const { output } = context;
-      const urls = options.url ?? [context.baseUrl];
-      const apiKey = context.apiKey;
+      const urls = (options.url ?? [context.baseUrlForLoad]).map((url) => parseBaseUrl(url, '--url'));
+      const [first = ''] = urls;
+      const apiKey = context.apiKeyFor(first);
       const { verify: run } = await import('../verify/verify.js');
       const { isKept, text, json } = await run({ ...options, urls, apiKey }, (line) => {
         output.note(line);

@@ -60,13 +60,15 @@ export function addEndpoints(program: Command, context: Context): void {
     .argument('<id>')
     .option('--url <url>', 'where messages are posted')
     .action(async (id: string, settings: Settings) => {
-      show(context.output, await api().update(id, changesOf(settings)));
+      const changes = changesOf(settings);
+      if (Object.keys(changes).length === 0) update.error('error: name what to change by an option');
+      show(context.output, await api().update(id, changes));
     });
   withExamples(update, 'sluice endpoints update ep_01m7z3xhqzeywbegcvm7ee64q0 --enable');
 
   endpoints
     .command('delete')
-    .description('Delete an endpoint. What waits for it fails')
+    .description('Delete an endpoint. What waits for it is not posted')
     .argument('<id>')
     .option('-y, --yes', 'do not ask')
     .action(async (id: string, { yes }: { yes?: true }) => {
@@ -75,16 +77,19 @@ export function addEndpoints(program: Command, context: Context): void {
       context.output.result({ id, deleted: true }, () => `${id} is deleted.`);
     });
 
-  endpoints
+  const rotate = endpoints
     .command('rotate-secret')
     .description('Replace the secret of an endpoint')
     .argument('<id>')
     .option('--grace <seconds>', 'how long the old one signs as well', integer(0, 2_592_000), 0)
-    .action(async (id: string, { grace }: { grace: number }) => {
+    .option('-y, --yes', 'do not ask when the old one stops signing at once')
+    .action(async (id: string, { grace, yes }: { grace: number; yes?: true }) => {
+      if (grace === 0) await confirm(`Replace the secret of ${id}, which stops signing at once?`, yes);
       showSecret(context.output, await api().rotateSecret(id, { graceSeconds: grace }), id);
     });
+  withExamples(rotate, 'sluice endpoints rotate-secret ep_01m7z3xhqzeywbegcvm7ee64q0 --grace 3600');
 
-  endpoints
+  const test = endpoints
     .command('test')
     .description('Post a test to an endpoint and show its answer')
     .argument('<id>')
@@ -96,6 +101,7 @@ export function addEndpoints(program: Command, context: Context): void {
       );
       if (status === null || status < 200 || status > 299) throw new CliError('The endpoint did not accept the test.');
     });
+  withExamples(test, 'sluice endpoints test ep_01m7z3xhqzeywbegcvm7ee64q0');
 
   const replay = endpoints
     .command('replay')

@@ -85,7 +85,9 @@ function secretOf({ baseUrl, credentials }: Context): string {
 }
 
 function parseUrl(text: string): string {
-  const url = /^https?:\/\//.test(text) ? text : `http://${text}`;
-  if (!URL.canParse(url)) throw new CliError(`--forward-to must be a URL; it is "${text}".`, EXIT.usage);
+  const url = text.includes('://') ? text : `http://${text}`;
+  if (!URL.canParse(url) || !/^https?:/.test(url)) {
+    throw new CliError(`--forward-to must be a URL like http://localhost:3000/hook; it is "${text}".`, EXIT.usage);
+  }
   return new URL(url).href;
 }

@@ -1,4 +1,4 @@
-import type { Command } from 'commander';
+import { Option, type Command } from 'commander';
 import { ConflictError, NotFoundError, type Attempt, type Message, type Sluice } from '#client/index.js';
 import { choice, instant, integer, withExamples } from '../support/arguments.js';
 import type { Context } from '../support/context.js';
@@ -26,7 +26,11 @@ export function addMessages(program: Command, context: Context): void {
     .alias('ls')
     .description('List messages, newest first')
     .addOption(choice('-s, --status <status>', 'only messages with this status', STATUSES))
-    .option('-e, --endpoint <id>', 'with --status failed, only messages that this endpoint has missed')
+    .addOption(
+      new Option('-e, --endpoint <id>', 'only messages that have failed for this endpoint').implies({
+        status: 'failed',
+      }),
+    )
     .option('-n, --limit <n>', 'how many at most', integer(1, 1e9), 20)
     .action(async (options: { status?: Message['status']; endpoint?: string; limit: number }) => {
       const { status, endpoint, limit } = options;
@@ -63,15 +67,16 @@ export function addMessages(program: Command, context: Context): void {
     });
   withExamples(get, 'sluice get msg_01m7z3xhqzeywbegcvm7ee64q0', 'sluice get msg_… --json | jq -r .message');
 
-  program
+  const attempts = program
     .command('attempts')
     .description('List the attempts to deliver a message')
     .argument('<id>')
     .action(async (id: string) => {
       const { output } = context;
-      const attempts = await context.sluice().messages.attempts(id);
-      await output.list([attempts], ATTEMPT_COLUMNS, 'There are no attempts.');
+      const made = await context.sluice().messages.attempts(id);
+      await output.list([made], ATTEMPT_COLUMNS, 'There are no attempts.');
     });
+  withExamples(attempts, 'sluice attempts msg_01m7z3xhqzeywbegcvm7ee64q0');
 
   const cancel = program
     .command('cancel')
@@ -88,7 +93,7 @@ export function addMessages(program: Command, context: Context): void {
     .option('--until <time>', 'and before this time (now)', instant)
     .action(async (ids: string[], { since, until }: { since?: string; until?: string }) => {
       if ((ids.length === 0) === (since === undefined)) retry.error('error: name ids, or a time with --since');
-      if (since === undefined && until !== undefined) retry.error('error: --until needs --since');
+      if (since === undefined && until !== undefined) retry.error('error: --until requires --since');
       if (since === undefined) return each(ids, context, (sluice, id) => sluice.messages.retry(id));
       const retried = await context.sluice().messages.retryAll({ since, until: until ?? new Date().toISOString() });
       context.output.result(retried, () => `${count(retried.count, 'message')} queued again.`);

@@ -3,7 +3,7 @@ import type { Ban, OperatorsAccount, Plan } from '#client/index.js';
 import { integer, withExamples } from '../support/arguments.js';
 import type { Context } from '../support/context.js';
 import { firstOf } from '../support/lists.js';
-import { time, type Column, type Output } from '../support/output.js';
+import { planLine, time, type Column, type Output } from '../support/output.js';
 import { confirm } from '../support/prompts.js';
 import { KEY_COLUMNS } from './keys.js';
 
@@ -67,6 +67,7 @@ export function addOperators(program: Command, context: Context): void {
       if ((perMinute === undefined) !== (perDay === undefined)) {
         update.error('error: --per-minute and --per-day belong together');
       }
+      if (plan === undefined && perMinute === undefined) update.error('error: name what to change by an option');
       const limits = perMinute === undefined || perDay === undefined ? undefined : { perMinute, perDay };
       show(context.output, await api().accounts.update(id, { plan, limits }));
     });
@@ -140,7 +141,7 @@ function show(output: Output, account: OperatorsAccount): void {
     output.fields({
       Id: account.id,
       Name: account.name,
-      Plan: `${account.plan}: ${account.limits.perMinute} requests a minute, ${account.limits.perDay} a day`,
+      Plan: planLine(account),
       Delivery: account.delivery,
       State: account.suspended ? 'suspended' : 'active',
       Created: time(account.createdAt),

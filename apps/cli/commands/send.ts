@@ -23,7 +23,7 @@ interface Options {
 }
 
 const INTERRUPTED = new CliError('Interrupted.', EXIT.interrupted);
-const BATCH_OPTIONS = ['batchSize', 'fromLine', 'state', 'restart'] as const;
+const BATCH_OPTIONS = ['batch-size', 'from-line', 'state', 'restart'];
 
 export function addSend(program: Command, context: Context): void {
   const command = program
@@ -47,8 +47,10 @@ export function addSend(program: Command, context: Context): void {
         command.error('error: --batch makes idempotency keys of its own: leave out --idempotency-key');
       }
       if (options.batch === true) return sendBatch(message, options, context);
-      const batchOnly = BATCH_OPTIONS.find((name) => options[name] !== undefined);
-      if (batchOnly !== undefined) command.error(`error: this option needs --batch: ${batchOnly}`);
+      const batchOnly = command.options.find(
+        (option) => BATCH_OPTIONS.includes(option.name()) && options[option.attributeName() as keyof Options],
+      );
+      if (batchOnly !== undefined) command.error(`error: --${batchOnly.name()} requires --batch`);
       if (message !== undefined && options.file !== undefined)
         command.error('error: name a message or a file, not both');
       return sendOne(message, options, context);

@@ -24,10 +24,14 @@ export class Context {
     return new Output(this.options().json === true);
   }
 
-  /** The service: of --base-url, SLUICE_BASE_URL, or the last login. */
+  /** The service that was named, or that of the last login. */
   get baseUrl(): string {
-    const given = this.options().baseUrl ?? variable('SLUICE_BASE_URL');
-    return given === undefined ? (this.credentials.current ?? DEFAULT_BASE_URL) : parseBaseUrl(given);
+    return this.namedBaseUrl ?? this.credentials.current ?? DEFAULT_BASE_URL;
+  }
+
+  /** The service that was named, or a local one: an old login must not choose where a load goes. */
+  get baseUrlForLoad(): string {
+    return this.namedBaseUrl ?? DEFAULT_BASE_URL;
   }
 
   /** Where the API key comes from, for people. */
@@ -40,20 +44,20 @@ export class Context {
     return variable('SLUICE_API_KEY') === undefined;
   }
 
-  get apiKey(): string {
-    const key = variable('SLUICE_API_KEY') ?? this.credentials.entry(this.baseUrl).apiKey;
-    return this.require(key, 'Run sluice login, or set SLUICE_API_KEY.');
+  apiKeyFor(baseUrl: string): string {
+    const key = variable('SLUICE_API_KEY') ?? this.credentials.entry(baseUrl).apiKey;
+    return required(key, baseUrl, 'Run sluice login, or set SLUICE_API_KEY.');
   }
 
   /** A client with the user's API key. */
   sluice(options: ClientOptions = {}): Sluice {
-    return this.clientWith(this.apiKey, options);
+    return this.clientWith(this.apiKeyFor(this.baseUrl), options);
   }
 
   /** A client with the operators' key. */
   operator(): Sluice {
     const key = variable('SLUICE_ADMIN_API_KEY') ?? this.credentials.entry(this.baseUrl).operatorKey;
-    const apiKey = this.require(key, 'Run sluice login --operator, or set SLUICE_ADMIN_API_KEY.');
+    const apiKey = required(key, this.baseUrl, 'Run sluice login --operator, or set SLUICE_ADMIN_API_KEY.');
     return this.clientWith(apiKey);
   }
 
@@ -62,13 +66,23 @@ export class Context {
     const onRetry = ({ error, waitMs }: Retry) => {
       if (waitMs >= NOTICEABLE_MS) this.output.warn(`${error.message} Trying again in ${duration(waitMs / 1_000)} …`);
     };
+    if (!/^[\x21-\x7e]+$/.test(apiKey)) {
+      throw new CliError('This is not a key: a key has only visible ASCII characters.', EXIT.refused);
+    }
     return new Sluice({ maxTries: 3, onRetry, ...options, apiKey, baseUrl: this.baseUrl });
   }
 
-  private require(key: string | undefined, remedy: string): string {
-    if (key === undefined) throw new CliError(`You have no key for ${this.baseUrl}. ${remedy}`, EXIT.refused);
-    return key;
+  private get namedBaseUrl(): string | undefined {
+    const { baseUrl } = this.options();
+    if (baseUrl !== undefined) return parseBaseUrl(baseUrl, '--base-url');
+    const set = variable('SLUICE_BASE_URL');
+    return set === undefined ? undefined : parseBaseUrl(set, 'SLUICE_BASE_URL');
   }
+}
+
+function required(key: string | undefined, baseUrl: string, remedy: string): string {
+  if (key === undefined) throw new CliError(`You have no key for ${baseUrl}. ${remedy}`, EXIT.refused);
+  return key;
 }
 
 /** An environment variable; an empty one counts as not set. */
@@ -77,10 +91,11 @@ export function variable(name: string): string | undefined {
   return text === '' ? undefined : text;
 }
 
-function parseBaseUrl(text: string): string {
+/** @param name of what has the URL */
+export function parseBaseUrl(text: string, name: string): string {
   const url = URL.canParse(text) ? new URL(text) : null;
   if (url === null || !/^https?:$/.test(url.protocol) || url.username !== '' || url.search !== '') {
-    throw new CliError(`The base URL must be like https://sluice.example.com; it is "${text}".`, EXIT.usage);
+    throw new CliError(`${name} must be a URL like https://sluice.example.com; it is "${text}".`, EXIT.usage);
   }
   return `${url.origin}${url.pathname}`.replace(/\/+$/, '');
 }

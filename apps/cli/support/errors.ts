@@ -21,7 +21,9 @@ function describeError(error: unknown): Description {
   if (error instanceof SluiceError) {
     const { code, status, message, requestId, retryAfter } = error;
     const errors = error.problem?.errors ?? [];
-    const faults = errors.map(({ pointer, detail }) => `\n  ${visible(`${pointer}: ${detail}`)}`).join('');
+    // The field of a request that the sentence is about tells people nothing more.
+    const more = errors.filter(({ pointer, detail }) => detail !== message || !/^($|\/)/.test(pointer));
+    const faults = more.map(({ pointer, detail }) => `\n  ${visible(`${pointer}: ${detail}`)}`).join('');
     const details = requestId === null ? code : `${code}, request ${requestId}`;
     return {
       exitCode: exitCodeOf(error),
@@ -42,7 +44,10 @@ function exitCodeOf(error: SluiceError): ExitCode {
 /** The service explains its errors to programs; people need other remedies. */
 function sentenceOf(error: SluiceError): string {
   if (error instanceof AuthenticationError) {
-    return 'The API key is unknown, expired or revoked. Run sluice login with a valid one, or set SLUICE_API_KEY.';
+    return (
+      'The API key is unknown, expired or revoked. Run sluice login with a valid one (for operators, sluice login ' +
+      '--operator), or set SLUICE_API_KEY (SLUICE_ADMIN_API_KEY).'
+    );
   }
   const hint =
     error instanceof ConnectionError ? ' Is this the right address? See --base-url and SLUICE_BASE_URL.' : '';

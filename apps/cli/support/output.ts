@@ -1,5 +1,6 @@
 import { styleText, stripVTControlCharacters } from 'node:util';
 import type { WriteStream } from 'node:tty';
+import type { Account } from '#client/index.js';
 import { outputClosed } from './pipes.js';
 
 type Style = Parameters<typeof styleText>[0];
@@ -225,6 +226,11 @@ export function duration(seconds: number): string {
 export function count(value: number, noun = ''): string {
   const text = value.toLocaleString('en-US');
   return noun === '' ? text : `${text} ${noun}${value === 1 ? '' : 's'}`;
+}
+
+/** `free: 60 requests a minute, 1,000 a day` */
+export function planLine({ plan, limits }: Pick<Account, 'plan' | 'limits'>): string {
+  return `${plan}: ${count(limits.perMinute)} requests a minute, ${count(limits.perDay)} a day`;
 }
 
 export function bytes(value: number): string {

@@ -30,8 +30,7 @@ interface Result {
 
 /** Checks the guarantees of a service from outside. @throws Error if the result is inconclusive */
 export async function verify(options: VerifyOptions, note: (line: string) => void): Promise<Result> {
-  const { apiKey, callers, resume = false } = options;
-  const urls = options.urls.map(urlOf);
+  const { urls, apiKey, callers, resume = false } = options;
   const path = options.ledger ?? join(tmpdir(), `sluice-verify-${Date.now()}.ndjson`);
   const settleMs = 1_000 * options.settle;
   const [first = ''] = urls;
@@ -59,13 +58,6 @@ function receiverOf({ receive }: VerifyOptions): string | null {
     throw new UsageError(`--receive must be a URL with a port, like http://10.0.0.1:4000; it is "${receive}".`);
   }
   return receive ?? null;
-}
-
-function urlOf(text: string): string {
-  if (!URL.canParse(text) || !/^https?:$/.test(new URL(text).protocol)) {
-    throw new UsageError(`--url must be a URL like https://sluice.example.com; it is "${text}".`);
-  }
-  return text.replace(/\/+$/, '');
 }
 
 /** Checks the URL and the key before anything is sent. @returns the time of the service's clock */
