@@ -4,15 +4,19 @@ import { prepare, runJest } from '../apps/dev/prepare.mjs';
 const LONG = [
   'test/architecture/style\\.',
   'test/bench/',
-  'test/clients/',
+  'test/cli/batch\\.',
   'test/client/(many-faults|package)\\.',
+  'test/clients/',
   'test/container/',
   'test/docs/serving-pages\\.',
-  'test/faults/(bad-handlers|clocks|consumer|database-away|foreign-worker|killed|poison|program-killed)\\.',
-  'test/faults/(redis|redis-cluster|redis-sentinel|retention|rolling-restart|tracing|verify|webhooks)\\.',
-  'test/examples/redis-workers\\.',
+  'test/e2e/(edge/slow-readers|management/npm-start|pages/docs|tracing/request-to-delivery)\\.',
+  'test/examples/(handlers|redis-workers)\\.',
+  'test/faults/(bad-handlers|clocks|consumer|database-away|foreign-worker|killed|limits-six-processes)\\.',
+  'test/faults/(poison|program-killed|queue-locked|redis|redis-cluster|redis-sentinel|retention)\\.',
+  'test/faults/(rolling-restart|tracing|verify|webhooks)\\.',
+  'test/hostile/hanging\\.',
+  'test/neighbours/',
   'test/portal/(flows|operators|snippets|views)\\.',
-  'test/neighbours/(bodies|pipelining|slow-readers|webhooks)\\.',
 ];
 
 const args = process.argv.slice(2);

@@ -7,7 +7,7 @@ import { anyCharacter } from '../support/any-text.js';
 import { accountOf, ownApi } from '../support/api.js';
 import { eventLoopLagMs } from '../support/metrics.js';
 
-const RUNS = Number(process.env.FUZZ_RUNS ?? 150);
+const RUNS = Number(process.env.FUZZ_RUNS ?? (process.env.SLUICE_TEST === 'all' ? 150 : 60));
 const { FUZZ_SEED = '' } = process.env;
 const SEED = FUZZ_SEED === '' ? randomInt(2 ** 31) : Number(FUZZ_SEED);
 const MAX_LAG_MS = 5_000;

@@ -3,10 +3,11 @@ import TestSequencer from '@jest/test-sequencer';
 /** The longest first; below `test/`, without that folder. */
 const LONGEST = [
   /docs.(serving-)?pages\./,
-  /architecture.style\./,
+  /architecture.(style|types)\./,
   /npm-start\./,
   /(faults|neighbours|examples)./,
-  /(contracts.messages|pages.docs|fuzz|metrics|slow-readers|503-overload|platform.database.database)\./,
+  /(webhooks.deliver|events.stream|contracts.delivery-queue|platform.database.database|cli.commands)\./,
+  /(contracts.(messages|partitions|census)|pages.docs|fuzz|metrics|slow-readers|503-overload)\./,
 ];
 
 /** Starts the longest files first: started last, they would run alone while the other workers idle. */
