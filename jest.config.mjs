@@ -50,10 +50,12 @@ export default {
   globalTeardown: '<rootDir>/test/support/global-teardown.mjs',
   testSequencer: '<rootDir>/test/support/longest-first.mjs',
   // A loose ceiling, for a busy machine.
-  testTimeout: 90_000,
+  testTimeout: 180_000,
   // One more than the usual two cores: many tests wait for a timeout most of the time.
   maxWorkers: 3,
   maxConcurrency: 2,
   // Node keeps much of what each test file has loaded: a worker that has grown is replaced.
   workerIdleMemoryLimit: '1GB',
+  // By default Jest takes a worker for one with open handles that needs half a second to end on a busy machine.
+  workerGracefulExitTimeout: 10_000,
 };
