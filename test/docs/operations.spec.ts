@@ -25,18 +25,18 @@ const METRIC = /\b(?:sluice|nodejs|process)_[a-z0-9_]+/g;
 const ANY_VALUE = ['status', 'job'];
 
 describe('Metrics and alerts', () => {
+  let fleet: Fleet;
   /** Those of an API and a worker, such as `name{label="value"}`. */
   let samples: readonly string[];
 
   beforeAll(async () => {
-    const fleet = await Fleet.startProcesses();
+    fleet = await Fleet.start();
     const worker = await fleet.worker({}, 'dist/apps/worker/main.js');
     await fleet.send('hello');
-    const urls = await Promise.all([fleet.api, worker].map((program) => program.address('management')));
-    const metrics = await Promise.all(urls.map(metricsOf));
+    const metrics = await Promise.all([fleet.client.managementUrl, await worker.address('management')].map(metricsOf));
     samples = metrics.flatMap((values) => [...values.keys()]);
-    await fleet.stop();
   });
+  afterAll(() => fleet.stop());
 
   const expressions = [
     ...rules.map(({ alert, expr }) => [alert, expr] as const),

@@ -1,8 +1,7 @@
-import { Client } from 'pg';
 import { ownApi, TestApi } from '../../support/api.js';
 import { Fleet } from '../../support/fleet.js';
 import { callUndocumented, postLines, RawConnection } from '../../support/http.js';
-import { freePort, Program, SHIFTED_CLOCK, until } from '../../support/processes.js';
+import { freePort, SHIFTED_CLOCK, until } from '../../support/processes.js';
 import { Link } from '../../support/link.js';
 
 const READY = { status: 'ready', checks: { process: 'serving', database: 'up', clock: 'right' } };
@@ -39,16 +38,16 @@ describe('The management port', () => {
   it('is not ready while the database hangs or is unavailable, and reports it soon; it stays alive', async () => {
     const down = { code: 503, status: 'not ready', checks: { process: 'serving', database: 'down', clock: 'right' } };
     link.stall();
-    await until(async () => (await ready(api.managementUrl)).code === 503, 10_000);
+    await until(async () => (await ready(api.managementUrl)).code === 503);
     const start = performance.now();
     expect(await ready(api.managementUrl)).toEqual(down);
-    expect(performance.now() - start).toBeLessThan(5_000);
+    expect(performance.now() - start).toBeLessThan(9_000);
     await link.cut();
     expect(await ready(api.managementUrl)).toEqual(down);
     expect((await callUndocumented(api.managementUrl, { path: '/health/live' })).status).toBe(200);
     link.resume();
     await link.restore();
-    await until(async () => (await ready(api.managementUrl)).code === 200, 15_000);
+    await until(async () => (await ready(api.managementUrl)).code === 200);
   });
 
   it('is not ready from the moment it is stopped, and responds until the end', async () => {
@@ -60,9 +59,9 @@ describe('The management port', () => {
     expect(await ready(other.managementUrl)).toEqual({ code: 200, ...READY });
     // The request keeps the process from ending before the checks.
     const counted = () => other.sql('SELECT FROM sluice.rate_limits WHERE account_id = $1', [id]);
-    await until(async () => (await counted()).length > 0, 5_000);
+    await until(async () => (await counted()).length > 0);
     const stopped = other.stop();
-    await until(async () => (await ready(other.managementUrl)).code === 503, 5_000);
+    await until(async () => (await ready(other.managementUrl)).code === 503);
     const draining = { process: 'draining', database: 'up', clock: 'right' };
     expect(await ready(other.managementUrl)).toEqual({ code: 503, status: 'not ready', checks: draining });
     expect((await callUndocumented(other.managementUrl, { path: '/health/live' })).status).toBe(200);
@@ -73,39 +72,32 @@ describe('The management port', () => {
     held.close();
   });
 
-  it('of a worker is ready, except while it takes no jobs because its clock is wrong', async () => {
+  it('of a worker is ready, except while another process migrates the schema, or its own clock is wrong', async () => {
     const fleet = await Fleet.start();
-    const worker = await fleet.worker(SHIFTED_CLOCK, 'dist/apps/worker/main.js');
-    const url = await worker.address('management');
-    expect(await ready(url)).toEqual({ code: 200, ...READY });
-    worker.setClock(3_600_000);
-    const paused = { process: 'paused', database: 'up', clock: 'wrong' };
-    await until(async () => (await ready(url)).code === 503, 20_000);
-    expect(await ready(url)).toEqual({ code: 503, status: 'not ready', checks: paused });
-    worker.setClock(0);
-    await until(async () => (await ready(url)).code === 200, 20_000);
-    await fleet.stop();
-  });
-
-  it('is live but not ready while the process waits for another one to migrate the schema', async () => {
-    const other = new Client({ connectionString: api.environment.DATABASE_URL });
-    await other.connect();
-    // The lock of a process that migrates: "sluice" in ASCII.
-    await other.query('SELECT pg_advisory_lock($1)', [0x736c75696365]);
     const port = await freePort();
-    const settings = { LOG_LEVEL: 'info', MANAGEMENT_PORT: String(port) };
-    const worker = Program.run('dist/apps/worker/main.js', { ...api.environment, ...settings });
     const url = `http://127.0.0.1:${port}`;
     try {
+      // The lock of a process that migrates: "sluice" in ASCII.
+      const release = await fleet.client.hold('SELECT pg_advisory_xact_lock($1)', [0x736c75696365]);
+      const settings = { ...SHIFTED_CLOCK, MANAGEMENT_PORT: String(port) };
+      const worker = fleet.startWorker(settings, 'dist/apps/worker/main.js');
       await worker.printed('waiting for another process that migrates the schema');
       expect((await callUndocumented(url, { path: '/health/live' })).status).toBe(200);
       const migrating = { process: 'migrating', database: 'up', clock: 'right' };
       expect(await ready(url)).toEqual({ code: 503, status: 'not ready', checks: migrating });
-      await other.end();
-      await until(async () => (await ready(url)).code === 200, 20_000);
+      await release();
+      await worker.ready();
+      expect(await ready(url)).toEqual({ code: 200, ...READY });
       expect(worker.output.match(/waiting for another process/g)).toHaveLength(1);
+
+      worker.setClock(3_600_000);
+      await until(async () => (await ready(url)).code === 503);
+      const paused = { process: 'paused', database: 'up', clock: 'wrong' };
+      expect(await ready(url)).toEqual({ code: 503, status: 'not ready', checks: paused });
+      worker.setClock(0);
+      await until(async () => (await ready(url)).code === 200);
     } finally {
-      await worker.kill();
+      await fleet.stop();
     }
   });
 

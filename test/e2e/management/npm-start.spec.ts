@@ -64,7 +64,7 @@ describe('npm start', () => {
   }
 
   it('keeps the account and the key of each database, and gives each process a free port of its own', async () => {
-    const first = await visit({});
+    const first = await visit({ WORKER: 'off' });
     expect(first.access).toMatchObject({
       file: expect.stringMatching(/^dev-key-\w{8}$/) as string,
       signUp: 403,
