@@ -130,7 +130,7 @@ describe('sluice send --batch', () => {
     const args = ['send', '--batch', '--batch-size', '10', '--file', input];
     const running = cli.start(args);
     proxy.onBatch = (n) => n < 3;
-    await until(() => proxy.batches === 3, 20_000);
+    await until(() => proxy.batches === 3);
     const beside = await cli.run(args);
     running.signal('SIGINT');
     expect((await running.ended()).code).toBe(130);
@@ -172,7 +172,7 @@ describe('sluice send --batch', () => {
     const ats: string[] = [];
     while (ats.length < 2) {
       const [stopped, before] = [cli.start(args, { input: 'line' }), proxy.batches];
-      await until(() => proxy.batches > before, 20_000);
+      await until(() => proxy.batches > before);
       stopped.signal('SIGINT');
       expect(await stopped.ended()).toMatchObject({ code: 130 });
       ats.push(state().at);

@@ -73,7 +73,7 @@ describe('The command line', () => {
   it('finishes what it has begun to consume, and rejects it when it is interrupted again', async () => {
     const command = 'touch begun; until [ -e go ]; do sleep 0.05; done';
     const [patient, message] = [cli.start(['consume', '-x', command]), await api.sent(account)];
-    await until(() => existsSync(file('begun')), 20_000);
+    await until(() => existsSync(file('begun')));
     patient.signal('SIGHUP');
     await patient.printed('Finishing what has begun');
     cli.file('go', '');
@@ -81,7 +81,7 @@ describe('The command line', () => {
     expect(await stateOf(message.id)).toEqual({ status: 'delivered', failureReason: null });
 
     const [hasty, other] = [cli.start(['consume', '-x', 'touch again; sleep 60']), await api.sent(account)];
-    await until(() => existsSync(file('again')), 20_000);
+    await until(() => existsSync(file('again')));
     hasty.signal('SIGINT');
     await hasty.printed('Finishing what has begun');
     // The first ones count as one signal, as npx passes them on.
@@ -91,7 +91,7 @@ describe('The command line', () => {
         hasty.signal('SIGINT');
         return false;
       },
-      20_000,
+      60_000,
       () => hasty.stderr,
     ).catch((error: unknown) => error);
     expect(await hasty.ended()).toMatchObject({ code: 0 });
@@ -110,7 +110,7 @@ describe('The command line', () => {
 
     const command = 'touch begun; until [ -e go ]; do sleep 0.05; done';
     const unconfirmed = cli.start(['consume', '--json', '--limit', '1', '--exec', command]);
-    await until(() => existsSync(file('begun')), 20_000);
+    await until(() => existsSync(file('begun')));
     await api.ask(OPERATOR, `PATCH /admin/accounts/${account.id}`, { suspended: true });
     cli.file('go', '');
     const { code, stdout, stderr } = await unconfirmed.ended();

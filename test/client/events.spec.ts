@@ -153,7 +153,7 @@ describe('sluice.events', () => {
     });
     for await (const { id } of client().events()) if (id === '1') break;
     await collect(1);
-    await until(() => closed === 2, 20_000);
+    await until(() => closed === 2);
   });
 
   describe('of the API', () => {

@@ -57,7 +57,7 @@ describe('A message that sluice.consume holds', () => {
       once(() => isUp, extended),
     );
     const message = await first(consume({ leaseSeconds: 3 }, { maxTries: 1, deadlineMs: 300 }));
-    await until(() => server.at('/messages/msg_1/extend').length >= 3, 20_000);
+    await until(() => server.at('/messages/msg_1/extend').length >= 3);
     expect(message.signal.aborted).toBe(false);
     isUp = true;
     await sleep(200);
@@ -69,7 +69,7 @@ describe('A message that sluice.consume holds', () => {
     server.url('/messages/msg_1/extend', 503);
     const startedAt = performance.now();
     const message = await first(consume({ leaseSeconds: 1 }));
-    await until(() => message.signal.aborted, 20_000);
+    await until(() => message.signal.aborted);
     expect(performance.now() - startedAt).toBeGreaterThanOrEqual(990);
     expect(message.signal.reason).toMatchObject({ code: 'lease_lost' });
     const tries = server.at('/messages/msg_1/extend').length;
@@ -104,7 +104,7 @@ describe('A message that sluice.consume holds', () => {
   it('is acknowledged although its extension finds that the lease has ended by that', async () => {
     server.url('/messages/msg_1/extend', lost);
     server.url('/messages/ack', (response, received) => {
-      void until(() => server.at('/messages/msg_1/extend').length > 0, 20_000)
+      void until(() => server.at('/messages/msg_1/extend').length > 0)
         .then(() => sleep(100))
         .then(() => {
           acknowledged(response, received);
@@ -124,7 +124,7 @@ describe('A message that sluice.consume holds', () => {
     for await (const message of consume({ concurrency: 3, leaseSeconds: 2 })) {
       got.push(message);
       if (message.id === 'msg_2') {
-        await until(() => server.at('/messages/msg_3/extend').length > 0, 20_000);
+        await until(() => server.at('/messages/msg_3/extend').length > 0);
         await sleep(100);
         waiting.push('msg_4');
       }

@@ -141,7 +141,7 @@ describe('What the Dockerfile builds', () => {
     expect([isHealthy(forApi), isHealthy(forWorker), areReady()]).toEqual([false, false, false]);
 
     const started = [start(commandOf('CMD'), forApi), start(worker.command ?? [], forWorker)];
-    await until(areReady, 60_000);
+    await until(areReady);
     expect([isHealthy(forApi), isHealthy(forWorker)]).toEqual([true, true]);
     await delivered(`http://127.0.0.1:${forApi.PORT}`);
 
@@ -191,6 +191,6 @@ async function delivered(url: string): Promise<void> {
 
 async function ended(child: ChildProcess): Promise<number | NodeJS.Signals | null> {
   child.kill('SIGTERM');
-  await until(() => child.exitCode !== null || child.signalCode !== null, 20_000);
+  await until(() => child.exitCode !== null || child.signalCode !== null);
   return child.exitCode ?? child.signalCode;
 }

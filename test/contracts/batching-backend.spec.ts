@@ -57,7 +57,7 @@ describe('createBatchingBackend', () => {
     return names;
   }
 
-  const soon = (holds: () => boolean | Promise<boolean>, otherwise: string) => until(holds, 20_000, () => otherwise);
+  const soon = (holds: () => boolean | Promise<boolean>, otherwise: string) => until(holds, 60_000, () => otherwise);
   const left = () => store.sql<{ state: string }>('SELECT state FROM bullmq.job');
 
   it('lets two workers run every job once, many by one statement', async () => {

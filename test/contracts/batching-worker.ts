@@ -28,7 +28,7 @@ export function describeBatchingWorker({ process, work }: Batching): void {
     expect(done).toBe(0);
     await process().bullmq.setGlobalConcurrency(2);
     await process().bullmq.resume();
-    await until(() => done === 20, 20_000);
+    await until(() => done === 20);
     expect(most).toBe(2);
   });
 
@@ -39,7 +39,7 @@ export function describeBatchingWorker({ process, work }: Batching): void {
       const [delayed] = messages(1);
       await process().bullmq.add('message', {}, { jobId: delayed?.id ?? '', delay: 300 });
       await process().queue.add(others);
-      await until(() => done.includes(delayed?.id), 20_000);
+      await until(() => done.includes(delayed?.id));
     }
   });
 }

@@ -154,9 +154,9 @@ export class PostgresStore {
   }
 
   async until(condition: () => boolean | Promise<boolean>): Promise<void> {
-    const deadline = performance.now() + 10_000;
+    const deadline = performance.now() + 60_000;
     while (!(await condition())) {
-      if (performance.now() > deadline) throw new Error('The condition did not hold within ten seconds.');
+      if (performance.now() > deadline) throw new Error('The condition did not hold within a minute.');
       await sleep(5);
     }
   }

@@ -31,7 +31,7 @@ describeUnless(NO_REDIS)('Jobs on Redis in batches', () => {
     await redis.stop();
   });
 
-  const soon = (holds: () => boolean | Promise<boolean>, otherwise: string) => until(holds, 20_000, () => otherwise);
+  const soon = (holds: () => boolean | Promise<boolean>, otherwise: string) => until(holds, 60_000, () => otherwise);
   const left = async () => Object.values(await process.bullmq.getJobCounts()).reduce((sum, count) => sum + count, 0);
 
   /** Starts a worker that removes the jobs that it completes. */

@@ -45,14 +45,14 @@ describe.each(['the owner', 'a role that may not see other sessions'])('Snapshot
   it('measures how long a snapshot is held, names the holder in one line, and forgets it when it ends', async () => {
     // A session that starts, or an autovacuum, holds one for a moment.
     const isNoneHeld = async () => (await seconds()) === 0;
-    await until(isNoneHeld, 15_000);
+    await until(isNoneHeld);
     await holder.query('BEGIN ISOLATION LEVEL REPEATABLE READ');
     await holder.query('SELECT count(*) FROM sluice.messages');
-    await until(async () => Number(await seconds()) >= 1, 15_000);
+    await until(async () => Number(await seconds()) >= 1);
     const pid = (holder as unknown as { processID: number }).processID;
     expect(lines).toMatchObject([{ level: 40, holder: `process ${pid} (pg_dump)` }]);
     await holder.query('COMMIT');
-    await until(isNoneHeld, 15_000);
+    await until(isNoneHeld);
   });
 
   it('has no value while the database is away', async () => {

@@ -33,7 +33,7 @@ describe('A foreign worker', () => {
     const ids = await Promise.all(['one', 'two', 'Grüße'].map((message) => fleet.send(message)));
     for (const id of ids) {
       await worker.printed(id);
-      await until(fleet.has(id, 'delivered'), 10_000);
+      await until(fleet.has(id, 'delivered'));
       expect(await fleet.message(id)).toMatchObject({ attempts: 1, failureReason: null });
     }
     expect(worker.output).toContain(`${ids[2] ?? ''} Grüße`);
@@ -47,7 +47,7 @@ describe('A foreign worker', () => {
       `CREATE TRIGGER unknown BEFORE INSERT ON bullmq.job FOR EACH ROW EXECUTE FUNCTION bullmq.unknown()`,
     );
     const id = await fleet.send('of a later version');
-    await until(fleet.has(id, 'failed'), 15_000);
+    await until(fleet.has(id, 'failed'));
     await fleet.sql('DROP FUNCTION bullmq.unknown CASCADE');
     const failureReason = 'Unknown job version 2.';
     expect(await fleet.message(id)).toMatchObject({ attempts: 2, failureReason });
@@ -55,7 +55,7 @@ describe('A foreign worker', () => {
 
   it('gets jobs that match the schema', async () => {
     const id = await fleet.send('💌');
-    await until(async () => (await fleet.sql('SELECT FROM bullmq.job')).length === 1, 10_000);
+    await until(async () => (await fleet.sql('SELECT FROM bullmq.job')).length === 1);
     const [job] = await fleet.sql<{ id: string; name: string; data: Record<string, unknown> }>(
       'SELECT * FROM bullmq.job',
     );

@@ -32,8 +32,8 @@ describe('a worker with a handler selected by HANDLER', () => {
     const url = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/`;
     const worker = await fleet.worker({ HANDLER: 'http', HTTP_HANDLER_URL: url }, WORKER);
     const [now, never] = [await fleet.send('now'), await fleet.send('never')];
-    await until(fleet.has(now, 'delivered'), 10_000);
-    await until(fleet.has(never, 'failed'), 5_000);
+    await until(fleet.has(now, 'delivered'));
+    await until(fleet.has(never, 'failed'));
     expect(await fleet.message(never)).toMatchObject({ attempts: 1, failureReason: 'The receiver returned 422.' });
     expect(received.sort()).toEqual([`${now} now`, `${never} never`].sort());
     expect(await worker.end()).toBe(0);
@@ -51,11 +51,11 @@ describe('a worker with a handler selected by HANDLER', () => {
       WORKER,
     );
     const delivered = await fleet.send('Hello');
-    await until(fleet.has(delivered, 'delivered'), 10_000);
+    await until(fleet.has(delivered, 'delivered'));
     expect(mailbox.received.map((sent) => sent.text.includes(`Message-ID: <${delivered}@`))).toEqual([true]);
     mailbox.refuse(550);
     const refused = await fleet.send('Hello?');
-    await until(fleet.has(refused, 'failed'), 10_000);
+    await until(fleet.has(refused, 'failed'));
     const failed = { attempts: 1, failureReason: 'The mail server returned 550.' };
     expect(await fleet.message(refused)).toMatchObject(failed);
     expect(await worker.end()).toBe(0);
@@ -93,7 +93,7 @@ describe('a worker with a handler selected by HANDLER', () => {
     const before = fleet.handled().length;
     const begin = Date.now();
     await Promise.all(Array.from({ length: 15 }, () => fleet.send('hello')));
-    await until(() => fleet.handled().length - before === 15, 15_000);
+    await until(() => fleet.handled().length - before === 15);
     // The first five in the first second, the last five in the third.
     expect(Date.now() - begin).toBeGreaterThan(1_500);
     for (const worker of workers) expect(await worker.end()).toBe(0);

@@ -62,12 +62,12 @@ for (const [where, serve] of [
           const settings = { ...server.settings, QUEUE_NAME: server.names };
           const worker = fleet.start(`examples/redis-worker/${script}`, settings, interpreter);
           const stream = await EventClient.open(fleet.client, fleet.account);
-          await until(() => stream.blocks.length > 0, 10_000);
+          await until(() => stream.blocks.length > 0);
           const texts = Array.from({ length: 9 }, (_, index) => `Grüße ${index}`);
           const ids = await Promise.all(texts.map((message) => fleet.send(message)));
           for (const [index, id] of ids.entries()) {
             await worker.printed(`${id} ${texts[index]}`);
-            await until(fleet.has(id, 'delivered'), 10_000);
+            await until(fleet.has(id, 'delivered'));
             expect(await fleet.message(id)).toMatchObject({ attempts: 1, failureReason: null });
           }
           await stream.received(2 * ids.length);
@@ -83,7 +83,7 @@ for (const [where, serve] of [
       const receiver = await Receiver.start();
       const stream = await EventClient.open(client, account);
       try {
-        await until(() => stream.blocks.length > 0, 10_000);
+        await until(() => stream.blocks.length > 0);
         await fleet.worker();
         await client.ask(account, 'PATCH /account', { delivery: 'pull' });
         const pulled = await fleet.send('pulled');

@@ -84,7 +84,7 @@ describe('While the API, the worker and PostgreSQL are killed in turn', () => {
           return data.length > 0;
         };
         // Repeated until it is known to be stored.
-        await until(async () => note(await orElse(sent, [])), 60_000);
+        await until(async () => note(await orElse(sent, [])));
         // What is not consumed yet would hide that messages are stuck.
         await until(async () => !sending || accepted.size - (await delivered()) < 1_000, PROGRESS_MS);
       }

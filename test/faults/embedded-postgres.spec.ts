@@ -91,7 +91,7 @@ describe('The embedded PostgreSQL', () => {
   it('exits with the process that started it, even if that is killed', async () => {
     const { holder, pid } = await serving();
     holder.signal('SIGKILL');
-    await until(() => !isAlive(pid), 5_000);
+    await until(() => !isAlive(pid));
   });
 
   it('is refused to a second process, even after the crash of a backend has closed all connections', async () => {

@@ -7,10 +7,17 @@ const [PROCESSES, ROUNDS] = process.env.FAULT_ROUNDS === undefined ? [2, 1] : [6
 const LIMIT = 60;
 jest.setTimeout(60_000 + ROUNDS * 10_000);
 
+let fleet: Fleet;
+let apis: TestApi[] = [];
+afterEach(async () => {
+  await Promise.all(apis.map((api) => api.stop()));
+  await fleet.stop();
+});
+
 it(`${PROCESSES} API processes admit exactly the limit of 240 parallel requests, each remaining number once`, async () => {
-  const fleet = await Fleet.startProcesses({}, PROCESSES);
+  fleet = await Fleet.startProcesses({}, PROCESSES);
   const { DATABASE_URL = '' } = fleet.client.environment;
-  const apis = fleet.apis.map(({ url }) => TestApi.at(url, DATABASE_URL));
+  apis = fleet.apis.map(({ url }) => TestApi.at(url, DATABASE_URL));
 
   for (let round = 0; round < ROUNDS; round++) {
     const responses = await burst(apis, await fleet.client.signUp('free'), 240);
@@ -20,6 +27,4 @@ it(`${PROCESSES} API processes admit exactly the limit of 240 parallel requests,
   }
 
   expect(await Promise.all(fleet.apis.map((api) => api.end()))).toEqual(fleet.apis.map(() => 0));
-  await Promise.all(apis.map((api) => api.stop()));
-  await fleet.stop();
 });

@@ -42,13 +42,13 @@ it(
       const before = callers.acknowledged;
       await until(
         () => callers.acknowledged > before + 50,
-        20_000,
+        60_000,
         () => program.output,
       );
       await sleep(500 * Math.random());
       const family = program.family();
       killAll(family);
-      await until(() => !family.some(isAlive), 10_000);
+      await until(() => !family.some(isAlive));
       program = await start();
     }
     await callers.stop(60_000);

@@ -37,7 +37,7 @@ describe('An API process that is stopped', () => {
     const head = ['POST /messages HTTP/1.1', 'Host: sluice', `Authorization: Bearer ${fleet.account.key}`];
     connection.write(lines(...head, 'Content-Type: application/json', `Content-Length: ${BODY.length}`));
     const isCounted = 'SELECT FROM sluice.rate_limits WHERE minute_used > 0';
-    await until(async () => (await fleet.sql(isCounted)).length === 1, 10_000);
+    await until(async () => (await fleet.sql(isCounted)).length === 1);
     return connection;
   };
 
@@ -50,7 +50,7 @@ describe('An API process that is stopped', () => {
     });
     const idle = await Promise.all(Array.from({ length: 10 }, () => RawConnection.open(fleet.client.url)));
     idle[0]?.write('POST /messages HTTP/1.1\r\nHost: sluice\r\n');
-    await until(() => outcomes.length > 5 * CALLERS, 20_000);
+    await until(() => outcomes.length > 5 * CALLERS);
     const stoppedAt = performance.now();
     fleet.api.signal('SIGTERM');
     await fleet.api.printed('stopping');
@@ -96,7 +96,7 @@ it.each(['api', 'worker'])(
     const { port } = silent.address() as AddressInfo;
     const DATABASE_URL = `postgres://nobody@127.0.0.1:${port}/nothing`;
     const program = Program.run(`dist/apps/${name}/main.js`, { ...SETTINGS, DATABASE_URL });
-    await until(() => connections.length > 0, 30_000);
+    await until(() => connections.length > 0);
     program.signal('SIGTERM');
     try {
       expect(await program.ended()).toBe(0);
@@ -120,7 +120,7 @@ it('A process ends although what read its log is gone', async () => {
   child.stdout.destroy();
   child.stdin.end();
   try {
-    await until(() => child.exitCode !== null, 20_000);
+    await until(() => child.exitCode !== null);
   } finally {
     child.kill('SIGKILL');
   }

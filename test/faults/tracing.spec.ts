@@ -27,7 +27,7 @@ describe('A trace', () => {
     await start({ OTEL_BSP_SCHEDULE_DELAY: '600000' });
     const worker = await sluice.worker();
     const id = await sluice.send('hello', { traceparent });
-    await until(() => sluice.began(id, 1), 20_000);
+    await until(() => sluice.began(id, 1));
     for (const [program, kind] of [
       [sluice.api, 'server'],
       [worker, 'consumer'],

@@ -23,7 +23,7 @@ describe('A worker that', () => {
   it('is killed during a delivery: another takes it over', async () => {
     const first = await fleet.worker();
     const id = await fleet.send('wait 1500');
-    await until(() => fleet.began(id, 1), 30_000);
+    await until(() => fleet.began(id, 1));
     first.signal('SIGKILL');
     await fleet.worker();
     // Sooner than BullMQ's defaults allow, with which it takes a minute.
@@ -36,13 +36,13 @@ describe('A worker that', () => {
   it('is stopped while a handler outlasts its grace: another goes on at once, and it counts as no crash', async () => {
     const first = await fleet.worker({ SHUTDOWN_GRACE_MS: '200', WORKER_LOCK_MS: '60000' });
     const id = await fleet.send('wait 2000');
-    await until(() => fleet.began(id, 1), 30_000);
+    await until(() => fleet.began(id, 1));
     first.signal('SIGTERM');
     expect(await first.ended()).toBe(0);
     expect(await fleet.message(id)).toMatchObject({ status: 'queued', attempts: 1, failureReason: 'worker_stopped' });
     expect(await fleet.census()).toBe(0);
     await fleet.worker();
-    await until(fleet.has(id, 'delivered'), 30_000);
+    await until(fleet.has(id, 'delivered'));
     expect(await fleet.sql('SELECT attempts, failures, crashes FROM sluice.messages WHERE id = $1', [id])).toEqual([
       { attempts: 2, failures: 0, crashes: 0 },
     ]);
@@ -51,13 +51,13 @@ describe('A worker that', () => {
   it('is stopped beyond its lock: it changes nothing when it wakes after another has delivered', async () => {
     const sleeper = await fleet.worker();
     const id = await fleet.send('wait 500');
-    await until(() => fleet.began(id, 1), 30_000);
+    await until(() => fleet.began(id, 1));
     sleeper.signal('SIGSTOP');
     await fleet.worker();
-    await until(fleet.has(id, 'delivered'), 60_000);
+    await until(fleet.has(id, 'delivered'));
     const before = await fleet.message(id);
     sleeper.signal('SIGCONT');
-    await until(fleet.has(await fleet.send('after'), 'delivered'), 30_000);
+    await until(fleet.has(await fleet.send('after'), 'delivered'));
     await sleep(1_000);
     expect(await fleet.message(id)).toEqual(before);
     expect(before.attempts).toBe(2);
@@ -66,13 +66,13 @@ describe('A worker that', () => {
 
   it('dies between the final status and the completion of the job: the handler is not called again', async () => {
     const id = await fleet.send('once');
-    await until(hasJobs(1), 30_000);
+    await until(hasJobs(1));
     await fleet.sql(`UPDATE sluice.messages SET status = 'delivered', attempts = 1 WHERE id = $1`, [id]);
     await fleet.sql(
       `UPDATE bullmq.job SET state = 'active', lock_token = 'lost', locked_until_ms = 1, processed_by = 'sluice'`,
     );
     await fleet.worker();
-    await until(hasJobs(0), 30_000);
+    await until(hasJobs(0));
     expect(attempts(id)).toEqual([]);
     expect(await fleet.message(id)).toMatchObject({ status: 'delivered', attempts: 1 });
   });

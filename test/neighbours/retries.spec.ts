@@ -3,8 +3,11 @@ import { until } from '../support/processes.js';
 
 const RETRIES = 600;
 
+let fleet: Fleet;
+afterEach(() => fleet.stop());
+
 it('Retries of one account that are due together do not delay a message of another', async () => {
-  const fleet = await Fleet.start({ MAX_ATTEMPTS: '2', BACKOFF_MS: '3600000' });
+  fleet = await Fleet.start({ MAX_ATTEMPTS: '2', BACKOFF_MS: '3600000' });
   const messages = Array<string>(RETRIES).fill('throw 5');
   expect((await fleet.client.sendBatch(fleet.account, { messages })).status).toBe(202);
   const failing = await fleet.worker({ WORKER_CONCURRENCY: '50' });
@@ -16,12 +19,11 @@ it('Retries of one account that are due together do not delay a message of anoth
   await fleet.sql('UPDATE bullmq.job SET process_at_ms = 0');
   await fleet.worker({ WORKER_CONCURRENCY: '5' });
   const retried = () => fleet.handled().filter(({ attempt }) => attempt === 2).length;
-  await until(() => retried() >= 50, 30_000);
+  await until(() => retried() >= 50);
   const [before, sentAt] = [retried(), performance.now()];
   const { id } = await fleet.client.sent(await fleet.client.signUp(), { message: 'of another' });
-  await until(() => fleet.began(id, 1), 60_000);
+  await until(() => fleet.began(id, 1));
   const [passed, waitedMs] = [retried() - before, performance.now() - sentAt];
   process.stdout.write(`${passed} of ${RETRIES} retries and ${waitedMs.toFixed()} ms before another's message\n`);
   expect(passed).toBeLessThan(RETRIES / 3);
-  await fleet.stop();
 }, 240_000);

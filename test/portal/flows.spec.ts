@@ -68,7 +68,7 @@ describeUnless(missing)('In the portal', () => {
     expect(await page.evaluate(warns)).toBe(true);
     await visitor.button('I have stored it').click();
     await visitor.button('Yes, it is stored').click();
-    await until(async () => (await page.evaluate(warns)) === false, 5_000);
+    await until(async () => (await page.evaluate(warns)) === false);
   });
 
   it('a click as soon as the navigation is there is followed', async () => {
@@ -99,7 +99,7 @@ describeUnless(missing)('In the portal', () => {
             const { id } = (await response.json()) as { id: string };
             await until(
               async () => (await api().ask(account, `GET /messages/${id}`)).body.status === 'delivered',
-              10_000,
+              60_000,
             );
           } else {
             await api().sent(account, { message: 'meanwhile' });
@@ -180,7 +180,7 @@ describeUnless(missing)('In the portal', () => {
     expect(await page.getByRole('radio', { name: /^Pull/ }).isChecked()).toBe(true);
     expect(await delivery()).toBe('handler');
     await visitor.button('Save').click();
-    await until(async () => (await delivery()) === 'pull', 10_000);
+    await until(async () => (await delivery()) === 'pull');
   });
 
   it('a limit that is over takes its error away, and a reload meanwhile shows the account', async () => {

@@ -96,6 +96,6 @@ export class RunningCommand {
   }
 
   private until(condition: () => boolean): Promise<void> {
-    return until(condition, 30_000, () => `${this.stdout}\n${this.stderr}`);
+    return until(condition, 60_000, () => `${this.stdout}\n${this.stderr}`);
   }
 }

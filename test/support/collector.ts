@@ -79,7 +79,7 @@ export class Collector {
   async arrived(traceId: string, kind: string, count = 1): Promise<CollectedSpan[]> {
     await until(
       () => this.of(traceId, kind).length >= count,
-      20_000,
+      60_000,
       () => JSON.stringify(this.of(traceId)),
     );
     return this.of(traceId, kind);

@@ -60,7 +60,7 @@ export class EventClient {
   async received(count: number): Promise<ReceivedEvent[]> {
     await until(
       () => this.events.length >= count,
-      20_000,
+      60_000,
       () => JSON.stringify(this.blocks),
     );
     return this.events;
@@ -68,7 +68,7 @@ export class EventClient {
 
   /** Resolves when the server has ended the stream. */
   async end(): Promise<void> {
-    await until(() => this.ended, 20_000);
+    await until(() => this.ended);
   }
 
   close(): void {

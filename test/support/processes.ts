@@ -8,6 +8,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 export const ROOT = join(__dirname, '..', '..');
 
+/** Nothing that tests wait for takes long, but a busy machine does. Within the time limit of a test (jest.config.mjs). */
+const DEADLINE_MS = 60_000;
+
 /** Settings of a process whose clock can be set. */
 export const SHIFTED_CLOCK = { NODE_OPTIONS: `--require ${join(ROOT, 'test/support/shifted-clock.cjs')}` };
 
@@ -89,7 +92,7 @@ export class Program {
   }
 
   /** Resolves when it has printed this. */
-  async printed(text: string | RegExp, deadlineMs = 60_000): Promise<void> {
+  async printed(text: string | RegExp, deadlineMs = DEADLINE_MS): Promise<void> {
     await this.until(() => this.output.match(text) !== null || !this.running, deadlineMs);
     if (this.output.match(text) === null) throw new Error(`It ended without printing ${String(text)}:\n${this.output}`);
   }
@@ -102,7 +105,7 @@ export class Program {
   }
 
   /** Resolves when it serves, or consumes. */
-  async ready(deadlineMs = 60_000): Promise<void> {
+  async ready(deadlineMs = DEADLINE_MS): Promise<void> {
     await this.until(() => this.isReady || !this.running, deadlineMs);
     if (!this.isReady) throw new Error(`It ended before it was ready:\n${this.output}`);
   }
@@ -114,7 +117,7 @@ export class Program {
   }
 
   /** @returns its exit code, or the signal that ended it */
-  async ended(deadlineMs = 20_000): Promise<number | NodeJS.Signals | null> {
+  async ended(deadlineMs = DEADLINE_MS): Promise<number | NodeJS.Signals | null> {
     await this.until(() => !this.running, deadlineMs);
     return this.child.exitCode ?? this.child.signalCode;
   }
@@ -192,7 +195,7 @@ export function residentBytes(pid: number): number {
 
 export async function until(
   condition: () => boolean | Promise<boolean>,
-  deadlineMs: number,
+  deadlineMs = DEADLINE_MS,
   describe: () => string = () => '',
 ): Promise<void> {
   const deadline = Date.now() + deadlineMs;

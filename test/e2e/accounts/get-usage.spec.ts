@@ -62,8 +62,8 @@ describe('GET /account/usage responds 200', () => {
     expect([minute.remaining, day.remaining]).toEqual([56, 996]);
     expect(headers['ratelimit-policy']).toBe(`"minute";q=${minute.limit};w=60, "day";q=${day.limit};w=86400`);
     expect(headers).toMatchObject({ 'x-ratelimit-limit': '60', 'x-ratelimit-remaining': '56' });
-    expect(Math.abs(Number(headers['x-ratelimit-reset']) - Date.parse(minute.resetsAt) / 1_000)).toBeLessThan(2);
-    expect(Math.abs((sent[2] ?? 0) - left(minute))).toBeLessThan(2);
-    expect(Math.abs((sent[4] ?? 0) - left(day))).toBeLessThan(2);
+    expect(Math.abs(Number(headers['x-ratelimit-reset']) - Date.parse(minute.resetsAt) / 1_000)).toBeLessThan(10);
+    expect(Math.abs((sent[2] ?? 0) - left(minute))).toBeLessThan(10);
+    expect(Math.abs((sent[4] ?? 0) - left(day))).toBeLessThan(10);
   });
 });

@@ -47,7 +47,7 @@ describe('PATCH /admin/accounts/:id with suspended', () => {
       client.ask(OPERATOR, `PATCH /admin/accounts/${fleet.account.id}`, { suspended });
     const failing = await fleet.send('throw');
     const worker = await fleet.worker();
-    await until(() => fleet.began(failing, 1), 10_000);
+    await until(() => fleet.began(failing, 1));
     worker.signal('SIGSTOP');
     const queued = await Promise.all(Array.from({ length: 20 }, () => fleet.send('hello')));
     const deliverAt = new Date(Date.now() + 1_000).toISOString();
@@ -57,20 +57,20 @@ describe('PATCH /admin/accounts/:id with suspended', () => {
 
     const waiting = [failing, ...queued, scheduled];
     const count = 'SELECT count(*)::int AS count FROM sluice.outbox WHERE suspended_account IS NOT NULL';
-    await until(async () => (await fleet.sql<{ count: number }>(count))[0]?.count === waiting.length, 15_000);
+    await until(async () => (await fleet.sql<{ count: number }>(count))[0]?.count === waiting.length);
     expect(await fleet.census()).toBe(0);
     // The worker finishes a job after it has set its message aside.
-    await until(async () => (await fleet.sql('SELECT FROM bullmq.job')).length === 0, 5_000);
+    await until(async () => (await fleet.sql('SELECT FROM bullmq.job')).length === 0);
     // The places of the worker are free for others.
     const neighbour = await client.signUp();
     const { id } = await client.sent(neighbour);
-    await until(() => fleet.began(id, 1), 5_000);
+    await until(() => fleet.began(id, 1));
     expect(fleet.handled().map((call) => call.id)).toEqual([failing, id]);
 
     await suspend(false);
-    await until(() => waiting.every((one) => fleet.began(one, one === failing ? 2 : 1)), 15_000);
+    await until(() => waiting.every((one) => fleet.began(one, one === failing ? 2 : 1)));
     for (const one of [...queued, scheduled]) {
-      await until(async () => (await fleet.message(one)).status === 'delivered', 5_000);
+      await until(async () => (await fleet.message(one)).status === 'delivered');
       expect(await fleet.message(one)).toMatchObject({ attempts: 1 });
     }
     expect(await fleet.census()).toBe(0);

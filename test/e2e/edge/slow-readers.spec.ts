@@ -37,7 +37,7 @@ describe('Responses that are large together', () => {
     const { socket, seen } = open();
     // The server checks twice before it concludes that nothing is read.
     await pause(socket, 12_000);
-    await until(() => seen.ended, 10_000);
+    await until(() => seen.ended);
 
     expect(seen.bytes).toBeLessThan(REQUESTS * BYTES * 0.9);
   });

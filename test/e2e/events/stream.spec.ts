@@ -33,7 +33,7 @@ describe('GET /events', () => {
     const client = await EventClient.open(api, by, lastEventId);
     clients.push(client);
     // Until it has the place from which it can resume.
-    await until(() => client.blocks.length > 0, 20_000);
+    await until(() => client.blocks.length > 0);
     return client;
   };
   const api = () => fleet.client;
@@ -48,7 +48,7 @@ describe('GET /events', () => {
     const failed = await send('throw');
     await until(
       () => stream.statusesOf(failed).at(-1) === 'failed' && stream.statusesOf(delivered).length === 3,
-      20_000,
+      60_000,
     );
     expect(stream.statusesOf(delivered)).toEqual(['queued', 'processing', 'delivered']);
     const retried = ['queued', 'processing'];
@@ -83,7 +83,7 @@ describe('GET /events', () => {
     const { id: endpointId } = (await api().ask(account, 'POST /endpoints', { url })).body;
     const stream = await open();
     const delivered = await send();
-    await until(() => stream.statusesOf(delivered).at(-1) === 'delivered', 20_000);
+    await until(() => stream.statusesOf(delivered).at(-1) === 'delivered');
     const deliverAt = new Date(Date.now() + 3_600_000);
     const { id: abandoned } = await api().sent(account, { body: { message: 'later', deliverAt } });
     await api().ask(account, `DELETE /endpoints/${String(endpointId)}`);
@@ -146,7 +146,7 @@ describe('GET /events', () => {
     const expected = 15 * 20 + 2 * 15 * 15;
     await whole.received(expected);
     const seen = () => parts.flatMap(({ events }) => events);
-    await until(() => seen().length >= expected, 20_000);
+    await until(() => seen().length >= expected);
     const changes = (events: EventClient['events']) => events.map(({ data: { id, status } }) => `${id} ${status}`);
     expect(changes(whole.events)).toHaveLength(expected);
     expect(new Set(changes(whole.events)).size).toBe(expected);
@@ -182,7 +182,7 @@ describe('GET /events', () => {
     for (const client of [stream, resumed]) {
       await until(
         () => client.statusesOf(later).length === 1 && client.statusesOf(early).includes('cancelled'),
-        20_000,
+        60_000,
       );
     }
     expect(resumed.events).toHaveLength(2);
@@ -244,7 +244,7 @@ describe('GET /events', () => {
         open()
           .then(() => true)
           .catch(() => false),
-      10_000,
+      60_000,
     );
     await open(undefined, await api().signUp());
   });
@@ -260,7 +260,7 @@ describe('GET /events', () => {
         open()
           .then(() => true)
           .catch(() => false),
-      10_000,
+      60_000,
     );
   });
 
@@ -279,7 +279,7 @@ describe('GET /events', () => {
     await slow.end();
     expect(slow.events.length).toBeLessThan(sent);
     const resumed = await open(slow.lastEventId);
-    await until(() => slow.events.length + resumed.events.length >= sent, 20_000);
+    await until(() => slow.events.length + resumed.events.length >= sent);
     expect(new Set([...slow.events, ...resumed.events].map(({ data }) => data.id)).size).toBe(sent);
   });
 
@@ -305,7 +305,7 @@ describe('GET /events', () => {
     const startedAt = Date.now();
     await stopping.stop();
     await stream.end();
-    expect(Date.now() - startedAt).toBeLessThan(5_000);
+    expect(Date.now() - startedAt).toBeLessThan(10_000);
     expect(stream.response.complete).toBe(true);
   });
 
@@ -314,9 +314,9 @@ describe('GET /events', () => {
     const before = await used();
     const stream = await open();
     expect(await used()).toBe(before + 2);
-    await until(async () => (await openStreams()) === 1, 10_000);
+    await until(async () => (await openStreams()) === 1);
     stream.close();
-    await until(async () => (await openStreams()) === 0, 10_000);
+    await until(async () => (await openStreams()) === 0);
     const [{ count } = { count: -1 }] = await api().sql<{ count: number }>(
       'SELECT count(*)::int AS count FROM sluice.event_streams WHERE open_until > now() AND account_id = $1',
       [account.id],
@@ -340,7 +340,7 @@ describe('GET /events', () => {
     // Within the hour, so that a client can resume.
     expect(await recorded()).toBe(2);
     await api().sql(`UPDATE sluice.events SET recorded_at = now() - interval '61 minutes'`);
-    await until(async () => (await recorded()) === 0, 20_000);
+    await until(async () => (await recorded()) === 0);
     await api().sql(
       `UPDATE sluice.event_streams SET open_until = now() - interval '61 minutes' WHERE account_id = $1`,
       [account.id],

@@ -11,6 +11,7 @@ import {
   setWindows,
   tally,
 } from '../../support/limits.js';
+import { until } from '../../support/processes.js';
 import { joinedApi, OPERATOR, ownApi, type Account } from '../../support/api.js';
 
 const refused = (count: number) => Array<string>(count).fill(REFUSED);
@@ -32,7 +33,10 @@ describe('A key that continues after a refusal', () => {
     const responses = await series(api, holder, 32);
 
     expect(responses.map(kindOf)).toEqual([...refused(29), BANNED, BANNED, BANNED]);
-    expect(responses.slice(29).map((response) => numberIn(response, 'retry-after'))).toEqual([60, 60, 60]);
+    for (const response of responses.slice(29)) {
+      expect(numberIn(response, 'retry-after')).toBeGreaterThan(50);
+      expect(numberIn(response, 'retry-after')).toBeLessThanOrEqual(60);
+    }
   });
 
   it('is banned for everything that it sends in parallel from the 30th strike on', async () => {
@@ -112,7 +116,8 @@ describe('A key that continues after a refusal', () => {
     // 2 + 16 + 11 are 29.
     expect(tally(await series(api, holder, 16))).toEqual({ [REFUSED]: 16 });
     expect(tally(await series(other, holder, 11))).toEqual({ [REFUSED]: 11 });
-    await sleep(1_200);
+    const text = 'SELECT FROM sluice.offences WHERE key_id = $1 AND strikes = 29';
+    await until(async () => (await api.sql(text, [holder.keyId])).length === 1);
 
     expect(kindOf(await api.ask(holder))).toBe(BANNED);
     expect(kindOf(await other.ask(holder))).toBe(BANNED);

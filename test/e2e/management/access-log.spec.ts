@@ -21,7 +21,7 @@ describe('The access log', () => {
   /** The line of a request, once it is written. */
   const lineOf = async (id: string, from = api): Promise<Line> => {
     const find = () => requests(from).find(({ requestId }) => requestId === id);
-    await until(() => find() !== undefined, 5_000);
+    await until(() => find() !== undefined);
     return find() ?? Promise.reject(new Error('There is no such line.'));
   };
 

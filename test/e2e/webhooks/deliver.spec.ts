@@ -5,7 +5,7 @@ import { Fleet } from '../../support/fleet.js';
 import { until } from '../../support/processes.js';
 import { Receiver, type Behaviour } from '../../support/receiver.js';
 
-const DEADLINE_MS = 20_000;
+const DEADLINE_MS = 60_000;
 
 interface Issued {
   readonly id: string;

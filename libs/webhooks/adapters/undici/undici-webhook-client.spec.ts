@@ -216,7 +216,7 @@ describe('The client of webhooks', () => {
       });
       expect(await development().post(aRequest(url))).toMatchObject({ status: 200 });
       const [socket] = sockets;
-      await until(() => socket?.destroyed === true, 10_000);
+      await until(() => socket?.destroyed === true);
       // What the system buffers comes on top.
       expect(sent).toBeLessThan(16 * 1_048_576);
     });
