@@ -15,7 +15,7 @@ afterEach(async () => {
 });
 
 it(`${PROCESSES} API processes admit exactly the limit of 240 parallel requests, each remaining number once`, async () => {
-  fleet = await Fleet.startProcesses({}, PROCESSES);
+  fleet = await Fleet.startProcesses({ BAN_GRACE_SECONDS: '60' }, PROCESSES);
   const { DATABASE_URL = '' } = fleet.client.environment;
   apis = fleet.apis.map(({ url }) => TestApi.at(url, DATABASE_URL));
 

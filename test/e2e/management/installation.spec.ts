@@ -16,6 +16,10 @@ describe('A process on a database', () => {
     expect(program.output).not.toContain(NEW);
   });
 
+  it('does not start as an API with another queue', async () => {
+    await expect(api.join({ QUEUE_NAME: 'other' })).rejects.toThrow('QUEUE_NAME must be "messages"');
+  });
+
   it('accepts keys of both peppers while the pepper is rotated, and then only those of the new one', async () => {
     const account = await api.signUp();
     // First all processes accept the new pepper, then they use it, then they forget the old one.
@@ -28,9 +32,5 @@ describe('A process on a database', () => {
     const finished = await api.join({ API_KEY_PEPPER: NEW, API_KEY_PEPPER_PREVIOUS: '' });
     expect([await finished.knows(account.key), await finished.knows(key)]).toEqual([false, true]);
     await expect(api.join({ API_KEY_PEPPER: OLD })).rejects.toThrow('API_KEY_PEPPER is not the one');
-  });
-
-  it('does not start as an API with another queue', async () => {
-    await expect(api.join({ QUEUE_NAME: 'other' })).rejects.toThrow('QUEUE_NAME must be "messages"');
   });
 });
