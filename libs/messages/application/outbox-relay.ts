@@ -2,7 +2,7 @@ import { DomainError } from '#kernel/domain-error.js';
 import { PeriodicTask } from '#kernel/periodic-task.js';
 import { bytesOf, type Message } from '../domain/message.js';
 import type { DeliveryQueue } from './delivery-queue.js';
-import { BATCH_BYTES, type OnCommitted, type Outbox, type OutboxEntry } from './outbox.js';
+import { BATCH_BYTES, REFUSED_DELAY_MS, type OnCommitted, type Outbox, type OutboxEntry } from './outbox.js';
 
 /** What can fail. The outbox entries remain then. */
 export type RelayFault = 'relay_failed' | 'job_refused' | 'cleanup_failed' | 'sweep_failed';
@@ -30,8 +30,6 @@ const LIMITS = {
   sweepEveryMs: 250,
   /** Milliseconds without a sweep after one that failed: each reads messages. */
   sweepAfterFaultMs: 1_000,
-  /** Milliseconds until a job that the queue refused is tried again. */
-  refusedDelayMs: 60_000,
 };
 
 /**
@@ -140,7 +138,7 @@ export class OutboxRelay implements OnCommitted {
   private async settle(entry: OutboxEntry, refused: Set<string>): Promise<void> {
     const rest = entry.messages.map(({ id }) => id).filter((id) => refused.has(id));
     if (rest.length > 0) {
-      await this.outbox.postpone(entry.id, rest, LIMITS.refusedDelayMs);
+      await this.outbox.postpone(entry.id, rest, REFUSED_DELAY_MS);
       return;
     }
     this.relayed.push(entry.id);

@@ -6,6 +6,9 @@ import type { Message } from '../domain/message.js';
  */
 export const BATCH_BYTES = 1_048_576;
 
+/** Milliseconds until a job that the queue refused is tried again. No entry is postponed for longer. */
+export const REFUSED_DELAY_MS = 60_000;
+
 /** Messages that were stored together and whose jobs may not be in the queue yet. */
 export interface OutboxEntry {
   readonly id: string;

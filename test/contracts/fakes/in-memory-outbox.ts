@@ -1,10 +1,8 @@
-import { BATCH_BYTES, Outbox } from '#messages/application/outbox.js';
+import { BATCH_BYTES, Outbox, REFUSED_DELAY_MS } from '#messages/application/outbox.js';
 import { OPEN_STATUSES } from '#messages/domain/message-status.js';
 import type { Message } from '#messages/domain/message.js';
 import { after } from '../../support/messages.js';
 import type { InMemoryStore, StoredEntry } from './in-memory-store.js';
-
-const REFUSED_DELAY_MS = 60_000;
 
 /** What the unit tests of the relay use; it keeps the contract that PostgresOutbox keeps. */
 export class InMemoryOutbox extends Outbox {

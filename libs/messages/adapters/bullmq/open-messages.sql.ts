@@ -1,4 +1,4 @@
-import { BATCH_BYTES } from '../../application/outbox.js';
+import { BATCH_BYTES, REFUSED_DELAY_MS } from '../../application/outbox.js';
 import { OVERHEAD_BYTES } from '../../domain/message.js';
 import { OPEN_STATUSES } from '../../domain/message-status.js';
 
@@ -23,15 +23,15 @@ export const UNCLAIMED = `${OPEN}
 /** More outbox entries than these are not searched. */
 export const MAX_ENTRIES = 10_000;
 
-/** Of the outbox, the entries that are due or postponed, by a minute at most: one more than `MAX_ENTRIES`. */
+/** The outbox entries that are due within `REFUSED_DELAY_MS`, as all postponed ones are: one more than `MAX_ENTRIES`. */
 export const DUE = `
-    SELECT message_ids FROM sluice.outbox WHERE due_at < statement_timestamp() + interval '61 seconds'
+    SELECT message_ids FROM sluice.outbox WHERE due_at < statement_timestamp() + interval '${REFUSED_DELAY_MS + 1_000} milliseconds'
     ORDER BY due_at LIMIT ${MAX_ENTRIES + 1}`;
 
 /** The message `m` is of a suspended account, whose messages wait in the outbox. */
 export const IS_SUSPENDED = `(SELECT true FROM sluice.outbox o WHERE o.suspended_account = m.account_id LIMIT 1)`;
 
-/** Before the strays are healed: one that can't be must not keep the walk from the next. */
+/** Moves on before the strays are requeued, so that one that can't be does not stop the walk. */
 export const CONTINUE = `
   UPDATE sluice.reconciler SET position = $1, strays = CASE $1 WHEN '' THEN 0 ELSE strays + $2 END,
     strays_before = CASE $1 WHEN '' THEN strays + $2 ELSE strays_before END`;

@@ -1,4 +1,5 @@
 import type { Database } from '#platform/database/database.js';
+import { REFUSED_DELAY_MS } from '../../application/outbox.js';
 
 /**
  * Outbox entries that are due, or were refused by the queue and are postponed; not those of scheduled messages. Counted
@@ -10,7 +11,7 @@ export async function outboxBacklog(database: Database) {
             coalesce(greatest(0, extract(epoch FROM clock_timestamp() - min(since))), 0)::float8 AS oldest
      FROM (
        SELECT message_ids, CASE WHEN for_sweeper THEN due_at ELSE created_at END AS since FROM sluice.outbox
-       WHERE due_at <= now() + interval '1 minute' AND (due_at <= now() OR NOT for_sweeper)
+       WHERE due_at <= now() + interval '${REFUSED_DELAY_MS} milliseconds' AND (due_at <= now() OR NOT for_sweeper)
        ORDER BY due_at LIMIT 10000
      ) entries`,
   );

@@ -1,13 +1,12 @@
 import type { Database } from '#platform/database/database.js';
-import { BATCH_BYTES, Outbox } from '../../application/outbox.js';
+import { BATCH_BYTES, Outbox, REFUSED_DELAY_MS } from '../../application/outbox.js';
 import type { Message } from '../../domain/message.js';
 import { OPEN_STATUSES } from '../../domain/message-status.js';
 import { toMessage, type MessageRow } from './message-row.js';
 
 const SWEEP_ENTRIES = 200;
-const REFUSED_DELAY_MS = 60_000;
 
-// Entries that a process relays itself are left to a sweeper only when they have waited for too long.
+// Entries that a process relays itself are only swept when they have waited for too long.
 // `statement_timestamp()` is stable, so that an index can be used.
 const DUE = `due_at <= statement_timestamp()
   AND (for_sweeper OR due_at <= statement_timestamp() - $1 * interval '1 millisecond')`;
@@ -15,8 +14,8 @@ const DUE = `due_at <= statement_timestamp()
 const POSTPONE = `
   UPDATE sluice.outbox SET message_ids = $2, due_at = clock_timestamp() + $3 * interval '1 millisecond' WHERE id = $1`;
 
-// In steps, and only when nothing else is due: the messages of other accounts do not wait for these. The job of a message
-// must be gone by then, or a new one would be ignored; its worker removes it right after the entry was added.
+// In steps, and only when nothing else is due, so that other accounts do not wait for these. Entries younger than five
+// seconds wait until then: the worker that added one still has to remove the old job, or a new one would be ignored.
 const RESUME = `
   WITH RECURSIVE waiting (account_id) AS (
     (SELECT suspended_account FROM sluice.outbox WHERE suspended_account IS NOT NULL ORDER BY 1 LIMIT 1)

@@ -23,8 +23,7 @@ export const COUNT = `
   WHERE ${UNCLAIMED} AND ${HAS_NO_LIVE_JOB}
     AND NOT EXISTS (SELECT FROM (SELECT unnest(message_ids) AS id FROM sluice.outbox) o WHERE o.id = m.id)`;
 
-// Jobs are looked up one by one: a join of two large tables would read much more. Of the outbox, only entries that are due
-// or postponed, by a minute at most, are read.
+// Jobs are looked up one by one: a join of two large tables would read much more.
 export const FIND_NEXT = `
   WITH page AS (
     SELECT m.id, m.account_id, m.retries, m.status, m.crashes, m.claim_expires_at, m.deliver_at, m.delivery
