@@ -4,6 +4,7 @@ import { Receiver, type Behaviour } from '../support/receiver.js';
 import type { Account } from '../support/api.js';
 
 const BACKLOG = 300;
+const CONCURRENCY = 20;
 
 /** Endpoints that never get well, in every way. */
 const BAD: readonly (readonly [string, Behaviour])[] = [
@@ -27,7 +28,7 @@ describe('An account with endpoints that are slow, dead, endless, lying and redi
   beforeAll(async () => {
     fleet = await Fleet.start({
       ...{ WEBHOOK_ALLOW_PRIVATE: 'true', WEBHOOK_TIMEOUT_MS: '4000', WEBHOOK_RETRY_SECONDS: '3600' },
-      WEBHOOK_CONCURRENCY: '20',
+      WEBHOOK_CONCURRENCY: String(CONCURRENCY),
     });
     await fleet.worker();
     receiver = await Receiver.start();
@@ -45,6 +46,18 @@ describe('An account with endpoints that are slow, dead, endless, lying and redi
   afterAll(async () => {
     receiver.stop();
     await fleet.stop();
+  });
+
+  it('does not take all places at once by endpoints that are new', async () => {
+    const newcomer = await fleet.client.signUp();
+    await fleet.client.ask(newcomer, 'PATCH /account', { delivery: 'webhooks' });
+    const url = receiver.url('/never', () => undefined);
+    for (let count = 0; count < CONCURRENCY / 2; count++) await fleet.client.ask(newcomer, 'POST /endpoints', { url });
+    await fleet.client.ask(newcomer, 'POST /messages/batch', { messages: Array<object>(4).fill({ message: 'hello' }) });
+    await until(() => receiver.ids('/never').length >= CONCURRENCY / 2);
+    const { id } = await fleet.client.sent(neighbour);
+    await until(() => receiver.ids('/neighbour').includes(id), 20_000);
+    expect(receiver.ids('/never').length).toBeLessThan(CONCURRENCY);
   });
 
   it('delays neither its other endpoint nor those of other accounts', async () => {

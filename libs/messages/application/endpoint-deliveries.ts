@@ -4,6 +4,7 @@ export type AbandonReason = 'endpoint_disabled' | 'endpoint_deleted';
 /** An endpoint with deliveries that are due. */
 export interface DueEndpoint {
   readonly endpointId: string;
+  readonly accountId: string;
   /** How many, at most as many as were asked for. */
   readonly due: number;
 }
@@ -12,6 +13,7 @@ export interface DueEndpoint {
 export interface LeasedDelivery {
   readonly token: string;
   readonly endpointId: string;
+  readonly accountId: string;
   readonly messageId: string;
   readonly text: string;
   readonly createdAt: Date;

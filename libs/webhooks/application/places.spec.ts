@@ -8,10 +8,15 @@ describe('Places', () => {
     places = new Places(40, () => now);
   });
 
-  const many = (...ids: string[]) => ids.map((endpointId) => ({ endpointId, due: 1_000 }));
+  /** Of an account each, unless their names begin with that of one: `account/endpoint`. */
+  const accountOf = (endpointId: string) => endpointId.split('/')[0] ?? '';
+  const many = (...ids: string[]) =>
+    ids.map((endpointId) => ({ endpointId, accountId: accountOf(endpointId), due: 1_000 }));
   /** Starts what it is given; the ends of the attempts. */
   const start = (...ids: string[]) =>
-    [...places.divide(many(...ids))].flatMap(([id, count]) => Array.from({ length: count }, () => places.take(id)));
+    [...places.divide(many(...ids))].flatMap(([id, count]) =>
+      Array.from({ length: count }, () => places.take({ endpointId: id, accountId: accountOf(id) })),
+    );
   const end = (attempts: ((succeeded: boolean) => void)[], succeeded: boolean, afterMs = 10) => {
     now += afterMs;
     for (const attempt of attempts) attempt(succeeded);
@@ -29,7 +34,7 @@ describe('Places', () => {
   });
 
   it('gives no more than is due', () => {
-    expect(places.divide([{ endpointId: 'a', due: 2 }])).toEqual(new Map([['a', 2]]));
+    expect(places.divide([{ endpointId: 'a', accountId: 'a', due: 2 }])).toEqual(new Map([['a', 2]]));
   });
 
   it('gives one that fails fewer, then one at a time, ten a second', () => {
@@ -58,7 +63,7 @@ describe('Places', () => {
     const free = places.free;
     start(...slow);
     start(...slow);
-    expect([free, places.free]).toEqual([20, 0]);
+    expect([free, places.free]).toEqual([20, 2]);
   });
 
   it('gives the rest to an endpoint that answers while others are slow', () => {
@@ -76,10 +81,10 @@ describe('Places', () => {
     const known = ['known-1', 'known-2'];
     end(start(...known), true, 1_001);
     const attempts = start(...slow);
-    expect(places.free).toBe(0);
+    const { free } = places;
     end(attempts.slice(0, 3), true, 1_001);
     expect(places.divide(many(...known)).size).toBe(0);
-    expect(places.divide(many(...known, 'good'))).toEqual(new Map([['good', 3]]));
+    expect(places.divide(many(...known, 'good'))).toEqual(new Map([['good', (free + 3) / 2]]));
   });
 
   it('gives turns to those that have waited for the longest', () => {
@@ -91,8 +96,30 @@ describe('Places', () => {
   });
 
   it('divides what is free evenly', () => {
-    const ids = Array.from({ length: 20 }, (_, index) => `e${index}`);
-    expect([...places.divide(many(...ids)).values()]).toEqual(Array(20).fill(2));
+    const ids = Array.from({ length: 19 }, (_, index) => `e${index}`);
+    expect([...places.divide(many(...ids)).values()]).toEqual(Array(19).fill(2));
+  });
+
+  it('gives an account half of all, and less while others have some', () => {
+    const endpointsOf = (account: string) => Array.from({ length: 20 }, (_, index) => `${account}/${index}`);
+    const counts = ['a', 'b', 'c'].map((account) => start(...endpointsOf(account)).length);
+    expect(counts).toEqual([20, 10, 5]);
+    expect(start('good').length).toBe(3);
+  });
+
+  it('leaves half of what an account may have to those of its endpoints that are not slow', () => {
+    const slow = Array.from({ length: 20 }, (_, index) => `a/slow-${index}`);
+    end(start(...slow), true, 1_001);
+    expect(start(...slow).length).toBe(10);
+    expect(start('a/good').length).toBe(4);
+  });
+
+  it('counts what an account has until its attempts have ended', () => {
+    const ids = Array.from({ length: 20 }, (_, index) => `a/${index}`);
+    const attempts = start(...ids);
+    expect(start(...ids)).toEqual([]);
+    end(attempts, true);
+    expect(start(...ids).length).toBe(20);
   });
 
   it('forgets what it has not used for long', () => {

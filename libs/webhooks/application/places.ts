@@ -15,6 +15,7 @@ const FAILING_SPACING_MS = 100;
 const FORGET_AFTER_MS = 600_000;
 
 interface State {
+  readonly accountId: string;
   /** When each running attempt has started, the oldest first. */
   readonly running: Map<symbol, number>;
   window: number;
@@ -23,9 +24,18 @@ interface State {
   lastStart: number;
 }
 
+/** Running attempts of an account. */
+interface Held {
+  readonly all: number;
+  /** To slow and failing endpoints. */
+  readonly slow: number;
+}
+
 /**
  * Divides the requests that may run at the same time among endpoints, so that a slow or dead one delays no other. Each
  * has a window, as in TCP, that grows while requests succeed quickly. A place is the right to one running request.
+ * Endpoints that are new, or have been quick so far, may never answer: so an account gets places only while it has fewer
+ * than are free. That is half of them at most, and less beside other accounts.
  */
 export class Places {
   private readonly states = new Map<string, State>();
@@ -51,10 +61,12 @@ export class Places {
     this.forget();
     const isSlow = (id: string) => this.isSlow(id);
     let free = this.free;
-    let freeForSlow = Math.floor(this.total * SLOW_SHARE) - this.takenBySlow();
+    const accounts = this.accounts();
+    let freeForSlow = Math.floor(this.total * SLOW_SHARE);
+    for (const { slow } of accounts.values()) freeForSlow -= slow;
     const places = new Map<string, number>();
     const wanting = due
-      .map(({ endpointId, due: count }) => ({ endpointId, limit: Math.min(count, this.windowOf(endpointId)) }))
+      .map(({ due: count, ...whose }) => ({ ...whose, limit: Math.min(count, this.windowOf(whose.endpointId)) }))
       // Those with the fewest running attempts first, of as many those that have waited for the longest.
       .sort(
         (a, b) =>
@@ -63,12 +75,15 @@ export class Places {
       );
     for (let given = true; given && free > 0;) {
       given = false;
-      for (const { endpointId, limit } of wanting) {
+      for (const { endpointId, accountId, limit } of wanting) {
         const count = places.get(endpointId) ?? 0;
-        if (count >= limit || free === 0 || (isSlow(endpointId) && freeForSlow <= 0)) continue;
+        const held = accounts.get(accountId) ?? { all: 0, slow: 0 };
+        const slow = isSlow(endpointId);
+        if (count >= limit || held.all >= free || (slow && held.slow >= freeForSlow)) continue;
         places.set(endpointId, count + 1);
+        accounts.set(accountId, { all: held.all + 1, slow: held.slow + Number(slow) });
         free--;
-        if (isSlow(endpointId)) freeForSlow--;
+        if (slow) freeForSlow--;
         given = true;
       }
     }
@@ -76,8 +91,8 @@ export class Places {
   }
 
   /** An attempt starts; the result ends it. */
-  take(endpointId: string): (succeeded: boolean) => void {
-    const state = this.stateOf(endpointId);
+  take({ endpointId, accountId }: Pick<DueEndpoint, 'endpointId' | 'accountId'>): (succeeded: boolean) => void {
+    const state = this.stateOf(endpointId, accountId);
     const startedAt = this.now();
     const attempt = Symbol('attempt');
     state.running.set(attempt, startedAt);
@@ -115,17 +130,29 @@ export class Places {
     return state.isSlow || state.failures >= FAILING_AFTER || this.now() - oldest > SLOW_MS;
   }
 
-  private takenBySlow(): number {
-    let taken = 0;
-    for (const [id, { running }] of this.states) if (running.size > 0 && this.isSlow(id)) taken += running.size;
-    return taken;
+  /** Those that have running attempts. */
+  private accounts(): Map<string, Held> {
+    const accounts = new Map<string, Held>();
+    for (const [id, { accountId, running }] of this.states) {
+      if (running.size === 0) continue;
+      const { all, slow } = accounts.get(accountId) ?? { all: 0, slow: 0 };
+      accounts.set(accountId, { all: all + running.size, slow: slow + (this.isSlow(id) ? running.size : 0) });
+    }
+    return accounts;
   }
 
-  private stateOf(endpointId: string): State {
+  private stateOf(endpointId: string, accountId: string): State {
     const known = this.states.get(endpointId);
     // The last one used is the last one of the map.
     this.states.delete(endpointId);
-    const state = known ?? { running: new Map(), window: INITIAL_WINDOW, isSlow: false, failures: 0, lastStart: 0 };
+    const state = known ?? {
+      accountId,
+      running: new Map(),
+      window: INITIAL_WINDOW,
+      isSlow: false,
+      failures: 0,
+      lastStart: 0,
+    };
     this.states.set(endpointId, state);
     return state;
   }

@@ -13,7 +13,7 @@ const endpoint: Endpoint = {
 };
 const leased: LeasedDelivery = {
   ...{ token: 'a', endpointId: endpoint.id, messageId: 'msg_1', text: 'hello', createdAt: AT },
-  ...{ traceparent: null, failures: 0 },
+  ...{ accountId: endpoint.accountId, traceparent: null, failures: 0 },
 };
 
 describe('WebhookSender', () => {
@@ -105,7 +105,7 @@ describe('WebhookSender', () => {
         });
       };
     });
-    due = [{ endpointId: endpoint.id, due: 1 }];
+    due = [{ endpointId: endpoint.id, accountId: endpoint.accountId, due: 1 }];
     announce();
     await asked;
     const closed = sender.close(graceMs);

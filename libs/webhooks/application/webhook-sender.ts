@@ -195,7 +195,7 @@ export class WebhookSender {
   }
 
   private async deliver(delivery: LeasedDelivery): Promise<void> {
-    const release = this.places.take(delivery.endpointId);
+    const release = this.places.take(delivery);
     try {
       const result = await this.attempt(delivery);
       // Before the result is stored, so that the next request need not wait. A delivery that ended without a request counts

@@ -46,7 +46,7 @@ export const DUE_ENDPOINTS = `
       WHERE ready AND due_at IS NOT NULL AND endpoint_id > pending.endpoint_id ORDER BY endpoint_id, due_at LIMIT 1
     ) following
   )
-  SELECT endpoint_id AS "endpointId", due
+  SELECT endpoint_id AS "endpointId", account_id AS "accountId", due
   FROM pending CROSS JOIN LATERAL (
     SELECT count(*)::int AS due FROM (
       SELECT FROM sluice.endpoint_deliveries d
@@ -117,7 +117,8 @@ export const LEASE_DELIVERIES = `
     WHERE d.message_id = ANY ($1) AND d.message_id = p.message_id AND d.endpoint_id = p.endpoint_id
       AND p.message_id NOT IN (SELECT message_id FROM leased)
   )
-  SELECT message_id AS "messageId", endpoint_id AS "endpointId", text, created_at AS "createdAt", traceparent, failures
+  SELECT message_id AS "messageId", endpoint_id AS "endpointId", account_id AS "accountId", text,
+         created_at AS "createdAt", traceparent, failures
   FROM leased`;
 
 /** Before SETTLE: of several that end deliveries of one message, the last one sees that it is the last. */
