@@ -31,6 +31,7 @@ const MIGRATIONS = [
   'webhooks/0003-ended-endpoints',
   'messages/0010-ready-deliveries',
   'rate-limiting/0004-offences-by-account',
+  'accounts/0008-live-keys',
 ] as const;
 
 /** The key of the advisory lock: "sluice" in ASCII. */
