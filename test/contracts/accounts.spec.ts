@@ -49,6 +49,21 @@ describe('PostgresAccounts', () => {
     expect(stored.filter(({ lastUsedAt }) => lastUsedAt !== null)).toHaveLength(2);
   });
 
+  it('leaves connections to others while many changes of one account wait for its row', async () => {
+    const [busy, other] = [anAccount(), anAccount()];
+    for (const account of [busy, other]) await accounts.add(account, aKey(account.id), aHash());
+    const holder = await store.transaction('SELECT FROM sluice.accounts WHERE id = $1 FOR UPDATE', [busy.id]);
+    let ended = 0;
+    const changes = Array.from({ length: 100 }, () =>
+      accounts.update(busy.id, (account) => account).finally(() => ended++),
+    );
+    await store.somebodyWaits();
+    expect(await accounts.find(other.id)).toMatchObject({ id: other.id });
+    expect(ended).toBe(0);
+    await holder.query('COMMIT');
+    await Promise.all(changes);
+  });
+
   it('stores the last uses of keys in place, without new index entries', async () => {
     await store.sql('TRUNCATE sluice.api_keys');
     const account = anAccount();

@@ -3,7 +3,11 @@ import { DataSource, type EntitySchema } from 'typeorm';
 import { BY_INDEX, CONNECTION_LIMITS, connectionOptions, IN_INDEX_ORDER, STARTING_TIMEOUT_MS } from './connection.js';
 import { asUnavailable } from './errors.js';
 import { Repositories } from './repositories.js';
+import { Turns } from '../turns.js';
 import type { Logger } from '../logging.js';
+
+/** Of the connections of a pool, one caller's changes have so many at the most. */
+const CHANGES = { perCaller: 2, maxWaitMs: 2_000 };
 
 export interface DatabaseOptions {
   readonly url: string;
@@ -30,6 +34,8 @@ export function logLostConnections(logger: Logger): (error: Error) => void {
  * Every method throws DomainError `unavailable` when the database cannot be reached or does not respond in time.
  */
 export class Database {
+  private readonly turns = new Turns(CHANGES);
+
   private constructor(private readonly pool: Pool) {}
 
   static async connect(options: DatabaseOptions): Promise<Database> {
@@ -87,6 +93,20 @@ export class Database {
       throw asUnavailable(error);
     } finally {
       client?.release(broken);
+    }
+  }
+
+  /**
+   * Runs what changes things of a caller. Changes of one caller wait for each other without a connection: those of one row
+   * would wait with all of them, and everybody else for a connection.
+   * @throws RetryLaterError `unavailable` when the caller has too many in progress
+   */
+  async change<T>(callerId: string, work: () => Promise<T>): Promise<T> {
+    await this.turns.take(callerId);
+    try {
+      return await work();
+    } finally {
+      this.turns.end(callerId);
     }
   }
 

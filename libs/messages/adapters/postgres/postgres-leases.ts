@@ -77,10 +77,12 @@ export class PostgresLeases extends Leases {
   }
 
   async reject({ id, state }: Message, { state: ended }: Message, delayMs: number): Promise<boolean> {
-    const rows = await this.database.query(REJECT, [
-      ...[id, state.accountId, state.claim?.token, state.attempts],
-      ...[ended.status, ended.failures, ended.failureReason, delayMs, state.updatedAt],
-    ]);
+    const { accountId, claim, attempts, updatedAt } = state;
+    const values = [
+      ...[id, accountId, claim?.token, attempts],
+      ...[ended.status, ended.failures, ended.failureReason, delayMs, updatedAt],
+    ];
+    const rows = await this.database.change(accountId, () => this.database.query(REJECT, values));
     return rows.length > 0;
   }
 
@@ -91,7 +93,8 @@ export class PostgresLeases extends Leases {
 
   async extend(accountId: string, lease: Lease, leaseMs: number): Promise<Extended | null> {
     if (!isTypeId('msg', lease.id)) return null;
-    const [extended] = await this.database.query<Extended>(EXTEND, [...valuesOf(accountId, lease), leaseMs]);
+    const values = [...valuesOf(accountId, lease), leaseMs];
+    const [extended] = await this.database.change(accountId, () => this.database.query<Extended>(EXTEND, values));
     return extended ?? null;
   }
 

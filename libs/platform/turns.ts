@@ -1,0 +1,53 @@
+import { RetryLaterError } from '#kernel/domain-error.js';
+
+/** Requests of a caller that may wait, however short their wait is: each holds memory. */
+const MAX_WAITING = 1_000;
+
+export interface TurnLimits {
+  /** What one caller may do at the same time. */
+  readonly perCaller: number;
+  /** While something of the caller has waited for longer than this, more is refused. */
+  readonly maxWaitMs: number;
+}
+
+interface Caller {
+  running: number;
+  readonly waiting: { readonly since: number; readonly start: () => void }[];
+}
+
+/** Lets what one caller does wait for each other, without a connection or the event loop: so the caller delays only itself. */
+export class Turns {
+  private readonly callers = new Map<string, Caller>();
+
+  constructor(private readonly limits: TurnLimits) {}
+
+  /**
+   * Resolves when it is the caller's turn, until `end` is called.
+   * @throws RetryLaterError `unavailable` when the caller has too much in progress
+   */
+  async take(callerId: string): Promise<void> {
+    const caller = this.callers.get(callerId) ?? { running: 0, waiting: [] };
+    this.callers.set(callerId, caller);
+    if (caller.running < this.limits.perCaller) {
+      caller.running++;
+      return;
+    }
+    const since = performance.now();
+    const [oldest] = caller.waiting;
+    if ((oldest && since - oldest.since > this.limits.maxWaitMs) || caller.waiting.length >= MAX_WAITING) {
+      throw new RetryLaterError(
+        'unavailable',
+        'The account has too many requests of this kind in progress. Retry later.',
+        1,
+      );
+    }
+    await new Promise<void>((start) => caller.waiting.push({ since, start }));
+  }
+
+  end(callerId: string): void {
+    const caller = this.callers.get(callerId);
+    const next = caller?.waiting.shift();
+    if (next !== undefined) next.start();
+    else if (caller !== undefined && --caller.running === 0) this.callers.delete(callerId);
+  }
+}
