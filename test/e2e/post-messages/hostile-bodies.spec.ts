@@ -62,4 +62,15 @@ describe('a hostile body of POST /messages', () => {
     expect(await api.stored(account)).toEqual({ messages: accepted, keys: 0 });
     expect(ms).toBeLessThan(LOOSE_CEILING_MS);
   });
+
+  it('delays other bodies of its account, but not those of others', async () => {
+    const other = await api.signUp();
+    let slow = 0;
+    const hostile = Array.from({ length: 10 }, () =>
+      api.send(account, { body: `{${manyFields(60_000)}}` }).then(() => ++slow),
+    );
+    await api.send(other, { message: 'x'.repeat(100_000) });
+    expect(slow).toBeLessThan(5);
+    await Promise.all(hostile);
+  });
 });
