@@ -1,0 +1,51 @@
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import { connect, type AddressInfo, type Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { CountedResponse } from './pipelining.js';
+
+const EACH = 30;
+const REQUESTS = 'GET / HTTP/1.1\r\nHost: sluice\r\n\r\n'.repeat(EACH);
+
+// Only Linux has all addresses of 127.0.0.0/8.
+(process.platform === 'linux' ? describe : describe.skip)('CountedResponse', () => {
+  let server: Server;
+  let requests = 0;
+  let connected: Set<Socket>;
+  beforeAll(async () => {
+    server = createServer({ ServerResponse: CountedResponse }, () => requests++).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+  });
+  afterAll(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+
+  /** Each from an address of its own. Nothing is answered. */
+  function open(connections: number): void {
+    const { port } = server.address() as AddressInfo;
+    connected = new Set();
+    for (let index = 1; index <= connections; index++) {
+      const socket = connect({ port, host: '127.0.0.1', localAddress: `127.0.1.${index}` });
+      connected.add(socket);
+      socket.on('error', () => undefined).on('close', () => connected.delete(socket));
+      socket.resume().write(REQUESTS);
+    }
+  }
+
+  async function until(condition: () => boolean): Promise<void> {
+    while (!condition()) await sleep(5);
+  }
+
+  it('closes connections while too many requests of all addresses are pipelined, and counts those of none that is closed', async () => {
+    open(80);
+    await until(() => connected.size < 80 && requests >= 2_000);
+    expect(requests).toBeLessThanOrEqual(2_000 + 2 * 80);
+    server.closeAllConnections();
+    await until(() => connected.size === 0);
+    requests = 0;
+    open(60);
+    await until(() => requests === 60 * EACH);
+    expect(connected.size).toBe(60);
+  });
+});
