@@ -54,7 +54,7 @@ describe('An account with endpoints that are slow, dead, endless, lying and redi
     const url = receiver.url('/never', () => undefined);
     for (let count = 0; count < CONCURRENCY / 2; count++) await fleet.client.ask(newcomer, 'POST /endpoints', { url });
     await fleet.client.ask(newcomer, 'POST /messages/batch', { messages: Array<object>(4).fill({ message: 'hello' }) });
-    await until(() => receiver.ids('/never').length >= CONCURRENCY / 2);
+    await until(() => receiver.ids('/never').length >= CONCURRENCY / 2, 20_000);
     const { id } = await fleet.client.sent(neighbour);
     await until(() => receiver.ids('/neighbour').includes(id), 20_000);
     expect(receiver.ids('/never').length).toBeLessThan(CONCURRENCY);

@@ -108,12 +108,13 @@ export function watchConnections(fastify: FastifyInstance, requestTimeoutMs: num
     });
   });
   fastify.addHook('onRequest', (request, reply, done) => {
-    // It arrived after the connection was closed, and could get no response.
-    if (!request.raw.socket.writable) {
+    const { socket } = request.raw;
+    // It arrived after the connection was closed or reset, which leaves it no address, and could get no response.
+    if (!socket.writable || socket.remoteAddress === undefined) {
       reply.hijack();
       return;
     }
-    newest.set(request.raw.socket, new Exchange(request, reply));
+    newest.set(socket, new Exchange(request, reply));
     done();
   });
   fastify.addHook('onSend', (request, reply, payload, done) => {

@@ -6,8 +6,8 @@ describe('RequestQueue', () => {
   let server: EventEmitter;
   let queue: RequestQueue;
   let started: number[];
-  const run = (from: number, to: number) => {
-    for (let n = from; n < to; n++) queue.run(() => started.push(n));
+  const run = (from: number, to: number, caller = '') => {
+    for (let n = from; n < to; n++) queue.run(caller, () => started.push(n));
   };
   beforeEach(() => {
     server = new EventEmitter();
@@ -29,9 +29,30 @@ describe('RequestQueue', () => {
       await nextIteration();
       counts.push(started.length);
     }
+    await nextIteration();
     run(100, 110);
     expect(counts).toEqual([2, 4, 6, 8, 100]);
     expect(started).toEqual(Array.from({ length: 110 }, (_, n) => n));
+  });
+
+  it('lets callers take turns', async () => {
+    server.emit('connection');
+    run(0, 100);
+    run(100, 103, 'another');
+    await nextIteration();
+    await nextIteration();
+    expect(started).toEqual([0, 1, 2, 100, 3, 101, 4, 102, ...Array.from({ length: 95 }, (_, n) => n + 5)]);
+  });
+
+  it('starts the rest in parts, so that many do not block the event loop', async () => {
+    server.emit('connection');
+    run(0, 250);
+    const counts: number[] = [];
+    for (let iteration = 0; iteration < 4; iteration++) {
+      await nextIteration();
+      counts.push(started.length);
+    }
+    expect(counts).toEqual([4, 104, 204, 250]);
   });
 
   it('leaves places to requests that arrive after those that waited', async () => {

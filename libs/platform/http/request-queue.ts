@@ -2,15 +2,18 @@ import type { EventEmitter } from 'node:events';
 
 /** Requests that may start in an iteration of the event loop after a connection was accepted. */
 const AT_ONCE = 2;
+/** The same of those that wait, once no connection is accepted any more. */
+const AT_ONCE_AFTERWARDS = 100;
 
 /**
  * Keeps the iterations of the event loop short while connections wait to be accepted. Node.js accepts one in each
  * iteration, so that beside a thousand busy connections, whose requests together take a tenth of a second or more, new
  * ones would wait for seconds. An accepted connection is the sign that others may wait: until an iteration passes
- * without one, few requests start at once and the others wait in order.
+ * without one, few requests start at once. The callers of the others take turns, so that none waits for all of another's.
  */
 export class RequestQueue {
-  private readonly waiting: (() => void)[] = [];
+  /** Of each caller that has some, the next one first. */
+  private readonly waiting = new Map<string, (() => void)[]>();
   /** Requests that may still start in this iteration. */
   private places = Infinity;
   private hasAccepted = false;
@@ -25,10 +28,12 @@ export class RequestQueue {
     });
   }
 
-  /** Starts a request now, or after the earlier ones in a later iteration. */
-  run(start: () => void): void {
+  /** Starts a request now, or after the earlier ones of its caller in a later iteration. */
+  run(caller: string, start: () => void): void {
     if (this.places === 0) {
-      this.waiting.push(start);
+      const own = this.waiting.get(caller);
+      if (own === undefined) this.waiting.set(caller, [start]);
+      else own.push(start);
       return;
     }
     this.places--;
@@ -36,10 +41,17 @@ export class RequestQueue {
   }
 
   private readonly startIteration = (): void => {
-    this.places = this.hasAccepted ? AT_ONCE : Infinity;
-    if (this.hasAccepted) setImmediate(this.startIteration);
+    this.places = this.hasAccepted ? AT_ONCE : this.waiting.size > 0 ? AT_ONCE_AFTERWARDS : Infinity;
+    if (this.places !== Infinity) setImmediate(this.startIteration);
     this.hasAccepted = false;
-    const next = this.waiting.splice(0, this.places);
+    const next: (() => void)[] = [];
+    for (const [caller, own] of this.waiting) {
+      if (next.length === this.places) break;
+      next.push(...own.splice(0, 1));
+      this.waiting.delete(caller);
+      // The loop gets to it again, after the others.
+      if (own.length > 0) this.waiting.set(caller, own);
+    }
     this.places -= next.length;
     for (const start of next) start();
   };
