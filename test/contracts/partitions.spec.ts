@@ -238,8 +238,13 @@ describe('Messages that are old', () => {
     ].map(({ id }) => id);
     const early = await old(new Date(0), { accountId: anAccountId() });
     await store.sql(`UPDATE sluice.messages SET status = 'queued' WHERE id = $1`, [early.id]);
-    expect((await retainedAt(days(30, start))).stragglers).toBe(1);
+    const alone = await old(odd, { ...changed, accountId: anAccountId() });
+    // For a delivery to an endpoint.
+    await store.sql(`UPDATE sluice.storage SET bytes = bytes + 1024 WHERE account_id = $1`, [alone.state.accountId]);
+    expect((await retainedAt(days(30, start))).stragglers).toBe(2);
     expect(Object.keys(await places()).sort()).toEqual([...kept, early.id].sort());
     expect(await counts()).toEqual({ messages: 3, attempts: 3, stored: 3 });
+    const left = 'SELECT bytes::int FROM sluice.storage WHERE account_id = $1';
+    expect(await store.sql(left, [alone.state.accountId])).toEqual([{ bytes: 0 }]);
   });
 });

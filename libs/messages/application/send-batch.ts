@@ -29,7 +29,7 @@ export class SendBatch {
     const idempotency = idempotencyKey === null ? null : { key: idempotencyKey, fingerprint: fingerprintOf(inputs) };
     const targets = inputs[0]?.delivery === 'webhooks' ? await this.targets.of(sender) : [];
     const accepted = await this.messages.addBatch(batch, idempotency, targets);
-    if (!accepted.replayed) this.storage.count(batch);
+    if (!accepted.replayed) this.storage.count(batch, targets.length);
     return accepted;
   }
 }

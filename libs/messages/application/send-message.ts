@@ -24,7 +24,7 @@ export class SendMessage {
     const idempotency = idempotencyKey === null ? null : { key: idempotencyKey, fingerprint: fingerprintOf(input) };
     const targets = input.delivery === 'webhooks' ? await this.targets.of(sender) : [];
     const accepted = await this.messages.add(message, idempotency, targets);
-    if (!accepted.replayed) this.storage.count([message]);
+    if (!accepted.replayed) this.storage.count([message], targets.length);
     return accepted;
   }
 }

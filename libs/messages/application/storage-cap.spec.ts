@@ -47,6 +47,13 @@ describe('StorageCap', () => {
     ]);
   });
 
+  it('counts the deliveries of messages to endpoints', async () => {
+    const cap = aCap();
+    cap.count([aMessage({ accountId, text: 'x' }), aMessage({ accountId, text: 'x' })], 50);
+    await cap.round();
+    expect([...ledger.days.values()]).toMatchObject([{ bytes: 2 * (257 + 50 * 1_024), messages: 2 }]);
+  });
+
   it('refuses an account from the round on in which it has as much as it may, and no other', async () => {
     const cap = aCap();
     cap.count(large(3));

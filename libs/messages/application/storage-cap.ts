@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache';
 import type { Plan } from '#accounts/index.js';
 import { DomainError } from '#kernel/domain-error.js';
 import { PeriodicTask } from '#kernel/periodic-task.js';
-import { bytesOf, type Message } from '../domain/message.js';
+import { bytesOf, DELIVERY_BYTES, type Message } from '../domain/message.js';
 import type { AccountDay, StorageLedger } from './storage-ledger.js';
 
 const DAY_MS = 86_400_000;
@@ -79,13 +79,17 @@ export class StorageCap {
     return new DomainError('storage_full', detail);
   }
 
-  /** Counts the stored messages of one request. */
-  count(messages: readonly Message[]): void {
+  /**
+   * Counts the stored messages of one request.
+   * @param endpoints to which each of them is delivered
+   */
+  count(messages: readonly Message[], endpoints = 0): void {
     const [first] = messages;
     if (first === undefined) return;
     const { accountId, createdAt } = first.state;
     const day = Math.floor(createdAt.getTime() / DAY_MS);
-    this.addPending({ accountId, day, bytes: bytesOf(messages), messages: messages.length });
+    const bytes = bytesOf(messages) + messages.length * endpoints * DELIVERY_BYTES;
+    this.addPending({ accountId, day, bytes, messages: messages.length });
   }
 
   /** Runs once a second. */

@@ -164,6 +164,9 @@ export class Message {
 /** What a message is counted with besides its text, in bytes: about the size of the rest of its row. */
 export const OVERHEAD_BYTES = 256;
 
+/** What each delivery to an endpoint is counted with, in bytes: about the size of its row and of those of its attempts. */
+export const DELIVERY_BYTES = 1_024;
+
 /** The size of messages, in bytes. */
 export function bytesOf(messages: readonly Message[]): number {
   let bytes = 0;

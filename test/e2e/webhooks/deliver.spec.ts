@@ -106,6 +106,18 @@ describe('Webhooks', () => {
     ]);
   });
 
+  it('count as stored with their message, for each endpoint', async () => {
+    await endpoint();
+    await endpoint();
+    await send('x');
+    await ask('POST /messages/batch', { messages: [{ message: 'x' }, { message: 'x' }] });
+    const usedBytes = async () => {
+      const { storage } = (await ask('GET /account/usage')).body as { storage: { usedBytes: number } };
+      return storage.usedBytes;
+    };
+    await until(async () => (await usedBytes()) === 3 * (257 + 2 * 1_024), DEADLINE_MS);
+  });
+
   it('go to every enabled endpoint, and to those that are enabled when the message is accepted', async () => {
     const [first, second] = [await endpoint(), await endpoint()];
     const disabled = await endpoint(204, { enabled: false });

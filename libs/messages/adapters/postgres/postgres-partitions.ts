@@ -38,7 +38,8 @@ const TABLES = [
 /** The two partitions outside of all periods. */
 const ENDS = ['before', 'after'] as const;
 
-// A message may be retried in the meantime: its status is checked again once the row is locked.
+// A message may be retried in the meantime: its status is checked again once the row is locked. What its deliveries were
+// counted with is not known any more; it goes with the last message of the day.
 const stragglersOf = (end: (typeof ENDS)[number]) => `
   WITH gone AS (
     DELETE FROM sluice.messages_${end} WHERE id IN (
@@ -50,7 +51,9 @@ const stragglersOf = (end: (typeof ENDS)[number]) => `
   ), deliveries AS (
     DELETE FROM sluice.endpoint_deliveries WHERE message_id IN (SELECT id FROM gone)
   ), uncounted AS (
-    UPDATE sluice.storage s SET bytes = s.bytes - freed.bytes, messages = s.messages - freed.messages
+    UPDATE sluice.storage s
+    SET bytes = CASE WHEN s.messages > freed.messages THEN s.bytes - freed.bytes ELSE 0 END,
+        messages = s.messages - freed.messages
     FROM (SELECT account_id, day, sum(bytes) AS bytes, count(*) AS messages FROM gone GROUP BY account_id, day) freed
     WHERE s.account_id = freed.account_id AND s.day = freed.day
   )
