@@ -80,8 +80,8 @@ async function readBody(
 /** Takes some tenths of a millisecond to parse; with a hundred thousand names of fields, a thousand times as long. */
 const LARGE_BYTES = 64 * 1_024;
 const turns = new Turns({ perCaller: 1, maxWaitMs: 2_000 });
-/** After what took longer, its caller waits: it never has more than a fifth of the event loop's time. */
-const SLOW_MS = 5;
+/** After what took longer, unlike any batch of messages, its caller waits: it has a fifth of the event loop's time at most. */
+const SLOW_MS = 25;
 const WAITS = 4;
 
 async function inTurn<T>(callerId: string, work: () => T): Promise<T> {
