@@ -2,13 +2,15 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import { connect, type AddressInfo, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { describeUnless } from '../../../test/support/skipping.js';
 import { CountedResponse } from './pipelining.js';
 
 const EACH = 30;
 const REQUESTS = 'GET / HTTP/1.1\r\nHost: sluice\r\n\r\n'.repeat(EACH);
 
-// Only Linux has all addresses of 127.0.0.0/8.
-(process.platform === 'linux' ? describe : describe.skip)('CountedResponse', () => {
+const missing = process.platform === 'linux' ? null : 'only Linux has all addresses of 127.0.0.0/8';
+
+describeUnless(missing)('CountedResponse', () => {
   let server: Server;
   let requests = 0;
   let accepted = 0;
