@@ -93,6 +93,7 @@ export class TestRedis {
 
   /** Ends it without warning. */
   async kill(): Promise<void> {
+    if (!this.isRunning) return;
     const ended = once(this.child, 'exit');
     this.child.kill('SIGKILL');
     await ended;
@@ -104,7 +105,7 @@ export class TestRedis {
   }
 
   async stop(): Promise<void> {
-    if (this.isRunning) await this.kill();
+    await this.kill();
     rmSync(this.folder, { recursive: true });
   }
 }
