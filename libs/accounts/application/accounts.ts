@@ -24,6 +24,9 @@ export interface FoundKey {
   readonly delivery: DeliveryMode;
 }
 
+/** Who changes something of an account. Operators do not wait behind many changes of the account itself. */
+export type Actor = 'account' | 'operator';
+
 /**
  * The store of accounts and their keys. Every change of what a key may do also moves the epoch of its account, in the
  * same transaction, so that no process acts on what it read before.
@@ -43,7 +46,7 @@ export abstract class Accounts {
    * @param change returns the new state; nothing changes when it throws
    * @returns the new state; null when there is no such account
    */
-  abstract update(id: string, change: (account: Account) => Account): Promise<Account | null>;
+  abstract update(id: string, change: (account: Account) => Account, by?: Actor): Promise<Account | null>;
 
   /** The key with this hash, unless it is unknown or revoked. The caller must check its expiry. */
   abstract findKey(hash: Buffer): Promise<FoundKey | null>;
@@ -58,7 +61,7 @@ export abstract class Accounts {
   abstract addKey(key: ApiKey, hash: Buffer): Promise<boolean>;
 
   /** @returns false when the account has no such key, or it is already revoked */
-  abstract revokeKey(accountId: string, keyId: string, at: Date): Promise<boolean>;
+  abstract revokeKey(accountId: string, keyId: string, at: Date, by?: Actor): Promise<boolean>;
 
   /**
    * Replaces a key by a new one. The old one ends at `endsAt`, or earlier if it would have expired.

@@ -1,6 +1,6 @@
 import type { Clock } from '#kernel/clock.js';
 import { apiKeyNotFound } from '../domain/api-key.js';
-import type { Accounts } from './accounts.js';
+import type { Accounts, Actor } from './accounts.js';
 
 export class RevokeApiKey {
   constructor(
@@ -9,7 +9,7 @@ export class RevokeApiKey {
   ) {}
 
   /** @throws DomainError `api_key_not_found` */
-  async execute(accountId: string, keyId: string): Promise<void> {
-    if (!(await this.accounts.revokeKey(accountId, keyId, this.clock.now()))) throw apiKeyNotFound();
+  async execute(accountId: string, keyId: string, by: Actor): Promise<void> {
+    if (!(await this.accounts.revokeKey(accountId, keyId, this.clock.now(), by))) throw apiKeyNotFound();
   }
 }

@@ -86,7 +86,7 @@ export class AccountsController {
     @JsonBody(ChangeOwnAccountBody) { delivery = null }: ChangeOwnAccountBody,
   ): Promise<object> {
     return accountView(
-      await this.changeAccount.execute(accountId, { plan: null, limits: null, suspended: null, delivery }),
+      await this.changeAccount.execute(accountId, { plan: null, limits: null, suspended: null, delivery }, 'account'),
     );
   }
 }

@@ -124,7 +124,8 @@ export class AdminAccountsController {
   async change(@Param('id') id: string, @JsonBody(ChangeAccountBody) body: ChangeAccountBody): Promise<object> {
     const { plan = null, suspended = null } = body;
     const limits = body.limits ? { perMinute: body.limits.perMinute, perDay: body.limits.perDay } : null;
-    return operatorsAccountView(await this.changeAccount.execute(id, { plan, limits, suspended, delivery: null }));
+    const changes = { plan, limits, suspended, delivery: null };
+    return operatorsAccountView(await this.changeAccount.execute(id, changes, 'operator'));
   }
 
   @Get(':id/api-keys')
@@ -156,7 +157,7 @@ export class AdminAccountsController {
   })
   async revoke(@Param('id') id: string, @Param('keyId') keyId: string): Promise<void> {
     const account = await this.getAccount.execute(id);
-    await this.revokeKey.execute(account.id, keyId);
+    await this.revokeKey.execute(account.id, keyId, 'operator');
   }
 }
 

@@ -149,6 +149,6 @@ export class ApiKeysController {
     errors: ['api_key_not_found'],
   })
   async revoke(@CurrentCaller() { accountId }: Caller, @Param('id') id: string): Promise<void> {
-    await this.revokeKey.execute(accountId, id);
+    await this.revokeKey.execute(accountId, id, 'account');
   }
 }

@@ -4,7 +4,7 @@ import { isTypeId } from '#kernel/typeid.js';
 import { Batcher } from '#platform/batcher.js';
 import type { Database } from '#platform/database/database.js';
 import type { Repositories } from '#platform/database/repositories.js';
-import { Accounts, type AccountFilter, type FoundKey, type Page } from '../../application/accounts.js';
+import { Accounts, type AccountFilter, type Actor, type FoundKey, type Page } from '../../application/accounts.js';
 import type { Account } from '../../domain/account.js';
 import { MAX_KEYS, type ApiKey } from '../../domain/api-key.js';
 import { AccountSchema, ApiKeySchema, type StoredApiKey } from './accounts.schema.js';
@@ -72,9 +72,9 @@ export class PostgresAccounts extends Accounts {
     );
   }
 
-  async update(id: string, change: (account: Account) => Account): Promise<Account | null> {
+  async update(id: string, change: (account: Account) => Account, by: Actor = 'account'): Promise<Account | null> {
     if (!isTypeId('acct', id)) return null;
-    return this.change(id, async (manager) => {
+    return this.change(turnOf(id, by), async (manager) => {
       const account = await lockAccount(manager, id);
       if (account === null) return null;
       const changed = change(account);
@@ -109,9 +109,9 @@ export class PostgresAccounts extends Accounts {
     });
   }
 
-  async revokeKey(accountId: string, keyId: string, at: Date): Promise<boolean> {
+  async revokeKey(accountId: string, keyId: string, at: Date, by: Actor = 'account'): Promise<boolean> {
     if (!isTypeId('key', keyId)) return false;
-    return this.change(accountId, async (manager) => {
+    return this.change(turnOf(accountId, by), async (manager) => {
       await lockAccount(manager, accountId);
       const unrevoked = { id: keyId, accountId, revokedAt: IsNull() };
       const { affected } = await manager.update(ApiKeySchema, unrevoked, { revokedAt: at });
@@ -146,8 +146,8 @@ export class PostgresAccounts extends Accounts {
     await this.database.query(SAVE_LAST_USES, [[...uses.keys()], [...uses.values()]]);
   }
 
-  private change<T>(accountId: string, work: (manager: EntityManager) => Promise<T>): Promise<T> {
-    return this.database.change(accountId, () => this.repositories.transaction(work));
+  private change<T>(turn: string, work: (manager: EntityManager) => Promise<T>): Promise<T> {
+    return this.database.change(turn, () => this.repositories.transaction(work));
   }
 
   private async findKeys(hashes: Buffer[]): Promise<(FoundKey | null)[]> {
@@ -166,6 +166,10 @@ export class PostgresAccounts extends Accounts {
 // at a time, and no two wait for each other.
 function lockAccount(manager: EntityManager, id: string): Promise<Account | null> {
   return manager.findOne(AccountSchema, { where: { id }, lock: { mode: 'for_no_key_update' } });
+}
+
+function turnOf(accountId: string, by: Actor): string {
+  return by === 'operator' ? `${by} ${accountId}` : accountId;
 }
 
 async function insertKey(manager: EntityManager, key: ApiKey, hash: Buffer): Promise<void> {
