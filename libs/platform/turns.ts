@@ -1,7 +1,10 @@
-import { RetryLaterError } from '#kernel/domain-error.js';
+import type { EventEmitter } from 'node:events';
+import { DomainError, RetryLaterError } from '#kernel/domain-error.js';
 
 /** Requests of a caller that may wait, however short their wait is: each holds memory. */
 const MAX_WAITING = 1_000;
+/** After this time, what still waits is refused as well. */
+const GIVE_UP_MS = 10_000;
 
 export interface TurnLimits {
   /** What one caller may do at the same time. */
@@ -23,9 +26,10 @@ export class Turns {
 
   /**
    * Resolves when it is the caller's turn, until `end` is called.
+   * @param client emits `close` when nobody waits for the result any more
    * @throws RetryLaterError `unavailable` when the caller has too much in progress
    */
-  async take(callerId: string): Promise<void> {
+  async take(callerId: string, client?: EventEmitter): Promise<void> {
     const caller = this.callers.get(callerId) ?? { running: 0, waiting: [] };
     this.callers.set(callerId, caller);
     if (caller.running < this.limits.perCaller) {
@@ -35,13 +39,34 @@ export class Turns {
     const since = performance.now();
     const [oldest] = caller.waiting;
     if ((oldest && since - oldest.since > this.limits.maxWaitMs) || caller.waiting.length >= MAX_WAITING) {
-      throw new RetryLaterError(
-        'unavailable',
-        'The account has too many requests of this kind in progress. Retry later.',
-        1,
-      );
+      throw tooMuch();
     }
-    await new Promise<void>((start) => caller.waiting.push({ since, start }));
+    await new Promise<void>((resolve, reject) => {
+      const waiter = {
+        since,
+        start: () => {
+          stopWaiting();
+          resolve();
+        },
+      };
+      const refuse = (error: DomainError) => {
+        stopWaiting();
+        caller.waiting.splice(caller.waiting.indexOf(waiter), 1);
+        reject(error);
+      };
+      const timer = setTimeout(() => {
+        refuse(tooMuch());
+      }, GIVE_UP_MS);
+      const leave = () => {
+        refuse(new DomainError('malformed_request', 'The client closed the connection.'));
+      };
+      const stopWaiting = () => {
+        clearTimeout(timer);
+        client?.off('close', leave);
+      };
+      client?.once('close', leave);
+      caller.waiting.push(waiter);
+    });
   }
 
   end(callerId: string): void {
@@ -50,4 +75,9 @@ export class Turns {
     if (next !== undefined) next.start();
     else if (caller !== undefined && --caller.running === 0) this.callers.delete(callerId);
   }
+}
+
+function tooMuch(): RetryLaterError {
+  const detail = 'The account has too many requests of this kind in progress. Retry later.';
+  return new RetryLaterError('unavailable', detail, 1);
 }

@@ -6,7 +6,7 @@ import { Repositories } from './repositories.js';
 import { Turns } from '../turns.js';
 import type { Logger } from '../logging.js';
 
-/** Of the connections of a pool, one caller's changes have so many at the most. */
+/** Of the connections of a pool, changes of the same thing have so many at the most. */
 const CHANGES = { perCaller: 2, maxWaitMs: 2_000 };
 
 export interface DatabaseOptions {
@@ -97,16 +97,16 @@ export class Database {
   }
 
   /**
-   * Runs what changes things of a caller. Changes of one caller wait for each other without a connection: those of one row
-   * would wait with all of them, and everybody else for a connection.
-   * @throws RetryLaterError `unavailable` when the caller has too many in progress
+   * Runs what changes an account or a message. Changes of the same one wait for each other without a connection: they would
+   * wait for its row with all connections, and everybody else for one of these.
+   * @throws RetryLaterError `unavailable` when too many wait
    */
-  async change<T>(callerId: string, work: () => Promise<T>): Promise<T> {
-    await this.turns.take(callerId);
+  async change<T>(id: string, work: () => Promise<T>): Promise<T> {
+    await this.turns.take(id);
     try {
       return await work();
     } finally {
-      this.turns.end(callerId);
+      this.turns.end(id);
     }
   }
 
