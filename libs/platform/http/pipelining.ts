@@ -1,6 +1,6 @@
 import { ServerResponse, type IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
-import { AddressBudget } from './address-budget.js';
+import { AddressBudget, networkOf } from './address-budget.js';
 
 /** The maximum number of requests of a connection that wait for their responses. */
 const MAX_UNANSWERED = 32;
@@ -9,10 +9,18 @@ const MAX_PIPELINED = 500;
 /** The same of all addresses together. */
 const MAX_PIPELINED_BY_ALL = 2_000;
 
-/** The requests of each open connection that wait for their responses. */
-const unanswered = new Map<Socket, number>();
+interface Connection {
+  readonly address: string;
+  /** Requests that wait for their responses. */
+  unanswered: number;
+}
+
+const connections = new Map<Socket, Connection>();
+/** Of each network, the requests that wait behind another one of their connection. */
+const waiting = new Map<string, number>();
+let waitingOfAll = 0;
+/** Requests of a closed connection are not given back: they count until the second is over. */
 const pipelined = new AddressBudget('pipelined', MAX_PIPELINED, 1);
-let pipelinedByAll = 0;
 
 /**
  * A response whose connection is closed when too many requests are pipelined: each holds memory while it waits, and the
@@ -22,31 +30,44 @@ export class CountedResponse<Request extends IncomingMessage = IncomingMessage> 
   constructor(...args: [Request]) {
     super(...args);
     const { socket } = this.req;
-    const count = unanswered.get(socket);
-    if (count === undefined) socket.once('close', forget);
-    unanswered.set(socket, (count ?? 0) + 1);
+    const connection = connections.get(socket) ?? open(socket);
+    const before = connection.unanswered++;
     this.once('close', answered);
-    if (!count) return;
-    pipelinedByAll++;
-    const isTooMuch = count >= MAX_UNANSWERED || pipelinedByAll > MAX_PIPELINED_BY_ALL;
-    if (isTooMuch || !pipelined.take(socket.remoteAddress ?? '').passes) discard(socket);
+    if (before === 0) return;
+    const ofNetwork = addWaiting(connection, 1);
+    const isTooMuch = before >= MAX_UNANSWERED || ofNetwork > MAX_PIPELINED || waitingOfAll > MAX_PIPELINED_BY_ALL;
+    if (isTooMuch || !pipelined.take(connection.address).passes) discard(socket);
   }
+}
+
+function open(socket: Socket): Connection {
+  const connection = { address: socket.remoteAddress ?? '', unanswered: 0 };
+  connections.set(socket, connection);
+  socket.once('close', () => {
+    connections.delete(socket);
+    addWaiting(connection, -Math.max(0, connection.unanswered - 1));
+  });
+  return connection;
 }
 
 function answered(this: ServerResponse): void {
   const { socket } = this.req;
-  // Requests of a closed connection are not given back here: they count until the budget's second is over.
-  if (socket.destroyed) return;
-  const count = unanswered.get(socket) ?? 0;
-  unanswered.set(socket, count - 1);
-  if (count <= 1) return;
-  pipelinedByAll--;
-  pipelined.giveBack(socket.remoteAddress ?? '');
+  const connection = connections.get(socket);
+  if (connection === undefined || socket.destroyed) return;
+  if (--connection.unanswered === 0) return;
+  addWaiting(connection, -1);
+  pipelined.giveBack(connection.address);
 }
 
-function forget(this: Socket): void {
-  pipelinedByAll -= Math.max(0, (unanswered.get(this) ?? 0) - 1);
-  unanswered.delete(this);
+/** @returns how many of the same network wait */
+function addWaiting({ address }: Connection, more: number): number {
+  if (more === 0) return 0;
+  waitingOfAll += more;
+  const network = networkOf(address);
+  const count = (waiting.get(network) ?? 0) + more;
+  if (count > 0) waiting.set(network, count);
+  else waiting.delete(network);
+  return count;
 }
 
 /** Closes a connection without reading what it has sent. */

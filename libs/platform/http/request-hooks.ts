@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { DomainError } from '#kernel/domain-error.js';
-import type { AddressBudget } from './address-budget.js';
+import { networkOf, type AddressBudget } from './address-budget.js';
 import { BufferBudget, TOO_MUCH_BUFFERED } from './buffer-budget.js';
 import type { CorsHeaders } from './cors.js';
 import { lingerAfter, SMALL_RESPONSE_BYTES } from './connections.js';
@@ -75,7 +75,7 @@ export function addRequestHooks(fastify: FastifyInstance, options: RequestHookOp
     metrics.watch(request, reply);
     if (tracing !== null) traceRequest(tracing, request, reply);
     setStandardHeaders(request, reply);
-    requests.run(request.cachedCaller?.accountId ?? '', () => {
+    requests.run(request.cachedCaller?.accountId ?? networkOf(request.ip), () => {
       // The client may have disconnected in the meantime.
       if (request.raw.socket.writable) done();
       else reply.hijack();
