@@ -15,7 +15,7 @@ const LONG = [
   'test/faults/(limits-six-processes|poison|program-killed|queue-locked|redis|redis-cluster|redis-sentinel|retention)\\.',
   'test/faults/(rolling-restart|tracing|verify|webhooks)\\.',
   'test/hostile/hanging\\.',
-  'test/neighbours/',
+  'test/neighbours/(bodies|busy-reads|pipelining|slow-readers|webhooks)\\.',
   'test/portal/(flows|operators|snippets|views)\\.',
 ];
 

@@ -34,6 +34,12 @@ describe('The repository', () => {
     expect(others.flatMap((path) => linesOf(path, kept))).toEqual([]);
   });
 
+  it('proves its guarantees by tests that exist', () => {
+    const named = readFileSync('docs/guarantees.md', 'utf8').match(/\btest\/[\w/.-]+\.spec\.ts/g) ?? [];
+    expect(named.length).toBeGreaterThan(20);
+    expect(named.filter((path) => !files.includes(path))).toEqual([]);
+  });
+
   it('pins the version of each package', () => {
     const { dependencies, devDependencies } = JSON.parse(read('package.json')) as Package;
     const versions = Object.entries({ ...devDependencies, ...dependencies });

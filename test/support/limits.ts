@@ -15,16 +15,19 @@ export const MINUTE = 60_000;
 export const DAY = 86_400_000;
 
 /** Sends requests in parallel, evenly through all APIs. Returns what a machine responds that is not busy. */
-export function burst(apis: readonly TestApi[], account: Account, count: number): Promise<HttpResponse[]> {
+export async function burst(apis: readonly TestApi[], account: Account, count: number): Promise<HttpResponse[]> {
   const rounds = Array.from({ length: Math.ceil(count / apis.length) }, () => apis).flat();
-  return Promise.all(rounds.slice(0, count).map(async (api) => unhurried(await api.ask(account))));
+  const responses = await Promise.all(rounds.slice(0, count).map((api) => api.ask(account)));
+  // A busy machine is late for some, never for most.
+  expect(responses.filter(isLate).length).toBeLessThanOrEqual(count / 2);
+  return responses.map((response) =>
+    isLate(response) ? new HttpResponse(200, response.headers, response.bytes) : response,
+  );
 }
 
 /** A request may be admitted and counted, and get 503 only because its key could not be verified again soon enough. */
-function unhurried(response: HttpResponse): HttpResponse {
-  const { status, headers, bytes } = response;
-  const isLate = status === 503 && bytes.includes('Could not verify the API key in time.');
-  return isLate ? new HttpResponse(200, headers, bytes) : response;
+function isLate({ status, bytes }: HttpResponse): boolean {
+  return status === 503 && bytes.includes('Could not verify the API key in time.');
 }
 
 /** Sends requests one after the other. */

@@ -4,7 +4,7 @@ import { until } from '../../support/processes.js';
 
 const HOUR_MS = 3_600_000;
 /** A second, and time for a busy machine; long before the ban ends by itself. */
-const SOON_MS = 20_000;
+const SOON_MS = 8_000;
 
 describe('Operators', () => {
   const api = ownApi();
@@ -66,7 +66,7 @@ describe('Operators', () => {
     expectProblem(await ask(`GET /admin/bans?${query}`), 400, 'validation_failed');
   });
 
-  it('lift a ban with 204, and the key works again within a second on every process', async () => {
+  it('lift a ban with 204, and the key works again within seconds on every process', async () => {
     await ban(account);
     for (const process of [api, other]) expectProblem(await use(process), 429, 'api_key_banned');
     const response = await lift(account.keyId);

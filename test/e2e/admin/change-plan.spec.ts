@@ -3,7 +3,7 @@ import { until } from '../../support/processes.js';
 
 const FREE = { plan: 'free', limits: { perMinute: 60, perDay: 1_000 } };
 /** A second, and time for a busy machine; long before the window ends, after which everything is admitted. */
-const SOON_MS = 20_000;
+const SOON_MS = 8_000;
 
 describe('PATCH /admin/accounts/:id', () => {
   const api = sharedApi();
@@ -51,7 +51,7 @@ describe('PATCH /admin/accounts/:id', () => {
     for (const process of [other, api]) expectProblem(await use(process), 429, 'rate_limit_exceeded');
   });
 
-  it('admits a caller within a second who was refused before', async () => {
+  it('admits a caller within seconds who was refused before', async () => {
     await patched({ plan: 'enterprise', limits: { perMinute: 1, perDay: 1 } });
     await use();
     for (const process of [api, other]) expect((await use(process)).status).toBe(429);
