@@ -93,7 +93,7 @@ async function listen(settings: Settings, logger: Logger, metrics: Metrics, site
     stop: async () => {
       app.get(WaitingLeases).close();
       app.get(EventStreams).closeAll();
-      await stopHttp();
+      await Promise.all([stopHttp(), site?.close(settings.shutdownGraceMs)]);
       await app.get(EventStreams).stop();
       await app.close();
     },

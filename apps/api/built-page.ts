@@ -49,10 +49,10 @@ export class BuiltPage {
   }
 
   private read(): Promise<Built | null> {
-    this.built ??= this.load();
-    return this.built.catch(() => {
+    const built = (this.built ??= this.load());
+    return built.catch(() => {
       // Not remembered if it is not built yet.
-      this.built = null;
+      if (this.built === built) this.built = null;
       return null;
     });
   }

@@ -1,20 +1,36 @@
+import type { ServerResponse } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { DomainError } from '#kernel/domain-error.js';
+import { rawProblem } from '#platform/http/raw-problem.js';
+import { requestId } from '#platform/http/request-id.js';
 import { BuiltPage } from './built-page.js';
 
 /** The routes of the API that the page calls. */
 const ROUTES = '/admin/';
 
+const CLOSED = new DomainError('unavailable', 'The process is starting or stopping. Retry later.');
+
 /**
  * What the management port has for operators with a browser: the page, its files, and the operators' routes of the API, so
- * that the page needs no other origin. Requests for those routes are handled by the API itself, with all of its rules.
+ * that the page needs no other origin. Requests for those routes are handled by the API itself, once they are read: the
+ * connections, and what is not valid HTTP, are left to the management port.
  */
 export class OperatorsSite {
   private readonly page = new BuiltPage('operators');
+  private readonly responses = new Set<ServerResponse>();
   private api: FastifyInstance | null = null;
 
   /** From now on, requests for the operators' routes are handled; until then they get 503. */
   open(api: FastifyInstance): void {
     this.api = api;
+  }
+
+  /** From now on, they get 503 again. Resolves when those in progress have their responses, or after `graceMs` milliseconds. */
+  async close(graceMs: number): Promise<void> {
+    this.api = null;
+    const closed = [...this.responses].map((response) => new Promise((resolve) => response.once('close', resolve)));
+    await Promise.race([Promise.all(closed), sleep(graceMs, undefined, { ref: false })]);
   }
 
   mount(server: FastifyInstance): void {
@@ -29,10 +45,13 @@ export class OperatorsSite {
 
   private forward(request: FastifyRequest, reply: FastifyReply): void {
     if (this.api === null) {
-      void reply.code(503).send({ error: 'The process is still starting.' });
+      const { status, headers, body } = rawProblem(CLOSED, [], requestId(request.headers['x-request-id']), true);
+      void reply.code(status).headers(headers).send(body);
       return;
     }
     reply.hijack();
+    this.responses.add(reply.raw);
+    reply.raw.once('close', () => this.responses.delete(reply.raw));
     this.api.routing(request.raw, reply.raw);
   }
 }

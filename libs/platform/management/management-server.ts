@@ -32,7 +32,13 @@ export class ManagementServer {
   /** @throws UsageError when it cannot listen there */
   static async open(options: ManagementOptions): Promise<ManagementServer> {
     const { host, port, health, metrics, logger, queue, mount } = options;
-    const server = fastify({ forceCloseConnections: true, requestTimeout: REQUEST_TIMEOUT_MS });
+    const server = fastify({
+      forceCloseConnections: true,
+      requestTimeout: REQUEST_TIMEOUT_MS,
+      // As on the API port: what mounted routes refuse must not be dropped before.
+      http: { joinDuplicateHeaders: true },
+    });
+    server.server.maxHeadersCount = 0;
     server.addHook('onSend', (_request, reply, _payload, done) => {
       if (!reply.hasHeader('cache-control')) void reply.header('cache-control', 'no-store');
       done();
