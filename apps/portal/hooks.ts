@@ -64,16 +64,20 @@ export function useResource<T>(
   return { ...state, reload, set };
 }
 
-/** Loads again every so often, while somebody can see it. */
-export function useRefresh(reload: () => void, everyMs: number): void {
+/** Loads again so long after it was loaded, while somebody can see it. */
+export function useRefresh(
+  { reload, isLoading }: Pick<Resource<unknown>, 'reload' | 'isLoading'>,
+  everyMs: number,
+): void {
   useEffect(() => {
+    if (isLoading) return undefined;
     const timer = setInterval(() => {
       if (document.visibilityState === 'visible' && pause.value === null) reload();
     }, everyMs);
     return () => {
       clearInterval(timer);
     };
-  }, [reload, everyMs]);
+  }, [reload, isLoading, everyMs]);
 }
 
 /** The time, for as long as it matters. */

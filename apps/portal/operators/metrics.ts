@@ -1,4 +1,6 @@
-import { ConnectionError } from '#client/index.js';
+import { ConnectionError, ServerError } from '#client/index.js';
+
+const TIME_LIMIT_MS = 10_000;
 
 export interface Readiness {
   readonly status: 'ready' | 'not ready';
@@ -11,15 +13,21 @@ export type Samples = ReadonlyMap<string, number>;
 
 /** What the management port says of this process and of the queue. */
 export async function readQueue(): Promise<{ samples: Samples; readiness: Readiness }> {
-  const [metrics, readiness] = await Promise.all([get('/metrics'), get('/health/ready')]);
-  return { samples: samplesOf(await metrics.text()), readiness: (await readiness.json()) as Readiness };
+  const [metrics, readiness] = await Promise.all([read('/metrics'), read('/health/ready')]);
+  return { samples: samplesOf(metrics), readiness: JSON.parse(readiness) as Readiness };
 }
 
-async function get(path: string): Promise<Response> {
+async function read(path: string): Promise<string> {
+  const message = `GET ${path} failed`;
   try {
-    return await fetch(path);
+    const response = await fetch(path, { signal: AbortSignal.timeout(TIME_LIMIT_MS) });
+    const { status } = response;
+    // 503 says that the process is not ready.
+    if (status === 200 || status === 503) return await response.text();
+    throw new ServerError({ message: `${message}: status ${status}.`, code: 'unexpected_response', status });
   } catch (cause) {
-    throw new ConnectionError({ message: `GET ${path} failed.`, code: 'connection_failed', cause });
+    if (cause instanceof ServerError) throw cause;
+    throw new ConnectionError({ message: `${message}.`, code: 'connection_failed', cause });
   }
 }
 

@@ -20,8 +20,9 @@ const STATES = [
 ];
 
 export function QueueView() {
-  const { data, error, isLoading, reload } = useResource(() => call(readQueue), []);
-  useRefresh(reload, REFRESH_MS);
+  const queue = useResource(() => call(readQueue), []);
+  useRefresh(queue, REFRESH_MS);
+  const { data, error, isLoading, reload } = queue;
   return (
     <Page
       title="Queue"
@@ -61,7 +62,7 @@ function Depth({ samples }: { samples: Samples }) {
   return (
     <div class="cards figures">
       <Figure title="Waiting" value={jobs('waiting')}>
-        <Oldest seconds={samples.get('sluice_queue_oldest_waiting_seconds')} />
+        {oldest(samples.get('sluice_queue_oldest_waiting_seconds'))}
       </Figure>
       {STATES.map(({ state, title, text }) => (
         <Figure key={state} title={title} value={jobs(state)}>
@@ -69,14 +70,16 @@ function Depth({ samples }: { samples: Samples }) {
         </Figure>
       ))}
       <Figure title="Outbox" value={counted('sluice_outbox_entries', MAX_ENTRIES)}>
-        not yet in the queue; <Oldest seconds={samples.get('sluice_outbox_oldest_seconds')} />
+        {['not yet in the queue', ...oldest(samples.get('sluice_outbox_oldest_seconds'))].join('; ')}
       </Figure>
     </div>
   );
 }
 
-function Oldest({ seconds = 0 }: { seconds: number | undefined }) {
-  return <>{seconds === 0 ? 'nothing is due' : `the oldest for ${formatDuration(1_000 * seconds)}`}</>;
+/** Nothing if it is unknown. */
+function oldest(seconds: number | undefined): readonly string[] {
+  if (seconds === undefined) return [];
+  return [seconds === 0 ? 'nothing is due' : `the oldest for ${formatDuration(1_000 * seconds)}`];
 }
 
 function Census({ strays }: { strays: number | undefined }) {

@@ -14,8 +14,9 @@ const REFRESH_MS = 60_000;
 const MANY = 10_000;
 
 export function UsageView() {
-  const { data, error, isLoading, reload } = useResource(() => call((client) => client.account.usage()), []);
-  useRefresh(reload, REFRESH_MS);
+  const usage = useResource(() => call((client) => client.account.usage()), []);
+  useRefresh(usage, REFRESH_MS);
+  const { data, error, isLoading, reload } = usage;
   return (
     <Page
       title="Usage"
