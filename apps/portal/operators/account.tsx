@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import type { ApiKey, Ban, Limits, OperatorsAccount, Plan } from '#client/index.js';
+import type { ApiKey, Ban, Limits, List, OperatorsAccount, Plan } from '#client/index.js';
 import { announce } from '../components/announcer.js';
 import { Button } from '../components/button.js';
 import { Choice } from '../components/choice.js';
@@ -21,8 +21,6 @@ const PLANS = (['free', 'pro', 'business', 'enterprise'] as const satisfies read
   label: plan,
 }));
 const MAX_LIMIT = 1_000_000_000;
-/** Larger than the number of keys that an account can have. */
-const ALL_BANS = 100;
 
 export function AccountView({ id }: { id: string }) {
   const account = useResource(() => call((client) => client.admin.accounts.get(id)), [id]);
@@ -104,15 +102,16 @@ interface ChangeProps {
 }
 
 function PlanCard({ account, onChanged }: ChangeProps) {
-  const [plan, setPlan] = useState(account.plan);
-  const [limits, setLimits] = useState(account.limits);
+  // What is not edited follows the account.
+  const [edited, setEdited] = useState<Partial<Pick<OperatorsAccount, 'plan' | 'limits'>>>({});
+  const { plan, limits } = { ...account, ...edited };
   const isEnterprise = plan === 'enterprise';
   const isSame = plan === account.plan && (!isEnterprise || isEqual(limits, account.limits));
   const { run, isRunning, error } = useAction(async () => {
     const input = isEnterprise ? { plan, limits } : { plan };
     const changed = await call((client) => client.admin.accounts.update(account.id, input));
-    setLimits(changed.limits);
     onChanged(changed);
+    setEdited({});
     announce('The plan is changed.');
   });
   return (
@@ -128,7 +127,9 @@ function PlanCard({ account, onChanged }: ChangeProps) {
           hint="Takes effect everywhere within a second. What was used stays used."
           value={plan}
           choices={PLANS}
-          onChange={setPlan}
+          onChange={(chosen) => {
+            setEdited({ ...edited, plan: chosen });
+          }}
         />
         {isEnterprise && (
           <div class="limits">
@@ -136,14 +137,14 @@ function PlanCard({ account, onChanged }: ChangeProps) {
               label="Requests a minute"
               value={limits.perMinute}
               onInput={(perMinute) => {
-                setLimits({ ...limits, perMinute });
+                setEdited({ ...edited, limits: { ...limits, perMinute } });
               }}
             />
             <LimitField
               label="Requests a day"
               value={limits.perDay}
               onInput={(perDay) => {
-                setLimits({ ...limits, perDay });
+                setEdited({ ...edited, limits: { ...limits, perDay } });
               }}
             />
           </div>
@@ -223,27 +224,27 @@ function Keys({ accountId }: { accountId: string }) {
     (cursor) => call((client) => client.admin.accounts.keys(accountId, { cursor }).page()),
     [accountId],
   );
-  const bans = useResource(
-    () => call((client) => client.admin.bans.list({ accountId, limit: ALL_BANS }).page()),
-    [accountId],
-  );
+  const bans = useResource(() => call((client) => allOf(client.admin.bans.list({ accountId }))), [accountId]);
   const [revoking, setRevoking] = useState<ApiKey | null>(null);
   const { data, error, isLoading, reload } = keys;
+  const forgetBan = (keyId: string) => {
+    bans.set((all) => all.filter((ban) => ban.keyId !== keyId));
+  };
   return (
     <section class="stack" aria-label="API keys">
       <h2>API keys</h2>
       <Problem error={error ?? bans.error} onRetry={error === null ? bans.reload : reload} />
       {data === null ? (
         isLoading && <Skeleton rows={2} />
-      ) : data.data.length === 0 ? (
+      ) : data.data.length === 0 && data.nextCursor === null ? (
         <p class="hint">The account has no key that is not revoked.</p>
       ) : (
         <ul class="rows">
           {data.data.map((key) => {
-            const ban = bans.data?.data.find(({ keyId }) => keyId === key.id);
+            const ban = bans.data?.find(({ keyId }) => keyId === key.id);
             return (
               <KeyRow key={key.id} apiKey={key} badge={ban !== undefined && <BanBadge ban={ban} />}>
-                {ban !== undefined && <LiftButton keyId={key.id} onLifted={bans.reload} />}
+                {ban !== undefined && <LiftButton keyId={key.id} onLifted={forgetBan} />}
                 <Button
                   look="danger"
                   label={`Revoke ${key.name}`}
@@ -263,7 +264,9 @@ function Keys({ accountId }: { accountId: string }) {
         <RevokeDialog
           accountId={accountId}
           apiKey={revoking}
-          onRevoked={reload}
+          onRevoked={() => {
+            keys.set((page) => ({ ...page, data: page.data.filter(({ id }) => id !== revoking.id) }));
+          }}
           onClose={() => {
             setRevoking(null);
           }}
@@ -271,6 +274,12 @@ function Keys({ accountId }: { accountId: string }) {
       )}
     </section>
   );
+}
+
+async function allOf<Item>(list: List<Item>): Promise<readonly Item[]> {
+  const items: Item[] = [];
+  for await (const item of list) items.push(item);
+  return items;
 }
 
 function BanBadge({ ban: { bannedUntil, reason } }: { ban: Ban }) {

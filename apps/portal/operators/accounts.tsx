@@ -12,22 +12,30 @@ import { More } from './more.js';
 const PAGE_SIZE = 25;
 
 export function AccountsView() {
-  const suspended = route.value.query.get('suspended') === 'true' ? true : undefined;
-  const accounts = useList(
-    (cursor) => call((client) => client.admin.accounts.list({ suspended, cursor, limit: PAGE_SIZE }).page()),
-    [String(suspended)],
-  );
-  const { data, error, isLoading, reload } = accounts;
+  const isSuspended = route.value.query.get('suspended') === 'true';
   return (
     <Page title="Accounts" lead="Newest first." actions={<OpenById />}>
       <nav class="filters" aria-label="Filter by state">
-        <a href={href('accounts')} aria-current={suspended ? undefined : 'true'}>
+        <a href={href('accounts')} aria-current={isSuspended ? undefined : 'true'}>
           all
         </a>
-        <a href={href('accounts', { suspended: 'true' })} aria-current={suspended ? 'true' : undefined}>
+        <a href={href('accounts', { suspended: 'true' })} aria-current={isSuspended ? 'true' : undefined}>
           suspended
         </a>
       </nav>
+      <AccountList key={String(isSuspended)} suspended={isSuspended ? true : undefined} />
+    </Page>
+  );
+}
+
+function AccountList({ suspended }: { suspended: true | undefined }) {
+  const accounts = useList(
+    (cursor) => call((client) => client.admin.accounts.list({ suspended, cursor, limit: PAGE_SIZE }).page()),
+    [],
+  );
+  const { data, error, isLoading, reload } = accounts;
+  return (
+    <>
       <Problem error={error} onRetry={reload} />
       {data === null ? (
         isLoading && <Skeleton rows={8} />
@@ -45,7 +53,7 @@ export function AccountsView() {
         <Rows accounts={data.data} />
       )}
       <More list={accounts} />
-    </Page>
+    </>
   );
 }
 

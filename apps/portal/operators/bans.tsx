@@ -1,3 +1,4 @@
+import { NotFoundError } from '#client/index.js';
 import { announce } from '../components/announcer.js';
 import { Button } from '../components/button.js';
 import { Empty, Id, Page, Skeleton, Time } from '../components/parts.js';
@@ -10,6 +11,9 @@ import { More } from './more.js';
 export function BansView() {
   const bans = useList((cursor) => call((client) => client.admin.bans.list({ cursor }).page()), []);
   const { data, error, isLoading, reload } = bans;
+  const forget = (keyId: string) => {
+    bans.set((page) => ({ ...page, data: page.data.filter((ban) => ban.keyId !== keyId) }));
+  };
   return (
     <Page
       title="Bans"
@@ -23,7 +27,7 @@ export function BansView() {
       <Problem error={error} onRetry={reload} />
       {data === null ? (
         isLoading && <Skeleton rows={4} />
-      ) : data.data.length === 0 ? (
+      ) : data.data.length === 0 && data.nextCursor === null ? (
         <Empty title="No key is banned">
           <p>Bans appear here while they are in force.</p>
         </Empty>
@@ -55,7 +59,7 @@ export function BansView() {
                 </div>
               </dl>
               <div class="actions">
-                <LiftButton keyId={keyId} onLifted={reload} />
+                <LiftButton keyId={keyId} onLifted={forget} />
               </div>
             </li>
           ))}
@@ -66,11 +70,16 @@ export function BansView() {
   );
 }
 
-export function LiftButton({ keyId, onLifted }: { keyId: string; onLifted: () => void }) {
+export function LiftButton({ keyId, onLifted }: { keyId: string; onLifted: (keyId: string) => void }) {
   const { run, isRunning, error } = useAction(async () => {
-    await call((client) => client.admin.bans.lift(keyId));
+    try {
+      await call((client) => client.admin.bans.lift(keyId));
+    } catch (error) {
+      // It has ended by itself, or somebody else has lifted it.
+      if (!(error instanceof NotFoundError)) throw error;
+    }
     announce('The ban is lifted.');
-    onLifted();
+    onLifted(keyId);
   });
   return (
     <>
