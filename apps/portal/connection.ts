@@ -1,5 +1,12 @@
 import { computed, signal } from '@preact/signals';
-import { AuthenticationError, ConnectionError, RateLimitError, Sluice, type RateLimit } from '#client/index.js';
+import {
+  AuthenticationError,
+  ConnectionError,
+  RateLimitError,
+  ServerError,
+  Sluice,
+  type RateLimit,
+} from '#client/index.js';
 
 /** How long after a failed request a page looks whether the API is back. */
 const PROBE_MS = 3_000;
@@ -15,6 +22,8 @@ export interface KeyKind {
   readonly probe: (client: Sluice) => Promise<unknown>;
   /** Called when a request was refused because of the key. */
   readonly onRefused: () => void;
+  /** Whether the server of the page responds `unavailable` while the API starts or stops. */
+  readonly outlivesApi: boolean;
   /** Whether the server of the page has pages that explain errors. */
   readonly hasErrorPages: boolean;
 }
@@ -37,6 +46,7 @@ export const sluice = computed(() =>
 );
 
 let kind: KeyKind | null = null;
+let nextProbe: ReturnType<typeof setTimeout> | undefined;
 
 /** Called once, by what keeps the key of the page. */
 export function connect(stored: string | null, ofKind: KeyKind): void {
@@ -70,6 +80,7 @@ export function forgetKey(sentence: string): void {
   pause.value = null;
   rateLimit.value = null;
   isAway.value = false;
+  clearTimeout(nextProbe);
   notice.value = sentence;
 }
 
@@ -80,7 +91,7 @@ export async function lookAgain(): Promise<void> {
 function note(error: unknown): void {
   if (error instanceof AuthenticationError) kind?.onRefused();
   else if (error instanceof RateLimitError) holdBack(error);
-  else if (error instanceof ConnectionError) leave();
+  else if (error instanceof ConnectionError || isApiAway(error)) leave();
   else back();
 }
 
@@ -95,22 +106,26 @@ function holdBack(error: RateLimitError): void {
   }, milliseconds + 250);
 }
 
-function leave(): void {
-  if (isAway.value) return;
-  isAway.value = true;
-  void probe();
+function isApiAway(error: unknown): boolean {
+  return kind?.outlivesApi === true && error instanceof ServerError && error.code === 'unavailable';
 }
 
-/** Until the API responds, whatever it responds. */
+/** Probes until the API responds, whatever it responds. */
+function leave(): void {
+  isAway.value = true;
+  clearTimeout(nextProbe);
+  nextProbe = setTimeout(() => void probe(), PROBE_MS);
+}
+
 async function probe(): Promise<void> {
-  while (isAway.value && apiKey.value !== null) {
-    await new Promise((resolve) => setTimeout(resolve, PROBE_MS));
-    await lookAgain();
-  }
+  await lookAgain();
+  // Nothing is sent during a pause.
+  if (isAway.value) leave();
 }
 
 function back(): void {
   if (!isAway.value) return;
   isAway.value = false;
+  clearTimeout(nextProbe);
   revival.value++;
 }

@@ -22,6 +22,7 @@ connect(recall('sessionStorage', STORED), {
     if (scopes.value === null && !isResuming.value) return;
     signOut('Your API key no longer works: it was revoked or has expired. Sign in with another one.');
   },
+  outlivesApi: false,
   hasErrorPages: true,
 });
 

@@ -126,7 +126,7 @@ describeUnless(missing)('On the page for operators', () => {
     expectProblem(await api.ask(account.key), 403, 'account_suspended');
     await page.getByRole('link', { name: 'Accounts' }).first().click();
     await page.getByRole('link', { name: 'suspended', exact: true }).click();
-    await until(async () => (await page.locator('tbody tr').count()) === 1, 10_000);
+    await until(async () => (await page.locator('tbody tr').count()) === 1);
     await page.getByText(account.id).click();
     await visitor.button('Resume').click();
     await visitor.button('Resume the account').click();
@@ -144,6 +144,7 @@ describeUnless(missing)('On the page for operators', () => {
   });
 
   it('a ban is seen where its key is, and lifted', async () => {
+    visitor.expects('404');
     const { page } = visitor;
     await ban();
     expectProblem(await api.ask(account.key), 429, 'api_key_banned');
@@ -152,10 +153,13 @@ describeUnless(missing)('On the page for operators', () => {
     await page.getByText(account.id).click();
     await page.getByText('banned until').waitFor();
     await visitor.button(`Lift the ban of ${account.keyId}`).click();
-    await until(async () => (await api.ask(account.key)).status === 200, 5_000);
-    await until(async () => (await page.getByText('banned until').count()) === 0, 5_000);
+    await until(async () => (await api.ask(account.key)).status === 200);
+    await until(async () => (await page.getByText('banned until').count()) === 0);
     await ban();
     await page.getByRole('link', { name: 'Bans' }).click();
+    await visitor.button(`Lift the ban of ${account.keyId}`).waitFor();
+    // It ends meanwhile.
+    await api.sql('DELETE FROM sluice.offences');
     await visitor.button(`Lift the ban of ${account.keyId}`).click();
     await page.getByText('No key is banned').waitFor();
   });
@@ -164,17 +168,18 @@ describeUnless(missing)('On the page for operators', () => {
     const { page } = visitor;
     await visit('#/queue');
     const waiting = page.getByRole('region', { name: 'Waiting' }).locator('.figure');
+    await until(async () => /^\d+$/.test(await waiting.innerText()));
     const before = Number(await waiting.innerText());
     const { id } = await api.sent(account);
     await api.relayed(id);
-    await until(async () => Number(await waiting.innerText()) === before + 1, 20_000);
+    await until(async () => Number(await waiting.innerText()) === before + 1);
     await page.getByText('serving').waitFor();
     const link = page.getByRole('link', { name: 'Look at the jobs' });
     expect(await link.getAttribute('href')).toBe('/queues');
   });
 
   it('an outage is said once, and what could not be loaded is loaded afterwards', async () => {
-    visitor.expects('net::');
+    visitor.expects('net::', '503');
     const { page } = visitor;
     await visit('#/accounts');
     await page.getByText(account.id).waitFor();
@@ -182,8 +187,13 @@ describeUnless(missing)('On the page for operators', () => {
     await page.getByRole('link', { name: 'Bans' }).click();
     await page.getByText('Sluice cannot be reached.').waitFor();
     await page.getByText('Loaded as soon as Sluice can be reached.').waitFor();
+    // The management port opens before the API.
+    const body = JSON.stringify({ code: 'unavailable', detail: 'The process is starting or stopping.' });
     await page.unrouteAll();
-    await visitor.button('Try now').click();
+    await page.route('**/admin/**', (route) => route.fulfill({ status: 503, body }));
+    for (let count = 0; count < 2; count++) await page.waitForResponse('**/admin/**');
+    await page.getByText('Loaded as soon as Sluice can be reached.').waitFor();
+    await page.unrouteAll();
     await page.getByText('No key is banned').waitFor();
     expect(await page.getByText('Sluice cannot be reached.').count()).toBe(0);
   });

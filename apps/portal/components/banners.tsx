@@ -33,7 +33,7 @@ function PauseBanner({ pause: { until, error } }: { pause: Pause }) {
         <strong>{isBan ? 'This key is banned' : 'The rate limit is reached'}</strong> until {formatMoment(until)}.{' '}
         {isBan
           ? 'It kept sending after it was refused. Other keys of the account still work.'
-          : 'Pages that could not be loaded are loaded then. A message that was refused has to be sent again.'}
+          : 'What could not be loaded is loaded then. Anything else that was refused has to be done again.'}
       </p>
       <span class="countdown" aria-hidden="true">
         {left}

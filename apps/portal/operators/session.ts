@@ -9,6 +9,7 @@ connect(recall('sessionStorage', STORED), {
   onRefused: () => {
     if (isSignedIn.value) signOut('The key no longer works: the operators’ key was changed. Sign in with the new one.');
   },
+  outlivesApi: true,
   hasErrorPages: false,
 });
 
