@@ -165,6 +165,7 @@ describe('The command line', () => {
       [['send', 'hello', '--from-line', '2'], 2, [/--from-line requires --batch/]],
       [['listen', '--forward-to', 'ftp://127.0.0.1/', '--yes'], 2, [/--forward-to must be a URL like/]],
       [['list', '--base-url', 'nowhere'], 2, [/--base-url must be a URL like/]],
+      [['list', '--base-url', 'http://:secret@127.0.0.1'], 2, [/--base-url must be a URL like/]],
       [['send', '--batch', 'nofile'], 2, [/The file cannot be read: ENOENT/]],
       [['keys'], 2, [/A command is missing/]],
       [['cancel', 'msg_a', 'msg_b'], 1, [/no message/, /no message/, /2 of 2 failed/]],

@@ -142,7 +142,8 @@ describe('The command line', () => {
 
   it('forwards messages to a local program as signed webhooks', async () => {
     const receiver = await Receiver.start();
-    const url = receiver.url('/hook', (response, _, n) => response.writeHead(n === 1 ? 500 : 204).end());
+    const path = '/hook?next=http://any';
+    const url = receiver.url(path, (response, _, n) => response.writeHead(n === 1 ? 500 : 204).end());
     const [{ id }] = [await api.sent(account, { message: 'first' }), await api.sent(account, { message: 'second' })];
     const address = url.replace('http://127.0.0.1', 'localhost');
     const args = ['listen', '--forward-to', address, '--limit', '2', '--concurrency', '1', '--json'];
@@ -154,7 +155,7 @@ describe('The command line', () => {
       { outcome: 'acknowledged', reason: null },
     ]);
     const secret = /whsec_\S+/.exec(ended.stderr)?.[0] ?? '';
-    const [request] = receiver.at('/hook');
+    const [request] = receiver.at(path);
     expect(new Webhook(secret).verify(request?.body ?? '', request?.headers as Record<string, string>)).toEqual({
       type: 'message',
       timestamp: expect.any(String) as string,

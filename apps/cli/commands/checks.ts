@@ -25,7 +25,7 @@ export function addChecks(program: Command, context: Context): void {
     .description('Send messages for a while, and compare the responses with what is stored and delivered')
     .option(
       '--url <url>',
-      'the service, which is not that of the last login (http://127.0.0.1:3000); repeat it for several addresses of one',
+      'the service (--base-url, SLUICE_BASE_URL, or http://127.0.0.1:3000; never that of the last login); repeat it for several addresses of one',
       collect,
     )
     .option('--duration <seconds>', 'how long to send (30; with --resume 0)', integer(0, 86_400))

@@ -85,9 +85,10 @@ function secretOf({ baseUrl, credentials }: Context): string {
 }
 
 function parseUrl(text: string): string {
-  const url = text.includes('://') ? text : `http://${text}`;
-  if (!URL.canParse(url) || !/^https?:/.test(url)) {
+  const address = /^[a-z][a-z\d+.-]*:\/\//i.test(text) ? text : `http://${text}`;
+  const url = URL.canParse(address) ? new URL(address) : null;
+  if (url === null || !/^https?:$/.test(url.protocol)) {
     throw new CliError(`--forward-to must be a URL like http://localhost:3000/hook; it is "${text}".`, EXIT.usage);
   }
-  return new URL(url).href;
+  return url.href;
 }

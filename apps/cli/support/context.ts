@@ -94,7 +94,7 @@ export function variable(name: string): string | undefined {
 /** @param name of what has the URL */
 export function parseBaseUrl(text: string, name: string): string {
   const url = URL.canParse(text) ? new URL(text) : null;
-  if (url === null || !/^https?:$/.test(url.protocol) || url.username !== '' || url.search !== '') {
+  if (url === null || !/^https?:$/.test(url.protocol) || url.username + url.password + url.search !== '') {
     throw new CliError(`${name} must be a URL like https://sluice.example.com; it is "${text}".`, EXIT.usage);
   }
   return `${url.origin}${url.pathname}`.replace(/\/+$/, '');
