@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import { useEffect, useRef } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import type { MessageStatus } from '#client/index.js';
 import { formatRelative, formatTime } from '../format.js';
 import { useNow } from '../hooks.js';
@@ -31,7 +31,8 @@ export function focusHeading(): void {
 /** A view. Its heading gets the focus, so that screen readers begin there, also when what had it is gone. */
 export function Page({ title, back, badge, lead, actions, children }: PageProps) {
   const heading = useRef<HTMLHeadingElement>(null);
-  useEffect(() => {
+  // At once: after the next frame, the visitor may have clicked already.
+  useLayoutEffect(() => {
     document.title = `${title} · Sluice`;
     heading.current?.focus({ preventScroll: true });
     scrollTo(0, 0);
