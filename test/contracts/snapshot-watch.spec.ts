@@ -50,7 +50,9 @@ describe.each(['the owner', 'a role that may not see other sessions'])('Snapshot
     await holder.query('SELECT count(*) FROM sluice.messages');
     await until(async () => Number(await seconds()) >= 1);
     const pid = (holder as unknown as { processID: number }).processID;
-    expect(lines).toMatchObject([{ level: 40, holder: `process ${pid} (pg_dump)` }]);
+    expect(lines[0]).toMatchObject({ level: 40, holder: `process ${pid} (pg_dump)` });
+    // Not one for each check. Another one only if an autovacuum was the oldest for a moment.
+    expect(lines.length).toBeLessThan(4);
     await holder.query('COMMIT');
     await until(isNoneHeld);
   });
