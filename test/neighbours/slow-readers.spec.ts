@@ -30,7 +30,8 @@ it('clients that do not read their lists keep MAX_BUFFERED_MB in memory at most,
     process.stdout.write(`slow readers: ${grown} MiB more, p99 without and with them ${p99}\n`);
 
     expect(Object.keys(good.statuses)).toEqual(['202']);
-    expect(grown).toBeLessThan(250);
+    // All responses together have 480 MiB.
+    expect(grown).toBeLessThan(350);
   } finally {
     await fleet.stop();
   }

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { DomainError } from '#kernel/domain-error.js';
-import { networkOf, type AddressBudget } from './address-budget.js';
+import type { AddressBudget } from './address-budget.js';
 import { BufferBudget, TOO_MUCH_BUFFERED } from './buffer-budget.js';
 import type { CorsHeaders } from './cors.js';
 import { lingerAfter, SMALL_RESPONSE_BYTES } from './connections.js';
@@ -75,7 +75,7 @@ export function addRequestHooks(fastify: FastifyInstance, options: RequestHookOp
     metrics.watch(request, reply);
     if (tracing !== null) traceRequest(tracing, request, reply);
     setStandardHeaders(request, reply);
-    requests.run(request.cachedCaller?.accountId ?? networkOf(request.ip), () => {
+    requests.run(request.cachedCaller?.accountId ?? '', () => {
       // The client may have disconnected in the meantime.
       if (request.raw.socket.writable) done();
       else reply.hijack();
@@ -97,8 +97,16 @@ export function addRequestHooks(fastify: FastifyInstance, options: RequestHookOp
 
 /** Counts a response until it is sent. @returns false when its caller reads too slowly what was sent before */
 function buffers(responses: BufferBudget, request: FastifyRequest, reply: FastifyReply, size: number): boolean {
-  const transfer = responses.open(request, () => request.raw.socket.destroy());
-  reply.raw.once('close', transfer.close);
+  const { socket } = request.raw;
+  // It is not sent any more.
+  if (socket.destroyed) return true;
+  const transfer = responses.open(request, () => socket.destroy());
+  // A response that waits behind another one does not close with its connection.
+  socket.setMaxListeners(0).once('close', transfer.close);
+  reply.raw.once('close', () => {
+    socket.off('close', transfer.close);
+    transfer.close();
+  });
   return transfer.add(size);
 }
 
