@@ -56,14 +56,16 @@ describe('Places', () => {
   });
 
   it('keeps half of the places for endpoints that are not slow', () => {
-    const slow = Array.from({ length: 12 }, (_, index) => `slow-${index}`);
+    const slow = Array.from({ length: 18 }, (_, index) => `account-${index % 3}/${index}`);
     // They are found to be slow once their first requests have run for a second.
-    start(...slow.slice(0, 5));
+    const attempts = start(...slow);
     now += 1_001;
-    const free = places.free;
-    start(...slow);
-    start(...slow);
-    expect([free, places.free]).toEqual([20, 2]);
+    const { free } = places;
+    expect(places.divide(many(...slow)).size).toBe(0);
+    end(attempts, true, 0);
+    expect(start(...slow).length).toBeLessThan(20);
+    expect(free).toBeLessThan(20);
+    expect(start('good').length).toBe(4);
   });
 
   it('gives the rest to an endpoint that answers while others are slow', () => {
@@ -78,13 +80,13 @@ describe('Places', () => {
 
   it('gives what slow endpoints free to others while they have more than half', () => {
     const slow = Array.from({ length: 10 }, (_, index) => `slow-${index}`);
-    const known = ['known-1', 'known-2'];
+    const known = ['slow-1/a', 'slow-1/b'];
     end(start(...known), true, 1_001);
     const attempts = start(...slow);
-    const { free } = places;
+    expect(places.free).toBeLessThan(20);
     end(attempts.slice(0, 3), true, 1_001);
     expect(places.divide(many(...known)).size).toBe(0);
-    expect(places.divide(many(...known, 'good'))).toEqual(new Map([['good', (free + 3) / 2]]));
+    expect([...places.divide(many(...known, 'good')).keys()]).toEqual(['good']);
   });
 
   it('gives turns to those that have waited for the longest', () => {
@@ -96,15 +98,32 @@ describe('Places', () => {
   });
 
   it('divides what is free evenly', () => {
-    const ids = Array.from({ length: 19 }, (_, index) => `e${index}`);
-    expect([...places.divide(many(...ids)).values()]).toEqual(Array(19).fill(2));
+    const ids = Array.from({ length: 9 }, (_, index) => `e${index}`);
+    expect([...places.divide(many(...ids)).values()]).toEqual(Array(9).fill(4));
   });
 
   it('gives an account half of all, and less while others have some', () => {
     const endpointsOf = (account: string) => Array.from({ length: 20 }, (_, index) => `${account}/${index}`);
     const counts = ['a', 'b', 'c'].map((account) => start(...endpointsOf(account)).length);
     expect(counts).toEqual([20, 10, 5]);
-    expect(start('good').length).toBe(3);
+  });
+
+  it('gives every account four places, and one for slow endpoints, when others have taken all', () => {
+    const endpointsOf = (account: string) => Array.from({ length: 20 }, (_, index) => `${account}/${index}`);
+    const silent = Array.from({ length: 12 }, (_, index) => `silent-${index}`);
+    end(start('slow/a', 'slow/b'), true, 1_001);
+    for (const account of silent) expect(start(...endpointsOf(account)).length).toBeGreaterThanOrEqual(4);
+    now += 1_001;
+    expect(start('good').length).toBe(4);
+    expect(start('slow/a', 'slow/b').length).toBe(1);
+    expect(places.free).toBeLessThan(-30);
+  });
+
+  it('runs at most twice as many requests', () => {
+    const accounts = Array.from({ length: 40 }, (_, index) => `account-${index}`);
+    for (const account of accounts) start(account);
+    expect(places.free).toBe(-40);
+    expect(places.isFull).toBe(true);
   });
 
   it('leaves half of what an account may have to those of its endpoints that are not slow', () => {

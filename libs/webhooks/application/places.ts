@@ -2,9 +2,12 @@ import type { DueEndpoint } from '#messages/index.js';
 
 /** An endpoint gets this many places at first, one more for each quick success, and half as many after a failure. */
 const INITIAL_WINDOW = 4;
+/** An account can always have this many places, and this many of them for slow and failing endpoints. */
+const GUARANTEED = 4;
+const GUARANTEED_SLOW = 1;
 /** The share of all places that one endpoint can have. */
 const MAX_SHARE = 1 / 2;
-/** The share that all slow and failing endpoints can have together. */
+/** The share that all slow and failing endpoints can have together, besides what is guaranteed. */
 const SLOW_SHARE = 1 / 2;
 /** An attempt that takes longer makes its endpoint slow. */
 const SLOW_MS = 1_000;
@@ -35,7 +38,8 @@ interface Held {
  * Divides the requests that may run at the same time among endpoints, so that a slow or dead one delays no other. Each
  * has a window, as in TCP, that grows while requests succeed quickly. A place is the right to one running request.
  * Endpoints that are new, or have been quick so far, may never answer: so an account gets places only while it has fewer
- * than are free. That is half of them at most, and less beside other accounts.
+ * than are free. That is half of them at most, and less beside other accounts. A few accounts together could still take
+ * all, so each is guaranteed some, for which there is a reserve as large as the total.
  */
 export class Places {
   private readonly states = new Map<string, State>();
@@ -47,8 +51,13 @@ export class Places {
     private readonly now: () => number = () => performance.now(),
   ) {}
 
+  /** Negative while places of the reserve are taken. */
   get free(): number {
     return this.total - this.taken;
+  }
+
+  get isFull(): boolean {
+    return this.free === -this.total;
   }
 
   /** How many deliveries one endpoint may make at once. */
@@ -73,13 +82,14 @@ export class Places {
           this.runningOf(a.endpointId) - this.runningOf(b.endpointId) ||
           this.lastStartOf(a.endpointId) - this.lastStartOf(b.endpointId),
       );
-    for (let given = true; given && free > 0;) {
+    for (let given = true; given;) {
       given = false;
       for (const { endpointId, accountId, limit } of wanting) {
         const count = places.get(endpointId) ?? 0;
         const held = accounts.get(accountId) ?? { all: 0, slow: 0 };
         const slow = isSlow(endpointId);
-        if (count >= limit || held.all >= free || (slow && held.slow >= freeForSlow)) continue;
+        if (count >= limit || free === -this.total || held.all >= Math.max(free, GUARANTEED)) continue;
+        if (slow && held.slow >= Math.max(freeForSlow, GUARANTEED_SLOW)) continue;
         places.set(endpointId, count + 1);
         accounts.set(accountId, { all: held.all + 1, slow: held.slow + Number(slow) });
         free--;

@@ -14,7 +14,7 @@ import { signedHeaders } from './signatures.js';
 import type { WebhookClient } from './webhook-client.js';
 
 export interface SendingTerms {
-  /** Requests that run at the same time. */
+  /** Requests that run at the same time. With the reserve of `Places`, twice as many. */
   readonly concurrency: number;
   readonly timeoutMs: number;
   /** The waits before the second and each further attempt. */
@@ -47,7 +47,7 @@ const IDLE_MS = 1_000;
 const TARGET_TTL_MS = 1_000;
 const MAX_TARGETS = 10_000;
 /** Deliveries whose result is not stored yet, including those that run: at most this many times the concurrency. */
-const MAX_UNSETTLED = 2;
+const MAX_UNSETTLED = 3;
 /** The longest pause between two tries to store a result. */
 const MAX_PAUSE_MS = 1_000;
 
@@ -148,7 +148,7 @@ export class WebhookSender {
   private async turn(): Promise<number> {
     const isBehind = this.sending.size >= MAX_UNSETTLED * this.terms.concurrency;
     // Receivers refuse signatures of another time, and their refusals would count as failures.
-    if (this.places.free === 0 || isBehind || !this.clockWatch.isRight) return BLOCKED_MS;
+    if (this.places.isFull || isBehind || !this.clockWatch.isRight) return BLOCKED_MS;
     const searchedAt = performance.now();
     const due = await this.deliveries.due(this.places.maxOfOne);
     if (due.length === 0) return Math.min((await this.deliveries.nextIn()) ?? IDLE_MS, IDLE_MS);
