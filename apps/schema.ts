@@ -32,6 +32,7 @@ const MIGRATIONS = [
   'messages/0010-ready-deliveries',
   'rate-limiting/0004-offences-by-account',
   'accounts/0008-live-keys',
+  'messages/0011-next-attempts',
 ] as const;
 
 /** The key of the advisory lock: "sluice" in ASCII. */

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import type { Deliveries } from '#messages/application/deliveries.js';
 import type { Message, MessageState } from '#messages/domain/message.js';
-import { aMessage, claimTerms, jobOf, SENT_AT } from '../support/messages.js';
+import { after, aMessage, claimTerms, jobOf, SENT_AT } from '../support/messages.js';
 import { InMemoryDeliveries } from './fakes/in-memory-deliveries.js';
 import { InMemoryStore } from './fakes/in-memory-store.js';
 import { PostgresStore } from './postgres-store.js';
@@ -26,7 +26,7 @@ const step: fc.Arbitrary<Step> = fc.record({
 
 const ends = {
   deliver: (claimed: Message) => claimed.deliver(SENT_AT),
-  requeue: (claimed: Message, reason: string) => claimed.requeue(reason, SENT_AT),
+  requeue: (claimed: Message, reason: string) => claimed.requeue(reason, SENT_AT, after(2_000)),
   fail: (claimed: Message, reason: string) => claimed.fail(reason, SENT_AT),
 };
 

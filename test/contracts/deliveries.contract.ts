@@ -19,7 +19,7 @@ export interface DeliveriesSubject {
 
 const processing = { status: 'processing', attempts: 1 } as const;
 const deliver = (claimed: Message) => claimed.deliver(SENT_AT);
-const requeue = (claimed: Message) => claimed.requeue('no luck', SENT_AT);
+const requeue = (claimed: Message) => claimed.requeue('no luck', SENT_AT, after(2_000));
 const fail = (claimed: Message) => claimed.fail('no luck', SENT_AT);
 const ends = [deliver, requeue, fail];
 
@@ -50,12 +50,15 @@ export function describeDeliveries(name: string, open: () => Promise<DeliveriesS
     describe('claiming', () => {
       it('begins a queued message under the claim, with the attempt counted', async () => {
         const message = await put(
-          aMessage({ attempts: 3, failures: 2, crashes: 1, failureReason: 'no luck', traceparent: TRACEPARENT }),
+          aMessage({
+            ...{ attempts: 3, failures: 2, crashes: 1, failureReason: 'no luck', nextAttemptAt: SENT_AT },
+            traceparent: TRACEPARENT,
+          }),
         );
         const terms = claimTerms();
         const claimed = await subject.deliveries.claim(jobOf(message), terms);
         const { updatedAt, claim: held } = claimed?.state ?? message.state;
-        const begun = { status: 'processing', attempts: 4, updatedAt, claim: held };
+        const begun = { status: 'processing', attempts: 4, nextAttemptAt: null, updatedAt, claim: held };
         expect(claimed?.state).toEqual({ ...message.state, ...begun });
         expect(held).toMatchObject({ token: terms.token, alone: false });
         expect(await stored(message)).toEqual(claimed);
@@ -198,10 +201,14 @@ export function describeDeliveries(name: string, open: () => Promise<DeliveriesS
       const follow = (message: Message, end?: Partial<JobEnd>) => subject.other.follow(endOf(message, end));
 
       it('stores a whole delivery', async () => {
-        const message = await put(aMessage({ attempts: 2, failures: 1, retries: 1, failureReason: 'no luck' }));
+        const message = await put(
+          aMessage({
+            ...{ attempts: 2, failures: 1, retries: 1, failureReason: 'no luck', nextAttemptAt: SENT_AT },
+          }),
+        );
         expect(await follow(message)).toBe(1);
         const { updatedAt } = (await stored(message)).state;
-        const delivered = { status: 'delivered', attempts: 3, failureReason: null, updatedAt };
+        const delivered = { status: 'delivered', attempts: 3, failureReason: null, nextAttemptAt: null, updatedAt };
         expect((await stored(message)).state).toEqual({ ...message.state, ...delivered });
         expect(await follow(message)).toBe(0);
       });

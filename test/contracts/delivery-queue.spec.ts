@@ -158,6 +158,23 @@ for (const [name, serve, missing] of [
       expect((await Promise.all(taken)).filter(Boolean)).toHaveLength(50);
     });
 
+    it('adds a job that is due when the next attempt is, and that has a turn only then', async () => {
+      const { bullmq, queue } = process;
+      await server.reset();
+      const nextAttempts = [-1_000, 30_000, 3_600_000].map((ms) => new Date(Date.now() + ms));
+      const [due, waiting, atMost] = nextAttempts.map((nextAttemptAt) => aMessage({ nextAttemptAt, failures: 1 }));
+      if (!due || !waiting || !atMost) throw new Error('too few');
+      await queue.add([atMost, waiting, due]);
+      const ids = [due, waiting, atMost].map(({ id }) => id);
+      const jobs = await Promise.all(ids.map((id) => bullmq.getJob(id)));
+      const states = await Promise.all(ids.map((id) => bullmq.getJobState(id)));
+      expect(states).toEqual([expect.stringMatching(/waiting|prioritized/), 'delayed', 'delayed']);
+      expect(jobs.map((job) => job?.priority)).toEqual([0, NO_TURN, NO_TURN]);
+      const dueAt = jobs.map((job) => (job?.timestamp ?? 0) + (job?.delay ?? 0));
+      expect(dueAt[1]).toBe(waiting.state.nextAttemptAt?.getTime());
+      expect(jobs[2]?.delay).toBe(POLICY.maxBackoffMs);
+    });
+
     it('contains the trace where BullMQ itself puts it, and not in the data of the job', async () => {
       const { bullmq, queue } = process;
       const [traced, untraced] = [aMessage({ traceparent: TRACEPARENT }), aMessage()];

@@ -17,7 +17,7 @@ import { SETTINGS } from '../support/api.js';
 import { aClaim, aMessage, messages } from '../support/messages.js';
 import { NO_REDIS, serversAt, TestRedis, TestRedisSentinels } from '../support/redis.js';
 import { describeUnless } from '../support/skipping.js';
-import { openBullMq, POLICY } from './bullmq-process.js';
+import { openBullMq, POLICY, type BullMqProcess } from './bullmq-process.js';
 import { openReconciling, openReconcilingOnRedis } from './reconciling-process.js';
 
 const HOUR_MS = 3_600_000;
@@ -34,6 +34,13 @@ describeUnless(NO_REDIS)('A queue on Redis', () => {
     await parts.store.sql(`DELETE FROM sluice.installation WHERE name = 'current_queue'`);
   });
   afterAll(() => parts.close());
+
+  /** A message whose next attempt is due in half a minute. */
+  const aRetried = () => aMessage({ attempts: 1, failures: 1, nextAttemptAt: new Date(Date.now() + 30_000) });
+
+  /** The delayed jobs, and when they are due. */
+  const dueTimes = async ({ bullmq }: BullMqProcess) =>
+    (await bullmq.getDelayed()).map(({ id, timestamp, delay }) => [id, new Date(timestamp + delay)]);
 
   const recoveryOf = (
     queue: QueueContents,
@@ -81,7 +88,9 @@ describeUnless(NO_REDIS)('A queue on Redis', () => {
     await bullmq.queue.add(open);
     const scheduled = aMessage({ deliverAt: new Date(Date.now() + HOUR_MS) });
     const claimed = aMessage({ status: 'processing', claim: aClaim({ expiresAt: new Date(Date.now() + 60_000) }) });
-    for (const message of [scheduled, claimed, aMessage({ status: 'delivered' })]) await store.put(message);
+    const retried = aRetried();
+    for (const message of [scheduled, claimed, retried, aMessage({ status: 'delivered' })]) await store.put(message);
+    await bullmq.queue.add([retried]);
     for (let check = 0; check < 3; check++) await recovery.check();
     expect(await store.entries()).toEqual([]);
     await strays.findNext(20);
@@ -97,7 +106,11 @@ describeUnless(NO_REDIS)('A queue on Redis', () => {
     await recovery.check();
     expect(reports).toEqual(['recovering', 'recovered']);
     await relay.sweep(0);
-    expect([...(await bullmq.jobs()).keys()].sort()).toEqual(open.map(({ id }) => id).sort());
+    expect((await bullmq.waiting()).sort()).toEqual(open.map(({ id }) => id).sort());
+    expect(await dueTimes(bullmq)).toEqual([[retried.id, retried.state.nextAttemptAt]]);
+    expect(await parts.reconcile()).toEqual([]);
+    // The scheduled one, which this test has given no outbox entry.
+    expect(await strays.count()).toBe(1);
   });
 
   it('adds no jobs and requeues no messages while another queue is the current one', async () => {
@@ -246,15 +259,18 @@ describeUnless(NO_REDIS)('A queue on Redis', () => {
 
   it('hands its messages over to a queue on PostgreSQL', async () => {
     const onPostgres = await openReconciling();
-    const { store, database, bullmq, relay } = onPostgres;
-    const left = messages(5);
-    for (const message of left) await store.put(message);
+    const { store, database, bullmq, relay, strays } = onPostgres;
+    const [left, retried] = [messages(5), aRetried()];
+    for (const message of [...left, retried]) await store.put(message);
     await new PostgresWalk(database).setContents('redis of before');
     const { recovery, reports } = recoveryOf(new PostgresQueueContents(), onPostgres);
     for (let check = 0; check < 4; check++) await recovery.check();
     expect(reports).toEqual(['recovering', 'recovered']);
     await relay.sweep(0);
-    expect((await bullmq.jobs()).size).toBe(5);
+    expect((await bullmq.waiting()).sort()).toEqual(left.map(({ id }) => id).sort());
+    expect(await dueTimes(bullmq)).toEqual([[retried.id, retried.state.nextAttemptAt]]);
+    expect(await onPostgres.reconcile()).toEqual([]);
+    expect(await strays.count()).toBe(0);
     await onPostgres.close();
   });
 

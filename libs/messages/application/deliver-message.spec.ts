@@ -33,10 +33,15 @@ describe('DeliverMessage', () => {
     const message = worker.has();
     expect(await worker.run(message)).toEqual({ kind: 'again', afterMs: 750 });
     const failed = { failureReason: 'no luck', claim: null };
-    expect(worker.stored(message)).toMatchObject({ status: 'queued', failures: 1, ...failed });
+    expect(worker.stored(message)).toMatchObject({
+      status: 'queued',
+      failures: 1,
+      nextAttemptAt: after(750),
+      ...failed,
+    });
     expect(await worker.run(message)).toEqual({ kind: 'again', afterMs: 1_500 });
     expect(await worker.run(message)).toEqual({ kind: 'failed', reason: 'no luck' });
-    expect(worker.stored(message)).toMatchObject({ status: 'failed', attempts: 3, ...failed });
+    expect(worker.stored(message)).toMatchObject({ status: 'failed', attempts: 3, nextAttemptAt: null, ...failed });
     expect(worker.calls).toMatchObject([1, 2, 3].map((attempt) => ({ attempt, attemptsLeft: 3 - attempt })));
   });
 

@@ -111,7 +111,8 @@ export class DeliverMessage {
       return failed ? { kind: 'failed', reason } : DONE;
     }
     const afterMs = next === null ? backoff(this.terms, failures, this.random()) : this.bounded(next);
-    const retried = await this.settle('retried', claimed, claimed.requeue(reason, at), stopping);
+    const again = claimed.requeue(reason, at, new Date(at.getTime() + afterMs));
+    const retried = await this.settle('retried', claimed, again, stopping);
     return retried ? { kind: 'again', afterMs } : DONE;
   }
 

@@ -24,7 +24,10 @@ const moves: Record<Transition, [(message: Message, at: Date) => Message, Change
     }),
   ],
   deliver: [(message, at) => message.deliver(at), () => ({ claim: null, failureReason: null })],
-  requeue: [(message, at) => message.requeue(REASON, at), failed],
+  requeue: [
+    (message, at) => message.requeue(REASON, at, after(5_000)),
+    (before) => ({ ...failed(before), nextAttemptAt: after(5_000) }),
+  ],
   fail: [(message, at) => message.fail(REASON, at), failed],
   cancel: [(message, at) => message.cancel(at), () => ({})],
   retry: [
@@ -41,6 +44,7 @@ const anyMessage = fc
     status: fc.constantFrom(...MESSAGE_STATUSES),
     ...{ failures: fc.nat(9), crashes: fc.nat(9), loneCrashes: fc.nat(9), attempts: fc.nat(30), retries: fc.nat(3) },
     failureReason: fc.constantFrom(null, 'earlier'),
+    nextAttemptAt: fc.constantFrom(null, after(1_000)),
   })
   .chain((state) => fc.boolean().map((alone) => ({ ...state, claim: { ...aClaim(), alone } })))
   .map((state) => aMessage({ ...state, claim: state.status === 'processing' ? state.claim : null }));
@@ -51,7 +55,7 @@ describe('Message', () => {
     const counts = { attempts: 0, failures: 0, crashes: 0, loneCrashes: 0, retries: 0 };
     expect(Message.queue('msg_1', 'acct_1', input, SENT_AT).state).toEqual({
       ...{ id: 'msg_1', accountId: 'acct_1', status: 'queued', ...input, createdAt: SENT_AT, updatedAt: SENT_AT },
-      ...{ ...counts, failureReason: null, claim: null },
+      ...{ ...counts, failureReason: null, nextAttemptAt: null, claim: null },
     });
     const { state } = Message.queue('msg_1', 'acct_1', { text: 'hello' }, SENT_AT);
     expect(state).toMatchObject({ traceparent: null, deliverAt: null, delivery: 'handler' });
@@ -86,7 +90,7 @@ describe('Message', () => {
         const before = structuredClone(message.state);
         const at = after(1);
         if (before.status === from) {
-          const expected = { ...before, ...changes(before), status: to, updatedAt: at };
+          const expected = { ...before, nextAttemptAt: null, ...changes(before), status: to, updatedAt: at };
           expect(apply(message, at).state).toEqual(expected);
         } else {
           expect(thrownBy(() => apply(message, at))).toMatchObject({ code: 'invalid_transition' });

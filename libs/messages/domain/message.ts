@@ -42,6 +42,8 @@ export interface MessageState {
   readonly failureReason: string | null;
   /** How often the message was retried after it had failed. */
   readonly retries: number;
+  /** When a handler is to be called again after a failed attempt; null unless the message waits for that. */
+  readonly nextAttemptAt: Date | null;
   readonly claim: Claim | null;
 }
 
@@ -74,6 +76,7 @@ export class Message {
       loneCrashes: 0,
       failureReason: null,
       retries: 0,
+      nextAttemptAt: null,
       claim: null,
     });
   }
@@ -116,8 +119,9 @@ export class Message {
     return this.move('deliver', at, { claim: null, failureReason: null });
   }
 
-  requeue(reason: string, at: Date): Message {
-    return this.move('requeue', at, { claim: null, failures: this.state.failures + 1, failureReason: reason });
+  requeue(reason: string, at: Date, nextAttemptAt: Date | null = null): Message {
+    const failures = this.state.failures + 1;
+    return this.move('requeue', at, { claim: null, failures, failureReason: reason, nextAttemptAt });
   }
 
   /** Leaves it to another worker, without a failure or a crash. */
@@ -157,7 +161,7 @@ export class Message {
         `The message is ${this.state.status}. This operation requires it to be ${from}.`,
       );
     }
-    return new Message({ ...this.state, ...change, status: to, updatedAt: at });
+    return new Message({ ...this.state, nextAttemptAt: null, ...change, status: to, updatedAt: at });
   }
 }
 

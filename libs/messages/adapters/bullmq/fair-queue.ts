@@ -1,4 +1,4 @@
-import { FairScheduler } from '../../application/fair-scheduler.js';
+import { FairScheduler, NO_TURN } from '../../application/fair-scheduler.js';
 import type { Message } from '../../domain/message.js';
 import type { RetryPolicy } from '../../domain/retry-policy.js';
 import { JOB_NAME, toJobData, toTelemetry } from './delivery-job.js';
@@ -19,15 +19,16 @@ export class FairQueue {
   ) {}
 
   async add(messages: readonly Message[]): Promise<void> {
-    const { maxAttempts: attempts, backoffMs } = this.policy;
-    const backoff = { type: 'exponential', delay: backoffMs, jitter: 0.5 };
     await this.refreshTurn();
-    const { turns, added } = this.scheduler.assign(messages.map(({ state }) => state.accountId));
-    const jobs = messages.map((message, index) => ({
-      name: JOB_NAME,
-      data: toJobData(message),
-      opts: { jobId: message.jobId, attempts, backoff, ...toPriority(turns[index]), ...toTelemetry(message) },
-    }));
+    const now = Date.now();
+    const due = messages.filter((message) => this.waitOf(message, now) === 0);
+    const waiting = messages.filter((message) => this.waitOf(message, now) > 0);
+    const { turns, added } = this.scheduler.assign(due.map(({ state }) => state.accountId));
+    const jobs = [
+      ...due.map((message, index) => this.toJob(message, toPriority(turns[index]))),
+      // They are given a turn when they are due.
+      ...waiting.map((message) => this.toJob(message, { delay: this.waitOf(message, now), priority: NO_TURN })),
+    ];
     // Always in the same order, so that a relay and a sweeper with the same jobs can't deadlock.
     jobs.sort((one, other) => (one.opts.jobId < other.opts.jobId ? -1 : 1));
     await this.shard.queue.addBulk(jobs);
@@ -40,6 +41,20 @@ export class FairQueue {
       await this.refreshTurn();
       found = await this.shard.giveTurns(this.scheduler);
     } while (found > 0);
+  }
+
+  private toJob(message: Message, when: { readonly delay?: number; readonly priority?: number }) {
+    const { maxAttempts: attempts, backoffMs } = this.policy;
+    const backoff = { type: 'exponential', delay: backoffMs, jitter: 0.5 };
+    const opts = { jobId: message.jobId, attempts, backoff, ...when, ...toTelemetry(message) };
+    return { name: JOB_NAME, data: toJobData(message), opts };
+  }
+
+  /** The milliseconds that remain until the next attempt of a message whose job was lost or is in another queue. */
+  private waitOf({ state: { nextAttemptAt } }: Message, now: number): number {
+    if (nextAttemptAt === null) return 0;
+    // The clock of the worker that set it may have been wrong.
+    return Math.max(0, Math.min(nextAttemptAt.getTime() - now, this.policy.maxBackoffMs));
   }
 
   private async refreshTurn(): Promise<void> {

@@ -16,7 +16,7 @@ export const CHANGE_MESSAGE = `
     SET status = CASE WHEN $12 THEN ${RETRIED.status} ELSE $5 END,
         updated_at = clock_timestamp(), retries = $6, failures = $7, crashes = $8, lone_crashes = $9,
         failure_reason = CASE WHEN $12 THEN ${RETRIED.reason} ELSE $10 END,
-        available_at = ${availableAs('$5')}
+        available_at = ${availableAs('$5')}, next_attempt_at = NULL
     WHERE id = $1 AND status = $2 AND attempts = $3 AND retries = $4
     RETURNING id, account_id, delivery, status, failure_reason, updated_at, ${BYTES} AS bytes
   ), entry AS (

@@ -31,13 +31,14 @@ export const CLAIM = `
         attempts = m.attempts + (h.claim IS DISTINCT FROM t.token)::int,
         crashes = m.crashes + (m.status = '${takeOver.from}' AND h.claim <> t.token)::int,
         lone_crashes = m.lone_crashes + (m.status = '${takeOver.from}' AND h.claim <> t.token AND m.claim_alone)::int,
-        updated_at = clock_timestamp()
+        next_attempt_at = NULL, updated_at = clock_timestamp()
     FROM wanted t JOIN held h USING (id, retries)
     WHERE m.id = h.id AND h.status IN ('${startProcessing.from}', '${takeOver.from}') AND h.delivery = 'handler'
       AND h.suspended_bytes IS NULL
     RETURNING m.id, m.account_id, m.status, m.created_at, m.updated_at, m.attempts, m.failures, m.crashes,
               m.lone_crashes, m.retries, m.failure_reason, m.claim, m.claim_expires_at, m.claim_alone,
-              m.traceparent, m.deliver_at, m.delivery, h.status AS held_status, h.claim AS held_claim, h.updated_at AS held_since
+              m.traceparent, m.deliver_at, m.delivery, m.next_attempt_at, h.status AS held_status, h.claim AS held_claim,
+              h.updated_at AS held_since
   ), suspended AS (
     INSERT INTO sluice.outbox (message_ids, bytes, due_at, for_sweeper, suspended_account)
     SELECT ARRAY[id], suspended_bytes, 'infinity', true, account_id FROM held JOIN wanted USING (id, retries)

@@ -20,7 +20,7 @@ export const FOLLOW = `
         failures = m.failures + t.attempts - (t.failed_reason IS NULL)::int,
         crashes = m.crashes + (m.status = '${takeOver.from}')::int,
         lone_crashes = m.lone_crashes + (m.status = '${takeOver.from}' AND m.claim_alone)::int,
-        failure_reason = t.failed_reason, updated_at = clock_timestamp(),
+        failure_reason = t.failed_reason, next_attempt_at = NULL, updated_at = clock_timestamp(),
         claim = NULL, claim_expires_at = NULL, claim_alone = false
     FROM t JOIN free USING (id)
     WHERE m.id = t.id

@@ -22,11 +22,12 @@ export interface MessageRow {
   traceparent: string | null;
   deliver_at: Date | null;
   delivery: DeliveryMode;
+  next_attempt_at: Date | null;
 }
 
 /** The columns of a MessageRow. */
 export const COLUMNS = `id, account_id, text, status, created_at, updated_at, attempts, failures, crashes, lone_crashes,
-  retries, failure_reason, claim, claim_expires_at, claim_alone, traceparent, deliver_at, delivery`;
+  retries, failure_reason, claim, claim_expires_at, claim_alone, traceparent, deliver_at, delivery, next_attempt_at`;
 
 /** What every retry of a row `m` changes: it has all its attempts again. */
 export const FRESH_ATTEMPTS = `
@@ -52,6 +53,7 @@ export function toMessage(row: MessageRow): Message {
     loneCrashes: row.lone_crashes,
     failureReason: row.failure_reason,
     retries: row.retries,
+    nextAttemptAt: row.next_attempt_at,
     claim:
       row.claim === null || row.claim_expires_at === null
         ? null

@@ -107,6 +107,7 @@ export class PostgresDeliveries extends Deliveries {
         ends.map(({ ended }) => ended.state.failures),
         ends.map(({ ended }) => ended.state.failureReason),
         ends.map(({ claimed }) => claimed.state.updatedAt),
+        ends.map(({ ended }) => ended.state.nextAttemptAt),
       ])
       .catch((error: unknown) => {
         // A single end whose row stays locked is retried by the worker, not dropped.

@@ -5,9 +5,10 @@ export const SETTLE = `
   WITH settled AS (
     UPDATE sluice.messages m
     SET status = t.status, failures = t.failures, failure_reason = t.failure_reason, updated_at = clock_timestamp(),
-        claim = NULL, claim_expires_at = NULL, claim_alone = false
-    FROM unnest($1::text[], $2::uuid[], $3::int[], $4::int[], $5::text[], $6::int[], $7::text[], $8::timestamptz[])
-      AS t (id, token, retries, attempts, status, failures, failure_reason, started_at)
+        next_attempt_at = t.next_attempt_at, claim = NULL, claim_expires_at = NULL, claim_alone = false
+    FROM unnest($1::text[], $2::uuid[], $3::int[], $4::int[], $5::text[], $6::int[], $7::text[], $8::timestamptz[],
+                $9::timestamptz[])
+      AS t (id, token, retries, attempts, status, failures, failure_reason, started_at, next_attempt_at)
     WHERE m.id = t.id
       AND (m.claim = t.token
         OR m.claim IS NULL AND (m.retries, m.attempts, m.status) = (t.retries, t.attempts, t.status))
