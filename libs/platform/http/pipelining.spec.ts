@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { createServer, type Server } from 'node:http';
+import { createServer, type Server, type ServerResponse } from 'node:http';
 import { connect, type AddressInfo, type Socket } from 'node:net';
 import { until } from '../../../test/support/processes.js';
 import { describeUnless } from '../../../test/support/skipping.js';
@@ -13,20 +13,31 @@ const missing = process.platform === 'linux' ? null : 'only Linux has all addres
 describeUnless(missing)('CountedResponse', () => {
   let server: Server;
   let requests = 0;
+  let closed: ServerResponse[];
   let accepted = 0;
   let connected: Set<Socket>;
   beforeAll(async () => {
-    server = createServer({ ServerResponse: CountedResponse }, () => requests++).listen(0, '127.0.0.1');
+    server = createServer({ ServerResponse: CountedResponse }, (_request, response) => {
+      requests++;
+      response.on('close', () => closed.push(response));
+    }).listen(0, '127.0.0.1');
     server.on('connection', (socket) => {
       accepted++;
       socket.once('close', () => accepted--);
     });
     await once(server, 'listening');
   });
-  afterAll(() => {
-    server.closeAllConnections();
-    server.close();
+  beforeEach(() => {
+    requests = 0;
+    closed = [];
   });
+  afterEach(disconnect);
+  afterAll(() => server.close());
+
+  async function disconnect(): Promise<void> {
+    server.closeAllConnections();
+    await until(() => accepted === 0);
+  }
 
   /** Each from an address of its own. Nothing is answered. */
   function open(connections: number): void {
@@ -45,11 +56,20 @@ describeUnless(missing)('CountedResponse', () => {
     // The first request of a connection waits behind none.
     await until(() => connected.size <= 2_000 / (EACH - 1) && accepted === connected.size);
     expect(connected.size).toBeGreaterThan(60);
-    server.closeAllConnections();
-    await until(() => accepted === 0);
+    await disconnect();
     requests = 0;
     open(60);
     await until(() => requests === 60 * EACH);
     expect(connected.size).toBe(60);
+  });
+
+  it('closes each response of a lost connection once, also those that wait behind another one', async () => {
+    open(2);
+    await until(() => requests === 2 * EACH);
+    for (const socket of connected) socket.resetAndDestroy();
+    await until(() => accepted === 0);
+    expect(closed).toHaveLength(2 * EACH);
+    expect(new Set(closed).size).toBe(2 * EACH);
+    expect(closed.every(({ destroyed }) => destroyed)).toBe(true);
   });
 });

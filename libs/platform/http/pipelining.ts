@@ -11,8 +11,7 @@ const MAX_PIPELINED_BY_ALL = 2_000;
 
 interface Connection {
   readonly address: string;
-  /** Requests that wait for their responses. */
-  unanswered: number;
+  readonly unanswered: Set<ServerResponse>;
 }
 
 const connections = new Map<Socket, Connection>();
@@ -25,36 +24,43 @@ const pipelined = new AddressBudget('pipelined', MAX_PIPELINED, 1);
 /**
  * A response whose connection is closed when too many requests are pipelined: each holds memory while it waits, and the
  * time that Node takes for a lost connection grows with the square of their number.
+ *
+ * It also emits `close` when its connection is lost while it waits behind another response. Node emits it only for the
+ * response that is being sent.
  */
 export class CountedResponse<Request extends IncomingMessage = IncomingMessage> extends ServerResponse<Request> {
   constructor(...args: [Request]) {
     super(...args);
     const { socket } = this.req;
     const connection = connections.get(socket) ?? open(socket);
-    const before = connection.unanswered++;
+    connection.unanswered.add(this);
     this.once('close', answered);
-    if (before === 0) return;
+    const { size } = connection.unanswered;
+    if (size === 1) return;
     const ofNetwork = addWaiting(connection, 1);
-    const isTooMuch = before >= MAX_UNANSWERED || ofNetwork > MAX_PIPELINED || waitingOfAll > MAX_PIPELINED_BY_ALL;
+    const isTooMuch = size > MAX_UNANSWERED || ofNetwork > MAX_PIPELINED || waitingOfAll > MAX_PIPELINED_BY_ALL;
     if (isTooMuch || !pipelined.take(connection.address).passes) discard(socket);
   }
 }
 
 function open(socket: Socket): Connection {
-  const connection = { address: socket.remoteAddress ?? '', unanswered: 0 };
+  const connection = { address: socket.remoteAddress ?? '', unanswered: new Set<ServerResponse>() };
   connections.set(socket, connection);
   socket.once('close', () => {
     connections.delete(socket);
-    addWaiting(connection, -Math.max(0, connection.unanswered - 1));
+    addWaiting(connection, 1 - Math.max(1, connection.unanswered.size));
+    for (const response of connection.unanswered) {
+      // Node closes the one that has the socket.
+      if (response.socket === null) response.destroy().emit('close');
+    }
   });
   return connection;
 }
 
 function answered(this: ServerResponse): void {
-  const { socket } = this.req;
-  const connection = connections.get(socket);
-  if (connection === undefined || socket.destroyed) return;
-  if (--connection.unanswered === 0) return;
+  const connection = connections.get(this.req.socket);
+  connection?.unanswered.delete(this);
+  if (connection === undefined || connection.unanswered.size === 0) return;
   addWaiting(connection, -1);
   pipelined.giveBack(connection.address);
 }

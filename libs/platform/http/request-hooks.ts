@@ -97,16 +97,10 @@ export function addRequestHooks(fastify: FastifyInstance, options: RequestHookOp
 
 /** Counts a response until it is sent. @returns false when its caller reads too slowly what was sent before */
 function buffers(responses: BufferBudget, request: FastifyRequest, reply: FastifyReply, size: number): boolean {
-  const { socket } = request.raw;
   // It is not sent any more.
-  if (socket.destroyed) return true;
-  const transfer = responses.open(request, () => socket.destroy());
-  // A response that waits behind another one does not close with its connection.
-  socket.setMaxListeners(0).once('close', transfer.close);
-  reply.raw.once('close', () => {
-    socket.off('close', transfer.close);
-    transfer.close();
-  });
+  if (reply.raw.destroyed) return true;
+  const transfer = responses.open(request, () => request.raw.socket.destroy());
+  reply.raw.once('close', transfer.close);
   return transfer.add(size);
 }
 

@@ -1,5 +1,7 @@
 import { accountOf, sharedApi } from '../../support/api.js';
-import { lines, RawConnection } from '../../support/http.js';
+import { lines, postLines, RawConnection } from '../../support/http.js';
+import { metricsOf } from '../../support/metrics.js';
+import { until } from '../../support/processes.js';
 
 describe('Pipelined requests', () => {
   const api = sharedApi();
@@ -24,5 +26,18 @@ describe('Pipelined requests', () => {
   it('close their connection when more than 32 of them wait for a response', async () => {
     const connection = await send(33);
     expect(await connection.end()).not.toContain('X-Request-Id: 32');
+  });
+
+  it('leave no bodies in memory when their connection is lost', async () => {
+    const bytes = async () => (await metricsOf(api.managementUrl)).get('sluice_buffered_bytes{bodies="requests"}');
+    // Its response does not end, so those of the others wait.
+    const events = lines('GET /events HTTP/1.1', 'Host: sluice', `Authorization: Bearer ${account.key}`);
+    const post = `${postLines(account.key, 'Content-Length: 15')}{"message":"x"}`;
+    const connection = await RawConnection.open(api.url);
+    connection.write(events + post.repeat(3));
+    await until(async () => (await api.stored(account))?.messages === 3);
+    expect(await bytes()).toBeGreaterThanOrEqual(45);
+    connection.socket.resetAndDestroy();
+    await until(async () => (await bytes()) === 0);
   });
 });
