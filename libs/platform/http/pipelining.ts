@@ -11,6 +11,7 @@ const MAX_PIPELINED_BY_ALL = 2_000;
 
 interface Connection {
   readonly address: string;
+  readonly network: string;
   readonly unanswered: Set<ServerResponse>;
 }
 
@@ -44,7 +45,8 @@ export class CountedResponse<Request extends IncomingMessage = IncomingMessage> 
 }
 
 function open(socket: Socket): Connection {
-  const connection = { address: socket.remoteAddress ?? '', unanswered: new Set<ServerResponse>() };
+  const address = socket.remoteAddress ?? '';
+  const connection = { address, network: networkOf(address), unanswered: new Set<ServerResponse>() };
   connections.set(socket, connection);
   socket.once('close', () => {
     connections.delete(socket);
@@ -66,10 +68,9 @@ function answered(this: ServerResponse): void {
 }
 
 /** @returns how many of the same network wait */
-function addWaiting({ address }: Connection, more: number): number {
+function addWaiting({ network }: Connection, more: number): number {
   if (more === 0) return 0;
   waitingOfAll += more;
-  const network = networkOf(address);
   const count = (waiting.get(network) ?? 0) + more;
   if (count > 0) waiting.set(network, count);
   else waiting.delete(network);
