@@ -22,6 +22,17 @@ describe('Turns', () => {
     await next;
   });
 
+  it('goes on with the next only after the rest of a turn', async () => {
+    await turns.take('a');
+    const started = jest.fn();
+    const next = turns.take('a').then(started);
+    turns.end('a', 1_000);
+    await jest.advanceTimersByTimeAsync(999);
+    expect(started).not.toHaveBeenCalled();
+    await jest.advanceTimersByTimeAsync(1);
+    await next;
+  });
+
   it('drops what waits for a client that has gone', async () => {
     await turns.take('a');
     const client = new EventEmitter();

@@ -69,7 +69,14 @@ export class Turns {
     });
   }
 
-  end(callerId: string): void {
+  /** @param restMs for how much longer the caller keeps the turn */
+  end(callerId: string, restMs = 0): void {
+    if (restMs > 0) {
+      setTimeout(() => {
+        this.end(callerId);
+      }, restMs);
+      return;
+    }
     const caller = this.callers.get(callerId);
     const next = caller?.waiting.shift();
     if (next !== undefined) next.start();

@@ -42,11 +42,7 @@ export class Reads implements OnApplicationShutdown {
       restMs = Math.floor(bytesOf(rows) / BYTES_PER_MS);
       return rows;
     } finally {
-      if (restMs === 0) this.turns.end(callerId);
-      else
-        setTimeout(() => {
-          this.turns.end(callerId);
-        }, restMs);
+      this.turns.end(callerId, restMs);
     }
   }
 

@@ -91,12 +91,7 @@ async function inTurn<T>(callerId: string, reply: FastifyReply, work: () => T): 
   try {
     return work();
   } finally {
-    const slowMs = performance.now() - startedAt - SLOW_MS;
-    if (slowMs <= 0) turns.end(callerId);
-    else
-      setTimeout(() => {
-        turns.end(callerId);
-      }, WAITS * slowMs);
+    turns.end(callerId, WAITS * (performance.now() - startedAt - SLOW_MS));
   }
 }
 
