@@ -126,7 +126,7 @@ export class Database {
       entities,
     });
     try {
-      return new Repositories(await dataSource.initialize());
+      return new Repositories(await dataSource.initialize(), this);
     } catch (error) {
       throw asUnavailable(error);
     }

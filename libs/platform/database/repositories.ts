@@ -8,7 +8,10 @@ type Work<T> = (manager: EntityManager) => Promise<T>;
  * Every method throws DomainError `unavailable` when the database cannot be reached or does not respond in time.
  */
 export class Repositories {
-  constructor(private readonly dataSource: DataSource) {}
+  constructor(
+    private readonly dataSource: DataSource,
+    private readonly database: { change<T>(id: string, work: () => Promise<T>): Promise<T> },
+  ) {}
 
   async run<T>(work: Work<T>): Promise<T> {
     try {
@@ -20,5 +23,10 @@ export class Repositories {
 
   transaction<T>(work: Work<T>): Promise<T> {
     return this.run((manager) => manager.transaction(work));
+  }
+
+  /** A transaction within `Database.change`. */
+  change<T>(id: string, work: Work<T>): Promise<T> {
+    return this.database.change(id, () => this.transaction(work));
   }
 }

@@ -74,7 +74,7 @@ export class PostgresAccounts extends Accounts {
 
   async update(id: string, change: (account: Account) => Account, by: Actor = 'account'): Promise<Account | null> {
     if (!isTypeId('acct', id)) return null;
-    return this.change(turnOf(id, by), async (manager) => {
+    return this.repositories.change(turnOf(id, by), async (manager) => {
       const account = await lockAccount(manager, id);
       if (account === null) return null;
       const changed = change(account);
@@ -100,7 +100,7 @@ export class PostgresAccounts extends Accounts {
   }
 
   addKey(key: ApiKey, hash: Buffer): Promise<boolean> {
-    return this.change(key.accountId, async (manager) => {
+    return this.repositories.change(key.accountId, async (manager) => {
       await lockAccount(manager, key.accountId);
       const live = await manager.countBy(ApiKeySchema, liveKeys(key.accountId, key.createdAt));
       if (live >= MAX_KEYS) return false;
@@ -111,7 +111,7 @@ export class PostgresAccounts extends Accounts {
 
   async revokeKey(accountId: string, keyId: string, at: Date, by: Actor = 'account'): Promise<boolean> {
     if (!isTypeId('key', keyId)) return false;
-    return this.change(turnOf(accountId, by), async (manager) => {
+    return this.repositories.change(turnOf(accountId, by), async (manager) => {
       await lockAccount(manager, accountId);
       const unrevoked = { id: keyId, accountId, revokedAt: IsNull() };
       const { affected } = await manager.update(ApiKeySchema, unrevoked, { revokedAt: at });
@@ -127,7 +127,7 @@ export class PostgresAccounts extends Accounts {
     hash: Buffer,
     successor: (old: ApiKey) => ApiKey,
   ): Promise<ApiKey | false | null> {
-    return this.change(accountId, async (manager) => {
+    return this.repositories.change(accountId, async (manager) => {
       await lockAccount(manager, accountId);
       const live = await manager.findBy(ApiKeySchema, liveKeys(accountId, at));
       const old = live.find(({ id }) => id === keyId);
@@ -144,10 +144,6 @@ export class PostgresAccounts extends Accounts {
 
   async saveLastUses(uses: ReadonlyMap<string, Date>): Promise<void> {
     await this.database.query(SAVE_LAST_USES, [[...uses.keys()], [...uses.values()]]);
-  }
-
-  private change<T>(turn: string, work: (manager: EntityManager) => Promise<T>): Promise<T> {
-    return this.database.change(turn, () => this.repositories.transaction(work));
   }
 
   private async findKeys(hashes: Buffer[]): Promise<(FoundKey | null)[]> {

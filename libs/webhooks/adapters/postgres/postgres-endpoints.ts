@@ -51,7 +51,7 @@ export class PostgresEndpoints extends Endpoints {
 
   add(endpoint: Endpoint, sealed: SealedSecret): Promise<boolean> {
     const { accountId } = endpoint;
-    return this.change(accountId, async (manager) => {
+    return this.repositories.change(accountId, async (manager) => {
       // Those of one account are counted and added by one transaction at a time.
       await manager.query(`SELECT pg_advisory_xact_lock(hashtextextended('sluice.endpoints ' || $1, 0))`, [accountId]);
       if ((await manager.countBy(EndpointSchema, { accountId })) >= MAX_ENDPOINTS) return false;
@@ -74,7 +74,7 @@ export class PostgresEndpoints extends Endpoints {
 
   async update(accountId: string, id: string, change: (endpoint: Endpoint) => Endpoint): Promise<Endpoint | null> {
     if (!isTypeId('ep', id)) return null;
-    return this.change(accountId, async (manager) => {
+    return this.repositories.change(accountId, async (manager) => {
       const before = await lock(manager, accountId, id);
       if (before === null) return null;
       const changed = change(before);
@@ -89,7 +89,7 @@ export class PostgresEndpoints extends Endpoints {
     change: (secrets: readonly StoredSecret[]) => readonly StoredSecret[],
   ): Promise<boolean> {
     if (!isTypeId('ep', id)) return false;
-    return this.change(accountId, async (manager) => {
+    return this.repositories.change(accountId, async (manager) => {
       if ((await lock(manager, accountId, id)) === null) return false;
       const [target] = await targets(manager, [id]);
       await manager.update(EndpointSchema, id, { secrets: stored(change(target?.secrets ?? [])) });
@@ -99,7 +99,9 @@ export class PostgresEndpoints extends Endpoints {
 
   async remove(accountId: string, id: string): Promise<boolean> {
     if (!isTypeId('ep', id)) return false;
-    const { affected } = await this.change(accountId, (manager) => manager.delete(EndpointSchema, { id, accountId }));
+    const { affected } = await this.repositories.change(accountId, (manager) =>
+      manager.delete(EndpointSchema, { id, accountId }),
+    );
     return affected === 1;
   }
 
@@ -146,10 +148,6 @@ export class PostgresEndpoints extends Endpoints {
     const values = [[...wanted.keys()], [...wanted.values()]];
     const rows = await this.database.query<{ id: string; granted: number }>(TAKE_RATE, values);
     return new Map(rows.map(({ id, granted }) => [id, granted]));
-  }
-
-  private change<T>(accountId: string, work: (manager: EntityManager) => Promise<T>): Promise<T> {
-    return this.database.change(accountId, () => this.repositories.transaction(work));
   }
 }
 
