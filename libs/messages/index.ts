@@ -11,4 +11,5 @@ export {
   type ReplayTerms,
 } from './application/endpoint-deliveries.js';
 export { GetMessageUsage, type MessageUsage, type Storage } from './application/get-message-usage.js';
+export { StorageCap } from './application/storage-cap.js';
 export { GiveUp, MessageHandler, RetryDelivery, type Delivery } from './application/message-handler.js';

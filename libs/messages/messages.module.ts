@@ -266,8 +266,8 @@ const useCases: FactoryProvider[] = [
   provide(ListMessages, [Messages]),
   provide(ListAttempts, [Messages]),
   provide(CancelMessage, [Messages, DeliveryQueue, Clock]),
-  provide(RetryMessage, [Messages, Clock, DeliveryTargets]),
-  provide(RetryFailed, [Messages, DeliveryTargets]),
+  provide(RetryMessage, [Messages, Clock, DeliveryTargets, StorageCap]),
+  provide(RetryFailed, [Messages, Clock, DeliveryTargets, StorageCap]),
   provide(GetMessageUsage, [Backlogs, StorageLedger, STORAGE_CAPS]),
 ];
 
@@ -324,6 +324,7 @@ export class MessagesModule {
         WaitingLeases,
         EventStreams,
         EndpointDeliveries,
+        StorageCap,
       ],
     };
   }

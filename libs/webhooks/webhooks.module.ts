@@ -8,7 +8,7 @@ import {
 } from '@nestjs/common';
 import { Clock } from '#kernel/clock.js';
 import { Ids } from '#kernel/ids.js';
-import { DeliveryTargets, EndpointDeliveries } from '#messages/index.js';
+import { DeliveryTargets, EndpointDeliveries, StorageCap } from '#messages/index.js';
 import { ClockWatch } from '#platform/database/clock-watch.js';
 import { Database } from '#platform/database/database.js';
 import { Metrics } from '#platform/management/metrics.js';
@@ -75,7 +75,7 @@ const useCases: FactoryProvider[] = [
   provide(DeleteEndpoint, [Endpoints]),
   provide(RotateSecret, [Endpoints, SecretBox, Clock]),
   provide(TestEndpoint, [Endpoints, SecretBox, WebhookClient, Ids, Clock]),
-  provide(ReplayEndpoint, [Endpoints, EndpointDeliveries, Clock]),
+  provide(ReplayEndpoint, [Endpoints, EndpointDeliveries, Clock, StorageCap]),
   provide(ResealSecrets, [Endpoints, SecretBox]),
   {
     provide: 'secrets under the current key',
@@ -134,7 +134,7 @@ const sending: FactoryProvider[] = [
 
 @Module({})
 export class WebhooksModule {
-  /** @param messages the module that exports `EndpointDeliveries` */
+  /** @param messages the module that exports `EndpointDeliveries` and `StorageCap` */
   static forApi(messages: DynamicModule): DynamicModule {
     return {
       module: WebhooksModule,

@@ -130,6 +130,15 @@ describe('Messages that are old', () => {
       expect((await periods())[0]?.from).toEqual(start);
     });
 
+    it('with what retries have stored while there were no new messages', async () => {
+      const day = days(-1, start).toISOString().slice(0, 10);
+      await store.sql(`INSERT INTO sluice.storage (account_id, day, bytes, messages) VALUES ('acct', $1, 1024, 0)`, [
+        day,
+      ]);
+      await retainedAt(days(30, start));
+      expect(await store.sql('SELECT FROM sluice.storage')).toEqual([]);
+    });
+
     it.each(['queued', 'processing'] as const)('but not those of a period with one that is %s', async (status) => {
       const claim = { token: '00000000-0000-4000-8000-000000000000', expiresAt: start, alone: false };
       const open = await old(days(-2, start), { status, claim: status === 'processing' ? claim : null });

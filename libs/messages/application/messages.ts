@@ -25,6 +25,13 @@ export interface AcceptedBatch {
   readonly replayed: boolean;
 }
 
+export interface Retried {
+  /** How many messages. */
+  readonly count: number;
+  /** How many deliveries that starts: one to each endpoint that has not got it, of a message for webhooks. */
+  readonly deliveries: number;
+}
+
 /** The text of all messages of a page, in bytes of UTF-8. A larger message is a page of its own. */
 export const MAX_PAGE_BYTES = 1_048_576;
 
@@ -103,8 +110,8 @@ export abstract class Messages {
   /**
    * Retries, as `Message.retry` does, failed messages that were created from `since` on and before `until`, the oldest
    * first. In small steps that are each durable with their outbox entries: an error leaves the rest unchanged.
+   * @param max how many messages
    * @param targets as for `change`
-   * @returns how many, at most `max`
    */
   abstract retryFailed(
     accountId: string,
@@ -112,7 +119,7 @@ export abstract class Messages {
     until: Date,
     max: number,
     targets?: readonly string[],
-  ): Promise<number>;
+  ): Promise<Retried>;
 
   /**
    * Deletes some of the idempotency keys that were first used longer ago than `KEY_LIFETIME_MS`, by the store's clock.

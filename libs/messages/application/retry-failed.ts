@@ -1,6 +1,8 @@
+import type { Clock } from '#kernel/clock.js';
 import { ValidationError } from '#kernel/domain-error.js';
 import type { DeliveryTargets, Sender } from './delivery-targets.js';
 import type { Messages } from './messages.js';
+import type { StorageCap } from './storage-cap.js';
 
 /** Messages that one call retries at most. */
 export const MAX_RETRIED = 100_000;
@@ -9,7 +11,9 @@ export const MAX_RETRIED = 100_000;
 export class RetryFailed {
   constructor(
     private readonly messages: Messages,
+    private readonly clock: Clock,
     private readonly targets: DeliveryTargets,
+    private readonly storage: StorageCap,
   ) {}
 
   /**
@@ -17,9 +21,15 @@ export class RetryFailed {
    * @param until when they were created, exclusive
    * @returns how many, at most 100,000 of the oldest
    * @throws ValidationError when `until` is not after `since`
+   * @throws DomainError `storage_full`
    */
   async execute(sender: Sender, since: Date, until: Date): Promise<number> {
     if (until <= since) throw new ValidationError([{ pointer: '/until', detail: 'until must be after since.' }]);
-    return this.messages.retryFailed(sender.accountId, since, until, MAX_RETRIED, await this.targets.of(sender));
+    const { accountId } = sender;
+    this.storage.requireRoom(accountId);
+    const targets = await this.targets.of(sender);
+    const { count, deliveries } = await this.messages.retryFailed(accountId, since, until, MAX_RETRIED, targets);
+    this.storage.countDeliveries(accountId, deliveries, this.clock.now());
+    return count;
   }
 }

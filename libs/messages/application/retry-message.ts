@@ -3,6 +3,7 @@ import type { Message } from '../domain/message.js';
 import type { DeliveryTargets, Sender } from './delivery-targets.js';
 import { messageNotFound } from './get-message.js';
 import type { Messages } from './messages.js';
+import type { StorageCap } from './storage-cap.js';
 
 /** Queues a failed message again, with fresh attempts. */
 export class RetryMessage {
@@ -10,13 +11,18 @@ export class RetryMessage {
     private readonly messages: Messages,
     private readonly clock: Clock,
     private readonly targets: DeliveryTargets,
+    private readonly storage: StorageCap,
   ) {}
 
-  /** @throws DomainError `message_not_found` or `invalid_transition` */
+  /** @throws DomainError `storage_full`, `message_not_found` or `invalid_transition` */
   async execute(sender: Sender, id: string): Promise<Message> {
-    const retry = (current: Message) => current.retry(this.clock.now());
-    const message = await this.messages.change(sender.accountId, id, retry, await this.targets.of(sender));
+    const { accountId } = sender;
+    this.storage.requireRoom(accountId);
+    const at = this.clock.now();
+    const targets = await this.targets.of(sender);
+    const message = await this.messages.change(accountId, id, (current) => current.retry(at), targets);
     if (message === null) throw messageNotFound();
+    this.storage.countDeliveries(accountId, message.state.delivery === 'webhooks' ? targets.length : 1, at);
     return message;
   }
 }

@@ -54,6 +54,21 @@ describe('StorageCap', () => {
     expect([...ledger.days.values()]).toMatchObject([{ bytes: 2 * (257 + 50 * 1_024), messages: 2 }]);
   });
 
+  it('counts deliveries that are added later, and refuses them when the account is full', async () => {
+    const cap = aCap();
+    cap.countDeliveries(accountId, 1_023, SENT_AT);
+    await cap.round();
+    expect([...ledger.days.values()]).toMatchObject([{ bytes: 1_023 * 1_024, messages: 0 }]);
+    expect(() => {
+      cap.requireRoom(accountId);
+    }).not.toThrow();
+    cap.countDeliveries(accountId, 1, SENT_AT);
+    await cap.round();
+    expect(() => {
+      cap.requireRoom(accountId);
+    }).toThrow('reached its limit');
+  });
+
   it('refuses an account from the round on in which it has as much as it may, and no other', async () => {
     const cap = aCap();
     cap.count(large(3));

@@ -79,6 +79,11 @@ export class StorageCap {
     return new DomainError('storage_full', detail);
   }
 
+  /** @throws DomainError `storage_full` */
+  requireRoom(accountId: string): void {
+    if (this.isFull(accountId)) throw this.refusal(accountId);
+  }
+
   /**
    * Counts the stored messages of one request.
    * @param endpoints to which each of them is delivered
@@ -90,6 +95,13 @@ export class StorageCap {
     const day = Math.floor(createdAt.getTime() / DAY_MS);
     const bytes = bytesOf(messages) + messages.length * endpoints * DELIVERY_BYTES;
     this.addPending({ accountId, day, bytes, messages: messages.length });
+  }
+
+  /** Counts deliveries that were added to stored messages, on the present day: theirs may be one that was read before. */
+  countDeliveries(accountId: string, count: number, at: Date): void {
+    if (count === 0) return;
+    const day = Math.floor(at.getTime() / DAY_MS);
+    this.addPending({ accountId, day, bytes: count * DELIVERY_BYTES, messages: 0 });
   }
 
   /** Runs once a second. */

@@ -168,7 +168,10 @@ export class Message {
 /** What a message is counted with besides its text, in bytes: about the size of the rest of its row. */
 export const OVERHEAD_BYTES = 256;
 
-/** What each delivery to an endpoint is counted with, in bytes: about the size of its row and of those of its attempts. */
+/**
+ * What each delivery to an endpoint, and each retry, is counted with, in bytes: about the size of its row and of those of
+ * its attempts.
+ */
 export const DELIVERY_BYTES = 1_024;
 
 /** The size of messages, in bytes. */

@@ -268,7 +268,7 @@ export const PROBLEMS: Readonly<Record<ErrorCode, ProblemKind>> = {
     status: 507,
     title: 'The account has reached its storage limit',
     cause:
-      'The messages of the account use all the storage that the operator of this service allows. Nothing was stored. For any other 5xx the outcome is unknown.',
+      'The messages of the account, with their attempts, use all the storage that the operator of this service allows. Nothing was stored. For any other 5xx the outcome is unknown.',
     cure: 'Do not retry: requests are rejected until older messages have been removed. GET /account/usage returns the storage used and its limit. Ask the operator when messages are removed, or for a higher limit.',
     example: 'The account has reached its limit of 10240 MiB. Older messages must be removed first.',
   },

@@ -1,6 +1,6 @@
 import type { Clock } from '#kernel/clock.js';
 import { DomainError, ValidationError } from '#kernel/domain-error.js';
-import type { EndpointDeliveries } from '#messages/index.js';
+import type { EndpointDeliveries, StorageCap } from '#messages/index.js';
 import { endpointNotFound } from '../domain/endpoint.js';
 import type { Endpoints } from './endpoints.js';
 
@@ -13,6 +13,7 @@ export class ReplayEndpoint {
     private readonly endpoints: Endpoints,
     private readonly deliveries: EndpointDeliveries,
     private readonly clock: Clock,
+    private readonly storage: StorageCap,
   ) {}
 
   /**
@@ -21,7 +22,7 @@ export class ReplayEndpoint {
    * @param gone aborts when the client no longer waits
    * @returns how many, at most about 100,000
    * @throws ValidationError when `until` is not after `since`
-   * @throws DomainError `endpoint_not_found` or `endpoint_disabled`
+   * @throws DomainError `endpoint_not_found`, `endpoint_disabled` or `storage_full`
    */
   async execute(accountId: string, id: string, since: Date, until: Date | null, gone: AbortSignal): Promise<number> {
     const terms = { since, until: until ?? this.clock.now(), max: MAX_REPLAYED };
@@ -30,6 +31,9 @@ export class ReplayEndpoint {
     const endpoint = await this.endpoints.find(accountId, id);
     if (endpoint === null) throw endpointNotFound();
     if (!endpoint.enabled) throw new DomainError('endpoint_disabled', 'The endpoint is disabled. Enable it first.');
-    return this.deliveries.replay(accountId, id, terms, gone);
+    this.storage.requireRoom(accountId);
+    const count = await this.deliveries.replay(accountId, id, terms, gone);
+    this.storage.countDeliveries(accountId, count, this.clock.now());
+    return count;
   }
 }

@@ -76,8 +76,12 @@ export function describeChanging(subject: MessagesSubject): void {
       const accountId = anAccountId();
       const of = (ms: number, state: Partial<Message['state']> = {}) =>
         aMessage({ accountId, createdAt: after(ms), ...failed, ...state });
-      const retryAll = (since: number, until: number, max = 100_000) =>
-        subject.messages.retryFailed(accountId, after(since), after(until), max, ['ep_1']);
+      const retryAll = async (since: number, until: number, max = 100_000) => {
+        const span = [after(since), after(until)] as const;
+        const { count, deliveries } = await subject.messages.retryFailed(accountId, ...span, max, ['ep_1']);
+        expect(deliveries).toBe(count);
+        return count;
+      };
 
       it('moves those of the account and the time, as one by one, each with a new job', async () => {
         const within = [of(0), of(1, { retries: 2 }), of(999)];

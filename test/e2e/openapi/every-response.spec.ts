@@ -27,7 +27,9 @@ const ELSEWHERE: Readonly<Record<string, readonly string[]>> = {
   'post-messages/202': ['sendMessage 202'],
   'post-messages/409': ['sendMessage 409', 'sendBatch 409'],
   'post-messages/422': ['sendMessage 422'],
-  'post-messages/507': ['sendMessage 507', 'sendBatch 507'],
+  'post-messages/507': [
+    ...['sendMessage 507', 'sendBatch 507', 'retryMessage 507', 'retryFailedMessages 507', 'replayEndpoint 507'],
+  ],
   'post-messages-batch/202': ['sendBatch 202'],
   'post-messages-batch/422': ['sendBatch 422'],
   'get-messages/200': ['listMessages 200'],

@@ -5,6 +5,8 @@ import { until } from '../../support/processes.js';
 
 const LARGE = 'x'.repeat(262_144);
 
+const EVER = { since: new Date(0).toISOString(), until: '2100-01-01T00:00:00Z' };
+
 describe('POST /messages and POST /messages/batch respond 507 storage_full', () => {
   const api = ownApi({ MAX_STORED_MB_PER_ACCOUNT: '1' });
   const account = accountOf(api);
@@ -59,8 +61,6 @@ describe('POST /messages and POST /messages/batch respond 507 storage_full', () 
   it('to this account alone, which may still do everything else', async () => {
     expect((await api.send(await api.signUp())).status).toBe(202);
     expect((await api.ask(account, 'GET /messages')).status).toBe(200);
-    const times = { since: new Date(0).toISOString(), until: new Date().toISOString() };
-    expect((await api.ask(account, 'POST /messages/retry', times)).status).toBe(202);
     const { storage } = (await api.ask(account, 'GET /account/usage')).body;
     expect(storage).toEqual({ limitBytes: 1_048_576, usedBytes: expect.any(Number) as number });
     expect((storage as { usedBytes: number }).usedBytes).toBeGreaterThan(1_048_576);
@@ -103,6 +103,37 @@ describe('POST /messages and POST /messages/batch respond 507 storage_full', () 
     await sleep(1_500);
     expect((await api.send(other)).status).toBe(202);
     expect(await usage(other)).toEqual([{ bytes: 262_144 + 256, messages: 1 }]);
+  });
+});
+
+describe('Retries and replays', () => {
+  const api = ownApi({ MAX_STORED_MB_PER_ACCOUNT: '1' });
+  const account = accountOf(api);
+  const used = async () => {
+    const { storage } = (await api.ask(account, 'GET /account/usage')).body;
+    return (storage as { usedBytes: number }).usedBytes;
+  };
+
+  it('count with the deliveries that they start, and get 507 from a full account', async () => {
+    await api.ask(account, 'PATCH /account', { delivery: 'webhooks' });
+    const create = async () => (await api.ask(account, 'POST /endpoints', { url: 'https://example.com/' })).body.id;
+    const sent = [await api.sent(account), await api.sent(account), await api.sent(account)];
+    await until(async () => (await used()) > 0);
+    const before = await used();
+    await create();
+    const retryOne = `POST /messages/${String(sent[0]?.id)}/retry`;
+    expect((await api.ask(account, retryOne)).status).toBe(202);
+    expect((await api.ask(account, 'POST /messages/retry', EVER)).body).toEqual({ count: 2 });
+    const replay = `POST /endpoints/${String(await create())}/replay`;
+    expect((await api.ask(account, replay, EVER)).body).toEqual({ count: 3 });
+    await until(async () => (await used()) === before + 6 * 1_024);
+    // As one that stores large messages.
+    await api.sql('UPDATE sluice.storage SET bytes = 1048576 WHERE account_id = $1', [account.id]);
+    await api.sent(account);
+    await until(async () => (await api.send(account)).status === 507);
+    for (const refused of [retryOne, 'POST /messages/retry', replay]) {
+      expectProblem(await api.ask(account, refused, EVER), 507, 'storage_full');
+    }
   });
 });
 

@@ -138,6 +138,7 @@ export class MessagesController {
       'Queues all `failed` messages that were created in a period again and gives them a new set of attempts. Their ids ' +
       'do not change. One request handles at most the 100,000 oldest messages: repeat it until `count` is less.',
     response: { description: 'The messages were queued again.', body: RETRIED },
+    errors: ['storage_full'],
   })
   async retryAll(
     @CurrentCaller() caller: Caller,
@@ -213,7 +214,7 @@ export class MessagesController {
     description: 'Queues a `failed` message again and gives it a new set of attempts.',
     path: { id: MESSAGE_ID },
     response: { description: 'The message, `queued` again.', body: MESSAGE },
-    errors: ['message_not_found', 'invalid_transition'],
+    errors: ['message_not_found', 'invalid_transition', 'storage_full'],
   })
   async retry(@CurrentCaller() caller: Caller, @Param('id') id: string): Promise<object> {
     return messageView(await this.retryMessage.execute(caller, id));

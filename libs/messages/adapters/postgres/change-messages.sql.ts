@@ -52,4 +52,6 @@ export const RETRY_FAILED_MESSAGES = `
           FROM moved WHERE delivery = 'handler') m
     GROUP BY entry
   ), ${redeliver('moved', '$5::text[]')}
-  SELECT count(*)::int AS count, (count(*) FILTER (WHERE delivery = 'pull'))::int AS pulled, max(id) AS last FROM moved`;
+  SELECT count(*)::int AS count, (count(*) FILTER (WHERE delivery = 'pull'))::int AS pulled, max(id) AS last,
+         ((count(*) FILTER (WHERE delivery <> 'webhooks')) + (SELECT count(*) FROM redelivered))::int AS deliveries
+  FROM moved`;

@@ -249,6 +249,7 @@ export const redeliver = (moved: string, endpoints: string): string => `
     FROM ${moved} AS moved CROSS JOIN unnest(${endpoints}) AS e (id)
     WHERE moved.delivery = 'webhooks' AND moved.failure_reason IS DISTINCT FROM '${NO_ENDPOINT}' AND ${lacks('moved', 'e.id')}
     ON CONFLICT (message_id, endpoint_id) DO UPDATE SET due_at = excluded.due_at, ready = true, failures = 0, abandoned = NULL
+    RETURNING message_id
   )`;
 
 /**

@@ -13,6 +13,7 @@ import {
   type Idempotency,
   type Listed,
   type Page,
+  type Retried,
 } from '../../application/messages.js';
 import type { OnCommitted } from '../../application/outbox.js';
 import type { Attempt, AttemptOutcome } from '../../domain/attempt.js';
@@ -46,8 +47,7 @@ interface ListedRow extends MessageRow {
 
 const sizeOf = (rows: ListedRow[]) => rows.at(-1)?.bytes ?? 0;
 
-interface Retried {
-  count: number;
+interface RetriedRow extends Retried {
   /** How many of them may be leased. */
   pulled: number;
   last: string | null;
@@ -162,21 +162,22 @@ export class PostgresMessages extends Messages {
     until: Date,
     max: number,
     targets: readonly string[] = [],
-  ): Promise<number> {
+  ): Promise<Retried> {
     const end = lowestId('msg', until);
     let next: string | null = lowestId('msg', since);
-    let retried = 0;
+    const retried = { count: 0, deliveries: 0 };
     let pulled = 0;
-    while (next !== null && retried < max) {
-      const values: unknown[] = [accountId, next, end, Math.min(RETRIED_AT_ONCE, max - retried), targets];
-      const [row] = await this.reads.query<Retried>(accountId, 'retry', RETRY_FAILED_MESSAGES, values);
-      retried += row?.count ?? 0;
+    while (next !== null && retried.count < max) {
+      const values: unknown[] = [accountId, next, end, Math.min(RETRIED_AT_ONCE, max - retried.count), targets];
+      const [row] = await this.reads.query<RetriedRow>(accountId, 'retry', RETRY_FAILED_MESSAGES, values);
+      retried.count += row?.count ?? 0;
+      retried.deliveries += row?.deliveries ?? 0;
       pulled += row?.pulled ?? 0;
       // Only forward: a message that fails again in the meantime is not retried twice.
       next = row?.last == null ? null : `${row.last}0`;
     }
     if (pulled > 0) this.availability?.announce([accountId]);
-    if (retried > 0 && targets.length > 0) this.availability?.announce([WEBHOOKS]);
+    if (retried.count > 0 && targets.length > 0) this.availability?.announce([WEBHOOKS]);
     return retried;
   }
 

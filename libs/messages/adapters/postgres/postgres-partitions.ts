@@ -107,7 +107,7 @@ export class PostgresPartitions extends Partitions {
       TRUNCATE sluice.messages_${name}, sluice.attempts_${name};
       DELETE FROM sluice.endpoint_deliveries
         WHERE message_id >= ${boundOf(period.from)} AND message_id < ${boundOf(period.until)};
-      DELETE FROM sluice.storage WHERE day >= '${dayOf(period.from)}' AND day < '${dayOf(period.until)}';`);
+      ${forgetStorage(period)}`);
     return !(await this.has(period)) || !(await isFilled());
   }
 
@@ -126,7 +126,8 @@ export class PostgresPartitions extends Partitions {
       IF ${isFilled} THEN RETURN; END IF;
       ${LOCK_BOTH}
       IF ${isFilled} THEN RETURN; END IF;
-      ${steps.join('')}`);
+      ${steps.join('')}
+      ${forgetStorage(oldest)}`);
     return !(await this.has(oldest));
   }
 
@@ -173,6 +174,11 @@ export class PostgresPartitions extends Partitions {
 
 function toPeriod({ from, until }: { from: string; until: string }): Period {
   return { from: toDate(from), until: toDate(until) };
+}
+
+/** Also where there were no messages: what retries store is counted on the day of the retry. */
+function forgetStorage({ from, until }: Period): string {
+  return `DELETE FROM sluice.storage WHERE day >= '${dayOf(from)}' AND day < '${dayOf(until)}';`;
 }
 
 /** `20261121` → midnight in UTC. */

@@ -268,7 +268,7 @@ export class EndpointsController {
       `${MAX_REPLAYED}. Failed messages are retried for this endpoint; delivered ones stay delivered. Cancelled ones are not posted.`,
     path: { id: ENDPOINT_ID },
     response: { description: 'How many messages will be posted.', body: REPLAYED },
-    errors: ['endpoint_not_found', 'endpoint_disabled', 'webhooks_disabled'],
+    errors: ['endpoint_not_found', 'endpoint_disabled', 'storage_full', 'webhooks_disabled'],
   })
   async replay(
     @CurrentCaller() { accountId }: Caller,
