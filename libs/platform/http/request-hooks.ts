@@ -75,7 +75,7 @@ export function addRequestHooks(fastify: FastifyInstance, options: RequestHookOp
     metrics.watch(request, reply);
     if (tracing !== null) traceRequest(tracing, request, reply);
     setStandardHeaders(request, reply);
-    requests.run(request.cachedCaller?.accountId ?? '', () => {
+    requests.run(request.cachedCaller?.accountId ?? '', reply.raw, () => {
       // The client may have disconnected in the meantime.
       if (request.raw.socket.writable) done();
       else reply.hijack();

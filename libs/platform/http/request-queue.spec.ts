@@ -5,13 +5,15 @@ describe('RequestQueue', () => {
   const nextIteration = () => new Promise((resolve) => setImmediate(resolve));
   let server: EventEmitter;
   let queue: RequestQueue;
+  let client: EventEmitter;
   let started: number[];
   const run = (from: number, to: number, caller = '') => {
-    for (let n = from; n < to; n++) queue.run(caller, () => started.push(n));
+    for (let n = from; n < to; n++) queue.run(caller, client, () => started.push(n));
   };
   beforeEach(() => {
     server = new EventEmitter();
     queue = new RequestQueue(server);
+    client = new EventEmitter().setMaxListeners(0);
     started = [];
   });
 
@@ -53,6 +55,16 @@ describe('RequestQueue', () => {
       counts.push(started.length);
     }
     expect(counts).toEqual([4, 104, 204, 250]);
+  });
+
+  it('drops requests of a client that has gone', async () => {
+    server.emit('connection');
+    run(0, 10);
+    client.emit('close');
+    client = new EventEmitter();
+    run(10, 11);
+    await nextIteration();
+    expect(started).toEqual([0, 1, 10]);
   });
 
   it('leaves places to requests that arrive after those that waited', async () => {

@@ -13,7 +13,7 @@ const AT_ONCE_AFTERWARDS = 100;
  */
 export class RequestQueue {
   /** Of each caller that has some, the next one first. */
-  private readonly waiting = new Map<string, (() => void)[]>();
+  private readonly waiting = new Map<string, Set<() => void>>();
   /** Requests that may still start in this iteration. */
   private places = Infinity;
   private hasAccepted = false;
@@ -28,16 +28,21 @@ export class RequestQueue {
     });
   }
 
-  /** Starts a request now, or after the earlier ones of its caller in a later iteration. */
-  run(caller: string, start: () => void): void {
-    if (this.places === 0) {
-      const own = this.waiting.get(caller);
-      if (own === undefined) this.waiting.set(caller, [start]);
-      else own.push(start);
+  /**
+   * Starts a request now, or after the earlier ones of its caller in a later iteration.
+   * @param client emits `close` when nobody waits for the response any more
+   */
+  run(caller: string, client: EventEmitter, start: () => void): void {
+    if (this.places > 0) {
+      this.places--;
+      start();
       return;
     }
-    this.places--;
-    start();
+    const own = this.waiting.get(caller) ?? new Set();
+    this.waiting.set(caller, own.add(start));
+    client.once('close', () => {
+      if (own.delete(start) && own.size === 0) this.waiting.delete(caller);
+    });
   }
 
   private readonly startIteration = (): void => {
@@ -47,10 +52,14 @@ export class RequestQueue {
     const next: (() => void)[] = [];
     for (const [caller, own] of this.waiting) {
       if (next.length === this.places) break;
-      next.push(...own.splice(0, 1));
+      for (const start of own) {
+        next.push(start);
+        own.delete(start);
+        break;
+      }
       this.waiting.delete(caller);
       // The loop gets to it again, after the others.
-      if (own.length > 0) this.waiting.set(caller, own);
+      if (own.size > 0) this.waiting.set(caller, own);
     }
     this.places -= next.length;
     for (const start of next) start();
