@@ -3,7 +3,7 @@ import { createServer, type Server, type ServerResponse } from 'node:http';
 import { connect, type AddressInfo, type Socket } from 'node:net';
 import { until } from '../../../test/support/processes.js';
 import { describeUnless } from '../../../test/support/skipping.js';
-import { CountedResponse } from './pipelining.js';
+import { CountedResponse, countForAddress } from './pipelining.js';
 
 const EACH = 30;
 const REQUESTS = 'GET / HTTP/1.1\r\nHost: sluice\r\n\r\n'.repeat(EACH);
@@ -12,13 +12,15 @@ const missing = process.platform === 'linux' ? null : 'only Linux has all addres
 
 describeUnless(missing)('CountedResponse', () => {
   let server: Server;
+  let presentsKey: boolean;
   let requests = 0;
   let closed: ServerResponse[];
   let accepted = 0;
   let connected: Set<Socket>;
   beforeAll(async () => {
-    server = createServer({ ServerResponse: CountedResponse }, (_request, response) => {
+    server = createServer({ ServerResponse: CountedResponse }, (request, response) => {
       requests++;
+      if (presentsKey) countForAddress(request.socket);
       response.on('close', () => closed.push(response));
     }).listen(0, '127.0.0.1');
     server.on('connection', (socket) => {
@@ -28,10 +30,16 @@ describeUnless(missing)('CountedResponse', () => {
     await once(server, 'listening');
   });
   beforeEach(() => {
+    jest.useFakeTimers({ doNotFake: ['nextTick', 'performance', 'queueMicrotask', 'setImmediate', 'Date'] });
+    presentsKey = true;
     requests = 0;
     closed = [];
   });
-  afterEach(disconnect);
+  afterEach(async () => {
+    await disconnect();
+    jest.advanceTimersByTime(1_000);
+    jest.useRealTimers();
+  });
   afterAll(() => server.close());
 
   async function disconnect(): Promise<void> {
@@ -51,16 +59,39 @@ describeUnless(missing)('CountedResponse', () => {
     }
   }
 
-  it('closes connections while too many requests of all addresses are pipelined, and counts those of none that is closed', async () => {
-    open(80);
+  const isCutTo = (pipelined: number) =>
     // The first request of a connection waits behind none.
-    await until(() => connected.size <= 2_000 / (EACH - 1) && accepted === connected.size);
+    until(() => connected.size <= pipelined / (EACH - 1) && accepted === connected.size);
+
+  it('closes connections while too many requests of all addresses are pipelined', async () => {
+    open(80);
+    await isCutTo(2_000);
     expect(connected.size).toBeGreaterThan(60);
+  });
+
+  it('counts requests of a lost connection for another second', async () => {
+    open(80);
+    await isCutTo(2_000);
     await disconnect();
+    open(1);
+    await isCutTo(0);
+    jest.advanceTimersByTime(1_000);
     requests = 0;
     open(60);
     await until(() => requests === 60 * EACH);
     expect(connected.size).toBe(60);
+  });
+
+  it('counts connections without a key as one address, and leaves the rest to the others', async () => {
+    presentsKey = false;
+    open(80);
+    await isCutTo(500);
+    expect(connected.size).toBeGreaterThan(10);
+    presentsKey = true;
+    requests = 0;
+    open(40);
+    await until(() => requests === 40 * EACH);
+    expect(connected.size).toBe(40);
   });
 
   it('closes each response of a lost connection once, also those that wait behind another one', async () => {

@@ -1,26 +1,30 @@
 import { ServerResponse, type IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
-import { AddressBudget, networkOf } from './address-budget.js';
+import { networkOf } from './address-budget.js';
 
 /** The maximum number of requests of a connection that wait for their responses. */
 const MAX_UNANSWERED = 32;
-/** The same for all connections of an address, without the first request of each. */
+/**
+ * The same for all connections of an address, without the first request of each. Those that have not presented a key of
+ * ours are as one address: a flood from many would otherwise take what all may have.
+ */
 const MAX_PIPELINED = 500;
-/** The same of all addresses together. */
+/** The same of all together. */
 const MAX_PIPELINED_BY_ALL = 2_000;
+/** How long requests of a lost connection count. Most of their cost is to create them, and a flood connects again. */
+const LOST_FOR_MS = 1_000;
+const STRANGERS = '';
 
 interface Connection {
-  readonly address: string;
-  readonly network: string;
   readonly unanswered: Set<ServerResponse>;
+  /** The network of its address, or STRANGERS. */
+  holder: string;
 }
 
 const connections = new Map<Socket, Connection>();
-/** Of each network, the requests that wait behind another one of their connection. */
+/** Of each holder, the requests that wait behind another one of their connection. */
 const waiting = new Map<string, number>();
 let waitingOfAll = 0;
-/** Requests of a closed connection are not given back: they count until the second is over. */
-const pipelined = new AddressBudget('pipelined', MAX_PIPELINED, 1);
 
 /**
  * A response whose connection is closed when too many requests are pipelined: each holds memory while it waits, and the
@@ -34,24 +38,38 @@ export class CountedResponse<Request extends IncomingMessage = IncomingMessage> 
     super(...args);
     const { socket } = this.req;
     const connection = connections.get(socket) ?? open(socket);
-    connection.unanswered.add(this);
+    const { holder, unanswered } = connection;
+    if (unanswered.size > 0) {
+      const ofHolder = waiting.get(holder) ?? 0;
+      if (unanswered.size === MAX_UNANSWERED || ofHolder >= MAX_PIPELINED || waitingOfAll >= MAX_PIPELINED_BY_ALL) {
+        discard(socket);
+        return;
+      }
+      addWaiting(holder, 1);
+    }
+    unanswered.add(this);
     this.once('close', answered);
-    const { size } = connection.unanswered;
-    if (size === 1) return;
-    const ofNetwork = addWaiting(connection, 1);
-    const isTooMuch = size > MAX_UNANSWERED || ofNetwork > MAX_PIPELINED || waitingOfAll > MAX_PIPELINED_BY_ALL;
-    if (isTooMuch || !pipelined.take(connection.address).passes) discard(socket);
   }
 }
 
+/** From now on, what a connection pipelines counts for its address: a request has presented a key of ours. */
+export function countForAddress(socket: Socket): void {
+  const connection = connections.get(socket);
+  if (connection?.holder !== STRANGERS) return;
+  const count = connection.unanswered.size - 1;
+  addWaiting(STRANGERS, -count);
+  connection.holder = networkOf(socket.remoteAddress ?? '');
+  addWaiting(connection.holder, count);
+}
+
 function open(socket: Socket): Connection {
-  const address = socket.remoteAddress ?? '';
-  const connection = { address, network: networkOf(address), unanswered: new Set<ServerResponse>() };
+  const connection = { unanswered: new Set<ServerResponse>(), holder: STRANGERS };
   connections.set(socket, connection);
   socket.once('close', () => {
     connections.delete(socket);
-    addWaiting(connection, 1 - Math.max(1, connection.unanswered.size));
-    for (const response of connection.unanswered) {
+    const { holder, unanswered } = connection;
+    if (unanswered.size > 1) setTimeout(addWaiting, LOST_FOR_MS, holder, 1 - unanswered.size).unref();
+    for (const response of unanswered) {
       // Node closes the one that has the socket.
       if (response.socket === null) response.destroy().emit('close');
     }
@@ -62,19 +80,14 @@ function open(socket: Socket): Connection {
 function answered(this: ServerResponse): void {
   const connection = connections.get(this.req.socket);
   connection?.unanswered.delete(this);
-  if (connection === undefined || connection.unanswered.size === 0) return;
-  addWaiting(connection, -1);
-  pipelined.giveBack(connection.address);
+  if (connection !== undefined && connection.unanswered.size > 0) addWaiting(connection.holder, -1);
 }
 
-/** @returns how many of the same network wait */
-function addWaiting({ network }: Connection, more: number): number {
-  if (more === 0) return 0;
+function addWaiting(holder: string, more: number): void {
   waitingOfAll += more;
-  const count = (waiting.get(network) ?? 0) + more;
-  if (count > 0) waiting.set(network, count);
-  else waiting.delete(network);
-  return count;
+  const count = (waiting.get(holder) ?? 0) + more;
+  if (count > 0) waiting.set(holder, count);
+  else waiting.delete(holder);
 }
 
 /** Closes a connection without reading what it has sent. */

@@ -4,6 +4,7 @@ import type { AddressBudget } from './address-budget.js';
 import { BufferBudget, TOO_MUCH_BUFFERED } from './buffer-budget.js';
 import type { CorsHeaders } from './cors.js';
 import { lingerAfter, SMALL_RESPONSE_BYTES } from './connections.js';
+import { countForAddress } from './pipelining.js';
 import { logUnavailable } from './problem.filter.js';
 import { PROBLEMS, UNAVAILABLE_RETRY_AFTER } from './problems.js';
 import { exhausted, type RateLimitWindow } from './rate-limit-headers.js';
@@ -61,6 +62,7 @@ export function addRequestHooks(fastify: FastifyInstance, options: RequestHookOp
     const refusal = isOverloaded()
       ? overload(anonymous, request)
       : (malformed(anonymous, request) ?? earlyCheck.refusal(request));
+    if (presentsKey(request)) countForAddress(request.raw.socket);
     if (refusal !== null) {
       reply.hijack();
       request.rateLimit = refusal.windows;
@@ -102,6 +104,11 @@ function buffers(responses: BufferBudget, request: FastifyRequest, reply: Fastif
   const transfer = responses.open(request, () => request.raw.socket.destroy());
   reply.raw.once('close', transfer.close);
   return transfer.add(size);
+}
+
+/** Whether it has a key that is valid or must be looked up. */
+function presentsKey({ presentedKey, cachedCaller, operator }: FastifyRequest): boolean {
+  return presentedKey !== undefined && (cachedCaller !== null || operator === true);
 }
 
 function overload(anonymous: AddressBudget, { ip }: FastifyRequest): Refusal {
