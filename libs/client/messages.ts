@@ -12,7 +12,7 @@ export interface SendOptions extends CallOptions {
 
 export interface MessageFilter extends CallOptions {
   readonly status?: MessageStatus | undefined;
-  /** Only messages that have failed for this endpoint; requires the status `failed`. */
+  /** Only messages whose delivery to this endpoint has failed, whatever their own status; requires the status `failed`. */
   readonly endpointId?: string | undefined;
   /** The size of a page, 1 to 100. */
   readonly limit?: number | undefined;

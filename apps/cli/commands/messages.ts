@@ -27,7 +27,7 @@ export function addMessages(program: Command, context: Context): void {
     .description('List messages, newest first')
     .addOption(choice('-s, --status <status>', 'only messages with this status', STATUSES))
     .addOption(
-      new Option('-e, --endpoint <id>', 'only messages that have failed for this endpoint').implies({
+      new Option('-e, --endpoint <id>', 'only messages whose delivery to this endpoint has failed').implies({
         status: 'failed',
       }),
     )

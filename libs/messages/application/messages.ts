@@ -41,7 +41,7 @@ export interface Page {
   /** Only messages older than the one with this id. */
   readonly before: string | null;
   readonly status: MessageStatus | null;
-  /** Only messages that have failed for this endpoint. */
+  /** Only messages whose delivery to this endpoint has failed. */
   readonly missedBy?: string | null;
 }
 

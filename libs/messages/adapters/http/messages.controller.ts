@@ -33,13 +33,18 @@ import {
 } from './message-views.js';
 import { StorageGuard } from './storage.guard.js';
 
-const STATUS = { $ref: MESSAGE_STATUS, description: 'Returns only messages with this status.' };
+const STATUS = {
+  $ref: MESSAGE_STATUS,
+  description: 'Returns only messages with this status, unless `endpointId` is given.',
+};
 
 const ENDPOINT = {
   type: 'string',
   pattern: '^ep_[0-7][0-9a-hjkmnp-tv-z]{25}$',
   description:
-    'Returns only messages that this endpoint has missed, whatever became of them elsewhere. Requires `status=failed`.',
+    'Returns only messages whose delivery to this endpoint has failed, whatever their own status: one that another endpoint ' +
+    'has got can be `delivered`. A delivery has failed when its attempts were used up, or when the endpoint was disabled ' +
+    'while it was waiting. Requires `status=failed`, which then means the delivery.',
 };
 
 @Section('Messages')
