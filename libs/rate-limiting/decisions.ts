@@ -1,11 +1,11 @@
-/** The limiter's decisions on requests. `stranger` stands for a request without a valid API key. */
+/** The limiter's decisions on requests. `anonymous` stands for a request without a valid API key. */
 export const DECISIONS = [
   'admitted',
   'refused',
   'banned',
   'unavailable',
-  'stranger_admitted',
-  'stranger_refused',
+  'anonymous_admitted',
+  'anonymous_refused',
   'operator_admitted',
   'operator_refused',
 ] as const;

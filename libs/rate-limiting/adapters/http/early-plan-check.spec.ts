@@ -70,8 +70,8 @@ describe('EarlyPlanCheck', () => {
       ...[undefined, 'unauthorized', 'unauthorized', 'rate_limit_exceeded', 'rate_limit_exceeded'],
     ]);
     expect(counted).toEqual([
-      ...['invalid', 'stranger_admitted', 'missing', 'stranger_admitted'],
-      ...['invalid', 'stranger_refused', 'invalid', 'stranger_refused'],
+      ...['invalid', 'anonymous_admitted', 'missing', 'anonymous_admitted'],
+      ...['invalid', 'anonymous_refused', 'invalid', 'anonymous_refused'],
     ]);
   });
 

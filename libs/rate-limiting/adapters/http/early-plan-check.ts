@@ -52,7 +52,7 @@ export class EarlyPlanCheck extends EarlyCheck {
     if (!this.needsKey(originalUrl, method) && this.anonymous.peek(ip).remaining > 0) return null;
     const { passes, window } = this.anonymous.take(ip);
     this.authenticated(headers.authorization === undefined ? 'missing' : 'invalid');
-    this.decided(passes ? 'stranger_admitted' : 'stranger_refused');
+    this.decided(passes ? 'anonymous_admitted' : 'anonymous_refused');
     const error = passes ? UNAUTHORIZED : rateLimitExceeded('The requests of your address', window.resetsInMs);
     return { error, windows: [window] };
   }

@@ -104,7 +104,7 @@ export class PlanThrottlerGuard extends ThrottlerGuard implements Counter {
     const { passes, window } = budget.take(address);
     const isOperator = address === OPERATORS;
     request.rateLimit = [window];
-    this.decided(`${isOperator ? 'operator' : 'stranger'}_${passes ? 'admitted' : 'refused'}`);
+    this.decided(`${isOperator ? 'operator' : 'anonymous'}_${passes ? 'admitted' : 'refused'}`);
     if (passes) return true;
     throw rateLimitExceeded(`The requests of ${isOperator ? 'operators' : 'your address'}`, window.resetsInMs);
   }
