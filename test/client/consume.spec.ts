@@ -80,8 +80,13 @@ describe('sluice.consume', () => {
 
   it('extends the lease of a message while it is held', async () => {
     await send(1);
-    for await (const message of sluice.consume({ leaseSeconds: 1, signal: stop.signal })) {
-      await sleep(2_500);
+    const expiry = async () => {
+      const text = 'SELECT claim_expires_at AS at FROM sluice.messages WHERE account_id = $1';
+      return (await api.sql<{ at: Date }>(text, [account.id]))[0]?.at.getTime() ?? 0;
+    };
+    for await (const message of sluice.consume({ leaseSeconds: 5, signal: stop.signal })) {
+      const first = await expiry();
+      await until(async () => (await expiry()) > first);
       expect(message.signal.aborted).toBe(false);
       await message.ack();
       stop.abort();
@@ -116,7 +121,7 @@ describe('sluice.consume', () => {
     };
     await expect(failing()).rejects.toThrow(/^msg_/);
     // At once, not when the leases end.
-    expect(await sluice.leases.lease({ max: 10, wait: 5 })).toHaveLength(5);
+    expect(await sluice.leases.lease({ max: 10, wait: 20 })).toHaveLength(5);
   });
 
   it('gives back what its loop has not got when it is aborted, and leaves the rest to it', async () => {
@@ -129,7 +134,7 @@ describe('sluice.consume', () => {
     expect(got).toHaveLength(2);
     expect(await count('processing')).toBe(2);
     await Promise.all(got.map((message) => message.ack()));
-    expect(await sluice.leases.lease({ max: 10, wait: 5 })).toHaveLength(1);
+    expect(await sluice.leases.lease({ max: 10, wait: 20 })).toHaveLength(1);
   });
 
   it('ends at once when it is aborted while it waits for messages', async () => {
@@ -171,7 +176,7 @@ describe('sluice.consume', () => {
     const delivered = until(async () => (await count('delivered')) === 100).finally(() => {
       stop.abort();
     });
-    for await (const message of faulty.consume({ concurrency: 10, leaseSeconds: 2, signal: stop.signal })) {
+    for await (const message of faulty.consume({ concurrency: 10, leaseSeconds: 5, signal: stop.signal })) {
       const acknowledging = sleep(1)
         .then(() => message.ack())
         .then(

@@ -56,7 +56,7 @@ describe('A message that sluice.consume holds', () => {
       '/messages/msg_1/extend',
       once(() => isUp, extended),
     );
-    const message = await first(consume({ leaseSeconds: 3 }, { maxTries: 1, deadlineMs: 300 }));
+    const message = await first(consume({ leaseSeconds: 6 }, { maxTries: 1, deadlineMs: 300 }));
     await until(() => server.at('/messages/msg_1/extend').length >= 3);
     expect(message.signal.aborted).toBe(false);
     isUp = true;
@@ -86,7 +86,7 @@ describe('A message that sluice.consume holds', () => {
       '/messages/ack',
       once(() => extensions() >= 2, acknowledged),
     );
-    const message = await first(consume({ leaseSeconds: 2 }, { maxTries: 1, deadlineMs: 300 }));
+    const message = await first(consume({ leaseSeconds: 5 }, { maxTries: 1, deadlineMs: 300 }));
     await message.ack();
     expect(extensions()).toBeGreaterThanOrEqual(2);
     const ended = extensions();
@@ -110,7 +110,7 @@ describe('A message that sluice.consume holds', () => {
           acknowledged(response, received);
         });
     });
-    const message = await first(consume({ leaseSeconds: 2 }));
+    const message = await first(consume({ leaseSeconds: 5 }));
     await message.ack();
     expect(message.signal.aborted).toBe(false);
   });
@@ -121,7 +121,7 @@ describe('A message that sluice.consume holds', () => {
     server.url('/messages/msg_2/extend', extended);
     server.url('/messages/msg_3/extend', lost);
     const got: HeldMessage[] = [];
-    for await (const message of consume({ concurrency: 3, leaseSeconds: 2 })) {
+    for await (const message of consume({ concurrency: 3, leaseSeconds: 5 })) {
       got.push(message);
       if (message.id === 'msg_2') {
         await until(() => server.at('/messages/msg_3/extend').length > 0);

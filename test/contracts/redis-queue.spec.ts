@@ -191,7 +191,7 @@ describeUnless(NO_REDIS)('A queue on Redis', () => {
 
   it('keeps a connection that follows one that was lost without a response', async () => {
     const { shard, redis } = parts.queue;
-    const options = { socketTimeout: 1_000, retryStrategy: () => 10, maxRetriesPerRequest: 0 };
+    const options = { socketTimeout: 2_500, retryStrategy: () => 10, maxRetriesPerRequest: 0 };
     const first = connectRedis(redis.servers, options) as Redis;
     const client = first.duplicate();
     const id = await client.client('ID');
@@ -200,7 +200,7 @@ describeUnless(NO_REDIS)('A queue on Redis', () => {
     await once(client, 'ready');
     const closed = jest.fn();
     client.on('close', closed);
-    for (let pings = 0; pings < 15; pings++) {
+    for (let pings = 0; pings < 30; pings++) {
       await client.ping();
       await sleep(100);
     }

@@ -1,8 +1,11 @@
 import { Fleet } from '../support/fleet.js';
 import { until } from '../support/processes.js';
 
+let fleet: Fleet;
+afterEach(() => fleet.stop());
+
 it('A message that kills its worker each time fails with worker_lost, and fifty others are delivered', async () => {
-  const fleet = await Fleet.start();
+  fleet = await Fleet.start();
   const poison = await fleet.send('die');
   const others = await Promise.all(Array.from({ length: 50 }, () => fleet.send('wait 100')));
 
@@ -28,5 +31,4 @@ it('A message that kills its worker each time fails with worker_lost, and fifty 
   expect(await fleet.message(poison)).toMatchObject({ status: 'failed', failureReason: 'worker_lost' });
   for (const id of others) expect(await fleet.message(id)).toMatchObject({ status: 'delivered' });
   expect(await fleet.census()).toBe(0);
-  await fleet.stop();
 }, 180_000);

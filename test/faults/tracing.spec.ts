@@ -45,12 +45,15 @@ describe('A trace', () => {
       OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${(slow.address() as AddressInfo).port}`,
       ...{ OTEL_BSP_MAX_QUEUE_SIZE: '2', OTEL_BSP_MAX_EXPORT_BATCH_SIZE: '1' },
     });
-    await until(async () => {
-      await sluice.send('hello');
-      return /"reason":"Dropped \d+ spans/.test(sluice.api.output);
-    }, 20_000);
-    slow.closeAllConnections();
-    slow.close();
+    try {
+      await until(async () => {
+        await sluice.send('hello');
+        return /"reason":"Dropped \d+ spans/.test(sluice.api.output);
+      });
+    } finally {
+      slow.closeAllConnections();
+      slow.close();
+    }
   });
 
   it('is dropped if the collector is unavailable, which is logged once and delays neither requests nor shutdown', async () => {

@@ -35,7 +35,7 @@ describe('A worker that', () => {
 
   it('is stopped while a handler outlasts its grace: another goes on at once, and it counts as no crash', async () => {
     const first = await fleet.worker({ SHUTDOWN_GRACE_MS: '200', WORKER_LOCK_MS: '60000' });
-    const id = await fleet.send('wait 2000');
+    const id = await fleet.send('wait 3000');
     await until(() => fleet.began(id, 1));
     first.signal('SIGTERM');
     expect(await first.ended()).toBe(0);
@@ -50,7 +50,7 @@ describe('A worker that', () => {
 
   it('is stopped beyond its lock: it changes nothing when it wakes after another has delivered', async () => {
     const sleeper = await fleet.worker();
-    const id = await fleet.send('wait 500');
+    const id = await fleet.send('wait 2500');
     await until(() => fleet.began(id, 1));
     sleeper.signal('SIGSTOP');
     await fleet.worker();

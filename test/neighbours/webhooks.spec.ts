@@ -64,12 +64,12 @@ describe('An account with endpoints that are slow, dead, endless, lying and redi
     }
     const messages = Array<object>(4).fill({ message: 'hello' });
     await Promise.all(newcomers.map((newcomer) => fleet.client.ask(newcomer, 'POST /messages/batch', { messages })));
-    await until(() => open >= CONCURRENCY, 20_000);
+    await until(() => open >= CONCURRENCY);
     await until(async () => {
       const { id } = await fleet.client.sent(neighbour);
-      await until(() => receiver.ids('/neighbour').includes(id), 20_000);
+      await until(() => receiver.ids('/neighbour').includes(id));
       return open >= CONCURRENCY;
-    }, 20_000);
+    });
   });
 
   it('delays neither its other endpoint nor those of other accounts', async () => {

@@ -246,7 +246,7 @@ export class TestApi {
     await until(async () => {
       const { inOutbox, hasJob } = await this.progress(id, jobId);
       return hasJob && !inOutbox;
-    }, 15_000);
+    });
   }
 
   async sql<Row extends pg.QueryResultRow>(text: string, values: unknown[] = []): Promise<Row[]> {

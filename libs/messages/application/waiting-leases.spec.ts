@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { WaitingLeases, type Search } from './waiting-leases.js';
 
-const A_WHILE_MS = 5_000;
+const A_WHILE_MS = 60_000;
 
 /** Messages of one account, and the searches for them. */
 class Store {

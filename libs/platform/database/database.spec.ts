@@ -143,7 +143,7 @@ describe('Database', () => {
         link.abandon();
         const asked = performance.now();
         await expect(work()).rejects.toMatchObject({ code: 'unavailable' });
-        expect(performance.now() - asked).toBeLessThan(2_900);
+        expect(performance.now() - asked).toBeLessThan(10_000);
       }
       await impatient.close();
     });

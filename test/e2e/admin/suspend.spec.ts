@@ -39,9 +39,16 @@ describe('PATCH /admin/accounts/:id with suspended', () => {
     const { errors } = expectProblem(await patch(suspended), 400, 'validation_failed');
     expect(errors).toEqual([{ pointer: '/suspended', detail: 'suspended must be true or false.' }]);
   });
+});
 
-  it('keeps the messages of the account from the worker, those of retries and of schedules too', async () => {
-    const fleet = await Fleet.start({ BACKOFF_MS: '1500', WORKER_CONCURRENCY: '2' });
+describe('The worker', () => {
+  let fleet: Fleet;
+  beforeAll(async () => {
+    fleet = await Fleet.start({ BACKOFF_MS: '3000', WORKER_CONCURRENCY: '2' });
+  });
+  afterAll(() => fleet.stop());
+
+  it('does not get the messages of a suspended account, nor those of retries and of schedules', async () => {
     const { client } = fleet;
     const suspend = (suspended: boolean) =>
       client.ask(OPERATOR, `PATCH /admin/accounts/${fleet.account.id}`, { suspended });
@@ -74,6 +81,5 @@ describe('PATCH /admin/accounts/:id with suspended', () => {
       expect(await fleet.message(one)).toMatchObject({ attempts: 1 });
     }
     expect(await fleet.census()).toBe(0);
-    await fleet.stop();
   });
 });

@@ -66,7 +66,7 @@ describe('GET /events', () => {
     const stream = await open();
     const id = await send();
     await consumer.nack(await consumer.leaseOne(), { delaySeconds: 0 });
-    await consumer.extend(await consumer.leaseOne({ wait: 5 }), 60);
+    await consumer.extend(await consumer.leaseOne({ wait: 20 }), 60);
     const cancelled = await send();
     await api().ask(account, `POST /messages/${cancelled}/cancel`);
     await stream.received(6);
@@ -251,10 +251,11 @@ describe('GET /events', () => {
 
   it('frees the places of a process that is gone', async () => {
     await api().sql(
-      `INSERT INTO sluice.event_streams SELECT $1, n, gen_random_uuid(), now() + interval '1 second' FROM generate_series(1, 5) n`,
+      `INSERT INTO sluice.event_streams SELECT $1, n, gen_random_uuid(), now() + interval '1 hour' FROM generate_series(1, 5) n`,
       [account.id],
     );
     expectProblem(await api().ask(account, 'GET /events'), 409, 'too_many_streams');
+    await api().sql('UPDATE sluice.event_streams SET open_until = now() WHERE account_id = $1', [account.id]);
     await until(
       () =>
         open()

@@ -100,7 +100,7 @@ describe('Every response has each common header once, as it is spelled', () => {
       const refused = await offender(api, strikes, await anotherKey(api, holder));
       const response = await expectResponse(429, ACCOUNT, get('/account', `Authorization: Bearer ${refused.key}`));
       await setWindows(api, holder, { minuteUsed: 0 });
-      expect(valuesOf(response, 'Retry-After')).toEqual(['60']);
+      expect(valuesOf(response, 'Retry-After')).toEqual([expect.stringMatching(/^(60|5\d)$/)]);
     }
   });
 

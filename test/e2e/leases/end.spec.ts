@@ -101,7 +101,7 @@ describe('A leased message', () => {
     expect(body).toEqual({ leaseExpiresAt: expect.any(String) as string });
     expect(Math.abs(Date.parse(String(body.leaseExpiresAt)) - Date.now() - 3_600_000)).toBeLessThan(10_000);
     expect((await consumer.extend(leased, 1)).status).toBe(200);
-    expect(await consumer.leaseOne({ wait: 5 })).toMatchObject({ id: leased.id, attempt: 2 });
+    expect(await consumer.leaseOne({ wait: 20 })).toMatchObject({ id: leased.id, attempt: 2 });
   });
 
   it.each([

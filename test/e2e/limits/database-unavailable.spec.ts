@@ -40,9 +40,11 @@ describe('While the database is unavailable', () => {
     for (let round = 0; round < 3; round++) {
       await link.cut();
       await sleep(50);
+      if (round === 0) await until(() => statuses.includes(503));
       await link.restore();
       await sleep(100);
     }
+    await until(() => statuses.includes(404));
     ended = true;
     await Promise.all(callers);
     // A count whose result was lost admitted nothing.
@@ -50,8 +52,6 @@ describe('While the database is unavailable', () => {
     const [counted] = await api.sql<{ minute_used: number }>(text, [holder.id]);
     const passed = statuses.filter((status) => status === 404).length;
 
-    expect(statuses).toContain(503);
-    expect(passed).toBeGreaterThan(0);
     expect(counted?.minute_used).toBeGreaterThanOrEqual(passed + 1);
   });
 

@@ -2,8 +2,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { HttpResponse } from '../../support/http.js';
 import { anotherKey, BANNED, offender, REFUSED, tally } from '../../support/limits.js';
 import { joinedApi, ownApi, type Account, type TestApi } from '../../support/api.js';
+import { until } from '../../support/processes.js';
 
 const SECONDS = 2;
+/** Even where a machine is busy for all of these seconds. */
+const MIN_REQUESTS = 200;
 
 /** Hundreds of requests a second from 8 clients, each one after the other, for a while. */
 async function flood(apis: readonly TestApi[], holders: readonly Account[]): Promise<HttpResponse[]> {
@@ -11,7 +14,7 @@ async function flood(apis: readonly TestApi[], holders: readonly Account[]): Pro
   const end = performance.now() + SECONDS * 1_000;
   const client = async (index: number) => {
     const [holder, api] = [holders[index % holders.length], apis[index % apis.length]];
-    while (holder !== undefined && api !== undefined && performance.now() < end) {
+    while (holder && api && (performance.now() < end || responses.length < MIN_REQUESTS)) {
       responses.push(await api.ask(holder));
       await sleep(10);
     }
@@ -67,9 +70,12 @@ describe('a flood of refusals through two APIs', () => {
   it('loses none of the strikes that it counts meanwhile', async () => {
     const holder = await offender(api, 0);
     const responses = await flood(apis, [holder]);
-    await sleep(1_200);
-    const rows = await api.sql('SELECT strikes FROM sluice.offences WHERE key_id = $1', [holder.keyId]);
+    const stored = async () => {
+      const text = 'SELECT strikes FROM sluice.offences WHERE key_id = $1';
+      return (await api.sql<{ strikes: number }>(text, [holder.keyId]))[0]?.strikes ?? 0;
+    };
+    await until(async () => (await stored()) >= responses.length);
 
-    expect(rows).toEqual([{ strikes: responses.length }]);
+    expect(await stored()).toBe(responses.length);
   });
 });

@@ -43,12 +43,17 @@ describe('Retry-After of a refused request', () => {
   });
 
   it('is enough as well from the cache, and at least 1', async () => {
-    const holder = await standing({ minuteUsed: 60, minuteLeft: 3_500 });
-    let response = await refusal(holder);
-    while (retryAfter(response) > 1) {
-      await sleep(50);
-      response = await refusal(holder);
-    }
+    const untilLastSecond = async (): Promise<[Account, HttpResponse]> => {
+      const holder = await standing({ minuteUsed: 60, minuteLeft: 2_500 });
+      let response = await api.ask(holder);
+      while (response.status === 429 && retryAfter(response) > 1) {
+        await sleep(50);
+        response = await api.ask(holder);
+      }
+      // A busy machine may have missed the last second.
+      return response.status === 429 ? [holder, response] : untilLastSecond();
+    };
+    const [holder, response] = await untilLastSecond();
     expect(retryAfter(response)).toBe(1);
     expect(await retried(holder, response)).toBe(200);
   });
@@ -106,7 +111,7 @@ describe('The windows of an account', () => {
       // A slow response may round up by seconds; a window that began anew would have 60 s left below.
       expect(reset).toBeLessThanOrEqual(Math.ceil((after + MINUTE) / 1_000) + 5);
     }
-    expect(first.headers.ratelimit).toBe('"minute";r=59;t=60, "day";r=999;t=86400');
+    expect(first.headers.ratelimit).toMatch(/^"minute";r=59;t=(60|5\d), "day";r=999;t=86(400|39\d)$/);
     expect(second.headers.ratelimit).toMatch(/^"minute";r=58;t=5\d, "day";r=998;t=8639\d$/);
   });
 

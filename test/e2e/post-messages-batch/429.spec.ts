@@ -17,7 +17,9 @@ describe('POST /messages/batch counts each of its messages', () => {
     const response = await send(count);
     expect(response.status).toBe(202);
     expect(shown(response)).toMatchObject({ limit: 60, remaining: 60 - count });
-    expect(response.headers.ratelimit).toBe(`"minute";r=${60 - count};t=60, "day";r=${1_000 - count};t=86400`);
+    expect(response.headers.ratelimit).toMatch(
+      new RegExp(`^"minute";r=${60 - count};t=\\d+, "day";r=${1_000 - count};t=\\d+$`),
+    );
     expect(await used()).toEqual({ minute: count, day: count });
   });
 
