@@ -28,7 +28,7 @@ describeUnless(NO_REDIS)('Under load from 32 clients, all messages are delivered
   const delivers = async () => {
     const ids = await Promise.all(Array.from({ length: 8 }, (_, index) => fleet.send(`message ${index}`)));
     for (const id of ids)
-      await until(fleet.has(id, 'delivered'), 40_000, () =>
+      await until(fleet.has(id, 'delivered'), 60_000, () =>
         [...fleet.apis, ...fleet.workers].map(({ output }) => output.slice(-1_500)).join('\n'),
       );
   };

@@ -29,7 +29,7 @@ describeUnless(NO_REDIS)(
     const outputs = () => [...fleet.apis, ...fleet.workers].map(({ output }) => output);
     const delivers = async () => {
       const id = await fleet.send('delivered through the other server');
-      await until(fleet.has(id, 'delivered'), 40_000, () => outputs().join('\n').slice(-3_000));
+      await until(fleet.has(id, 'delivered'), 60_000, () => outputs().join('\n').slice(-3_000));
     };
 
     describe.each(rounds.all)('%s', () => {

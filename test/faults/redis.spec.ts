@@ -32,15 +32,15 @@ describeUnless(NO_REDIS)('Processes with different queues', () => {
       return (body as unknown as { checks: { queue?: string } }).checks.queue === 'replaced';
     };
     const onRedis = await fleet.worker({ REDIS_URL: redis.url });
-    await until(isReplaced(fleet.api), 20_000);
-    await until(fleet.has(await fleet.send('delivered through Redis'), 'delivered'), 20_000);
+    await until(isReplaced(fleet.api), 60_000);
+    await until(fleet.has(await fleet.send('delivered through Redis'), 'delivered'), 60_000);
     const onPostgres = await fleet.worker();
     await fleet.worker({ REDIS_URL: redis.url });
-    await until(isReplaced(onPostgres), 20_000);
+    await until(isReplaced(onPostgres), 60_000);
     await fleet.going();
     await fleet.worker();
-    await until(isReplaced(onRedis), 20_000);
-    await until(fleet.has(await fleet.send('delivered through PostgreSQL'), 'delivered'), 20_000);
+    await until(isReplaced(onRedis), 60_000);
+    await until(fleet.has(await fleet.send('delivered through PostgreSQL'), 'delivered'), 60_000);
     expect(await isReplaced(fleet.api)()).toBe(false);
     expect(await fleet.violations()).toEqual([]);
   });
@@ -69,7 +69,7 @@ describeUnless(NO_REDIS)('Under load from 32 clients, all messages are accepted 
     await until(async () => {
       const { status, body } = await callUndocumented(url, { path: '/health/ready' });
       return status === 200 && (body as unknown as { checks: { redis: string } }).checks.redis === state;
-    }, 20_000);
+    }, 60_000);
   };
 
   /** Resolves when some messages that are sent from now on are delivered. */

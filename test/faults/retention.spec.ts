@@ -46,8 +46,11 @@ async function failedAt(fleet: Fleet, createdAt: Date): Promise<string[]> {
   return made;
 }
 
+let fleet: Fleet;
+afterEach(() => fleet.stop());
+
 it('Removing old messages removes a whole partition or nothing when it is killed, and never a message that is retried', async () => {
-  const fleet = await Fleet.deploy({ RETENTION_DAYS: '1', WORKER_LOCK_MS: '5000' });
+  fleet = await Fleet.deploy({ RETENTION_DAYS: '1', WORKER_LOCK_MS: '5000' });
   const { database } = fleet;
   const worker = await fleet.worker();
   const [older = '', newer = ''] = await age(fleet);
@@ -85,5 +88,4 @@ it('Removing old messages removes a whole partition or nothing when it is killed
   expect(await stored(newer)).toEqual([{ messages: OLD, attempts: OLD + 1 }]);
   await fleet.going();
   expect(await fleet.violations()).toEqual([]);
-  await fleet.stop();
 }, 300_000);

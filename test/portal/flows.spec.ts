@@ -197,7 +197,7 @@ describeUnless(missing)('In the portal', () => {
             ? route.fulfill({ status: 429, headers: { 'retry-after': seconds }, body })
             : route.continue(),
       );
-    await refuse('1');
+    await refuse('3');
     await visitor.button('Send the message').click();
     await page.getByText('The requests are used up.').waitFor();
     await page.getByText('The requests are used up.').waitFor({ state: 'detached' });
@@ -272,7 +272,7 @@ describeUnless(missing)('In the portal', () => {
     await visitor.button('Show all 90').click();
     await page.locator('.attempts > li').nth(89).waitFor();
     expect(await page.getByText('not shown').count()).toBe(0);
-    expect(await page.evaluate('document.activeElement.className')).toBe('attempts');
+    await until(async () => (await page.evaluate('document.activeElement.className')) === 'attempts');
   });
 
   it.each([
@@ -284,7 +284,7 @@ describeUnless(missing)('In the portal', () => {
     await visitor.page.getByLabel('Name').waitFor();
     await close();
     await visitor.page.getByRole('dialog').waitFor({ state: 'detached' });
-    expect(await visitor.page.evaluate('document.activeElement.textContent')).toBe('Create a key');
+    await until(async () => (await visitor.page.evaluate('document.activeElement.textContent')) === 'Create a key');
   });
 
   it('messages appear and change while the list is open', async () => {
@@ -308,7 +308,7 @@ describeUnless(missing)('In the portal', () => {
     await visitor.button('Cancel the message').click();
     await visitor.page.locator('.title').getByText('cancelled').waitFor();
     expect(await visitor.button('Cancel the message').count()).toBe(0);
-    expect(await visitor.page.evaluate('document.activeElement.tagName')).toBe('H1');
+    await until(async () => (await visitor.page.evaluate('document.activeElement.tagName')) === 'H1');
   });
 
   it('the own key is rotated, and the new one is used from then on', async () => {

@@ -34,7 +34,7 @@ export class Visitor {
     this.expected = [];
     const context = await this.browser.newContext(options);
     this.page = await context.newPage();
-    this.page.setDefaultTimeout(30_000);
+    this.page.setDefaultTimeout(60_000);
     this.page.on('console', (line) => {
       if (['error', 'warning'].includes(line.type())) this.complaints.push(line.text());
     });

@@ -44,7 +44,8 @@ describe('POST /messages with deliverAt responds 202', () => {
     const { id } = (await send(inMs(3_600_000))).body;
     const response = await api.ask(account, `POST /messages/${String(id)}/cancel`);
     expect(response.body).toMatchObject({ status: 'cancelled' });
-    await api.sql('UPDATE sluice.outbox SET due_at = now() WHERE $1 = ANY (message_ids)', [id]);
+    const due = 'UPDATE sluice.outbox SET due_at = now() WHERE $1 = ANY (message_ids) RETURNING id';
+    expect(await api.sql(due, [id])).toHaveLength(1);
     const { id: next } = (await send(inMs(1_000))).body;
     await api.relayed(String(next));
     expect(await hasJob(id)).toBe(false);
