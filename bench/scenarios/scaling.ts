@@ -61,7 +61,7 @@ function casesOf({ redis }: BenchEnvironment, { smoke }: Options): Case[] {
       about: `${FOR_EACH} messages a second for each API and worker`,
       ...{ row: row(count), processes: count, perSecond: count * FOR_EACH, shards: null },
     })),
-    ...processes.map((count) => ({
+    ...(smoke ? [] : processes).map((count) => ({
       about: `${IN_ALL} messages a second, divided among APIs and workers`,
       ...{ row: row(count), processes: count, perSecond: IN_ALL, shards: null },
     })),

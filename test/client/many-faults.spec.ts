@@ -1,5 +1,5 @@
 import { itSendsThroughFaults } from './faults.js';
 
 describe('The client, in the long run,', () => {
-  itSendsThroughFaults(10_000);
+  itSendsThroughFaults(3_000);
 });

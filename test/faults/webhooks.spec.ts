@@ -4,7 +4,7 @@ import { Receiver } from '../support/receiver.js';
 import { Rounds } from '../support/rounds.js';
 
 const rounds = new Rounds();
-jest.setTimeout(200_000);
+jest.setTimeout(300_000);
 
 describe('Under load from 32 clients of an account with three endpoints', () => {
   const PATHS = ['/one', '/two', '/often-failing'];
@@ -50,7 +50,7 @@ describe('Under load from 32 clients of an account with three endpoints', () => 
   it('no guarantee is broken, and every acknowledged message has arrived at every endpoint', async () => {
     expect(await fleet.violations()).toEqual([]);
     const open = `SELECT count(*)::int AS open FROM sluice.messages WHERE status IN ('queued', 'processing')`;
-    await until(async () => (await fleet.sql<{ open: number }>(open))[0]?.open === 0);
+    await until(async () => (await fleet.sql<{ open: number }>(open))[0]?.open === 0, 120_000);
     const stored = await fleet.sql<{ id: string; status: string; attempts: number; noted: number }>(
       `SELECT id, status, attempts, (SELECT count(*)::int FROM sluice.attempts WHERE message_id = id) AS noted
        FROM sluice.messages`,
