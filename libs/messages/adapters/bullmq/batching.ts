@@ -10,6 +10,9 @@ export interface Place {
   readonly takesNext: boolean;
 }
 
+/** Places of one batch. */
+const MAX_PLACES = 500;
+
 type Backend = PostgresQueueBackend | RedisQueueBackend;
 
 /** A job, its id, milliseconds to wait for the rate limit, and when the next delayed job is due. */
@@ -27,13 +30,11 @@ const LEFT_TO_BULLMQ: Exchanged = { hasEnded: false, next: null };
  * Completes jobs and takes the next ones in batches: all places of a worker that become free while a batch runs share
  * the next one. What is out of the ordinary is left to BullMQ.
  * @param exchange one batch
- * @param maxPlaces of one batch
  * @param name of the worker
  */
 export function exchangeTogether(
   backend: Backend,
   exchange: (places: Place[]) => Promise<Exchanged[]>,
-  maxPlaces: number,
   name: string | undefined,
 ): void {
   const run = (places: Place[]) => {
@@ -45,7 +46,7 @@ export function exchangeTogether(
     });
   };
   // One at a time: fewer, larger batches cost less than concurrent ones.
-  const batcher = new Batcher(run, { maxItems: maxPlaces, maxWaiting: Infinity });
+  const batcher = new Batcher(run, { maxItems: MAX_PLACES, maxWaiting: Infinity });
   const reported = (error: unknown) => {
     backend.emit('error', error);
     return undefined;

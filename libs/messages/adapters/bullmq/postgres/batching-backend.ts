@@ -12,8 +12,6 @@ interface Row extends Omit<JobJson, 'id'> {
   readonly nextDue: number | null;
 }
 
-const MAX_PLACES = 500;
-
 /**
  * BullMQ's backend on PostgreSQL with one statement for many jobs, where BullMQ calls a function for each or creates
  * temporary tables. What is out of the ordinary is left to BullMQ.
@@ -27,7 +25,7 @@ export function createBatchingBackend(
   const { limiter, lockDuration, name } = opts as WorkerOptions<pg.Pool>;
   // Only a worker has a lock duration. A rate limit is checked for each job.
   if (lockDuration !== undefined && limiter === undefined)
-    exchangeTogether(backend, exchange(queue, pool, lockDuration, name), MAX_PLACES, name);
+    exchangeTogether(backend, exchange(queue, pool, lockDuration, name), name);
   return backend;
 }
 

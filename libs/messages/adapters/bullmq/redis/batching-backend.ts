@@ -31,7 +31,7 @@ function isStoredAsJson({ telemetry, ...opts }: JobsOptions): boolean {
 
 /** Completes and takes jobs by one script, where BullMQ runs one for each. */
 export function exchangeByScript(backend: RedisQueueBackend, redis: RedisClient, opts: Partial<WorkerOptions>): void {
-  const { limiter, lockDuration, name, concurrency = 1 } = opts;
+  const { limiter, lockDuration, name } = opts;
   // A rate limit is checked for each job.
   if (lockDuration === undefined || name === undefined || limiter !== undefined) return;
   const { wait, active, prioritized, delayed, stalled, meta, pc, marker } = backend.keys;
@@ -45,8 +45,7 @@ export function exchangeByScript(backend: RedisQueueBackend, redis: RedisClient,
       next: next === 0 ? null : (raw2NextJobData(next) as Exchanged['next']),
     }));
   };
-  // In two halves: while the messages of one are claimed, the handlers of the other run.
-  exchangeTogether(backend, exchange, Math.ceil(concurrency / 2), name);
+  exchangeTogether(backend, exchange, name);
 }
 
 /** Defines a command that Redis keeps as a script. */
