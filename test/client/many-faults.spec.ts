@@ -1,5 +1,6 @@
 import { itSendsThroughFaults } from './faults.js';
 
 describe('The client, in the long run,', () => {
-  itSendsThroughFaults(3_000);
+  // SLUICE_FAULT_MESSAGES=10000 is the large form.
+  itSendsThroughFaults(Number(process.env.SLUICE_FAULT_MESSAGES ?? 3_000));
 });
