@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact';
 import type { ApiKey, Scope } from '#client/index.js';
 import { formatDate } from '../format.js';
 import { useNow } from '../hooks.js';
-import { Badge, Time } from './parts.js';
+import { Badge, Fact, Time } from './parts.js';
 
 const DAY_MS = 86_400_000;
 const SOON_MS = 7 * DAY_MS;
@@ -43,14 +43,8 @@ export function KeyRow({
         </ul>
       </div>
       <dl class="row-facts">
-        <div>
-          <dt>Created</dt>
-          <dd>{formatDate(createdAt)}</dd>
-        </div>
-        <div>
-          <dt>Last used</dt>
-          <dd>{lastUsedAt === null ? 'never' : <Time at={lastUsedAt} />}</dd>
-        </div>
+        <Fact name="Created">{formatDate(createdAt)}</Fact>
+        <Fact name="Last used">{lastUsedAt === null ? 'never' : <Time at={lastUsedAt} />}</Fact>
       </dl>
       <div class="actions">{children}</div>
     </li>

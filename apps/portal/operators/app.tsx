@@ -1,9 +1,8 @@
 import { useEffect, useLayoutEffect } from 'preact/hooks';
 import { Announcer } from '../components/announcer.js';
-import { Logo } from '../components/logo.js';
 import { NotFound, Shell, type Place } from '../components/shell.js';
 import { SignInForm } from '../components/sign-in-form.js';
-import { ThemeButton } from '../components/theme-button.js';
+import { Welcome } from '../components/welcome.js';
 import { href, replace, route } from '../router.js';
 import { AccountView } from './account.js';
 import { AccountsView } from './accounts.js';
@@ -62,27 +61,15 @@ function SignIn() {
     document.title = 'Sign in · Sluice operators';
   }, []);
   return (
-    <div class="welcome">
-      <header>
-        <span class="brand">
-          <Logo /> Sluice
-        </span>
-        <ThemeButton />
-      </header>
-      <main>
-        <section class="pitch">
-          <h1>For operators</h1>
-          <p class="lead">Accounts and their plans, bans, and the queue of this Sluice.</p>
-        </section>
-        <section class="card sign">
-          <SignInForm label="Operators’ key" wrong="This is not the operators’ key." signIn={signIn}>
-            <p class="hint">
-              It is the <code>ADMIN_API_KEY</code> of the API. With <code>npm start</code>, it is in the file{' '}
-              <code>admin-api-key</code> of the data folder.
-            </p>
-          </SignInForm>
-        </section>
-      </main>
-    </div>
+    <Welcome title="For operators" lead="Accounts and their plans, bans, and the queue of this Sluice.">
+      <section class="card sign">
+        <SignInForm label="Operators’ key" wrong="This is not the operators’ key." signIn={signIn}>
+          <p class="hint">
+            It is the <code>ADMIN_API_KEY</code> of the API. With <code>npm start</code>, it is in the file{' '}
+            <code>admin-api-key</code> of the data folder.
+          </p>
+        </SignInForm>
+      </section>
+    </Welcome>
   );
 }

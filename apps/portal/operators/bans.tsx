@@ -1,7 +1,7 @@
 import { NotFoundError } from '#client/index.js';
 import { announce } from '../components/announcer.js';
 import { Button } from '../components/button.js';
-import { Empty, Id, Page, Skeleton, Time } from '../components/parts.js';
+import { Empty, Fact, Id, Page, Skeleton, Time } from '../components/parts.js';
 import { Problem } from '../components/problem.js';
 import { call } from '../connection.js';
 import { useAction, useList } from '../hooks.js';
@@ -45,18 +45,12 @@ export function BansView() {
                 </a>
               </div>
               <dl class="row-facts">
-                <div>
-                  <dt>Since</dt>
-                  <dd>
-                    <Time at={bannedAt} />
-                  </dd>
-                </div>
-                <div>
-                  <dt>Ends</dt>
-                  <dd>
-                    <Time at={bannedUntil} />
-                  </dd>
-                </div>
+                <Fact name="Since">
+                  <Time at={bannedAt} />
+                </Fact>
+                <Fact name="Ends">
+                  <Time at={bannedUntil} />
+                </Fact>
               </dl>
               <div class="actions">
                 <LiftButton keyId={keyId} onLifted={forget} />

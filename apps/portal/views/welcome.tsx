@@ -2,10 +2,9 @@ import { useEffect, useState } from 'preact/hooks';
 import { Button } from '../components/button.js';
 import { Snippets } from '../components/code.js';
 import { Field } from '../components/field.js';
-import { Logo } from '../components/logo.js';
 import { fieldError, Problem } from '../components/problem.js';
 import { SignInForm } from '../components/sign-in-form.js';
-import { ThemeButton } from '../components/theme-button.js';
+import { Welcome } from '../components/welcome.js';
 import { notice } from '../connection.js';
 import { useAction } from '../hooks.js';
 import { href, replace, route } from '../router.js';
@@ -18,31 +17,17 @@ export function WelcomeView() {
     document.title = `${isSigningIn ? 'Sign in' : 'Sign up'} · Sluice`;
   }, [isSigningIn]);
   return (
-    <div class="welcome">
-      <header>
-        <span class="brand">
-          <Logo /> Sluice
-        </span>
-        <nav aria-label="Links">
-          <a href="/docs">API reference</a>
-          <ThemeButton />
-        </nav>
-      </header>
-      <main>
-        <section class="pitch">
-          <h1>Send a message. Know that it arrives.</h1>
-          <p class="lead">
-            Sluice takes your messages over HTTP, stores them durably and delivers them at least once: to a worker, to
-            your webhooks, or when you pull.
-          </p>
-        </section>
-        <section class="card sign">
-          {isSigningIn ? <SignIn /> : <SignUp />}
-          {!isSignUpOpen && <p class="hint">Sign-up is closed here. Ask the operator for an account.</p>}
-        </section>
-        <Snippets apiKey={null} />
-      </main>
-    </div>
+    <Welcome
+      title="Send a message. Know that it arrives."
+      lead="Sluice takes your messages over HTTP, stores them durably and delivers them at least once: to a worker, to your webhooks, or when you pull."
+      links={<a href="/docs">API reference</a>}
+    >
+      <section class="card sign">
+        {isSigningIn ? <SignIn /> : <SignUp />}
+        {!isSignUpOpen && <p class="hint">Sign-up is closed here. Ask the operator for an account.</p>}
+      </section>
+      <Snippets apiKey={null} />
+    </Welcome>
   );
 }
 
