@@ -8,6 +8,7 @@ import { WORKER_NAME } from '#messages/adapters/bullmq/delivery-job.js';
 import { PostgresCurrentQueue } from '#messages/adapters/postgres/postgres-current-queue.js';
 import { PostgresWalk } from '#messages/adapters/postgres/postgres-walk.js';
 import type { QueueContents } from '#messages/application/queue-contents.js';
+import type { Message } from '#messages/domain/message.js';
 import { NO_TURN } from '#messages/application/fair-scheduler.js';
 import { Recovery } from '#messages/application/recovery.js';
 import { connectRedis, type RedisServers } from '#platform/redis/connect-redis.js';
@@ -38,9 +39,14 @@ describeUnless(NO_REDIS)('A queue on Redis', () => {
   /** A message whose next attempt is due in half a minute. */
   const aRetried = () => aMessage({ attempts: 1, failures: 1, nextAttemptAt: new Date(Date.now() + 30_000) });
 
-  /** The delayed jobs, and when they are due. */
-  const dueTimes = async ({ bullmq }: BullMqProcess) =>
-    (await bullmq.getDelayed()).map(({ id, timestamp, delay }) => [id, new Date(timestamp + delay)]);
+  /** Fails unless the job of this message is the only delayed one, and due at its time. */
+  const expectDelayed = async ({ bullmq }: BullMqProcess, { id, state }: Message) => {
+    const delayed = await bullmq.getDelayed();
+    expect(delayed.map((job) => job.id)).toEqual([id]);
+    const [{ timestamp, delay } = { timestamp: NaN, delay: NaN }] = delayed;
+    // The delay counts from when the job is added, a moment after it was computed.
+    expect(Math.abs(timestamp + delay - Number(state.nextAttemptAt))).toBeLessThan(10_000);
+  };
 
   const recoveryOf = (
     queue: QueueContents,
@@ -107,7 +113,7 @@ describeUnless(NO_REDIS)('A queue on Redis', () => {
     expect(reports).toEqual(['recovering', 'recovered']);
     await relay.sweep(0);
     expect((await bullmq.waiting()).sort()).toEqual(open.map(({ id }) => id).sort());
-    expect(await dueTimes(bullmq)).toEqual([[retried.id, retried.state.nextAttemptAt]]);
+    await expectDelayed(bullmq, retried);
     expect(await parts.reconcile()).toEqual([]);
     // The scheduled one, which this test has given no outbox entry.
     expect(await strays.count()).toBe(1);
@@ -268,7 +274,7 @@ describeUnless(NO_REDIS)('A queue on Redis', () => {
     expect(reports).toEqual(['recovering', 'recovered']);
     await relay.sweep(0);
     expect((await bullmq.waiting()).sort()).toEqual(left.map(({ id }) => id).sort());
-    expect(await dueTimes(bullmq)).toEqual([[retried.id, retried.state.nextAttemptAt]]);
+    await expectDelayed(bullmq, retried);
     expect(await onPostgres.reconcile()).toEqual([]);
     expect(await strays.count()).toBe(0);
     await onPostgres.close();
