@@ -65,6 +65,8 @@ export function goneSignal({ raw: { socket } }: FastifyRequest, reply: FastifyRe
   const abort = () => {
     gone.abort();
   };
+  // It may be lost while the request is authenticated.
+  if (reply.raw.destroyed) abort();
   socket.once('end', abort);
   reply.raw.once('close', () => {
     socket.off('end', abort);
