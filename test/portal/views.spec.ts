@@ -1,6 +1,3 @@
-import { mkdir, readFile } from 'node:fs/promises';
-import { createRequire } from 'node:module';
-import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { OPERATOR, type Account } from '../support/api.js';
 import { Fleet } from '../support/fleet.js';
@@ -9,9 +6,6 @@ import { describeUnless } from '../support/skipping.js';
 import { missing, Visitor } from './visitor.js';
 
 const HOUR_MS = 3_600_000;
-const TAGS = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
-/** `npm run screenshots` names the folder to write to. */
-const SCREENSHOTS = process.env.SLUICE_SCREENSHOTS;
 
 interface View {
   readonly name: string;
@@ -43,17 +37,14 @@ const VIEWS: readonly View[] = [
 describeUnless(missing)('Every view', () => {
   let fleet: Fleet;
   let account: Account;
-  let axe: string;
   const ids = { message: '', endpoint: '' };
   const visitor = Visitor.forEach();
 
   beforeAll(async () => {
-    axe = await readFile(createRequire(__filename).resolve('axe-core/axe.min.js'), 'utf8');
     fleet = await Fleet.start({ MAX_ATTEMPTS: '2' });
     await fleet.worker();
     account = await signUp('Acme');
     await fill();
-    if (SCREENSHOTS !== undefined) await mkdir(SCREENSHOTS, { recursive: true });
   });
   afterAll(() => fleet.stop());
 
@@ -85,8 +76,6 @@ describeUnless(missing)('Every view', () => {
     await until(async () => (await client.ask(account, `GET /messages/${ids.message}`)).body.status === 'failed');
   }
 
-  const looks = (['light', 'dark'] as const).flatMap((theme) => [1440, 390].map((width) => [theme, width] as const));
-
   it.each(VIEWS)('$name is accessible and fits, in both themes and on a phone', async (view) => {
     const { page } = visitor;
     await page.setViewportSize({ width: 1440, height: 900 });
@@ -94,23 +83,6 @@ describeUnless(missing)('Every view', () => {
     else await visitor.visit(fleet.client.url, account.key, view.hash(ids));
     await view.prepare?.(page);
     await page.getByText(view.shows).first().waitFor();
-    await page.evaluate(axe);
-
-    for (const [theme, width] of looks) {
-      await page.emulateMedia({ colorScheme: theme, reducedMotion: 'reduce' });
-      await page.setViewportSize({ width, height: width < 720 ? 844 : 900 });
-      const scrollWidth = await page.evaluate('document.documentElement.scrollWidth');
-      expect({ theme, width, fits: Number(scrollWidth) <= width }).toEqual({ theme, width, fits: true });
-      const violations = await page.evaluate(
-        `axe.run({ runOnly: ${JSON.stringify(TAGS)} }).then(({ violations }) =>
-          violations.map(({ id, nodes }) => id + ': ' + nodes.map(({ html }) => html).join(' ')))`,
-      );
-      expect({ theme, width, violations }).toEqual({ theme, width, violations: [] });
-      const isShown = (theme === 'light') === (width === 1440);
-      if (SCREENSHOTS !== undefined && isShown) {
-        const suffix = width === 1440 ? '' : '-phone';
-        await page.screenshot({ path: join(SCREENSHOTS, `portal-${view.name}${suffix}.png`), animations: 'disabled' });
-      }
-    }
+    await visitor.expectGoodLooks(`portal-${view.name}`);
   });
 });

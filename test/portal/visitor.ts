@@ -1,8 +1,16 @@
+import { mkdir, readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { CHROMIUM, startBrowser } from '../support/browser.js';
 
 export const missing =
   CHROMIUM === undefined ? 'no Chromium to open the portal with; CHROMIUM_PATH may name one.' : null;
+
+const TAGS = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
+const LOOKS = (['light', 'dark'] as const).flatMap((theme) => [1440, 390].map((width) => [theme, width] as const));
+/** `npm run screenshots` names the folder to write to. */
+const SCREENSHOTS = process.env.SLUICE_SCREENSHOTS;
 
 /** Somebody with a browser. Whatever the browser complains about fails the test. */
 export class Visitor {
@@ -62,5 +70,28 @@ export class Visitor {
 
   button(name: string) {
     return this.page.getByRole('button', { name, exact: true });
+  }
+
+  /** Checks in both themes, on a desk and on a phone, that the page fits and is accessible. Takes pictures if asked for. */
+  async expectGoodLooks(name: string): Promise<void> {
+    const { page } = this;
+    await page.evaluate(await readFile(createRequire(__filename).resolve('axe-core/axe.min.js'), 'utf8'));
+    for (const [theme, width] of LOOKS) {
+      await page.emulateMedia({ colorScheme: theme, reducedMotion: 'reduce' });
+      await page.setViewportSize({ width, height: width < 720 ? 844 : 900 });
+      const scrollWidth = await page.evaluate('document.documentElement.scrollWidth');
+      expect({ theme, width, fits: Number(scrollWidth) <= width }).toEqual({ theme, width, fits: true });
+      const violations = await page.evaluate(
+        `axe.run({ runOnly: ${JSON.stringify(TAGS)} }).then(({ violations }) =>
+          violations.map(({ id, nodes }) => id + ': ' + nodes.map(({ html }) => html).join(' ')))`,
+      );
+      expect({ theme, width, violations }).toEqual({ theme, width, violations: [] });
+      const isShown = (theme === 'light') === (width === 1440);
+      if (SCREENSHOTS !== undefined && isShown) {
+        await mkdir(SCREENSHOTS, { recursive: true });
+        const path = join(SCREENSHOTS, `${name}${width === 1440 ? '' : '-phone'}.png`);
+        await page.screenshot({ path, animations: 'disabled' });
+      }
+    }
   }
 }
