@@ -52,7 +52,7 @@ export async function consume(bench: BenchEnvironment, options: Options): Promis
   const tables = stores.flatMap((store) =>
     options.messages.map((messages) =>
       table(
-        samples.filter((sample) => sample.messages === messages && sample.store === store),
+        samples.filter((sample) => sample.messages === messages),
         messages,
         store,
       ),
@@ -101,19 +101,26 @@ function meter(bench: BenchEnvironment, worker: Program, store: BenchDatabase) {
 
 function table(samples: readonly Sample[], messages: number, store: Store): Table {
   const servers = store === 'Redis' ? ['PostgreSQL', 'Redis'] : ['PostgreSQL'];
-  const of = (worker: string) => samples.filter((sample) => sample.worker === worker);
+  const of = (worker: string, on = store) => samples.filter((s) => s.worker === worker && s.store === on);
   const rows = [OURS, BARE].map((worker) => {
     const over = (figureOf: (sample: Sample) => number) => formatSpread(spread(of(worker).map(figureOf)));
     const cpu = (name: string) => over((s) => s.cpuMicros[name] ?? NaN);
     return [worker, cpu('node'), ...servers.map(cpu), over((s) => s.perSecond)];
   });
-  const ratios = of(OURS).map(
-    ({ round, perSecond }) => perSecond / (of(BARE).find((s) => s.round === round)?.perSecond ?? NaN),
-  );
+  const relative = (some: readonly Sample[], others: readonly Sample[]) =>
+    formatSpread(
+      spread(some.map((s) => s.perSecond / (others.find(({ round }) => round === s.round)?.perSecond ?? NaN))),
+    );
+  const onPostgres = (worker: string) => relative(of(worker), of(worker, 'PostgreSQL'));
   return {
     title: `${messages.toLocaleString('en')} queued messages on ${store}, an empty handler, ${CONCURRENCY} at a time`,
     columns: ['', 'CPU-µs a job: node', ...servers, 'jobs/s'],
     rows,
-    notes: [`Sluice's worker does ${formatSpread(spread(ratios))} of the bare one, round by round.`],
+    notes: [
+      `Sluice's worker does ${relative(of(OURS), of(BARE))} of the bare one, round by round.`,
+      ...(store === 'Redis'
+        ? [`It does ${onPostgres(OURS)} of its rate on PostgreSQL, and the bare one ${onPostgres(BARE)}.`]
+        : []),
+    ],
   };
 }
