@@ -8,10 +8,13 @@ const MESSAGES = 2_000;
 /** Jobs that the built-in worker runs concurrently; the bare one runs ten. */
 const CONCURRENCY = 2;
 
+let fleet: Fleet;
+afterEach(() => fleet.stop());
+
 it(
   `A bare BullMQ worker, an API and a worker, each killed ${ROUNDS} times, lose nothing and leave all statuses correct`,
   async () => {
-    const fleet = await Fleet.deploy({
+    fleet = await Fleet.deploy({
       ...{ WORKER_CONCURRENCY: String(CONCURRENCY), RECONCILE_INTERVAL_MS: '1000', HANDLER_MS: '' },
     });
     const worker = await fleet.worker();
@@ -52,7 +55,6 @@ it(
     // Only the jobs that a worker ran when it was killed have a second attempt.
     expect(stored.filter(({ attempts }) => attempts !== 1).length).toBeLessThanOrEqual(ROUNDS * (CONCURRENCY + 10));
     expect(await Promise.all([running, fleet.api, worker].map((program) => program.end()))).toEqual([0, 0, 0]);
-    await fleet.stop();
   },
   240_000 + ROUNDS * 120_000,
 );

@@ -9,6 +9,11 @@ import { freePort, isAlive, killAll, Program, ROOT, until } from '../support/pro
 
 const ROUNDS = Number(process.env.FAULT_ROUNDS ?? 2);
 
+const stops: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  for (const stop of stops.splice(0)) await stop();
+});
+
 /** Changes the limits of an account as an operator would. */
 async function liftLimits(url: string, apiKey: string, operatorsKey: string): Promise<void> {
   const account = await fetch(`${url}/account`, { headers: { authorization: `Bearer ${apiKey}` } });
@@ -30,6 +35,7 @@ it(
     const keyIn = async (file: string) => (await readFile(join(env.DATA_DIR, file), 'utf8')).trim();
     const start = async () => {
       const started = Program.run('dist/apps/dev/main.js', { ...env, WORKER_LOCK_MS: '1000' });
+      stops.push(() => started.kill());
       await started.printed(/Ctrl-C/);
       return started;
     };
@@ -38,6 +44,7 @@ it(
     const apiKey = await keyIn('dev-key');
     await liftLimits(url, apiKey, await keyIn('admin-api-key'));
     const callers = startClients([url], apiKey, join(folder, 'ledger'), 200);
+    stops.push(() => callers.stop(0));
     for (let round = 1; round <= ROUNDS; round++) {
       const before = callers.acknowledged;
       await until(
