@@ -41,7 +41,7 @@ function valuesOf(name: keyof typeof statements, batch: readonly Message[]): Val
     case 'claim':
       return [ids, all(0), tokens, all(45_000)];
     case 'settle':
-      return [ids, tokens, all(0), all(1), all('delivered'), all(0), all(null), all(SENT_AT)];
+      return [ids, tokens, all(0), all(1), all('delivered'), all(0), all(null), all(SENT_AT), all(null)];
     case 'change':
       return [first, 'queued', 1_000, 0, 'cancelled', 0, 0, 0, 0, null, false, false, []];
     case 'attempts':
