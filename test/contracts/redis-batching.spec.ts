@@ -103,7 +103,7 @@ describeUnless(NO_REDIS)('Jobs on Redis in batches', () => {
     const special = aMessage({ traceparent: TRACEPARENT, text: 'ä"\\\n💌' });
     const sent = [special, ...messages(60), ...messages(3, { accountId: 'b' })];
     const plain = new PlainWorker(QUEUE_NAME, null, {
-      ...{ connection: new Redis(redis.url, { maxRetriesPerRequest: null }), autorun: false, name: WORKER_NAME },
+      ...{ connection: client, autorun: false, name: WORKER_NAME },
     });
     const ours = work(() => Promise.resolve(), 1, false);
     workers.push(plain);
