@@ -135,6 +135,18 @@ describe('PostgresLeases', () => {
     expect(await failing.fail(10)).toBe(0);
   });
 
+  it('leases on while a newer version adds a column', async () => {
+    const held = [await put(), await put()];
+    expect((await leases.lease(accountId, terms(1))).messages).toHaveLength(1);
+    await store.sql('ALTER TABLE sluice.messages ADD COLUMN of_a_newer_version integer');
+    try {
+      for (let connection = 0; connection < 4; connection++) await leases.lease(anAccountId(), terms(1));
+      expect((await leases.lease(accountId, terms(2))).messages).toHaveLength(held.length - 1);
+    } finally {
+      await store.sql('ALTER TABLE sluice.messages DROP COLUMN of_a_newer_version');
+    }
+  });
+
   it('reads no more than it leases, however many messages wait', async () => {
     await store.sql(
       `INSERT INTO sluice.messages (id, account_id, text, status, created_at, updated_at, delivery, available_at)

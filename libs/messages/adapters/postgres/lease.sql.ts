@@ -1,6 +1,6 @@
 import { MAX_PAGE_BYTES } from '../../application/messages.js';
 import { TRANSITIONS } from '../../domain/message-status.js';
-import { COLUMNS } from './message-row.js';
+import { COLUMNS, columnsOf } from './message-row.js';
 
 const { startProcessing, deliver, fail } = TRANSITIONS;
 
@@ -41,7 +41,7 @@ export const LEASE = `
         attempts = m.attempts + 1, crashes = m.crashes + (h.status = '${startProcessing.to}')::int,
         updated_at = clock_timestamp()
     FROM h WHERE m.id = h.id AND (h.status = '${startProcessing.from}' OR ${USED} < $5)
-    RETURNING m.*, h.place
+    RETURNING ${columnsOf('m')}, h.place
   ), failed AS (
     UPDATE sluice.messages m ${EXPIRE}
     FROM h WHERE m.id = h.id AND h.status = '${startProcessing.to}' AND ${USED} >= $5

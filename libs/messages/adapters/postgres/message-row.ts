@@ -25,9 +25,15 @@ export interface MessageRow {
   next_attempt_at: Date | null;
 }
 
-/** The columns of a MessageRow. */
+/**
+ * The columns of a MessageRow. Listed instead of `*`: a prepared statement fails on its connection for ever once a
+ * migration of a newer version has added a column to its result.
+ */
 export const COLUMNS = `id, account_id, text, status, created_at, updated_at, attempts, failures, crashes, lone_crashes,
   retries, failure_reason, claim, claim_expires_at, claim_alone, traceparent, deliver_at, delivery, next_attempt_at`;
+
+/** The same of a row that has this name. */
+export const columnsOf = (row: string): string => COLUMNS.replaceAll(/\w+/g, `${row}.$&`);
 
 /** What every retry of a row `m` changes: it has all its attempts again. */
 export const FRESH_ATTEMPTS = `
