@@ -3,8 +3,9 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { goneSignal } from './connections.js';
 
 describe('goneSignal', () => {
-  const signalFor = (response: EventEmitter & { destroyed: boolean }) => {
-    const request = { raw: { socket: new EventEmitter() } } as unknown as FastifyRequest;
+  const signalFor = (response: EventEmitter & { destroyed: boolean }, readableEnded = false) => {
+    const socket = Object.assign(new EventEmitter(), { readableEnded });
+    const request = { raw: { socket } } as unknown as FastifyRequest;
     return goneSignal(request, { raw: response } as unknown as FastifyReply);
   };
   const response = (destroyed: boolean) => Object.assign(new EventEmitter(), { destroyed });
@@ -19,5 +20,9 @@ describe('goneSignal', () => {
 
   it('is aborted when the connection was lost before', () => {
     expect(signalFor(response(true)).aborted).toBe(true);
+  });
+
+  it('is aborted when the client had closed its side before', () => {
+    expect(signalFor(response(false), true).aborted).toBe(true);
   });
 });

@@ -65,8 +65,8 @@ export function goneSignal({ raw: { socket } }: FastifyRequest, reply: FastifyRe
   const abort = () => {
     gone.abort();
   };
-  // It may be lost while the request is authenticated.
-  if (reply.raw.destroyed) abort();
+  // Either may have happened while the request was authenticated.
+  if (reply.raw.destroyed || socket.readableEnded) abort();
   socket.once('end', abort);
   reply.raw.once('close', () => {
     socket.off('end', abort);
