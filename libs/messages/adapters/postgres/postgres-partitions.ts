@@ -124,10 +124,10 @@ export class PostgresPartitions extends Partitions {
     await this.runExclusively(`
       IF (SELECT min("from") FROM (${PERIODS}) p) IS DISTINCT FROM '${name.slice(0, 8)}' THEN RETURN; END IF;
       IF ${isFilled} THEN RETURN; END IF;
+      ${forgetStorage(oldest)}
       ${LOCK_BOTH}
       IF ${isFilled} THEN RETURN; END IF;
-      ${steps.join('')}
-      ${forgetStorage(oldest)}`);
+      ${steps.join('')}`);
     return !(await this.has(oldest));
   }
 
