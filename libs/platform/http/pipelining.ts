@@ -13,11 +13,11 @@ const MAX_PIPELINED = 500;
 const MAX_PIPELINED_BY_ALL = 2_000;
 /** How long requests of a lost connection count. Most of their cost is to create them, and a flood connects again. */
 const LOST_FOR_MS = 1_000;
-const STRANGERS = '';
+const ANONYMOUS = '';
 
 interface Connection {
   readonly unanswered: Set<ServerResponse>;
-  /** The network of its address, or STRANGERS. */
+  /** The network of its address, or ANONYMOUS. */
   holder: string;
 }
 
@@ -55,16 +55,18 @@ export class CountedResponse<Request extends IncomingMessage = IncomingMessage> 
 /** From now on, what a connection pipelines counts for its address: a request has presented a key of ours. */
 export function countForAddress(socket: Socket): void {
   const connection = connections.get(socket);
-  if (connection?.holder !== STRANGERS) return;
+  if (connection?.holder !== ANONYMOUS) return;
   const count = connection.unanswered.size - 1;
-  addWaiting(STRANGERS, -count);
+  addWaiting(ANONYMOUS, -count);
   connection.holder = networkOf(socket.remoteAddress ?? '');
   addWaiting(connection.holder, count);
 }
 
 function open(socket: Socket): Connection {
-  const connection = { unanswered: new Set<ServerResponse>(), holder: STRANGERS };
+  const connection = { unanswered: new Set<ServerResponse>(), holder: ANONYMOUS };
   connections.set(socket, connection);
+  // Each of its requests may wait for the end.
+  socket.setMaxListeners(0);
   socket.once('close', () => {
     connections.delete(socket);
     const { holder, unanswered } = connection;

@@ -21,6 +21,12 @@ import type { Tracing } from '../tracing/tracing.js';
 
 /** Refuses from memory, with the same response, what the guards would refuse. */
 export abstract class EarlyCheck {
+  /**
+   * Notes the key that a request presents, and what is known of it.
+   * @returns whether it has a key that is valid or must be looked up
+   */
+  abstract recognize(request: FastifyRequest): boolean;
+
   /** @returns null when the guards must decide */
   abstract refusal(request: FastifyRequest): Refusal | null;
 }
@@ -59,10 +65,10 @@ export function addRequestHooks(fastify: FastifyInstance, options: RequestHookOp
   });
   fastify.addHook('onRequest', (request, reply, done) => {
     cors(request.raw, reply.raw);
+    if (earlyCheck.recognize(request)) countForAddress(request.raw.socket);
     const refusal = isOverloaded()
       ? overload(anonymous, request)
       : (malformed(anonymous, request) ?? earlyCheck.refusal(request));
-    if (presentsKey(request)) countForAddress(request.raw.socket);
     if (refusal !== null) {
       reply.hijack();
       request.rateLimit = refusal.windows;
@@ -104,11 +110,6 @@ function buffers(responses: BufferBudget, request: FastifyRequest, reply: Fastif
   const transfer = responses.open(request, () => request.raw.socket.destroy());
   reply.raw.once('close', transfer.close);
   return transfer.add(size);
-}
-
-/** Whether it has a key that is valid or must be looked up. */
-function presentsKey({ presentedKey, cachedCaller, operator }: FastifyRequest): boolean {
-  return presentedKey !== undefined && (cachedCaller !== null || operator === true);
 }
 
 function overload(anonymous: AddressBudget, { ip }: FastifyRequest): Refusal {

@@ -46,12 +46,17 @@ describe('EarlyPlanCheck', () => {
       ...{ method: 'GET', ip: '192.0.2.1', originalUrl },
       headers: key === null ? {} : { authorization: `Bearer ${key}` },
     }) as FastifyRequest;
-  const codeOf = (...request: Parameters<typeof requestOf>) => check.refusal(requestOf(...request))?.error.code;
+  const refusalOf = (...args: Parameters<typeof requestOf>) => {
+    const request = requestOf(...args);
+    check.recognize(request);
+    return check.refusal(request);
+  };
+  const codeOf = (...args: Parameters<typeof requestOf>) => refusalOf(...args)?.error.code;
 
   it('refuses a key whose refusal is remembered, and counts it', () => {
     cached = CALLER;
     verdict = VERDICT;
-    const refusal = check.refusal(requestOf());
+    const refusal = refusalOf();
     expect(refusal).toMatchObject({ caller: CALLER, windows: VERDICT.windows });
     expect(refusal?.error).toMatchObject({ code: 'rate_limit_exceeded', retryAfter: 5 });
     expect(counted).toEqual(['valid', 'refused']);
@@ -82,8 +87,14 @@ describe('EarlyPlanCheck', () => {
   ])('leaves %s to the guards, uncounted, with what it knows', (_name, known, key, notes) => {
     cached = known;
     const request = requestOf(key);
+    expect(check.recognize(request)).toBe(true);
     expect(check.refusal(request)).toBeNull();
     expect(request).toMatchObject({ presentedKey: key, ...notes });
     expect(counted).toEqual([]);
+  });
+
+  it.each([null, 'wrong'])('recognizes no key in %s', (key) => {
+    cached = null;
+    expect(check.recognize(requestOf(key))).toBe(false);
   });
 });

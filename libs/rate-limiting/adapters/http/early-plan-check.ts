@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify';
-import { unauthorized, type Authenticated, type AuthenticateCaller, type Caller } from '#accounts/index.js';
+import { unauthorized, type Authenticated, type AuthenticateCaller } from '#accounts/index.js';
 import { rateLimitExceeded, type AddressBudget } from '#platform/http/address-budget.js';
-import { bearerToken } from '#platform/http/caller.js';
+import { bearerToken, type Caller } from '#platform/http/caller.js';
 import { EarlyCheck } from '#platform/http/request-hooks.js';
 import type { Refusal } from '#platform/http/response.js';
 import type { Secret } from '#platform/http/secret.js';
@@ -29,14 +29,19 @@ export class EarlyPlanCheck extends EarlyCheck {
     super();
   }
 
-  refusal(request: FastifyRequest): Refusal | null {
+  recognize(request: FastifyRequest): boolean {
     const presented = bearerToken(request.headers.authorization);
-    const caller = presented === undefined ? null : this.authenticate.cached(presented);
     request.presentedKey = presented;
-    request.cachedCaller = caller;
-    if (caller) return this.callerRefusal(caller);
-    request.operator = presented !== undefined && this.operatorsKey?.matches(presented) === true;
-    return request.operator || caller === undefined ? null : this.anonymousRefusal(request);
+    request.cachedCaller = presented === undefined ? null : this.authenticate.cached(presented);
+    request.operator =
+      presented !== undefined && !request.cachedCaller && this.operatorsKey?.matches(presented) === true;
+    return request.operator || request.cachedCaller !== null;
+  }
+
+  refusal(request: FastifyRequest): Refusal | null {
+    const { cachedCaller, operator } = request;
+    if (cachedCaller) return this.callerRefusal(cachedCaller);
+    return operator || cachedCaller === undefined ? null : this.anonymousRefusal(request);
   }
 
   private callerRefusal(caller: Caller): Refusal | null {
