@@ -20,15 +20,16 @@ export class FairQueue {
 
   async add(messages: readonly Message[]): Promise<void> {
     await this.refreshTurn();
-    const now = Date.now();
-    const due = messages.filter((message) => this.waitOf(message, now) === 0);
-    const waiting = messages.filter((message) => this.waitOf(message, now) > 0);
+    const due: Message[] = [];
+    const jobs: ReturnType<typeof this.toJob>[] = [];
+    for (const message of messages) {
+      const delay = this.waitOf(message);
+      // What waits is given a turn when it is due.
+      if (delay > 0) jobs.push(this.toJob(message, { delay, priority: NO_TURN }));
+      else due.push(message);
+    }
     const { turns, added } = this.scheduler.assign(due.map(({ state }) => state.accountId));
-    const jobs = [
-      ...due.map((message, index) => this.toJob(message, toPriority(turns[index]))),
-      // They are given a turn when they are due.
-      ...waiting.map((message) => this.toJob(message, { delay: this.waitOf(message, now), priority: NO_TURN })),
-    ];
+    jobs.push(...due.map((message, index) => this.toJob(message, toPriority(turns[index]))));
     // Always in the same order, so that a relay and a sweeper with the same jobs can't deadlock.
     jobs.sort((one, other) => (one.opts.jobId < other.opts.jobId ? -1 : 1));
     await this.shard.queue.addBulk(jobs);
@@ -51,10 +52,10 @@ export class FairQueue {
   }
 
   /** The milliseconds that remain until the next attempt of a message whose job was lost or is in another queue. */
-  private waitOf({ state: { nextAttemptAt } }: Message, now: number): number {
+  private waitOf({ state: { nextAttemptAt } }: Message): number {
     if (nextAttemptAt === null) return 0;
     // The clock of the worker that set it may have been wrong.
-    return Math.max(0, Math.min(nextAttemptAt.getTime() - now, this.policy.maxBackoffMs));
+    return Math.max(0, Math.min(nextAttemptAt.getTime() - Date.now(), this.policy.maxBackoffMs));
   }
 
   private async refreshTurn(): Promise<void> {
