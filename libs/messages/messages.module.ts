@@ -214,7 +214,7 @@ const core: Provider[] = [
     },
     inject: [Database, SETTINGS, StorageMonitor],
   },
-  provide(StorageCap, [StorageLedger, STORAGE_CAPS, StorageMonitor]),
+  provide(StorageCap, [StorageLedger, STORAGE_CAPS, SpaceWatch, StorageMonitor]),
   provideAs(ReconcilerTurn, PostgresReconcilerTurn, [Database]),
   provide(Reconciler, [
     ...([StrayMessages, QueueMaintenance, Deliveries, Messages, EventLog, FailExpiredLeases] as const),

@@ -5,16 +5,16 @@ const EVERY_MS = 5_000;
 const RETRY_AFTER_SECONDS = 30;
 
 export interface SpaceObserver {
-  /** From now on new messages are refused, or no longer. */
+  /** From now on new messages, retries and replays are refused, or no longer. */
   changed(isFull: boolean): void;
   /** The space could not be measured; it counts as unchanged. */
   failed(error: unknown): void;
 }
 
-/** Refuses new messages before the store is full: delivering the others, and PostgreSQL itself, need space as well. */
+/** Tells before the store is full that nothing new is to be stored: deliveries, and PostgreSQL itself, need space as well. */
 export class SpaceWatch {
   private readonly checks = new PeriodicTask(() => this.check());
-  /** Bytes; below 0 while new messages are refused, Infinity without a limit. */
+  /** Bytes; below 0 while too little is left, Infinity without a limit. */
   left = Infinity;
 
   /** @param measure the bytes that may still be used */
@@ -28,7 +28,7 @@ export class SpaceWatch {
   }
 
   refusal(): RetryLaterError {
-    const detail = 'The service has no space for new messages. Retry later.';
+    const detail = 'The service has no space for new messages or deliveries. Retry later.';
     return new RetryLaterError('unavailable', detail, RETRY_AFTER_SECONDS);
   }
 

@@ -1,6 +1,7 @@
 import { InMemoryStorageLedger } from '../../../test/contracts/fakes/in-memory-storage-ledger.js';
 import { after, aMessage, anAccountId, messages, SENT_AT, textOf } from '../../../test/support/messages.js';
 import { Message } from '../domain/message.js';
+import { SpaceWatch } from './space-watch.js';
 import { StorageCap, storageCaps } from './storage-cap.js';
 
 const DAY_MS = 86_400_000;
@@ -19,15 +20,16 @@ describe('StorageCap', () => {
     refusals = 0;
   });
 
-  const aCap = (perAccount = 1, free = 0) =>
-    new StorageCap(ledger, storageCaps({ free, pro: 0, perAccount }), {
-      refused: () => refusals++,
-      failed: (error) => failures.push(error),
-    });
+  const failed = (error: unknown) => failures.push(error);
+  const aSpace = () => new SpaceWatch(() => Promise.resolve(0), { changed: () => undefined, failed });
+  const aCap = (perAccount = 1, free = 0, space = aSpace()) =>
+    new StorageCap(ledger, storageCaps({ free, pro: 0, perAccount }), space, { refused: () => refusals++, failed });
   const large = (count: number, createdAt = SENT_AT) => messages(count, { accountId, createdAt, text: textOf(LARGE) });
   const refuses = (cap: StorageCap, account = accountId) => {
-    if (!cap.isFull(account)) return false;
-    expect(cap.refusal(account).code).toBe('storage_full');
+    if (cap.hasRoom(account)) return false;
+    expect(() => {
+      cap.requireRoom(account);
+    }).toThrow(expect.objectContaining({ code: 'storage_full' }) as Error);
     return true;
   };
   const removeOldest = () => ledger.days.delete([...ledger.days.keys()][0] ?? '');
@@ -170,12 +172,28 @@ describe('StorageCap', () => {
     expect(failures).toHaveLength(1);
   });
 
+  it('refuses every account while the store has too little space, a full one by its cap', async () => {
+    const space = aSpace();
+    const cap = aCap(1, 0, space);
+    cap.count(large(4));
+    await cap.round();
+    space.left = -1;
+    expect(refuses(cap)).toBe(true);
+    const other = anAccountId();
+    expect(cap.hasRoom(other)).toBe(false);
+    expect(() => {
+      cap.requireRoom(other);
+    }).toThrow(expect.objectContaining({ code: 'unavailable', retryAfter: 30 }) as Error);
+  });
+
   it('refuses an account by its plan, also after the plan has changed', async () => {
     ledger.plan = 'free';
     const cap = aCap(2, 1);
     cap.count(large(4));
     await cap.round();
-    expect(cap.refusal(accountId).message).toContain(' 1 MiB');
+    expect(() => {
+      cap.requireRoom(accountId);
+    }).toThrow(' 1 MiB');
     ledger.plan = 'pro';
     await rounds(cap, 4);
     expect(refuses(cap)).toBe(false);

@@ -3,6 +3,7 @@ import type { Plan } from '#accounts/index.js';
 import { DomainError } from '#kernel/domain-error.js';
 import { PeriodicTask } from '#kernel/periodic-task.js';
 import { bytesOf, DELIVERY_BYTES, type Message } from '../domain/message.js';
+import type { SpaceWatch } from './space-watch.js';
 import type { AccountDay, StorageLedger } from './storage-ledger.js';
 
 const DAY_MS = 86_400_000;
@@ -59,6 +60,7 @@ export class StorageCap {
   constructor(
     private readonly ledger: StorageLedger,
     private readonly caps: StorageCaps,
+    private readonly space: Pick<SpaceWatch, 'isFull' | 'refusal'>,
     private readonly observer: StorageObserver,
   ) {}
 
@@ -66,22 +68,20 @@ export class StorageCap {
     this.rounds.start(FLUSH_EVERY_MS);
   }
 
-  /** Whether the account has reached its cap. */
-  isFull(accountId: string): boolean {
-    return this.full.get(accountId) !== undefined;
+  /** Whether the account is below its cap, and the store has space. */
+  hasRoom(accountId: string): boolean {
+    return this.full.get(accountId) === undefined && !this.space.isFull;
   }
 
-  /** What a request of a full account is refused with. */
-  refusal(accountId: string): DomainError {
-    this.observer.refused();
-    const mebibytes = (this.full.get(accountId) ?? 0) / 1_048_576;
-    const detail = `The account has reached its limit of ${mebibytes} MiB. Older messages must be removed first.`;
-    return new DomainError('storage_full', detail);
-  }
-
-  /** @throws DomainError `storage_full` */
+  /** @throws DomainError `storage_full`, or `unavailable` while the store has too little space */
   requireRoom(accountId: string): void {
-    if (this.isFull(accountId)) throw this.refusal(accountId);
+    const cap = this.full.get(accountId);
+    if (cap !== undefined) {
+      this.observer.refused();
+      const detail = `The account has reached its limit of ${cap / 1_048_576} MiB. Older messages must be removed first.`;
+      throw new DomainError('storage_full', detail);
+    }
+    if (this.space.isFull) throw this.space.refusal();
   }
 
   /**

@@ -1,7 +1,7 @@
 import { accountOf, expectProblem, ownApi } from '../../support/api.js';
 import { metricsOf } from '../../support/metrics.js';
 
-describe('POST /messages responds 503 unavailable while the store has too little space', () => {
+describe('POST /messages, retries and replays respond 503 unavailable while the store has too little space', () => {
   const api = ownApi();
   const account = accountOf(api);
 
@@ -12,7 +12,16 @@ describe('POST /messages responds 503 unavailable while the store has too little
     const headers = { 'idempotency-key': _why.replaceAll(' ', '-') };
     const first = await api.send(account, { headers });
     const full = await api.join(settings);
-    for (const response of [await full.send(account), await full.sendBatch(account, { headers: {} })]) {
+    const retried = await api.sent(account);
+    await api.become(retried.id, 'failed');
+    const endpoint = (await api.ask(account, 'POST /endpoints', { url: 'https://example.com/' })).body;
+    const ever = { since: new Date(0).toISOString(), until: '2100-01-01T00:00:00Z' };
+    for (const response of [
+      ...[await full.send(account), await full.sendBatch(account, { headers: {} })],
+      await full.ask(account, `POST /messages/${retried.id}/retry`),
+      await full.ask(account, 'POST /messages/retry', ever),
+      await full.ask(account, `POST /endpoints/${String(endpoint.id)}/replay`, ever),
+    ]) {
       expect(expectProblem(response, 503, 'unavailable').detail).toContain('space');
       expect(response.headers['retry-after']).toBe('30');
     }

@@ -1,7 +1,6 @@
 import { Injectable, type CanActivate, type ExecutionContext } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import { Messages } from '../../application/messages.js';
-import { SpaceWatch } from '../../application/space-watch.js';
 import { StorageCap } from '../../application/storage-cap.js';
 
 /**
@@ -12,19 +11,18 @@ import { StorageCap } from '../../application/storage-cap.js';
 @Injectable()
 export class StorageGuard implements CanActivate {
   constructor(
-    private readonly cap: StorageCap,
-    private readonly space: SpaceWatch,
+    private readonly storage: StorageCap,
     private readonly messages: Messages,
   ) {}
 
   canActivate(context: ExecutionContext): boolean | Promise<boolean> {
     const { caller, headers } = context.switchToHttp().getRequest<FastifyRequest>();
-    if (caller === undefined || !(this.space.isFull || this.cap.isFull(caller.accountId))) return true;
+    if (caller === undefined || this.storage.hasRoom(caller.accountId)) return true;
     return this.admit(caller.accountId, headers['idempotency-key']);
   }
 
   private async admit(accountId: string, key: string | string[] | undefined): Promise<boolean> {
-    if (typeof key === 'string' && (await this.messages.hasKey(accountId, key))) return true;
-    throw this.cap.isFull(accountId) ? this.cap.refusal(accountId) : this.space.refusal();
+    if (typeof key !== 'string' || !(await this.messages.hasKey(accountId, key))) this.storage.requireRoom(accountId);
+    return true;
   }
 }
