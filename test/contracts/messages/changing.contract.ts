@@ -84,7 +84,7 @@ export function describeChanging(subject: MessagesSubject): void {
       };
 
       it('moves those of the account and the time, as one by one, each with a new job', async () => {
-        const within = [of(0), of(1, { retries: 2 }), of(999)];
+        const within = [of(0), of(1, { retries: 2, nextAttemptAt: after(60_000) }), of(999)];
         const others = [of(-1), of(1_000), of(5, { accountId: anAccountId() }), of(5, { status: 'delivered' })];
         for (const message of [...within, ...others]) await subject.put(message);
         expect(await retryAll(0, 1_000)).toBe(3);

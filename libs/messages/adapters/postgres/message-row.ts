@@ -37,7 +37,8 @@ export const columnsOf = (row: string): string => COLUMNS.replaceAll(/\w+/g, `${
 
 /** What every retry of a row `m` changes: it has all its attempts again. */
 export const FRESH_ATTEMPTS = `
-  updated_at = clock_timestamp(), retries = m.retries + 1, failures = 0, crashes = 0, lone_crashes = 0`;
+  updated_at = clock_timestamp(), retries = m.retries + 1, failures = 0, crashes = 0, lone_crashes = 0,
+  next_attempt_at = NULL`;
 
 /** The size of a message, as `bytesOf` computes it. */
 export const BYTES = `octet_length(text) + ${OVERHEAD_BYTES}`;
