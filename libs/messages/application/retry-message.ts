@@ -14,13 +14,18 @@ export class RetryMessage {
     private readonly storage: StorageCap,
   ) {}
 
-  /** @throws DomainError `storage_full`, `message_not_found` or `invalid_transition` */
+  /** @throws DomainError `message_not_found`, `invalid_transition`, `storage_full` or `unavailable` */
   async execute(sender: Sender, id: string): Promise<Message> {
     const { accountId } = sender;
-    this.storage.requireRoom(accountId);
     const at = this.clock.now();
     const targets = await this.targets.of(sender);
-    const message = await this.messages.change(accountId, id, (current) => current.retry(at), targets);
+    const retry = (current: Message) => {
+      const retried = current.retry(at);
+      // Last: who repeats a retry whose response was lost learns that it took place.
+      this.storage.requireRoom(accountId);
+      return retried;
+    };
+    const message = await this.messages.change(accountId, id, retry, targets);
     if (message === null) throw messageNotFound();
     this.storage.countDeliveries(accountId, message.state.delivery === 'webhooks' ? targets.length : 1, at);
     return message;

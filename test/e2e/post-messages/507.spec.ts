@@ -134,6 +134,9 @@ describe('Retries and replays', () => {
     await api.sql('UPDATE sluice.storage SET bytes = 1048576 WHERE account_id = $1', [account.id]);
     await api.sent(account);
     await until(async () => (await api.send(account)).status === 507);
+    expectProblem(await api.ask(account, retryOne), 409, 'invalid_transition');
+    expectProblem(await api.ask(account, 'POST /messages/msg_1/retry'), 404, 'message_not_found');
+    await api.become(String(sent[0]?.id), 'failed');
     for (const refused of [retryOne, 'POST /messages/retry', replay]) {
       expectProblem(await api.ask(account, refused, EVER), 507, 'storage_full');
     }
