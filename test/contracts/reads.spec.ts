@@ -1,5 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { PostgresBacklogs } from '#messages/adapters/postgres/postgres-backlogs.js';
+import { PostgresEndpointDeliveries } from '#messages/adapters/postgres/postgres-endpoint-deliveries.js';
+import { PostgresMessages } from '#messages/adapters/postgres/postgres-messages.js';
+import { WEBHOOKS, type Availability } from '#messages/application/availability.js';
 import { MESSAGE_STATUSES, type MessageStatus } from '#messages/domain/message-status.js';
 import type { Database } from '#platform/database/database.js';
 import { Reads } from '#platform/database/reads.js';
@@ -131,6 +134,38 @@ describe('Reads', () => {
     await Promise.all(['a', 'b'].map(read));
     expect(performance.now() - since).toBeGreaterThan(150);
     expect(served).toEqual(['b', 'a']);
+  });
+});
+
+describe('What an account does in many steps', () => {
+  const accountId = 'acct_1';
+  const [since, until] = [new Date(0), new Date(1)];
+
+  /** A second step that is refused. */
+  function refusedAfter(row: object) {
+    const query = jest.fn().mockResolvedValueOnce([row]).mockRejectedValueOnce(new Error('too many reads'));
+    return { reads: { query } as unknown as Reads, announce: jest.fn(), onStarted: jest.fn() };
+  }
+
+  it('has reported and announced the steps of a retry before one that is refused', async () => {
+    const { reads, announce, onStarted } = refusedAfter({ count: 3, deliveries: 2, pulled: 1, last: 'msg_1' });
+    const [database, relay] = [{} as Database, { enqueue: jest.fn() }];
+    const messages = new PostgresMessages(database, reads, relay, undefined, undefined, { announce });
+    const retried = messages.retryFailed(accountId, since, until, 1_000, ['ep_1'], onStarted);
+    await expect(retried).rejects.toThrow('too many reads');
+    expect(onStarted.mock.calls).toEqual([[2]]);
+    expect(announce.mock.calls).toEqual([[[accountId]], [[WEBHOOKS]]]);
+  });
+
+  it('has reported and announced the steps of a replay before one that is refused', async () => {
+    const { reads, announce, onStarted } = refusedAfter({ missed: ['msg_1', 'msg_2'], last: 'msg_2' });
+    const database = { transaction: () => Promise.resolve(2) } as unknown as Database;
+    const deliveries = new PostgresEndpointDeliveries(database, reads, { announce } as unknown as Availability);
+    const terms = { since, until, max: 1_000 };
+    const replayed = deliveries.replay(accountId, 'ep_1', terms, new AbortController().signal, onStarted);
+    await expect(replayed).rejects.toThrow('too many reads');
+    expect(onStarted.mock.calls).toEqual([[2]]);
+    expect(announce.mock.calls).toEqual([[[WEBHOOKS]]]);
   });
 });
 

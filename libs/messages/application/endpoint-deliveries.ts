@@ -1,3 +1,5 @@
+import type { OnStarted } from './messages.js';
+
 /** Why deliveries to an endpoint are abandoned. */
 export type AbandonReason = 'endpoint_disabled' | 'endpoint_deleted';
 
@@ -70,7 +72,13 @@ export abstract class EndpointDeliveries {
    * @param gone aborts when the client no longer waits: what was replayed until then remains
    * @returns how many
    */
-  abstract replay(accountId: string, endpointId: string, terms: ReplayTerms, gone: AbortSignal): Promise<number>;
+  abstract replay(
+    accountId: string,
+    endpointId: string,
+    terms: ReplayTerms,
+    gone: AbortSignal,
+    onStarted?: OnStarted,
+  ): Promise<number>;
 
   /**
    * Ends some of the deliveries that wait for an endpoint which is no longer enabled. It has missed them, but they do not

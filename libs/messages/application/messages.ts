@@ -25,12 +25,11 @@ export interface AcceptedBatch {
   readonly replayed: boolean;
 }
 
-export interface Retried {
-  /** How many messages. */
-  readonly count: number;
-  /** How many deliveries that starts: one to each endpoint that has not got it, of a message for webhooks. */
-  readonly deliveries: number;
-}
+/**
+ * Called after each commit with how many deliveries it has started: of a message for webhooks one to each endpoint that has
+ * not got it, of another message one.
+ */
+export type OnStarted = (deliveries: number) => void;
 
 /** The text of all messages of a page, in bytes of UTF-8. A larger message is a page of its own. */
 export const MAX_PAGE_BYTES = 1_048_576;
@@ -105,6 +104,7 @@ export abstract class Messages {
     id: string,
     transition: (message: Message) => Message,
     targets?: readonly string[],
+    onStarted?: OnStarted,
   ): Promise<Message | null>;
 
   /**
@@ -112,6 +112,7 @@ export abstract class Messages {
    * first. In small steps that are each durable with their outbox entries: an error leaves the rest unchanged.
    * @param max how many messages
    * @param targets as for `change`
+   * @returns how many messages
    */
   abstract retryFailed(
     accountId: string,
@@ -119,7 +120,8 @@ export abstract class Messages {
     until: Date,
     max: number,
     targets?: readonly string[],
-  ): Promise<Retried>;
+    onStarted?: OnStarted,
+  ): Promise<number>;
 
   /**
    * Deletes some of the idempotency keys that were first used longer ago than `KEY_LIFETIME_MS`, by the store's clock.

@@ -21,15 +21,15 @@ export class RetryFailed {
    * @param until when they were created, exclusive
    * @returns how many, at most 100,000 of the oldest
    * @throws ValidationError when `until` is not after `since`
-   * @throws DomainError `storage_full`
+   * @throws DomainError `storage_full` or `unavailable`
    */
   async execute(sender: Sender, since: Date, until: Date): Promise<number> {
     if (until <= since) throw new ValidationError([{ pointer: '/until', detail: 'until must be after since.' }]);
     const { accountId } = sender;
     this.storage.requireRoom(accountId);
     const targets = await this.targets.of(sender);
-    const { count, deliveries } = await this.messages.retryFailed(accountId, since, until, MAX_RETRIED, targets);
-    this.storage.countDeliveries(accountId, deliveries, this.clock.now());
-    return count;
+    return this.messages.retryFailed(accountId, since, until, MAX_RETRIED, targets, (deliveries) => {
+      this.storage.countDeliveries(accountId, deliveries, this.clock.now());
+    });
   }
 }

@@ -25,9 +25,10 @@ export class RetryMessage {
       this.storage.requireRoom(accountId);
       return retried;
     };
-    const message = await this.messages.change(accountId, id, retry, targets);
+    const message = await this.messages.change(accountId, id, retry, targets, (deliveries) => {
+      this.storage.countDeliveries(accountId, deliveries, at);
+    });
     if (message === null) throw messageNotFound();
-    this.storage.countDeliveries(accountId, message.state.delivery === 'webhooks' ? targets.length : 1, at);
     return message;
   }
 }

@@ -22,7 +22,7 @@ export class ReplayEndpoint {
    * @param gone aborts when the client no longer waits
    * @returns how many, at most about 100,000
    * @throws ValidationError when `until` is not after `since`
-   * @throws DomainError `endpoint_not_found`, `endpoint_disabled` or `storage_full`
+   * @throws DomainError `endpoint_not_found`, `endpoint_disabled`, `storage_full` or `unavailable`
    */
   async execute(accountId: string, id: string, since: Date, until: Date | null, gone: AbortSignal): Promise<number> {
     const terms = { since, until: until ?? this.clock.now(), max: MAX_REPLAYED };
@@ -32,8 +32,8 @@ export class ReplayEndpoint {
     if (endpoint === null) throw endpointNotFound();
     if (!endpoint.enabled) throw new DomainError('endpoint_disabled', 'The endpoint is disabled. Enable it first.');
     this.storage.requireRoom(accountId);
-    const count = await this.deliveries.replay(accountId, id, terms, gone);
-    this.storage.countDeliveries(accountId, count, this.clock.now());
-    return count;
+    return this.deliveries.replay(accountId, id, terms, gone, (deliveries) => {
+      this.storage.countDeliveries(accountId, deliveries, this.clock.now());
+    });
   }
 }

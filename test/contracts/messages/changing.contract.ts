@@ -78,8 +78,10 @@ export function describeChanging(subject: MessagesSubject): void {
         aMessage({ accountId, createdAt: after(ms), ...failed, ...state });
       const retryAll = async (since: number, until: number, max = 100_000) => {
         const span = [after(since), after(until)] as const;
-        const { count, deliveries } = await subject.messages.retryFailed(accountId, ...span, max, ['ep_1']);
-        expect(deliveries).toBe(count);
+        let started = 0;
+        const onStarted = (deliveries: number) => (started += deliveries);
+        const count = await subject.messages.retryFailed(accountId, ...span, max, ['ep_1'], onStarted);
+        expect(started).toBe(count);
         return count;
       };
 
@@ -101,7 +103,9 @@ export function describeChanging(subject: MessagesSubject): void {
         const [all, one] = [of(0, { delivery }), of(5_000, { delivery })];
         for (const message of [all, one]) await subject.put(message);
         expect(await retryAll(0, 1_000)).toBe(1);
-        await subject.messages.change(accountId, one.id, (message) => message.retry(after(1)), ['ep_1']);
+        const onStarted = jest.fn();
+        await subject.messages.change(accountId, one.id, retry, ['ep_1'], onStarted);
+        expect(onStarted.mock.calls).toEqual([[1]]);
         for (const message of [all, one])
           expect((await stored(message))?.state).toMatchObject({ status: 'queued', retries: 1 });
         expect(await subject.stored()).toMatchObject({ 'outbox entry': [] });

@@ -26,7 +26,9 @@ export const CHANGE_MESSAGE = `
   ), retried AS (
     SELECT * FROM moved WHERE $12
   ), ${redeliver('retried', '$13::text[]')}
-  SELECT status, failure_reason, updated_at, (SELECT id FROM entry) AS entry_id FROM moved`;
+  SELECT status, failure_reason, updated_at, (SELECT id FROM entry) AS entry_id,
+         (SELECT count(*)::int FROM redelivered) AS redelivered
+  FROM moved`;
 
 const ALL_RETRIED = retriedAs('m', '$5::text[]', `'${TRANSITIONS.retry.to}'`, 'NULL');
 

@@ -15,6 +15,7 @@ import {
   type ReplayTerms,
 } from '../../application/endpoint-deliveries.js';
 import { WEBHOOKS, type Availability } from '../../application/availability.js';
+import type { OnStarted } from '../../application/messages.js';
 import { MESSAGE_STATUSES, TRANSITIONS } from '../../domain/message-status.js';
 import {
   ABANDON,
@@ -109,6 +110,7 @@ export class PostgresEndpointDeliveries extends EndpointDeliveries {
     endpointId: string,
     { since, until, max }: ReplayTerms,
     gone: AbortSignal,
+    onStarted?: OnStarted,
   ): Promise<number> {
     const end = lowestId('msg', until);
     let count = 0;
@@ -117,11 +119,15 @@ export class PostgresEndpointDeliveries extends EndpointDeliveries {
       while (next !== null && count < max && !gone.aborted) {
         const values: unknown[] = [accountId, next, end, REPLAYED_AT_ONCE, status, endpointId];
         const [row] = await this.reads.query<Missed>(accountId, 'find-missed', FIND_MISSED, values);
-        count += await this.replayAll(row?.missed ?? [], endpointId);
+        const started = await this.replayAll(row?.missed ?? [], endpointId);
+        if (started > 0) {
+          onStarted?.(started);
+          this.availability?.announce([WEBHOOKS]);
+        }
+        count += started;
         next = row?.last == null ? null : `${row.last}0`;
       }
     }
-    if (count > 0) this.availability?.announce([WEBHOOKS]);
     return count;
   }
 

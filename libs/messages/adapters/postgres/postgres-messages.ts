@@ -12,8 +12,8 @@ import {
   type AcceptedBatch,
   type Idempotency,
   type Listed,
+  type OnStarted,
   type Page,
-  type Retried,
 } from '../../application/messages.js';
 import type { OnCommitted } from '../../application/outbox.js';
 import type { Attempt, AttemptOutcome } from '../../domain/attempt.js';
@@ -47,7 +47,9 @@ interface ListedRow extends MessageRow {
 
 const sizeOf = (rows: ListedRow[]) => rows.at(-1)?.bytes ?? 0;
 
-interface RetriedRow extends Retried {
+interface RetriedRow {
+  count: number;
+  deliveries: number;
   /** How many of them may be leased. */
   pulled: number;
   last: string | null;
@@ -56,6 +58,8 @@ interface RetriedRow extends Retried {
 interface ChangedRow extends Pick<MessageRow, 'status' | 'failure_reason' | 'updated_at'> {
   /** The outbox entry of a message that has a new job. */
   entry_id: string | null;
+  /** Deliveries to endpoints that it has started. */
+  redelivered: number;
 }
 
 interface AttemptRow {
@@ -147,11 +151,12 @@ export class PostgresMessages extends Messages {
     id: string,
     transition: (message: Message) => Message,
     targets: readonly string[] = [],
+    onStarted?: OnStarted,
   ): Promise<Message | null> {
     for (;;) {
       const before = await this.find(accountId, id);
       if (before === null) return null;
-      const swapped = await this.swap(before, transition(before), targets);
+      const swapped = await this.swap(before, transition(before), targets, onStarted);
       if (swapped !== null) return swapped;
     }
   }
@@ -162,22 +167,22 @@ export class PostgresMessages extends Messages {
     until: Date,
     max: number,
     targets: readonly string[] = [],
-  ): Promise<Retried> {
+    onStarted?: OnStarted,
+  ): Promise<number> {
     const end = lowestId('msg', until);
-    let next: string | null = lowestId('msg', since);
-    const retried = { count: 0, deliveries: 0 };
-    let pulled = 0;
-    while (next !== null && retried.count < max) {
-      const values: unknown[] = [accountId, next, end, Math.min(RETRIED_AT_ONCE, max - retried.count), targets];
+    let next = lowestId('msg', since);
+    let retried = 0;
+    while (retried < max) {
+      const values: unknown[] = [accountId, next, end, Math.min(RETRIED_AT_ONCE, max - retried), targets];
       const [row] = await this.reads.query<RetriedRow>(accountId, 'retry', RETRY_FAILED_MESSAGES, values);
-      retried.count += row?.count ?? 0;
-      retried.deliveries += row?.deliveries ?? 0;
-      pulled += row?.pulled ?? 0;
+      if (row === undefined || row.last === null) break;
+      retried += row.count;
+      onStarted?.(row.deliveries);
+      if (row.pulled > 0) this.availability?.announce([accountId]);
+      if (targets.length > 0) this.availability?.announce([WEBHOOKS]);
       // Only forward: a message that fails again in the meantime is not retried twice.
-      next = row?.last == null ? null : `${row.last}0`;
+      next = `${row.last}0`;
     }
-    if (pulled > 0) this.availability?.announce([accountId]);
-    if (retried.count > 0 && targets.length > 0) this.availability?.announce([WEBHOOKS]);
     return retried;
   }
 
@@ -187,7 +192,12 @@ export class PostgresMessages extends Messages {
   }
 
   /** @returns the message as it is stored now; null when another change was first */
-  private async swap({ state: from }: Message, after: Message, targets: readonly string[]): Promise<Message | null> {
+  private async swap(
+    { state: from }: Message,
+    after: Message,
+    targets: readonly string[],
+    onStarted?: OnStarted,
+  ): Promise<Message | null> {
     const to = after.state;
     const isRetried = to.retries !== from.retries;
     const [row] = await this.database.query<ChangedRow>(CHANGE_MESSAGE, [
@@ -196,6 +206,7 @@ export class PostgresMessages extends Messages {
       ...[after.hasJob && isRetried, isRetried, targets],
     ]);
     if (row === undefined) return null;
+    if (isRetried) onStarted?.(to.delivery === 'webhooks' ? row.redelivered : 1);
     const { status, failure_reason: failureReason, updated_at: updatedAt, entry_id: entryId } = row;
     const stored = Message.restore({ ...to, status, failureReason, updatedAt });
     if (to.status === INITIAL_STATUS && to.delivery !== 'handler') {
