@@ -39,7 +39,8 @@ describe('AuthenticateCaller', () => {
   };
 
   beforeEach(() => {
-    milliseconds = performance.now();
+    // Whole: sums of fractions are rounded.
+    milliseconds = Math.floor(performance.now());
     jest.spyOn(performance, 'now').mockImplementation(() => milliseconds);
   });
   afterEach(() => {
