@@ -43,7 +43,11 @@ describe('A key that continues after a refusal', () => {
     const holder = await offender(api, 25);
     const responses = await burst([api], holder, 100);
 
-    expect(tally(responses)).toEqual({ [REFUSED]: 4, [BANNED]: 96 });
+    const { [REFUSED]: refused = 0, [BANNED]: banned = 0 } = tally(responses);
+    expect(refused + banned).toBe(100);
+    // A process refuses a few from memory while the store decides about others.
+    expect(refused).toBeGreaterThanOrEqual(4);
+    expect(refused).toBeLessThan(20);
     expect(await offence(holder)).toMatchObject({ bans: 1 });
   });
 
