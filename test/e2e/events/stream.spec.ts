@@ -217,8 +217,9 @@ describe('GET /events', () => {
 
   it('starts now for an id that it did not send', async () => {
     await pulling();
-    await open();
+    const first = await open();
     await send();
+    await until(() => first.events.length > 0);
     for (const id of ['7', 'x-1-2', '1-2-9999999999999999999', '999999999999999999-999999999999999999-1']) {
       const stream = await open(id);
       await sleep(150);
