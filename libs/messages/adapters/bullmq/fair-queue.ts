@@ -1,3 +1,4 @@
+import type { BackoffOptions } from 'bullmq';
 import { FairScheduler, NO_TURN } from '../../application/fair-scheduler.js';
 import type { Message } from '../../domain/message.js';
 import type { RetryPolicy } from '../../domain/retry-policy.js';
@@ -11,12 +12,16 @@ const TURN_CACHED_MS = 250;
 export class FairQueue {
   private readonly scheduler = new FairScheduler();
   private turnReadAt = -Infinity;
+  /** For workers of other programs, which read it from the job. */
+  private readonly retryOptions: { readonly attempts: number; readonly backoff: BackoffOptions };
 
-  /** @param policy for workers of other programs, which read it from the job */
   constructor(
     private readonly shard: QueueShard,
     private readonly policy: RetryPolicy,
-  ) {}
+  ) {
+    const backoff = { type: 'exponential', delay: policy.backoffMs, jitter: 0.5 };
+    this.retryOptions = { attempts: policy.maxAttempts, backoff };
+  }
 
   async add(messages: readonly Message[]): Promise<void> {
     await this.refreshTurn();
@@ -45,9 +50,7 @@ export class FairQueue {
   }
 
   private toJob(message: Message, when: { readonly delay?: number; readonly priority?: number }) {
-    const { maxAttempts: attempts, backoffMs } = this.policy;
-    const backoff = { type: 'exponential', delay: backoffMs, jitter: 0.5 };
-    const opts = { jobId: message.jobId, attempts, backoff, ...when, ...toTelemetry(message) };
+    const opts = { jobId: message.jobId, ...this.retryOptions, ...when, ...toTelemetry(message) };
     return { name: JOB_NAME, data: toJobData(message), opts };
   }
 

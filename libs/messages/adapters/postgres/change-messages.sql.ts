@@ -7,6 +7,10 @@ import { BYTES, FRESH_ATTEMPTS } from './message-row.js';
 const availableAs = (status: string): string =>
   `CASE WHEN delivery = 'pull' AND ${status} = '${INITIAL_STATUS}' THEN clock_timestamp() END`;
 
+/** How many deliveries a retry has started: to the endpoints of messages for webhooks, else one for each message. */
+const started = (retried: string): string =>
+  `((SELECT count(*) FROM ${retried} WHERE delivery <> 'webhooks') + (SELECT count(*) FROM redelivered))::int AS deliveries`;
+
 const RETRIED = retriedAs('m', '$13::text[]', '$5', '$10');
 
 /** A compare-and-set: every transition changes one of the three columns of the condition. */
@@ -27,7 +31,7 @@ export const CHANGE_MESSAGE = `
     SELECT * FROM moved WHERE $12
   ), ${redeliver('retried', '$13::text[]')}
   SELECT status, failure_reason, updated_at, (SELECT id FROM entry) AS entry_id,
-         (SELECT count(*)::int FROM redelivered) AS redelivered
+         ${started('retried')}
   FROM moved`;
 
 const ALL_RETRIED = retriedAs('m', '$5::text[]', `'${TRANSITIONS.retry.to}'`, 'NULL');
@@ -55,5 +59,5 @@ export const RETRY_FAILED_MESSAGES = `
     GROUP BY entry
   ), ${redeliver('moved', '$5::text[]')}
   SELECT count(*)::int AS count, (count(*) FILTER (WHERE delivery = 'pull'))::int AS pulled, max(id) AS last,
-         ((count(*) FILTER (WHERE delivery <> 'webhooks')) + (SELECT count(*) FROM redelivered))::int AS deliveries
+         ${started('moved')}
   FROM moved`;

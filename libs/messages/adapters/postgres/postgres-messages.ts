@@ -58,8 +58,7 @@ interface RetriedRow {
 interface ChangedRow extends Pick<MessageRow, 'status' | 'failure_reason' | 'updated_at'> {
   /** The outbox entry of a message that has a new job. */
   entry_id: string | null;
-  /** Deliveries to endpoints that it has started. */
-  redelivered: number;
+  deliveries: number;
 }
 
 interface AttemptRow {
@@ -206,7 +205,7 @@ export class PostgresMessages extends Messages {
       ...[after.hasJob && isRetried, isRetried, targets],
     ]);
     if (row === undefined) return null;
-    if (isRetried) onStarted?.(to.delivery === 'webhooks' ? row.redelivered : 1);
+    onStarted?.(row.deliveries);
     const { status, failure_reason: failureReason, updated_at: updatedAt, entry_id: entryId } = row;
     const stored = Message.restore({ ...to, status, failureReason, updatedAt });
     if (to.status === INITIAL_STATUS && to.delivery !== 'handler') {
