@@ -8,7 +8,7 @@ import { root } from '../apps/dev/prepare.mjs';
  * `npm run build` leaves the benchmark out.
  */
 export function buildBench() {
-  const { config } = ts.readConfigFile(join(root, 'tsconfig.json'), ts.sys.readFile);
+  const { config } = ts.readConfigFile(join(root, 'tsconfig.json'), (path) => ts.sys.readFile(path));
   const { options } = ts.parseJsonConfigFileContent({ ...config, include: [] }, ts.sys, root);
   const names = readdirSync(join(root, 'bench'), { recursive: true }).filter((name) => name.endsWith('.ts'));
   for (const name of names) {

@@ -2,7 +2,6 @@
 import { prepare, runJest } from '../apps/dev/prepare.mjs';
 
 const LONG = [
-  'test/architecture/style\\.',
   'test/bench/',
   'test/cli/batch\\.',
   'test/client/(many-faults|package)\\.',

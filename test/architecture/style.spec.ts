@@ -1,7 +1,7 @@
 import { outputOf } from './tools.js';
 
 it.each([
-  ['eslint', ['node_modules/eslint/bin/eslint.js', '.']],
+  ['oxlint, which also checks the types', ['node_modules/oxlint/bin/oxlint']],
   ['prettier', ['node_modules/prettier/bin/prettier.cjs', '--check', '.']],
 ])(
   'The whole repository passes %s',

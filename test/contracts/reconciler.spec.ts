@@ -90,13 +90,16 @@ describe('The reconciler and the follower of jobs', () => {
     await store.put(aMessage());
     const failing = jest.spyOn(maintenance, 'repairFutureTimestamps').mockRejectedValue(new Error('no'));
     await store.sql('ALTER TABLE sluice.idempotency_keys RENAME TO away');
-    const reports = await reconcile().finally(() => store.sql('ALTER TABLE sluice.away RENAME TO idempotency_keys'));
-    failing.mockRestore();
-    expect(reports).toEqual([
-      ['repair_timestamps', expect.any(Error)],
-      ['delete_keys', expect.any(Error)],
-      { requeued: 1, followed: 0 },
-    ]);
+    try {
+      expect(await reconcile()).toEqual([
+        ['repair_timestamps', expect.any(Error)],
+        ['delete_keys', expect.any(Error)],
+        { requeued: 1, followed: 0 },
+      ]);
+    } finally {
+      failing.mockRestore();
+      await store.sql('ALTER TABLE sluice.away RENAME TO idempotency_keys');
+    }
   });
 
   it('runs in one process at a time, and in all of them together once in an interval', async () => {

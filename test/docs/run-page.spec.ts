@@ -18,7 +18,11 @@ function parse(...lines: string[]) {
 
 async function run(...lines: string[]): Promise<void> {
   const stage = new Stage(await mkdtemp(join(tmpdir(), 'sluice-docs-')));
-  await runPage(parse(...lines), stage).finally(() => stage.remove());
+  try {
+    await runPage(parse(...lines), stage);
+  } finally {
+    await stage.remove();
+  }
 }
 
 describe('A correct page', () => {

@@ -7,7 +7,11 @@ describe('The commands of a page that starts its own services', () => {
     'work: %s',
     async (_path, page) => {
       const stage = await Stage.clone();
-      await runPage(page, stage).finally(() => stage.remove());
+      try {
+        await runPage(page, stage);
+      } finally {
+        await stage.remove();
+      }
     },
     600_000,
   );

@@ -271,7 +271,11 @@ export class TestApi {
   /** Does something while this statement keeps its locks. */
   async during<T>(statement: string, values: unknown[], work: () => Promise<T>): Promise<T> {
     const release = await this.hold(statement, values);
-    return work().finally(() => release());
+    try {
+      return await work();
+    } finally {
+      await release();
+    }
   }
 
   /** The lines of its log, where LOG_LEVEL is not `silent`. */

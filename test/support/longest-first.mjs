@@ -9,7 +9,7 @@ const LONGEST = [
   /(faults.redis-sentinel|portal.flows)\./,
   /(portal.(operators|views)|clients.clients|docs.pages|faults.(redis-cluster|verify|database-away|clocks))\./,
   /(container.image|client.many-faults|faults.(consumer|killed|rolling-restart|webhooks|worker-lost))\./,
-  /(architecture.types|client.package|npm-start|request-to-delivery)\./,
+  /(client.package|npm-start|request-to-delivery)\./,
   /(faults|neighbours|examples)./,
   /(webhooks.deliver|events.stream|contracts.delivery-queue|platform.database.database|cli.commands|client.held)\./,
   /(contracts.(messages|partitions|census)|pages.docs|fuzz|metrics|slow-readers|503-overload)\./,

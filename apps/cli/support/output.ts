@@ -190,7 +190,7 @@ function paint(stream: Stream, style: Style, text: string): string {
  */
 export function visible(text: string): string {
   return text.replace(
-    // eslint-disable-next-line no-control-regex -- these are the ones to escape
+    // oxlint-disable-next-line no-control-regex -- these are the ones to escape
     /[\u0000-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069]/g,
     (character) =>
       ({ '\n': '\\n', '\r': '\\r', '\t': '\\t' })[character] ??

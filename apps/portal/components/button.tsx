@@ -96,7 +96,7 @@ async function copied(text: string): Promise<boolean> {
   const dialog = document.querySelector('dialog[open]') ?? document.body;
   dialog.append(field);
   field.select();
-  // eslint-disable-next-line @typescript-eslint/no-deprecated -- nothing else copies on such a page
+  // oxlint-disable-next-line typescript/no-deprecated -- nothing else copies on such a page
   const isDone = document.execCommand('copy');
   field.remove();
   return isDone;

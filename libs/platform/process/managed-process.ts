@@ -75,7 +75,11 @@ export async function startManaged<Process extends Running>(
     snapshots.start();
     const stop = async () => {
       health.drain();
-      await running.stop().finally(close);
+      try {
+        await running.stop();
+      } finally {
+        await close();
+      }
     };
     return { ...running, managementUrl: server.url, stop };
   } catch (error) {

@@ -51,10 +51,11 @@ describe('An API key', () => {
     ['very long', () => 'k'.repeat(10_000)],
   ])('that is %s is rejected without a query', async (_name, key) => {
     await api.sql('ALTER TABLE sluice.api_keys RENAME TO gone');
-    const response = await api
-      .ask(key(), 'GET /account')
-      .finally(() => api.sql('ALTER TABLE sluice.gone RENAME TO api_keys'));
-    expectProblem(response, 401, 'unauthorized');
+    try {
+      expectProblem(await api.ask(key(), 'GET /account'), 401, 'unauthorized');
+    } finally {
+      await api.sql('ALTER TABLE sluice.gone RENAME TO api_keys');
+    }
   });
 
   it('is unknown when it is of another pepper, with the same response as to a key that was never issued', async () => {

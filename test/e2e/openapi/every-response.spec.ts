@@ -121,12 +121,20 @@ describe('Every documented response', () => {
 
   it('is received: 500', async () => {
     await api.sql('ALTER FUNCTION sluice.take_hits RENAME TO gone');
-    await expectStatus('500').finally(() => api.sql('ALTER FUNCTION sluice.gone RENAME TO take_hits'));
+    try {
+      await expectStatus('500');
+    } finally {
+      await api.sql('ALTER FUNCTION sluice.gone RENAME TO take_hits');
+    }
   });
 
   it('is received: 503', async () => {
     await link.cut();
-    await expectStatus('503').finally(() => link.restore());
+    try {
+      await expectStatus('503');
+    } finally {
+      await link.restore();
+    }
   });
 
   it('is tested here or in another file', () => {

@@ -1,4 +1,3 @@
-/* global document, matchMedia, SwaggerUIBundle, window */
 const dark = matchMedia('(prefers-color-scheme: dark)');
 const follow = () => document.documentElement.classList.toggle('dark-mode', dark.matches);
 dark.addEventListener('change', follow);
