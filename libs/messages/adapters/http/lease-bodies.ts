@@ -1,3 +1,4 @@
+import { applyDecorators } from '@nestjs/common';
 import {
   ArrayMaxSize,
   ArrayMinSize,
@@ -26,28 +27,25 @@ const MAX_ACKNOWLEDGED = 1_000;
 /** Errors of a batch that are reported, at most. */
 const MAX_ERRORS = 100;
 
-const SECONDS = (of: string) => ({ message: `${of} must be a whole number from 1 to ${MAX_SECONDS}.` });
+function WholeNumber(min: number, max: number): PropertyDecorator {
+  const rule = { message: `$property must be a whole number from ${min} to ${max}.` };
+  return applyDecorators(IsInt(rule), Min(min, rule), Max(max, rule));
+}
 
 export class LeaseBody {
   @Field({ description: 'How many messages to lease at most. 10 if omitted.', examples: [10] })
   @IsOptional()
-  @Max(MAX_LEASED, { message: `max must be a whole number from 1 to ${MAX_LEASED}.` })
-  @Min(1, { message: `max must be a whole number from 1 to ${MAX_LEASED}.` })
-  @IsInt({ message: `max must be a whole number from 1 to ${MAX_LEASED}.` })
+  @WholeNumber(1, MAX_LEASED)
   max?: number | null;
 
   @Field({ description: 'How long the lease lasts, unless it is extended. 30 if omitted.', examples: [30] })
   @IsOptional()
-  @Max(MAX_SECONDS, SECONDS('seconds'))
-  @Min(1, SECONDS('seconds'))
-  @IsInt(SECONDS('seconds'))
+  @WholeNumber(1, MAX_SECONDS)
   seconds?: number | null;
 
   @Field({ description: 'How many seconds to wait while no message is available. 0 if omitted.', examples: [20] })
   @IsOptional()
-  @Max(MAX_WAIT_SECONDS, { message: `wait must be a whole number from 0 to ${MAX_WAIT_SECONDS}.` })
-  @Min(0, { message: `wait must be a whole number from 0 to ${MAX_WAIT_SECONDS}.` })
-  @IsInt({ message: `wait must be a whole number from 0 to ${MAX_WAIT_SECONDS}.` })
+  @WholeNumber(0, MAX_WAIT_SECONDS)
   wait?: number | null;
 }
 
@@ -82,9 +80,7 @@ export class RejectBody extends AcknowledgeBody {
     examples: [60],
   })
   @IsOptional()
-  @Max(MAX_DELAY_SECONDS, { message: `delaySeconds must be a whole number from 0 to ${MAX_DELAY_SECONDS}.` })
-  @Min(0, { message: `delaySeconds must be a whole number from 0 to ${MAX_DELAY_SECONDS}.` })
-  @IsInt({ message: `delaySeconds must be a whole number from 0 to ${MAX_DELAY_SECONDS}.` })
+  @WholeNumber(0, MAX_DELAY_SECONDS)
   delaySeconds?: number | null;
 
   @Field({ description: 'Why the attempt failed: the `failureReason` of the message.', examples: ['no such address'] })
@@ -95,9 +91,7 @@ export class RejectBody extends AcknowledgeBody {
 
 export class ExtendBody extends AcknowledgeBody {
   @Field({ description: 'How long the lease lasts from now on.', examples: [30] })
-  @Max(MAX_SECONDS, SECONDS('seconds'))
-  @Min(1, SECONDS('seconds'))
-  @IsInt(SECONDS('seconds'))
+  @WholeNumber(1, MAX_SECONDS)
   seconds!: number;
 }
 

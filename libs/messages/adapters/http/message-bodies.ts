@@ -8,21 +8,19 @@ import {
   type ValidationArguments,
   type ValidatorConstraintInterface,
 } from 'class-validator';
-import { ValidationError, type FieldError } from '#kernel/domain-error.js';
 import { bodyModel } from '#platform/http/openapi/body-model.js';
 import { Field } from '#platform/http/openapi/operation.js';
 import { invalidTime, readTime, Time, TIME_SCHEMA } from '#platform/http/time.js';
 import { deliverAtError } from '../../domain/delivery-time.js';
 import type { NewMessage } from '../../domain/message.js';
 import { MAX_TEXT_BYTES, textError } from '../../domain/message-text.js';
+import { readItems } from './batch-items.js';
 
 /*
  * The only place where input for messages is validated, before a batch is counted against the account's limits.
  */
 
 const MAX_BATCH = 1_000;
-/** Errors of a batch that are reported, at most. */
-const MAX_ERRORS = 100;
 
 function messageError(value: unknown): string | null {
   if (value === undefined) return 'message is required.';
@@ -104,27 +102,12 @@ export function readMessage({ message, deliverAt = null }: SendMessageBody): New
   return { text: message, deliverAt: deliverAt === null ? null : new Date(deliverAt) };
 }
 
-/**
- * The messages of a batch, validated without class-validator: a thousand instances would cost more than the rest of the
- * request.
- * @throws ValidationError with the first 100 errors
- */
+/** @throws ValidationError with the first 100 errors */
 export function readBatch({ messages }: SendBatchBody): NewMessage[] {
-  const errors: FieldError[] = [];
-  const note = (pointer: string, detail: string | null) => {
-    if (detail !== null) errors.push({ pointer: `/messages/${pointer}`, detail });
-  };
-  const bodies = messages.map((item, index) => {
-    if (typeof item !== 'object' || item === null || Array.isArray(item)) {
-      note(`${index}`, 'A message must be an object.');
-      return null;
-    }
-    // Without a prototype, so that inherited fields are not read.
-    const { message, deliverAt = null } = Object.assign(Object.create(null), item) as Record<string, unknown>;
-    note(`${index}/message`, messageError(message));
-    note(`${index}/deliverAt`, deliverAt === null ? null : timeError(deliverAt));
+  const bodies = readItems('messages', 'A message', messages, ({ message, deliverAt = null }, note) => {
+    note('message', messageError(message));
+    note('deliverAt', deliverAt === null ? null : timeError(deliverAt));
     return { message, deliverAt } as SendMessageBody;
   });
-  if (errors.length > 0) throw new ValidationError(errors.slice(0, MAX_ERRORS));
-  return bodies.filter((body) => body !== null).map(readMessage);
+  return bodies.map(readMessage);
 }
