@@ -12,11 +12,11 @@ import {
   ValidatorConstraint,
   type ValidatorConstraintInterface,
 } from 'class-validator';
-import { ValidationError, type FieldError } from '#kernel/domain-error.js';
 import { bodyModel } from '#platform/http/openapi/body-model.js';
 import { Field } from '#platform/http/openapi/operation.js';
 import type { Lease } from '../../application/leases.js';
 import type { Message } from '../../domain/message.js';
+import { readItems } from './batch-items.js';
 
 const MAX_LEASED = 100;
 const MAX_SECONDS = 3_600;
@@ -24,8 +24,6 @@ const MAX_WAIT_SECONDS = 20;
 const MAX_DELAY_SECONDS = 86_400;
 const MAX_REASON_LENGTH = 1_000;
 const MAX_ACKNOWLEDGED = 1_000;
-/** Errors of a batch that are reported, at most. */
-const MAX_ERRORS = 100;
 
 function WholeNumber(min: number, max: number): PropertyDecorator {
   const rule = { message: `$property must be a whole number from ${min} to ${max}.` };
@@ -131,25 +129,12 @@ export function readLease(id: string, leaseToken: string): Lease {
   return { id, token, attempt: Number(attempt) };
 }
 
-/**
- * The leases of a batch, validated without class-validator, like the messages of `readBatch`.
- * @throws ValidationError with the first 100 errors
- */
+/** @throws ValidationError with the first 100 errors */
 export function readLeases({ leases }: AcknowledgeAllBody): Lease[] {
-  const errors: FieldError[] = [];
-  const read = leases.map((item, index) => {
-    if (typeof item !== 'object' || item === null || Array.isArray(item)) {
-      errors.push({ pointer: `/leases/${index}`, detail: 'A lease must be an object.' });
-      return null;
-    }
-    // Without a prototype, so that inherited fields are not read.
-    const { id, leaseToken } = Object.assign(Object.create(null), item) as Record<string, unknown>;
-    for (const [field, value] of Object.entries({ id, leaseToken })) {
-      if (typeof value === 'string') continue;
-      errors.push({ pointer: `/leases/${index}/${field}`, detail: `${field} must be a string.` });
-    }
-    return { id: id as string, leaseToken: leaseToken as string };
+  const read = readItems('leases', 'A lease', leases, ({ id, leaseToken }, note) => {
+    note('id', typeof id === 'string' ? null : 'id must be a string.');
+    note('leaseToken', typeof leaseToken === 'string' ? null : 'leaseToken must be a string.');
+    return { id, leaseToken } as AcknowledgedLease;
   });
-  if (errors.length > 0) throw new ValidationError(errors.slice(0, MAX_ERRORS));
-  return read.filter((item) => item !== null).map(({ id, leaseToken }) => readLease(id, leaseToken));
+  return read.map(({ id, leaseToken }) => readLease(id, leaseToken));
 }
