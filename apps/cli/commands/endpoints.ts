@@ -1,6 +1,6 @@
 import { Option, type Command } from 'commander';
 import type { Endpoint } from '#client/index.js';
-import { instant, integer, withExamples } from '../support/arguments.js';
+import { instant, integer, limitOption, withExamples } from '../support/arguments.js';
 import type { Context } from '../support/context.js';
 import { CliError } from '../support/exit-codes.js';
 import { firstOf } from '../support/lists.js';
@@ -35,7 +35,7 @@ export function addEndpoints(program: Command, context: Context): void {
     .command('list')
     .alias('ls')
     .description('List endpoints, newest first')
-    .option('-n, --limit <n>', 'how many at most', integer(1, 1e9), 50)
+    .addOption(limitOption(50))
     .action(({ limit }: { limit: number }) =>
       context.output.list(firstOf(api().list(), limit), COLUMNS, 'There are no endpoints.'),
     );

@@ -1,6 +1,6 @@
 import { Option, type Command } from 'commander';
 import type { ApiKey, NewApiKey, Scope } from '#client/index.js';
-import { instant, integer, withExamples } from '../support/arguments.js';
+import { instant, integer, limitOption, withExamples } from '../support/arguments.js';
 import type { Context } from '../support/context.js';
 import { firstOf } from '../support/lists.js';
 import { time, type Column, type Output } from '../support/output.js';
@@ -29,7 +29,7 @@ export function addKeys(program: Command, context: Context): void {
     .command('list')
     .alias('ls')
     .description('List keys, newest first')
-    .option('-n, --limit <n>', 'how many at most', integer(1, 1e9), 100)
+    .addOption(limitOption(100))
     .action(({ limit }: { limit: number }) =>
       context.output.list(firstOf(context.sluice().account.keys.list(), limit), KEY_COLUMNS, 'There are no keys.'),
     );

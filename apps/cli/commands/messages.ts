@@ -1,6 +1,6 @@
 import { Option, type Command } from 'commander';
 import { ConflictError, NotFoundError, type Attempt, type Message, type Sluice } from '#client/index.js';
-import { choice, instant, integer, withExamples } from '../support/arguments.js';
+import { instant, limitOption, withExamples } from '../support/arguments.js';
 import type { Context } from '../support/context.js';
 import { CliError } from '../support/exit-codes.js';
 import { report } from '../support/errors.js';
@@ -25,13 +25,13 @@ export function addMessages(program: Command, context: Context): void {
     .command('list')
     .alias('ls')
     .description('List messages, newest first')
-    .addOption(choice('-s, --status <status>', 'only messages with this status', STATUSES))
+    .addOption(new Option('-s, --status <status>', 'only messages with this status').choices(STATUSES))
     .addOption(
       new Option('-e, --endpoint <id>', 'only messages whose delivery to this endpoint has failed').implies({
         status: 'failed',
       }),
     )
-    .option('-n, --limit <n>', 'how many at most', integer(1, 1e9), 20)
+    .addOption(limitOption(20))
     .action(async (options: { status?: Message['status']; endpoint?: string; limit: number }) => {
       const { status, endpoint, limit } = options;
       const messages = context.sluice().messages.list({ status, endpointId: endpoint, limit: Math.min(limit, 100) });
@@ -109,7 +109,7 @@ export function addMessages(program: Command, context: Context): void {
   const tail = program
     .command('tail')
     .description('Show each change of status as it happens, until Ctrl-C')
-    .addOption(choice('-s, --status <status>', 'only changes to this status', STATUSES))
+    .addOption(new Option('-s, --status <status>', 'only changes to this status').choices(STATUSES))
     .option('--after <event>', 'begin after the event with this id, of at most an hour ago (see --json)')
     .action(async (options: { status?: Message['status']; after?: string }) => {
       const { output } = context;

@@ -1,6 +1,6 @@
 import { Option, type Command } from 'commander';
 import type { Ban, OperatorsAccount, Plan } from '#client/index.js';
-import { integer, withExamples } from '../support/arguments.js';
+import { integer, limitOption, withExamples } from '../support/arguments.js';
 import type { Context } from '../support/context.js';
 import { firstOf } from '../support/lists.js';
 import { planLine, time, type Column, type Output } from '../support/output.js';
@@ -41,7 +41,7 @@ export function addOperators(program: Command, context: Context): void {
     .command('list')
     .alias('ls')
     .description('List accounts, newest first')
-    .option('-n, --limit <n>', 'how many at most', integer(1, 1e9), 50)
+    .addOption(limitOption(50))
     .option('--suspended', 'only suspended ones')
     .action(({ limit, suspended }: { limit: number; suspended?: true }) => {
       const none = suspended ? 'No account is suspended.' : 'There are no accounts.';
@@ -97,7 +97,7 @@ export function addOperators(program: Command, context: Context): void {
     .command('keys')
     .description('List the keys of an account')
     .argument('<id>')
-    .option('-n, --limit <n>', 'how many at most', integer(1, 1e9), 100)
+    .addOption(limitOption(100))
     .action((id: string, { limit }: { limit: number }) =>
       context.output.list(firstOf(api().accounts.keys(id), limit), KEY_COLUMNS, 'There are no keys.'),
     );
@@ -120,7 +120,7 @@ export function addOperators(program: Command, context: Context): void {
     .command('list')
     .alias('ls')
     .description('List the banned keys')
-    .option('-n, --limit <n>', 'how many at most', integer(1, 1e9), 50)
+    .addOption(limitOption(50))
     .option('--account <id>', 'only those of this account')
     .action(({ limit, account }: { limit: number; account?: string }) =>
       context.output.list(firstOf(api().bans.list({ accountId: account }), limit), BAN_COLUMNS, 'No key is banned.'),

@@ -18,8 +18,9 @@ export function instant(text: string): string {
   return new Date(text).toISOString();
 }
 
-export function choice(flags: string, description: string, choices: readonly string[]): Option {
-  return new Option(flags, description).choices(choices);
+/** `--limit` of a list. */
+export function limitOption(fallback: number): Option {
+  return new Option('-n, --limit <n>', 'how many at most').argParser(integer(1, 1e9)).default(fallback);
 }
 
 /** Shows examples at the end of the help of a command. */
