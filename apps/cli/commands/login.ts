@@ -1,3 +1,4 @@
+import { text } from 'node:stream/consumers';
 import type { Command } from 'commander';
 import { SluiceError, type Sluice } from '#client/index.js';
 import { withExamples } from '../support/arguments.js';
@@ -70,11 +71,9 @@ async function logIn(isOperator: boolean, context: Context): Promise<void> {
 
 async function readKey(question: string): Promise<string> {
   if (isInteractive()) return (await askSecret(question)).trim();
-  const chunks: Buffer[] = [];
-  for await (const chunk of process.stdin) chunks.push(chunk as Buffer);
-  const text = Buffer.concat(chunks).toString().trim();
-  if (text === '') throw new CliError('There is no key on standard input.', EXIT.usage);
-  return text;
+  const key = (await text(process.stdin)).trim();
+  if (key === '') throw new CliError('There is no key on standard input.', EXIT.usage);
+  return key;
 }
 
 /** @returns the account; null if the key is valid but may not see it */

@@ -128,18 +128,14 @@ export function addMessages(program: Command, context: Context): void {
       for await (const event of events) {
         const { message } = event;
         if (options.status !== undefined && message.status !== options.status) continue;
+        const gap = output.isTerminal ? '  ' : '\t';
         output.item(
           event,
-          () =>
-            `${output.style('dim', time(message.updatedAt))}${tab(output.isTerminal)}${messageLine(output, message)}`,
+          () => `${output.style('dim', time(message.updatedAt))}${gap}${messageLine(output, message)}`,
         );
       }
     });
   withExamples(tail, 'sluice tail', 'sluice tail --status failed --json | jq -r .message.id');
-}
-
-function tab(isTerminal: boolean): string {
-  return isTerminal ? '  ' : '\t';
 }
 
 /** Does something to each of some messages. One that fails does not keep the others from it. */

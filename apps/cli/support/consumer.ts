@@ -62,26 +62,22 @@ async function settle(message: HeldMessage, output: Output, handled: Promise<str
   const startedAt = Date.now();
   const { id, attempt } = message;
   const reason = await handled;
-  const report = (outcome: string) => {
-    const durationMs = Date.now() - startedAt;
-    if (output.isJson) output.item({ id, attempt, outcome, reason, durationMs }, () => '');
-    return durationMs;
-  };
+  let outcome = reason === null ? 'acknowledged' : 'rejected';
   try {
     await (reason === null ? message.ack() : message.nack({ reason }));
   } catch (error) {
     // It is delivered again when its lease expires: no reason to keep the others waiting.
     if (!(error instanceof SluiceError)) throw error;
     output.warn(`${id}: ${error.message}`);
-    report('unknown');
-    return false;
+    outcome = 'unknown';
   }
-  const outcome = reason === null ? 'acknowledged' : 'rejected';
-  const durationMs = report(outcome);
-  if (output.isJson) return true;
-  if (reason === null) output.success(`${id} ${outcome} after ${durationMs} ms`);
-  else output.warn(`${id} ${outcome} after ${durationMs} ms, attempt ${attempt}: ${reason}`);
-  return true;
+  const durationMs = Date.now() - startedAt;
+  if (output.isJson) output.item({ id, attempt, outcome, reason, durationMs }, () => '');
+  else if (outcome === 'acknowledged') output.success(`${id} ${outcome} after ${durationMs} ms`);
+  else if (outcome === 'rejected') {
+    output.warn(`${id} ${outcome} after ${durationMs} ms, attempt ${attempt}: ${reason ?? ''}`);
+  }
+  return outcome !== 'unknown';
 }
 
 /** Messages can be pulled only from an account that has chosen it. What was changed for that is said again at the end. */

@@ -20,7 +20,7 @@ interface Content {
 
 /** The credentials file. Keys are kept by base URL, so that a key is never sent to another service. */
 export class CredentialsFile {
-  constructor(readonly path = join(folder('XDG_CONFIG_HOME', '.config'), 'credentials.json')) {}
+  readonly path = join(folder('XDG_CONFIG_HOME', '.config'), 'credentials.json');
 
   get current(): string | undefined {
     return this.read().current;

@@ -4,15 +4,16 @@ import type { Account } from '#client/index.js';
 import { outputClosed } from './pipes.js';
 
 type Style = Parameters<typeof styleText>[0];
+/** Of the rest, a pipe has nothing. */
 type Stream = Pick<WriteStream, 'write'> & Partial<WriteStream>;
 
 /** A column of a table: its heading, and the text of a row. */
 export type Column<Row> = readonly [heading: string, text: (row: Row) => string, style?: (row: Row) => Style];
 
-/** A text that a bar illustrates; no bar if `share`, from 0 to 1, is null. */
+/** A text, and from 0 to 1 the length of a bar that illustrates it; without a length, there is none. */
 export interface Share {
   readonly text: string;
-  readonly share?: number | null;
+  readonly share?: number;
 }
 
 /**
@@ -20,11 +21,10 @@ export interface Share {
  * colours; into a pipe, they are lines of fields that are separated by tabs.
  */
 export class Output {
-  constructor(
-    readonly isJson: boolean,
-    private readonly out: Stream = process.stdout,
-    private readonly err: Stream = process.stderr,
-  ) {}
+  private readonly out: Stream = process.stdout;
+  private readonly err: Stream = process.stderr;
+
+  constructor(readonly isJson: boolean) {}
 
   /** One document with `--json`, otherwise text. */
   result(value: unknown, text: () => string): void {
@@ -45,15 +45,18 @@ export class Output {
     let count = 0;
     for await (const rows of pages) {
       if (outputClosed.aborted) return;
-      if (this.isJson) for (const row of rows) this.out.write(`${count++ === 0 ? '[' : ','}\n${JSON.stringify(row)}`);
-      else if (rows.length > 0) this.line(this.table(rows, columns, count === 0));
-      if (!this.isJson) count += rows.length;
+      if (this.isJson) {
+        for (const [at, row] of rows.entries()) {
+          this.out.write(`${count + at === 0 ? '[' : ','}\n${JSON.stringify(row)}`);
+        }
+      } else if (rows.length > 0) this.line(this.table(rows, columns, count === 0));
+      count += rows.length;
     }
     if (this.isJson) this.line(count === 0 ? '[]' : '\n]');
     else if (count === 0) this.note(none);
   }
 
-  table<Row>(rows: readonly Row[], columns: readonly Column<Row>[], withHeading = true): string {
+  private table<Row>(rows: readonly Row[], columns: readonly Column<Row>[], withHeading: boolean): string {
     const cells = rows.map((row) => columns.map(([, text]) => visible(text(row))));
     if (!this.isTerminal) return cells.map((line) => line.join('\t')).join('\n');
     const heading = columns.map(([name]) => name);
@@ -73,9 +76,9 @@ export class Output {
     const width = Math.max(...Object.keys(fields).map((name) => name.length)) + 2;
     return Object.entries(fields)
       .map(([name, value]) => {
-        const { text, share = null } = typeof value === 'object' ? (value ?? { text: '-' }) : { text: String(value) };
+        const { text, share }: Share = typeof value === 'object' ? (value ?? { text: '-' }) : { text: String(value) };
         if (!this.isTerminal) return `${name}\t${visible(text)}`;
-        return `${this.style('dim', name.padEnd(width))}${share === null ? '' : this.bar(share)}${visible(text)}`;
+        return `${this.style('dim', name.padEnd(width))}${share === undefined ? '' : this.bar(share)}${visible(text)}`;
       })
       .join('\n');
   }
