@@ -1,4 +1,5 @@
 import { InvalidArgumentError, Option, type Command } from 'commander';
+import { CliError, EXIT } from './exit-codes.js';
 
 /** A parser of a whole number within a range. */
 export function integer(minimum: number, maximum: number): (text: string) => number {
@@ -21,6 +22,15 @@ export function instant(text: string): string {
 /** `--limit` of a list. */
 export function limitOption(fallback: number): Option {
   return new Option('-n, --limit <n>', 'how many at most').argParser(integer(1, 1e9)).default(fallback);
+}
+
+/** A file that cannot be read is a wrong argument. */
+export async function readable<T>(read: () => Promise<T>): Promise<T> {
+  try {
+    return await read();
+  } catch (error) {
+    throw new CliError(`The file cannot be read: ${(error as Error).message}.`, EXIT.usage);
+  }
 }
 
 /** Shows examples at the end of the help of a command. */
