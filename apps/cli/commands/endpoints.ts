@@ -110,7 +110,7 @@ export function addEndpoints(program: Command, context: Context): void {
     .requiredOption('--since <time>', 'messages that were created from this time on', instant)
     .option('--until <time>', 'and before this time (now)', instant)
     .action(async (id: string, { since, until }: { since: string; until?: string }) => {
-      const replayed = await api().replay(id, { since, ...(until !== undefined && { until }) });
+      const replayed = await api().replay(id, { since, until });
       context.output.result(replayed, () => `${count(replayed.count, 'message')} will be posted.`);
     });
   withExamples(replay, 'sluice endpoints replay ep_01m7z3xhqzeywbegcvm7ee64q0 --since 2026-11-21T09:00:00Z');

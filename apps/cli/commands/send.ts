@@ -56,10 +56,7 @@ async function sendOne(message: string | undefined, options: Options, context: C
   const { deliverAt, idempotencyKey } = options;
   const sluice = context.sluice();
   const text = message !== undefined && message !== '-' ? message : decode(await readAll(options.file));
-  const sent = await sluice.messages.send(text, {
-    ...(deliverAt !== undefined && { deliverAt }),
-    ...(idempotencyKey !== undefined && { idempotencyKey }),
-  });
+  const sent = await sluice.messages.send(text, { deliverAt, idempotencyKey });
   context.output.result(sent, () => sent.id);
   if (context.output.isTerminal)
     context.output.success(deliverAt === undefined ? 'Queued' : `Scheduled for ${deliverAt}`);

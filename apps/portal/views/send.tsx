@@ -28,7 +28,7 @@ export function SendView() {
   const { run, isRunning, error } = useAction(async () => {
     const options = {
       idempotencyKey: keyOfDraft(),
-      ...(deliverAt.value !== '' && { deliverAt: new Date(deliverAt.value) }),
+      deliverAt: deliverAt.value === '' ? undefined : new Date(deliverAt.value),
     };
     const message = await call((client) => client.messages.send(text.value, options));
     changed();
