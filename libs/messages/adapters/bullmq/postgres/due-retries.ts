@@ -1,5 +1,5 @@
+import type pg from 'pg';
 import { NO_TURN, type FairScheduler } from '../../../application/fair-scheduler.js';
-import type { PostgresQueue } from './queue-depth.js';
 
 const AT_ONCE = 1_000;
 
@@ -20,16 +20,16 @@ const UPDATE = `
  * Gives retries that have become due a turn each, as if their messages were sent now.
  * @returns how many it found; there may be more
  */
-export async function giveTurns({ pool, queue }: PostgresQueue, scheduler: FairScheduler): Promise<number> {
+export async function giveTurns(pool: pg.Pool, queue: string, scheduler: FairScheduler): Promise<number> {
   // Mostly none is due: one statement instead of a transaction.
-  if ((await pool.query(`SELECT ${DUE} LIMIT 1`, [queue.name])).rows.length === 0) return 0;
+  if ((await pool.query(`SELECT ${DUE} LIMIT 1`, [queue])).rows.length === 0) return 0;
   const client = await pool.connect();
   let failed = true;
   try {
     await client.query('BEGIN');
-    const { rows } = await client.query<{ id: string; account_id: string }>(FIND, [queue.name]);
+    const { rows } = await client.query<{ id: string; account_id: string }>(FIND, [queue]);
     const { turns, added } = scheduler.assign(rows.map(({ account_id }) => account_id));
-    await client.query(UPDATE, [queue.name, rows.map(({ id }) => id), turns]);
+    await client.query(UPDATE, [queue, rows.map(({ id }) => id), turns]);
     await client.query('COMMIT');
     added();
     failed = false;

@@ -3,7 +3,7 @@ import pg from 'pg';
 import { BY_INDEX, CONNECTION_LIMITS, connectionOptions, IN_INDEX_ORDER } from '#platform/database/connection.js';
 import type { Database } from '#platform/database/database.js';
 import { asUnavailable, isContention, isUnavailable } from '#platform/database/errors.js';
-import type { FairScheduler } from '../../../application/fair-scheduler.js';
+import { NO_TURN, type FairScheduler } from '../../../application/fair-scheduler.js';
 import {
   QueueConnection,
   rethrowAsRefused,
@@ -13,7 +13,7 @@ import {
 } from '../queue-connection.js';
 import { createBatchingBackend } from './batching-backend.js';
 import { giveTurns } from './due-retries.js';
-import { firstWaitingJob, nextPriority, queueDepth } from './queue-depth.js';
+import { queueDepth } from './queue-depth.js';
 
 const rethrow = rethrowAsRefused('the database', isUnavailable);
 
@@ -75,16 +75,27 @@ export class PostgresQueueConnection extends QueueConnection implements QueueSha
     return worker as unknown as Worker;
   }
 
-  nextPriority(): Promise<number | null> {
-    return nextPriority(this);
+  async nextPriority(): Promise<number | null> {
+    const { rows } = await this.pool.query<{ priority: number }>(
+      `SELECT priority FROM bullmq.job WHERE queue = $1 AND state = 'waiting' AND priority < ${NO_TURN}
+       ORDER BY priority, seq LIMIT 1`,
+      [this.queue.name],
+    );
+    return rows[0]?.priority ?? null;
   }
 
-  firstWaitingJob(): Promise<string | null> {
-    return firstWaitingJob(this);
+  async firstWaitingJob(): Promise<string | null> {
+    const { rows } = await this.pool.query<{ id: string }>(
+      `SELECT id FROM bullmq.job WHERE queue = $1 AND state = 'waiting'
+         AND NOT EXISTS (SELECT FROM bullmq.meta WHERE queue = $1 AND field = 'paused' AND value = '1')
+       ORDER BY priority, seq LIMIT 1`,
+      [this.queue.name],
+    );
+    return rows[0]?.id ?? null;
   }
 
   giveTurns(scheduler: FairScheduler): Promise<number> {
-    return giveTurns(this, scheduler);
+    return giveTurns(this.pool, this.queue.name, scheduler);
   }
 
   depth(database: Database) {
