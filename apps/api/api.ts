@@ -5,8 +5,8 @@ import {
   ClockWatch,
   CurrentQueue,
   EventStreams,
+  openQueuePages,
   QueueConnection,
-  QueuePages,
   WaitingLeases,
 } from '#messages/messages.module.js';
 import { AccessLog } from '#platform/http/access-log.js';
@@ -86,7 +86,7 @@ async function listen(settings: Settings, logger: Logger, metrics: Metrics, site
   site?.open(fastify);
   return {
     url: (await app.getUrl()).replace('[::]', '127.0.0.1').replace('0.0.0.0', '127.0.0.1'),
-    queuePages: (basePath: string) => app.get(QueuePages).open(basePath),
+    queuePages: (basePath: string) => openQueuePages(app.get(QueueConnection), basePath),
     isClockRight: () => app.get(ClockWatch).isRight,
     isRedisUp: () => app.get(QueueConnection).isUp,
     isQueueCurrent: () => app.get(CurrentQueue).isCurrent,

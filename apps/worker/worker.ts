@@ -4,8 +4,8 @@ import {
   Consumer,
   CurrentQueue,
   MessagesModule,
+  openQueuePages,
   QueueConnection,
-  QueuePages,
   type HandlerModule,
 } from '#messages/messages.module.js';
 import type { Logger } from '#platform/logging.js';
@@ -36,7 +36,7 @@ export function startWorker(
     const messages = MessagesModule.forWorker(settings, handler);
     const app = await startContext(parts, messages, WebhooksModule.forWorker(messages));
     return {
-      queuePages: (basePath: string) => app.get(QueuePages).open(basePath),
+      queuePages: (basePath: string) => openQueuePages(app.get(QueueConnection), basePath),
       state: () => app.get(Consumer).state,
       isClockRight: () => app.get(ClockWatch).isRight,
       isRedisUp: () => app.get(QueueConnection).isUp,

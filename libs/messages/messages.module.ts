@@ -23,7 +23,6 @@ import { BullMqDeliveryQueue } from './adapters/bullmq/bullmq-delivery-queue.js'
 import { Consumer } from './adapters/bullmq/consumer.js';
 import { QueueConnection } from './adapters/bullmq/queue-connection.js';
 import { postgresQueue } from './adapters/bullmq/postgres/postgres-queue.js';
-import { QueuePages } from './adapters/bullmq/queue-pages.js';
 import { redisQueue } from './adapters/bullmq/redis/redis-queue.js';
 import { EventsController } from './adapters/http/events.controller.js';
 import { LeasesController } from './adapters/http/leases.controller.js';
@@ -109,10 +108,10 @@ export {
   EventStreams,
   QueueConnection,
   QueueContents,
-  QueuePages,
   StrayMessages,
   WaitingLeases,
 };
+export { openQueuePages } from './adapters/bullmq/queue-pages.js';
 
 interface Turns {
   readonly applicationName: string;
@@ -203,7 +202,6 @@ const core: Provider[] = [
   provideAs(Partitions, PostgresPartitions, [Database]),
   provide(BullMqDeliveryQueue, [QueueConnection, WORKER, CurrentQueue]),
   { provide: DeliveryQueue, useExisting: BullMqDeliveryQueue },
-  provide(QueuePages, [QueueConnection]),
   provide(OutboxRelay, [Outbox, DeliveryQueue, RelayMonitor]),
   {
     provide: SpaceWatch,
@@ -319,7 +317,6 @@ export class MessagesModule {
         ClockWatch,
         CurrentQueue,
         QueueConnection,
-        QueuePages,
         GetMessageUsage,
         WaitingLeases,
         EventStreams,
@@ -348,7 +345,7 @@ export class MessagesModule {
         ...(isModule(handler) ? [] : [handlerProvider]),
         provide(Lifecycle, [...lifecycle, Consumer]),
       ],
-      exports: [ClockWatch, CurrentQueue, QueueConnection, QueuePages, Consumer, EndpointDeliveries],
+      exports: [ClockWatch, CurrentQueue, QueueConnection, Consumer, EndpointDeliveries],
     };
   }
 
