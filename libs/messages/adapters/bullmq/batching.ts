@@ -59,8 +59,8 @@ export function exchangeTogether(
     return next ?? moveToActive(token, name);
   };
   backend.moveToCompleted = async (job, result, removeOnComplete, token, fetchNext) => {
-    const isOrdinary = removeOnComplete === true && !job.parentKey && !job.opts.deduplication;
-    if (!isOrdinary) return moveToCompleted(job, result, removeOnComplete, token, fetchNext);
+    const isPlain = removeOnComplete === true && !job.parentKey && !job.opts.deduplication;
+    if (!isPlain) return moveToCompleted(job, result, removeOnComplete, token, fetchNext);
     const { hasEnded, next } = await batcher.submit({ jobId: job.id ?? null, token, takesNext: fetchNext });
     // Also when its lock is lost: BullMQ then says why.
     if (!hasEnded) return moveToCompleted(job, result, removeOnComplete, token, fetchNext);
