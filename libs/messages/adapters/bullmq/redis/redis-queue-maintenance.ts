@@ -39,9 +39,7 @@ export class RedisQueueMaintenance extends QueueMaintenance {
 async function repairDelays(shard: RedisShard): Promise<void> {
   const delayed = await shard.redis.zrevrange(shard.key('delayed'), 0, CHECKED - 1, 'WITHSCORES');
   const ids = delayed.filter((_value, index) => index % 2 === 0);
-  const jobs = await shard.ask<(string | null)[][]>((pipeline) =>
-    ids.reduce((all, id) => all.hmget(shard.key(id), 'delay', 'pb'), pipeline),
-  );
+  const jobs = await shard.fields(ids, 'delay', 'pb');
   for (const [index, id] of ids.entries()) {
     const [delay, worker] = jobs[index] ?? [];
     const dueInMs = Number(delayed[2 * index + 1]) / MILLISECOND - Date.now();

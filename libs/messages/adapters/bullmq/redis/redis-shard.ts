@@ -75,20 +75,18 @@ export class RedisShard implements QueueShard {
   }
 
   async giveTurns(scheduler: FairScheduler): Promise<number> {
-    const due = [this.key('prioritized'), NO_TURN * PRIORITY, '+inf', 'LIMIT', 0, RETRIES_AT_ONCE] as const;
+    const due = [this.key('prioritized'), NO_TURN * PRIORITY, '+inf'] as const;
     // Mostly none is due. One process at a time: with two, each would count the turns of both.
-    if ((await this.redis.zcount(this.key('prioritized'), NO_TURN * PRIORITY, '+inf')) === 0) return 0;
+    if ((await this.redis.zcount(...due)) === 0) return 0;
     const lock = this.key('sluice-turns');
     if ((await this.redis.set(lock, '1', 'PX', TURNS_LOCK_MS, 'NX')) === null) return 0;
     try {
-      const ids = await this.redis.zrangebyscore(...due);
-      const data = await this.ask<(string | null)[]>((pipeline) =>
-        ids.reduce((all, id) => all.hget(this.key(id), 'data'), pipeline),
-      );
+      const ids = await this.redis.zrangebyscore(...due, 'LIMIT', 0, RETRIES_AT_ONCE);
+      const jobs = await this.fields(ids, 'data');
       // Redis may have evicted a job but not its id, which would be found for ever.
-      const gone = ids.filter((_id, index) => data[index] === null);
+      const gone = ids.filter((_id, index) => jobs[index]?.[0] === null);
       if (gone.length > 0) await this.redis.zrem(this.key('prioritized'), ...gone);
-      const accounts = data.map((json) => (JSON.parse(json ?? '{}') as { accountId?: string }).accountId ?? '');
+      const accounts = jobs.map(([data]) => (JSON.parse(data ?? '{}') as { accountId?: string }).accountId ?? '');
       const { turns, added } = scheduler.assign(accounts);
       const backend = this.queue.getBackend();
       // Sent together. A job that is gone by then needs no turn.
@@ -128,6 +126,11 @@ export class RedisShard implements QueueShard {
   /** A key of the queue. */
   key(name: string): string {
     return this.queue.toKey(name);
+  }
+
+  /** Some fields of each of these jobs, in their order; null for what a job does not have. */
+  fields(ids: readonly string[], ...names: readonly string[]): Promise<(string | null)[][]> {
+    return this.ask((pipeline) => ids.reduce((all, id) => all.hmget(this.key(id), ...names), pipeline));
   }
 
   /** A part of the report of its server. */

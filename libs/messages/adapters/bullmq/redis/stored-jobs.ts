@@ -40,9 +40,7 @@ export async function storedJobs(
 }
 
 async function readJobs(shard: RedisShard, ids: readonly string[], jobs: Map<string, StoredJob>): Promise<void> {
-  const found = await shard.ask<(string | null)[][]>((pipeline) =>
-    ids.reduce((all, id) => all.hmget(shard.key(id), ...FIELDS), pipeline),
-  );
+  const found = await shard.fields(ids, ...FIELDS);
   for (const [index, id] of ids.entries()) {
     const fields = found[index];
     if (fields !== undefined && fields[0] !== null) jobs.set(id, toJob(fields));
