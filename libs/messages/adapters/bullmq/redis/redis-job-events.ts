@@ -5,7 +5,7 @@ import { JOB_ID, UNCLAIMED } from '../open-messages.sql.js';
 import type { RedisQueueConnection } from './redis-queue-connection.js';
 import type { RedisShard } from './redis-shard.js';
 import { lastEvents } from './stored-events.js';
-import { storedJobs, type Attempted } from './stored-jobs.js';
+import { storedJobs, type MessageRow } from './stored-jobs.js';
 
 /** A message may still be claimed when its job ends: events of this many milliseconds before are read again. */
 const REREAD_MS = 1_000;
@@ -15,12 +15,6 @@ const FIND_OPEN = `
   FROM unnest($1::text[]) AS ended (job_id)
   JOIN sluice.messages m ON m.id = split_part(ended.job_id, '.', 1) AND ended.job_id = ${JOB_ID}
   WHERE ${UNCLAIMED}`;
-
-interface OpenRow extends Attempted {
-  id: string;
-  retries: number;
-  job_id: string;
-}
 
 export class RedisJobEvents extends JobEvents {
   constructor(
@@ -38,7 +32,7 @@ export class RedisJobEvents extends JobEvents {
     const newest = read.map((one) => one.position).join(' ');
     const last = new Map(read.flatMap((one) => one.others));
     if (last.size === 0) return { ends: [], position: newest };
-    const rows = await this.database.query<OpenRow>(FIND_OPEN, [[...last.keys()]]);
+    const rows = await this.database.query<MessageRow>(FIND_OPEN, [[...last.keys()]]);
     const jobs = await storedJobs(
       this.connection,
       rows.map(({ job_id }) => job_id),

@@ -15,7 +15,7 @@ import {
 import { isLeft } from '../postgres/left-jobs.sql.js';
 import type { RedisQueueConnection } from './redis-queue-connection.js';
 import { lastEvents, MAX_EVENTS } from './stored-events.js';
-import { storedJobs, type Attempted, type StoredJob } from './stored-jobs.js';
+import { storedJobs, type MessageRow, type StoredJob } from './stored-jobs.js';
 
 /** Messages that the census checks at once. */
 const COUNTED_AT_ONCE = 20_000;
@@ -47,14 +47,8 @@ const STILL_OPEN = `
   SELECT ${FIELDS} ${STILL}
     AND NOT EXISTS (SELECT FROM (SELECT unnest(message_ids) AS id FROM sluice.outbox) o WHERE o.id = m.id)`;
 
-interface MessageRow extends Attempted {
-  id: string;
-  retries: number;
-  job_id: string;
-}
-
 interface PageRow extends MessageRow {
-  is_due: boolean;
+  readonly is_due: boolean;
 }
 
 interface Found {
@@ -93,7 +87,7 @@ export class RedisStrayMessages extends StrayMessages {
     );
     const gone = found.some(({ job }) => job === undefined);
     // All in one reading: no index leads to the events of a job.
-    const events = gone ? await this.lastEvents() : null;
+    const events = gone ? await this.allEvents() : null;
     const strays = found.map(({ message, job }) => {
       const { id, retries, job_id: jobId } = message;
       const end = job?.end(message) ?? events?.get(jobId) ?? GONE;
@@ -132,7 +126,8 @@ export class RedisStrayMessages extends StrayMessages {
     }
   }
 
-  private async lastEvents() {
+  /** The last event of each job, of all shards. */
+  private async allEvents() {
     const events = new Map<string, JobEndRow>();
     for (const shard of this.connection.shards) {
       const { last } = await lastEvents(shard, ['added', 'completed', 'failed'], '-');

@@ -12,8 +12,11 @@ const FIELDS = ['timestamp', 'finishedOn', 'returnvalue', 'failedReason', 'proce
 /** Jobs that are read by one round trip. */
 const AT_ONCE = 1_000;
 
-/** What a message knows of its attempts. */
-export interface Attempted {
+/** An open message whose job is looked up. */
+export interface MessageRow {
+  readonly id: string;
+  readonly retries: number;
+  readonly job_id: string;
   readonly crashes: number;
   readonly status: string;
 }
@@ -23,7 +26,7 @@ export interface StoredJob {
   /** Null while it waits, runs or is delayed. */
   readonly ended: 'completed' | 'failed' | null;
   /** How it ended, with the attempts that other programs made for this message. */
-  end(message: Attempted): JobEndRow;
+  end(message: MessageRow): JobEndRow;
 }
 
 /** The jobs that the queue has of these, by their ids. Their state follows from their fields: lists are not searched. */
