@@ -1,12 +1,8 @@
 import type { Metrics } from '#platform/management/metrics.js';
+import type { RedisQueueConnection } from './redis-queue-connection.js';
 
 /** What a process knows of its Redis. */
-interface KnownRedis {
-  readonly isUp: boolean;
-  readonly memory: { readonly isNearlyFull: boolean; readonly eviction: string | null };
-}
-
-export function addRedisGauges(metrics: Metrics, redis: KnownRedis): void {
+export function addRedisGauges(metrics: Metrics, redis: RedisQueueConnection): void {
   metrics.gauge('sluice_redis_up', 'Whether this process has a connection to Redis', () => Number(redis.isUp));
   metrics.gauge('sluice_redis_nearly_full', 'Whether Redis has used so much memory that no jobs are added', () =>
     Number(redis.memory.isNearlyFull),
