@@ -11,7 +11,7 @@ const availableAs = (status: string): string =>
 const started = (retried: string): string =>
   `((SELECT count(*) FROM ${retried} WHERE delivery <> 'webhooks') + (SELECT count(*) FROM redelivered))::int AS deliveries`;
 
-const RETRIED = retriedAs('m', '$13::text[]', '$5', '$10');
+const RETRIED = retriedAs('$13::text[]', '$5', '$10');
 
 /** A compare-and-set: every transition changes one of the three columns of the condition. */
 export const CHANGE_MESSAGE = `
@@ -34,7 +34,7 @@ export const CHANGE_MESSAGE = `
          ${started('retried')}
   FROM moved`;
 
-const ALL_RETRIED = retriedAs('m', '$5::text[]', `'${TRANSITIONS.retry.to}'`, 'NULL');
+const ALL_RETRIED = retriedAs('$5::text[]', `'${TRANSITIONS.retry.to}'`, 'NULL');
 
 /**
  * The next failed messages of an account, by id. Their outbox entries, of about `BATCH_BYTES` each, are left to a sweeper,

@@ -1,17 +1,15 @@
-import { OPEN_STATUSES, TRANSITIONS } from '../../domain/message-status.js';
-import { FRESH_ATTEMPTS } from './message-row.js';
+import { TRANSITIONS } from '../../domain/message-status.js';
+import { FRESH_ATTEMPTS, OPEN } from './message-row.js';
 import { NO_ENDPOINT } from '../../application/delivery-targets.js';
 
 /** The reason of deliveries that end because their endpoint was disabled. */
 const NOT_ENABLED = 'endpoint_disabled';
 
-const OPEN = OPEN_STATUSES.map((status) => `'${status}'`).join(', ');
 /** A delivered message may be replayed to an endpoint, which does not change its status. */
 const DELIVERED = TRANSITIONS.deliver.to;
 
 /** Whether the endpoint of a delivery `d` counts. As a condition EXISTS, it would let the planner read all endpoints. */
-const isEnabled = (d: string): string =>
-  `(SELECT true FROM sluice.enabled_endpoints e WHERE e.id = ${d}.endpoint_id LIMIT 1) IS TRUE`;
+const IS_ENABLED = '(SELECT true FROM sluice.enabled_endpoints e WHERE e.id = d.endpoint_id LIMIT 1) IS TRUE';
 
 /**
  * Whether an endpoint has got a message. As a condition, the outcome would let the planner read the index of all attempts
@@ -141,7 +139,7 @@ export const SETTLE_DELIVERIES = `
     UPDATE sluice.endpoint_deliveries d
     SET due_at = CASE outcome WHEN 'retried' THEN clock_timestamp() + retry_ms * interval '1 millisecond' END,
         failures = failures + 1, ready = false, token = NULL, number = NULL, started_at = NULL,
-        abandoned = CASE WHEN outcome = 'failed' AND NOT (${isEnabled('d')}) THEN error END
+        abandoned = CASE WHEN outcome = 'failed' AND NOT (${IS_ENABLED}) THEN error END
     FROM held h
     WHERE d.message_id = ANY ($1) AND d.message_id = h.message_id AND d.endpoint_id = h.endpoint_id
       AND outcome <> 'delivered'
@@ -153,19 +151,21 @@ export const SETTLE_DELIVERIES = `
   FROM held
   ON CONFLICT DO NOTHING`;
 
-/** Deliveries that wait for an endpoint, without those being made; ready ones first. */
+/** The delivery `d` waits for an endpoint that is not enabled, and is not being made. */
+const WAITS_IN_VAIN = `due_at IS NOT NULL
+    AND (token IS NULL OR due_at <= statement_timestamp()) AND NOT (${IS_ENABLED})`;
+
+/** Ready ones first. */
 export const FIND_WAITING = `
   SELECT message_id AS id FROM sluice.endpoint_deliveries d
-  WHERE ready = ANY ('{true,false}') AND endpoint_id = $1 AND due_at IS NOT NULL
-    AND (token IS NULL OR due_at <= statement_timestamp()) AND NOT (${isEnabled('d')})
+  WHERE ready = ANY ('{true,false}') AND endpoint_id = $1 AND ${WAITS_IN_VAIN}
   LIMIT $2`;
 
 /** Run after LOCK_MESSAGES, like SETTLE. Returns how many deliveries it has ended. */
 export const ABANDON = `
   WITH held AS (
     SELECT message_id, endpoint_id, account_id, token, number, started_at FROM sluice.endpoint_deliveries d
-    WHERE message_id = ANY ($1) AND endpoint_id = $2 AND due_at IS NOT NULL
-      AND (token IS NULL OR due_at <= statement_timestamp()) AND NOT (${isEnabled('d')})
+    WHERE message_id = ANY ($1) AND endpoint_id = $2 AND ${WAITS_IN_VAIN}
     FOR UPDATE SKIP LOCKED
   ), abandoned AS (
     UPDATE sluice.endpoint_deliveries d
@@ -209,7 +209,7 @@ export const END_MESSAGES = `
                       ORDER BY number DESC LIMIT 1)))
       FROM sluice.endpoint_deliveries d
       WHERE d.message_id = ended.id
-        AND (d.abandoned IS NULL AND ${isEnabled('d')} OR NOT ${hasBeenDelivered('a.message_id = ended.id')})
+        AND (d.abandoned IS NULL AND ${IS_ENABLED} OR NOT ${hasBeenDelivered('a.message_id = ended.id')})
       ORDER BY d.abandoned IS NOT NULL LIMIT 1
     ) AS reason
   ) failed
@@ -219,20 +219,22 @@ export const END_MESSAGES = `
 const lacks = (m: string, endpoint: string): string =>
   `NOT ${hasBeenDelivered(`a.message_id = ${m}.id AND a.target = ${endpoint}`)}`;
 
-const hasNoEndpoint = (m: string, endpoints: string): string => `(
-  ${m}.delivery = 'webhooks' AND NOT EXISTS (
-    SELECT FROM unnest(${endpoints}) AS e (id) WHERE ${lacks(m, 'e.id')}))`;
-
 /**
  * The status and the reason of a failure of a message `m` that is retried. When no endpoint of the array is left to reach, it
  * is delivered if any has it.
  */
-export const retriedAs = (m: string, endpoints: string, status: string, reason: string) => ({
-  status: `CASE WHEN NOT ${hasNoEndpoint(m, endpoints)} THEN ${status}
-           WHEN ${hasBeenDelivered(`a.message_id = ${m}.id`)} THEN '${DELIVERED}' ELSE '${TRANSITIONS.fail.to}' END`,
-  reason: `CASE WHEN NOT ${hasNoEndpoint(m, endpoints)} THEN ${reason}
-           WHEN NOT ${hasBeenDelivered(`a.message_id = ${m}.id`)} THEN '${NO_ENDPOINT}' END`,
-});
+export const retriedAs = (endpoints: string, status: string, reason: string) => {
+  const hasNoEndpoint = `(
+  m.delivery = 'webhooks' AND NOT EXISTS (
+    SELECT FROM unnest(${endpoints}) AS e (id) WHERE ${lacks('m', 'e.id')}))`;
+  const isDelivered = hasBeenDelivered('a.message_id = m.id');
+  return {
+    status: `CASE WHEN NOT ${hasNoEndpoint} THEN ${status}
+           WHEN ${isDelivered} THEN '${DELIVERED}' ELSE '${TRANSITIONS.fail.to}' END`,
+    reason: `CASE WHEN NOT ${hasNoEndpoint} THEN ${reason}
+           WHEN NOT ${isDelivered} THEN '${NO_ENDPOINT}' END`,
+  };
+};
 
 /**
  * CTEs after one of messages that are retried: they go to the endpoints of the array that have not got them yet,

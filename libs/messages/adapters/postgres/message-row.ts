@@ -1,6 +1,6 @@
 import type { DeliveryMode } from '#kernel/delivery-mode.js';
 import { Message, OVERHEAD_BYTES } from '../../domain/message.js';
-import type { MessageStatus } from '../../domain/message-status.js';
+import { OPEN_STATUSES, type MessageStatus } from '../../domain/message-status.js';
 
 /** A row of `sluice.messages`. */
 export interface MessageRow {
@@ -34,6 +34,9 @@ export const COLUMNS = `id, account_id, text, status, created_at, updated_at, at
 
 /** The same of a row that has this name. */
 export const columnsOf = (row: string): string => COLUMNS.replaceAll(/\w+/g, `${row}.$&`);
+
+/** The statuses of open messages, as a list in SQL. */
+export const OPEN = OPEN_STATUSES.map((status) => `'${status}'`).join(', ');
 
 /** What every retry of a row `m` changes: it has all its attempts again. */
 export const FRESH_ATTEMPTS = `

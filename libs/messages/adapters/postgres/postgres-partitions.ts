@@ -3,8 +3,7 @@ import { lowestId } from '#kernel/ids.js';
 import type { Database } from '#platform/database/database.js';
 import { sqlState } from '#platform/database/errors.js';
 import { Partitions, type Period } from '../../application/partitions.js';
-import { OPEN_STATUSES } from '../../domain/message-status.js';
-import { BYTES } from './message-row.js';
+import { BYTES, OPEN } from './message-row.js';
 
 /** The maximum time that other statements wait behind a lock request, and the pause between two tries. */
 const LOCK_TIMEOUT_MS = 200;
@@ -14,11 +13,11 @@ const TRIES = 5;
 /** Stragglers that one statement removes. */
 const REMOVED_AT_ONCE = 1_000;
 
-const OPEN = `status IN (${OPEN_STATUSES.map((status) => `'${status}'`).join(', ')})`;
+const IS_OPEN = `status IN (${OPEN})`;
 /** The conditions of the indexes of open messages. */
 const OPEN_BY_DELIVERY = [
-  `${OPEN} AND delivery = 'handler'`,
-  `${OPEN} AND delivery = 'webhooks'`,
+  `${IS_OPEN} AND delivery = 'handler'`,
+  `${IS_OPEN} AND delivery = 'webhooks'`,
   'available_at IS NOT NULL',
 ];
 const LOCK_BOTH = 'LOCK TABLE ONLY sluice.messages, ONLY sluice.attempts IN ACCESS EXCLUSIVE MODE;';
@@ -43,8 +42,8 @@ const ENDS = ['before', 'after'] as const;
 const stragglersOf = (end: (typeof ENDS)[number]) => `
   WITH gone AS (
     DELETE FROM sluice.messages_${end} WHERE id IN (
-      SELECT id FROM sluice.messages_${end} WHERE NOT ${OPEN} AND updated_at < $1 LIMIT ${REMOVED_AT_ONCE}
-    ) AND NOT ${OPEN}
+      SELECT id FROM sluice.messages_${end} WHERE NOT ${IS_OPEN} AND updated_at < $1 LIMIT ${REMOVED_AT_ONCE}
+    ) AND NOT ${IS_OPEN}
     RETURNING id, account_id, (created_at AT TIME ZONE 'UTC')::date AS day, ${BYTES} AS bytes
   ), attempts AS (
     DELETE FROM sluice.attempts_${end} WHERE message_id IN (SELECT id FROM gone)
