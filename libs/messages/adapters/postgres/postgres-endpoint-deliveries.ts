@@ -90,15 +90,18 @@ export class PostgresEndpointDeliveries extends EndpointDeliveries {
     const token = randomUUID();
     const rows = await this.transaction(async (client) => {
       const picked = await client.query<Pick<LeasedDelivery, 'messageId' | 'endpointId'>>({
-        ...{ name: 'pick', text: PICK_DELIVERIES, values: [[...places.keys()], [...places.values()]] },
+        name: 'pick',
+        text: PICK_DELIVERIES,
+        values: [[...places.keys()], [...places.values()]],
       });
       if (picked.rows.length === 0) return [];
       const messages = picked.rows.map(({ messageId }) => messageId);
       const endpoints = picked.rows.map(({ endpointId }) => endpointId);
-      await client.query({ name: 'lock-messages', text: LOCK_MESSAGES, values: [messages] });
-      const values = [messages, endpoints, token, leaseMs];
+      await lock(client, messages);
       const leased = await client.query<Omit<LeasedDelivery, 'token'>>({
-        ...{ name: 'lease', text: LEASE_DELIVERIES, values },
+        name: 'lease',
+        text: LEASE_DELIVERIES,
+        values: [messages, endpoints, token, leaseMs],
       });
       return leased.rows;
     });
@@ -144,9 +147,11 @@ export class PostgresEndpointDeliveries extends EndpointDeliveries {
     const ids = waiting.map(({ id }) => id);
     const abandon = async (client: pg.ClientBase) => {
       const { rows } = await client.query<{ abandoned: number }>({
-        ...{ name: 'abandon', text: ABANDON, values: [ids, endpointId, reason] },
+        name: 'abandon',
+        text: ABANDON,
+        values: [ids, endpointId, reason],
       });
-      await client.query({ name: 'end-messages', text: END_MESSAGES, values: [ids] });
+      await endMessages(client, ids);
       return rows[0]?.abandoned ?? 0;
     };
     const abandoned = ids.length > 0 ? await this.withLocked(ids, abandon) : 0;
@@ -156,7 +161,7 @@ export class PostgresEndpointDeliveries extends EndpointDeliveries {
 
   private withLocked<T>(ids: readonly string[], change: (client: pg.ClientBase) => Promise<T>): Promise<T> {
     return this.transaction(async (client) => {
-      await client.query({ name: 'lock-messages', text: LOCK_MESSAGES, values: [ids] });
+      await lock(client, ids);
       return change(client);
     });
   }
@@ -176,7 +181,7 @@ export class PostgresEndpointDeliveries extends EndpointDeliveries {
     const ids = [...new Set(column(({ delivery }) => delivery.messageId))];
     await this.database
       .transaction(async (client) => {
-        await client.query({ name: 'lock-messages', text: LOCK_MESSAGES, values: [ids] });
+        await lock(client, ids);
         await client.query({
           name: 'settle-deliveries',
           text: SETTLE_DELIVERIES,
@@ -191,7 +196,7 @@ export class PostgresEndpointDeliveries extends EndpointDeliveries {
             column(({ responseBody }) => responseBody),
           ],
         });
-        await client.query({ name: 'end-messages', text: END_MESSAGES, values: [ids] });
+        await endMessages(client, ids);
       })
       .catch((error: unknown) => {
         // A single result whose message stays locked is stored later, not dropped.
@@ -200,3 +205,9 @@ export class PostgresEndpointDeliveries extends EndpointDeliveries {
     return results.map(() => null);
   }
 }
+
+const lock = (client: pg.ClientBase, messages: readonly string[]) =>
+  client.query({ name: 'lock-messages', text: LOCK_MESSAGES, values: [messages] });
+
+const endMessages = (client: pg.ClientBase, ids: readonly string[]) =>
+  client.query({ name: 'end-messages', text: END_MESSAGES, values: [ids] });
