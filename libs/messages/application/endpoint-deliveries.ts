@@ -88,8 +88,8 @@ export abstract class EndpointDeliveries {
   abstract abandon(endpointId: string, reason: AbandonReason): Promise<{ abandoned: number; pending: boolean }>;
 
   /**
-   * Stores how attempts ended. One that failed for an endpoint which is no longer enabled is abandoned. A delivery that
+   * Stores how an attempt ended. One that failed for an endpoint which is no longer enabled is abandoned. A delivery that
    * another worker has leased since is not changed.
    */
-  abstract settle(results: readonly DeliveryResult[]): Promise<void>;
+  abstract settle(result: DeliveryResult): Promise<void>;
 }

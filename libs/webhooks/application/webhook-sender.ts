@@ -294,7 +294,7 @@ export class WebhookSender {
   private async settle(result: DeliveryResult): Promise<void> {
     for (let pauseMs = 50; ; pauseMs = Math.min(2 * pauseMs, MAX_PAUSE_MS)) {
       try {
-        await this.deliveries.settle([result]);
+        await this.deliveries.settle(result);
         return;
       } catch (error) {
         if (!(error instanceof DomainError) || this.stopping.signal.aborted) throw error;

@@ -172,8 +172,8 @@ export class PostgresEndpointDeliveries extends EndpointDeliveries {
     });
   }
 
-  async settle(results: readonly DeliveryResult[]): Promise<void> {
-    await Promise.all(results.map((result) => this.ends.submit(result)));
+  async settle(result: DeliveryResult): Promise<void> {
+    await this.ends.submit(result);
   }
 
   private async settleAll(results: DeliveryResult[]): Promise<null[]> {
