@@ -16,7 +16,7 @@ import {
   type Page,
 } from '../../application/messages.js';
 import type { OnCommitted } from '../../application/outbox.js';
-import type { Attempt, AttemptOutcome } from '../../domain/attempt.js';
+import type { Attempt } from '../../domain/attempt.js';
 import { Message } from '../../domain/message.js';
 import { INITIAL_STATUS, MESSAGE_STATUSES } from '../../domain/message-status.js';
 import { CHANGE_MESSAGE, RETRY_FAILED_MESSAGES } from './change-messages.sql.js';
@@ -61,17 +61,8 @@ interface ChangedRow extends Pick<MessageRow, 'status' | 'failure_reason' | 'upd
   deliveries: number;
 }
 
-interface AttemptRow {
-  /** Null in the one row of a message without attempts. */
-  number: number | null;
-  target: string;
-  started_at: Date;
-  duration_ms: number | null;
-  outcome: AttemptOutcome;
-  error: string | null;
-  response_status: number | null;
-  response_body: string | null;
-}
+/** Its number is null in the one row of a message without attempts. */
+type AttemptRow = Attempt | { readonly number: null };
 
 export class PostgresMessages extends Messages {
   private readonly groupCommit: GroupCommit;
@@ -135,14 +126,7 @@ export class PostgresMessages extends Messages {
   async attempts(accountId: string, id: string): Promise<Attempt[] | null> {
     if (!isTypeId('msg', id)) return null;
     const rows = await this.reads.query<AttemptRow>(accountId, 'attempts', LIST_ATTEMPTS, [id, accountId]);
-    if (rows.length === 0) return null;
-    return rows.flatMap(
-      ({ number, target, started_at, duration_ms, outcome, error, response_status, response_body }) => {
-        if (number === null) return [];
-        const answer = { responseStatus: response_status, responseBody: response_body };
-        return [{ number, target, startedAt: started_at, durationMs: duration_ms, outcome, error, ...answer }];
-      },
-    );
+    return rows.length === 0 ? null : rows.filter((row) => row.number !== null);
   }
 
   async change(

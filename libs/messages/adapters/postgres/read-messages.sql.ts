@@ -50,16 +50,16 @@ export const LIST_ATTEMPTS = `
   WITH message AS (
     SELECT * FROM sluice.messages WHERE id = $1 AND account_id = $2
   ), newest AS (
-    SELECT number, target, started_at, outcome, error, response_status, response_body,
+    SELECT number, target, started_at AS "startedAt",
            CASE WHEN ended_at IS NOT NULL THEN
              round(extract(epoch FROM greatest(ended_at, started_at) - started_at) * 1000)::float8
-           END AS duration_ms
+           END AS "durationMs", outcome, error, response_status AS "responseStatus", response_body AS "responseBody"
     FROM sluice.attempts WHERE message_id = $1
     UNION ALL
-    SELECT attempts, delivery, updated_at, 'running', NULL, NULL, NULL, NULL
+    SELECT attempts, delivery, updated_at, NULL, 'running', NULL, NULL, NULL
     FROM message WHERE status = '${TRANSITIONS.startProcessing.to}' AND delivery <> 'webhooks'
     UNION ALL
-    SELECT number, endpoint_id, started_at, 'running', NULL, NULL, NULL, NULL
+    SELECT number, endpoint_id, started_at, NULL, 'running', NULL, NULL, NULL
     FROM sluice.endpoint_deliveries WHERE message_id = $1 AND number IS NOT NULL
     ORDER BY number DESC LIMIT 1000
   )
