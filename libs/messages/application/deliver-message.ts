@@ -59,7 +59,7 @@ export class DeliverMessage {
     private readonly handler: MessageHandler,
     private readonly terms: DeliveryTerms,
     private readonly clock: Clock,
-    private readonly observer: DeliveryObserver | null = null,
+    private readonly observer: DeliveryObserver,
     private readonly random: () => number = Math.random,
   ) {}
 
@@ -82,38 +82,32 @@ export class DeliverMessage {
     return this.lock.exclusive(async () => {
       const renew = () => this.deliveries.runsAlone(first, terms.leaseMs);
       if (await retryWhileUnavailable(renew, CLAIMING_MS, stopping)) return this.attempt(first, stopping);
-      this.observer?.ended('lost_claim');
+      this.observer.ended('lost_claim');
       return DONE;
     });
   }
 
-  private async failPoisonMessage(claimed: Message, stopping: AbortSignal): Promise<Outcome> {
-    const failed = claimed.fail('worker_lost', this.clock.now());
-    return (await this.settle('failed', claimed, failed, stopping)) ? { kind: 'failed', reason: 'worker_lost' } : DONE;
+  private failPoisonMessage(claimed: Message, stopping: AbortSignal): Promise<Outcome> {
+    const reason = 'worker_lost';
+    const failed = claimed.fail(reason, this.clock.now());
+    return this.settle('failed', claimed, failed, { kind: 'failed', reason }, stopping);
   }
 
   private async attempt(claimed: Message, stopping: AbortSignal): Promise<Outcome> {
     const startedAt = performance.now();
     const failure = stopping.aborted ? STOPPED : await this.handle(claimed, stopping);
-    this.observer?.handled(performance.now() - startedAt);
+    this.observer.handled(performance.now() - startedAt);
     const at = this.clock.now();
-    if (failure === null) {
-      await this.settle('delivered', claimed, claimed.deliver(at), stopping);
-      return DONE;
-    }
+    if (failure === null) return this.settle('delivered', claimed, claimed.deliver(at), DONE, stopping);
     const { reason, next } = failure;
-    if (failure === STOPPED) {
-      return (await this.settle('retried', claimed, claimed.handOver(reason, at), stopping)) ? AT_ONCE : DONE;
-    }
+    if (failure === STOPPED) return this.settle('retried', claimed, claimed.handOver(reason, at), AT_ONCE, stopping);
     const failures = claimed.state.failures + 1;
     if (next === 'never' || failures >= this.terms.maxAttempts) {
-      const failed = await this.settle('failed', claimed, claimed.fail(reason, at), stopping);
-      return failed ? { kind: 'failed', reason } : DONE;
+      return this.settle('failed', claimed, claimed.fail(reason, at), { kind: 'failed', reason }, stopping);
     }
     const afterMs = next === null ? backoff(this.terms, failures, this.random()) : this.bounded(next);
     const again = claimed.requeue(reason, at, new Date(at.getTime() + afterMs));
-    const retried = await this.settle('retried', claimed, again, stopping);
-    return retried ? { kind: 'again', afterMs } : DONE;
+    return this.settle('retried', claimed, again, { kind: 'again', afterMs }, stopping);
   }
 
   // A handler may have computed it from a remote response, so it can be any number.
@@ -149,12 +143,18 @@ export class DeliverMessage {
     }
   }
 
-  /** @returns false when another worker has taken the message over */
-  private async settle(how: DeliveryEnd, claimed: Message, ended: Message, stopping: AbortSignal): Promise<boolean> {
+  /** @returns the outcome, or `done` when another worker has taken the message over */
+  private async settle(
+    how: DeliveryEnd,
+    claimed: Message,
+    ended: Message,
+    outcome: Outcome,
+    stopping: AbortSignal,
+  ): Promise<Outcome> {
     // Retried without limit: the handler has run, and dropping its result would make it run again.
     const settled = await retryWhileUnavailable(() => this.deliveries.settle(claimed, ended), Infinity, stopping);
-    this.observer?.ended(settled ? how : 'lost_claim');
-    return settled;
+    this.observer.ended(settled ? how : 'lost_claim');
+    return settled ? outcome : DONE;
   }
 }
 

@@ -34,7 +34,7 @@ export class Worker {
       handler,
       { ...TERMS, ...terms },
       this.store.clock,
-      null,
+      { ended: () => undefined, handled: () => undefined },
       () => 0.5,
     );
   }
