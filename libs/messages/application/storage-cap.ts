@@ -4,7 +4,7 @@ import { DomainError } from '#kernel/domain-error.js';
 import { PeriodicTask } from '#kernel/periodic-task.js';
 import { bytesOf, DELIVERY_BYTES, type Message } from '../domain/message.js';
 import type { SpaceWatch } from './space-watch.js';
-import type { AccountDay, StorageLedger } from './storage-ledger.js';
+import type { AccountDay, DayTotal, StorageLedger } from './storage-ledger.js';
 
 const DAY_MS = 86_400_000;
 const FLUSH_EVERY_MS = 1_000;
@@ -46,7 +46,7 @@ export interface StorageObserver {
  * twice.
  */
 export class StorageCap {
-  private pending = new Map<string, { -readonly [Field in keyof AccountDay]: AccountDay[Field] }>();
+  private pending = new Map<string, AccountDay>();
   /** Accounts that have reached their cap, with its bytes. */
   private readonly full = new LRUCache<string, number>({ max: MAX_CACHED });
   /** What an account may store on the present day: its cap less what it has from other days, which does not grow. */
@@ -128,14 +128,13 @@ export class StorageCap {
   private addPending(more: AccountDay): void {
     const name = `${more.day}/${more.accountId}`;
     const sum = this.pending.get(name);
-    if (sum !== undefined) {
-      sum.bytes += more.bytes;
-      sum.messages += more.messages;
-    } else if (this.pending.size < MAX_PENDING) this.pending.set(name, { ...more });
+    if (sum === undefined && this.pending.size >= MAX_PENDING) return;
+    const { bytes = 0, messages = 0 } = sum ?? {};
+    this.pending.set(name, { ...more, bytes: bytes + more.bytes, messages: messages + more.messages });
   }
 
   /** @returns the new totals of the days written */
-  private async write(): ReturnType<StorageLedger['add']> {
+  private async write(): Promise<readonly DayTotal[]> {
     const days = [...this.pending.values()];
     if (days.length === 0) return [];
     this.pending = new Map();
@@ -147,16 +146,13 @@ export class StorageCap {
     }
   }
 
-  private mayBeFull({ accountId, day, bytes }: Omit<AccountDay, 'messages'>): boolean {
+  private mayBeFull({ accountId, day, bytes }: DayTotal): boolean {
     if (this.full.has(accountId)) return false;
     const room = this.room.get(accountId);
     return room?.day !== day || bytes >= room.bytes;
   }
 
-  private async check(
-    accountIds: readonly string[],
-    written: ReadonlyMap<string, Omit<AccountDay, 'messages'>>,
-  ): Promise<void> {
+  private async check(accountIds: readonly string[], written: ReadonlyMap<string, DayTotal>): Promise<void> {
     for (let from = 0; from < accountIds.length; from += ACCOUNTS_PER_QUERY) {
       const some = accountIds.slice(from, from + ACCOUNTS_PER_QUERY);
       const totals = await this.ledger.totals(some);

@@ -1,11 +1,15 @@
 import type { Plan } from '#accounts/index.js';
 
-/** The stored messages of an account that were created on one day. */
-export interface AccountDay {
+/** The bytes that an account stores in messages that were created on one day. */
+export interface DayTotal {
   readonly accountId: string;
   /** In UTC: days since 1970-01-01. */
   readonly day: number;
   readonly bytes: number;
+}
+
+/** The same with the number of these messages. */
+export interface AccountDay extends DayTotal {
   readonly messages: number;
 }
 
@@ -26,7 +30,7 @@ export abstract class StorageLedger {
    * @param days each at most once
    * @returns the same days with their new totals, in any order
    */
-  abstract add(days: readonly AccountDay[]): Promise<readonly Omit<AccountDay, 'messages'>[]>;
+  abstract add(days: readonly AccountDay[]): Promise<readonly DayTotal[]>;
 
   /** The plan of each account and its bytes over all days. An account that does not exist may be missing. */
   abstract totals(accountIds: readonly string[]): Promise<ReadonlyMap<string, AccountTotal>>;

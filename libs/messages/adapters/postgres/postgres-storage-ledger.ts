@@ -1,5 +1,5 @@
 import type { Database } from '#platform/database/database.js';
-import { StorageLedger, type AccountDay, type AccountTotal } from '../../application/storage-ledger.js';
+import { StorageLedger, type AccountDay, type AccountTotal, type DayTotal } from '../../application/storage-ledger.js';
 
 // Always in the same order, so that processes with the same accounts can't deadlock.
 const ADD = `
@@ -25,7 +25,7 @@ export class PostgresStorageLedger extends StorageLedger {
     super();
   }
 
-  add(days: readonly AccountDay[]): Promise<Omit<AccountDay, 'messages'>[]> {
+  add(days: readonly AccountDay[]): Promise<DayTotal[]> {
     return this.database.query(ADD, [
       days.map(({ accountId }) => accountId),
       days.map(({ day }) => day),
