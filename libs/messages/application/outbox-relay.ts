@@ -2,7 +2,7 @@ import { DomainError } from '#kernel/domain-error.js';
 import { PeriodicTask } from '#kernel/periodic-task.js';
 import { bytesOf, type Message } from '../domain/message.js';
 import type { DeliveryQueue } from './delivery-queue.js';
-import { BATCH_BYTES, REFUSED_DELAY_MS, type OnCommitted, type Outbox, type OutboxEntry } from './outbox.js';
+import { BATCH_BYTES, type OnCommitted, type Outbox, type OutboxEntry } from './outbox.js';
 
 /** What can fail. The outbox entries remain then. */
 export type RelayFault = 'relay_failed' | 'job_refused' | 'cleanup_failed' | 'sweep_failed';
@@ -138,7 +138,7 @@ export class OutboxRelay implements OnCommitted {
   private async settle(entry: OutboxEntry, refused: Set<string>): Promise<void> {
     const rest = entry.messages.map(({ id }) => id).filter((id) => refused.has(id));
     if (rest.length > 0) {
-      await this.outbox.postpone(entry.id, rest, REFUSED_DELAY_MS);
+      await this.outbox.postpone(entry.id, rest);
       return;
     }
     this.relayed.push(entry.id);
@@ -157,7 +157,7 @@ export class OutboxRelay implements OnCommitted {
   private async add(messages: readonly Message[]): Promise<Set<string>> {
     try {
       await this.queue.add(messages);
-      if (messages.length > 0) this.observer.relayed(messages.length);
+      this.observer.relayed(messages.length);
       return new Set();
     } catch (error) {
       if (error instanceof DomainError && error.code === 'unavailable') throw error;

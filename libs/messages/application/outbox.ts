@@ -33,8 +33,8 @@ export abstract class Outbox {
    */
   abstract sweep(minAgeMs: number, relay: (messages: readonly Message[]) => Promise<Set<string>>): Promise<number>;
 
-  /** Leaves only these messages in an entry, due again in `delayMs`. */
-  abstract postpone(id: string, messageIds: readonly string[], delayMs: number): Promise<void>;
+  /** Leaves only these messages in an entry, due again in `REFUSED_DELAY_MS`. */
+  abstract postpone(id: string, messageIds: readonly string[]): Promise<void>;
 }
 
 /**

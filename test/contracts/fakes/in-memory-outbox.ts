@@ -24,7 +24,7 @@ export class InMemoryOutbox extends Outbox {
       const refused = await relay(entries.flatMap((entry) => this.openMessages(entry)));
       for (const { id, messageIds } of entries) {
         const rest = messageIds.filter((messageId) => refused.has(messageId));
-        if (rest.length > 0) await this.postpone(id, rest, REFUSED_DELAY_MS);
+        if (rest.length > 0) await this.postpone(id, rest);
         else this.store.entries.delete(id);
       }
       return entries.length;
@@ -33,10 +33,10 @@ export class InMemoryOutbox extends Outbox {
     }
   }
 
-  postpone(id: string, messageIds: readonly string[], delayMs: number): Promise<void> {
+  postpone(id: string, messageIds: readonly string[]): Promise<void> {
     const entry = this.store.entries.get(id);
     if (entry !== undefined) {
-      this.store.entries.set(id, { ...entry, messageIds, dueAt: after(delayMs, this.store.clock.now()) });
+      this.store.entries.set(id, { ...entry, messageIds, dueAt: after(REFUSED_DELAY_MS, this.store.clock.now()) });
     }
     return Promise.resolve();
   }

@@ -11,8 +11,10 @@ const SWEEP_ENTRIES = 200;
 const DUE = `due_at <= statement_timestamp()
   AND (for_sweeper OR due_at <= statement_timestamp() - $1 * interval '1 millisecond')`;
 
+const REMOVE = 'DELETE FROM sluice.outbox WHERE id = ANY ($1::bigint[])';
+
 const POSTPONE = `
-  UPDATE sluice.outbox SET message_ids = $2, due_at = clock_timestamp() + $3 * interval '1 millisecond' WHERE id = $1`;
+  UPDATE sluice.outbox SET message_ids = $2, due_at = clock_timestamp() + interval '${REFUSED_DELAY_MS} milliseconds' WHERE id = $1`;
 
 // In steps, and only when nothing else is due, so that other accounts do not wait for these. Entries younger than five
 // seconds wait until then: the worker that added one still has to remove the old job, or a new one would be ignored.
@@ -38,11 +40,11 @@ export class PostgresOutbox extends Outbox {
   }
 
   async remove(ids: readonly string[]): Promise<void> {
-    await this.database.query('DELETE FROM sluice.outbox WHERE id = ANY ($1::bigint[])', [ids]);
+    await this.database.query(REMOVE, [ids]);
   }
 
-  async postpone(id: string, messageIds: readonly string[], delayMs: number): Promise<void> {
-    await this.database.query(POSTPONE, [id, messageIds, delayMs]);
+  async postpone(id: string, messageIds: readonly string[]): Promise<void> {
+    await this.database.query(POSTPONE, [id, messageIds]);
   }
 
   async sweep(minAgeMs: number, relay: (messages: readonly Message[]) => Promise<Set<string>>): Promise<number> {
@@ -70,12 +72,13 @@ export class PostgresOutbox extends Outbox {
         [entries.flatMap(({ message_ids }) => message_ids), OPEN_STATUSES],
       );
       const refused = await relay(rows.map(toMessage));
+      const done: string[] = [];
       for (const { id, message_ids } of entries) {
         const rest = message_ids.filter((messageId) => refused.has(messageId));
-        if (rest.length > 0) await client.query(POSTPONE, [id, rest, REFUSED_DELAY_MS]);
+        if (rest.length > 0) await client.query(POSTPONE, [id, rest]);
+        else done.push(id);
       }
-      const done = entries.filter(({ message_ids }) => !message_ids.some((messageId) => refused.has(messageId)));
-      await client.query('DELETE FROM sluice.outbox WHERE id = ANY ($1::bigint[])', [done.map(({ id }) => id)]);
+      await client.query(REMOVE, [done]);
       return entries.length;
     });
   }
