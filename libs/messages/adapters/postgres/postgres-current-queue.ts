@@ -33,10 +33,14 @@ export class PostgresCurrentQueue extends CurrentQueue {
     const { now, value, choice, dataSet, renewedAt } = await this.read();
     const age = Math.abs(now - Number(renewedAt));
     const isChosen = choice !== undefined && (choice === this.choice || dataSet === own);
-    if (isChosen) this.choice = choice;
-    const isOutdated = age > RENEW_AFTER || (own !== null && dataSet !== own);
-    const mayChoose = own !== null && (this.choice === null || age > GONE_AFTER);
-    if (isChosen ? !isOutdated : !mayChoose) return isChosen || this.choice === null;
+    if (isChosen) {
+      this.choice = choice;
+      const isOutdated = age > RENEW_AFTER || (own !== null && dataSet !== own);
+      if (!isOutdated) return true;
+    } else {
+      const mayChoose = own !== null && (this.choice === null || age > GONE_AFTER);
+      if (!mayChoose) return this.choice === null;
+    }
     const mine = this.choice ?? randomUUID();
     const next = `${mine} ${own ?? dataSet} ${now}`;
     // Another process may have been faster: the next check compares with its queue.
