@@ -8,7 +8,6 @@ export {
   type DeliveryResult,
   type DueEndpoint,
   type LeasedDelivery,
-  type ReplayTerms,
 } from './application/endpoint-deliveries.js';
 export { GetMessageUsage, type MessageUsage, type Storage } from './application/get-message-usage.js';
 export { StorageCap } from './application/storage-cap.js';

@@ -32,8 +32,8 @@ export class ApplyRetention {
   ) {}
 
   /** Runs now and then periodically. */
-  start(everyMs = EVERY_MS): void {
-    this.rounds.start(everyMs);
+  start(): void {
+    this.rounds.start(EVERY_MS);
     this.rounds.trigger();
   }
 

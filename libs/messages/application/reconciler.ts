@@ -63,7 +63,7 @@ export class Reconciler {
   ) {}
 
   /** @param isAllowed asked before each run */
-  start(everyMs: number, isAllowed: () => boolean = () => true): void {
+  start(everyMs: number, isAllowed: () => boolean): void {
     this.rounds = new PeriodicTask(async () => {
       if (!isAllowed()) return;
       await this.turn

@@ -93,8 +93,8 @@ export class WaitingLeases {
   private waiting = 0;
   private closed = false;
 
-  constructor(availability: Pick<Availability, 'listen'>, observer: WaitingObserver | null = null) {
-    observer?.watch(() => this.waiting);
+  constructor(availability: Pick<Availability, 'listen'>, observer: WaitingObserver) {
+    observer.watch(() => this.waiting);
     availability.listen((accountIds) => {
       for (const accountId of accountIds === 'all' ? this.lines.keys() : accountIds) this.wakeNext(accountId);
     });
