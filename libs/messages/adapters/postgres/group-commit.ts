@@ -73,8 +73,10 @@ export class GroupCommit {
     const deadline = performance.now() + KEY_WAIT_MS;
     const earlier = this.firsts.get(name);
     if (earlier !== undefined) {
-      const ended = earlier.then(isTrue, isTrue);
-      if (!(await withTimeout(ended, deadline - performance.now(), () => false))) throw keyInUse();
+      const ended = earlier.catch(() => undefined);
+      await withTimeout(ended, deadline - performance.now(), () => {
+        throw keyInUse();
+      });
       return this.addKeyed(request, deadline);
     }
     const accepted = this.addKeyed(request, deadline);
@@ -168,7 +170,7 @@ function rowsOf({ first, messages, idempotency, targets }: Request) {
 }
 
 /** The additional parameters of messages for webhooks or to be pulled. */
-function valuesOfOthers(requests: readonly Request[], rows: readonly ReturnType<typeof rowsOf>[number][]) {
+function valuesOfOthers(requests: readonly Request[], rows: ReturnType<typeof rowsOf>) {
   const deliveries = requests.flatMap(deliveriesOf);
   return [
     rows.map(({ state }) => state.delivery),
@@ -184,8 +186,6 @@ function deliveriesOf({ first, messages, targets }: Request) {
 }
 
 const nameOf = (accountId: string, key: string) => `${accountId}/${key}`;
-
-const isTrue = () => true;
 
 function keyInUse(): DomainError {
   return new DomainError(
