@@ -109,7 +109,7 @@ export class EventStreams {
     // Taken after the place: from then on, all that happens is recorded.
     const end = await this.log.end();
     const isKnown = after !== null && after.until <= end;
-    const stream = new Stream(place, sink, isAdmitted, isKnown ? after : { from: end, until: end, id: 0n });
+    const stream = new Stream(place, sink, isAdmitted, isKnown ? after : startOf(end, end));
     this.end ??= end;
     this.streams.add(stream);
     for (const { task, everyMs } of this.tasks) task.start(everyMs);
@@ -149,9 +149,9 @@ export class EventStreams {
         if (from < until) {
           const { events, next } = await this.log.read(stream.accountId, stream.position);
           this.send(stream, events);
-          stream.position = next ?? { from: until, until, id: 0n };
+          stream.position = next ?? startOf(until, until);
         } else if (this.end !== null && until < this.end) {
-          stream.position = { from: until, until: this.end, id: 0n };
+          stream.position = startOf(until, this.end);
         } else if (until === this.end) {
           if (stream.isOpen()) this.current.add(stream);
           return;
@@ -183,18 +183,18 @@ export class EventStreams {
       return;
     }
     this.end = read.until;
+    const part = startOf(from, read.until);
     for (const stream of readers) {
       const page = read.pages.get(stream.accountId);
       if (!stream.isOpen()) readers.delete(stream);
       else if (page === undefined) continue;
-      else if (stream.sink.waitingBytes > MAX_WAITING_BYTES)
-        this.fallBehind(stream, { from, until: read.until, id: 0n });
+      else if (stream.sink.waitingBytes > MAX_WAITING_BYTES) this.fallBehind(stream, part);
       else {
         this.send(stream, page.events);
         if (page.next !== null) this.fallBehind(stream, page.next);
       }
     }
-    for (const stream of joined) this.fallBehind(stream, { from, until: read.until, id: 0n });
+    for (const stream of joined) this.fallBehind(stream, part);
   }
 
   private fallBehind(stream: Stream, position: Position): void {
@@ -249,4 +249,9 @@ export class EventStreams {
     // Otherwise its place is free again after some seconds.
     this.places.leave(stream.place).catch(() => undefined);
   }
+}
+
+/** The position before the events of a part. */
+function startOf(from: bigint, until: bigint): Position {
+  return { from, until, id: 0n };
 }
