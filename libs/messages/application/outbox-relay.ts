@@ -125,14 +125,15 @@ export class OutboxRelay implements OnCommitted {
     let bytes = 0;
     let count = 0;
     for (const entry of this.waiting) {
+      const size = bytesOf(entry.messages);
+      const isFull = messages + entry.messages.length > LIMITS.batchMessages || bytes + size > BATCH_BYTES;
+      if (count > 0 && isFull) break;
       messages += entry.messages.length;
-      bytes += bytesOf(entry.messages);
-      if (count > 0 && (messages > LIMITS.batchMessages || bytes > BATCH_BYTES)) break;
+      bytes += size;
       count++;
     }
-    const batch = this.waiting.splice(0, count);
-    for (const entry of batch) this.waitingBytes -= bytesOf(entry.messages);
-    return batch;
+    this.waitingBytes -= bytes;
+    return this.waiting.splice(0, count);
   }
 
   private async settle(entry: OutboxEntry, refused: Set<string>): Promise<void> {
