@@ -1,6 +1,7 @@
 import type { Database } from '#platform/database/database.js';
 import type { Reads } from '#platform/database/reads.js';
 import { EventLog, type EventPage, type Position } from '../../application/event-log.js';
+import type { Message } from '../../domain/message.js';
 import type { MessageStatus } from '../../domain/message-status.js';
 import { DELETE_EVENTS, LOG_END, READ_EVENTS, READ_NEW_EVENTS } from './events.sql.js';
 import { toMessage, type MessageRow } from './message-row.js';
@@ -60,22 +61,19 @@ export class PostgresEventLog extends EventLog {
   }
 }
 
+/** The message as the event has left it. */
+function messageOf(row: EventRow & MessageRow): Message {
+  const { event_status: status, event_at: updated_at, event_attempts: attempts, event_reason: failure_reason } = row;
+  return toMessage({ ...row, status, updated_at, attempts, failure_reason });
+}
+
 function pageOf(rows: readonly EventRow[], part: Pick<Position, 'from' | 'until'>): EventPage {
   const positionOf = ({ event_id }: EventRow): Position => ({ ...part, id: BigInt(event_id) });
   const last = rows.at(-1);
   return {
-    events: rows.flatMap((row) => {
-      if (row.id === null) return [];
-      const {
-        event_status: status,
-        event_at: updated_at,
-        event_attempts: attempts,
-        event_reason: failure_reason,
-      } = row;
-      return [
-        { position: positionOf(row), message: toMessage({ ...row, status, updated_at, attempts, failure_reason }) },
-      ];
-    }),
+    events: rows
+      .filter((row) => row.id !== null)
+      .map((row) => ({ position: positionOf(row), message: messageOf(row) })),
     next: last?.more === true ? positionOf(last) : null,
   };
 }
