@@ -47,6 +47,9 @@ export interface MessageState {
   readonly claim: Claim | null;
 }
 
+/** Why a message failed whose last lease has expired. */
+export const LEASE_EXPIRED = 'lease_expired';
+
 /**
  * The aggregate: immutable, each change of state a method that returns the next one or throws `invalid_transition`.
  * Starting and taking over are decided by SQL, because workers compete for them; a test compares it with these methods.
@@ -135,8 +138,7 @@ export class Message {
 
   /** Fails because the lease of its last attempt has expired. */
   expire(at: Date): Message {
-    const failureReason = 'lease_expired';
-    return this.move('fail', at, { claim: null, crashes: this.state.crashes + 1, failureReason });
+    return this.move('fail', at, { claim: null, crashes: this.state.crashes + 1, failureReason: LEASE_EXPIRED });
   }
 
   cancel(at: Date): Message {

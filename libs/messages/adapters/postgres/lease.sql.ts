@@ -1,11 +1,9 @@
 import { MAX_PAGE_BYTES } from '../../application/messages.js';
+import { LEASE_EXPIRED } from '../../domain/message.js';
 import { TRANSITIONS } from '../../domain/message-status.js';
 import { COLUMNS, columnsOf } from './message-row.js';
 
-const { startProcessing, deliver, fail } = TRANSITIONS;
-
-/** Why a message failed whose last lease has expired. */
-const LEASE_EXPIRED = 'lease_expired';
+const { startProcessing, deliver, requeue, fail } = TRANSITIONS;
 
 /** Attempts that a message `h` has used up once its lease has expired. */
 const USED = 'h.failures + h.crashes + 1';
@@ -105,12 +103,12 @@ export const REJECT = `
     UPDATE sluice.messages m
     SET status = $5, failures = $6, failure_reason = $7, updated_at = clock_timestamp(), claim = NULL,
         claim_expires_at = NULL,
-        available_at = CASE $5 WHEN 'queued' THEN clock_timestamp() + $8 * interval '1 millisecond' END
+        available_at = CASE $5 WHEN '${requeue.to}' THEN clock_timestamp() + $8 * interval '1 millisecond' END
     WHERE ${IS_LEASED}
     RETURNING m.id, m.account_id, m.attempts
   ), noted AS (
     INSERT INTO sluice.attempts (message_id, number, account_id, started_at, ended_at, outcome, error, target, token)
-    SELECT id, attempts, account_id, $9, clock_timestamp(), CASE $5 WHEN 'queued' THEN 'retried' ELSE $5 END, $7, 'pull', $3
+    SELECT id, attempts, account_id, $9, clock_timestamp(), CASE $5 WHEN '${requeue.to}' THEN 'retried' ELSE $5 END, $7, 'pull', $3
     FROM ended
     ON CONFLICT DO NOTHING
   )
