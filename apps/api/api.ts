@@ -57,7 +57,6 @@ async function listen(settings: Settings, logger: Logger, metrics: Metrics, site
   const shared = {
     anonymous: budgets.anonymous,
     metrics: new RequestMetrics(metrics, new AccessLog(logger, settings.accessLogSample)),
-    cors: corsHeaders(settings.http.corsOrigins),
   };
   const edge = createEdge({ ...settings.http, ...shared, routes });
   const fastify = edge.getInstance<FastifyInstance>();
@@ -70,6 +69,7 @@ async function listen(settings: Settings, logger: Logger, metrics: Metrics, site
   addRequestHooks(fastify, {
     ...shared,
     tracing: parts.tracing,
+    cors: corsHeaders(settings.http.corsOrigins),
     isOverloaded: () => parts.backpressure.isTooHigh,
     earlyCheck: app.get(EarlyCheck),
     maxBufferedBytes: settings.http.maxBufferedBytes,

@@ -5,7 +5,6 @@ import type { FastifyInstance } from 'fastify';
 import { DomainError, type ErrorCode } from '#kernel/domain-error.js';
 import type { AddressBudget } from './address-budget.js';
 import { abandonedSockets, closeLingering, expectingContinue, newestOf, watchConnections } from './connections.js';
-import type { CorsHeaders } from './cors.js';
 import { CountedResponse } from './pipelining.js';
 import type { RateLimitWindow } from './rate-limit-headers.js';
 import { rawProblem, type RawProblem } from './raw-problem.js';
@@ -23,7 +22,6 @@ export interface EdgeOptions {
   readonly maxConnections: number;
   /** Addresses and networks whose `X-Forwarded-For` is trusted; none by default. */
   readonly trustProxy: readonly string[];
-  readonly cors: CorsHeaders;
   /** Counts requests that could not be read. */
   readonly anonymous: AddressBudget;
   /** Filled with all routes as they are registered. */
