@@ -30,41 +30,40 @@ declare module 'fastify' {
 /** Where a handler's body is declared: metadata of its class and name. */
 export const BODY = Symbol('body');
 
-function declared(body: DeclaredBody, decorator: ParameterDecorator): ParameterDecorator {
-  return (target, handler, index) => {
-    if (handler !== undefined) Reflect.defineMetadata(BODY, body, target, handler);
-    decorator(target, handler, index);
-  };
-}
-
 /**
  * The request's JSON body as an instance of a class with class-validator's rules. It is read after the guards have run:
  * media type, size, JSON and fields are checked in this order.
  * @param maxBytes its maximum size, up to `MAX_BODY_BYTES`
  */
 export function JsonBody(type: BodyClass, maxBytes = MAX_BYTES): ParameterDecorator {
-  const read = createParamDecorator((_data: unknown, context: ExecutionContext) => {
-    const http = context.switchToHttp();
-    return readBody(type, maxBytes, http.getRequest<FastifyRequest>(), http.getResponse<FastifyReply>());
-  });
-  return declared({ type, required: true, maxBytes }, read());
+  return declared({ type, required: true, maxBytes });
 }
 
 /** The same for a body that may be missing, which means `{}`. */
 export function OptionalJsonBody(type: BodyClass): ParameterDecorator {
-  const read = createParamDecorator((_data: unknown, context: ExecutionContext) => {
+  return declared({ type, required: false, maxBytes: MAX_BYTES });
+}
+
+function declared(body: DeclaredBody): ParameterDecorator {
+  const decorate = createParamDecorator((_data: unknown, context: ExecutionContext) => {
     const http = context.switchToHttp();
     const request = http.getRequest<FastifyRequest>();
-    const { 'content-length': length = '0', 'transfer-encoding': encoding } = request.headers;
-    if (Number(length) === 0 && encoding === undefined) return new type();
-    return readBody(type, MAX_BYTES, request, http.getResponse<FastifyReply>());
-  });
-  return declared({ type, required: false, maxBytes: MAX_BYTES }, read());
+    return body.required || hasBody(request)
+      ? readBody(body, request, http.getResponse<FastifyReply>())
+      : new body.type();
+  })();
+  return (target, handler, index) => {
+    if (handler !== undefined) Reflect.defineMetadata(BODY, body, target, handler);
+    decorate(target, handler, index);
+  };
+}
+
+function hasBody({ headers }: FastifyRequest): boolean {
+  return Number(headers['content-length'] ?? 0) !== 0 || headers['transfer-encoding'] !== undefined;
 }
 
 async function readBody(
-  type: BodyClass,
-  maxBytes: number,
+  { type, maxBytes }: DeclaredBody,
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<object> {
