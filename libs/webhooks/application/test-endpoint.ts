@@ -3,9 +3,8 @@ import type { Ids } from '#kernel/ids.js';
 import { endpointNotFound } from '../domain/endpoint.js';
 import type { Endpoints } from './endpoints.js';
 import type { SecretBox } from './secret-box.js';
-import { openSecrets } from './sealed-secrets.js';
-import { signedHeaders } from './signatures.js';
 import type { WebhookClient } from './webhook-client.js';
+import { webhookRequest } from './webhook-request.js';
 
 export interface TestResult {
   /** Null when there was no answer: `error` is the reason. */
@@ -31,15 +30,10 @@ export class TestEndpoint {
     const [target] = (await this.endpoints.find(accountId, id)) === null ? [] : await this.endpoints.targets([id]);
     if (target === undefined) throw endpointNotFound();
     const at = this.clock.now();
-    const messageId = this.ids.next('msg', at);
-    const data = { id: messageId, message: 'This is a test.', createdAt: at };
-    const body = JSON.stringify({ type: 'test', timestamp: at, data });
-    const headers = {
-      'content-type': 'application/json',
-      ...signedHeaders(openSecrets(this.box, target, at), messageId, at, body),
-    };
+    const content = { id: this.ids.next('msg', at), message: 'This is a test.', createdAt: at };
+    const request = webhookRequest(this.box, target, { type: 'test', ...content, traceparent: null }, at);
     const startedAt = performance.now();
-    const { error, ...answer } = await this.client.post({ url: target.endpoint.url, headers, body }).then(
+    const { error, ...answer } = await this.client.post(request).then(
       (received) => ({ ...received, error: null }),
       (failure: unknown) => ({ status: null, body: '', error: (failure as Error).message }),
     );

@@ -8,10 +8,9 @@ import { disable, type AutomaticReason, type Endpoint } from '../domain/endpoint
 import { retryAfterMs, retryDelay } from '../domain/retry-schedule.js';
 import type { Endpoints, Target } from './endpoints.js';
 import { Places } from './places.js';
-import { openSecrets } from './sealed-secrets.js';
 import type { SecretBox } from './secret-box.js';
-import { signedHeaders } from './signatures.js';
 import type { WebhookClient } from './webhook-client.js';
+import { webhookRequest } from './webhook-request.js';
 
 export interface SendingTerms {
   /** Requests that run at the same time. With the reserve of `Places`, twice as many. */
@@ -234,17 +233,11 @@ export class WebhookSender {
   }
 
   private async post({ messageId, text, createdAt, traceparent }: LeasedDelivery, target: Target) {
-    const at = this.clock.now();
-    const data = { id: messageId, message: text, createdAt };
-    const body = JSON.stringify({ type: 'message', timestamp: createdAt, data });
-    const headers = {
-      'content-type': 'application/json',
-      ...(traceparent !== null && { traceparent }),
-      ...signedHeaders(openSecrets(this.box, target, at), messageId, at, body),
-    };
+    const webhook = { type: 'message', id: messageId, message: text, createdAt, traceparent } as const;
+    const request = webhookRequest(this.box, target, webhook, this.clock.now());
     const startedAt = performance.now();
     try {
-      const answer = await this.client.post({ url: target.endpoint.url, headers, body });
+      const answer = await this.client.post(request);
       const isSuccess = answer.status >= 200 && answer.status < 300;
       return { ...answer, error: isSuccess ? null : `The receiver returned ${answer.status}.` };
     } catch (error) {

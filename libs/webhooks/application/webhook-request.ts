@@ -1,0 +1,34 @@
+import type { Target } from './endpoints.js';
+import type { SecretBox } from './secret-box.js';
+import { signedHeaders } from './signatures.js';
+import type { WebhookRequest } from './webhook-client.js';
+
+/** What an endpoint gets. */
+interface Webhook {
+  readonly type: 'message' | 'test';
+  readonly id: string;
+  readonly message: string;
+  readonly createdAt: Date;
+  /** Of the message; null when it is in no trace. */
+  readonly traceparent: string | null;
+}
+
+/** A request to an endpoint, signed with the secrets that it has at this time, the newest first. */
+export function webhookRequest(
+  box: SecretBox,
+  { endpoint, secrets }: Target,
+  webhook: Webhook,
+  at: Date,
+): WebhookRequest {
+  const { type, id, message, createdAt, traceparent } = webhook;
+  const body = JSON.stringify({ type, timestamp: createdAt, data: { id, message, createdAt } });
+  const current = secrets
+    .filter(({ expiresAt }) => expiresAt === null || expiresAt > at)
+    .map(({ sealed }) => box.open(sealed, endpoint.id));
+  const headers = {
+    'content-type': 'application/json',
+    ...(traceparent !== null && { traceparent }),
+    ...signedHeaders(current, id, at, body),
+  };
+  return { url: endpoint.url, headers, body };
+}
