@@ -20,11 +20,17 @@ export function routedTarget({ url = '' }: Pick<IncomingMessage, 'url'>): string
   return path.startsWith('/') ? path : `/${path}`;
 }
 
+/** What precedes the query of a target. */
+export function pathOf(target: string): string {
+  const query = target.indexOf('?');
+  return query === -1 ? target : target.slice(0, query);
+}
+
 /** Whether the percent-encoding before the query is valid. */
 function isDecodable(target: string): boolean {
   if (!target.includes('%')) return true;
   try {
-    decodeURI(target.replace(/\?.*/s, ''));
+    decodeURI(pathOf(target));
     return true;
   } catch {
     return false;

@@ -1,4 +1,5 @@
 import type { FastifyInstance } from 'fastify';
+import { pathOf } from './request-form.js';
 
 interface Route {
   /** Whether its path has no parameters. */
@@ -40,7 +41,7 @@ export class RouteTable {
    * @param target the path as the router has accepted it, percent-encoded, with an optional query
    */
   methodsFor(target: string): string[] {
-    const path = decodeURI(target.replace(/\?.*/s, ''));
+    const path = decodeURI(pathOf(target));
     const routes = this.routes.filter(({ pattern }) => pattern.test(path));
     // `/messages/batch` is not a message.
     const exact = routes.filter(({ isExact }) => isExact);
@@ -60,11 +61,6 @@ export class RouteTable {
     const methods = this.exact.get(url) ?? new Set();
     this.exact.set(url, methods.add(method));
   }
-}
-
-function pathOf(target: string): string {
-  const query = target.indexOf('?');
-  return query === -1 ? target : target.slice(0, query);
 }
 
 function methodsOf(routes: readonly Route[]): string[] {

@@ -2,6 +2,7 @@ import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { parseTraceparent } from '../tracing/traceparent.js';
 import type { Tracing } from '../tracing/tracing.js';
+import { pathOf } from './request-form.js';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -49,7 +50,7 @@ export function traceRequest(tracing: Tracing, request: FastifyRequest, reply: F
     span.end(
       {
         ...(headersSent ? { 'http.response.status_code': status } : {}),
-        ...(headersSent && status < 400 && route !== null ? { 'url.path': request.url.replace(/\?.*/s, '') } : {}),
+        ...(headersSent && status < 400 && route !== null ? { 'url.path': pathOf(request.url) } : {}),
         ...(request.caller === undefined ? {} : { 'sluice.account.id': request.caller.accountId }),
       },
       headersSent && status >= 500 ? String(status) : undefined,
