@@ -1,4 +1,4 @@
-import pg, { type Pool, type PoolClient, type QueryResultRow } from 'pg';
+import pg, { type Pool, type PoolClient, type QueryConfig, type QueryResultRow } from 'pg';
 import { DataSource, type EntitySchema } from 'typeorm';
 import { BY_INDEX, CONNECTION_LIMITS, connectionOptions, IN_INDEX_ORDER, STARTING_TIMEOUT_MS } from './connection.js';
 import { asUnavailable } from './errors.js';
@@ -62,21 +62,13 @@ export class Database {
     return new Database(pool);
   }
 
-  async query<Row extends QueryResultRow>(sql: string, values: unknown[] = []): Promise<Row[]> {
-    try {
-      return (await this.pool.query<Row>(sql, values)).rows;
-    } catch (error) {
-      throw asUnavailable(error);
-    }
+  query<Row extends QueryResultRow>(text: string, values: unknown[] = []): Promise<Row[]> {
+    return this.rows({ text, values });
   }
 
   /** A statement that each connection parses and plans once. `name` must be unique for its text. */
-  async prepared<Row extends QueryResultRow>(name: string, text: string, values: unknown[]): Promise<Row[]> {
-    try {
-      return (await this.pool.query<Row>({ name, text, values })).rows;
-    } catch (error) {
-      throw asUnavailable(error);
-    }
+  prepared<Row extends QueryResultRow>(name: string, text: string, values: unknown[]): Promise<Row[]> {
+    return this.rows({ name, text, values });
   }
 
   async transaction<T>(work: (client: PoolClient) => Promise<T>): Promise<T> {
@@ -134,6 +126,14 @@ export class Database {
 
   async close(): Promise<void> {
     if (!this.pool.ending) await this.pool.end();
+  }
+
+  private async rows<Row extends QueryResultRow>(query: QueryConfig): Promise<Row[]> {
+    try {
+      return (await this.pool.query<Row>(query)).rows;
+    } catch (error) {
+      throw asUnavailable(error);
+    }
   }
 }
 
