@@ -1,7 +1,6 @@
 import { DomainError } from '#kernel/domain-error.js';
+import { SOCKET_ERROR } from '../socket-errors.js';
 
-/** Socket errors of Node. */
-const CONNECTION_CODE = /^(ECONN\w+|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|EAI_AGAIN)$/;
 /** Connection errors that pg reports without a code, and what TypeORM reports after it has released a lost connection. */
 const CONNECTION_MESSAGE =
   /connection terminated|timeout expired|timeout exceeded when trying to connect|query read timeout|not queryable|Cannot use a pool|already released/i;
@@ -17,7 +16,7 @@ export function isUnavailable(error: unknown): boolean {
   if (error instanceof DomainError) return error.code === 'unavailable';
   if (error instanceof AggregateError) return error.errors.some(isUnavailable);
   const { code = '', message = '' } = (error ?? {}) as { readonly code?: string; readonly message?: string };
-  return TRANSIENT_STATE.test(code) || CONNECTION_CODE.test(code) || CONNECTION_MESSAGE.test(message);
+  return TRANSIENT_STATE.test(code) || SOCKET_ERROR.test(code) || CONNECTION_MESSAGE.test(message);
 }
 
 /** The SQLSTATE of an error of PostgreSQL, also when TypeORM wrapped it; '' for anything else. */

@@ -1,9 +1,8 @@
+import { SOCKET_ERROR } from '../socket-errors.js';
+
 /** What ioredis reports when a command was not sent, or its response did not come. */
 const CLIENT_MESSAGE =
   /Connection is closed|Failed to refresh slots|None of startup nodes|All sentinels are unreachable|Cluster isn't ready|Cluster is ended|too many cluster redirections|isn't writeable|max retries per request|Command timed out|Socket timeout|Connection is in subscriber/i;
-
-/** Socket errors of Node. */
-const SOCKET_CODE = /^(ECONN\w+|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|EAI_AGAIN)$/;
 
 /** Responses of a Redis that is full, starting, stopping, busy or read-only. Scripts of older versions wrap them. */
 const TEMPORARY =
@@ -12,5 +11,5 @@ const TEMPORARY =
 /** Whether Redis cannot be reached or is temporarily unable, so that the same command may succeed later. */
 export function isRedisUnavailable(error: unknown): boolean {
   const { code = '', message = '' } = (error ?? {}) as { readonly code?: string; readonly message?: string };
-  return SOCKET_CODE.test(code) || CLIENT_MESSAGE.test(message) || TEMPORARY.test(message);
+  return SOCKET_ERROR.test(code) || CLIENT_MESSAGE.test(message) || TEMPORARY.test(message);
 }
