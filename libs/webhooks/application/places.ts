@@ -68,7 +68,6 @@ export class Places {
   /** How many deliveries of each endpoint may start now. Endpoints take turns while there are too few places. */
   divide(due: readonly DueEndpoint[]): Map<string, number> {
     this.forget();
-    const isSlow = (id: string) => this.isSlow(id);
     let free = this.free;
     const accounts = this.accounts();
     let freeForSlow = Math.floor(this.total * SLOW_SHARE);
@@ -87,7 +86,7 @@ export class Places {
       for (const { endpointId, accountId, limit } of wanting) {
         const count = places.get(endpointId) ?? 0;
         const held = accounts.get(accountId) ?? { all: 0, slow: 0 };
-        const slow = isSlow(endpointId);
+        const slow = this.isSlow(endpointId);
         if (count >= limit || free === -this.total || held.all >= Math.max(free, GUARANTEED)) continue;
         if (slow && held.slow >= Math.max(freeForSlow, GUARANTEED_SLOW)) continue;
         places.set(endpointId, count + 1);
