@@ -3,7 +3,7 @@ import { DomainError } from '#kernel/domain-error.js';
 import { AdmissionCheck } from '#platform/http/access.js';
 import { loopTime } from '#platform/process/loop-time.js';
 import type { AuthenticateCaller } from '../../application/authenticate-caller.js';
-import { isFresh, NO_LONGER_VALID } from './stale-key-check.js';
+import { NO_LONGER_VALID, staleKey } from './stale-key-check.js';
 
 /** Looks keys up in the database, since a cached one may be outdated. */
 export class KeyAdmissionCheck extends AdmissionCheck {
@@ -17,10 +17,10 @@ export class KeyAdmissionCheck extends AdmissionCheck {
   }
 
   async assertKeyValid(request: FastifyRequest): Promise<void> {
-    const { verifiedAt, presentedKey } = request;
-    if (verifiedAt === undefined || presentedKey === undefined || isFresh(verifiedAt)) return;
+    const key = staleKey(request);
+    if (key === undefined) return;
     const startedAt = loopTime();
-    if ((await this.authenticate.refresh(presentedKey)) === null) {
+    if ((await this.authenticate.refresh(key)) === null) {
       throw new DomainError('unauthorized', NO_LONGER_VALID);
     }
     request.verifiedAt = startedAt;

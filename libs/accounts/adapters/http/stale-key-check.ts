@@ -1,6 +1,6 @@
 import type { OnModuleInit } from '@nestjs/common';
 import type { HttpAdapterHost } from '@nestjs/core';
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { DomainError } from '#kernel/domain-error.js';
 import { logUnavailable } from '#platform/http/problem.filter.js';
 import { replaceResponse } from '#platform/http/response.js';
@@ -29,12 +29,12 @@ export class StaleKeyCheck implements OnModuleInit {
     const fastify = this.host.httpAdapter.getInstance<FastifyInstance>();
     // With a callback: most responses need no check, and should not wait for a promise.
     fastify.addHook('onSend', (request, reply, payload, done) => {
-      const { verifiedAt, presentedKey } = request;
-      if (verifiedAt === undefined || presentedKey === undefined || reply.statusCode >= 300 || isFresh(verifiedAt)) {
+      const key = reply.statusCode >= 300 ? undefined : staleKey(request);
+      if (key === undefined) {
         done(null, payload);
         return;
       }
-      void this.fault(presentedKey).then((error) => {
+      void this.fault(key).then((error) => {
         if (error !== null) logUnavailable(this.logger, request, error);
         done(null, error === null ? payload : replaceResponse(request, reply, error));
       });
@@ -53,7 +53,12 @@ export class StaleKeyCheck implements OnModuleInit {
   }
 }
 
+/** The key of a request, if it must be verified again. */
+export function staleKey({ verifiedAt, presentedKey }: FastifyRequest): string | undefined {
+  return verifiedAt === undefined || isFresh(verifiedAt) ? undefined : presentedKey;
+}
+
 /** Whether a key that was verified then, in milliseconds of `loopTime`, need not be verified again. */
-export function isFresh(since: number): boolean {
+function isFresh(since: number): boolean {
   return loopTime() - since <= FRESH_MS;
 }
