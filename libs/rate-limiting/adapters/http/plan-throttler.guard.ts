@@ -48,7 +48,7 @@ export class PlanThrottlerGuard extends ThrottlerGuard implements Counter {
     assertBatchFits(more + 1, Math.min(...(request.rateLimit ?? []).map(({ limit }) => limit)));
     const count = (caller: Caller) => this.storageService.hit({ ...caller, count: more });
     if (more === 0 || (await this.admit(request, count))) return;
-    this.take(request, this.budgets.anonymous, request.ip);
+    this.takeFromBudget(request);
     throw new DomainError('unauthorized', 'The API key has expired or was revoked. Use another one.');
   }
 
@@ -63,13 +63,13 @@ export class PlanThrottlerGuard extends ThrottlerGuard implements Counter {
   protected override async handleRequest(props: ThrottlerRequest): Promise<boolean> {
     const { context, throttler, getTracker, generateKey } = props;
     const request = context.switchToHttp().getRequest<FastifyRequest>();
-    if (request.operator === true) return this.take(request, this.budgets.operators, OPERATORS);
+    if (request.operator === true) return this.takeFromBudget(request);
     request.counter = this;
     const increment = async () => {
       const key = generateKey(context, await getTracker(request, context), throttler.name ?? '');
       return (await this.storageService.increment(key)).verdict;
     };
-    return (await this.admit(request, increment)) || this.take(request, this.budgets.anonymous, request.ip);
+    return (await this.admit(request, increment)) || this.takeFromBudget(request);
   }
 
   /** @returns false when the key turns out to be invalid: nothing was counted then */
@@ -100,9 +100,11 @@ export class PlanThrottlerGuard extends ThrottlerGuard implements Counter {
     }
   }
 
-  private take(request: FastifyRequest, budget: AddressBudget, address: string): boolean {
-    const { passes, window } = budget.take(address);
-    const isOperator = address === OPERATORS;
+  /** Counts a request without an account. */
+  private takeFromBudget(request: FastifyRequest): boolean {
+    const { anonymous, operators } = this.budgets;
+    const isOperator = request.operator === true;
+    const { passes, window } = isOperator ? operators.take(OPERATORS) : anonymous.take(request.ip);
     request.rateLimit = [window];
     this.decided(`${isOperator ? 'operator' : 'anonymous'}_${passes ? 'admitted' : 'refused'}`);
     if (passes) return true;
