@@ -15,6 +15,9 @@ export const ForCallers = (): CustomDecorator<symbol> => SetMetadata(ACCESS, 'ca
 /** A route for keys that have this scope. */
 export const Scoped = (scope: string): CustomDecorator<symbol> => SetMetadata(ACCESS, { scope } satisfies Access);
 
+/** A route for operators. */
+export const ForOperators = (): CustomDecorator<symbol> => SetMetadata(ACCESS, 'operator' satisfies Access);
+
 /** Checks again, for requests that go on for long after they were admitted. */
 export abstract class AdmissionCheck {
   /**
@@ -29,6 +32,3 @@ export abstract class AdmissionCheck {
    */
   abstract assertKeyValid(request: FastifyRequest): Promise<void>;
 }
-
-/** A route for operators. */
-export const ForOperators = (): CustomDecorator<symbol> => SetMetadata(ACCESS, 'operator' satisfies Access);
