@@ -7,6 +7,8 @@ import type { RateLimitWindow } from './rate-limit-headers.js';
 export const SMALL_RESPONSE_BYTES = 64 * 1024;
 /** A client that reads a large response more slowly would make us keep it in memory. */
 const SLOWEST_READER_BYTES_PER_MS = 50;
+/** An unread body of up to this many bytes is cheaper to read and discard than a connection is to reopen. */
+const DISCARDED_BODY_BYTES = 64 * 1024;
 /** A client that is still sending must be able to read its response before the connection is reset. */
 const LINGER_MS = 1_000;
 /** How much later than a request's own timeout, which responds with 408, that of its connection fires. */
@@ -79,6 +81,13 @@ export function goneSignal({ raw: { socket } }: FastifyRequest, reply: FastifyRe
 export function closeLingering(socket: Socket): void {
   socket.end();
   setTimeout(() => socket.destroy(), LINGER_MS).unref();
+}
+
+/** Whether a response now must close the connection, because reading the rest of the request would take too long. */
+export function leavesBodyUnread(request: IncomingMessage): boolean {
+  if (request.complete || request.readableEnded) return false;
+  if (request.headers['transfer-encoding'] !== undefined) return true;
+  return Number(request.headers['content-length'] ?? 0) > DISCARDED_BODY_BYTES;
 }
 
 /** Makes Node close the connection of a request whose body was not read with `closeLingering`, instead of resetting it. */

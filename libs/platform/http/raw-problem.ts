@@ -1,10 +1,6 @@
-import type { IncomingMessage } from 'node:http';
 import type { DomainError } from '#kernel/domain-error.js';
 import { PROBLEM_TYPE, problemHeaders, toProblem } from './problems.js';
 import { rateLimitHeaders, type RateLimitWindow } from './rate-limit-headers.js';
-
-/** An unread body of up to this many bytes is cheaper to read and discard than a connection is to reopen. */
-const DISCARDED_BODY_BYTES = 64 * 1024;
 
 export interface RawProblem {
   readonly status: number;
@@ -41,11 +37,4 @@ export function rawProblem(
     },
     body,
   };
-}
-
-/** Whether a response now must close the connection, because reading the rest of the request would take too long. */
-export function leavesBodyUnread(request: IncomingMessage): boolean {
-  if (request.complete || request.readableEnded) return false;
-  if (request.headers['transfer-encoding'] !== undefined) return true;
-  return Number(request.headers['content-length'] ?? 0) > DISCARDED_BODY_BYTES;
 }

@@ -1,10 +1,10 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { DomainError } from '#kernel/domain-error.js';
 import type { Caller } from './caller.js';
-import { lingerAfter } from './connections.js';
+import { leavesBodyUnread, lingerAfter } from './connections.js';
 import { PROBLEM_TYPE, problemHeaders, toProblem } from './problems.js';
 import { rateLimitHeaders, type RateLimitWindow } from './rate-limit-headers.js';
-import { leavesBodyUnread, rawProblem } from './raw-problem.js';
+import { rawProblem } from './raw-problem.js';
 
 /** Why a request is refused before it reaches NestJS. */
 export interface Refusal {
