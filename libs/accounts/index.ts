@@ -1,5 +1,4 @@
 export { AUTHENTICATED, AuthenticateCaller, unauthorized } from './application/authenticate-caller.js';
 export type { Authenticated, Caller } from './application/authenticate-caller.js';
 export { SignUp } from './application/sign-up.js';
-export type { Limits } from './domain/limits.js';
 export type { Plan } from './domain/plan.js';

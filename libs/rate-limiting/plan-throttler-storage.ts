@@ -1,7 +1,6 @@
 import type { ThrottlerStorage } from '@nestjs/throttler';
-import type { Limits } from '#accounts/index.js';
 import { seconds, tightest, type RateLimitWindow } from '#platform/http/rate-limit-headers.js';
-import type { Windows } from './domain/windows.js';
+import type { Limits, Windows } from './domain/windows.js';
 
 type ThrottlerStorageRecord = Awaited<ReturnType<ThrottlerStorage['increment']>>;
 
