@@ -33,7 +33,7 @@ export interface Usage {
 }
 
 /** A verdict as a record of @nestjs/throttler, which also blocks what was not counted. */
-export interface PlanThrottlerRecord extends ThrottlerStorageRecord {
+interface PlanThrottlerRecord extends ThrottlerStorageRecord {
   readonly verdict: Verdict;
 }
 

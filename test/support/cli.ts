@@ -67,7 +67,7 @@ export class Cli {
   }
 }
 
-export class RunningCommand {
+class RunningCommand {
   stdout = '';
   stderr = '';
   private isClosed = false;

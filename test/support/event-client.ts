@@ -3,7 +3,7 @@ import { request, type IncomingMessage } from 'node:http';
 import type { Account, Key, TestApi } from './api.js';
 import { until } from './processes.js';
 
-export interface ReceivedEvent {
+interface ReceivedEvent {
   readonly event: string;
   readonly id: string;
   readonly data: Readonly<Record<string, unknown>> & { readonly id: string; readonly status: string };

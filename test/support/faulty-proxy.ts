@@ -3,7 +3,7 @@ import { Agent, createServer, request, type IncomingMessage, type ServerResponse
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 
-export type Fault = 'delay' | 'cut' | 'lose' | 'truncate' | 'duplicate' | 'hang' | 'unavailable' | 'page' | 'refuse';
+type Fault = 'delay' | 'cut' | 'lose' | 'truncate' | 'duplicate' | 'hang' | 'unavailable' | 'page' | 'refuse';
 
 /** How many of `CYCLE` requests each fault hits. */
 type FaultPlan = Readonly<Record<Fault, number>>;

@@ -15,7 +15,7 @@ import { Link } from './link.js';
 import { freePort, Program, until } from './processes.js';
 import { smallDisk, type SmallDisk } from './small-disk.js';
 
-export interface StoredMessage {
+interface StoredMessage {
   readonly id: string;
   readonly status: string;
   readonly attempts: number;

@@ -18,7 +18,7 @@ export interface Grantor {
   readonly scopes: readonly string[];
 }
 
-export interface CreateApiKeyInput {
+interface CreateApiKeyInput {
   readonly name: string;
   /** Null for all scopes of the grantor. */
   readonly scopes: readonly Scope[] | null;

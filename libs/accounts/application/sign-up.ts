@@ -6,7 +6,7 @@ import type { Accounts } from './accounts.js';
 import type { IssuedKey } from './create-api-key.js';
 import type { KeySecrets } from './key-secrets.js';
 
-export interface SignedUp extends IssuedKey {
+interface SignedUp extends IssuedKey {
   readonly account: Account;
 }
 

@@ -5,7 +5,7 @@ import { PROBLEMS } from './problems.js';
 export type Status = number | 'aborted';
 
 /** What is logged of a finished request: never its URL, a header, or any part of its body or key. */
-export interface FinishedRequest {
+interface FinishedRequest {
   readonly requestId: string;
   readonly traceId?: string | undefined;
   readonly method: string;

@@ -15,7 +15,7 @@ const LINGER_MS = 1_000;
 const AFTER_REQUEST_MS = 2_000;
 
 /** A request with its response, in their current state. */
-export class Exchange {
+class Exchange {
   constructor(
     private readonly fastifyRequest: FastifyRequest,
     private readonly reply: FastifyReply,

@@ -15,7 +15,7 @@ import type { RouteTable } from './route-table.js';
 
 const MAX_HEADER_BYTES = 16 * 1024;
 
-export interface EdgeOptions {
+interface EdgeOptions {
   readonly maxBodyBytes: number;
   readonly requestTimeoutMs: number;
   readonly keepAliveTimeoutMs: number;

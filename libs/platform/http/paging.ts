@@ -2,7 +2,7 @@ import { ValidationError, type FieldError } from '#kernel/domain-error.js';
 import { isTypeId } from '#kernel/typeid.js';
 import { nullable, viewModel, type Model } from './openapi/schema.js';
 
-export interface PageQuery {
+interface PageQuery {
   /** 1 to 100. */
   readonly limit: number;
   /** Only items older than the one with this id. */

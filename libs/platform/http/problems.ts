@@ -7,7 +7,7 @@ import {
 } from '#kernel/domain-error.js';
 
 /** The description of an error code. */
-export interface ProblemKind {
+interface ProblemKind {
   readonly status: number;
   readonly title: string;
   /** Why it happens. */

@@ -30,7 +30,7 @@ export abstract class EarlyCheck {
   abstract refusal(request: FastifyRequest): Refusal | null;
 }
 
-export interface RequestHookOptions {
+interface RequestHookOptions {
   /** Counts requests that have no valid API key. */
   readonly anonymous: AddressBudget;
   readonly metrics: RequestMetrics;

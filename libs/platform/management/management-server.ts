@@ -8,7 +8,7 @@ import type { OperatorsPages } from './operators-pages.js';
 
 const REQUEST_TIMEOUT_MS = 10_000;
 
-export interface ManagementOptions {
+interface ManagementOptions {
   readonly host: string;
   /** 0 for any free port. */
   readonly port: number;

@@ -13,14 +13,14 @@ export class Count {
 }
 
 /** A gauge that is read from the store, with at most one label. */
-export interface StoreGauge {
+interface StoreGauge {
   readonly name: string;
   readonly help: string;
   readonly label?: string;
 }
 
 /** By the name of the gauge: its value, or one value per value of its label. A gauge that is null is absent. */
-export type StoreValues = Readonly<Record<string, number | null | Readonly<Record<string, number>>>>;
+type StoreValues = Readonly<Record<string, number | null | Readonly<Record<string, number>>>>;
 
 /**
  * The metrics of a process, in a registry of its own. Names begin with `sluice_` and end with their unit. A label has a

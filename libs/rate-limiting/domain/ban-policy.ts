@@ -41,7 +41,7 @@ export interface Refusals {
   readonly lateStrikes: number;
 }
 
-export interface StrikeResult {
+interface StrikeResult {
   readonly offences: Offences;
   /** How many of the refusals came before the ban. */
   readonly spared: number;

@@ -2,7 +2,7 @@ import { bannedUntil, strike, strikesToBan, type BanPolicy, type Offences } from
 import { refusedUntil, take, WINDOW_MS, type Limits, type Windows } from './windows.js';
 
 /** What is known of an account and one of its keys. */
-export interface LimiterState {
+interface LimiterState {
   readonly windows: Windows;
   readonly offences: Offences | null;
 }

@@ -21,7 +21,7 @@ export type Windows = Readonly<Record<WindowName, Window>>;
 
 export const UNUSED: Windows = { minute: { used: 0, endsAt: 0 }, day: { used: 0, endsAt: 0 } };
 
-export interface TakeResult {
+interface TakeResult {
   /** How many of the requests are admitted; the others are counted in no window. */
   readonly admitted: number;
   readonly windows: Windows;

@@ -12,7 +12,7 @@ import type { SecretBox } from './secret-box.js';
 import type { WebhookClient } from './webhook-client.js';
 import { webhookRequest } from './webhook-request.js';
 
-export interface SendingTerms {
+interface SendingTerms {
   /** Requests that run at the same time. With the reserve of `Places`, twice as many. */
   readonly concurrency: number;
   readonly timeoutMs: number;

@@ -29,7 +29,7 @@ const INFO = {
   license: { name: license, identifier: license },
 };
 
-export interface DocumentOptions {
+interface DocumentOptions {
   readonly maxBodyBytes: number;
   /** Descriptions of the sections, in their order. */
   readonly sections: Readonly<Record<string, string>>;

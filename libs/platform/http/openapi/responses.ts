@@ -6,7 +6,7 @@ import { enumModel, viewModel, type Model, type Schema } from './schema.js';
 const COUNT = { type: 'integer', minimum: 0 };
 
 /** The headers of every response. */
-export const COMMON_HEADERS: Readonly<Record<string, HeaderSpec>> = {
+const COMMON_HEADERS: Readonly<Record<string, HeaderSpec>> = {
   'X-RateLimit-Limit': header('The limit of the window, minute or day, with the fewest remaining requests.', {
     ...COUNT,
     examples: [60],
