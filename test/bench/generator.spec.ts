@@ -1,7 +1,7 @@
 import { createServer, type RequestListener, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import type { Load } from '../../bench/load/request.js';
 import { LoadGenerator } from '../../bench/load/load-generator.js';
+import { listen } from '../support/processes.js';
 
 function respond(response: ServerResponse, status: number, connection = 'keep-alive'): void {
   response.writeHead(status, { connection, 'content-length': 2 }).end('{}');
@@ -18,9 +18,13 @@ describe('The load generator', () => {
   async function run(listener: RequestListener, differing: Partial<Load>) {
     const listening = createServer(listener);
     server = listening;
-    await new Promise<void>((resolve) => listening.listen(0, '127.0.0.1', resolve));
-    const url = `http://127.0.0.1:${(listening.address() as AddressInfo).port}`;
-    const load = { url, method: 'POST', paths: ['/messages'], keys: ['a'], body: '{"message":"hello"}' } as const;
+    const load = {
+      url: await listen(listening),
+      method: 'POST',
+      paths: ['/messages'],
+      keys: ['a'],
+      body: '{"message":"hello"}',
+    } as const;
     return new LoadGenerator({
       ...{ ...load, connections: 1, rate: null, warmUpSeconds: 0, seconds: 0.5 },
       ...differing,

@@ -1,16 +1,15 @@
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import { once } from 'node:events';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { accountForEach, pagesOf, sharedApi } from '../support/api.js';
 import { Cli, CLI_SCRIPT } from '../support/cli.js';
-import { until } from '../support/processes.js';
+import { listen, until } from '../support/processes.js';
 
 /** Passes requests on to an API, and lets a test do something with the response to the n-th batch, from 1. */
 class Proxy {
+  url = '';
   batches = 0;
   onBatch: (n: number, response: ServerResponse) => boolean = () => true;
   private readonly server = createServer((request, response) => {
@@ -20,11 +19,7 @@ class Proxy {
   constructor(private readonly target: () => string) {}
 
   async start(): Promise<void> {
-    await once(this.server.listen(0, '127.0.0.1'), 'listening');
-  }
-
-  get url(): string {
-    return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}`;
+    this.url = await listen(this.server);
   }
 
   stop(): void {

@@ -1,6 +1,4 @@
-import { once } from 'node:events';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import type { FactoryProvider } from '@nestjs/common';
 import { Environment } from '#platform/environment.js';
@@ -8,7 +6,7 @@ import { UsageError } from '#platform/usage-error.js';
 import { chosenHandler } from '../../apps/worker/handlers.js';
 import { Fleet } from '../support/fleet.js';
 import { Mailbox } from '../support/mailbox.js';
-import { until } from '../support/processes.js';
+import { listen, until } from '../support/processes.js';
 
 /** The worker as `npm run start:worker` runs it. */
 const WORKER = 'dist/apps/worker/main.js';
@@ -28,8 +26,7 @@ describe('a worker with a handler selected by HANDLER', () => {
         response.writeHead(body === 'never' ? 422 : 204).end();
       });
     });
-    await once(receiver.listen(0, '127.0.0.1'), 'listening');
-    const url = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/`;
+    const url = `${await listen(receiver)}/`;
     const worker = await fleet.worker({ HANDLER: 'http', HTTP_HANDLER_URL: url }, WORKER);
     const [now, never] = [await fleet.send('now'), await fleet.send('never')];
     await until(fleet.has(now, 'delivered'));

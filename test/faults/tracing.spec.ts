@@ -1,10 +1,8 @@
-import { once } from 'node:events';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { aTrace, Collector } from '../support/collector.js';
 import { Fleet } from '../support/fleet.js';
-import { freePort, until } from '../support/processes.js';
+import { freePort, listen, until } from '../support/processes.js';
 
 describe('A trace', () => {
   let collector: Collector;
@@ -40,9 +38,8 @@ describe('A trace', () => {
 
   it('is dropped if the collector is too slow, which is logged', async () => {
     const slow = createServer((_request, response) => setTimeout(() => response.end('{}'), 300));
-    await once(slow.listen(0, '127.0.0.1'), 'listening');
     await start({
-      OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${(slow.address() as AddressInfo).port}`,
+      OTEL_EXPORTER_OTLP_ENDPOINT: await listen(slow),
       ...{ OTEL_BSP_MAX_QUEUE_SIZE: '2', OTEL_BSP_MAX_EXPORT_BATCH_SIZE: '1' },
     });
     try {

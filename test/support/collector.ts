@@ -1,10 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import { gunzipSync } from 'node:zlib';
-import { until } from './processes.js';
+import { listen, until } from './processes.js';
 
 interface CollectedSpan {
   readonly service: string;
@@ -48,7 +46,10 @@ export class Collector {
   /** All headers and bodies received. */
   received = '';
 
-  private constructor(private readonly server: Server) {
+  private constructor(
+    private readonly server: Server,
+    readonly url: string,
+  ) {
     server.on('request', (request, response) => {
       const receive = (body: Buffer) => {
         const text = (request.headers['content-encoding'] === 'gzip' ? gunzipSync(body) : body).toString();
@@ -62,13 +63,8 @@ export class Collector {
   }
 
   static async start(): Promise<Collector> {
-    const server = createServer().listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    return new Collector(server);
-  }
-
-  get url(): string {
-    return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}`;
+    const server = createServer();
+    return new Collector(server, await listen(server));
   }
 
   of(traceId: string, kind?: string): CollectedSpan[] {

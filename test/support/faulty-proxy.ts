@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { Agent, createServer, request, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
+import { listen } from './processes.js';
 
 type Fault = 'delay' | 'cut' | 'lose' | 'truncate' | 'duplicate' | 'hang' | 'unavailable' | 'page' | 'refuse';
 
@@ -14,6 +14,7 @@ const STRIDE = 89;
 
 /** An HTTP proxy that does to some requests what networks, proxies and overloaded servers do. */
 export class FaultyProxy {
+  url = '';
   /** How often each fault has occurred. */
   readonly faults = new Map<Fault, number>();
   private readonly agent = new Agent({ keepAlive: true });
@@ -34,13 +35,8 @@ export class FaultyProxy {
 
   static async start(target: string, plan: FaultPlan): Promise<FaultyProxy> {
     const proxy = new FaultyProxy(target, plan);
-    proxy.server.listen(0, '127.0.0.1');
-    await once(proxy.server, 'listening');
+    proxy.url = await listen(proxy.server);
     return proxy;
-  }
-
-  get url(): string {
-    return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}`;
   }
 
   stop(): void {

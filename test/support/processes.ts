@@ -2,7 +2,7 @@ import { execFileSync, spawn, type ChildProcess, type SpawnOptions } from 'node:
 import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
+import { createServer, type AddressInfo, type Server } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
@@ -203,6 +203,12 @@ export async function until(
     if (Date.now() > deadline) throw new Error(`Not within ${deadlineMs} ms. ${describe()}`);
     await sleep(25);
   }
+}
+
+/** Opens a server on a free port of this machine. @returns its origin, such as `http://127.0.0.1:3000` */
+export async function listen(server: Server): Promise<string> {
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
 /** The first of some free ports in a row, outside the range from which the system assigns ports. */

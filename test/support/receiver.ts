@@ -1,7 +1,6 @@
-import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
+import { listen } from './processes.js';
 
 export interface Received {
   readonly method: string;
@@ -17,6 +16,7 @@ export type Behaviour = number | ((response: ServerResponse, received: Received,
 
 /** A server that records the requests that it gets. */
 export class Receiver {
+  origin = '';
   readonly received: Received[] = [];
   private readonly behaviours = new Map<string, Behaviour>();
   private readonly server = createServer((request, response) => {
@@ -29,13 +29,8 @@ export class Receiver {
 
   static async start(): Promise<Receiver> {
     const receiver = new Receiver();
-    receiver.server.listen(0, '127.0.0.1');
-    await once(receiver.server, 'listening');
+    receiver.origin = await listen(receiver.server);
     return receiver;
-  }
-
-  get origin(): string {
-    return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}`;
   }
 
   /** The URL of a path; it answers 204 by default. */
