@@ -18,13 +18,8 @@ describe('The load generator', () => {
   async function run(listener: RequestListener, differing: Partial<Load>) {
     const listening = createServer(listener);
     server = listening;
-    const load = {
-      url: await listen(listening),
-      method: 'POST',
-      paths: ['/messages'],
-      keys: ['a'],
-      body: '{"message":"hello"}',
-    } as const;
+    const url = await listen(listening);
+    const load = { url, method: 'POST', paths: ['/messages'], keys: ['a'], body: '{"message":"hello"}' } as const;
     return new LoadGenerator({
       ...{ ...load, connections: 1, rate: null, warmUpSeconds: 0, seconds: 0.5 },
       ...differing,

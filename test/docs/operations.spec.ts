@@ -33,7 +33,7 @@ describe('Metrics and alerts', () => {
     fleet = await Fleet.start();
     const worker = await fleet.worker({}, 'dist/apps/worker/main.js');
     await fleet.send('hello');
-    const metrics = await Promise.all([fleet.client.managementUrl, await worker.address('management')].map(metricsOf));
+    const metrics = await Promise.all([fleet.client.managementUrl, await worker.managementUrl()].map(metricsOf));
     samples = metrics.flatMap((values) => [...values.keys()]);
   });
   afterAll(() => fleet.stop());

@@ -28,7 +28,7 @@ describeUnless(NO_REDIS)('Processes with different queues', () => {
     await fleet.worker();
     await fleet.load();
     const isReplaced = (program: Program) => async () => {
-      const { body } = await callUndocumented(await program.address('management'), { path: '/health/ready' });
+      const { body } = await callUndocumented(await program.managementUrl(), { path: '/health/ready' });
       return (body as unknown as { checks: { queue?: string } }).checks.queue === 'replaced';
     };
     const onRedis = await fleet.worker({ REDIS_URL: redis.url });
@@ -65,7 +65,7 @@ describeUnless(NO_REDIS)('Under load from 32 clients, all messages are accepted 
 
   /** While Redis is down, processes are ready nevertheless. */
   const isReported = async (state: 'up' | 'down') => {
-    const url = await fleet.api.address('management');
+    const url = await fleet.api.managementUrl();
     await until(async () => {
       const { status, body } = await callUndocumented(url, { path: '/health/ready' });
       return status === 200 && (body as unknown as { checks: { redis: string } }).checks.redis === state;

@@ -357,7 +357,8 @@ export function expectProblem(response: HttpResponse, status: number, code: stri
   return problem;
 }
 
-function expectStatus(status: number, response: HttpResponse): Record<string, unknown> {
+/** Fails unless a response has this status. @returns its JSON */
+export function expectStatus(status: number, response: HttpResponse): Record<string, unknown> {
   if (response.status !== status) throw new Error(`The response is ${response.status}: ${response.bytes.toString()}`);
   return response.body;
 }

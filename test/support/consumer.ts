@@ -1,4 +1,4 @@
-import type { Account, TestApi } from './api.js';
+import { expectStatus, type Account, type TestApi } from './api.js';
 import type { HttpResponse } from './http.js';
 
 export interface LeasedMessage {
@@ -22,9 +22,7 @@ export class Consumer {
   }
 
   async lease(input: object = {}): Promise<LeasedMessage[]> {
-    const { status, body } = await this.request(input);
-    if (status !== 200) throw new Error(`The response is ${status}: ${JSON.stringify(body)}`);
-    return body.data as LeasedMessage[];
+    return expectStatus(200, await this.request(input)).data as LeasedMessage[];
   }
 
   /** The next message, which must be there. */

@@ -22,9 +22,7 @@ export function after(ms: number, moment = SENT_AT): Date {
 
 /** A clock that stands still until it is set. */
 export class TestClock extends Clock {
-  constructor(private moment = SENT_AT) {
-    super();
-  }
+  private moment = SENT_AT;
 
   now(): Date {
     return this.moment;
@@ -57,8 +55,8 @@ export function textOf(bytes = MAX_TEXT_BYTES): string {
 }
 
 /** A message that no store and no queue can take. */
-export function anUnstorable(state: Partial<MessageState> = {}): Message {
-  return aMessage({ text: 'before \u0000 after', ...state });
+export function anUnstorable(): Message {
+  return aMessage({ text: 'before \u0000 after' });
 }
 
 export function aClaim(claim: Partial<Claim> = {}): Claim {

@@ -92,21 +92,21 @@ export class Program {
   }
 
   /** Resolves when it has printed this. */
-  async printed(text: string | RegExp, deadlineMs = DEADLINE_MS): Promise<void> {
+  async printed(text: string | RegExp, deadlineMs?: number): Promise<void> {
     await this.until(() => this.output.match(text) !== null || !this.running, deadlineMs);
     if (this.output.match(text) === null) throw new Error(`It ended without printing ${String(text)}:\n${this.output}`);
   }
 
-  /** Resolves to the address that its log contains under this name, such as `management`. */
-  async address(name: string): Promise<string> {
-    const address = new RegExp(`"${name}":"([^"]+)"`);
+  /** Resolves to the URL of its management port, which its log contains. */
+  async managementUrl(): Promise<string> {
+    const address = /"management":"([^"]+)"/;
     await this.printed(address);
     return address.exec(this.output)?.[1] ?? '';
   }
 
   /** Resolves when it serves, or consumes. */
-  async ready(deadlineMs = DEADLINE_MS): Promise<void> {
-    await this.until(() => this.isReady || !this.running, deadlineMs);
+  async ready(): Promise<void> {
+    await this.until(() => this.isReady || !this.running);
     if (!this.isReady) throw new Error(`It ended before it was ready:\n${this.output}`);
   }
 
@@ -117,7 +117,7 @@ export class Program {
   }
 
   /** @returns its exit code, or the signal that ended it */
-  async ended(deadlineMs = DEADLINE_MS): Promise<number | NodeJS.Signals | null> {
+  async ended(deadlineMs?: number): Promise<number | NodeJS.Signals | null> {
     await this.until(() => !this.running, deadlineMs);
     return this.child.exitCode ?? this.child.signalCode;
   }
@@ -150,7 +150,7 @@ export class Program {
     return [this.pid, ...descendants(this.pid)];
   }
 
-  private until(condition: () => boolean, deadlineMs: number): Promise<void> {
+  private until(condition: () => boolean, deadlineMs?: number): Promise<void> {
     return until(condition, deadlineMs, () => this.output);
   }
 }

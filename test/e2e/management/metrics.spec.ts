@@ -188,7 +188,7 @@ describe('The metrics of a worker', () => {
     await fleet.send('deliver');
     await fleet.send('throw');
     const ends = async () => {
-      const found = await metricsOf(await worker.address('management'));
+      const found = await metricsOf(await worker.managementUrl());
       const outcomes = ['delivered', 'retried', 'failed', 'lost_claim'];
       return [
         ...outcomes.map((outcome) => found.get(`sluice_deliveries_total{outcome="${outcome}"}`)),
