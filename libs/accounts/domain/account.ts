@@ -1,5 +1,6 @@
 import { INITIAL_DELIVERY_MODE, type DeliveryMode } from '#kernel/delivery-mode.js';
 import { DomainError, ValidationError } from '#kernel/domain-error.js';
+import { isLongerThan, isStorable } from '#kernel/text.js';
 import type { Limits } from './limits.js';
 import { PLAN_LIMITS, type Plan } from './plan.js';
 
@@ -65,13 +66,10 @@ export class Account {
 
 /** Why a text is not a valid name, as a sentence; null when it is. */
 export function nameError(name: string): string | null {
-  // A code point is one or two UTF-16 units, so the code points of a very long text need not be counted.
-  const tooLong = name.length > 2 * MAX_NAME_LENGTH || Array.from(name).length > MAX_NAME_LENGTH;
-  if (tooLong || name.trim() === '') {
+  if (isLongerThan(name, MAX_NAME_LENGTH) || name.trim() === '') {
     return `name must have 1 to ${MAX_NAME_LENGTH} characters and must not be blank.`;
   }
-  if (name.includes('\u0000') || !name.isWellFormed()) return 'name must not contain U+0000 or lone surrogates.';
-  return null;
+  return isStorable(name) ? null : 'name must not contain U+0000 or lone surrogates.';
 }
 
 export function accountSuspended(): DomainError {

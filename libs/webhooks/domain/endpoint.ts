@@ -1,4 +1,5 @@
 import { DomainError } from '#kernel/domain-error.js';
+import { isLongerThan, isStorable } from '#kernel/text.js';
 
 /** Endpoints of one account. */
 export const MAX_ENDPOINTS = 50;
@@ -59,11 +60,10 @@ export function urlError(text: string): string | null {
 
 /** Why a text is not a description, as a sentence; null when it is. */
 export function descriptionError(text: string): string | null {
-  if (text.length > 2 * MAX_DESCRIPTION_LENGTH || Array.from(text).length > MAX_DESCRIPTION_LENGTH) {
+  if (isLongerThan(text, MAX_DESCRIPTION_LENGTH)) {
     return `description must be at most ${MAX_DESCRIPTION_LENGTH} characters.`;
   }
-  const isStorable = !text.includes('\u0000') && text.isWellFormed();
-  return isStorable ? null : 'description must not contain U+0000 or lone surrogates.';
+  return isStorable(text) ? null : 'description must not contain U+0000 or lone surrogates.';
 }
 
 export function endpointNotFound(): DomainError {

@@ -12,6 +12,7 @@ import {
   ValidatorConstraint,
   type ValidatorConstraintInterface,
 } from 'class-validator';
+import { isStorable } from '#kernel/text.js';
 import { bodyModel } from '#platform/http/openapi/body-model.js';
 import { Field } from '#platform/http/openapi/operation.js';
 import type { Lease } from '../../application/leases.js';
@@ -64,7 +65,7 @@ class Reason implements ValidatorConstraintInterface {
 
   validate(value: unknown): boolean {
     if (typeof value !== 'string' || value.length === 0 || value.length > MAX_REASON_LENGTH) return false;
-    return !value.includes('\u0000') && value.isWellFormed();
+    return isStorable(value);
   }
 
   defaultMessage(): string {
