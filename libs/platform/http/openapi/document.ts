@@ -34,9 +34,9 @@ interface DocumentOptions {
   /** Descriptions of the sections, in their order. */
   readonly sections: Readonly<Record<string, string>>;
   /** Requests that Sluice sends, by name: operations of OpenAPI, in which a model may take the place of any schema. */
-  readonly webhooks?: Readonly<Record<string, object>>;
+  readonly webhooks: Readonly<Record<string, object>>;
   /** Models that are described although nothing refers to them. */
-  readonly models?: readonly Model[];
+  readonly models: readonly Model[];
 }
 
 /** The OpenAPI document of the running server, generated from the decorators of its controllers on first use. */
@@ -55,7 +55,7 @@ export class OpenApiDocument {
 
 function buildDocument(
   routes: readonly Route[],
-  { maxBodyBytes, sections, webhooks = {}, models: more = [] }: DocumentOptions,
+  { maxBodyBytes, sections, webhooks, models: more }: DocumentOptions,
 ): object {
   const responses: Record<string, object> = { ...ROUTER_RESPONSES };
   const paths: Record<string, Record<string, object>> = {};
