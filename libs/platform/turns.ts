@@ -7,9 +7,9 @@ const MAX_WAITING = 1_000;
 const GIVE_UP_MS = 10_000;
 
 export interface TurnLimits {
-  /** What one caller may do at the same time. */
+  /** How much one caller may do at the same time. */
   readonly perCaller: number;
-  /** While something of the caller has waited for longer than this, more is refused. */
+  /** While anything of the caller has waited for longer than this, more is refused. */
   readonly maxWaitMs: number;
 }
 
@@ -18,7 +18,7 @@ interface Caller {
   readonly waiting: { readonly since: number; readonly start: () => void }[];
 }
 
-/** Lets what one caller does wait for each other, without a connection or the event loop: so the caller delays only itself. */
+/** Lets callers do a few things at a time. The rest waits without a connection or the event loop, so each delays only itself. */
 export class Turns {
   private readonly callers = new Map<string, Caller>();
 

@@ -6,7 +6,7 @@ import { Repositories } from './repositories.js';
 import { Turns } from '../turns.js';
 import type { Logger } from '../logging.js';
 
-/** Of the connections of a pool, changes of the same thing have so many at the most. */
+/** Of the connections of a pool, changes of the same account or message take two at most. */
 const CHANGES = { perCaller: 2, maxWaitMs: 2_000 };
 
 export interface DatabaseOptions {
@@ -89,8 +89,8 @@ export class Database {
   }
 
   /**
-   * Runs what changes an account or a message. Changes of the same one wait for each other without a connection: they would
-   * wait for its row with all connections, and everybody else for one of these.
+   * Runs what changes an account or a message. Changes of the same one wait for their turn without a connection. Otherwise
+   * they would wait for its row with all connections, and everybody else would wait for a connection.
    * @throws RetryLaterError `unavailable` when too many wait
    */
   async change<T>(id: string, work: () => Promise<T>): Promise<T> {

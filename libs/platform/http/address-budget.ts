@@ -54,7 +54,7 @@ export class AddressBudget {
     return { passes, window: this.view(counters) };
   }
 
-  /** Returns one that was counted for an operation that failed. */
+  /** Gives back a request that was counted for an operation that failed. */
   giveBack(address: string): void {
     for (const counter of this.countersOf(address)) if (counter.used > 0) counter.used--;
   }

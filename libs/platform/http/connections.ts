@@ -11,7 +11,7 @@ const SLOWEST_READER_BYTES_PER_MS = 50;
 const DISCARDED_BODY_BYTES = 64 * 1024;
 /** A client that is still sending must be able to read its response before the connection is reset. */
 const LINGER_MS = 1_000;
-/** How much later than a request's own timeout, which responds with 408, that of its connection fires. */
+/** The timeout of a connection fires this much later than that of its request, which responds with 408. */
 const AFTER_REQUEST_MS = 2_000;
 
 /** A request with its response, in their current state. */

@@ -79,8 +79,9 @@ async function readBody(
 /** Takes some tenths of a millisecond to parse; with a hundred thousand names of fields, a thousand times as long. */
 const LARGE_BYTES = 64 * 1_024;
 const turns = new Turns({ perCaller: 1, maxWaitMs: 2_000 });
-/** What takes longer is no batch of messages: afterwards, its caller waits this many times as long as it took beyond. */
+/** No batch of messages takes longer to parse. */
 const SLOW_MS = 25;
+/** After a body that takes longer, its caller waits this many times as long as the excess. */
 const WAITS = 4;
 
 async function inTurn<T>(callerId: string, reply: FastifyReply, work: () => T): Promise<T> {

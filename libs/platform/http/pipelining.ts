@@ -9,7 +9,7 @@ const MAX_UNANSWERED = 32;
  * ours are as one address: a flood from many would otherwise take what all may have.
  */
 const MAX_PIPELINED = 500;
-/** The same of all together. */
+/** The same for all addresses together. */
 const MAX_PIPELINED_BY_ALL = 2_000;
 /** How long requests of a lost connection count. Most of their cost is to create them, and a flood connects again. */
 const LOST_FOR_MS = 1_000;

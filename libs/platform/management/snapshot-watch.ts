@@ -74,7 +74,7 @@ export class SnapshotWatch {
       this.warned = false;
     }
     this.held = oldest;
-    // Of a role whose transactions it cannot see, it knows only for how long it has seen the same one.
+    // Of transactions that its role may not read, it knows only for how long it has seen the same one.
     this.seconds = rows === null ? null : oldest === null ? 0 : (oldest.seconds ?? now - this.since);
     const seconds = Math.round(this.seconds ?? 0);
     if (oldest === null || this.warned || seconds < this.warnAfterSeconds) return;
