@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import { createServer as createTcpServer, type AddressInfo, type Socket } from 'node:net';
-import { until } from '../../../../test/support/processes.js';
+import { listen, until } from '../../../../test/support/processes.js';
 import { isPublic } from './addresses.js';
 import { UndiciWebhookClient } from './undici-webhook-client.js';
 
@@ -58,12 +58,6 @@ const resolve = (name: string) => {
 
 const aRequest = (url: string) => ({ url, headers: { 'content-type': 'text/plain' }, body: 'hello' });
 
-async function listen(server: Server | ReturnType<typeof createTcpServer>, host = '127.0.0.1'): Promise<number> {
-  server.listen(0, host);
-  await once(server, 'listening');
-  return (server.address() as AddressInfo).port;
-}
-
 describe('The client of webhooks', () => {
   const servers: (() => void)[] = [];
   afterEach(() => {
@@ -92,7 +86,7 @@ describe('The client of webhooks', () => {
       server.close();
       for (const socket of sockets) socket.destroy();
     });
-    return { url: `http://127.0.0.1:${await listen(server)}/`, sockets };
+    return { url: `${await listen(server)}/`, sockets };
   };
 
   describe('never reaches', () => {
@@ -264,9 +258,9 @@ describe('The client of webhooks', () => {
 
     it('a refused connection', async () => {
       const server = createTcpServer();
-      const port = await listen(server);
+      const origin = await listen(server);
       server.close();
-      await expect(development().post(aRequest(`http://127.0.0.1:${port}/`))).rejects.toThrow('refused the connection');
+      await expect(development().post(aRequest(`${origin}/`))).rejects.toThrow('refused the connection');
     });
 
     it('a closed connection', async () => {
