@@ -1,7 +1,6 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import type { RateLimitWindow } from './rate-limit-headers.js';
 
 /** An unread response of up to this many bytes fits into the buffers of the operating system. */
 export const SMALL_RESPONSE_BYTES = 64 * 1024;
@@ -14,33 +13,7 @@ const LINGER_MS = 1_000;
 /** The timeout of a connection fires this much later than that of its request, which responds with 408. */
 const AFTER_REQUEST_MS = 2_000;
 
-/** A request with its response, in their current state. */
-class Exchange {
-  constructor(
-    private readonly fastifyRequest: FastifyRequest,
-    private readonly reply: FastifyReply,
-  ) {}
-
-  get request(): IncomingMessage {
-    return this.fastifyRequest.raw;
-  }
-
-  get response(): ServerResponse {
-    return this.reply.raw;
-  }
-
-  /** The windows that count it, once they are known. */
-  get windows(): readonly RateLimitWindow[] | undefined {
-    return this.fastifyRequest.rateLimit;
-  }
-
-  /** Whether it is the last one of its connection. */
-  get isLast(): boolean {
-    return this.reply.getHeader('connection') === 'close';
-  }
-}
-
-const newest = new WeakMap<Socket, Exchange>();
+const newest = new WeakMap<Socket, FastifyReply>();
 
 /** Requests that wait for `100 Continue` before they send their body. */
 export const expectingContinue = new WeakSet<IncomingMessage>();
@@ -48,14 +21,14 @@ export const expectingContinue = new WeakSet<IncomingMessage>();
 /** Connections whose newest request was refused before it had arrived completely: its end no longer counts. */
 export const abandonedSockets = new WeakSet<Socket>();
 
-/** The newest request of a connection. */
-export function newestOf(socket: Socket): Exchange | undefined {
+/** The reply to the newest request of a connection. */
+export function newestReply(socket: Socket): FastifyReply | undefined {
   return newest.get(socket);
 }
 
 /** Whether a request of this connection still waits for its response. */
 export function isServed(socket: Socket): boolean {
-  return newest.get(socket)?.response.writableFinished === false;
+  return newest.get(socket)?.raw.writableFinished === false;
 }
 
 /**
@@ -109,7 +82,7 @@ export function watchConnections(fastify: FastifyInstance, requestTimeoutMs: num
   // A client may close its side after the request and wait for the response. Node would end the connection at once.
   Object.assign(server, { httpAllowHalfOpen: true });
   server.setTimeout(requestTimeoutMs + AFTER_REQUEST_MS, (socket: Socket) => {
-    if (newest.get(socket)?.response.writableEnded === false) return;
+    if (newest.get(socket)?.raw.writableEnded === false) return;
     const { bytesRead } = socket;
     // Timers run before what has arrived is read: a request that came in time gets its response.
     setImmediate(() => {
@@ -125,7 +98,7 @@ export function watchConnections(fastify: FastifyInstance, requestTimeoutMs: num
       reply.hijack();
       return;
     }
-    newest.set(socket, new Exchange(request, reply));
+    newest.set(socket, reply);
     done();
   });
   fastify.addHook('onSend', (request, reply, payload, done) => {

@@ -4,7 +4,7 @@ import { FastifyAdapter } from '@nestjs/platform-fastify';
 import type { FastifyInstance } from 'fastify';
 import { DomainError, type ErrorCode } from '#kernel/domain-error.js';
 import type { AddressBudget } from './address-budget.js';
-import { abandonedSockets, closeLingering, expectingContinue, newestOf, watchConnections } from './connections.js';
+import { abandonedSockets, closeLingering, expectingContinue, newestReply, watchConnections } from './connections.js';
 import { CountedResponse } from './pipelining.js';
 import type { RateLimitWindow } from './rate-limit-headers.js';
 import { rawProblem, type RawProblem } from './raw-problem.js';
@@ -129,19 +129,20 @@ function respondToUnreadable(error: ConnectionError, socket: Socket, options: Ed
   }
   refusedSockets.add(socket);
   const [code, detail] = UNREADABLE[error.code ?? ''] ?? ['malformed_request', 'The request is not valid HTTP/1.1.'];
-  const newest = newestOf(socket);
-  const isBody = newest?.request.complete === false;
-  const windows = (isBody ? newest.windows : undefined) ?? [options.anonymous.take(socket.remoteAddress ?? '').window];
+  const newest = newestReply(socket);
+  const isBody = newest?.request.raw.complete === false;
+  const counted = isBody ? newest.request.rateLimit : undefined;
+  const windows = counted ?? [options.anonymous.take(socket.remoteAddress ?? '').window];
   if (isBody) {
     abandonedSockets.add(socket);
-    if (newest.response.writableEnded) socket.destroySoon();
-    else refuse(socket, closingProblem(options, code, detail, windows, newest.request));
-  } else if (newest?.isLast === true) {
+    if (newest.raw.writableEnded) socket.destroySoon();
+    else refuse(socket, closingProblem(options, code, detail, windows, newest.request.raw));
+  } else if (newest?.getHeader('connection') === 'close') {
     // The last response of this connection has been sent, or is being sent.
-    if (newest.response.writableFinished) socket.destroySoon();
-  } else if (newest?.response.writableFinished === false) {
+    if (newest.raw.writableFinished) socket.destroySoon();
+  } else if (newest?.raw.writableFinished === false) {
     // Responses keep the order of their requests, and the one in progress may still store something.
-    newest.response.once('finish', () => {
+    newest.raw.once('finish', () => {
       refuse(socket, closingProblem(options, code, detail, windows));
     });
   } else {
