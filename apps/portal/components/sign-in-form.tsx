@@ -5,6 +5,7 @@ import { notice } from '../connection.js';
 import { useAction } from '../hooks.js';
 import { Button } from './button.js';
 import { Field } from './field.js';
+import { Form } from './form.js';
 import { Problem } from './problem.js';
 
 interface SignInFormProps {
@@ -28,12 +29,7 @@ export function SignInForm({ label, placeholder, wrong, signIn, children }: Sign
   // The client takes no key that cannot be in a header.
   const isWrong = error instanceof AuthenticationError || error instanceof TypeError;
   return (
-    <form
-      onSubmit={(event) => {
-        event.preventDefault();
-        void run();
-      }}
-    >
+    <Form onSubmit={() => void run()}>
       <h2>Sign in</h2>
       {notice.value !== '' && (
         <p class="notice" role="status">
@@ -67,6 +63,6 @@ export function SignInForm({ label, placeholder, wrong, signIn, children }: Sign
         {isRunning ? 'Signing in …' : 'Sign in'}
       </Button>
       {children}
-    </form>
+    </Form>
   );
 }

@@ -5,7 +5,9 @@ import { Button } from '../components/button.js';
 import { Choice } from '../components/choice.js';
 import { ConfirmDialog } from '../components/confirm-dialog.js';
 import { Field } from '../components/field.js';
-import { Badge, Card, Fact, Facts, Id, Page, Skeleton } from '../components/parts.js';
+import { Form } from '../components/form.js';
+import { Loaded } from '../components/loaded.js';
+import { Badge, Card, Fact, Facts, Id, Page } from '../components/parts.js';
 import { fieldError, Problem } from '../components/problem.js';
 import { call } from '../connection.js';
 import { formatNumber, formatTime } from '../format.js';
@@ -23,7 +25,7 @@ const MAX_LIMIT = 1_000_000_000;
 export function AccountView({ id }: { id: string }) {
   const account = useResource(() => call((client) => client.admin.accounts.get(id)), [id]);
   const [isAsking, setIsAsking] = useState(false);
-  const { data, error, isLoading, reload } = account;
+  const { data } = account;
   const change = (changed: OperatorsAccount) => {
     account.set(() => changed);
   };
@@ -52,18 +54,17 @@ export function AccountView({ id }: { id: string }) {
         )
       }
     >
-      <Problem error={error} onRetry={reload} />
-      {data === null ? (
-        isLoading && <Skeleton rows={6} />
-      ) : (
-        <div class="columns detail">
-          <div>
-            <PlanCard account={data} onChanged={change} />
-            <Keys accountId={data.id} />
+      <Loaded resource={account} rows={6}>
+        {(shown) => (
+          <div class="columns detail">
+            <div>
+              <PlanCard account={shown} onChanged={change} />
+              <Keys accountId={shown.id} />
+            </div>
+            <Details account={shown} />
           </div>
-          <Details account={data} />
-        </div>
-      )}
+        )}
+      </Loaded>
       {isAsking && data !== null && (
         <SuspendDialog
           account={data}
@@ -114,9 +115,8 @@ function PlanCard({ account, onChanged }: ChangeProps) {
   });
   return (
     <Card title="Change the plan">
-      <form
-        onSubmit={(event) => {
-          event.preventDefault();
+      <Form
+        onSubmit={() => {
           if (!isSame) void run();
         }}
       >
@@ -154,7 +154,7 @@ function PlanCard({ account, onChanged }: ChangeProps) {
             Save
           </Button>
         </div>
-      </form>
+      </Form>
     </Card>
   );
 }

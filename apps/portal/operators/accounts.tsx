@@ -2,8 +2,9 @@ import { useState } from 'preact/hooks';
 import type { OperatorsAccount, Plan } from '#client/index.js';
 import { Button } from '../components/button.js';
 import { Field } from '../components/field.js';
-import { Badge, Empty, Page, Skeleton, Time } from '../components/parts.js';
-import { Problem } from '../components/problem.js';
+import { Form } from '../components/form.js';
+import { Loaded } from '../components/loaded.js';
+import { Badge, Empty, Page, Time } from '../components/parts.js';
 import { call } from '../connection.js';
 import { useList } from '../hooks.js';
 import { href, route } from '../router.js';
@@ -33,25 +34,25 @@ function AccountList({ suspended }: { suspended: true | undefined }) {
     (cursor) => call((client) => client.admin.accounts.list({ suspended, cursor, limit: PAGE_SIZE }).page()),
     [],
   );
-  const { data, error, isLoading, reload } = accounts;
   return (
     <>
-      <Problem error={error} onRetry={reload} />
-      {data === null ? (
-        isLoading && <Skeleton rows={8} />
-      ) : data.data.length === 0 ? (
-        <Empty title={suspended ? 'No account is suspended' : 'There are no accounts'}>
-          <p>
-            {suspended ? (
-              <a href={href('accounts')}>Show all accounts</a>
-            ) : (
-              'Accounts appear here once somebody signs up.'
-            )}
-          </p>
-        </Empty>
-      ) : (
-        <Rows accounts={data.data} />
-      )}
+      <Loaded resource={accounts} rows={8}>
+        {({ data }) =>
+          data.length > 0 ? (
+            <Rows accounts={data} />
+          ) : (
+            <Empty title={suspended ? 'No account is suspended' : 'There are no accounts'}>
+              <p>
+                {suspended ? (
+                  <a href={href('accounts')}>Show all accounts</a>
+                ) : (
+                  'Accounts appear here once somebody signs up.'
+                )}
+              </p>
+            </Empty>
+          )
+        }
+      </Loaded>
       <More list={accounts} />
     </>
   );
@@ -100,10 +101,9 @@ export function PlanBadge({ plan }: { plan: Plan }) {
 function OpenById() {
   const [id, setId] = useState('');
   return (
-    <form
+    <Form
       class="open-by-id"
-      onSubmit={(event) => {
-        event.preventDefault();
+      onSubmit={() => {
         location.hash = href(`accounts/${encodeURIComponent(id.trim())}`);
       }}
     >
@@ -124,6 +124,6 @@ function OpenById() {
         )}
       </Field>
       <Button type="submit">Open</Button>
-    </form>
+    </Form>
   );
 }

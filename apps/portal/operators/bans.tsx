@@ -1,7 +1,8 @@
 import { NotFoundError } from '#client/index.js';
 import { announce } from '../components/announcer.js';
 import { Button } from '../components/button.js';
-import { Empty, Fact, Id, Page, Skeleton, Time } from '../components/parts.js';
+import { Loaded } from '../components/loaded.js';
+import { Empty, Fact, Id, Page, Time } from '../components/parts.js';
 import { Problem } from '../components/problem.js';
 import { call } from '../connection.js';
 import { useAction, useList } from '../hooks.js';
@@ -10,7 +11,6 @@ import { More } from './more.js';
 
 export function BansView() {
   const bans = useList((cursor) => call((client) => client.admin.bans.list({ cursor }).page()), []);
-  const { data, error, isLoading, reload } = bans;
   const forget = (keyId: string) => {
     bans.set((page) => ({ ...page, data: page.data.filter((ban) => ban.keyId !== keyId) }));
   };
@@ -19,46 +19,47 @@ export function BansView() {
       title="Bans"
       lead="Keys that kept sending after they were refused. A ban ends by itself."
       actions={
-        <Button icon="refresh" onClick={reload} isBusy={isLoading && data !== null}>
+        <Button icon="refresh" onClick={bans.reload} isBusy={bans.isLoading && bans.data !== null}>
           Refresh
         </Button>
       }
     >
-      <Problem error={error} onRetry={reload} />
-      {data === null ? (
-        isLoading && <Skeleton rows={4} />
-      ) : data.data.length === 0 && data.nextCursor === null ? (
-        <Empty title="No key is banned">
-          <p>Bans appear here while they are in force.</p>
-        </Empty>
-      ) : (
-        <ul class="rows">
-          {data.data.map(({ keyId, accountId, reason, bannedAt, bannedUntil }) => (
-            <li key={keyId} class="row">
-              <div class="row-main">
-                <h2>
-                  <Id id={keyId} what="id of the key" />
-                </h2>
-                <p>{reason}</p>
-                <a href={href(`accounts/${accountId}`)}>
-                  <code>{accountId}</code>
-                </a>
-              </div>
-              <dl class="row-facts">
-                <Fact name="Since">
-                  <Time at={bannedAt} />
-                </Fact>
-                <Fact name="Ends">
-                  <Time at={bannedUntil} />
-                </Fact>
-              </dl>
-              <div class="actions">
-                <LiftButton keyId={keyId} onLifted={forget} />
-              </div>
-            </li>
-          ))}
-        </ul>
-      )}
+      <Loaded resource={bans} rows={4}>
+        {(page) =>
+          page.data.length === 0 && page.nextCursor === null ? (
+            <Empty title="No key is banned">
+              <p>Bans appear here while they are in force.</p>
+            </Empty>
+          ) : (
+            <ul class="rows">
+              {page.data.map(({ keyId, accountId, reason, bannedAt, bannedUntil }) => (
+                <li key={keyId} class="row">
+                  <div class="row-main">
+                    <h2>
+                      <Id id={keyId} what="id of the key" />
+                    </h2>
+                    <p>{reason}</p>
+                    <a href={href(`accounts/${accountId}`)}>
+                      <code>{accountId}</code>
+                    </a>
+                  </div>
+                  <dl class="row-facts">
+                    <Fact name="Since">
+                      <Time at={bannedAt} />
+                    </Fact>
+                    <Fact name="Ends">
+                      <Time at={bannedUntil} />
+                    </Fact>
+                  </dl>
+                  <div class="actions">
+                    <LiftButton keyId={keyId} onLifted={forget} />
+                  </div>
+                </li>
+              ))}
+            </ul>
+          )
+        }
+      </Loaded>
       <More list={bans} />
     </Page>
   );

@@ -1,6 +1,6 @@
 import { Icon } from '../components/icon.js';
-import { Badge, Card, Fact, Facts, Figure, Page, Skeleton } from '../components/parts.js';
-import { Problem } from '../components/problem.js';
+import { Loaded } from '../components/loaded.js';
+import { Badge, Card, Fact, Facts, Figure, Page } from '../components/parts.js';
 import { call } from '../connection.js';
 import { formatDuration, formatNumber, formatUpTo } from '../format.js';
 import { useRefresh, useResource } from '../hooks.js';
@@ -22,7 +22,6 @@ const STATES = [
 export function QueueView() {
   const queue = useResource(() => call(readQueue), []);
   useRefresh(queue, REFRESH_MS);
-  const { data, error, isLoading, reload } = queue;
   return (
     <Page
       title="Queue"
@@ -37,18 +36,17 @@ export function QueueView() {
       <p class="hint">
         The pages of the jobs ask for the operators’ key once more: enter it as the password, with any user name.
       </p>
-      <Problem error={error} onRetry={reload} />
-      {data === null ? (
-        isLoading && <Skeleton rows={6} />
-      ) : (
-        <>
-          <Depth samples={data.samples} />
-          <div class="columns">
-            <Census strays={data.samples.get('sluice_census_violations')} />
-            <Process readiness={data.readiness} />
-          </div>
-        </>
-      )}
+      <Loaded resource={queue} rows={6}>
+        {({ samples, readiness }) => (
+          <>
+            <Depth samples={samples} />
+            <div class="columns">
+              <Census strays={samples.get('sluice_census_violations')} />
+              <Process readiness={readiness} />
+            </div>
+          </>
+        )}
+      </Loaded>
     </Page>
   );
 }

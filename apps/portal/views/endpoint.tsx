@@ -4,7 +4,8 @@ import { announce } from '../components/announcer.js';
 import { Button } from '../components/button.js';
 import { Choice } from '../components/choice.js';
 import { ConfirmDialog } from '../components/confirm-dialog.js';
-import { Card, Fact, Facts, Id, Page, Skeleton, Status, Time } from '../components/parts.js';
+import { Loaded } from '../components/loaded.js';
+import { Card, Fact, Facts, Id, Page, Status, Time } from '../components/parts.js';
 import { Problem } from '../components/problem.js';
 import { call } from '../connection.js';
 import { count, formatMilliseconds, formatTime, previewOf } from '../format.js';
@@ -26,7 +27,7 @@ const PERIODS = [
 type Opened = 'rotate' | 'replay' | 'delete';
 
 export function EndpointView({ id }: { id: string }) {
-  const endpoint = useResource<Endpoint>(() => call((client) => client.endpoints.get(id)), [id]);
+  const endpoint = useResource(() => call((client) => client.endpoints.get(id)), [id]);
   const [opened, setOpened] = useState<Opened | null>(null);
   const close = () => {
     setOpened(null);
@@ -54,45 +55,44 @@ export function EndpointView({ id }: { id: string }) {
         )
       }
     >
-      <Problem error={endpoint.error} onRetry={endpoint.reload} />
       <Problem error={toggle.error} />
-      {data === null ? (
-        endpoint.isLoading && <Skeleton rows={6} />
-      ) : (
-        <div class="columns detail">
-          <div>
-            <Test id={id} />
-            {can('messages:read') && <Missed id={id} />}
-            <Card title="More">
-              <div class="actions">
-                <Button
-                  onClick={() => {
-                    setOpened('replay');
-                  }}
-                >
-                  Replay messages
-                </Button>
-                <Button
-                  onClick={() => {
-                    setOpened('rotate');
-                  }}
-                >
-                  Rotate the secret
-                </Button>
-                <Button
-                  look="danger"
-                  onClick={() => {
-                    setOpened('delete');
-                  }}
-                >
-                  Delete
-                </Button>
-              </div>
-            </Card>
+      <Loaded resource={endpoint} rows={6}>
+        {(shown) => (
+          <div class="columns detail">
+            <div>
+              <Test id={id} />
+              {can('messages:read') && <Missed id={id} />}
+              <Card title="More">
+                <div class="actions">
+                  <Button
+                    onClick={() => {
+                      setOpened('replay');
+                    }}
+                  >
+                    Replay messages
+                  </Button>
+                  <Button
+                    onClick={() => {
+                      setOpened('rotate');
+                    }}
+                  >
+                    Rotate the secret
+                  </Button>
+                  <Button
+                    look="danger"
+                    onClick={() => {
+                      setOpened('delete');
+                    }}
+                  >
+                    Delete
+                  </Button>
+                </div>
+              </Card>
+            </div>
+            <Details endpoint={shown} />
           </div>
-          <Details endpoint={data} />
-        </div>
-      )}
+        )}
+      </Loaded>
       {opened === 'rotate' && <RotateDialog id={id} onClose={close} />}
       {opened === 'replay' && <ReplayDialog id={id} onClose={close} />}
       {opened === 'delete' && <DeleteDialog id={id} onClose={close} />}
@@ -160,30 +160,31 @@ function Test({ id }: { id: string }) {
 
 /** What the endpoint has missed for good. */
 function Missed({ id }: { id: string }) {
-  const { data, error, isLoading, reload } = useResource(
+  const failed = useResource(
     () => call((client) => client.messages.list({ status: 'failed', endpointId: id, limit: 10 }).page()),
     [id],
   );
   return (
     <Card title="Failed deliveries">
-      <Problem error={error} onRetry={reload} />
-      {data === null ? (
-        isLoading && <Skeleton rows={2} />
-      ) : data.data.length === 0 ? (
-        <p class="hint">None. A message that used up its attempts for this endpoint appears here.</p>
-      ) : (
-        <ul class="plain-list">
-          {data.data.map((message) => (
-            <li key={message.id}>
-              <Status status={message.status} />
-              <a class="row-link" href={href(`messages/${message.id}`)}>
-                <bdi class="preview">{previewOf(message.message)}</bdi>
-              </a>
-              <Time at={message.updatedAt} />
-            </li>
-          ))}
-        </ul>
-      )}
+      <Loaded resource={failed} rows={2}>
+        {({ data }) =>
+          data.length === 0 ? (
+            <p class="hint">None. A message that used up its attempts for this endpoint appears here.</p>
+          ) : (
+            <ul class="plain-list">
+              {data.map((message) => (
+                <li key={message.id}>
+                  <Status status={message.status} />
+                  <a class="row-link" href={href(`messages/${message.id}`)}>
+                    <bdi class="preview">{previewOf(message.message)}</bdi>
+                  </a>
+                  <Time at={message.updatedAt} />
+                </li>
+              ))}
+            </ul>
+          )
+        }
+      </Loaded>
     </Card>
   );
 }

@@ -4,6 +4,7 @@ import { announce } from '../components/announcer.js';
 import { Button } from '../components/button.js';
 import { Dialog } from '../components/dialog.js';
 import { Field } from '../components/field.js';
+import { Form } from '../components/form.js';
 import { Icon } from '../components/icon.js';
 import { Badge, Card, Empty, Page, Skeleton, Time } from '../components/parts.js';
 import { fieldError, Problem } from '../components/problem.js';
@@ -115,9 +116,8 @@ function DeliveryModes() {
   });
   return (
     <Card title="How your messages are delivered">
-      <form
-        onSubmit={(event) => {
-          event.preventDefault();
+      <Form
+        onSubmit={() => {
           if (mode !== undefined && mode !== current) void run(mode);
         }}
       >
@@ -146,7 +146,7 @@ function DeliveryModes() {
           </Button>
           <span class="hint">A change applies to messages that are accepted from then on.</span>
         </div>
-      </form>
+      </Form>
       <Problem error={error} />
     </Card>
   );
@@ -166,12 +166,7 @@ function CreateDialog({ onClose, onCreated }: { onClose: () => void; onCreated: 
   });
   return (
     <Dialog title="Add an endpoint" onClose={onClose}>
-      <form
-        onSubmit={(event) => {
-          event.preventDefault();
-          void run();
-        }}
-      >
+      <Form onSubmit={() => void run()}>
         <Field label="URL" hint="Its host must be public." error={fieldError(error, '/url')}>
           {(tied) => (
             <input
@@ -204,7 +199,7 @@ function CreateDialog({ onClose, onCreated }: { onClose: () => void; onCreated: 
             Add the endpoint
           </Button>
         </footer>
-      </form>
+      </Form>
     </Dialog>
   );
 }

@@ -1,13 +1,15 @@
 import { useState } from 'preact/hooks';
-import type { ApiKey, Page as ListPage, Scope } from '#client/index.js';
+import type { ApiKey, Scope } from '#client/index.js';
 import { announce } from '../components/announcer.js';
 import { Button } from '../components/button.js';
 import { Choice } from '../components/choice.js';
 import { ConfirmDialog } from '../components/confirm-dialog.js';
 import { Dialog } from '../components/dialog.js';
 import { Field } from '../components/field.js';
+import { Form } from '../components/form.js';
 import { KeyRow, SCOPE_TEXTS } from '../components/key-row.js';
-import { Badge, Empty, Page, Skeleton } from '../components/parts.js';
+import { Loaded } from '../components/loaded.js';
+import { Badge, Empty, Page } from '../components/parts.js';
 import { fieldError, Problem } from '../components/problem.js';
 import { call } from '../connection.js';
 import { formatTime } from '../format.js';
@@ -36,10 +38,7 @@ type Opened = { readonly kind: 'create' } | { readonly kind: 'rotate' | 'revoke'
 
 export function KeysView() {
   const cursor = route.value.query.get('cursor') ?? undefined;
-  const keys = useResource<ListPage<ApiKey>>(
-    () => call((client) => client.account.keys.list({ cursor }).page()),
-    [cursor],
-  );
+  const keys = useResource(() => call((client) => client.account.keys.list({ cursor }).page()), [cursor]);
   const [opened, setOpened] = useState<Opened | null>(null);
   const close = () => {
     setOpened(null);
@@ -64,22 +63,23 @@ export function KeysView() {
         </Button>
       }
     >
-      <Problem error={keys.error} onRetry={keys.reload} />
-      {keys.data === null ? (
-        keys.isLoading && <Skeleton rows={4} />
-      ) : keys.data.data.length === 0 ? (
-        <Empty title="No more keys">
-          <p>
-            <a href={href('keys')}>Show the newest</a>
-          </p>
-        </Empty>
-      ) : (
-        <ul class="rows">
-          {keys.data.data.map((key) => (
-            <OwnKeyRow key={key.id} apiKey={key} onOpen={setOpened} />
-          ))}
-        </ul>
-      )}
+      <Loaded resource={keys} rows={4}>
+        {({ data }) =>
+          data.length === 0 ? (
+            <Empty title="No more keys">
+              <p>
+                <a href={href('keys')}>Show the newest</a>
+              </p>
+            </Empty>
+          ) : (
+            <ul class="rows">
+              {data.map((key) => (
+                <OwnKeyRow key={key.id} apiKey={key} onOpen={setOpened} />
+              ))}
+            </ul>
+          )
+        }
+      </Loaded>
       {keys.data !== null && (cursor !== undefined || keys.data.nextCursor !== null) && (
         <nav class="pager" aria-label="Pages">
           {cursor !== undefined && (
@@ -145,12 +145,7 @@ function CreateDialog({ onClose, onCreated }: { onClose: () => void; onCreated: 
   });
   return (
     <Dialog title="Create a key" onClose={onClose}>
-      <form
-        onSubmit={(event) => {
-          event.preventDefault();
-          void run();
-        }}
-      >
+      <Form onSubmit={() => void run()}>
         <Field label="Name" hint="What the key is for." error={fieldError(error, '/name')}>
           {(tied) => (
             <input
@@ -197,7 +192,7 @@ function CreateDialog({ onClose, onCreated }: { onClose: () => void; onCreated: 
             Create the key
           </Button>
         </footer>
-      </form>
+      </Form>
     </Dialog>
   );
 }
@@ -205,7 +200,7 @@ function CreateDialog({ onClose, onCreated }: { onClose: () => void; onCreated: 
 function RotateDialog({ apiKey, onClose, onRotated }: { apiKey: ApiKey; onClose: () => void; onRotated: () => void }) {
   const isOwn = apiKey.id === ownKeyId.value;
   const [graceSeconds, setGraceSeconds] = useState(3_600);
-  const { run, isRunning, error } = useAction(async () => {
+  const rotate = useAction(async () => {
     const rotated = await call((client) => client.account.keys.rotate(apiKey.id, { graceSeconds }));
     if (isOwn) switchKey(rotated);
     const hint =
@@ -214,30 +209,16 @@ function RotateDialog({ apiKey, onClose, onRotated }: { apiKey: ApiKey; onClose:
     onRotated();
   });
   return (
-    <Dialog title={`Rotate “${apiKey.name}”`} onClose={onClose}>
-      <form
-        onSubmit={(event) => {
-          event.preventDefault();
-          void run();
-        }}
-      >
-        <p>You get a new key with the same name, scopes and expiry. The old one stops working later, or at once.</p>
-        <Choice
-          label="The old key stops working"
-          hint={isOwn ? 'You are signed in with it, and go on with the new one.' : undefined}
-          value={graceSeconds}
-          choices={GRACES}
-          onChange={setGraceSeconds}
-        />
-        <Problem error={error} />
-        <footer class="actions">
-          <Button onClick={onClose}>Cancel</Button>
-          <Button type="submit" look="primary" isBusy={isRunning}>
-            Rotate the key
-          </Button>
-        </footer>
-      </form>
-    </Dialog>
+    <ConfirmDialog title={`Rotate “${apiKey.name}”`} confirm="Rotate the key" action={rotate} onClose={onClose}>
+      <p>You get a new key with the same name, scopes and expiry. The old one stops working later, or at once.</p>
+      <Choice
+        label="The old key stops working"
+        hint={isOwn ? 'You are signed in with it, and go on with the new one.' : undefined}
+        value={graceSeconds}
+        choices={GRACES}
+        onChange={setGraceSeconds}
+      />
+    </ConfirmDialog>
   );
 }
 

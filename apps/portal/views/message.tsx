@@ -2,6 +2,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Attempt, Message } from '#client/index.js';
 import { announce } from '../components/announcer.js';
 import { Button, CopyButton } from '../components/button.js';
+import { Loaded } from '../components/loaded.js';
 import { Badge, Card, Empty, Fact, Facts, Id, Page, Skeleton, Status, Time, type Tone } from '../components/parts.js';
 import { Problem } from '../components/problem.js';
 import { call } from '../connection.js';
@@ -88,18 +89,19 @@ export function MessageView({ id }: { id: string }) {
           <div>
             <Body text={data.message} />
             <Card title="Attempts">
-              <Problem error={attempts.error} onRetry={attempts.reload} />
-              {attempts.data === null ? (
-                attempts.isLoading && <Skeleton rows={2} />
-              ) : attempts.data.length === 0 ? (
-                <p class="hint">
-                  {data.status === 'cancelled'
-                    ? 'None: it was cancelled before.'
-                    : 'None yet. They appear here as they happen.'}
-                </p>
-              ) : (
-                <Attempts attempts={attempts.data} />
-              )}
+              <Loaded resource={attempts} rows={2}>
+                {(made) =>
+                  made.length > 0 ? (
+                    <Attempts attempts={made} />
+                  ) : (
+                    <p class="hint">
+                      {data.status === 'cancelled'
+                        ? 'None: it was cancelled before.'
+                        : 'None yet. They appear here as they happen.'}
+                    </p>
+                  )
+                }
+              </Loaded>
             </Card>
           </div>
           <Card title="Details">

@@ -3,6 +3,7 @@ import { announce } from '../components/announcer.js';
 import { Button } from '../components/button.js';
 import { Snippets } from '../components/code.js';
 import { Field } from '../components/field.js';
+import { Form } from '../components/form.js';
 import { Icon } from '../components/icon.js';
 import { Card, Page, Status } from '../components/parts.js';
 import { fieldError, Problem } from '../components/problem.js';
@@ -41,9 +42,8 @@ export function SendView() {
       <div class="columns">
         <div>
           <Card title="Compose">
-            <form
-              onSubmit={(event) => {
-                event.preventDefault();
+            <Form
+              onSubmit={() => {
                 if (!isDisabled) void run();
               }}
             >
@@ -100,7 +100,7 @@ export function SendView() {
                 </Button>
                 <span class="hint shortcut">Ctrl or ⌘ and Enter</span>
               </div>
-            </form>
+            </Form>
           </Card>
           <Card title="Sent from here">
             {sent.value.length === 0 ? (

@@ -3,6 +3,7 @@ import type { Simulation } from '#client/index.js';
 import { Button } from '../components/button.js';
 import { Choice } from '../components/choice.js';
 import { Field } from '../components/field.js';
+import { Form } from '../components/form.js';
 import { Card, Page } from '../components/parts.js';
 import { Problem } from '../components/problem.js';
 import { Timeline } from '../components/timeline.js';
@@ -40,10 +41,9 @@ export function SimulatorView() {
   return (
     <Page title="Simulator" lead="See which requests of a schedule your limits would admit. Nothing is sent.">
       <Card title="Schedule">
-        <form
+        <Form
           class="inline-form"
-          onSubmit={(event) => {
-            event.preventDefault();
+          onSubmit={() => {
             if (!isTooMuch) void run();
           }}
         >
@@ -58,7 +58,7 @@ export function SimulatorView() {
           >
             Simulate
           </Button>
-        </form>
+        </Form>
         <p class={isTooMuch ? 'field-error' : 'hint'} aria-live="polite">
           {isTooMuch
             ? `These are ${formatNumber(total)} requests. At most ${formatNumber(MAX_REQUESTS)} can be simulated.`

@@ -2,6 +2,7 @@ import { useEffect, useState } from 'preact/hooks';
 import { Button } from '../components/button.js';
 import { Snippets } from '../components/code.js';
 import { Field } from '../components/field.js';
+import { Form } from '../components/form.js';
 import { fieldError, Problem } from '../components/problem.js';
 import { SignInForm } from '../components/sign-in-form.js';
 import { Welcome } from '../components/welcome.js';
@@ -38,12 +39,7 @@ function SignUp() {
     replace(href('send'));
   });
   return (
-    <form
-      onSubmit={(event) => {
-        event.preventDefault();
-        void run();
-      }}
-    >
+    <Form onSubmit={() => void run()}>
       <h2>Create an account</h2>
       <p class="hint">You get an API key at once. No e-mail address, no password.</p>
       <Field label="Name of the account" error={fieldError(error, '/name')}>
@@ -68,7 +64,7 @@ function SignUp() {
       <p class="switch">
         Have a key? <a href={href('sign-in')}>Sign in</a>
       </p>
-    </form>
+    </Form>
   );
 }
 
