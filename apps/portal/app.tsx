@@ -1,4 +1,3 @@
-import type { ComponentChildren, JSX } from 'preact';
 import { useLayoutEffect } from 'preact/hooks';
 import type { Scope } from '#client/index.js';
 import { announce, Announcer } from './components/announcer.js';
@@ -28,7 +27,6 @@ import { WelcomeView } from './views/welcome.js';
 interface PortalPlace extends Place {
   /** Without this scope, the place is not offered. */
   readonly scope: Scope;
-  readonly view: (id: string | undefined) => JSX.Element;
 }
 
 const PLACES: readonly PortalPlace[] = [
@@ -101,27 +99,23 @@ function SignedIn() {
 function Resuming() {
   const { error, reload } = useResource(findScopes, []);
   return (
-    <Centered>
-      <h1>Signing in</h1>
-      {error === null ? <Skeleton rows={3} label="Signing in" /> : <Problem error={error} onRetry={reload} />}
-      {error !== null && (
-        <Button
-          onClick={() => {
-            signOut();
-          }}
-        >
-          Sign out
-        </Button>
-      )}
-    </Centered>
-  );
-}
-
-function Centered({ children }: { children: ComponentChildren }) {
-  return (
     <main class="centered">
       <Banners />
-      {children}
+      <h1>Signing in</h1>
+      {error === null ? (
+        <Skeleton rows={3} label="Signing in" />
+      ) : (
+        <>
+          <Problem error={error} onRetry={reload} />
+          <Button
+            onClick={() => {
+              signOut();
+            }}
+          >
+            Sign out
+          </Button>
+        </>
+      )}
     </main>
   );
 }

@@ -1,6 +1,7 @@
-import type { ComponentChildren } from 'preact';
+import type { ComponentChildren, JSX } from 'preact';
 import { href, route } from '../router.js';
 import { Banners } from './banners.js';
+import { IconButton } from './button.js';
 import { Icon, type IconName } from './icon.js';
 import { Logo } from './logo.js';
 import { Empty, Page } from './parts.js';
@@ -10,6 +11,8 @@ export interface Place {
   readonly path: string;
   readonly label: string;
   readonly icon: IconName;
+  /** @param id what follows the path in the address */
+  readonly view: (id: string | undefined) => JSX.Element;
 }
 
 interface ShellProps {
@@ -51,9 +54,7 @@ export function Shell({ places, aside, who, as, onSignOut, children }: ShellProp
               <span class="plan">{as}</span>
             </div>
             <ThemeButton />
-            <button type="button" class="icon-button" aria-label="Sign out" title="Sign out" onClick={onSignOut}>
-              <Icon name="leave" />
-            </button>
+            <IconButton name="leave" label="Sign out" onClick={onSignOut} />
           </div>
         </div>
       </aside>

@@ -11,9 +11,12 @@ import { QueueView } from './queue.js';
 import { isSignedIn, signIn, signOut } from './session.js';
 
 const PLACES: readonly Place[] = [
-  { path: 'accounts', label: 'Accounts', icon: 'accounts' },
-  { path: 'bans', label: 'Bans', icon: 'bans' },
-  { path: 'queue', label: 'Queue', icon: 'queue' },
+  {
+    ...({ path: 'accounts', label: 'Accounts', icon: 'accounts' } as const),
+    view: (id) => (id === undefined ? <AccountsView /> : <AccountView key={id} id={id} />),
+  },
+  { path: 'bans', label: 'Bans', icon: 'bans', view: () => <BansView /> },
+  { path: 'queue', label: 'Queue', icon: 'queue', view: () => <QueueView /> },
 ];
 
 export function App() {
@@ -27,6 +30,7 @@ export function App() {
 
 function SignedIn() {
   const [first, id] = route.value.path;
+  const place = PLACES.find(({ path }) => path === first);
   useLayoutEffect(() => {
     if (first === undefined) replace(href('accounts'));
   }, [first]);
@@ -39,19 +43,7 @@ function SignedIn() {
         signOut('You are signed out.');
       }}
     >
-      {first === 'accounts' ? (
-        id === undefined ? (
-          <AccountsView />
-        ) : (
-          <AccountView key={id} id={id} />
-        )
-      ) : first === 'bans' ? (
-        <BansView />
-      ) : first === 'queue' ? (
-        <QueueView />
-      ) : (
-        first !== undefined && <NotFound />
-      )}
+      {place === undefined ? first !== undefined && <NotFound /> : place.view(id)}
     </Shell>
   );
 }
