@@ -17,7 +17,7 @@ export const text = signal(FIRST_TEXT);
 export const deliverAt = signal('');
 export const sent = signal<readonly Sent[]>([]);
 /** A repetition after an unknown outcome has the same key, so that it creates no second message. */
-const idempotencyKey = { current: '' };
+let idempotencyKey = '';
 
 export function discardDraft(): void {
   text.value = FIRST_TEXT;
@@ -28,16 +28,14 @@ export function discardDraft(): void {
 
 /** What is sent from now on is another message. */
 export function changed(): void {
-  idempotencyKey.current = '';
+  idempotencyKey = '';
 }
 
 export function keyOfDraft(): string {
-  if (idempotencyKey.current === '') {
-    idempotencyKey.current = Array.from(crypto.getRandomValues(new Uint32Array(4)), (part) => part.toString(36)).join(
-      '',
-    );
+  if (idempotencyKey === '') {
+    idempotencyKey = Array.from(crypto.getRandomValues(new Uint32Array(4)), (part) => part.toString(36)).join('');
   }
-  return idempotencyKey.current;
+  return idempotencyKey;
 }
 
 export function addSent(message: AcceptedMessage): void {

@@ -18,12 +18,11 @@ export const formatUpTo = (bound: number, value: number): string =>
   value >= bound ? `${number.format(bound)} or more` : number.format(value);
 export const formatTime = (at: string | number | Date): string => dateTime.format(new Date(at));
 export const formatDate = (at: string | number | Date): string => date.format(new Date(at));
-const formatClock = (at: string | number | Date): string => clock.format(new Date(at));
 
 /** The time of day, with the date unless it is today. */
 export function formatMoment(at: string | number | Date): string {
   const isToday = new Date(at).toDateString() === new Date().toDateString();
-  return isToday ? formatClock(at) : formatTime(at);
+  return isToday ? clock.format(new Date(at)) : formatTime(at);
 }
 
 /** Like "5 min. ago" or "in 3 days". */
@@ -57,8 +56,8 @@ export function formatBytes(bytes: number): string {
 }
 
 /** Like "1 message" or "2 messages". */
-export function count(value: number, singular: string, plural = `${singular}s`): string {
-  return `${number.format(value)} ${value === 1 ? singular : plural}`;
+export function count(value: number, noun: string): string {
+  return `${number.format(value)} ${noun}${value === 1 ? '' : 's'}`;
 }
 
 /** The first characters, and no half of one. */

@@ -7,7 +7,7 @@ interface ButtonProps {
   readonly children: ComponentChildren;
   readonly onClick?: () => void;
   readonly type?: 'button' | 'submit';
-  readonly look?: 'primary' | 'plain' | 'danger' | 'quiet';
+  readonly look?: 'primary' | 'plain' | 'danger';
   readonly icon?: IconName;
   readonly isBusy?: boolean;
   readonly isDisabled?: boolean;

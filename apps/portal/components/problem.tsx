@@ -14,11 +14,7 @@ export function sentenceOf(error: unknown): string {
 /** What an error says about one field of a form. */
 export function fieldError(error: unknown, pointer: string): string | undefined {
   if (!(error instanceof SluiceError)) return undefined;
-  return fieldErrors(error).find((each) => each.pointer === pointer)?.detail;
-}
-
-function fieldErrors({ problem }: SluiceError): readonly { pointer: string; detail: string }[] {
-  return problem !== null && 'errors' in problem && Array.isArray(problem.errors) ? problem.errors : [];
+  return error.problem?.errors?.find((one) => one.pointer === pointer)?.detail;
 }
 
 interface ProblemProps {

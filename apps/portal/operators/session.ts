@@ -1,11 +1,15 @@
 import { effect, signal } from '@preact/signals';
+import type { Sluice } from '#client/index.js';
 import { apiKey, call, connect, forgetKey, notice } from '../connection.js';
 import { recall, remember } from '../storage.js';
 
 const STORED = 'sluice.operators-key';
 
+/** Costs little, and fails if the key is wrong. */
+const probe = (client: Sluice) => client.admin.bans.list({ limit: 1 }).page();
+
 connect(recall('sessionStorage', STORED), {
-  probe: (client) => client.admin.bans.list({ limit: 1 }).page(),
+  probe,
   onRefused: () => {
     if (isSignedIn.value) signOut('The key no longer works: the operators’ key was changed. Sign in with the new one.');
   },
@@ -20,7 +24,7 @@ export const isSignedIn = signal(apiKey.peek() !== null);
 export async function signIn(key: string): Promise<void> {
   apiKey.value = key;
   try {
-    await call((client) => client.admin.bans.list({ limit: 1 }).page());
+    await call(probe);
   } catch (error) {
     forgetKey('');
     throw error;
