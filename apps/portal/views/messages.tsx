@@ -112,7 +112,7 @@ export function MessagesView() {
                 <td>
                   <Status status={message.status} />
                 </td>
-                <td class="main">
+                <td>
                   <a class="row-link" href={href(`messages/${message.id}`)}>
                     <bdi class="preview">{previewOf(message.message)}</bdi>
                     <code class="sub wide">{message.id}</code>
