@@ -1,5 +1,5 @@
 import type { List } from './list.js';
-import { pathOf, type CallOptions, type Transport } from './transport.js';
+import { pathOf, type CallOptions, type ListOptions, type Transport } from './transport.js';
 import type {
   Account,
   AccountChanges,
@@ -10,14 +10,6 @@ import type {
   Simulation,
   Usage,
 } from './types.js';
-
-/** Which page of a list. */
-export interface ListOptions extends CallOptions {
-  /** The size of a page, 1 to 100. */
-  readonly limit?: number | undefined;
-  /** `nextCursor` of the page before. */
-  readonly cursor?: string | undefined;
-}
 
 /** The account of the API key. */
 export class AccountResource {

@@ -1,6 +1,5 @@
-import type { ListOptions } from './account.js';
 import type { List } from './list.js';
-import { pathOf, type CallOptions, type Transport } from './transport.js';
+import { pathOf, type CallOptions, type ListOptions, type Transport } from './transport.js';
 import type { ApiKey, Ban, OperatorsAccount, OperatorsAccountChanges } from './types.js';
 
 export interface AccountFilter extends ListOptions {

@@ -1,6 +1,5 @@
-import type { ListOptions } from './account.js';
 import type { List } from './list.js';
-import { pathOf, type CallOptions, type Transport } from './transport.js';
+import { pathOf, type CallOptions, type ListOptions, type Transport } from './transport.js';
 import type { Endpoint, EndpointChanges, EndpointTest, NewEndpoint, NewEndpointInput, Time } from './types.js';
 
 /** The URLs to which messages are posted if the account's `delivery` is `webhooks`. */

@@ -110,7 +110,7 @@ const CLASSES: Readonly<Record<number, new (details: ErrorDetails) => SluiceErro
 };
 
 /** The error that a response stands for. */
-export function errorOf(response: Response, body: string, now = Date.now()): SluiceError {
+export function errorOf(response: Response, body: string): SluiceError {
   const { status, headers } = response;
   const problem = problemIn(body);
   const Class = CLASSES[status] ?? (status >= 400 && status < 500 ? InvalidRequestError : ServerError);
@@ -120,7 +120,7 @@ export function errorOf(response: Response, body: string, now = Date.now()): Slu
     code: problem?.code ?? 'unexpected_response',
     status,
     requestId: problem?.requestId ?? headers.get('x-request-id'),
-    retryAfter: secondsUntil(headers.get('retry-after'), now),
+    retryAfter: secondsUntil(headers.get('retry-after')),
     problem,
   });
 }
@@ -136,8 +136,10 @@ function problemIn(body: string): Problem | null {
 }
 
 /** `Retry-After` has seconds or a date. */
-function secondsUntil(retryAfter: string | null, now: number): number | null {
+function secondsUntil(retryAfter: string | null): number | null {
   if (retryAfter === null) return null;
-  const seconds = /^\d+$/.test(retryAfter) ? Number(retryAfter) : Math.ceil((Date.parse(retryAfter) - now) / 1_000);
+  const seconds = /^\d+$/.test(retryAfter)
+    ? Number(retryAfter)
+    : Math.ceil((Date.parse(retryAfter) - Date.now()) / 1_000);
   return Number.isNaN(seconds) ? null : Math.max(0, seconds);
 }

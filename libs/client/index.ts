@@ -1,4 +1,4 @@
-export type { AccountResource, ApiKeys, ListOptions } from './account.js';
+export type { AccountResource, ApiKeys } from './account.js';
 export type { AccountFilter, Accounts, Admin, BanFilter, Bans } from './admin.js';
 export type { ConsumeOptions, HeldMessage } from './consume.js';
 export type { Endpoints } from './endpoints.js';
@@ -20,7 +20,7 @@ export type { List } from './list.js';
 export type { MessageFilter, Messages, SendOptions } from './messages.js';
 export type { RateLimit, RateLimitWindow } from './rate-limit.js';
 export { Sluice, type SluiceOptions } from './sluice.js';
-export type { CallOptions, Retry, TransportOptions } from './transport.js';
+export type { CallOptions, ListOptions, Retry, TransportOptions } from './transport.js';
 export type {
   AcceptedMessage,
   Account,

@@ -1,5 +1,5 @@
 import type { List } from './list.js';
-import { pathOf, type CallOptions, type Transport } from './transport.js';
+import { pathOf, type CallOptions, type ListOptions, type Transport } from './transport.js';
 import type { AcceptedMessage, Attempt, Message, MessageStatus, NewMessage, Time } from './types.js';
 
 export interface SendOptions extends CallOptions {
@@ -10,14 +10,10 @@ export interface SendOptions extends CallOptions {
   readonly idempotencyKey?: string | undefined;
 }
 
-export interface MessageFilter extends CallOptions {
+export interface MessageFilter extends ListOptions {
   readonly status?: MessageStatus | undefined;
   /** Only messages whose delivery to this endpoint has failed, whatever their own status; requires the status `failed`. */
   readonly endpointId?: string | undefined;
-  /** The size of a page, 1 to 100. */
-  readonly limit?: number | undefined;
-  /** `nextCursor` of the page before. */
-  readonly cursor?: string | undefined;
 }
 
 /** The messages of the account. */

@@ -18,12 +18,13 @@ export interface RateLimit {
 }
 
 /** Reads `X-RateLimit-*`, `RateLimit-Policy` and `RateLimit`; null if they are not there. */
-export function readRateLimit(headers: Headers, now = Date.now()): RateLimit | null {
+export function readRateLimit(headers: Headers): RateLimit | null {
   const number = (name: string) => Number(headers.get(`x-ratelimit-${name}`) ?? NaN);
   const limit = number('limit');
   const remaining = number('remaining');
   const reset = number('reset');
   if (!Number.isFinite(limit + remaining + reset)) return null;
+  const now = Date.now();
   const limits = new Map(itemsOf(headers.get('ratelimit-policy')).map(({ name, q }) => [name, q]));
   const windows = itemsOf(headers.get('ratelimit')).map(({ name, r = 0, t = 0 }) => {
     return { name, limit: limits.get(name) ?? r, remaining: r, resetsAt: new Date(now + t * 1_000) };

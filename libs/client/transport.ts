@@ -10,6 +10,14 @@ export interface CallOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
+/** Which page of a list. */
+export interface ListOptions extends CallOptions {
+  /** The size of a page, 1 to 100. */
+  readonly limit?: number | undefined;
+  /** `nextCursor` of the page before. */
+  readonly cursor?: string | undefined;
+}
+
 /** A call that failed and will be repeated. */
 export interface Retry {
   readonly error: SluiceError;
