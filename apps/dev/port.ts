@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 
@@ -8,7 +9,7 @@ const WAIT_MS = 3_000;
 export async function usablePort(port: number, host: string): Promise<number | undefined> {
   const deadline = Date.now() + WAIT_MS;
   for (;;) {
-    const found = await bind(port, host);
+    const found = await tryPort(port, host);
     if (found !== undefined || Date.now() > deadline) return found;
     await sleep(100);
   }
@@ -20,23 +21,31 @@ export async function usablePort(port: number, host: string): Promise<number | u
  */
 export async function nextFreePort(port: number, host: string, reserved: number): Promise<number> {
   for (let next = port; next < 65_536; next++) {
-    if (next !== reserved && (await bind(next, host)) !== undefined) return next;
+    if (next !== reserved && (await tryPort(next, host)) !== undefined) return next;
   }
-  return (await bind(0, host)) ?? 0;
+  return (await tryPort(0, host)) ?? 0;
 }
 
-async function bind(port: number, host: string): Promise<number | undefined> {
-  const server = createServer();
-  return new Promise((resolve) => {
-    server.once('error', (error: NodeJS.ErrnoException) => {
-      // The API reports any other error.
-      resolve(error.code === 'EADDRINUSE' ? undefined : port);
-    });
-    server.listen(port, host, () => {
-      const bound = (server.address() as AddressInfo).port;
-      server.close(() => {
-        resolve(bound);
-      });
-    });
-  });
+/** Any free port of 127.0.0.1. */
+export function freePort(): Promise<number> {
+  return bind(0, '127.0.0.1');
+}
+
+/** The port if it is free, or any free one for 0; undefined if it is in use. */
+async function tryPort(port: number, host: string): Promise<number | undefined> {
+  try {
+    return await bind(port, host);
+  } catch (error) {
+    // The API reports any other error.
+    return (error as NodeJS.ErrnoException).code === 'EADDRINUSE' ? undefined : port;
+  }
+}
+
+/** Binds a port for a moment. @returns its number */
+async function bind(port: number, host: string): Promise<number> {
+  const server = createServer().listen(port, host);
+  await once(server, 'listening');
+  const bound = (server.address() as AddressInfo).port;
+  await once(server.close(), 'close');
+  return bound;
 }

@@ -4,7 +4,7 @@ import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
-import { usablePort } from '../../apps/dev/port.js';
+import { freePort } from '../../apps/dev/port.js';
 
 /** Of a Redis with default settings. */
 const DATABASES = 16;
@@ -67,7 +67,7 @@ export class BenchRedisCluster {
     for (let n = 0; n < masters; n++) {
       const its = join(folder, String(n));
       await mkdir(its);
-      const busPort = String((await usablePort(0, '127.0.0.1')) ?? 0);
+      const busPort = String(await freePort());
       servers.push(await run(its, ['--cluster-enabled', 'yes', '--cluster-port', busPort]));
     }
     const cluster = new BenchRedisCluster(servers, folder);
@@ -92,7 +92,7 @@ export class BenchRedisCluster {
 }
 
 async function run(folder: string, settings: readonly string[]) {
-  const port = (await usablePort(0, '127.0.0.1')) ?? 0;
+  const port = await freePort();
   const address = ['--port', String(port), '--bind', '127.0.0.1', '--dir', folder, '--save', ''];
   const child = spawn('redis-server', [...address, ...settings], { stdio: 'ignore' });
   // Ends Redis even if this process fails.

@@ -1,4 +1,4 @@
-import { usablePort } from '../../apps/dev/port.js';
+import { freePort } from '../../apps/dev/port.js';
 import { openQueue } from '../baselines/ordinary/queue.js';
 import { Program } from '../parts/program.js';
 import { agree } from '../report/report.js';
@@ -11,7 +11,7 @@ function bare(name: string, script: string): Target {
   return {
     name,
     start: async (bench) => {
-      const port = (await usablePort(0, '127.0.0.1')) ?? 0;
+      const port = await freePort();
       const server = await Program.start(script, { PORT: String(port) }, bench.log('bare'));
       return {
         url: `http://127.0.0.1:${port}`,
@@ -29,7 +29,7 @@ function bare(name: string, script: string): Target {
 export const bareInsert: Target = {
   name: 'bare Fastify that inserts the row',
   start: async (bench) => {
-    const port = (await usablePort(0, '127.0.0.1')) ?? 0;
+    const port = await freePort();
     const store = await bench.database();
     const env = { PORT: String(port), DATABASE_URL: store.url, ACCOUNT_ID: 'acct_00000000000000000000000000' };
     const server = await Program.start('bench/baselines/bare-insert.js', env, bench.log('bare-insert'));
@@ -57,7 +57,7 @@ export const bareInsert: Target = {
 export const ordinaryStack: Target = {
   name: 'the ordinary stack',
   start: async (bench) => {
-    const port = (await usablePort(0, '127.0.0.1')) ?? 0;
+    const port = await freePort();
     const store = await bench.database(null, 'template0');
     const redisUrl = (await bench.redis?.database()) ?? '';
     const env = {

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { usablePort } from '../../apps/dev/port.js';
+import { freePort } from '../../apps/dev/port.js';
 import type { BenchEnvironment, BenchDatabase } from '../parts/environment.js';
 import { Program } from '../parts/program.js';
 import { agree, type Check } from '../report/report.js';
@@ -62,7 +62,7 @@ export async function startSluice(
   store: BenchDatabase,
   settings: Readonly<Record<string, string>> = {},
 ): Promise<SluiceServing> {
-  const port = (await usablePort(0, '127.0.0.1')) ?? 0;
+  const port = await freePort();
   const env = {
     ...settingsFor(store),
     HOST: '127.0.0.1',

@@ -1,8 +1,8 @@
-import { type AddressInfo, createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ClientConfig } from 'pg';
 import type { Binaries } from './binaries.js';
 import { UsageError } from '#platform/usage-error.js';
+import { freePort } from '../port.js';
 import { Keeper } from './keeper.js';
 import { inUse, Ownership } from './ownership.js';
 import { findPostmaster } from './postmaster.js';
@@ -74,16 +74,6 @@ async function claimWhenReady(keeper: Keeper, config: ClientConfig): Promise<Own
     }
   }
   return undefined;
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject).listen(0, '127.0.0.1', resolve);
-  });
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 }
 
 function reasonIn(log: string): string {
