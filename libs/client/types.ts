@@ -54,9 +54,9 @@ export type OperatorsAccountChanges = Input<Schemas['ChangeAccountBody']>;
 
 /** A body as callers write it: optional fields may be undefined, and times may be `Date`s. */
 type Input<Body> = {
-  readonly [Field in keyof Body]: Field extends TimeField
-    ? Time | Exclude<Body[Field], string>
-    : Body[Field] | (undefined extends Body[Field] ? undefined : never);
+  readonly [Field in keyof Body]:
+    | (Field extends TimeField ? Time | Exclude<Body[Field], string> : Body[Field])
+    | (undefined extends Body[Field] ? undefined : never);
 };
 
 type TimeField = 'deliverAt' | 'expiresAt' | 'since' | 'until';

@@ -44,6 +44,10 @@ describe('An error code', () => {
 });
 
 it('Optional fields of what a caller passes may be undefined', () => {
-  const rotate = (sluice: Sluice) => sluice.account.keys.rotate('key_1', { graceSeconds: undefined });
-  expect(rotate).toBeDefined();
+  const calls = [
+    (sluice: Sluice) => sluice.account.keys.rotate('key_1', { graceSeconds: undefined }),
+    (sluice: Sluice) => sluice.account.keys.create({ name: 'x', scopes: undefined, expiresAt: undefined }),
+    (sluice: Sluice) => sluice.messages.sendBatch([{ message: 'hello', deliverAt: undefined }]),
+  ];
+  expect(calls).toBeDefined();
 });
