@@ -21,10 +21,10 @@ export interface VerificationOptions {
   readonly maxMessages: number;
   /** The maximum number of requests a second, of all callers together. */
   readonly perSecond: number;
-  /** How verify gets the messages itself; null when workers get them. */
-  readonly consume?: 'pull' | 'webhooks' | null;
-  /** The URL of its receiver of webhooks; null for a free port of this machine. */
-  readonly receive?: string | null;
+  /** How verify gets the messages itself; undefined when workers get them. */
+  readonly consume?: 'pull' | 'webhooks' | undefined;
+  /** The URL of its receiver of webhooks; undefined for a free port of this machine. */
+  readonly receive?: string | undefined;
 }
 
 export interface Report {
@@ -88,7 +88,7 @@ export class Verification {
    * @throws UsageError when that is not possible
    */
   async startConsumers(): Promise<void> {
-    const { consume, receive = null } = this.options;
+    const { consume, receive } = this.options;
     if (consume === 'pull') this.consumers = await PullConsumers.start(this.service, this.throttle);
     if (consume === 'webhooks') this.consumers = await WebhookReceiver.start(this.service, receive);
   }

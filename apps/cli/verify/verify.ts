@@ -30,16 +30,19 @@ interface Result {
 
 /** Checks the guarantees of a service from outside. @throws Error if the result is inconclusive */
 export async function verify(options: VerifyOptions, note: (line: string) => void): Promise<Result> {
-  const { urls, apiKey, callers, resume = false } = options;
+  const { urls, apiKey, callers, consume, receive, resume = false } = options;
   const path = options.ledger ?? join(tmpdir(), `sluice-verify-${Date.now()}.ndjson`);
   const settleMs = 1_000 * options.settle;
   const [first = ''] = urls;
   const now = await connect(first, apiKey);
   const ledger = openLedger(path, resume, now);
   note(`Verifying ${urls.join(', ')} with ${callers} callers. Ledger: ${path}`);
+  if (receive !== undefined && !/^http:\/\/[^/]+:\d+(\/|$)/.test(receive)) {
+    throw new UsageError(`--receive must be a URL with a port, like http://10.0.0.1:4000; it is "${receive}".`);
+  }
   const verification = new Verification({
-    ...{ urls, apiKey, callers, ledger, consume: options.consume ?? null },
-    ...{ maxMessages: options.messages, perSecond: options.rate, receive: receiverOf(options) },
+    ...{ urls, apiKey, callers, ledger, consume, receive },
+    ...{ maxMessages: options.messages, perSecond: options.rate },
   });
   const interrupted = new Promise<void>((resolve) => process.once('SIGINT', resolve));
   if (resume) await verification.resume(settleMs, now);
@@ -51,13 +54,6 @@ export async function verify(options: VerifyOptions, note: (line: string) => voi
   const report = await verification.compare(settleMs);
   const json = { ...report, responses: Object.fromEntries(report.responses) };
   return { isKept: allKept(report), text: formatReport(report), json };
-}
-
-function receiverOf({ receive }: VerifyOptions): string | null {
-  if (receive !== undefined && !/^http:\/\/[^/]+:\d+(\/|$)/.test(receive)) {
-    throw new UsageError(`--receive must be a URL with a port, like http://10.0.0.1:4000; it is "${receive}".`);
-  }
-  return receive ?? null;
 }
 
 /** Checks the URL and the key before anything is sent. @returns the time of the service's clock */

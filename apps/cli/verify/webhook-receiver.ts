@@ -24,10 +24,10 @@ export class WebhookReceiver implements Consumers {
   private restore = (): Promise<void> => Promise.resolve();
 
   /**
-   * @param receive the URL by which the service reaches it; null for a free port of this machine
+   * @param receive the URL by which the service reaches it; undefined for a free port of this machine
    * @throws UsageError when the account or the key is not suitable, or the service refuses the URL
    */
-  static async start(service: Service, receive: string | null): Promise<WebhookReceiver> {
+  static async start(service: Service, receive: string | undefined): Promise<WebhookReceiver> {
     const receiver = new WebhookReceiver();
     try {
       await receiver.open(service, receive);
@@ -52,13 +52,13 @@ export class WebhookReceiver implements Consumers {
     this.server.closeAllConnections();
   }
 
-  private async open(service: Service, receive: string | null): Promise<void> {
+  private async open(service: Service, receive: string | undefined): Promise<void> {
     const { body } = await service.get('/endpoints?limit=100', 0);
     const others = (body?.data ?? []) as readonly { enabled: boolean }[];
     if (others.some(({ enabled }) => enabled)) {
       throw new UsageError('The account has endpoints, which would get the messages as well. Disable them first.');
     }
-    if (receive === null) this.server.listen(0, '127.0.0.1');
+    if (receive === undefined) this.server.listen(0, '127.0.0.1');
     else this.server.listen(Number(new URL(receive).port));
     await once(this.server, 'listening');
     const url = receive ?? `http://127.0.0.1:${(this.server.address() as AddressInfo).port}/`;
