@@ -113,10 +113,7 @@ class Batch {
   }
 
   async send(chunk: Chunk): Promise<readonly { readonly id: string }[]> {
-    const messages = chunk.messages.map((message) => ({
-      message,
-      ...(this.deliverAt !== undefined && { deliverAt: this.deliverAt }),
-    }));
+    const messages = chunk.messages.map((message) => ({ message, deliverAt: this.deliverAt }));
     this.isInDoubt = this.run.isInDoubt;
     for (;;) {
       this.stop.throwIfAborted();

@@ -41,12 +41,7 @@ export function addKeys(program: Command, context: Context): void {
     .addOption(new Option('--scope <scope...>', 'what it may do (all that your key may)').choices(SCOPES))
     .option('--expires-at <time>', 'when it stops working', instant)
     .action(async (name: string, { scope, expiresAt }: { scope?: Scope[]; expiresAt?: string }) => {
-      const key = await context.sluice().account.keys.create({
-        name,
-        ...(scope !== undefined && { scopes: scope }),
-        ...(expiresAt !== undefined && { expiresAt }),
-      });
-      show(context.output, key);
+      show(context.output, await context.sluice().account.keys.create({ name, scopes: scope, expiresAt }));
     });
   withExamples(
     create,

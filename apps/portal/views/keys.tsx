@@ -137,9 +137,8 @@ function CreateDialog({ onClose, onCreated }: { onClose: () => void; onCreated: 
   const [scopes, setScopes] = useState<readonly Scope[]>(own);
   const [days, setDays] = useState(0);
   const { run, isRunning, error } = useAction(async () => {
-    const expiresAt = days === 0 ? undefined : new Date(Date.now() + days * DAY_MS).toISOString();
-    const input = { name, scopes: [...scopes], ...(expiresAt !== undefined && { expiresAt }) };
-    const { key } = await call((client) => client.account.keys.create(input));
+    const expiresAt = days === 0 ? undefined : new Date(Date.now() + days * DAY_MS);
+    const { key } = await call((client) => client.account.keys.create({ name, scopes: [...scopes], expiresAt }));
     issued.value = { title: 'The key is created', what: 'API key', secret: key };
     onCreated();
   });
