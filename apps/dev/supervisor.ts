@@ -63,10 +63,10 @@ export class Supervisor {
     await migrateSchema(url);
     if (settings.redis !== null) await requireUsableRedis(settings.redis);
     stopping.throwIfAborted();
+    const graceMs = settings.shutdownGraceMs + EXTRA_GRACE_MS;
     for (const [index, name] of names.entries()) {
-      const overrides = { DATABASE_URL: url, PORT: String(port), MANAGEMENT_PORT: String(ports[index]) };
-      const launch = () => runApp(name, { ...variables, ...overrides }, settings.shutdownGraceMs + EXTRA_GRACE_MS);
-      this.apps.push(new AutoRestart(`The ${name} process`, () => Promise.resolve(launch())));
+      const env = { ...variables, DATABASE_URL: url, PORT: String(port), MANAGEMENT_PORT: String(ports[index]) };
+      this.apps.push(new AutoRestart(`The ${name} process`, () => Promise.resolve(runApp(name, env, graceMs))));
     }
     const [devKey] = await Promise.all([
       ensureDevKey(dataDir, ownUrl, { ...settings, database: { ...settings.database, url } }),
