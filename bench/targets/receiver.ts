@@ -1,6 +1,6 @@
 /**
- * The receiver of the HTTP handler and of webhooks: accepts every message, and answers nothing at /silent. Responds to its parent with the number of
- * distinct ids at each URL.
+ * The receiver of the HTTP handler and of webhooks: it accepts every message, but at /silent it never responds. Asked by
+ * its parent, it sends the number of distinct messages, counted once for each URL.
  */
 import { createServer } from 'node:http';
 
