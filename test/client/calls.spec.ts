@@ -14,6 +14,8 @@ import { Receiver, type Behaviour } from '../support/receiver.js';
 const API_KEY = 'slc_this-is-secret';
 const MESSAGE = { id: 'msg_1', message: 'hello', status: 'queued', createdAt: '2026-11-21T09:30:00.123Z' };
 
+type Answer = Exclude<Behaviour, number>;
+
 /** Answers the n-th request with the n-th of these, and all further ones with the last. */
 function inTurn(...answers: readonly Behaviour[]): Behaviour {
   return (response, received, n) => {
@@ -24,7 +26,7 @@ function inTurn(...answers: readonly Behaviour[]): Behaviour {
 }
 
 const json =
-  (status: number, body: object, headers: Record<string, string> = {}): Behaviour =>
+  (status: number, body: object, headers: Record<string, string> = {}): Answer =>
   (response) =>
     response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(body));
 const accepted = json(202, MESSAGE);
@@ -300,9 +302,8 @@ describe('A call of the client', () => {
       let open = false;
       server.url('/messages', (response, received, n) => {
         if (n === 1) setTimeout(() => (open = true), 990);
-        if (typeof refusedOrNot() === 'function') refusedOrNot()(response, received, n);
+        (open ? accepted : refused(1))(response, received, n);
       });
-      const refusedOrNot = () => (open ? accepted : refused(1)) as Exclude<Behaviour, number>;
       const timers = jest.spyOn(globalThis, 'setTimeout');
       const sluice = client();
       const first = sluice.messages.send('first');
@@ -347,9 +348,8 @@ describe('A call of the client', () => {
     it('ends no longer pause by a shorter one', async () => {
       const answers: (() => void)[] = [];
       server.url('/messages', (response, received, n) => {
-        const answer = (n === 1 ? refused(3_600) : refused(0)) as Exclude<Behaviour, number>;
         answers.push(() => {
-          answer(response, received, n);
+          refused(n === 1 ? 3_600 : 0)(response, received, n);
         });
       });
       const sluice = client({ maxTries: 1 });

@@ -1,7 +1,7 @@
 import { mkdir, readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
-import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
 import { CHROMIUM, startBrowser } from '../support/browser.js';
 
 export const missing =
@@ -21,13 +21,13 @@ export class Visitor {
   private expected: readonly string[] = [];
 
   /** Starts the browser before all tests, and gives each of them a tab of its own. */
-  static forEach(options: BrowserContextOptions = {}): Visitor {
+  static forEach(): Visitor {
     const visitor = new Visitor();
     beforeAll(async () => {
       visitor.browser = await startBrowser();
     });
     afterAll(() => visitor.browser.close());
-    beforeEach(() => visitor.open(options));
+    beforeEach(() => visitor.open());
     afterEach(() => visitor.leave());
     return visitor;
   }
@@ -37,10 +37,10 @@ export class Visitor {
     this.expected = statuses;
   }
 
-  async open(options: BrowserContextOptions = {}): Promise<void> {
+  private async open(): Promise<void> {
     this.complaints = [];
     this.expected = [];
-    const context = await this.browser.newContext(options);
+    const context = await this.browser.newContext();
     this.page = await context.newPage();
     this.page.setDefaultTimeout(60_000);
     this.page.on('console', (line) => {
@@ -53,7 +53,7 @@ export class Visitor {
     });`);
   }
 
-  async leave(): Promise<void> {
+  private async leave(): Promise<void> {
     await this.page.context().close();
     const isExpected = (text: string) => this.expected.some((status) => text.includes(status));
     expect(this.complaints.filter((text) => !isExpected(text))).toEqual([]);
