@@ -30,14 +30,11 @@ export interface Search<Found> {
 
 /** A request that waits. */
 class Waiter {
-  private again: boolean;
   /** Null while it searches. */
   private endSleep: (() => void) | null = null;
 
   /** @param again whether it searches before it sleeps */
-  constructor(again: boolean) {
-    this.again = again;
-  }
+  constructor(private again: boolean) {}
 
   /** Something was announced: it searches, once more if it is searching. */
   announce(): void {
