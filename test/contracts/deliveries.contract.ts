@@ -78,7 +78,7 @@ export function describeDeliveries(name: string, open: () => Promise<DeliveriesS
           const claimed = await claim(message);
           expect(claimed.state).toMatchObject({
             ...{ status: 'processing', attempts: 2, crashes: 3, loneCrashes: alone ? 2 : 1, failures: 1 },
-            ...{ failureReason: 'x' },
+            failureReason: 'x',
           });
           expect(claimed.state.claim?.alone).toBe(false);
           expect(await stored(message)).toEqual(claimed);

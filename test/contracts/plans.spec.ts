@@ -11,14 +11,12 @@ import { aMessage, messages, SENT_AT } from '../support/messages.js';
 import { PostgresStore } from './postgres-store.js';
 
 const statements = {
-  ...{
-    accept: ADD_HANDLER_MESSAGES,
-    accept_any: ADD_MESSAGES,
-    claim: CLAIM,
-    settle: SETTLE,
-    change: CHANGE_MESSAGE,
-    attempts: LIST_ATTEMPTS,
-  },
+  accept: ADD_HANDLER_MESSAGES,
+  accept_any: ADD_MESSAGES,
+  claim: CLAIM,
+  settle: SETTLE,
+  change: CHANGE_MESSAGE,
+  attempts: LIST_ATTEMPTS,
 };
 
 type Scalar = string | number | boolean | Date | null;

@@ -7,7 +7,10 @@ import { PostgresStore } from './postgres-store.js';
 const TODAY = 20_778;
 
 const on = (accountId: string, day: number, bytes: number, messages = 1): AccountDay => ({
-  ...{ accountId, day, bytes, messages },
+  accountId,
+  day,
+  bytes,
+  messages,
 });
 
 /** Two processes on the same store; `removeDay` removes what was counted for a day, as it goes with the day's messages. */

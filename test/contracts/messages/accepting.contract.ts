@@ -70,9 +70,8 @@ export function describeAccepting(subject: MessagesSubject): void {
         expect(others.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled']);
         const good = idsOf([...next, ...neighbour]);
         const records = [firstOf(next), firstOf(neighbour)].sort();
-        expect(await subject.stored()).toEqual({
-          ...{ message: good, 'outbox entry': good, 'idempotency record': records },
-        });
+        const stored = { message: good, 'outbox entry': good, 'idempotency record': records };
+        expect(await subject.stored()).toEqual(stored);
         await subject.relent();
         const repeated = await accept(subject.messages, bad, idempotency('key 0'));
         expect(repeated).toEqual({ messages: bad, replayed: false });
