@@ -62,7 +62,7 @@ const LEASED_AT_ONCE = 200;
 
 /*
  * Rows of deliveries are locked before those of their messages, which are locked in one order; whoever waits for a message
- * therefore holds no row of a delivery that another one waits for: SETTLE passes over those that are locked.
+ * therefore holds no row of a delivery that another one waits for: SETTLE_DELIVERIES passes over those that are locked.
  */
 export const PICK_DELIVERIES = `
   SELECT d.* FROM unnest($1::text[], $2::int[]) AS wanted (endpoint_id, places) CROSS JOIN LATERAL (
@@ -119,7 +119,7 @@ export const LEASE_DELIVERIES = `
          created_at AS "createdAt", traceparent, failures
   FROM leased`;
 
-/** Before SETTLE: of several that end deliveries of one message, the last one sees that it is the last. */
+/** Before SETTLE_DELIVERIES: of several that end deliveries of one message, the last one sees that it is the last. */
 export const LOCK_MESSAGES = 'SELECT FROM sluice.messages WHERE id = ANY ($1) ORDER BY id FOR UPDATE';
 
 export const SETTLE_DELIVERIES = `
@@ -161,7 +161,7 @@ export const FIND_WAITING = `
   WHERE ready = ANY ('{true,false}') AND endpoint_id = $1 AND ${WAITS_IN_VAIN}
   LIMIT $2`;
 
-/** Run after LOCK_MESSAGES, like SETTLE. Returns how many deliveries it has ended. */
+/** Run after LOCK_MESSAGES, like SETTLE_DELIVERIES. Returns how many deliveries it has ended. */
 export const ABANDON = `
   WITH held AS (
     SELECT message_id, endpoint_id, account_id, token, number, started_at FROM sluice.endpoint_deliveries d
