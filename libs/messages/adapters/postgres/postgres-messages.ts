@@ -18,7 +18,7 @@ import {
 import type { OnCommitted } from '../../application/outbox.js';
 import type { Attempt } from '../../domain/attempt.js';
 import { Message } from '../../domain/message.js';
-import { INITIAL_STATUS, MESSAGE_STATUSES } from '../../domain/message-status.js';
+import { INITIAL_STATUS, MESSAGE_STATUSES, type MessageStatus } from '../../domain/message-status.js';
 import { CHANGE_MESSAGE, RETRY_FAILED_MESSAGES } from './change-messages.sql.js';
 import { GroupCommit } from './group-commit.js';
 import { DELETE_EXPIRED_KEYS, FIND_KEY } from './idempotency-keys.js';
@@ -112,12 +112,7 @@ export class PostgresMessages extends Messages {
   }
 
   async list(accountId: string, { limit, before, status, missedBy = null }: Page): Promise<Listed> {
-    const [name, text, filter] =
-      missedBy !== null
-        ? (['list of an endpoint', LIST_MISSED_MESSAGES, [missedBy]] as const)
-        : status !== null
-          ? (['list of a status', LIST_MESSAGES_WITH_STATUS, [status]] as const)
-          : (['list', LIST_MESSAGES, MESSAGE_STATUSES] as const);
+    const [name, text, filter] = listOf(status, missedBy);
     const values = [accountId, before ?? HIGHEST_ID, limit, ...filter];
     const rows = await this.reads.query<ListedRow>(accountId, name, text, values, sizeOf);
     return { messages: rows.map(toMessage), more: rows.at(-1)?.more ?? false };
@@ -198,4 +193,11 @@ export class PostgresMessages extends Messages {
     if (entryId !== null) this.onCommitted.enqueue({ id: entryId, messages: [stored] });
     return stored;
   }
+}
+
+/** The name and the text of the statement that lists messages, and its values from $4 on. */
+function listOf(status: MessageStatus | null, missedBy: string | null): [string, string, readonly string[]] {
+  if (missedBy !== null) return ['list of an endpoint', LIST_MISSED_MESSAGES, [missedBy]];
+  if (status !== null) return ['list of a status', LIST_MESSAGES_WITH_STATUS, [status]];
+  return ['list', LIST_MESSAGES, MESSAGE_STATUSES];
 }
