@@ -1,4 +1,3 @@
-import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { randomBytes } from 'node:crypto';
@@ -9,17 +8,7 @@ import { Fleet } from '../support/fleet.js';
 import { Program, ROOT, until } from '../support/processes.js';
 import { describeUnless } from '../support/skipping.js';
 import { readPage } from '../docs/page.js';
-
-/** The Python interpreter, and why it cannot run the worker. */
-function python(): { readonly command: string; readonly missing: string | null } {
-  const command = process.env.PYTHON ?? 'python3';
-  try {
-    execFileSync(command, ['-c', 'import bullmq.backends.postgres_backend, psycopg'], { stdio: 'pipe' });
-    return { command, missing: null };
-  } catch {
-    return { command, missing: `${command} lacks bullmq[postgres]: pip install 'bullmq[postgres]==3.4.4'` };
-  }
-}
+import { workerLanguages } from './worker-languages.js';
 
 describe('A foreign worker', () => {
   let fleet: Fleet;
@@ -93,12 +82,9 @@ describe('A foreign worker', () => {
     await fleet.sql(`DROP ROLE ${role}`);
   });
 
-  const { command, missing } = python();
-  for (const [language, script, interpreter, reason] of [
-    ['JavaScript', 'worker.mjs', process.execPath, null],
-    ['Python', 'worker.py', command, missing],
-  ] as const) {
-    describeUnless(reason)(`in ${language}`, () => {
+  const languages = workerLanguages('bullmq.backends.postgres_backend, psycopg', 'bullmq[postgres]');
+  for (const [language, script, interpreter, missing] of languages) {
+    describeUnless(missing)(`in ${language}`, () => {
       it('delivers, and the status is updated immediately', async () => {
         const worker = fleet.start(`examples/bare-worker/${script}`, {}, interpreter);
         await deliver(worker);

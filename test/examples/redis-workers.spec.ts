@@ -1,4 +1,3 @@
-import { execFileSync } from 'node:child_process';
 import { Consumer } from '../support/consumer.js';
 import { EventClient } from '../support/event-client.js';
 import { Fleet } from '../support/fleet.js';
@@ -6,23 +5,9 @@ import { until } from '../support/processes.js';
 import { Receiver } from '../support/receiver.js';
 import { NO_REDIS, TestRedis, TestRedisCluster } from '../support/redis.js';
 import { describeUnless } from '../support/skipping.js';
+import { workerLanguages } from './worker-languages.js';
 
-/** The Python interpreter, and why it cannot run the worker. */
-function python(): { readonly command: string; readonly missing: string | null } {
-  const command = process.env.PYTHON ?? 'python3';
-  try {
-    execFileSync(command, ['-c', 'import bullmq, redis.asyncio'], { stdio: 'pipe' });
-    return { command, missing: null };
-  } catch {
-    return { command, missing: `${command} lacks bullmq: pip install 'bullmq==3.4.4'` };
-  }
-}
-
-const { command, missing } = python();
-const WORKERS = [
-  ['JavaScript', 'worker.mjs', process.execPath, null],
-  ['Python', 'worker.py', command, missing],
-] as const;
+const LANGUAGES = workerLanguages('bullmq, redis.asyncio', 'bullmq');
 
 async function standalone() {
   const redis = await TestRedis.start();
@@ -56,8 +41,8 @@ for (const [where, serve] of [
       await server.stop();
     });
 
-    for (const [language, script, interpreter, reason] of WORKERS) {
-      describeUnless(reason)(`in ${language}`, () => {
+    for (const [language, script, interpreter, missing] of LANGUAGES) {
+      describeUnless(missing)(`in ${language}`, () => {
         it('delivers, and the status is updated immediately', async () => {
           const settings = { ...server.settings, QUEUE_NAME: server.names };
           const worker = fleet.start(`examples/redis-worker/${script}`, settings, interpreter);
