@@ -129,23 +129,10 @@ describe('createBatchingBackend', () => {
     expect(taken[1]).toContainEqual(expect.objectContaining({ job: jobOf(special) }));
   });
 
-  describeBatchingWorker({ process: () => process, work });
-
-  it('takes no job in the place of one whose lock is lost', async () => {
-    const [first, ...rest] = messages(3);
-    await process.queue.add(first === undefined ? [] : [first]);
-    let end: () => void = () => undefined;
-    const errors: Error[] = [];
-    const worker = work(() => new Promise<void>((resolve) => (end = resolve)), 1);
-    worker.on('error', (error) => errors.push(error));
-    await soon(async () => (await left())[0]?.state === 'active', 'the job was not taken');
-    await store.sql(`UPDATE bullmq.job SET lock_token = 'another worker'`);
-    await process.bullmq.pause();
-    await process.queue.add(rest);
-    end();
-    await soon(() => errors.length > 0, 'no error was reported');
-    expect(errors[0]?.message).toContain('Lock mismatch');
-    expect((await left()).map(({ state }) => state).sort()).toEqual(['active', 'waiting', 'waiting']);
+  describeBatchingWorker({
+    process: () => process,
+    work,
+    steal: (jobId) => store.sql(`UPDATE bullmq.job SET lock_token = 'another worker' WHERE id = $1`, [jobId]),
   });
 
   it('reads few jobs also by a plan that was made while the queue was empty', async () => {

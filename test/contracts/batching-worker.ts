@@ -1,17 +1,19 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Job } from 'bullmq';
-import { messages } from '../support/messages.js';
+import type { Job, Worker } from 'bullmq';
+import { aMessage, messages } from '../support/messages.js';
 import { until } from '../support/processes.js';
 import type { BullMqProcess } from './bullmq-process.js';
 
 interface Batching {
   readonly process: () => BullMqProcess;
   /** Starts a worker that exchanges jobs in batches. */
-  readonly work: (run: (job: Job) => Promise<unknown>) => unknown;
+  readonly work: (run: (job: Job) => Promise<unknown>, concurrency?: number) => Worker;
+  /** Lets another worker have the lock of a job. */
+  readonly steal: (jobId: string) => Promise<unknown>;
 }
 
 /** What holds for a worker wherever its jobs are. */
-export function describeBatchingWorker({ process, work }: Batching): void {
+export function describeBatchingWorker({ process, work, steal }: Batching): void {
   it('takes nothing while the queue is paused, and only what the limit of the queue allows', async () => {
     await process().queue.add(messages(20));
     await process().bullmq.pause();
@@ -41,5 +43,24 @@ export function describeBatchingWorker({ process, work }: Batching): void {
       await process().queue.add(others);
       await until(() => done.includes(delayed?.id));
     }
+  });
+
+  it('takes no job in the place of one whose lock is lost', async () => {
+    const { bullmq, queue, waiting } = process();
+    const message = aMessage();
+    await queue.add([message]);
+    let end: () => void = () => undefined;
+    const errors: Error[] = [];
+    const worker = work(() => new Promise<void>((resolve) => (end = resolve)), 1);
+    worker.on('error', (error) => errors.push(error));
+    await until(async () => (await bullmq.getActiveCount()) === 1);
+    await steal(message.id);
+    await bullmq.pause();
+    await queue.add(messages(2));
+    end();
+    await until(() => errors.length > 0);
+    expect(errors[0]?.message).toContain('Lock mismatch');
+    expect(await bullmq.getActiveCount()).toBe(1);
+    expect(await waiting()).toHaveLength(2);
   });
 }

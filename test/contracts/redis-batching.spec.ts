@@ -125,24 +125,10 @@ describeUnless(NO_REDIS)('Jobs on Redis in batches', () => {
     expect(taken[1]).toEqual(taken[0]);
   });
 
-  describeBatchingWorker({ process: () => process, work });
-
-  it('takes no job in the place of one whose lock is lost', async () => {
-    const [first, ...rest] = messages(3);
-    await process.queue.add(first === undefined ? [] : [first]);
-    let end: () => void = () => undefined;
-    const errors: Error[] = [];
-    const worker = work(() => new Promise<void>((resolve) => (end = resolve)), 1);
-    worker.on('error', (error) => errors.push(error));
-    await soon(async () => (await process.bullmq.getActiveCount()) === 1, 'the job was not taken');
-    await client.set(`bull:${QUEUE_NAME}:${first?.id ?? ''}:lock`, 'another worker');
-    await process.bullmq.pause();
-    await process.queue.add(rest);
-    end();
-    await soon(() => errors.length > 0, 'no error was reported');
-    expect(errors[0]?.message).toContain('Lock mismatch');
-    expect(await process.bullmq.getActiveCount()).toBe(1);
-    expect(await process.bullmq.getJobCountByTypes('wait', 'prioritized')).toBe(2);
+  describeBatchingWorker({
+    process: () => process,
+    work,
+    steal: (jobId) => client.set(`bull:${QUEUE_NAME}:${jobId}:lock`, 'another worker'),
   });
 
   it('completes by BullMQ what depends on other jobs', async () => {
