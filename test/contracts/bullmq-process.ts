@@ -30,13 +30,13 @@ export async function openBullMqOnRedis(servers: RedisServers, shards = 1) {
 export type BullMqProcess = ReturnType<typeof openBullMqOn<QueueConnection>>;
 
 function openBullMqOn<Connection extends QueueConnection>(connection: Connection) {
-  const [first] = connection.shards;
-  if (first === undefined) throw new Error('no shard');
-  const bullmq = first.queue;
+  const shard: Connection['shards'][number] | undefined = connection.shards[0];
+  if (shard === undefined) throw new Error('no shard');
+  const bullmq = shard.queue;
   const workers: { close(): Promise<void> }[] = [];
   const takers = new Map<string, ReturnType<typeof open>>();
-  const open = (processor: () => Promise<unknown>, options: Options, shard: QueueShard = first) => {
-    const worker = shard.createWorker(processor, { autorun: false, lockDuration: 60_000, ...options });
+  const open = (processor: () => Promise<unknown>, options: Options, from: QueueShard = shard) => {
+    const worker = from.createWorker(processor, { autorun: false, lockDuration: 60_000, ...options });
     worker.on('error', ignore);
     workers.push(worker);
     return worker;
@@ -51,7 +51,7 @@ function openBullMqOn<Connection extends QueueConnection>(connection: Connection
   return {
     connection,
     /** The queue, or the first of several. */
-    bullmq,
+    ...{ shard, bullmq },
     queue: new BullMqDeliveryQueue(connection, POLICY),
 
     /** A job, in whichever shard it is. */
@@ -84,7 +84,7 @@ function openBullMqOn<Connection extends QueueConnection>(connection: Connection
     take: async (options: Options = {}) => {
       let job: Job<DeliveryJobData> | undefined;
       for (let tried = 0; job === undefined && tried < connection.shards.length; tried++) {
-        job = await takeFrom(connection.shards[turn++ % connection.shards.length] ?? first, options);
+        job = await takeFrom(connection.shards[turn++ % connection.shards.length] ?? shard, options);
       }
       if (job === undefined) return null;
       return {

@@ -59,21 +59,23 @@ function queueOnPostgres(store: PostgresStore): Promise<Queueing> {
   });
 }
 
+function redisPorts(database: Database, connection: RedisQueueConnection) {
+  return {
+    strays: new RedisStrayMessages(database, connection),
+    events: new RedisJobEvents(database, connection),
+    maintenance: new RedisQueueMaintenance(connection),
+  };
+}
+
 async function queueOnRedis(): Promise<
   Queueing & { redis: TestRedis; connection: RedisQueueConnection; shard: RedisShard }
 > {
   const redis = await TestRedis.start();
   const bullmq = await openBullMqOnRedis(redis.servers);
-  const { connection } = bullmq;
-  const [shard] = connection.shards;
-  if (shard === undefined) throw new Error('no shard');
+  const { connection, shard } = bullmq;
   return {
     ...{ redis, bullmq, connection, shard },
-    ports: (database) => ({
-      strays: new RedisStrayMessages(database, connection),
-      events: new RedisJobEvents(database, connection),
-      maintenance: new RedisQueueMaintenance(connection),
-    }),
+    ports: (database) => redisPorts(database, connection),
     lose: (jobId) => bullmq.bullmq.remove(jobId),
     empty: () => redis.run((client) => client.flushall()),
     close: async () => {
@@ -89,11 +91,7 @@ async function queueOnCluster(): Promise<Queueing> {
   const { connection } = bullmq;
   return {
     bullmq,
-    ports: (database) => ({
-      strays: new RedisStrayMessages(database, connection),
-      events: new RedisJobEvents(database, connection),
-      maintenance: new RedisQueueMaintenance(connection),
-    }),
+    ports: (database) => redisPorts(database, connection),
     lose: (jobId) => connection.shardOf(jobId).queue.remove(jobId),
     empty: () => cluster.flush(),
     close: async () => {

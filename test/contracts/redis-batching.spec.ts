@@ -36,13 +36,16 @@ describeUnless(NO_REDIS)('Jobs on Redis in batches', () => {
 
   /** Starts a worker that removes the jobs that it completes. */
   function work(run: (job: Job) => Promise<unknown>, concurrency = 50, autorun = true): Worker {
-    const [shard] = process.connection.shards;
-    if (shard === undefined) throw new Error('no shard');
     const processor = (job: Job) => {
       job.opts.removeOnComplete = true;
       return run(job);
     };
-    const worker = shard.createWorker(processor, { concurrency, autorun, lockDuration: 60_000, name: WORKER_NAME });
+    const worker = process.shard.createWorker(processor, {
+      concurrency,
+      autorun,
+      lockDuration: 60_000,
+      name: WORKER_NAME,
+    });
     worker.on('error', () => undefined);
     workers.push(worker);
     return worker;
