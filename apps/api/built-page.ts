@@ -60,11 +60,14 @@ export class BuiltPage {
   private async load(): Promise<Built> {
     const html = this.change(await readFile(new URL(`${this.name}.html`, FOLDER), 'utf8'));
     const names = [...html.matchAll(FILES)].map(([, name = '']) => name);
-    return { html, assets: new Map(await Promise.all(names.map(async (name) => [name, await load(name)] as const))) };
+    return {
+      html,
+      assets: new Map(await Promise.all(names.map(async (name) => [name, await loadAsset(name)] as const))),
+    };
   }
 }
 
-async function load(name: string): Promise<Asset> {
+async function loadAsset(name: string): Promise<Asset> {
   const plain = await readFile(new URL(`assets/portal/${name}`, FOLDER));
   return { mediaType: MEDIA_TYPES[extname(name)] ?? '', plain, gzipped: await promisify(gzip)(plain) };
 }
