@@ -8,6 +8,6 @@ export function addRedisGauges(metrics: Metrics, redis: RedisQueueConnection): v
     Number(redis.memory.isNearlyFull),
   );
   metrics.gauge('sluice_redis_evicts', 'Whether Redis deletes jobs when its memory is used up', () =>
-    Number(redis.memory.eviction !== null),
+    Number(redis.memory.evicts),
   );
 }

@@ -61,7 +61,7 @@ export class RedisQueueConnection extends QueueConnection<RedisShard> {
     const watches = this.shards.map(({ memory }) => memory);
     return {
       isNearlyFull: watches.some(({ isNearlyFull }) => isNearlyFull),
-      eviction: watches.find(({ eviction }) => eviction !== null)?.eviction ?? null,
+      evicts: watches.some(({ eviction }) => eviction !== null),
     };
   }
 
