@@ -39,9 +39,8 @@ export class Lifecycle implements OnApplicationBootstrap, BeforeApplicationShutd
     this.relay.startSweeping();
     this.cap.start();
     await this.space.start();
-    this.reconciler.start(this.settings.reconcileIntervalMs, () => {
-      return this.clockWatch.isRight && this.currentQueue.isCurrent;
-    });
+    const mayRun = () => this.clockWatch.isRight && this.currentQueue.isCurrent;
+    this.reconciler.start(this.settings.reconcileIntervalMs, mayRun);
     this.recovery.start(RECOVER_EVERY_MS);
     this.retention.start();
     this.follower.start(FOLLOW_EVERY_MS);

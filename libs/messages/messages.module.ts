@@ -21,12 +21,12 @@ import type { Settings } from '#platform/settings.js';
 import type { Tracing } from '#platform/tracing/tracing.js';
 import { BullMqDeliveryQueue } from './adapters/bullmq/bullmq-delivery-queue.js';
 import { Consumer } from './adapters/bullmq/consumer.js';
-import { QueueConnection } from './adapters/bullmq/queue-connection.js';
 import { postgresQueue } from './adapters/bullmq/postgres/postgres-queue.js';
+import { QueueConnection } from './adapters/bullmq/queue-connection.js';
 import { redisQueue } from './adapters/bullmq/redis/redis-queue.js';
+import { clockWatchOptions } from './adapters/bullmq/shard-consumer.js';
 import { EventsController } from './adapters/http/events.controller.js';
 import { LeasesController } from './adapters/http/leases.controller.js';
-import { clockWatchOptions } from './adapters/bullmq/shard-consumer.js';
 import { MessagesController } from './adapters/http/messages.controller.js';
 import { LoggingHandler } from './adapters/logging-handler.js';
 import { DeliveryMetrics } from './adapters/monitoring/delivery-metrics.js';
@@ -42,19 +42,20 @@ import { PostgresAvailability } from './adapters/postgres/postgres-availability.
 import { PostgresBacklogs } from './adapters/postgres/postgres-backlogs.js';
 import { PostgresCurrentQueue } from './adapters/postgres/postgres-current-queue.js';
 import { PostgresDeliveries } from './adapters/postgres/postgres-deliveries.js';
+import { PostgresEndpointDeliveries } from './adapters/postgres/postgres-endpoint-deliveries.js';
 import { PostgresEventLog } from './adapters/postgres/postgres-event-log.js';
 import { PostgresExpiredLeases } from './adapters/postgres/postgres-expired-leases.js';
 import { PostgresLeases } from './adapters/postgres/postgres-leases.js';
-import { PostgresEndpointDeliveries } from './adapters/postgres/postgres-endpoint-deliveries.js';
 import { PostgresMessages } from './adapters/postgres/postgres-messages.js';
 import { PostgresOutbox } from './adapters/postgres/postgres-outbox.js';
 import { PostgresPartitions } from './adapters/postgres/postgres-partitions.js';
 import { PostgresReconcilerTurn } from './adapters/postgres/postgres-reconciler-turn.js';
 import { PostgresStorageLedger } from './adapters/postgres/postgres-storage-ledger.js';
 import { PostgresStreamPlaces } from './adapters/postgres/postgres-stream-places.js';
+import { PostgresWalk } from './adapters/postgres/postgres-walk.js';
+import { reconcilerStatus } from './adapters/postgres/reconciler-status.js';
 import { spaceLeft } from './adapters/postgres/space-left.js';
 import { TracedHandler } from './adapters/traced-handler.js';
-import { reconcilerStatus } from './adapters/postgres/reconciler-status.js';
 import { ApplyRetention } from './application/apply-retention.js';
 import { Availability } from './application/availability.js';
 import { Backlogs } from './application/backlogs.js';
@@ -62,13 +63,13 @@ import { CancelMessage } from './application/cancel-message.js';
 import { CurrentQueue } from './application/current-queue.js';
 import { DeliverMessage } from './application/deliver-message.js';
 import { Deliveries } from './application/deliveries.js';
-import { DeliveryTargets } from './application/delivery-targets.js';
 import { DeliveryQueue } from './application/delivery-queue.js';
+import { DeliveryTargets } from './application/delivery-targets.js';
 import { EndLeases } from './application/end-leases.js';
+import { EndpointDeliveries } from './application/endpoint-deliveries.js';
 import { EventLog, StreamPlaces } from './application/event-log.js';
 import { EventStreams } from './application/event-streams.js';
 import { ExpiredLeases, FailExpiredLeases } from './application/expired-leases.js';
-import { EndpointDeliveries } from './application/endpoint-deliveries.js';
 import { GetMessageUsage } from './application/get-message-usage.js';
 import { GetMessage } from './application/get-message.js';
 import { JobEvents } from './application/job-events.js';
@@ -82,13 +83,11 @@ import { Messages } from './application/messages.js';
 import { OutboxRelay } from './application/outbox-relay.js';
 import { Outbox } from './application/outbox.js';
 import { Partitions } from './application/partitions.js';
-import { QueueMaintenance } from './application/queue-maintenance.js';
 import { QueueContents } from './application/queue-contents.js';
-import { Recovery } from './application/recovery.js';
-import { Walk } from './application/walk.js';
-import { PostgresWalk } from './adapters/postgres/postgres-walk.js';
+import { QueueMaintenance } from './application/queue-maintenance.js';
 import { ReconcilerTurn } from './application/reconciler-turn.js';
 import { Reconciler } from './application/reconciler.js';
+import { Recovery } from './application/recovery.js';
 import { RetryFailed } from './application/retry-failed.js';
 import { RetryMessage } from './application/retry-message.js';
 import { SendBatch } from './application/send-batch.js';
@@ -98,6 +97,7 @@ import { StorageCap, storageCaps } from './application/storage-cap.js';
 import { StorageLedger } from './application/storage-ledger.js';
 import { StrayMessages } from './application/stray-messages.js';
 import { WaitingLeases } from './application/waiting-leases.js';
+import { Walk } from './application/walk.js';
 import { Lifecycle } from './lifecycle.js';
 
 /** The providers that apps look up. */
@@ -153,7 +153,7 @@ const leasing = turns(LEASING, () => ({
 }));
 
 /** What depends on where the jobs are. */
-function queue(redis: Settings['redis'], { asynchronousCommit = false, mustReach = false }): Provider[] {
+function queue(redis: Settings['redis'], { asynchronousCommit = false, mustReach = false } = {}): Provider[] {
   return [
     provideAs(CurrentQueue, PostgresCurrentQueue, [Database]),
     ...(redis === null ? postgresQueue(asynchronousCommit) : redisQueue(redis, mustReach)),
@@ -215,8 +215,14 @@ const core: Provider[] = [
   provide(StorageCap, [StorageLedger, STORAGE_CAPS, SpaceWatch, StorageMonitor]),
   provideAs(ReconcilerTurn, PostgresReconcilerTurn, [Database]),
   provide(Reconciler, [
-    ...([StrayMessages, QueueMaintenance, Deliveries, Messages, EventLog, FailExpiredLeases] as const),
-    ...([ReconcilerTurn, ReconcilerMonitor] as const),
+    StrayMessages,
+    QueueMaintenance,
+    Deliveries,
+    Messages,
+    EventLog,
+    FailExpiredLeases,
+    ReconcilerTurn,
+    ReconcilerMonitor,
   ]),
   provideAs(Walk, PostgresWalk, [Database]),
   {
@@ -301,10 +307,6 @@ const lifecycle = [
 /** A Nest module that exports a `MessageHandler`. */
 export type HandlerModule = Type | DynamicModule;
 
-function isModule(handler: MessageHandler | HandlerModule | null): handler is HandlerModule {
-  return handler !== null && !('handle' in handler);
-}
-
 @Module({})
 export class MessagesModule {
   /** Accepts messages over HTTP. */
@@ -312,7 +314,7 @@ export class MessagesModule {
     return {
       module: MessagesModule,
       controllers: [MessagesController, LeasesController, EventsController],
-      providers: [...queue(redis, {}), ...core, ...useCases, provide(Lifecycle, [...lifecycle])],
+      providers: [...queue(redis), ...core, ...useCases, provide(Lifecycle, [...lifecycle])],
       exports: [
         ClockWatch,
         CurrentQueue,
@@ -328,7 +330,7 @@ export class MessagesModule {
 
   /** @param handler a handler, or a module that exports one; null only logs deliveries */
   static forWorker({ redis }: Settings, handler: MessageHandler | HandlerModule | null): DynamicModule {
-    const imports = isModule(handler) ? [handler] : [];
+    const isModule = handler !== null && !('handle' in handler);
     const handlerProvider = {
       provide: MessageHandler,
       useFactory: (logger: Logger) => handler ?? new LoggingHandler(logger),
@@ -336,13 +338,13 @@ export class MessagesModule {
     };
     return {
       module: MessagesModule,
-      imports,
+      imports: isModule ? [handler] : [],
       providers: [
         // A job that a crash of the database restores is skipped: the result of its delivery was already on disk.
         ...queue(redis, { asynchronousCommit: true }),
         ...core,
         ...consuming,
-        ...(isModule(handler) ? [] : [handlerProvider]),
+        ...(isModule ? [] : [handlerProvider]),
         provide(Lifecycle, [...lifecycle, Consumer]),
       ],
       exports: [ClockWatch, CurrentQueue, QueueConnection, Consumer, EndpointDeliveries],

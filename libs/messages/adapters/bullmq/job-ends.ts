@@ -21,8 +21,13 @@ export interface JobEndRow {
 
 /** Of a job that is gone without an event. */
 export const GONE: JobEndRow = {
-  ...{ ended: null, attempts: null, processed_by: null, failed_reason: null },
-  ...{ processed_at: null, finished_at: null, return_value: null },
+  ended: null,
+  attempts: null,
+  processed_by: null,
+  failed_reason: null,
+  processed_at: null,
+  finished_at: null,
+  return_value: null,
 };
 
 /** How another program ended the job; null when it did not. */
