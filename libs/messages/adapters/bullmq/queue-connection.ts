@@ -33,6 +33,7 @@ export interface QueueShard {
 export abstract class QueueConnection<Shard extends QueueShard = QueueShard> implements OnApplicationShutdown {
   /** The queues among which the messages are divided. At least one. */
   abstract readonly shards: readonly Shard[];
+  protected isAbandoned = false;
 
   /** The queue of a message, or of its job. */
   abstract shardOf(id: string): Shard;
@@ -52,7 +53,9 @@ export abstract class QueueConnection<Shard extends QueueShard = QueueShard> imp
   abstract get isUp(): boolean | null;
 
   /** Leaves the connections to the end of the process: BullMQ does not release them while jobs run. */
-  abstract abandon(): void;
+  abandon(): void {
+    this.isAbandoned = true;
+  }
 
   abstract onApplicationShutdown(): Promise<void>;
 }

@@ -48,7 +48,6 @@ export class PostgresQueueConnection extends QueueConnection implements QueueSha
   readonly queue: Queue;
   readonly shards = [this];
   readonly isUp = null;
-  private abandoned = false;
 
   constructor({ url, poolSize, queueName, asynchronousCommit, onError }: PostgresQueueOptions) {
     super();
@@ -107,12 +106,8 @@ export class PostgresQueueConnection extends QueueConnection implements QueueSha
     return asUnavailable(asUnavailable(error), isContention);
   }
 
-  abandon(): void {
-    this.abandoned = true;
-  }
-
   async onApplicationShutdown(): Promise<void> {
-    if (this.abandoned) return;
+    if (this.isAbandoned) return;
     await this.queue.close();
     await this.pool.end();
   }

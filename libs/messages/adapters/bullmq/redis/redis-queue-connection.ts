@@ -37,7 +37,6 @@ export class RedisQueueConnection extends QueueConnection<RedisShard> {
   readonly shards: readonly RedisShard[];
   private readonly redis: RedisClient;
   private workers: RedisClient | undefined;
-  private abandoned = false;
 
   constructor(private readonly options: RedisQueueOptions) {
     super();
@@ -109,13 +108,9 @@ export class RedisQueueConnection extends QueueConnection<RedisShard> {
     return asUnavailable(error, isRedisUnavailable);
   }
 
-  abandon(): void {
-    this.abandoned = true;
-  }
-
   async onApplicationShutdown(): Promise<void> {
     for (const { memory } of this.shards) await memory.close();
-    if (this.abandoned) return;
+    if (this.isAbandoned) return;
     for (const { queue } of this.shards) await queue.close();
     this.redis.disconnect();
     this.workers?.disconnect();
