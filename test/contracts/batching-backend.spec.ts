@@ -1,7 +1,7 @@
 import { createPostgresBackend, withBackend, type Job, type Worker } from 'bullmq';
 import { BullMqDeliveryQueue } from '#messages/adapters/bullmq/bullmq-delivery-queue.js';
 import { EXCHANGE_JOBS } from '#messages/adapters/bullmq/postgres/exchange-jobs.sql.js';
-import { fromJob, type DeliveryJobData } from '#messages/adapters/bullmq/delivery-job.js';
+import { fromJob, WORKER_NAME, type DeliveryJobData } from '#messages/adapters/bullmq/delivery-job.js';
 import { aMessage, jobOf, messages, TRACEPARENT } from '../support/messages.js';
 import { until } from '../support/processes.js';
 import { describeBatchingWorker } from './batching-worker.js';
@@ -30,15 +30,12 @@ describe('createBatchingBackend', () => {
 
   /** Starts a worker that removes the jobs that it completes. */
   function work(run: (job: Job) => Promise<unknown>, concurrency = 50): Worker {
-    const { connection } = process;
-    const worker = new connection.classes.Worker(
-      QUEUE_NAME,
-      (job) => {
-        job.opts.removeOnComplete = true;
-        return run(job);
-      },
-      { connection: connection.pool, concurrency, lockDuration: 60_000, name: 'sluice' },
-    ) as unknown as Worker;
+    const processor = (job: Job) => {
+      job.opts.removeOnComplete = true;
+      return run(job);
+    };
+    const settings = { concurrency, lockDuration: 60_000, name: WORKER_NAME };
+    const worker = process.connection.createWorker(processor, settings);
     worker.on('error', () => undefined);
     workers.push(worker);
     return worker;
@@ -100,13 +97,16 @@ describe('createBatchingBackend', () => {
     const special = aMessage({ traceparent: TRACEPARENT, text: 'ä"\\\n💌' });
     const sent = [special, ...messages(60), ...messages(3, { accountId: 'b' })];
     const { Worker: Plain } = withBackend(createPostgresBackend);
+    const { connection } = process;
+    const settings = { autorun: false, name: WORKER_NAME };
     const taken: unknown[][] = [];
-    for (const WorkerClass of [Plain, process.connection.classes.Worker]) {
+    for (const open of [
+      () => new Plain(QUEUE_NAME, null, { connection: connection.pool, ...settings } as never) as unknown as Worker,
+      () => connection.createWorker(() => Promise.resolve(), settings),
+    ]) {
       await store.reset();
-      await new BullMqDeliveryQueue(process.connection, POLICY).add(sent);
-      const worker = new WorkerClass(QUEUE_NAME, null, {
-        ...{ connection: process.connection.pool, autorun: false, name: 'sluice' },
-      } as never) as unknown as Worker;
+      await new BullMqDeliveryQueue(connection, POLICY).add(sent);
+      const worker = open();
       workers.push(worker);
       const jobs: unknown[] = [];
       for (;;) {

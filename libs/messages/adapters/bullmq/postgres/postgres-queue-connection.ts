@@ -15,6 +15,9 @@ import { createBatchingBackend } from './batching-backend.js';
 import { giveTurns } from './due-retries.js';
 import { queueDepth } from './queue-depth.js';
 
+/** The classes of BullMQ, with our backend, on connections of pg. */
+const bullmq = withBackend(createBatchingBackend) as unknown as BackendClasses<PostgresQueueBackend, pg.Pool>;
+
 const rethrow = rethrowAsRefused('the database', isUnavailable);
 
 class QueuePool extends pg.Pool {
@@ -44,7 +47,6 @@ export interface PostgresQueueOptions {
 /** BullMQ on PostgreSQL. It needs connections of its own, whose search path is its schema. */
 export class PostgresQueueConnection extends QueueConnection implements QueueShard {
   readonly pool: pg.Pool;
-  readonly classes = withBackend(createBatchingBackend) as unknown as BackendClasses<PostgresQueueBackend, pg.Pool>;
   readonly queue: Queue;
   readonly shards = [this];
   readonly isUp = null;
@@ -60,7 +62,7 @@ export class PostgresQueueConnection extends QueueConnection implements QueueSha
     });
     this.pool.on('error', onError);
     // Typed by its backend, which is irrelevant to its users.
-    this.queue = new this.classes.Queue(queueName, { connection: this.pool }) as unknown as Queue;
+    this.queue = new bullmq.Queue(queueName, { connection: this.pool }) as unknown as Queue;
     this.queue.on('error', onError);
   }
 
@@ -70,7 +72,7 @@ export class PostgresQueueConnection extends QueueConnection implements QueueSha
 
   createWorker(process: Processor, settings: WorkerSettings): Worker {
     const { name } = this.queue;
-    const worker = new this.classes.Worker<unknown, unknown>(name, process, { ...settings, connection: this.pool });
+    const worker = new bullmq.Worker<unknown, unknown>(name, process, { ...settings, connection: this.pool });
     return worker as unknown as Worker;
   }
 

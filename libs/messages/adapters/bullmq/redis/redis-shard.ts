@@ -25,11 +25,12 @@ const TURNS_LOCK_MS = 5_000;
 /** Asks the server that has a key. */
 const INFO = `return redis.call('INFO', ARGV[1])`;
 
+const { Worker: PatientWorker } = withBackend<RedisQueueBackend, RedisClient>(createPatientBackend);
+
 /** One queue on Redis. All of its keys are on one server. `RedisQueueConnection.shardOf` decides which messages it has. */
 export class RedisShard implements QueueShard {
   readonly queue: Queue;
   readonly memory: MemoryWatch;
-  private readonly classes = withBackend<RedisQueueBackend, RedisClient>(createPatientBackend);
 
   /**
    * @param openWorker opens a connection for workers
@@ -54,7 +55,7 @@ export class RedisShard implements QueueShard {
 
   createWorker(process: Processor, settings: WorkerSettings): Worker {
     const { name } = this.queue;
-    const worker = new this.classes.Worker(name, process, { ...settings, connection: this.openWorker() });
+    const worker = new PatientWorker(name, process, { ...settings, connection: this.openWorker() });
     return worker as unknown as Worker;
   }
 
