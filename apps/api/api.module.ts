@@ -47,7 +47,9 @@ export class ApiModule {
         WebhooksModule.forApi(messages),
       ],
       controllers: [
-        ...[OpenApiController, DocsController, ErrorPagesController],
+        OpenApiController,
+        DocsController,
+        ErrorPagesController,
         ...(parts.settings.portal ? [PortalController] : []),
         FallbackController,
       ],

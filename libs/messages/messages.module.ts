@@ -128,7 +128,10 @@ function turns(token: InjectionToken, turnsOf: (settings: Settings['reads']) => 
     useFactory: async ({ database: { url, poolSize }, reads }: Settings, logger: Logger) => {
       const { perCaller, ...connection } = turnsOf(reads);
       const database = await Database.connect({
-        ...{ url, poolSize: Math.ceil(poolSize / 2), inIndexOrder: true, onError: logLostConnections(logger) },
+        url,
+        poolSize: Math.ceil(poolSize / 2),
+        inIndexOrder: true,
+        onError: logLostConnections(logger),
         ...connection,
       });
       return new Reads(database, { perCaller, maxWaitMs: reads.timeoutMs });

@@ -296,7 +296,8 @@ describeUnless(NO_REDIS)('A queue on Redis', () => {
 
   it('repeats a job when it is due, also when the clock of the worker that failed it was an hour ahead', async () => {
     const { bullmq, maintenance, queue } = parts;
-    const { redis, key } = { redis: queue.shard.redis, key: (name: string) => queue.shard.key(name) };
+    const { redis } = queue.shard;
+    const key = (name: string) => queue.shard.key(name);
     const sent = messages(3);
     await bullmq.queue.add(sent);
     const dueIn = [60_000 + HOUR_MS, 30_000, 60_000 + HOUR_MS];

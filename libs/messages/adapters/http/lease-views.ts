@@ -28,7 +28,7 @@ export const EXTENDED = viewModel<Record<'leaseExpiresAt', unknown>>('ExtendedLe
   leaseExpiresAt: EXPIRES_AT,
 });
 
-export const RESULTS = ['acknowledged', 'lease_lost'] as const;
+const RESULTS = ['acknowledged', 'lease_lost'] as const;
 
 const ACKNOWLEDGEMENT = viewModel<Record<'id' | 'result', unknown>>('Acknowledgement', 'What became of a message.', {
   id: idOf('msg', 'The id, as it was sent.'),
