@@ -46,8 +46,7 @@ describeUnless(missing)('In the portal', () => {
     await page.getByText('Requests in a minute').waitFor();
     const dialog = page.getByRole('dialog', { name: 'The key is created' });
     expect(await dialog.getByLabel('API key', { exact: true }).innerText()).toBe(key);
-    await visitor.button('I have stored it').click();
-    await visitor.button('Yes, it is stored').click();
+    await visitor.storeSecret();
     expect(await page.content()).not.toContain(key);
     await page.goForward();
     await visitor.button('Create a key').click();
@@ -66,8 +65,7 @@ describeUnless(missing)('In the portal', () => {
     expect(await key.innerText()).toMatch(/^slc_/);
     const warns = `!dispatchEvent(new Event('beforeunload', { cancelable: true }))`;
     expect(await page.evaluate(warns)).toBe(true);
-    await visitor.button('I have stored it').click();
-    await visitor.button('Yes, it is stored').click();
+    await visitor.storeSecret();
     await until(async () => (await page.evaluate(warns)) === false);
   });
 
@@ -318,8 +316,7 @@ describeUnless(missing)('In the portal', () => {
     await page.getByLabel('The old key stops working').selectOption('At once');
     await visitor.button('Rotate the key').click();
     const key = await page.getByLabel('API key', { exact: true }).innerText();
-    await visitor.button('I have stored it').click();
-    await visitor.button('Yes, it is stored').click();
+    await visitor.storeSecret();
     await page.getByText('this key').waitFor();
     expect([await api().knows(account.key), await api().knows(key)]).toEqual([false, true]);
   });

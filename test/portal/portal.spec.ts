@@ -74,8 +74,7 @@ describeUnless(missing)('A visitor', () => {
     await visitor.button('Create the account').click();
     const key = await page.getByLabel('API key', { exact: true }).innerText();
     expect(key).toMatch(/^slc_/);
-    await visitor.button('I have stored it').click();
-    await visitor.button('Yes, it is stored').click();
+    await visitor.storeSecret();
     expect(await page.content()).not.toContain(key);
     await visitor.button('Send the message').click();
     await page.locator('.steps').getByText('queued').waitFor();

@@ -72,6 +72,12 @@ export class Visitor {
     return this.page.getByRole('button', { name, exact: true });
   }
 
+  /** Confirms twice that the secret is stored, because it was not copied. */
+  async storeSecret(): Promise<void> {
+    await this.button('I have stored it').click();
+    await this.button('Yes, it is stored').click();
+  }
+
   /** Checks in both themes, on a desk and on a phone, that the page fits and is accessible. Takes pictures if asked for. */
   async expectGoodLooks(name: string): Promise<void> {
     const { page } = this;
