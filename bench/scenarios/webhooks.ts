@@ -126,7 +126,7 @@ export async function measureNeighbour(bench: BenchEnvironment, options: Options
   };
 }
 
-async function measureBeside(bench: BenchEnvironment, { seconds }: Options, due: number, checks: Check[]) {
+async function measureBeside(bench: BenchEnvironment, { seconds, smoke }: Options, due: number, checks: Check[]) {
   const store = await bench.database();
   const port = String((await usablePort(0, '127.0.0.1')) ?? 0);
   const receiver = await Program.start('bench/targets/receiver.js', { PORT: port }, bench.log('receiver'));
@@ -144,7 +144,8 @@ async function measureBeside(bench: BenchEnvironment, { seconds }: Options, due:
   const worker = await startHttpWorker(bench, store, `http://127.0.0.1:${port}/handler`, SETTINGS);
   const count = Math.ceil(seconds * NEIGHBOURS_PER_SECOND);
   const sent: Promise<unknown>[] = [];
-  for (let n = 0; n < count + NEIGHBOURS_BEFORE; n++) {
+  const before = smoke ? 0 : NEIGHBOURS_BEFORE;
+  for (let n = 0; n < count + before; n++) {
     sent.push(requestJson(serving.url, 'POST', '/messages', neighbour, { message: TEXT }));
     await sleep(1_000 / NEIGHBOURS_PER_SECOND);
   }

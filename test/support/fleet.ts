@@ -181,7 +181,7 @@ export class Fleet {
   }
 
   /** Starts 32 clients. Resolves when some of their messages are acknowledged. */
-  async load({ perSecond = process.env.FAULT_ROUNDS === undefined ? 80 : 200 } = {}): Promise<Verification> {
+  async load({ perSecond = process.env.FAULT_ROUNDS === undefined ? 40 : 200 } = {}): Promise<Verification> {
     const urls = this.apis.map(({ url }) => url);
     this.callers = startClients(urls, this.account.key, this.file(`ledger-${randomUUID()}`), perSecond);
     await this.going();
