@@ -53,6 +53,8 @@ describe('sluice.consume', () => {
     const work: Promise<void>[] = [];
     const handle = async (message: HeldMessage) => {
       most = Math.max(most, ++running);
+      // However slow the machine is. Then for a little longer, so that a sixth would be noticed.
+      await until(() => most >= 5);
       await sleep(20);
       running--;
       await message.ack();
