@@ -32,13 +32,19 @@ interface PortalPlace extends Place {
 const PLACES: readonly PortalPlace[] = [
   { path: 'send', label: 'Send', icon: 'send', scope: 'messages:send', view: () => <SendView /> },
   {
-    ...({ path: 'messages', label: 'Messages', icon: 'messages', scope: 'messages:read' } as const),
+    path: 'messages',
+    label: 'Messages',
+    icon: 'messages',
+    scope: 'messages:read',
     view: (id) => (id === undefined ? <MessagesView /> : <MessageView key={id} id={id} />),
   },
   { path: 'usage', label: 'Usage', icon: 'usage', scope: 'account:manage', view: () => <UsageView /> },
   { path: 'keys', label: 'API keys', icon: 'keys', scope: 'account:manage', view: () => <KeysView /> },
   {
-    ...({ path: 'endpoints', label: 'Webhooks', icon: 'endpoints', scope: 'account:manage' } as const),
+    path: 'endpoints',
+    label: 'Webhooks',
+    icon: 'endpoints',
+    scope: 'account:manage',
     view: (id) => (id === undefined ? <EndpointsView /> : <EndpointView key={id} id={id} />),
   },
   { path: 'simulator', label: 'Simulator', icon: 'simulator', scope: 'account:manage', view: () => <SimulatorView /> },

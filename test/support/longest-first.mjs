@@ -24,14 +24,11 @@ const WAITING = [
 /** Starts the longest files first: started last, they would run alone while the other workers idle. */
 export default class LongestFirst extends TestSequencer {
   sort(tests) {
-    const indexIn = (patterns) => (test) => {
-      const index = patterns.findIndex((pattern) => pattern.test(test.path.split(/[/\\]test[/\\]/).at(-1)));
-      return index < 0 ? patterns.length : index;
-    };
-    const [rank, isWaiting] = [indexIn(LONGEST), (test) => indexIn(WAITING)(test) < WAITING.length];
     const sorted = super.sort(tests);
-    const long = sorted.filter((test) => rank(test) < LONGEST.length).sort((one, other) => rank(one) - rank(other));
-    const short = sorted.filter((test) => rank(test) === LONGEST.length);
+    const rank = (test) => LONGEST.findIndex((pattern) => pattern.test(nameOf(test)));
+    const isWaiting = (test) => WAITING.some((pattern) => pattern.test(nameOf(test)));
+    const long = sorted.filter((test) => rank(test) >= 0).sort((one, other) => rank(one) - rank(other));
+    const short = sorted.filter((test) => rank(test) < 0);
     return [
       ...long,
       ...mix(
@@ -40,6 +37,10 @@ export default class LongestFirst extends TestSequencer {
       ),
     ];
   }
+}
+
+function nameOf({ path }) {
+  return path.split(/[/\\]test[/\\]/).at(-1);
 }
 
 /** Spreads the files that wait among the first three quarters of the others. */

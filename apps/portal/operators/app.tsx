@@ -12,7 +12,9 @@ import { isSignedIn, signIn, signOut } from './session.js';
 
 const PLACES: readonly Place[] = [
   {
-    ...({ path: 'accounts', label: 'Accounts', icon: 'accounts' } as const),
+    path: 'accounts',
+    label: 'Accounts',
+    icon: 'accounts',
     view: (id) => (id === undefined ? <AccountsView /> : <AccountView key={id} id={id} />),
   },
   { path: 'bans', label: 'Bans', icon: 'bans', view: () => <BansView /> },
