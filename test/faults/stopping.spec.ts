@@ -1,10 +1,11 @@
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { Agent } from 'node:http';
 import { createServer, type AddressInfo, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { SETTINGS } from '../support/api.js';
 import { Fleet } from '../support/fleet.js';
+import { createTestDatabase } from '../support/database.js';
 import { callUndocumented, lines, RawConnection } from '../support/http.js';
 import { Program, ROOT, until } from '../support/processes.js';
 
@@ -107,6 +108,29 @@ it.each(['api', 'worker'])(
     }
   },
 );
+
+it('A process that gets a signal at the moment when it has started stops in order', async () => {
+  const script = `
+    import { runProcess } from './dist/libs/platform/process/process.js';
+    const stop = async () => console.log('stopped');
+    // Nothing else keeps it running.
+    setTimeout(() => {}, 60_000);
+    await runProcess('test', null, async () => {
+      process.kill(process.pid, 'SIGTERM');
+      return { stop };
+    });`;
+  const database = await createTestDatabase();
+  const env = { ...process.env, ...SETTINGS, DATABASE_URL: database.url };
+  const args = ['--input-type=module', '--eval', script];
+  const { status, signal, stdout } = spawnSync(process.execPath, args, {
+    cwd: ROOT,
+    env,
+    encoding: 'utf8',
+    timeout: 30_000,
+  });
+  await database.drop();
+  expect([status, signal, stdout]).toEqual([0, null, 'stopped\n']);
+});
 
 it('A process ends although what read its log is gone', async () => {
   const script = `

@@ -23,9 +23,10 @@ export async function runProcess(
   migrate: (url: string, onWait: () => void) => Promise<void>,
   start: (settings: Settings, logger: Logger, migrate: () => Promise<void>) => Promise<Running>,
 ): Promise<void> {
-  // There is nothing to finish yet. Process 1 of a container ignores signals without a handler.
-  const leave = () => process.exit(0);
-  for (const signal of SIGNALS) process.on(signal, leave);
+  // Until it has started, there is nothing to finish. Process 1 of a container ignores signals without a handler, and
+  // one that arrives while handlers are replaced is lost: so there is one from the start.
+  let onSignal: (signal: string) => void = () => process.exit(0);
+  for (const signal of SIGNALS) process.on(signal, () => onSignal(signal));
   try {
     const settings = readSettings(process.env);
     const logger = createLogger(settings.logLevel, name);
@@ -36,8 +37,7 @@ export async function runProcess(
         logger.info('waiting for another process that migrates the schema');
       }),
     );
-    for (const signal of SIGNALS) process.off(signal, leave);
-    stopOnSignal(running, logger);
+    onSignal = stopHandler(running, logger);
     if (process.connected) process.send?.('ready');
   } catch (error) {
     process.stderr.write(`${name}: ${startErrorMessage(error)}\n`);
@@ -45,7 +45,8 @@ export async function runProcess(
   }
 }
 
-function stopOnSignal(running: Running, logger: Logger): void {
+/** Stops it when the parent is gone. @returns what a signal does */
+function stopHandler(running: Running, logger: Logger): (signal: string) => void {
   let stoppingSince: number | null = null;
   const stop = (reason: string) => {
     if (stoppingSince !== null) return;
@@ -59,17 +60,15 @@ function stopOnSignal(running: Running, logger: Logger): void {
       },
     );
   };
-  for (const signal of SIGNALS) {
-    process.on(signal, () => {
-      if (stoppingSince !== null && performance.now() - stoppingSince > SAME_SIGNAL_MS) process.exit(1);
-      stop(signal);
-    });
-  }
   process.on('disconnect', () => {
     stop('parent is gone');
   });
   // If the parent ended during the start, the event is past.
   if (process.send !== undefined && !process.connected) stop('parent is gone');
+  return (signal) => {
+    if (stoppingSince !== null && performance.now() - stoppingSince > SAME_SIGNAL_MS) process.exit(1);
+    stop(signal);
+  };
 }
 
 interface ListenError {
