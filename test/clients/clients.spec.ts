@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { sharedApi } from '../support/api.js';
 import { openApi } from '../support/documented.js';
-import { offender } from '../support/limits.js';
+import { setWindows } from '../support/limits.js';
 import { ROOT } from '../support/processes.js';
 
 const PYTHON_GENERATOR = 'openapi-python-client==0.29.1';
@@ -21,7 +21,9 @@ describe('A client that is generated from the OpenAPI document', () => {
   beforeEach(async () => {
     folder = await mkdtemp(join(tmpdir(), 'sluice-clients-'));
     await writeFile(join(folder, 'openapi.json'), JSON.stringify(openApi));
-    const [account, limited] = [await api.signUp(), await offender(api, 0)];
+    const [account, limited] = [await api.signUp(), await api.signUp('free')];
+    // Not that of a minute, which ends while tools are downloaded and compiled.
+    await setWindows(api, limited, { dayUsed: 1_000 });
     env = { SLUICE_URL: api.url, API_KEY: account.key, LIMITED_KEY: limited.key };
   });
   afterEach(() => rm(folder, { recursive: true }));
