@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { Fleet } from '../support/fleet.js';
+import { Link } from '../support/link.js';
 import { until } from '../support/processes.js';
 import { Rounds } from '../support/rounds.js';
 import type { SmallDisk } from '../support/small-disk.js';
@@ -12,9 +13,10 @@ jest.setTimeout(200_000);
 describe('Under load from 32 clients, messages are accepted again after the database', () => {
   let fleet: Fleet;
   let disk: SmallDisk;
+  const link = new Link();
 
   beforeAll(async () => {
-    fleet = await Fleet.deploy({}, { postgres: { max_connections: '50' } });
+    fleet = await Fleet.deploy({}, { postgres: { max_connections: '50' }, link });
     await fleet.worker();
     disk = await fleet.smallDisk();
     await fleet.load();
@@ -23,6 +25,7 @@ describe('Under load from 32 clients, messages are accepted again after the data
   afterAll(async () => {
     rounds.print();
     await fleet.stop();
+    await link.cut();
   });
 
   const recovers = async (fault: string, withinMs = 30_000) => {
@@ -101,24 +104,24 @@ describe('Under load from 32 clients, messages are accepted again after the data
     });
 
     it('was 100 ms away in each direction, which refuses none', async () => {
-      fleet.link.delayMs = 100;
+      link.delayMs = 100;
       await fleet.going();
-      fleet.link.delayMs = 0;
+      link.delayMs = 0;
       await recovers('100 ms away');
     });
 
     it('reset connections five times, then refused them', async () => {
       await repeatedly(() => {
-        fleet.link.reset();
+        link.reset();
       });
-      await fleet.link.cut();
+      await link.cut();
       await refuses();
-      await fleet.link.restore();
+      await link.restore();
       await recovers('cut off');
     });
 
     it('left connections half-open', async () => {
-      fleet.link.abandon();
+      link.abandon();
       await recovers('half-open connections', 60_000);
     });
   });

@@ -11,7 +11,7 @@ import { Verification } from '../../apps/cli/verify/verification.js';
 import { migrateSchema } from '../../apps/schema.js';
 import { SETTINGS, TestApi, type Account, type Settings } from './api.js';
 import { DeployedPostgres } from './deployed-postgres.js';
-import { Link } from './link.js';
+import type { Link } from './link.js';
 import { freePort, Program, until } from './processes.js';
 import { smallDisk, type SmallDisk } from './small-disk.js';
 
@@ -47,9 +47,8 @@ export class Fleet {
   readonly apis: Program[] = [];
   readonly workers: Program[] = [];
   account!: Account;
-  /** Its own PostgreSQL, and the way to it: of a deployed fleet. */
+  /** Its own PostgreSQL: of a deployed fleet. */
   database!: DeployedPostgres;
-  readonly link = new Link();
 
   private constructor(
     readonly client: TestApi,
@@ -72,20 +71,21 @@ export class Fleet {
   }
 
   /**
-   * The same with a PostgreSQL of its own behind a link, and for load: little is logged.
+   * The same with a PostgreSQL of its own, and for load: little is logged.
    * @param postgres settings of PostgreSQL
+   * @param link through which its processes connect to PostgreSQL
    */
   static async deploy(
     settings: Settings = {},
-    { apis = 1, postgres = {} }: { apis?: number; postgres?: Settings } = {},
+    { apis = 1, postgres = {}, link }: { apis?: number; postgres?: Settings; link?: Link } = {},
   ): Promise<Fleet> {
     const folder = await newFolder();
     const database = await DeployedPostgres.start(join(folder, 'postgres'), postgres);
     await migrateSchema(database.url);
-    const env = { ...SETTINGS, ...QUICK, LOG_LEVEL: 'warn', HANDLER_MS: '5', ...settings };
+    const url = (await link?.open(database.url)) ?? database.url;
+    const env = { ...SETTINGS, ...QUICK, LOG_LEVEL: 'warn', HANDLER_MS: '5', ...settings, DATABASE_URL: url };
     const fleet = new Fleet(TestApi.at('', database.url), env, folder);
     fleet.database = database;
-    Object.assign(env, { DATABASE_URL: await fleet.link.open(database.url) });
     return fleet.startApis(apis);
   }
 
@@ -250,7 +250,6 @@ export class Fleet {
     await Promise.all(this.programs.map((program) => program.kill()));
     await this.callers?.stop(0);
     await this.client.stop();
-    await this.link.cut();
     await (this.database as DeployedPostgres | undefined)?.stop();
     this.disk?.remove();
     await rm(this.folder, { recursive: true });
