@@ -9,6 +9,7 @@ COPY nest-cli.json tsconfig.json tsconfig.build.json ./
 COPY apps apps
 COPY libs libs
 COPY examples examples
+COPY scripts/bundle.mjs scripts/
 RUN npm run build
 
 # Only what the processes import: the optional packages are those of the PostgreSQL of `npm start`.

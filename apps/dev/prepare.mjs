@@ -11,24 +11,25 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
-import { extname, join } from 'node:path';
+import { extname, join, relative } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 
 export const root = fileURLToPath(new URL('../..', import.meta.url));
+const BUNDLE = join(root, 'scripts', 'bundle.mjs');
 /** The programs, and the portal, whose sources Vite builds. Each is built if its stamp is not that of its sources. */
 const BUILDS = [
   {
     stampFile: join(root, 'dist', '.stamp'),
     output: join(root, 'dist', 'apps', 'api', 'main.js'),
     // Without type checks, which the tests and `npm run build` do: they would take half of the time.
-    command: ['@nestjs/cli/bin/nest.js', 'build', '--path', 'tsconfig.unchecked.json'],
+    commands: [[bin('@nestjs/cli/bin/nest.js'), 'build', '--path', 'tsconfig.unchecked.json'], [BUNDLE]],
     stamp: () => stampOf(programSources()),
   },
   {
     stampFile: join(root, 'dist', '.portal-stamp'),
     output: join(root, 'dist', 'portal', 'index.html'),
-    command: ['vite/bin/vite.js', 'build', 'apps/portal', '--logLevel', 'warn'],
+    commands: [[bin('vite/bin/vite.js'), 'build', 'apps/portal', '--logLevel', 'warn']],
     stamp: () => stampOf(portalSources()),
   },
 ];
@@ -92,11 +93,13 @@ async function build() {
   await Promise.all(BUILDS.filter((one) => !isUpToDate(one)).map(buildOne));
 }
 
-async function buildOne({ stampFile, command: [script, ...args], stamp }) {
+async function buildOne({ stampFile, commands, stamp }) {
   const built = stamp();
   rmSync(stampFile, { force: true });
-  if ((await run(process.execPath, [bin(script), ...args])) !== 0) {
-    throw new PreparationError(`The sources could not be built: ${script} failed, see above.`);
+  for (const command of commands) {
+    if ((await run(process.execPath, command)) !== 0) {
+      throw new PreparationError(`The sources could not be built: ${relative(root, command[0])} failed, see above.`);
+    }
   }
   writeFileSync(stampFile, built);
 }
@@ -137,6 +140,7 @@ function programSources() {
   );
   return [
     ...sources,
+    relative(root, BUNDLE),
     'package.json',
     'nest-cli.json',
     'tsconfig.json',
