@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache';
+import { atMost } from '#kernel/cache-size.js';
 import type { RateLimitWindow } from '#platform/http/rate-limit-headers.js';
 import { refusedForMs, type HitOutcome } from './domain/decide-hit.js';
 import type { Hit, RefusingVerdict } from './plan-throttler-storage.js';
@@ -47,7 +48,7 @@ interface CachedAccount {
  * strikes meanwhile, which go to the store with that call. Times are milliseconds of one monotonic clock.
  */
 export class RefusalCache {
-  private readonly accounts = new LRUCache<string, CachedAccount>({ max: MAX_ACCOUNTS });
+  private readonly accounts = new LRUCache<string, CachedAccount>(atMost(MAX_ACCOUNTS));
   private readonly pending = new Set<CachedKey>();
 
   /** The refusal of a hit; null when the store must decide. */

@@ -1,5 +1,6 @@
 import { hash as digest } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
+import { atMost } from '#kernel/cache-size.js';
 import type { Clock } from '#kernel/clock.js';
 import type { DeliveryMode } from '#kernel/delivery-mode.js';
 import { DomainError } from '#kernel/domain-error.js';
@@ -55,7 +56,7 @@ interface Lookup {
  * epoch, and asks for a refresh when that has moved.
  */
 export class AuthenticateCaller {
-  private readonly cache = new LRUCache<string, CacheEntry>({ max: MAX_CACHED });
+  private readonly cache = new LRUCache<string, CacheEntry>(atMost(MAX_CACHED));
   private readonly lookups = new Map<string, Lookup>();
 
   constructor(

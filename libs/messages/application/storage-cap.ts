@@ -1,5 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import type { Plan } from '#accounts/index.js';
+import { atMost } from '#kernel/cache-size.js';
 import { DomainError } from '#kernel/domain-error.js';
 import { PeriodicTask } from '#kernel/periodic-task.js';
 import { bytesOf, DELIVERY_BYTES, type Message } from '../domain/message.js';
@@ -48,10 +49,10 @@ export interface StorageObserver {
 export class StorageCap {
   private pending = new Map<string, AccountDay>();
   /** Accounts that have reached their cap, with its bytes. */
-  private readonly full = new LRUCache<string, number>({ max: MAX_CACHED });
+  private readonly full = new LRUCache<string, number>(atMost(MAX_CACHED));
   /** What an account may store on the present day: its cap less what it has from other days, which does not grow. */
   private readonly room = new LRUCache<string, { readonly day: number; readonly bytes: number }>({
-    max: MAX_CACHED,
+    ...atMost(MAX_CACHED),
     ttl: CACHED_MS,
   });
   private readonly rounds = new PeriodicTask(() => this.round());

@@ -1,5 +1,6 @@
 import { normalizeIp } from '@nestjs/throttler';
 import { LRUCache } from 'lru-cache';
+import { atMost } from '#kernel/cache-size.js';
 import { RetryLaterError } from '#kernel/domain-error.js';
 import { seconds, tightest, type RateLimitWindow } from './rate-limit-headers.js';
 
@@ -38,7 +39,7 @@ export class AddressBudget {
     private readonly limit: number,
     private readonly windowSeconds: number,
   ) {
-    this.counters = new LRUCache({ max: MAX_ADDRESSES });
+    this.counters = new LRUCache(atMost(MAX_ADDRESSES));
   }
 
   /** Counts one request if the budget allows it. */
