@@ -26,7 +26,11 @@ export async function runProcess(
   // Until it has started, there is nothing to finish. Process 1 of a container ignores signals without a handler, and
   // one that arrives while handlers are replaced is lost: so there is one from the start.
   let onSignal: (signal: string) => void = () => process.exit(0);
-  for (const signal of SIGNALS) process.on(signal, () => onSignal(signal));
+  for (const signal of SIGNALS) {
+    process.on(signal, () => {
+      onSignal(signal);
+    });
+  }
   try {
     const settings = readSettings(process.env);
     const logger = createLogger(settings.logLevel, name);
