@@ -3,8 +3,9 @@
  * Usage: npm run client:types [-- <URL or file of the document>] [--check]
  */
 import { readFile, writeFile } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+import { format } from 'oxfmt';
 import openapiTypescript, { astToString } from 'openapi-typescript';
-import { format, resolveConfig } from 'prettier';
 
 const output = new URL('../libs/client/openapi.ts', import.meta.url);
 const source = process.argv.slice(2).find((arg) => !arg.startsWith('--')) ?? 'http://127.0.0.1:3000/openapi.json';
@@ -35,7 +36,8 @@ async function typesOf({ openapi, info, components, paths }) {
       .replace(/^ {4}(?!schemas)\w+: never;\n/gm, ''),
     `/** The error codes of each status. */\nexport interface ErrorCodes { ${byStatus.join(' ')} }\n`,
   ];
-  return format(text.join('\n\n'), { ...(await resolveConfig(output)), parser: 'typescript' });
+  const style = JSON.parse(await readFile(new URL('../.oxfmtrc.json', import.meta.url), 'utf8'));
+  return (await format(fileURLToPath(output), text.join('\n\n'), style)).code;
 }
 
 /** Adds the codes of each schema of a problem. */

@@ -2,7 +2,7 @@ import { outputOf } from './tools.js';
 
 it.each([
   ['oxlint, which also checks the types', ['node_modules/oxlint/bin/oxlint']],
-  ['prettier', ['node_modules/prettier/bin/prettier.cjs', '--check', '.']],
+  ['oxfmt', ['node_modules/oxfmt/bin/oxfmt', '--list-different']],
 ])(
   'The whole repository passes %s',
   async (_name, [program = '', ...args]) => {
