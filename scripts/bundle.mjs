@@ -42,13 +42,14 @@ const places = {
   },
 };
 
-/** Packages that other packages use if they are installed, and are not. */
-const optional = {
-  name: 'optional',
+/** Packages that are loaded on demand, and those that other packages use if they are installed, and are not. */
+const unbundled = {
+  name: 'unbundled',
   setup({ onResolve, resolve }) {
     onResolve({ filter: /^[^./#]/ }, async ({ path, pluginData, ...from }) => {
-      if (pluginData === optional) return null;
-      const { errors } = await resolve(path, { ...from, pluginData: optional });
+      if (pluginData === unbundled) return null;
+      if (from.kind === 'dynamic-import' && !from.importer.includes('node_modules')) return { path, external: true };
+      const { errors } = await resolve(path, { ...from, pluginData: unbundled });
       return errors.length > 0 ? { path, external: true } : null;
     });
   },
@@ -65,7 +66,7 @@ const { metafile } = await build({
   keepNames: true,
   legalComments: 'none',
   banner: { js: BANNER },
-  plugins: [places, optional],
+  plugins: [places, unbundled],
   metafile: true,
   logLevel: 'warning',
 });

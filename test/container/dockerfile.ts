@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { cpSync, mkdirSync, readFileSync, renameSync, symlinkSync } from 'node:fs';
-import { dirname, join, relative } from 'node:path';
+import { basename, dirname, join, relative } from 'node:path';
 import { ROOT } from '../support/processes.js';
 
 interface Stage {
@@ -74,7 +74,7 @@ function copy(args: string, cwd: string, root: (stage: string) => string): void 
   const paths = rest.split(/ +/);
   const to = paths.pop() ?? '';
   for (const path of paths) {
-    const target = to.endsWith('/') ? join(cwd, to, path) : join(cwd, to);
+    const target = to.endsWith('/') ? join(cwd, to, basename(path)) : join(cwd, to);
     if (stage !== undefined) renameSync(join(root(stage), path), target);
     else if (isIgnored(path)) throw new Error(`${path} is copied by the Dockerfile and excluded by .dockerignore.`);
     else cpSync(join(ROOT, path), target, { recursive: true, filter: (file) => !isIgnored(relative(ROOT, file)) });

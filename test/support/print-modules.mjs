@@ -1,8 +1,9 @@
-import { Module } from 'node:module';
+import { Session } from 'node:inspector';
 
-/** Loaded before a program (`--import`): prints the packages of OpenTelemetry that it has loaded when it ends. */
-process.on('exit', () => {
-  const files = Object.keys(Module._cache).filter((file) => file.includes('/node_modules/@opentelemetry/'));
-  const packages = files.map((file) => /@opentelemetry\/[^/]+/.exec(file)[0]);
-  process.stdout.write(`OpenTelemetry: ${JSON.stringify([...new Set(packages)])}\n`);
-});
+/** Loaded before a program (`--import`): prints the names of the modules that it has loaded when it ends. */
+const loaded = new Set();
+const session = new Session();
+session.connect();
+session.on('Debugger.scriptParsed', ({ params: { url } }) => loaded.add(url.replace(/.*\//, '')));
+session.post('Debugger.enable');
+process.on('exit', () => process.stdout.write(`Modules: ${JSON.stringify([...loaded])}\n`));
