@@ -40,7 +40,7 @@ export class Visitor {
   private async open(): Promise<void> {
     this.complaints = [];
     this.expected = [];
-    const context = await this.browser.newContext();
+    const context = await this.browser.newContext({ reducedMotion: 'reduce' });
     this.page = await context.newPage();
     this.page.setDefaultTimeout(60_000);
     this.page.on('console', (line) => {
@@ -83,7 +83,7 @@ export class Visitor {
     const { page } = this;
     await page.evaluate(await readFile(createRequire(__filename).resolve('axe-core/axe.min.js'), 'utf8'));
     for (const [theme, width] of LOOKS) {
-      await page.emulateMedia({ colorScheme: theme, reducedMotion: 'reduce' });
+      await page.emulateMedia({ colorScheme: theme });
       await page.setViewportSize({ width, height: width < 720 ? 844 : 900 });
       const scrollWidth = await page.evaluate('document.documentElement.scrollWidth');
       expect({ theme, width, fits: Number(scrollWidth) <= width }).toEqual({ theme, width, fits: true });
