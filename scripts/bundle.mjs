@@ -2,7 +2,7 @@
  * Bundles the compiled programs with their packages, in place: a program of a few files starts in half of the time that
  * it takes to load 2,500. All other modules stay in dist/ as `nest build` writes them, and work without this, too.
  */
-import { readFile, readdir, rm } from 'node:fs/promises';
+import { readFile, readdir, rm, writeFile } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
@@ -62,7 +62,7 @@ const { metafile } = await build({
   allowOverwrite: true,
   chunkNames: `${CHUNKS}/[name]-[hash]`,
   ...{ bundle: true, splitting: true, platform: 'node', format: 'esm', target: 'node20' },
-  // NestJS, TypeORM and logs use the names of classes.
+  // TypeORM, the OpenAPI document and logs use the names of classes.
   keepNames: true,
   legalComments: 'none',
   banner: { js: BANNER },
@@ -74,4 +74,19 @@ const written = new Set(Object.keys(metafile.outputs).map((path) => join(root, p
 for (const name of await readdir(join(dist, CHUNKS))) {
   const path = join(dist, CHUNKS, name);
   if (!written.has(path)) await rm(path);
+}
+await nameOnlyClasses();
+
+/**
+ * With `keepNames`, esbuild also names each function that a request creates, which takes 0.3 µs a function. Only names of
+ * classes begin with a letter before "[".
+ */
+async function nameOnlyClasses() {
+  const naming = 'var __name = (target, value) => __defProp(target, "name", { value, configurable: true });';
+  const cheap = naming.replace('=> ', '=> value < "[" ? ').replace(/;$/, ' : target;');
+  const texts = await Promise.all([...written].map(async (path) => [path, await readFile(path, 'utf8')]));
+  const found = texts.filter(([, text]) => text.includes(naming));
+  if (found.length !== 1) throw new Error('esbuild names functions in another way than expected.');
+  const [[path, text]] = found;
+  await writeFile(path, text.replace(naming, cheap));
 }
