@@ -26,7 +26,7 @@ export class BenchRedis {
     const settings = ['--appendonly', 'yes', '--appendfsync', 'everysec', '--maxmemory-policy', 'noeviction'];
     const { port, child } = await run(folder, settings);
     const redis = new BenchRedis(`redis://127.0.0.1:${port}`, version, child);
-    await redis.empty(redis.url);
+    await send(redis.url, (client) => client.flushdb());
     return redis;
   }
 
@@ -37,16 +37,8 @@ export class BenchRedis {
   /** The URL of an empty database, used by nothing else. */
   async database(): Promise<string> {
     const url = `${this.url}/${this.used++ % DATABASES}`;
-    await this.empty(url);
+    await send(url, (client) => client.flushdb());
     return url;
-  }
-
-  private async empty(url: string): Promise<void> {
-    const client = new Redis(url, { maxRetriesPerRequest: 50 });
-    // Redis refuses connections until it listens; the client retries.
-    client.on('error', () => undefined);
-    await client.flushdb();
-    client.disconnect();
   }
 
   async stop(): Promise<void> {
@@ -71,10 +63,16 @@ export class BenchRedisCluster {
       servers.push(await run(its, ['--cluster-enabled', 'yes', '--cluster-port', busPort]));
     }
     const cluster = new BenchRedisCluster(servers, folder);
-    const addresses = servers.map(({ port }) => `127.0.0.1:${port}`);
-    // It waits until all know each other.
-    execFileSync('redis-cli', ['--cluster', 'create', ...addresses, '--cluster-yes']);
-    return cluster;
+    try {
+      const addresses = servers.map(({ port }) => `127.0.0.1:${port}`);
+      await Promise.all(addresses.map((address) => send(`redis://${address}`, (client) => client.ping())));
+      // It waits until all know each other.
+      execFileSync('redis-cli', ['--cluster', 'create', ...addresses, '--cluster-yes']);
+      return cluster;
+    } catch (error) {
+      await cluster.stop();
+      throw error;
+    }
   }
 
   get settings(): Record<string, string> {
@@ -98,6 +96,14 @@ async function run(folder: string, settings: readonly string[]) {
   // Ends Redis even if this process fails.
   process.once('exit', () => child.kill('SIGKILL'));
   return { port, child };
+}
+
+async function send(url: string, command: (client: Redis) => Promise<unknown>): Promise<void> {
+  const client = new Redis(url, { maxRetriesPerRequest: 50 });
+  // Redis refuses connections until it listens; the client retries.
+  client.on('error', () => undefined);
+  await command(client);
+  client.disconnect();
 }
 
 async function stopped(child: ChildProcess): Promise<void> {
