@@ -16,7 +16,7 @@ import { createEdge } from '#platform/http/edge.js';
 import { addRequestHooks, EarlyCheck } from '#platform/http/request-hooks.js';
 import { RequestMetrics } from '#platform/http/request-metrics.js';
 import { RouteTable } from '#platform/http/route-table.js';
-import { gracefulShutdown } from '#platform/http/shutdown.js';
+import { gracefulShutdown } from '#platform/http/graceful-shutdown.js';
 import { NestLogger, type Logger } from '#platform/logging.js';
 import type { Metrics } from '#platform/management/metrics.js';
 import type { Settings } from '#platform/settings.js';

@@ -8,7 +8,7 @@ import type { ApplyRetention } from './application/apply-retention.js';
 import type { CurrentQueue } from './application/current-queue.js';
 import type { JobFollower } from './application/job-follower.js';
 import type { OutboxRelay } from './application/outbox-relay.js';
-import type { Recovery } from './application/recovery.js';
+import type { QueueRecovery } from './application/queue-recovery.js';
 import type { Reconciler } from './application/reconciler.js';
 import type { SpaceWatch } from './application/space-watch.js';
 import type { StorageCap } from './application/storage-cap.js';
@@ -27,7 +27,7 @@ export class Lifecycle implements OnApplicationBootstrap, BeforeApplicationShutd
     private readonly availability: PostgresAvailability,
     private readonly reconciler: Reconciler,
     private readonly currentQueue: CurrentQueue,
-    private readonly recovery: Recovery,
+    private readonly recovery: QueueRecovery,
     private readonly retention: ApplyRetention,
     private readonly follower: JobFollower,
     private readonly clockWatch: ClockWatch,

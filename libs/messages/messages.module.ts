@@ -87,7 +87,7 @@ import { QueueContents } from './application/queue-contents.js';
 import { QueueMaintenance } from './application/queue-maintenance.js';
 import { ReconcilerTurn } from './application/reconciler-turn.js';
 import { Reconciler } from './application/reconciler.js';
-import { Recovery } from './application/recovery.js';
+import { QueueRecovery } from './application/queue-recovery.js';
 import { RetryFailed } from './application/retry-failed.js';
 import { RetryMessage } from './application/retry-message.js';
 import { SendBatch } from './application/send-batch.js';
@@ -229,7 +229,7 @@ const core: Provider[] = [
   ]),
   provideAs(Walk, PostgresWalk, [Database]),
   {
-    provide: Recovery,
+    provide: QueueRecovery,
     useFactory: (
       queue: QueueContents,
       currentQueue: CurrentQueue,
@@ -237,7 +237,7 @@ const core: Provider[] = [
       reconciler: Reconciler,
       turn: ReconcilerTurn,
       monitor: ReconcilerMonitor,
-    ) => new Recovery(queue, currentQueue, walk, () => reconciler.requeueStrays(), turn, monitor),
+    ) => new QueueRecovery(queue, currentQueue, walk, () => reconciler.requeueStrays(), turn, monitor),
     inject: [QueueContents, CurrentQueue, Walk, Reconciler, ReconcilerTurn, ReconcilerMonitor],
   },
   provide(JobFollower, [JobEvents, Deliveries, ReconcilerMonitor]),
@@ -301,7 +301,7 @@ const lifecycle = [
   PostgresAvailability,
   Reconciler,
   CurrentQueue,
-  Recovery,
+  QueueRecovery,
   ApplyRetention,
   JobFollower,
   ClockWatch,

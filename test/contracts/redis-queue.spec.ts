@@ -10,7 +10,7 @@ import { PostgresWalk } from '#messages/adapters/postgres/postgres-walk.js';
 import type { QueueContents } from '#messages/application/queue-contents.js';
 import type { Message } from '#messages/domain/message.js';
 import { NO_TURN } from '#messages/application/fair-scheduler.js';
-import { Recovery } from '#messages/application/recovery.js';
+import { QueueRecovery } from '#messages/application/queue-recovery.js';
 import { connectRedis, type RedisServers } from '#platform/redis/connect-redis.js';
 import { RedisUnreachable, requireUsableRedis } from '#platform/redis/usable-redis.js';
 import { readSettings } from '#platform/settings.js';
@@ -62,7 +62,7 @@ describeUnless(NO_REDIS)('A queue on Redis', () => {
     const reconciler = newReconciler();
     const current = new PostgresCurrentQueue(database);
     const walk = new PostgresWalk(database);
-    const recovery = new Recovery(queue, current, walk, () => reconciler.requeueStrays(), turn, observer);
+    const recovery = new QueueRecovery(queue, current, walk, () => reconciler.requeueStrays(), turn, observer);
     return { recovery, reports, current };
   };
 

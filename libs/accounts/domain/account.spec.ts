@@ -1,6 +1,6 @@
 import { thrownBy } from '../../../test/support/messages.js';
 import { Account, nameError } from './account.js';
-import { limitsError, MAX_LIMIT } from './limits.js';
+import { limitsError, MAX_LIMIT } from './request-limits.js';
 import { PLAN_LIMITS } from './plan.js';
 
 const account = Account.open('acct_1', 'Acme', new Date('2026-11-21T09:30:00.123Z'));

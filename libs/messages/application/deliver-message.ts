@@ -4,7 +4,12 @@ import type { Clock } from '#kernel/clock.js';
 import { DomainError } from '#kernel/domain-error.js';
 import { withTimeout } from '#kernel/timeout.js';
 import type { Message } from '../domain/message.js';
-import { backoff, type RetryPolicy } from '../domain/retry-policy.js';
+import {
+  backoff,
+  POISON_AFTER_LONE_CRASHES,
+  SUSPECT_AFTER_CRASHES,
+  type RetryPolicy,
+} from '../domain/retry-policy.js';
 import type { Deliveries, Job } from './deliveries.js';
 import { GiveUp, RetryDelivery, type MessageHandler } from './message-handler.js';
 import { ReadWriteLock } from './read-write-lock.js';
@@ -27,10 +32,6 @@ export interface DeliveryTerms extends RetryPolicy {
   readonly attemptTimeoutMs: number;
 }
 
-/** A message that was taken over this often may be killing its workers, and runs alone. */
-const SUSPECT_AFTER_CRASHES = 2;
-/** A message that kills its worker this often while it runs alone is a poison message, and fails. */
-const POISON_AFTER_LONE_CRASHES = 3;
 /** How long a claim outlives the timeout of its attempt, to store how it ended. */
 const SETTLING_MS = 15_000;
 /** How long a claim is retried when its response is lost: without a retry, it would count as a crash. */

@@ -6,6 +6,9 @@ import type { AcceptedBatch, Messages } from './messages.js';
 import type { DeliveryTargets, Sender } from './delivery-targets.js';
 import type { StorageCap } from './storage-cap.js';
 
+/** The number of messages that a batch may have. */
+export const MAX_BATCH = 1_000;
+
 /** Accepts several messages, all or none. When it resolves, they are stored and will be queued, whatever happens. */
 export class SendBatch {
   constructor(
@@ -17,7 +20,7 @@ export class SendBatch {
   ) {}
 
   /**
-   * @param inputs at least one
+   * @param inputs at least one, at most `MAX_BATCH`
    * @throws DomainError `idempotency_key_reused`, `idempotency_key_in_use` or `unavailable`
    */
   async execute(sender: Sender, inputs: readonly NewMessage[], idempotencyKey: string | null): Promise<AcceptedBatch> {

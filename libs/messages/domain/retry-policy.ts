@@ -7,6 +7,11 @@ export interface RetryPolicy {
   readonly maxBackoffMs: number;
 }
 
+/** A message that was taken over this often may be killing its workers, and runs alone. */
+export const SUSPECT_AFTER_CRASHES = 2;
+/** A message that kills its worker this often while it runs alone is a poison message, and fails. */
+export const POISON_AFTER_LONE_CRASHES = 3;
+
 /**
  * Milliseconds to wait after the n-th failure (n from 1): exponential with "equal jitter", so that messages that
  * failed together are not retried together.

@@ -5,7 +5,7 @@ import { DomainError } from '#kernel/domain-error.js';
 import { withTimeout } from '#kernel/timeout.js';
 import type { DeliveryResult, EndpointDeliveries, LeasedDelivery } from '#messages/index.js';
 import { disable, type AutomaticReason, type Endpoint } from '../domain/endpoint.js';
-import { retryAfterMs, retryDelay } from '../domain/retry-schedule.js';
+import { retryAfterMs, retryDelay } from '../domain/retry-delay.js';
 import type { Endpoints, Target } from './endpoints.js';
 import { Places } from './places.js';
 import type { SecretBox } from './secret-box.js';

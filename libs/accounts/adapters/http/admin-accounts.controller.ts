@@ -20,7 +20,7 @@ import { ListApiKeys } from '../../application/list-api-keys.js';
 import { RevokeApiKey } from '../../application/revoke-api-key.js';
 import type { Account } from '../../domain/account.js';
 import type { ApiKey } from '../../domain/api-key.js';
-import { limitsError, type Limits } from '../../domain/limits.js';
+import { limitsError, type Limits } from '../../domain/request-limits.js';
 import { PLANS, type Plan } from '../../domain/plan.js';
 import {
   ACCOUNT_ID,

@@ -3,7 +3,7 @@ import { DELIVERY_MODES } from '#kernel/delivery-mode.js';
 import { enumModel, idOf, nullable, time, viewModel } from '#platform/http/openapi/schema.js';
 import { MAX_NAME_LENGTH, type Account } from '../../domain/account.js';
 import { SCOPES, type ApiKey } from '../../domain/api-key.js';
-import { MAX_LIMIT, type Limits } from '../../domain/limits.js';
+import { MAX_LIMIT, type Limits } from '../../domain/request-limits.js';
 import { PLANS } from '../../domain/plan.js';
 import type { IssuedKey } from '../../application/create-api-key.js';
 

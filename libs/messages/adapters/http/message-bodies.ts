@@ -11,6 +11,7 @@ import {
 import { bodyModel } from '#platform/http/openapi/body-model.js';
 import { Field } from '#platform/http/openapi/operation.js';
 import { invalidTime, readTime, Time, TIME_SCHEMA } from '#platform/http/time.js';
+import { MAX_BATCH } from '../../application/send-batch.js';
 import { deliverAtError } from '../../domain/delivery-time.js';
 import type { NewMessage } from '../../domain/message.js';
 import { MAX_TEXT_BYTES, textError } from '../../domain/message-text.js';
@@ -19,8 +20,6 @@ import { readItems } from './batch-items.js';
 /*
  * The only place where input for messages is validated, before a batch is counted against the account's limits.
  */
-
-const MAX_BATCH = 1_000;
 
 function messageError(value: unknown): string | null {
   if (value === undefined) return 'message is required.';

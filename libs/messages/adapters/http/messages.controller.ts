@@ -4,7 +4,7 @@ import type { FieldError } from '#kernel/domain-error.js';
 import { isTypeId } from '#kernel/typeid.js';
 import { Scoped } from '#platform/http/access.js';
 import { CurrentCaller, type Caller } from '#platform/http/caller.js';
-import { CountMore } from '#platform/http/counter.js';
+import { CountMore } from '#platform/http/count-more.js';
 import { JsonBody } from '#platform/http/json-body.js';
 import { Operation, Section } from '#platform/http/openapi/operation.js';
 import { pageModel, pageView, PAGING, readPage, type PageView } from '#platform/http/paging.js';

@@ -1,14 +1,14 @@
 import type { Logger } from '#platform/logging.js';
 import type { Metrics } from '#platform/management/metrics.js';
 import type { FollowerObserver } from '../../application/job-follower.js';
-import type { RecoveryObserver } from '../../application/recovery.js';
+import type { QueueRecoveryObserver } from '../../application/queue-recovery.js';
 import { STEPS, type Reconciled, type ReconcilerObserver } from '../../application/reconciler.js';
 
 /** The steps of the reconciler, taking its turn, and what the follower and the recovery do. */
 const FAILING = [...STEPS, 'turn', 'follow_jobs', 'recover'] as const;
 type Failing = (typeof FAILING)[number];
 
-export class ReconcilerMonitor implements ReconcilerObserver, FollowerObserver, RecoveryObserver {
+export class ReconcilerMonitor implements ReconcilerObserver, FollowerObserver, QueueRecoveryObserver {
   private readonly requeued;
   private readonly followed;
   private readonly failures;
@@ -45,12 +45,12 @@ export class ReconcilerMonitor implements ReconcilerObserver, FollowerObserver, 
     if (isOurs) this.logger.info('the queue of this process is the current one again');
     else
       this.logger.error(
-        'another process, which started later, has another queue: this one adds no jobs. All need the same REDIS_URL, or none',
+        'a process that started later uses a different queue: this process adds no jobs. Give all processes the same REDIS_URL, REDIS_TOPOLOGY and QUEUE_SHARDS',
       );
   }
 
   recovering(): void {
-    this.logger.warn('the queue has other contents than before: checking all open messages');
+    this.logger.warn('the queue was replaced or has lost its data: checking all open messages');
   }
 
   recovered(): void {

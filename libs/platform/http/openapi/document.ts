@@ -1,14 +1,12 @@
 import { createRequire } from 'node:module';
 import type { DiscoveryService } from '@nestjs/core';
-import type { ErrorCode } from '#kernel/domain-error.js';
 import type { Access } from '../access.js';
 import { PROBLEMS } from '../problems.js';
 import { bodyModel } from './body-model.js';
 import { INTRODUCTION } from './introduction.js';
 import {
-  BODY_ERRORS,
   capitalized,
-  COMMON_ERRORS,
+  errorsOf,
   PROBLEM,
   problemName,
   problemResponse,
@@ -145,19 +143,6 @@ function errorResponses(route: Route, maxBodyBytes: number, shared: Record<strin
     references[status] = { $ref: `#/components/responses/${name}` };
   }
   return references;
-}
-
-/** All errors that a request to this route can cause. */
-function errorsOf({ access, body, spec }: Route): Set<ErrorCode> {
-  const hasInput = spec.query !== undefined || spec.headers !== undefined;
-  return new Set<ErrorCode>([
-    ...COMMON_ERRORS,
-    ...(access === 'public' ? [] : (['unauthorized'] as const)),
-    ...(access === 'public' || access === 'operator' ? [] : (['account_suspended'] as const)),
-    ...(typeof access === 'object' ? (['insufficient_scope'] as const) : []),
-    ...(body ? BODY_ERRORS : hasInput ? (['validation_failed'] as const) : []),
-    ...(spec.errors ?? []),
-  ]);
 }
 
 function securityOf(access: Access): object[] {

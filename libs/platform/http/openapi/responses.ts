@@ -1,6 +1,7 @@
 import type { ErrorCode } from '#kernel/domain-error.js';
 import { exampleProblem, PROBLEMS, type Problem } from '../problems.js';
 import { header, type HeaderSpec } from './operation.js';
+import type { Route } from './routes.js';
 import { enumModel, viewModel, type Model, type Schema } from './schema.js';
 
 const COUNT = { type: 'integer', minimum: 0 };
@@ -58,7 +59,7 @@ export const SHARED_HEADERS = Object.assign({}, COMMON_HEADERS, ...Object.values
 >;
 
 /** Errors that any request can cause. */
-export const COMMON_ERRORS: readonly ErrorCode[] = [
+const COMMON_ERRORS: readonly ErrorCode[] = [
   'malformed_request',
   'request_timeout',
   'headers_too_large',
@@ -69,13 +70,26 @@ export const COMMON_ERRORS: readonly ErrorCode[] = [
 ];
 
 /** Errors of every operation with a request body. */
-export const BODY_ERRORS: readonly ErrorCode[] = [
+const BODY_ERRORS: readonly ErrorCode[] = [
   'invalid_json',
   'invalid_content_type',
   'validation_failed',
   'body_too_large',
   'unsupported_encoding',
 ];
+
+/** All errors that a request to this route can cause. */
+export function errorsOf({ access, body, spec }: Route): Set<ErrorCode> {
+  const hasInput = spec.query !== undefined || spec.headers !== undefined;
+  return new Set<ErrorCode>([
+    ...COMMON_ERRORS,
+    ...(access === 'public' ? [] : (['unauthorized'] as const)),
+    ...(access === 'public' || access === 'operator' ? [] : (['account_suspended'] as const)),
+    ...(typeof access === 'object' ? (['insufficient_scope'] as const) : []),
+    ...(body ? BODY_ERRORS : hasInput ? (['validation_failed'] as const) : []),
+    ...(spec.errors ?? []),
+  ]);
+}
 
 const FIELD_ERROR = viewModel('FieldFault', 'An error in one field.', {
   pointer: {

@@ -6,12 +6,12 @@ import type { AuthenticateCaller } from '#accounts/index.js';
 import { DomainError, RetryLaterError } from '#kernel/domain-error.js';
 import { rateLimitExceeded, type AddressBudget } from '#platform/http/address-budget.js';
 import type { Caller } from '#platform/http/caller.js';
-import type { Counter } from '#platform/http/counter.js';
+import type { Counter } from '#platform/http/count-more.js';
 import { UNAVAILABLE_RETRY_AFTER } from '#platform/http/problems.js';
 import { exhausted, seconds } from '#platform/http/rate-limit-headers.js';
 import { loopTime } from '#platform/process/loop-time.js';
 import type { Decision } from '../../decisions.js';
-import { assertBatchFits } from '../../domain/batch-limit.js';
+import { assertBatchFits } from '../../domain/batch-fit.js';
 import { PlanThrottlerStorage, type RefusingVerdict, type Verdict } from '../../plan-throttler-storage.js';
 
 /** The budgets of requests without an account. */

@@ -1,6 +1,6 @@
 import { CurrentQueue } from './current-queue.js';
 import { QueueContents, type QueueIdentity } from './queue-contents.js';
-import { Recovery } from './recovery.js';
+import { QueueRecovery } from './queue-recovery.js';
 import { ReconcilerTurn } from './reconciler-turn.js';
 import { Walk } from './walk.js';
 
@@ -57,7 +57,7 @@ it('ends taking over jobs as soon as another queue is the current one', async ()
     },
   };
   const current = new CurrentUntil(4);
-  const recovery = new Recovery(queue, current, new NoWalk(), () => Promise.resolve(), new OwnTurn(), observer);
+  const recovery = new QueueRecovery(queue, current, new NoWalk(), () => Promise.resolve(), new OwnTurn(), observer);
   await recovery.check();
   await recovery.check();
   expect(queue.steps).toBe(3);

@@ -4,7 +4,7 @@ import type { QueueContents } from './queue-contents.js';
 import type { ReconcilerTurn } from './reconciler-turn.js';
 import type { Walk } from './walk.js';
 
-export interface RecoveryObserver {
+export interface QueueRecoveryObserver {
   /** Another queue is the current one, or this one is again. */
   currentQueueChanged(isOurs: boolean): void;
   /** The queue has other contents than before: all open messages are checked, from the oldest on. */
@@ -14,7 +14,7 @@ export interface RecoveryObserver {
 }
 
 /** Puts open messages on their way again as soon as the queue has lost its jobs or has been replaced by another one. */
-export class Recovery {
+export class QueueRecovery {
   /** The contents that were found by the check before. */
   private found: string | null = null;
   private walking: string | null = null;
@@ -34,7 +34,7 @@ export class Recovery {
     private readonly walk: Walk,
     private readonly step: () => Promise<unknown>,
     private readonly turn: ReconcilerTurn,
-    private readonly observer: RecoveryObserver,
+    private readonly observer: QueueRecoveryObserver,
   ) {}
 
   start(everyMs: number): void {
