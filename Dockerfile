@@ -22,7 +22,7 @@ FROM node:24-slim
 LABEL org.opencontainers.image.title="Sluice" \
       org.opencontainers.image.description="The front door of a message queue for developer platforms" \
       org.opencontainers.image.licenses="MIT"
-# NODE_OPTIONS: see docs/performance.md, "What was tried".
+# NODE_OPTIONS: see docs/performance.md, "Experiments".
 ENV NODE_ENV=production NODE_OPTIONS=--max-semi-space-size=64
 WORKDIR /app
 COPY package.json LICENSE ./

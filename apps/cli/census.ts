@@ -10,7 +10,7 @@ import { UsageError } from '#platform/usage-error.js';
 import { startTools } from '../context.js';
 import { runningUrl } from '../dev/embedded-postgres/embedded-postgres.js';
 
-/** Counts stray messages in the database of DATABASE_URL or of a running `npm start`. */
+/** Counts stray messages in the database at DATABASE_URL or of a running `npm start`. */
 export async function census(): Promise<number> {
   try {
     // Settings require a pepper, but no caller is authenticated here.

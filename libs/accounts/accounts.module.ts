@@ -79,7 +79,7 @@ const core: FactoryProvider[] = [
 async function requirePepper(database: Database, { fingerprints: [own = '', ...previous] }: KeySecrets): Promise<void> {
   if ((await sharedValue(database, 'api_key_pepper', own, previous)) === own) return;
   throw new UsageError(
-    'API_KEY_PEPPER is not the one under which the API keys of this database were issued: set that one, also as API_KEY_PEPPER_PREVIOUS to replace it.',
+    'API_KEY_PEPPER does not match this database: its API keys were issued with another pepper. Set that one. To change it, see "Change the pepper" in docs/deploy.md.',
   );
 }
 

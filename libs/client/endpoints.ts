@@ -27,7 +27,7 @@ export class Endpoints {
     return this.#transport.json('PATCH', pathOf`/endpoints/${id}`, { ...options, body: changes });
   }
 
-  /** What waits for it is not posted. */
+  /** Messages waiting for it are not posted. */
   delete(id: string, options?: CallOptions): Promise<void> {
     return this.#transport.json('DELETE', pathOf`/endpoints/${id}`, options);
   }
@@ -49,7 +49,7 @@ export class Endpoints {
     return this.#transport.json('POST', pathOf`/endpoints/${id}/test`, options);
   }
 
-  /** Posts what the endpoint has not got of a period, which ends now by default. */
+  /** Posts the messages of a period that the endpoint has not received. The period ends now by default. */
   replay(
     id: string,
     period: { readonly since: Time; readonly until?: Time | undefined },

@@ -63,7 +63,7 @@ async function requireKeys(endpoints: Endpoints, { keyIds }: SecretBox): Promise
   const missing = (await endpoints.keyIds()).filter((id) => !keyIds.includes(id));
   if (missing.length === 0) return;
   throw new UsageError(
-    `SECRETS_KEY must contain the key under which the secrets of endpoints are encrypted in this database (${missing.join(', ')}). To replace it, put the new one before it.`,
+    `SECRETS_KEY lacks a key with which endpoint secrets in this database are encrypted (${missing.join(', ')}). Add it. To change keys, see "Change SECRETS_KEY" in docs/webhooks.md.`,
   );
 }
 

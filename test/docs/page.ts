@@ -89,7 +89,7 @@ export function anchorsOf(page: Page): Set<string> {
 /** @throws Error for a comment that is not an instruction */
 function markOf(line: string): Record<string, string> | null {
   const comment = /^<!--(.*)-->$/.exec(line.trim())?.[1]?.trim();
-  if (comment === undefined || comment.startsWith('prettier-ignore')) return comment === undefined ? null : {};
+  if (comment === undefined) return null;
   const name = MARKS.find((mark) => comment.startsWith(`${mark}: `));
   if (name === undefined) throw new Error(`Unknown instruction <!-- ${comment} -->. Known: ${MARKS.join(', ')}.`);
   return { [name]: comment.slice(name.length + 2) };

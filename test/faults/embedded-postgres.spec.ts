@@ -131,6 +131,6 @@ describe('The embedded PostgreSQL', () => {
   it('reports in one sentence why it does not start', async () => {
     const tooSmall = { settings: { shared_buffers: '1kB' } };
     await expect(start(tooSmall)).rejects.toThrow(/^PostgreSQL did not start: .*shared_buffers.*$/);
-    await expect(start({ dataDir: __dirname })).rejects.toThrow(/contains other files than PostgreSQL's data/);
+    await expect(start({ dataDir: __dirname })).rejects.toThrow(/is not a PostgreSQL data directory and not empty/);
   });
 });

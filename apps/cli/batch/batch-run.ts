@@ -105,8 +105,9 @@ export class BatchRun {
     const { at, size } = this.state;
     if (at !== null && Date.now() - Date.parse(at) > REMEMBERED_MS) {
       throw new CliError(
-        `The run was interrupted at ${at}, too long ago to repeat its last request safely. Look with sluice list whether ` +
-          `the up to ${size} messages from line ${firstLine} on are stored, then send what is not with --restart --from-line.`,
+        `The run was interrupted at ${at}, too long ago to repeat its last request safely. The request had at most ` +
+          `${size} messages, from line ${firstLine} on. Find out with sluice list which of them are stored, and send the ` +
+          'others with --restart --from-line.',
       );
     }
     this.change({ at: at ?? new Date().toISOString() });

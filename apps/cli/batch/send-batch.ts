@@ -141,8 +141,8 @@ class Batch {
 
   /** Says why nothing happens. */
   private showWait(error: SluiceError, waitMs: number): void {
-    const reason = error instanceof RateLimitError ? 'for the limit of the plan' : `because ${visible(error.message)}`;
-    const text = `waiting until ${new Date(Date.now() + waitMs).toLocaleTimeString()} ${reason}`;
+    const reason = error instanceof RateLimitError ? ' for the limit of the plan' : `: ${visible(error.message)}`;
+    const text = `waiting until ${new Date(Date.now() + waitMs).toLocaleTimeString()}${reason}`;
     if (this.progress.isVisible) this.show(`, ${text}`);
     else this.context.output.note(text);
   }
@@ -163,7 +163,8 @@ function explain(error: unknown, { firstLine, lastLine, numbers }: Chunk): unkno
   if (error.code === 'idempotency_key_reused') {
     return new CliError(
       `Lines ${firstLine} to ${lastLine} are not those that were sent when the run was interrupted. Send the original ` +
-        'input, or look with sluice list which are stored, then send what is not with --restart --from-line.',
+        'input. If you do not have it, find out with sluice list which messages are stored, and send the others with ' +
+        '--restart --from-line.',
       EXIT.usage,
     );
   }

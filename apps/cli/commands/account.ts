@@ -30,7 +30,7 @@ export function addAccount(program: Command, context: Context): void {
 
   const delivery = program
     .command('delivery')
-    .description('Show or choose how messages are delivered that are accepted from now on')
+    .description('Show or set the delivery mode of new messages')
     .addArgument(new Argument('[mode]').choices(MODES))
     .action(async (mode: DeliveryMode | undefined) => {
       const { account } = context.sluice();

@@ -8,7 +8,7 @@ import type { VerifyOptions } from '../verify/verify.js';
 export function addChecks(program: Command, context: Context): void {
   program
     .command('census')
-    .description('Count the messages that nothing would deliver, in the database of DATABASE_URL or of npm start')
+    .description('Count the messages that nothing would deliver, in the database at DATABASE_URL or that of npm start')
     .action(async () => {
       const { census } = await import('../census.js');
       const strayMessages = await census();

@@ -68,7 +68,7 @@ export function addEndpoints(program: Command, context: Context): void {
 
   endpoints
     .command('delete')
-    .description('Delete an endpoint. What waits for it is not posted')
+    .description('Delete an endpoint. Messages waiting for it are not posted')
     .argument('<id>')
     .option('-y, --yes', 'do not ask')
     .action(async (id: string, { yes }: { yes?: true }) => {
@@ -91,7 +91,7 @@ export function addEndpoints(program: Command, context: Context): void {
 
   const test = endpoints
     .command('test')
-    .description('Post a test to an endpoint and show its answer')
+    .description('Post a test to an endpoint and show its response')
     .argument('<id>')
     .action(async (id: string) => {
       const { output } = context;
@@ -105,7 +105,7 @@ export function addEndpoints(program: Command, context: Context): void {
 
   const replay = endpoints
     .command('replay')
-    .description('Post what an endpoint has not got of a period')
+    .description('Post the messages of a period that an endpoint has not received')
     .argument('<id>')
     .requiredOption('--since <time>', 'messages that were created from this time on', instant)
     .option('--until <time>', 'and before this time (now)', instant)

@@ -22,7 +22,7 @@ export function addListen(program: Command, context: Context): void {
     .description('Forward messages to a local program as webhooks, until Ctrl-C')
     .requiredOption('-f, --forward-to <url>', 'where to post them, such as localhost:3000/hook')
     .option('-c, --concurrency <n>', 'how many at the same time', integer(1, 100), 4)
-    .option('--timeout <seconds>', 'how long the program may take to answer', integer(1, 3_500), 15)
+    .option('--timeout <seconds>', 'how long the program may take to respond', integer(1, 3_500), 15)
     .option('-n, --limit <n>', 'stop after so many messages', integer(1, 1e15))
     .option('-y, --yes', 'change the delivery mode of the account to pull if it is another one')
     .action(async ({ forwardTo, concurrency, timeout, limit, yes }: Options) => {

@@ -54,7 +54,7 @@ export async function consume({ context, ...options }: Consumption, handle: Hand
     await Promise.all(running);
   }
   if (unknown > 0) throw new CliError(`The service has not confirmed the outcome of ${count(unknown, 'message')}.`);
-  if (outputClosed.aborted) throw new CliError('Nobody reads the output any more.');
+  if (outputClosed.aborted) throw new CliError('The output was closed.');
 }
 
 /** @returns false if the service has not confirmed the outcome */

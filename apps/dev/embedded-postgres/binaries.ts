@@ -43,7 +43,7 @@ async function restoreLinks(root: string): Promise<void> {
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code === 'EEXIST') continue;
       throw new UsageError(
-        `The libraries of PostgreSQL in ${root} cannot be linked (${String((error as NodeJS.ErrnoException).code)}): run npm rebuild as the owner of that folder.`,
+        `The libraries of PostgreSQL in ${root} cannot be linked (${String((error as NodeJS.ErrnoException).code)}): run npm start once as the owner of that folder.`,
       );
     }
   }

@@ -45,7 +45,7 @@ async function isCluster(dataDir: string): Promise<boolean> {
     throw explained(error, dataDir);
   });
   if (entries.length > 0 && !entries.includes('PG_VERSION')) {
-    throw new UsageError(`${dataDir} contains other files than PostgreSQL's data: empty it or set DATA_DIR.`);
+    throw new UsageError(`${dataDir} is not a PostgreSQL data directory and not empty: empty it or set DATA_DIR.`);
   }
   return entries.length > 0;
 }

@@ -19,7 +19,7 @@ export async function clearLeftovers(dataDir: string, connection: (port: number)
       await ownership.release();
     } else if (Date.now() > deadline) {
       throw new UsageError(
-        `A PostgreSQL that does not respond runs on ${dataDir} (process ${found.pid}): stop that process.`,
+        `A PostgreSQL server (process ${found.pid}) uses ${dataDir} but does not respond: stop it.`,
       );
     } else {
       await sleep(100);
@@ -37,7 +37,7 @@ async function stopOrphan({ pid }: Postmaster, dataDir: string): Promise<void> {
       process.kill(pid, signal);
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'EPERM') return;
-      throw new UsageError(`A PostgreSQL of another user runs on ${dataDir} (process ${pid}): stop that process.`);
+      throw new UsageError(`A PostgreSQL server of another user (process ${pid}) uses ${dataDir}: stop it.`);
     }
     const end = Date.now() + wait;
     while (Date.now() < end) {

@@ -221,7 +221,10 @@ function ReplayDialog({ id, onClose }: DialogProps) {
   });
   return (
     <ConfirmDialog title="Replay messages" confirm="Replay" action={replay} onClose={onClose}>
-      <p>Posts what the endpoint has not got of a period: what failed, and what was delivered elsewhere.</p>
+      <p>
+        Posts the messages of a period that the endpoint has not received: those that failed, and those that only other
+        endpoints received.
+      </p>
       <Choice label="Period" value={hours} choices={PERIODS} onChange={setHours} />
     </ConfirmDialog>
   );

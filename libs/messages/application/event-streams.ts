@@ -103,7 +103,7 @@ export class EventStreams {
     if (this.closed) throw new DomainError('unavailable', 'The service is being restarted. Retry later.');
     const place = await this.places.take(accountId);
     if (place === null) {
-      const detail = `An account can have at most ${MAX_STREAMS} streams of events open. Close one first.`;
+      const detail = `An account can have at most ${MAX_STREAMS} open event streams. Close one first.`;
       throw new DomainError('too_many_streams', detail);
     }
     // Taken after the place: from then on, all that happens is recorded.

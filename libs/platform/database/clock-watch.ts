@@ -57,7 +57,7 @@ export class ClockWatch {
     this.aheadMs = aheadMs;
     if (this.isRight === wasRight) return;
     if (wasRight) {
-      this.logger.error({ aheadMs }, "the clock differs from the database's: taking no jobs until it is right");
+      this.logger.error({ aheadMs }, "the clock differs from the database's: no jobs are taken until it is corrected");
     } else {
       this.logger.warn('the clock is right again');
     }

@@ -39,7 +39,7 @@ export async function requireUsableDatabase(url: string): Promise<void> {
 
 function isNotUtf8(encoding: string): UsageError {
   return new UsageError(
-    `The database of DATABASE_URL has the encoding ${encoding}, which cannot store every message: create one with ENCODING 'UTF8'.`,
+    `The database at DATABASE_URL has the encoding ${encoding}, which cannot store every message: create one with ENCODING 'UTF8'.`,
   );
 }
 

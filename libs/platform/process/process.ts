@@ -89,7 +89,7 @@ export function startErrorMessage(error: unknown): string {
   if (error instanceof UsageError) return error.message;
   if (error instanceof DomainError && error.code === 'unavailable') {
     const cause = error.cause instanceof Error ? error.cause.message : '';
-    return `The database of DATABASE_URL cannot be reached: ${cause || 'no response'}.`;
+    return `The database at DATABASE_URL cannot be reached: ${cause || 'no response'}.`;
   }
   const { code, port, message, ...failed } = error as Partial<ListenError>;
   if (code === 'EADDRINUSE') return `Port ${port ?? ''} is in use: stop what uses it or set PORT to another one.`;

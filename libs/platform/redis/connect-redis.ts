@@ -1,6 +1,6 @@
 import { Cluster, Redis, type ClusterOptions, type RedisOptions } from 'ioredis';
 
-/** How to reach the Redis of REDIS_URL. */
+/** How to reach the Redis server at REDIS_URL. */
 export interface RedisServers {
   /** Of each known server, or sentinel. Those of a cluster tell of the others. */
   readonly urls: readonly string[];

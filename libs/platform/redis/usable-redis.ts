@@ -8,8 +8,8 @@ import { isRedisUnavailable } from './errors.js';
 const MIN_VERSION = [6, 2] as const;
 
 /** What is asked, in messages. */
-const REDIS = { name: 'The Redis of REDIS_URL', secret: 'its user and password' };
-const SENTINEL = { name: 'The sentinel of REDIS_URL', secret: 'REDIS_SENTINEL_PASSWORD' };
+const REDIS = { name: 'The Redis server at REDIS_URL', secret: 'its user and password' };
+const SENTINEL = { name: 'The sentinel at REDIS_URL', secret: 'REDIS_SENTINEL_PASSWORD' };
 
 type Topology = RedisServers['topology'];
 
@@ -47,7 +47,9 @@ async function requireUsableMaster(url: string, { sentinel: { master, password }
     SENTINEL,
   );
   if (address === null)
-    throw new UsageError(`The sentinel of REDIS_URL knows no master "${master}": set REDIS_SENTINEL_MASTER.`);
+    throw new UsageError(
+      `The sentinel at REDIS_URL does not know a master named "${master}": set REDIS_SENTINEL_MASTER.`,
+    );
   const [host = '', port = ''] = address as string[];
   const hostname = host.includes(':') ? `[${host}]` : host;
   await inspect(changed(url, { hostname, port }), (redis) => requireUsable(redis, 'standalone'));
@@ -84,7 +86,7 @@ function requireTopology(info: string, expected: Topology): void {
   const is = topologyOf(info);
   if (is === expected) return;
   const what = { standalone: 'a single server', sentinel: 'a sentinel', cluster: 'a cluster' }[is];
-  throw new UsageError(`The Redis of REDIS_URL is ${what}: set REDIS_TOPOLOGY to ${is}, or change the URL.`);
+  throw new UsageError(`The Redis server at REDIS_URL is ${what}: set REDIS_TOPOLOGY to ${is}, or change the URL.`);
 }
 
 /** Valkey has a name of its own for `redis_mode`. */
@@ -97,7 +99,7 @@ function requireVersion(version: string): void {
   const [major = 0, minor = 0] = version.split('.').map(Number);
   if (major > MIN_VERSION[0] || (major === MIN_VERSION[0] && minor >= MIN_VERSION[1])) return;
   throw new UsageError(
-    `The Redis of REDIS_URL has version ${version}: BullMQ needs ${MIN_VERSION.join('.')} or newer.`,
+    `The Redis server at REDIS_URL has version ${version}: BullMQ needs ${MIN_VERSION.join('.')} or newer.`,
   );
 }
 
@@ -109,7 +111,7 @@ function explained(error: unknown, { name, secret }: typeof REDIS): unknown {
     return new UsageError(`${name} does not accept ${secret}, or requires a password.`);
   }
   if (message.includes('NOPERM')) {
-    return new UsageError(`The user of REDIS_URL lacks a permission: ${message}`);
+    return new UsageError(`The user in REDIS_URL lacks a permission: ${message}`);
   }
   if (!isRedisUnavailable(error)) return new UsageError(`${name} cannot be used: ${message}`);
   return new RedisUnreachable(`${name} cannot be reached: ${code}.`);

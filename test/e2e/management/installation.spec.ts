@@ -7,7 +7,7 @@ describe('A process on a database', () => {
   const api = ownApi({ API_KEY_PEPPER: OLD });
 
   it.each([
-    ['api', { API_KEY_PEPPER: NEW }, /^api: API_KEY_PEPPER is not the one [^\n]*\n$/],
+    ['api', { API_KEY_PEPPER: NEW }, /^api: API_KEY_PEPPER does not match this database: [^\n]*\n$/],
     ['worker', { QUEUE_NAME: 'other' }, /^worker: QUEUE_NAME must be "messages", [^\n]*; it is "other"\.\n$/],
   ])('does not start as the %s with %j', async (name, settings, sentence) => {
     const program = Program.run(`dist/apps/${name}/main.js`, { ...api.environment, ...settings });
@@ -31,6 +31,6 @@ describe('A process on a database', () => {
     }
     const finished = await api.join({ API_KEY_PEPPER: NEW, API_KEY_PEPPER_PREVIOUS: '' });
     expect([await finished.knows(account.key), await finished.knows(key)]).toEqual([false, true]);
-    await expect(api.join({ API_KEY_PEPPER: OLD })).rejects.toThrow('API_KEY_PEPPER is not the one');
+    await expect(api.join({ API_KEY_PEPPER: OLD })).rejects.toThrow('API_KEY_PEPPER does not match this database');
   });
 });

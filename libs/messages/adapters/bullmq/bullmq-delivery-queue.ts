@@ -21,7 +21,9 @@ export class BullMqDeliveryQueue extends DeliveryQueue {
 
   async add(messages: readonly Message[]): Promise<void> {
     if (messages.length === 0) return;
-    if (!this.currentQueue.isCurrent) throw new DomainError('unavailable', 'Another queue is the current one.');
+    if (!this.currentQueue.isCurrent) {
+      throw new DomainError('unavailable', 'The queue of this process was replaced by another one.');
+    }
     const shards = messages.map(({ id }) => this.connection.shardOf(id));
     const added = await Promise.allSettled(
       this.queues.map(async ({ shard, fair }) => {

@@ -32,7 +32,7 @@ export class Consumer {
     });
     this.turns = new PeriodicTask(() =>
       queue.giveTurnsToRetries().catch((error: unknown) => {
-        logger.warn({ err: error }, 'retries that are due could not be given a turn');
+        logger.warn({ err: error }, 'scheduling due retries failed');
       }),
     );
   }

@@ -72,7 +72,7 @@ export class ShardConsumer {
     });
     const firstJob = async () => (this.running < concurrency && clockWatch.isRight ? shard.firstWaitingJob() : null);
     this.stuckWatch = new StuckWatch(firstJob, () => {
-      logger.error('taking no jobs although some wait and there are free places');
+      logger.error('no jobs are taken although jobs are waiting and slots are free');
     });
   }
 

@@ -113,7 +113,7 @@ function beginningOf(body: Readable): Promise<string> {
 /** Without addresses: the account may know the name of the host only. */
 function reasonOf(error: unknown): string {
   const { code = '', message } = error as NodeJS.ErrnoException;
-  if (error instanceof ForbiddenAddress) return 'The host is not public: it has an address that is not reachable.';
+  if (error instanceof ForbiddenAddress) return 'The host is not public: one of its addresses is not allowed.';
   if (/CERT|TLS|SSL/.test(code)) return `The receiver has no valid TLS certificate (${code}).`;
   const firstOf = error instanceof AggregateError ? (error.errors[0] as unknown) : undefined;
   if (firstOf !== undefined) return reasonOf(firstOf);

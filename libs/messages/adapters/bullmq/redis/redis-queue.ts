@@ -31,7 +31,7 @@ export function redisQueue(redis: RedisServers & { readonly shards: number }, mu
         await requireQueueName(database, queueName);
         await requireUsableRedis(redis).catch((error: unknown) => {
           if (mustReach || !(error instanceof RedisUnreachable)) throw error;
-          logger.error(`${error.message} Messages wait in the outbox until it can.`);
+          logger.error(`${error.message} Messages wait in the outbox until it is reachable.`);
         });
         const onEviction = (policy: string) => {
           logger.error(
