@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
 import { EmbeddedPostgres } from '../../apps/dev/embedded-postgres/embedded-postgres.js';
-import { isAlive, killAll, Program, until } from '../support/processes.js';
+import { freePort, isAlive, killAll, Program, until } from '../support/processes.js';
 
 async function query(url: string, sql: string): Promise<unknown[][]> {
   const client = new Client({ connectionString: url });
@@ -79,7 +79,7 @@ describe('The embedded PostgreSQL', () => {
   });
 
   it('reports when it is killed, and restarts with all its data', async () => {
-    const postgres = await start();
+    const postgres = await start({ port: await freePort() });
     process.kill(postgres.pid, 'SIGKILL');
     await postgres.exited;
     const again = await start({ port: postgres.port });
