@@ -1,7 +1,7 @@
 import { execFileSync, spawn, type ChildProcess, type SpawnOptions } from 'node:child_process';
 import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
-import { writeFileSync } from 'node:fs';
+import { existsSync, renameSync, writeFileSync } from 'node:fs';
 import { createServer, type AddressInfo, type Server } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -140,9 +140,12 @@ export class Program {
     return this.ready();
   }
 
-  /** Sets its clock ahead by so many milliseconds, or behind, if it runs with SHIFTED_CLOCK. */
-  setClock(byMs: number): void {
-    writeFileSync(this.env.CLOCK_FILE ?? '', String(byMs));
+  /** Sets its clock ahead by so many milliseconds, or behind, if it runs with SHIFTED_CLOCK. Resolves when it is set. */
+  async setClock(byMs: number): Promise<void> {
+    const file = this.env.CLOCK_FILE ?? '';
+    writeFileSync(`${file}.new`, String(byMs));
+    renameSync(`${file}.new`, file);
+    await this.until(() => !existsSync(file));
   }
 
   /** It and all its descendants, at one moment. */
