@@ -1,11 +1,14 @@
-/** Builds the package @sluice/client in dist/client: as ES modules and as CommonJS, each with its types. */
+/**
+ * Builds the package @sluice/client: as ES modules and as CommonJS, each with its types. Takes the folder to build in, by
+ * default dist/client.
+ */
 import { spawnSync } from 'node:child_process';
 import { copyFileSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const source = `${root}libs/client`;
-const output = `${root}dist/client`;
+const output = process.argv[2] ?? `${root}dist/client`;
 
 rmSync(output, { recursive: true, force: true });
 compile('esm', []);

@@ -98,7 +98,7 @@ describe('HttpHandler', () => {
       const before = connections;
       await handle();
       return connections === before;
-    }, 3_000);
+    });
   });
 
   it('does not wait for the rest of a response', async () => {

@@ -105,9 +105,8 @@ describe('sluice send --batch', () => {
     const input = lines(60).join('\n');
     const args = ['send', '--batch', '--batch-size', '10', '--state', 'state.json'];
     const stopped = cli.start(args, { input });
-    proxy.onBatch = (n, response) => {
+    proxy.onBatch = (n) => {
       if (n === 3) stopped.signal('SIGINT');
-      if (n === 3) setTimeout(() => response.destroy(), 5_000).unref();
       return n !== 3;
     };
     expect(await stopped.ended()).toMatchObject({

@@ -95,7 +95,7 @@ describe('The client', () => {
 
   it('manages endpoints', async () => {
     const { endpoints } = client();
-    const created = await endpoints.create({ url: 'https://example.com/hooks', description: 'orders' });
+    const created = await endpoints.create({ url: 'https://sluice.invalid/hooks', description: 'orders' });
     expect(created.secret).toMatch(/^whsec_/);
     expect(await endpoints.get(created.id)).toMatchObject({ description: 'orders' });
     expect(await endpoints.update(created.id, { enabled: false })).toMatchObject({ enabled: false });

@@ -1,5 +1,6 @@
+import { containedIn, describeUnless } from '../support/skipping.js';
 import { itSendsThroughFaults } from './faults.js';
 
-describe('The client', () => {
+describeUnless(containedIn('many-faults.spec.ts'))('The client', () => {
   itSendsThroughFaults(400);
 });

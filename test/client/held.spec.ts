@@ -75,7 +75,8 @@ describe('A message that sluice.consume holds', () => {
     const tries = server.at('/messages/msg_1/extend').length;
     await expect(message.ack()).rejects.toThrow(ConflictError);
     await sleep(200);
-    expect(server.at('/messages/msg_1/extend')).toHaveLength(tries);
+    // One may have been on its way.
+    expect(server.at('/messages/msg_1/extend').length).toBeLessThanOrEqual(tries + 1);
     expect(server.at('/messages/ack')).toHaveLength(0);
   });
 
@@ -125,7 +126,7 @@ describe('A message that sluice.consume holds', () => {
       got.push(message);
       if (message.id === 'msg_2') {
         await until(() => server.at('/messages/msg_3/extend').length > 0);
-        await sleep(100);
+        await sleep(1_000);
         waiting.push('msg_4');
       }
       if (message.id === 'msg_4') stop.abort();

@@ -186,7 +186,7 @@ async function delivered(url: string): Promise<void> {
   await until(async () => {
     const message = await fetch(url + location, { headers });
     return ((await message.json()) as { status: string }).status === 'delivered';
-  }, 20_000);
+  });
 }
 
 async function ended(child: ChildProcess): Promise<number | NodeJS.Signals | null> {

@@ -1,7 +1,11 @@
 import { PostgresAccounts } from '#accounts/adapters/postgres/postgres-accounts.js';
+import { CONNECTION_LIMITS } from '#platform/database/connection.js';
 import { SENT_AT } from '../support/messages.js';
 import { aHash, aKey, anAccount, describeAccounts } from './accounts.contract.js';
 import { PostgresStore } from './postgres-store.js';
+
+// What waits here for a lock must not give it up on a busy machine.
+Object.assign(CONNECTION_LIMITS, { lock_timeout: 60_000, statement_timeout: 60_000, query_timeout: 60_000 });
 
 async function open() {
   const store = await PostgresStore.open();

@@ -1,6 +1,6 @@
 import { chmod, cp, mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { dirname, join, relative } from 'node:path';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { freePort, ROOT } from '../support/processes.js';
 import { Shell } from './shell.js';
@@ -12,7 +12,8 @@ const PORT_RANGES = [3000, 9464];
 const PORTS_PER_RANGE = 4;
 /** The file with the API key of the examples. */
 const DEV_KEY = '.data/dev-key';
-const NOT_COPIED = ['.git', '.data', 'coverage', 'node_modules'];
+/** Other tests write into the last two. */
+const NOT_COPIED = ['.git', '.data', 'coverage', 'node_modules', 'dist/bench', 'dist/client'];
 
 /**
  * The folder, ports and database in which the commands of a page run. Ports and the database URL of the page are
@@ -32,9 +33,7 @@ export class Stage {
     const folder = await mkdtemp(join(tmpdir(), 'sluice-docs-'));
     // Started by root, PostgreSQL runs as another user that needs access to its data.
     await chmod(folder, 0o755);
-    for (const name of await readdir(ROOT)) {
-      if (!NOT_COPIED.includes(name)) await cp(join(ROOT, name), join(folder, name), { recursive: true });
-    }
+    await cp(ROOT, folder, { recursive: true, filter: (path) => !NOT_COPIED.includes(relative(ROOT, path)) });
     // One link per package: a command that empties node_modules must not empty the original.
     const [from, to] = [join(ROOT, 'node_modules'), join(folder, 'node_modules')];
     await mkdir(to);

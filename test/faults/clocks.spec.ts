@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Fleet } from '../support/fleet.js';
+import { inTime } from '../support/http.js';
 import { SHIFTED_CLOCK, until } from '../support/processes.js';
 import { Rounds } from '../support/rounds.js';
 
@@ -23,10 +24,9 @@ describe('Clocks that are moved forward and back by an hour, under load from 32 
       const repeated = () => fleet.client.sent(fleet.account, { headers });
       const first = await repeated();
       for (const shift of [25 * HOUR_MS, -HOUR_MS, 0]) {
-        fleet.api.setClock(shift);
-        await sleep(100);
+        await fleet.api.setClock(shift);
         expect(await repeated()).toEqual(first);
-        const response = await fleet.client.ask(fleet.account);
+        const response = await inTime(() => fleet.client.ask(fleet.account));
         expect(response.status).toBe(200);
         const resets = [...(response.headers.ratelimit ?? '').matchAll(/t=(\d+)/g)].map(([, t]) => Number(t));
         expect(resets[0]).toBeLessThanOrEqual(60);
@@ -40,21 +40,21 @@ describe('Clocks that are moved forward and back by an hour, under load from 32 
       const slow = await Promise.all(Array.from({ length: 20 }, () => fleet.send('wait 8000')));
       const matching = (condition: string) =>
         fleet.sql(`SELECT id, status, crashes FROM sluice.messages WHERE id = ANY ($1) AND (${condition})`, [slow]);
-      worker?.setClock(HOUR_MS);
+      await worker?.setClock(HOUR_MS);
       await until(() => worker?.output.includes('clock differs') === true, 40_000);
       await until(async () => (await matching(`status IN ('queued', 'processing')`)).length === 0, 140_000);
       expect(await matching(`crashes > 1 OR status <> 'delivered'`)).toEqual([]);
-      worker?.setClock(-HOUR_MS);
+      await worker?.setClock(-HOUR_MS);
       await fleet.going(20);
-      worker?.setClock(0);
+      await worker?.setClock(0);
       await until(() => worker?.output.includes('the clock is right again') === true, 40_000);
     });
 
     it('of the workers for half a second, with a rate limit: deliveries go on', async () => {
-      for (const worker of fleet.workers) worker.setClock(HOUR_MS);
+      for (const worker of fleet.workers) await worker.setClock(HOUR_MS);
       await fleet.going(5);
       await sleep(500);
-      for (const worker of fleet.workers) worker.setClock(0);
+      for (const worker of fleet.workers) await worker.setClock(0);
       await Promise.all(Array.from({ length: 100 }, () => fleet.send('hello')));
       await until(fleet.has(await fleet.send('hello'), 'delivered'));
     });
@@ -63,9 +63,9 @@ describe('Clocks that are moved forward and back by an hour, under load from 32 
       const failing = await fleet.send('throw 2000');
       const attempts = async () => (await fleet.message(failing)).attempts;
       await until(async () => (await attempts()) === 1, 140_000);
-      for (const worker of fleet.workers) worker.setClock(HOUR_MS);
+      for (const worker of fleet.workers) await worker.setClock(HOUR_MS);
       await until(fleet.has(failing, 'queued'), 140_000);
-      for (const worker of fleet.workers) worker.setClock(0);
+      for (const worker of fleet.workers) await worker.setClock(0);
       await until(async () => (await attempts()) > 1, 140_000);
     });
   });

@@ -2,10 +2,9 @@ import { execFileSync } from 'node:child_process';
 import { chmodSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
 import { EmbeddedPostgres } from '../../apps/dev/embedded-postgres/embedded-postgres.js';
-import { isAlive, killAll, Program, until } from '../support/processes.js';
+import { freePort, isAlive, killAll, Program, until } from '../support/processes.js';
 
 async function query(url: string, sql: string): Promise<unknown[][]> {
   const client = new Client({ connectionString: url });
@@ -79,7 +78,7 @@ describe('The embedded PostgreSQL', () => {
   });
 
   it('reports when it is killed, and restarts with all its data', async () => {
-    const postgres = await start();
+    const postgres = await start({ port: await freePort() });
     process.kill(postgres.pid, 'SIGKILL');
     await postgres.exited;
     const again = await start({ port: postgres.port });
@@ -99,9 +98,10 @@ describe('The embedded PostgreSQL', () => {
     const second = hold();
     expect(await second.ended()).toBe(1);
     expect(second.output).toMatch(/UsageError .* is in use by another running sluice/);
-    const backends = await query(url, `SELECT pid FROM pg_stat_activity WHERE backend_type = 'client backend'`);
-    killAll([backends.flat().map(Number)[0] ?? 0]);
-    await sleep(500);
+    const owner = () => query(url, `SELECT pid FROM pg_locks WHERE locktype = 'advisory'`).catch(() => []);
+    const [first] = (await owner()).flat();
+    killAll([Number(first)]);
+    await until(async () => ![undefined, first].includes((await owner()).flat()[0]));
     expect(await hold().ended()).toBe(1);
     await expectData(url);
   });

@@ -16,6 +16,8 @@ it(
   async () => {
     fleet = await Fleet.deploy({
       ...{ WORKER_CONCURRENCY: String(CONCURRENCY), RECONCILE_INTERVAL_MS: '1000', HANDLER_MS: '' },
+      // As long as that of the bare worker: no worker that is only slow loses a job.
+      WORKER_LOCK_MS: '10000',
     });
     const worker = await fleet.worker();
     const bare: Program[] = [];

@@ -12,7 +12,7 @@ it('A message that kills its worker each time fails with worker_lost, and fifty 
   let worker = fleet.startWorker();
   const supervision = new AbortController();
   const supervise = async (): Promise<void> => {
-    await worker.ended(60_000);
+    await worker.ended(180_000);
     if (supervision.signal.aborted) return;
     worker = fleet.startWorker();
     await supervise();
@@ -31,4 +31,4 @@ it('A message that kills its worker each time fails with worker_lost, and fifty 
   expect(await fleet.message(poison)).toMatchObject({ status: 'failed', failureReason: 'worker_lost' });
   for (const id of others) expect(await fleet.message(id)).toMatchObject({ status: 'delivered' });
   expect(await fleet.census()).toBe(0);
-}, 180_000);
+}, 200_000);

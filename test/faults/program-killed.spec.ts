@@ -7,7 +7,7 @@ import { formatReport } from '../../apps/cli/verify/report.js';
 import { startClients } from '../support/fleet.js';
 import { freePort, isAlive, killAll, Program, ROOT, until } from '../support/processes.js';
 
-const ROUNDS = Number(process.env.FAULT_ROUNDS ?? 2);
+const ROUNDS = Number(process.env.FAULT_ROUNDS ?? 1);
 
 const stops: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
@@ -70,8 +70,8 @@ it(
     const family = program.family();
     program.signal('SIGINT');
     expect(await program.ended()).toBe(0);
-    expect(family.filter(isAlive)).toEqual([]);
+    await until(() => !family.some(isAlive));
     await rm(folder, { recursive: true });
   },
-  120_000 + ROUNDS * 60_000,
+  180_000 + ROUNDS * 60_000,
 );

@@ -1,6 +1,6 @@
 import { Fleet } from '../support/fleet.js';
 import { until } from '../support/processes.js';
-import { NO_REDIS, TestRedisCluster } from '../support/redis.js';
+import { FAILED_SOON_MS, NO_REDIS, TestRedisCluster } from '../support/redis.js';
 import { Rounds } from '../support/rounds.js';
 import { describeUnless } from '../support/skipping.js';
 
@@ -12,7 +12,7 @@ describeUnless(NO_REDIS)('Under load from 32 clients, all messages are delivered
   let cluster: TestRedisCluster;
 
   beforeAll(async () => {
-    cluster = await TestRedisCluster.start();
+    cluster = await TestRedisCluster.start(FAILED_SOON_MS);
     fleet = await Fleet.deploy({ ...cluster.settings(4), LOG_LEVEL: 'info' }, { apis: 2 });
     await fleet.worker();
     await fleet.worker();

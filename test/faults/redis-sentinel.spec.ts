@@ -1,6 +1,6 @@
 import { Fleet } from '../support/fleet.js';
 import { until } from '../support/processes.js';
-import { NO_REDIS, TestRedisSentinels } from '../support/redis.js';
+import { FAILED_SOON_MS, NO_REDIS, TestRedisSentinels } from '../support/redis.js';
 import { Rounds } from '../support/rounds.js';
 import { describeUnless } from '../support/skipping.js';
 
@@ -14,7 +14,7 @@ describeUnless(NO_REDIS)(
     let sentinels: TestRedisSentinels;
 
     beforeAll(async () => {
-      sentinels = await TestRedisSentinels.start();
+      sentinels = await TestRedisSentinels.start(FAILED_SOON_MS);
       fleet = await Fleet.deploy({ ...sentinels.settings, LOG_LEVEL: 'info' }, { apis: 2 });
       await fleet.worker();
       await fleet.worker();

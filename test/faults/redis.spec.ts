@@ -76,7 +76,7 @@ describeUnless(NO_REDIS)('Under load from 32 clients, all messages are accepted 
   const delivers = async () => {
     const ids = await Promise.all(['one', 'other'].map((text) => fleet.send(text)));
     for (const id of ids)
-      await until(fleet.has(id, 'delivered'), 20_000, () =>
+      await until(fleet.has(id, 'delivered'), 60_000, () =>
         [...fleet.apis, ...fleet.workers].map(({ output }) => output.slice(-1_500)).join('\n'),
       );
   };

@@ -10,7 +10,7 @@ import { callUndocumented, lines, RawConnection } from '../support/http.js';
 import { Program, ROOT, until } from '../support/processes.js';
 
 const CALLERS = 32;
-const GRACE_MS = 20_000;
+const GRACE_MS = 60_000;
 const BODY = '{"message":"x"}';
 describe('An API process that is stopped', () => {
   let fleet: Fleet;

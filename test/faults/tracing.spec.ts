@@ -69,6 +69,6 @@ describe('A trace', () => {
     expect(sluice.api.output).not.toContain('secret-of-the-collector');
     const before = performance.now();
     expect(await sluice.api.end()).toBe(0);
-    expect(performance.now() - before).toBeLessThan(8_000);
+    expect(performance.now() - before).toBeLessThan(24_000);
   });
 });

@@ -15,7 +15,7 @@ describe('Clients that hold back the last byte of their bodies', () => {
     await goodClient(fleet.client.url, fleet.account.key, {}, 1);
     alone = await goodClient(fleet.client.url, fleet.account.key);
     idle = residentBytes(fleet.api.pid);
-  }, 60_000);
+  });
   afterAll(() => fleet.stop());
 
   /** What a good client sees beside requests with these headers, one for each of them. */
@@ -26,8 +26,9 @@ describe('Clients that hold back the last byte of their bodies', () => {
     const clients = fleet.start('test/support/stalling-clients.mjs', settings);
     const [good] = await Promise.all([goodClient(fleet.client.url, fleet.account.key), clients.ready()]);
     const grown = Math.round((residentBytes(fleet.api.pid) - idle) / MIB);
-    clients.signal('SIGKILL');
-    await clients.ended();
+    // Some are refused in both tests.
+    await clients.printed('\n');
+    await clients.kill();
     const p99 = `${alone.p99.toFixed()} and ${good.p99.toFixed()} ms`;
     process.stdout.write(`bodies of ${path}: ${grown} MiB more, p99 without and with them ${p99}\n`);
     expect(Object.keys(good.statuses)).toEqual(['202']);
@@ -38,7 +39,7 @@ describe('Clients that hold back the last byte of their bodies', () => {
     const addresses = Array.from({ length: 300 }, (_, n) => (n % 2 ? '192.0.2.1' : `2001:db8:0:${n.toString(16)}::1`));
     const headers = addresses.map((address) => `X-Forwarded-For: ${address}`);
     expect((await beside('/accounts', headers)).grown).toBeLessThan(100);
-  }, 60_000);
+  });
 
   it('keep as many messages in memory as MAX_BUFFERED_MB allows, each account a quarter of them', async () => {
     const accounts = await Promise.all([1, 2, 3, 4, 5].map(() => fleet.client.signUp()));
@@ -46,5 +47,5 @@ describe('Clients that hold back the last byte of their bodies', () => {
     const { grown, statuses } = await beside('/messages', headers);
     expect(new Set(statuses)).toEqual(new Set(['503']));
     expect(grown).toBeLessThan(120);
-  }, 60_000);
+  });
 });

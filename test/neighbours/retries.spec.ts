@@ -19,12 +19,14 @@ it('Retries of one account that are due together do not delay a message of anoth
 
   await fleet.sql('UPDATE bullmq.job SET process_at_ms = 0');
   await fleet.worker({ WORKER_CONCURRENCY: '5' });
-  const retried = () => fleet.handled().filter(({ attempt }) => attempt === 2).length;
-  await until(() => retried() >= 50);
-  const [before, sentAt] = [retried(), performance.now()];
+  /** Retries, and the other message. */
+  const handled = () => fleet.handled().slice(RETRIES);
+  await until(() => handled().length >= 50);
+  const [before, sentAt] = [handled().length, performance.now()];
   const { id } = await fleet.client.sent(await fleet.client.signUp(), { message: 'of another' });
   await until(() => fleet.began(id, 1));
-  const [passed, waitedMs] = [retried() - before, performance.now() - sentAt];
+  const waitedMs = performance.now() - sentAt;
+  const passed = handled().findIndex((call) => call.id === id) - before;
   process.stdout.write(`${passed} of ${RETRIES} retries and ${waitedMs.toFixed()} ms before another's message\n`);
   expect(passed).toBeLessThan(RETRIES / 3);
 }, 400_000);

@@ -27,7 +27,7 @@ describe('An account with endpoints that are slow, dead, endless, lying and redi
 
   beforeAll(async () => {
     fleet = await Fleet.start({
-      ...{ WEBHOOK_ALLOW_PRIVATE: 'true', WEBHOOK_TIMEOUT_MS: '4000', WEBHOOK_RETRY_SECONDS: '3600' },
+      ...{ WEBHOOK_ALLOW_PRIVATE: 'true', WEBHOOK_TIMEOUT_MS: '10000', WEBHOOK_RETRY_SECONDS: '3600' },
       WEBHOOK_CONCURRENCY: String(CONCURRENCY),
     });
     await fleet.worker();
@@ -84,7 +84,8 @@ describe('An account with endpoints that are slow, dead, endless, lying and redi
     }
     await until(() => new Set(receiver.ids('/good')).size === BACKLOG);
     process.stdout.write(`Half of the neighbour's messages arrived within ${median(latencies)} ms.\n`);
-    expect(median(latencies)).toBeLessThan(2_000);
+    // Half of what an endpoint takes that never answers.
+    expect(median(latencies)).toBeLessThan(5_000);
     // Meanwhile the others still have most of theirs, which therefore could have been in the way.
     const [left] = await fleet.sql<{ count: number }>(
       'SELECT count(*)::int AS count FROM sluice.endpoint_deliveries WHERE failures = 0',

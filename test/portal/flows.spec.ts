@@ -195,7 +195,7 @@ describeUnless(missing)('In the portal', () => {
             ? route.fulfill({ status: 429, headers: { 'retry-after': seconds }, body })
             : route.continue(),
       );
-    await refuse('3');
+    await refuse('10');
     await visitor.button('Send the message').click();
     await page.getByText('The requests are used up.').waitFor();
     await page.getByText('The requests are used up.').waitFor({ state: 'detached' });

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import pg from 'pg';
 import { createTestDatabase } from './database.js';
 import { shared, startHosted, type Settings } from './hosted-api.js';
-import { call, type HttpResponse, type Call } from './http.js';
+import { call, inTime, type HttpResponse, type Call } from './http.js';
 import type { Link } from './link.js';
 import { until } from './processes.js';
 
@@ -209,7 +209,7 @@ export class TestApi {
 
   /** Sends a message that must be accepted. */
   async sent(by: Key, sending?: Sending): Promise<SentMessage> {
-    return expectStatus(202, await this.send(by, sending)) as unknown as SentMessage;
+    return expectStatus(202, await inTime(() => this.send(by, sending))) as unknown as SentMessage;
   }
 
   /** Puts a message into a status as if a worker had. */

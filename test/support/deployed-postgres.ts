@@ -1,5 +1,5 @@
 import { EmbeddedPostgres } from '../../apps/dev/embedded-postgres/embedded-postgres.js';
-import { descendants, killAll } from './processes.js';
+import { descendants, freePort, killAll } from './processes.js';
 
 /** A PostgreSQL that can be killed, paused and restarted with its data and under the same URL. */
 export class DeployedPostgres {
@@ -13,7 +13,7 @@ export class DeployedPostgres {
 
   /** Unlike that of other tests, it commits with fsync. */
   static async start(dataDir: string, settings: Readonly<Record<string, string>>): Promise<DeployedPostgres> {
-    const server = await EmbeddedPostgres.start({ dataDir, database: 'sluice', settings });
+    const server = await EmbeddedPostgres.start({ dataDir, database: 'sluice', settings, port: await freePort() });
     return new DeployedPostgres(server, dataDir, settings);
   }
 

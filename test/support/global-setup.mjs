@@ -6,14 +6,13 @@ import 'reflect-metadata';
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { chmod, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
 import { EmbeddedPostgres } from '../../dist/apps/dev/embedded-postgres/embedded-postgres.js';
 import { isAlive } from '../../dist/apps/dev/embedded-postgres/postmaster.js';
 import { migrateSchema } from '../../dist/apps/schema.js';
-
-const prefix = 'sluice-test-';
 
 /** The settings of all APIs of tests, but for their database: a test only meets limits that it sets. */
 const SETTINGS = {
@@ -34,8 +33,10 @@ const SETTINGS = {
 
 export default async function setUp({ maxWorkers }) {
   await removeAbandoned();
-  const folder = await mkdtemp(join(tmpdir(), `${prefix}${process.pid}-`));
+  const folder = await mkdtemp(join(tmpdir(), `sluice-test-${process.pid}-`));
   await chmod(folder, 0o755);
+  process.env.TEST_FOLDER = folder;
+  process.env.TEST_PORTS = JSON.stringify(await reservePorts());
   const hosts = Array.from({ length: maxWorkers }, () => fork(join(import.meta.dirname, 'api-host.mjs')));
   const addresses = Promise.all(hosts.map(async (host) => (await once(host, 'message'))[0]));
   const postgres = await EmbeddedPostgres.start({
@@ -81,10 +82,28 @@ async function body(responding) {
   return text;
 }
 
+/**
+ * @returns the first and the last of some ports for this run alone, outside the range from which the system assigns
+ *   ports. The one before them stays open until the run ends.
+ */
+async function reservePorts() {
+  const count = 2_000;
+  for (let port = 10_000; port < 32_000; port += count) {
+    try {
+      await once(createServer().listen(port, '127.0.0.1').unref(), 'listening');
+      return [port + 1, port + count - 1];
+    } catch {
+      // Another run has them.
+    }
+  }
+  throw new Error('Too many runs of the tests at once.');
+}
+
 /** A run that was killed has left its folder; its processes have ended with it. */
 async function removeAbandoned() {
   for (const name of await readdir(tmpdir())) {
-    if (!name.startsWith(prefix) || isAlive(Number.parseInt(name.slice(prefix.length), 10))) continue;
+    const [, pid] = /^sluice-test-(\d+)-/.exec(name) ?? [];
+    if (pid === undefined || isAlive(Number(pid))) continue;
     await rm(join(tmpdir(), name), { recursive: true, force: true }).catch(() => undefined);
   }
 }

@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
 import { rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 export type Settings = Readonly<Record<string, string>>;
@@ -31,7 +30,7 @@ export { shared };
 
 /** Starts an API; it logs into a file, whose path is in its environment, unless LOG_LEVEL is `silent`. */
 export async function startHosted(settings: Settings): Promise<HostedApi> {
-  const file = join(tmpdir(), `sluice-test-${randomBytes(8).toString('hex')}.log`);
+  const file = join(process.env.TEST_FOLDER ?? '', `${randomBytes(8).toString('hex')}.log`);
   const environment = { ...settings, ...(settings.LOG_LEVEL === 'silent' ? {} : { LOG_FILE: file }) };
   const { id, ...started } = await ask('POST', '/', JSON.stringify(environment));
   const stop = async () => {

@@ -240,3 +240,14 @@ export function uncounted({ date, ratelimit, ...headers }: HttpResponse['headers
   const { 'x-ratelimit-remaining': remaining, 'x-ratelimit-reset': reset, ...others } = headers;
   return [date, ratelimit, remaining, reset].includes(undefined) ? {} : others;
 }
+
+/** A request may be admitted and counted, and get 503 only because its key could not be verified again soon enough. */
+export function isLate({ status, bytes }: HttpResponse): boolean {
+  return status === 503 && bytes.includes('Could not verify the API key in time.');
+}
+
+/** Repeats a request until a busy machine is not late for it; each of them may have been carried out. */
+export async function inTime(ask: () => Promise<HttpResponse>): Promise<HttpResponse> {
+  const response = await ask();
+  return isLate(response) ? inTime(ask) : response;
+}

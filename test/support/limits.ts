@@ -1,5 +1,5 @@
 import type { Account, TestApi } from './api.js';
-import { HttpResponse } from './http.js';
+import { HttpResponse, isLate } from './http.js';
 
 /** The usage of an account; milliseconds that are left of its windows. */
 export interface Windows {
@@ -23,11 +23,6 @@ export async function burst(apis: readonly TestApi[], account: Account, count: n
   return responses.map((response) =>
     isLate(response) ? new HttpResponse(200, response.headers, response.bytes) : response,
   );
-}
-
-/** A request may be admitted and counted, and get 503 only because its key could not be verified again soon enough. */
-function isLate({ status, bytes }: HttpResponse): boolean {
-  return status === 503 && bytes.includes('Could not verify the API key in time.');
 }
 
 /** Sends requests one after the other. */

@@ -1,4 +1,6 @@
-import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
+import { once } from 'node:events';
+import { connect, createServer, type Socket } from 'node:net';
+import { freePort } from './processes.js';
 
 /** A TCP proxy to a database that can be slow, cut, hang, or change what is sent. */
 export class Link {
@@ -20,6 +22,7 @@ export class Link {
   /** @returns the URL of the database through this proxy */
   async open(databaseUrl: string): Promise<string> {
     this.target = new URL(databaseUrl);
+    this.port = await freePort();
     await this.restore();
     const url = new URL(databaseUrl);
     url.host = `127.0.0.1:${this.port}`;
@@ -34,8 +37,7 @@ export class Link {
   }
 
   async restore(): Promise<void> {
-    await new Promise<void>((resolve) => this.server.listen(this.port, '127.0.0.1', resolve));
-    this.port = (this.server.address() as AddressInfo).port;
+    await once(this.server.listen(this.port, '127.0.0.1'), 'listening');
   }
 
   /** Closes all connections, and accepts new ones. */

@@ -1,7 +1,7 @@
 import { execFileSync, spawn, type ChildProcess, type SpawnOptions } from 'node:child_process';
 import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
-import { writeFileSync } from 'node:fs';
+import { existsSync, renameSync, writeFileSync } from 'node:fs';
 import { createServer, type AddressInfo, type Server } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -140,9 +140,12 @@ export class Program {
     return this.ready();
   }
 
-  /** Sets its clock ahead by so many milliseconds, or behind, if it runs with SHIFTED_CLOCK. */
-  setClock(byMs: number): void {
-    writeFileSync(this.env.CLOCK_FILE ?? '', String(byMs));
+  /** Sets its clock ahead by so many milliseconds, or behind, if it runs with SHIFTED_CLOCK. Resolves when it is set. */
+  async setClock(byMs: number): Promise<void> {
+    const file = this.env.CLOCK_FILE ?? '';
+    writeFileSync(`${file}.new`, String(byMs));
+    renameSync(`${file}.new`, file);
+    await this.until(() => !existsSync(file));
   }
 
   /** It and all its descendants, at one moment. */
@@ -212,12 +215,24 @@ export async function listen(server: Server): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-/** The first of some free ports in a row, outside the range from which the system assigns ports. */
+/** The first of some free ports in a row, which nobody else gets in this run: they may be used later, and again. */
 export async function freePort(inARow = 1): Promise<number> {
+  const [from, to] = JSON.parse(process.env.TEST_PORTS ?? '[]') as [number, number];
   for (;;) {
-    const first = randomInt(10_000, 32_000);
+    const first = randomInt(from, to - inARow + 2);
     const ports = Array.from({ length: inARow }, (_, index) => first + index);
-    if (!(await Promise.all(ports.map(isFree))).includes(false)) return first;
+    if (ports.every(claim) && !(await Promise.all(ports.map(isFree))).includes(false)) return first;
+  }
+}
+
+/** @returns false if it was claimed before */
+function claim(port: number): boolean {
+  try {
+    writeFileSync(join(process.env.TEST_FOLDER ?? '', `port-${port}`), '', { flag: 'wx' });
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+    return false;
   }
 }
 

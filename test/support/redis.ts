@@ -61,7 +61,7 @@ export class TestRedis {
     }
     await until(
       () => /eady to accept connections|Sentinel ID is/.test(output),
-      20_000,
+      undefined,
       () => output,
     );
   }
@@ -110,6 +110,10 @@ export class TestRedis {
   }
 }
 
+/** How long a server of several must not answer until it counts as failed, unless a test needs that to be soon. */
+const FAILED_AFTER_MS = 15_000;
+export const FAILED_SOON_MS = 1_500;
+
 /** A master and its replica, with three sentinels that replace it. All have passwords. */
 export class TestRedisSentinels {
   static readonly PASSWORD = 'p@ss/word:of%redis';
@@ -121,7 +125,7 @@ export class TestRedisSentinels {
     private readonly sentinels: readonly TestRedis[],
   ) {}
 
-  static async start(): Promise<TestRedisSentinels> {
+  static async start(failedAfterMs = FAILED_AFTER_MS): Promise<TestRedisSentinels> {
     const { PASSWORD, SENTINEL_PASSWORD, MASTER } = TestRedisSentinels;
     const secret = ['--requirepass', PASSWORD, '--masterauth', PASSWORD];
     const master = await TestRedis.start(...secret);
@@ -136,10 +140,10 @@ export class TestRedisSentinels {
       await sentinel.run(async (redis) => {
         await redis.call('SENTINEL', 'CONFIG', 'SET', 'sentinel-pass', SENTINEL_PASSWORD);
         await redis.call('SENTINEL', 'MONITOR', MASTER, hostname, port, 2);
-        const settings = ['auth-pass', PASSWORD, 'down-after-milliseconds', '1000', 'failover-timeout', '5000'];
+        const settings = ['auth-pass', PASSWORD, 'down-after-milliseconds', failedAfterMs, 'failover-timeout', 5_000];
         await redis.call('SENTINEL', 'SET', MASTER, ...settings);
       });
-    await until(async () => (await one.known()).every((known) => known === '1 2'), 30_000);
+    await until(async () => (await one.known()).every((known) => known === '1 2'));
     return one;
   }
 
@@ -163,13 +167,11 @@ export class TestRedisSentinels {
 
   /** Resolves when sentinels have replaced a master. */
   async replaced(master: TestRedis): Promise<void> {
-    await until(
-      () =>
-        this.master().then(
-          (now) => now !== master,
-          () => false,
-        ),
-      60_000,
+    await until(() =>
+      this.master().then(
+        (now) => now !== master,
+        () => false,
+      ),
     );
   }
 
@@ -178,7 +180,7 @@ export class TestRedisSentinels {
     await until(async () => {
       const master = await this.master();
       return (await master.run((redis) => redis.info('replication'))).includes('state=online');
-    }, 60_000);
+    });
   }
 
   async stop(): Promise<void> {
@@ -203,11 +205,11 @@ export class TestRedisSentinels {
 export class TestRedisCluster {
   private constructor(private readonly nodes: readonly TestRedis[]) {}
 
-  static async start(): Promise<TestRedisCluster> {
+  static async start(failedAfterMs = FAILED_AFTER_MS): Promise<TestRedisCluster> {
     const nodes = await Promise.all(
       Array.from({ length: 6 }, async () => {
         const bus = ['--cluster-port', String(await freePort())];
-        return TestRedis.start('--cluster-enabled', 'yes', '--cluster-node-timeout', '1500', ...bus);
+        return TestRedis.start('--cluster-enabled', 'yes', '--cluster-node-timeout', String(failedAfterMs), ...bus);
       }),
     );
     const cluster = new TestRedisCluster(nodes);
@@ -314,13 +316,13 @@ export class TestRedisCluster {
           () => true,
           () => false,
         );
-      await until(replicates, 20_000);
-      await until(async () => (await redis.info('replication')).includes('master_link_status:up'), 20_000);
+      await until(replicates);
+      await until(async () => (await redis.info('replication')).includes('master_link_status:up'));
     });
     await this.untilAll((info) => info.includes('cluster_state:ok'));
   }
 
   private async untilAll(holds: (info: string) => boolean): Promise<void> {
-    await this.each((redis) => until(async () => holds(await redis.cluster('INFO')), 20_000));
+    await this.each((redis) => until(async () => holds(await redis.cluster('INFO'))));
   }
 }

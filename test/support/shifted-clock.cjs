@@ -1,17 +1,18 @@
 /*
- * A clock of this process that runs ahead or behind, loaded before all else: CLOCK_FILE holds by how many milliseconds.
- * Only `Date` is shifted, as when a machine's clock is set: timers use the monotonic one.
+ * A clock of this process that runs ahead or behind, loaded before all else: CLOCK_FILE holds by how many milliseconds,
+ * and is removed when it was read. Only `Date` is shifted, as when a machine's clock is set: timers use the monotonic one.
  */
-const { readFileSync } = require('node:fs');
+const { readFileSync, rmSync } = require('node:fs');
 
 const RealDate = Date;
 let shift = 0;
 
 function readShift() {
   try {
-    shift = Number(readFileSync(process.env.CLOCK_FILE, 'utf8')) || 0;
+    shift = Number(readFileSync(process.env.CLOCK_FILE, 'utf8'));
+    rmSync(process.env.CLOCK_FILE);
   } catch {
-    // Without the file, the clock is not shifted.
+    // Without the file, the clock stays as it is.
   }
 }
 

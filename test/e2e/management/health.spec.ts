@@ -41,7 +41,7 @@ describe('The management port', () => {
     await until(async () => (await ready(api.managementUrl)).code === 503);
     const start = performance.now();
     expect(await ready(api.managementUrl)).toEqual(down);
-    expect(performance.now() - start).toBeLessThan(9_000);
+    expect(performance.now() - start).toBeLessThan(30_000);
     await link.cut();
     expect(await ready(api.managementUrl)).toEqual(down);
     expect((await callUndocumented(api.managementUrl, { path: '/health/live' })).status).toBe(200);
@@ -90,11 +90,11 @@ describe('The management port', () => {
       expect(await ready(url)).toEqual({ code: 200, ...READY });
       expect(worker.output.match(/waiting for another process/g)).toHaveLength(1);
 
-      worker.setClock(3_600_000);
+      await worker.setClock(3_600_000);
       await until(async () => (await ready(url)).code === 503);
       const paused = { process: 'paused', database: 'up', clock: 'wrong' };
       expect(await ready(url)).toEqual({ code: 503, status: 'not ready', checks: paused });
-      worker.setClock(0);
+      await worker.setClock(0);
       await until(async () => (await ready(url)).code === 200);
     } finally {
       await fleet.stop();

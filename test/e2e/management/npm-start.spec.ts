@@ -2,10 +2,9 @@ import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { createServer, type AddressInfo, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
-import { nextFreePort } from '../../../apps/dev/port.js';
 import { createTestDatabase, type TestDatabase } from '../../support/database.js';
 import { callUndocumented } from '../../support/http.js';
-import { Program } from '../../support/processes.js';
+import { freePort, Program } from '../../support/processes.js';
 
 /** Occupies a port, unless another program does already. */
 async function occupy(port: number): Promise<Server> {
@@ -75,13 +74,12 @@ describe('npm start', () => {
     expect(embedded.access).toMatchObject({ file: 'dev-key', signUp: 201, advice: false });
 
     const taken = await occupy(9464);
-    // Where the first management port would be, as 9464 is taken.
-    const port = await nextFreePort(9465, '127.0.0.1', 0);
+    const port = await freePort();
     const again = await visit({ MANAGEMENT_PORT: '', PORT: String(port) }).finally(() => taken.close());
     expect(again.access).toEqual(first.access);
     expect(again.ports[0]).toBe(port);
     expect(new Set([...again.ports, 9464]).size).toBe(4);
-  }, 120_000);
+  });
 
   it('does not start when the port of the settings is taken, and names the setting', async () => {
     const taken = await occupy(0);
