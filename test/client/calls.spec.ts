@@ -219,10 +219,11 @@ describe('A call of the client', () => {
     });
 
     it.each([
-      ['connect', 2],
-      ['read', 1],
-    ])('unless it was not sent at all, which the same error of `%s` decides', async (syscall, times) => {
-      const cause = Object.assign(new Error('No route.'), { code: 'EHOSTUNREACH', syscall });
+      [{ syscall: 'connect' }, 2],
+      [{ syscall: 'read' }, 1],
+      [{ errors: [] }, 1],
+    ])('unless it was not sent at all, which %j of the same error decides', async (details, times) => {
+      const cause = Object.assign(new Error('No route.'), { code: 'EHOSTUNREACH', ...details });
       const fetch = jest.fn(() => Promise.reject(new TypeError('fetch failed', { cause })));
       await failure(client({ fetch, maxTries: 2 }).account.keys.create({ name: 'x' }));
       expect(fetch).toHaveBeenCalledTimes(times);
