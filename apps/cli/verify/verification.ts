@@ -11,7 +11,7 @@ import { isOpen, StoredMessages } from './stored-messages.js';
 import { Throttle } from './throttle.js';
 import { WebhookReceiver } from './webhook-receiver.js';
 
-export interface VerificationOptions {
+interface VerificationOptions {
   /** Addresses of one service. */
   readonly urls: readonly string[];
   readonly apiKey: string;
