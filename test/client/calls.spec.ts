@@ -306,9 +306,10 @@ describe('A call of the client', () => {
         (open ? accepted : refused(1))(response, received, n);
       });
       const timers = jest.spyOn(globalThis, 'setTimeout');
-      const sluice = client();
+      let isRefused = false;
+      const sluice = client({ onRetry: () => (isRefused = true) });
       const first = sluice.messages.send('first');
-      await until(() => server.received.length === 1);
+      await until(() => isRefused);
       await Promise.all([first, ...Array.from({ length: 30 }, () => sluice.messages.send('hello'))]);
       expect(server.received).toHaveLength(32);
       const [one, ...others] = server.received.map(({ at }) => at);
