@@ -17,7 +17,7 @@ export interface Pause {
 }
 
 /** What is special about the key of a page. */
-export interface KeyKind {
+interface KeyKind {
   /** A request that costs little, by which the page finds out whether the API is back. */
   readonly probe: (client: Sluice) => Promise<unknown>;
   /** Called when a request was refused because of the key. */

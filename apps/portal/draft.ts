@@ -1,5 +1,6 @@
-import { signal } from '@preact/signals';
+import { effect, signal } from '@preact/signals';
 import type { AcceptedMessage, Message } from '#client/index.js';
+import { apiKey } from './connection.js';
 import { latestOf } from './live.js';
 
 const FIRST_TEXT = 'Hello, Sluice';
@@ -22,9 +23,13 @@ let idempotencyKey = '';
 export function discardDraft(): void {
   text.value = FIRST_TEXT;
   deliverAt.value = '';
-  sent.value = [];
   changed();
 }
+
+// The next key may be one of another account.
+effect(() => {
+  if (apiKey.value === null) sent.value = [];
+});
 
 /** What is sent from now on is another message. */
 export function changed(): void {

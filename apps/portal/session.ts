@@ -26,7 +26,7 @@ connect(recall('sessionStorage', STORED), {
   hasErrorPages: true,
 });
 
-const profile = JSON.parse(recall('sessionStorage', STORED_PROFILE) ?? 'null') as Profile | null;
+const profile = recalledProfile();
 
 /** What the key may do; null until that is known. */
 export const scopes = signal<ReadonlySet<Scope> | null>(profile && new Set(profile.scopes));
@@ -89,7 +89,7 @@ export function signOut(sentence = ''): void {
   isResuming.value = false;
 }
 
-export async function loadAccount(): Promise<void> {
+async function loadAccount(): Promise<void> {
   account.value = await call((client) => client.account.get());
 }
 
@@ -100,6 +100,14 @@ export async function findScopes(): Promise<void> {
   ownKeyId.value = key.id;
   scopes.value = new Set(key.scopes);
   isResuming.value = false;
+}
+
+function recalledProfile(): Profile | null {
+  try {
+    return JSON.parse(recall('sessionStorage', STORED_PROFILE) ?? 'null') as Profile | null;
+  } catch {
+    return null;
+  }
 }
 
 effect(() => {

@@ -15,7 +15,7 @@ import { WebhooksModule } from '#webhooks/webhooks.module.js';
 import { openParts, startContext } from '../context.js';
 import { startManaged, type ManagedProcess } from '#platform/process/managed-process.js';
 
-export interface RunningWorker extends ManagedProcess {
+interface RunningWorker extends ManagedProcess {
   /** Takes no more jobs, finishes those in progress, closes. */
   stop(): Promise<void>;
 }

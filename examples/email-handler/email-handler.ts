@@ -1,7 +1,7 @@
 import { createTransport } from 'nodemailer';
 import { GiveUp, MessageHandler, type Delivery } from '#messages/index.js';
 
-export interface EmailSettings {
+interface EmailSettings {
   /** `smtp://` or `smtps://`, with user and password if required. */
   readonly server: URL;
   readonly from: string;

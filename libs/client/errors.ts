@@ -6,7 +6,7 @@ export type LocalErrorCode = 'connection_failed' | 'timed_out' | Unexpected;
 type Unexpected = 'unexpected_response';
 
 /** What an error is made of. */
-export interface ErrorDetails {
+interface ErrorDetails {
   readonly message: string;
   readonly code: string;
   readonly status?: number;

@@ -255,7 +255,7 @@ function causeOf(error: unknown): Cause {
 /** Whether the connection could not be made; established ones break with the same codes. */
 function wasNotSent({ cause }: SluiceError): boolean {
   const inner = causeOf(cause);
-  return (inner.errors ?? [inner]).every(
+  return (inner.errors?.length ? inner.errors : [inner]).every(
     ({ code, syscall }) => code === 'UND_ERR_CONNECT_TIMEOUT' || syscall === 'connect' || syscall === 'getaddrinfo',
   );
 }

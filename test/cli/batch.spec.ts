@@ -67,6 +67,13 @@ describe('sluice send --batch', () => {
     return pages.flatMap((page) => page.map(({ message }) => String(message))).sort();
   };
 
+  const state = () => JSON.parse(readFileSync(join(cli.home, 'state.json'), 'utf8')) as { at: string | null };
+  const refuse = (response: ServerResponse, status: number, code: string) => {
+    response.writeHead(status, { 'retry-after': '1', 'content-type': 'application/problem+json' });
+    response.end(JSON.stringify({ status, code, detail: 'Refused.', title: 'Refused', requestId: 'r' }));
+    return false;
+  };
+
   it('sends each line once, whatever its characters, and prints the messages as lines of JSON', async () => {
     const texts = ['plain', ' spaces ', '\ufeffmark', 'separators \u2028 \r inside', '🚀 "quotes"'];
     const file = cli.file('lines', `${texts.join('\n')}\r\n\n${'é'.repeat(100_000)}`);
@@ -161,9 +168,8 @@ describe('sluice send --batch', () => {
 
   it('counts the time in which a request can be repeated from its first try', async () => {
     const args = ['send', '--batch', '--state', 'state.json'];
-    const state = () => JSON.parse(readFileSync(join(cli.home, 'state.json'), 'utf8')) as { at: string };
     proxy.onBatch = () => false;
-    const ats: string[] = [];
+    const ats: (string | null)[] = [];
     while (ats.length < 2) {
       const [stopped, before] = [cli.start(args, { input: 'line' }), proxy.batches];
       await until(() => proxy.batches > before);
@@ -187,14 +193,18 @@ describe('sluice send --batch', () => {
     expect(await stored()).toEqual(lines(40).sort());
   });
 
+  it.each([
+    [401, 'invalid_api_key', 3],
+    [403, 'account_suspended', 3],
+    [507, 'storage_full', 4],
+  ])('has no request in doubt after a %d %s', async (status, problem, code) => {
+    proxy.onBatch = (_, response) => refuse(response, status, problem);
+    expect(await cli.run(['send', '--batch', '--state', 'state.json'], { input: 'line' })).toMatchObject({ code });
+    expect(state().at).toBeNull();
+  });
+
   it('waits for the limit of the plan', async () => {
-    proxy.onBatch = (n, response) => {
-      if (n !== 1) return true;
-      const problem = { status: 429, code: 'rate_limit_exceeded', detail: 'Wait.', title: 'Limit', requestId: 'r' };
-      response.writeHead(429, { 'retry-after': '1', 'content-type': 'application/problem+json' });
-      response.end(JSON.stringify(problem));
-      return false;
-    };
+    proxy.onBatch = (n, response) => n !== 1 || refuse(response, 429, 'rate_limit_exceeded');
     const { code, stderr } = await cli.run(['send', '--batch'], { input: 'one' });
     expect({ code, stderr }).toEqual({
       code: 0,

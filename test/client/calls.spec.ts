@@ -219,10 +219,11 @@ describe('A call of the client', () => {
     });
 
     it.each([
-      ['connect', 2],
-      ['read', 1],
-    ])('unless it was not sent at all, which the same error of `%s` decides', async (syscall, times) => {
-      const cause = Object.assign(new Error('No route.'), { code: 'EHOSTUNREACH', syscall });
+      [{ syscall: 'connect' }, 2],
+      [{ syscall: 'read' }, 1],
+      [{ errors: [] }, 1],
+    ])('unless it was not sent at all, which %j of the same error decides', async (details, times) => {
+      const cause = Object.assign(new Error('No route.'), { code: 'EHOSTUNREACH', ...details });
       const fetch = jest.fn(() => Promise.reject(new TypeError('fetch failed', { cause })));
       await failure(client({ fetch, maxTries: 2 }).account.keys.create({ name: 'x' }));
       expect(fetch).toHaveBeenCalledTimes(times);
@@ -305,9 +306,10 @@ describe('A call of the client', () => {
         (open ? accepted : refused(1))(response, received, n);
       });
       const timers = jest.spyOn(globalThis, 'setTimeout');
-      const sluice = client();
+      let isRefused = false;
+      const sluice = client({ onRetry: () => (isRefused = true) });
       const first = sluice.messages.send('first');
-      await until(() => server.received.length === 1);
+      await until(() => isRefused);
       await Promise.all([first, ...Array.from({ length: 30 }, () => sluice.messages.send('hello'))]);
       expect(server.received).toHaveLength(32);
       const [one, ...others] = server.received.map(({ at }) => at);

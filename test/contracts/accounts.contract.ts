@@ -5,7 +5,7 @@ import { MAX_KEYS, type ApiKey } from '#accounts/domain/api-key.js';
 import { UuidV7Ids } from '#kernel/ids.js';
 import { after, SENT_AT } from '../support/messages.js';
 
-export interface AccountsSubject {
+interface AccountsSubject {
   readonly accounts: Accounts;
   close(): Promise<void>;
 }

@@ -2,7 +2,7 @@ import type { BanPolicy } from '#rate-limiting/domain/ban-policy.js';
 import { WINDOW_MS, type Limits } from '#rate-limiting/domain/windows.js';
 import type { Hit, PlanThrottlerStorage, Verdict } from '#rate-limiting/plan-throttler-storage.js';
 
-export interface PlanThrottlerSubject {
+interface PlanThrottlerSubject {
   /** A further process with the same counters, which has cached nothing. Without a policy it bans no key of these tests. */
   process(policy?: Partial<BanPolicy>): Promise<PlanThrottlerStorage>;
   /** An account that has used nothing, as a single hit of one of its keys; its epoch is 0. */

@@ -145,6 +145,20 @@ describeUnless(missing)('In the portal', () => {
     expect(sent).toEqual(['{"message":"accepted"}']);
   });
 
+  it('a message that may be stored although the server failed is sent again as the same one', async () => {
+    visitor.expects('502');
+    const { page } = visitor;
+    await visit('#/send');
+    await page.route('**/messages', async (route) => route.fulfill({ response: await route.fetch(), status: 502 }), {
+      times: 1,
+    });
+    await visitor.button('Send the message').click();
+    await page.getByText('The message may be stored.').waitFor();
+    await visitor.button('Send the message').click();
+    await page.locator('.steps').waitFor();
+    expect((await api().ask(account, 'GET /messages')).body.data).toHaveLength(1);
+  });
+
   it('a key that may only pull is told that there is no page for it', async () => {
     const { key } = await api().createKey(account, { scopes: ['messages:consume'] });
     await visit('', key);
@@ -156,6 +170,8 @@ describeUnless(missing)('In the portal', () => {
     const { id, key } = await api().createKey(account, { scopes: ['messages:send'] });
     const { page } = visitor;
     await visit('', key);
+    await visitor.button('Send the message').click();
+    await page.locator('.steps').waitFor();
     await page.getByLabel('Message', { exact: true }).fill('half a thought');
     await api().ask(account, `DELETE /api-keys/${id}`);
     await visitor.button('Send the message').click();
@@ -165,6 +181,7 @@ describeUnless(missing)('In the portal', () => {
     const text = page.getByLabel('Message', { exact: true });
     await text.waitFor();
     expect(await text.inputValue()).toBe('half a thought');
+    expect(await page.locator('.steps').count()).toBe(0);
     expect(await page.evaluate('history.length')).toBe(2);
   });
 

@@ -7,7 +7,7 @@ import { lock } from './lock.js';
 import type { Chunk } from './lines.js';
 
 /** What makes a run: with something else it would be another one. */
-export interface Terms {
+interface Terms {
   /** Whose messages they are: idempotency keys belong to an account. */
   readonly owner: string;
   /** The first line to send, and the number of messages a request: they decide where requests begin and end. */

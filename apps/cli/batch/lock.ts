@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { CliError } from '../support/exit-codes.js';
 
@@ -6,16 +6,31 @@ import { CliError } from '../support/exit-codes.js';
 export function lock(path: string): void {
   const file = `${path}.lock`;
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
-  while (!create(file)) {
-    const pid = Number(readFileSync(file, 'utf8'));
-    if (isAlive(pid)) {
-      throw new CliError(`Process ${pid} is sending these lines. If that is something else, remove ${file}.`);
-    }
-    rmSync(file);
-  }
+  while (!create(file)) takeOver(file);
   process.once('exit', () => {
     rmSync(file, { force: true });
   });
+}
+
+/** @throws CliError if its process is alive */
+function takeOver(file: string): void {
+  const taken = `${file}.${process.pid}`;
+  try {
+    const pid = pidIn(file);
+    if (isAlive(pid)) {
+      throw new CliError(`Process ${pid} is sending these lines. If that is something else, remove ${file}.`);
+    }
+    renameSync(file, taken);
+    // A process that was faster may have taken it over since it was read.
+    if (pidIn(taken) === pid) rmSync(taken);
+    else renameSync(taken, file);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+  }
+}
+
+function pidIn(file: string): number {
+  return Number(readFileSync(file, 'utf8'));
 }
 
 function create(file: string): boolean {

@@ -1,7 +1,14 @@
 import { createReadStream, realpathSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { InvalidRequestError, PermissionError, RateLimitError, SluiceError, type Sluice } from '#client/index.js';
+import {
+  AuthenticationError,
+  InvalidRequestError,
+  PermissionError,
+  RateLimitError,
+  SluiceError,
+  type Sluice,
+} from '#client/index.js';
 import { readable } from '../support/arguments.js';
 import type { Context } from '../support/context.js';
 import { CliError, EXIT } from '../support/exit-codes.js';
@@ -128,8 +135,7 @@ class Batch {
         this.show();
         return stored;
       } catch (error) {
-        const isRefused = error instanceof RateLimitError || error instanceof InvalidRequestError;
-        if (isRefused && !this.isInDoubt) this.run.withdraw();
+        if (isRefusal(error) && !this.isInDoubt) this.run.withdraw();
         // The client has waited for short limits itself.
         if (!(error instanceof RateLimitError)) throw explain(error, chunk);
         const waitMs = 1_000 * (error.retryAfter ?? 60);
@@ -155,6 +161,14 @@ class Batch {
       remark !== '',
     );
   }
+}
+
+/** Whether nothing was stored. */
+function isRefusal(error: unknown): boolean {
+  const refusals = [RateLimitError, InvalidRequestError, AuthenticationError, PermissionError];
+  return (
+    refusals.some((kind) => error instanceof kind) || (error instanceof SluiceError && error.code === 'storage_full')
+  );
 }
 
 /** Names the lines of the file. */

@@ -1,4 +1,4 @@
-import { Option, type Command } from 'commander';
+import { InvalidArgumentError, Option, type Command } from 'commander';
 import { integer, withExamples } from '../support/arguments.js';
 import { parseBaseUrl, type Context } from '../support/context.js';
 import { CliError, EXIT } from '../support/exit-codes.js';
@@ -41,6 +41,7 @@ export function addChecks(program: Command, context: Context): void {
     .option(
       '--receive <url>',
       'the URL by which the service reaches it, with --consume webhooks (a free port of this machine)',
+      receiverUrl,
     )
     .option('--ledger <file>', 'the file to record responses in (a new temporary file)')
     .option('--resume', 'continue with the ledger of a killed run: repeat unknown outcomes, then compare')
@@ -66,6 +67,11 @@ export function addChecks(program: Command, context: Context): void {
       process.exitCode = isKept ? EXIT.ok : EXIT.failed;
     });
   withExamples(verify, 'sluice verify --duration 60', 'sluice verify --resume --ledger run.ndjson');
+}
+
+function receiverUrl(text: string): string {
+  if (URL.canParse(text) && /^http:\/\/[^/]+:\d+(\/|$)/.test(text)) return text;
+  throw new InvalidArgumentError('It must be a URL with a port, like http://10.0.0.1:4000.');
 }
 
 function collect(value: string, previous: string[] = []): string[] {

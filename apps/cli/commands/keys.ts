@@ -61,8 +61,9 @@ export function addKeys(program: Command, context: Context): void {
       const { keys: api } = context.sluice().account;
       const isOwn = (await api.current()).id === id;
       const key = await api.rotate(id, { graceSeconds: grace });
-      if (isOwn && context.isLoggedIn) credentials.save(baseUrl, { apiKey: key.key });
+      // Before it is saved, which may fail: nothing shows it again.
       show(output, key);
+      if (isOwn && context.isLoggedIn) credentials.save(baseUrl, { apiKey: key.key });
       if (isOwn)
         output.note(context.isLoggedIn ? 'You are logged in with the new key.' : 'SLUICE_API_KEY is the old key.');
     });

@@ -87,8 +87,8 @@ function secretOf({ baseUrl, credentials }: Context): string {
 function parseUrl(text: string): string {
   const address = /^[a-z][a-z\d+.-]*:\/\//i.test(text) ? text : `http://${text}`;
   const url = URL.canParse(address) ? new URL(address) : null;
-  if (url === null || !/^https?:$/.test(url.protocol)) {
-    throw new CliError(`--forward-to must be a URL like http://localhost:3000/hook; it is "${text}".`, EXIT.usage);
+  if (url === null || !/^https?:$/.test(url.protocol) || url.username + url.password !== '') {
+    throw new CliError('--forward-to must be a URL like http://localhost:3000/hook, without a password.', EXIT.usage);
   }
   return url.href;
 }

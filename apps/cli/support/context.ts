@@ -95,7 +95,11 @@ export function variable(name: string): string | undefined {
 export function parseBaseUrl(text: string, name: string): string {
   const url = URL.canParse(text) ? new URL(text) : null;
   if (url === null || !/^https?:$/.test(url.protocol) || url.username + url.password + url.search !== '') {
-    throw new CliError(`${name} must be a URL like https://sluice.example.com; it is "${text}".`, EXIT.usage);
+    // Without the URL, which may have a password.
+    throw new CliError(
+      `${name} must be a URL like https://sluice.example.com, without a password or query.`,
+      EXIT.usage,
+    );
   }
   return `${url.origin}${url.pathname}`.replace(/\/+$/, '');
 }

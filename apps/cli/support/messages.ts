@@ -13,7 +13,7 @@ export const STATUSES = [
 
 const COLORS = { queued: 'yellow', processing: 'cyan', delivered: 'green', failed: 'red', cancelled: 'gray' } as const;
 
-export function colorOf(status: string): (typeof COLORS)[Status] | 'reset' {
+function colorOf(status: string): (typeof COLORS)[Status] | 'reset' {
   return status in COLORS ? COLORS[status as Status] : 'reset';
 }
 

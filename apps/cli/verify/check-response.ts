@@ -1,6 +1,6 @@
 import type { ServiceResponse } from './service.js';
 
-export interface ResponseCheck {
+interface ResponseCheck {
   /** What the response states about the message; `limited` means refused for now. */
   readonly outcome: 'acknowledged' | 'refused' | 'limited' | 'unknown';
   /** What must not happen even under faults, as a sentence; null when the response is as guaranteed. */

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { switchDelivery, type Consumers } from './consumers.js';
+import { AccountChanges } from './account-changes.js';
+import type { Consumers } from './consumers.js';
 import type { Service, ServiceResponse } from './service.js';
 import type { Throttle } from './throttle.js';
 
@@ -23,22 +24,18 @@ export class PullConsumers implements Consumers {
   private readonly stopping = new AbortController();
   private consumers: Promise<void>[] = [];
   private leases = 0;
+  private readonly changes: AccountChanges;
 
-  private constructor(
+  constructor(
     private readonly service: Service,
     private readonly throttle: Throttle,
-    private readonly restore: () => Promise<void>,
-  ) {}
+  ) {
+    this.changes = new AccountChanges(service);
+  }
 
-  /**
-   * Has the account deliver to them, and starts them.
-   * @throws UsageError when the key may not do that
-   */
-  static async start(service: Service, throttle: Throttle): Promise<PullConsumers> {
-    const restore = await switchDelivery(service, 'pull', 'the scopes account:manage and messages:consume');
-    const started = new PullConsumers(service, throttle, restore);
-    started.consumers = Array.from({ length: CONSUMERS }, (_, index) => started.consume(index));
-    return started;
+  async start(): Promise<void> {
+    await this.changes.switchDelivery('pull', ['account:manage', 'messages:consume']);
+    this.consumers = Array.from({ length: CONSUMERS }, (_, index) => this.consume(index));
   }
 
   has(id: string): boolean {
@@ -48,7 +45,7 @@ export class PullConsumers implements Consumers {
   async stop(): Promise<void> {
     this.stopping.abort();
     await Promise.all(this.consumers);
-    await this.restore();
+    await this.changes.undo();
   }
 
   private async consume(index: number): Promise<void> {

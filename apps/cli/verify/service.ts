@@ -23,12 +23,6 @@ export interface ServiceResponse {
   readonly windows: readonly Window[];
 }
 
-interface Request {
-  readonly method: string;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body?: string;
-}
-
 const TIMEOUT_MS = 20_000;
 
 /** A client of the service under test. Every method rejects when there is no response in time. */
@@ -44,25 +38,25 @@ export class Service {
     return this.send('POST', '/messages', { message }, attempt, { 'idempotency-key': idempotencyKey });
   }
 
-  send(
+  get(path: string, attempt: number): Promise<ServiceResponse> {
+    return this.send('GET', path, undefined, attempt);
+  }
+
+  async send(
     method: string,
     path: string,
-    body: object,
+    body: object | undefined,
     attempt: number,
-    headers: Request['headers'] = {},
+    extraHeaders: Readonly<Record<string, string>> = {},
   ): Promise<ServiceResponse> {
-    const json = { 'content-type': 'application/json', ...headers };
-    return this.request(attempt, path, { method, headers: json, body: JSON.stringify(body) });
-  }
-
-  get(path: string, attempt: number): Promise<ServiceResponse> {
-    return this.request(attempt, path, { method: 'GET', headers: {} });
-  }
-
-  private async request(attempt: number, path: string, request: Request): Promise<ServiceResponse> {
     const response = await fetch(`${this.urls[attempt % this.urls.length] ?? ''}${path}`, {
-      ...request,
-      headers: { ...request.headers, authorization: `Bearer ${this.apiKey}` },
+      method,
+      headers: {
+        authorization: `Bearer ${this.apiKey}`,
+        ...(body !== undefined && { 'content-type': 'application/json' }),
+        ...extraHeaders,
+      },
+      body: body === undefined ? null : JSON.stringify(body),
       signal: AbortSignal.timeout(TIMEOUT_MS),
     });
     const { status, headers } = response;

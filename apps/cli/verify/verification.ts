@@ -11,7 +11,7 @@ import { isOpen, StoredMessages } from './stored-messages.js';
 import { Throttle } from './throttle.js';
 import { WebhookReceiver } from './webhook-receiver.js';
 
-export interface VerificationOptions {
+interface VerificationOptions {
   /** Addresses of one service. */
   readonly urls: readonly string[];
   readonly apiKey: string;
@@ -84,13 +84,18 @@ export class Verification {
   }
 
   /**
-   * Starts to consume what is sent, if that was chosen; `compare` ends it.
+   * Starts to consume what is sent, if that was chosen. `stopConsumers` must follow, also if this fails.
    * @throws UsageError when that is not possible
    */
   async startConsumers(): Promise<void> {
     const { consume, receive } = this.options;
-    if (consume === 'pull') this.consumers = await PullConsumers.start(this.service, this.throttle);
-    if (consume === 'webhooks') this.consumers = await WebhookReceiver.start(this.service, receive);
+    if (consume === 'pull') this.consumers = new PullConsumers(this.service, this.throttle);
+    if (consume === 'webhooks') this.consumers = new WebhookReceiver(this.service, receive);
+    await this.consumers?.start();
+  }
+
+  async stopConsumers(): Promise<void> {
+    await this.consumers?.stop();
   }
 
   /** @param durationMs after which callers send no new messages */
@@ -149,7 +154,6 @@ export class Verification {
       if (!(await list.anyOpen())) stored = await list.read();
     }
     if (stored.some(isOpen)) stored = await list.read();
-    await this.consumers?.stop();
     const { entries } = this.ledger;
     this.latencies.sort((a, b) => a - b);
     return {

@@ -1,9 +1,12 @@
+import { once } from 'node:events';
+import { rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { UsageError } from '#platform/usage-error.js';
+import { stopSignal } from '../support/signals.js';
 import { Ledger } from './ledger.js';
 import { allKept, formatReport } from './report.js';
-import { Verification } from './verification.js';
+import { Verification, type Report } from './verification.js';
 
 /** Durations are in seconds. */
 export interface VerifyOptions {
@@ -37,23 +40,27 @@ export async function verify(options: VerifyOptions, note: (line: string) => voi
   const now = await connect(first, apiKey);
   const ledger = openLedger(path, resume, now);
   note(`Verifying ${urls.join(', ')} with ${callers} callers. Ledger: ${path}`);
-  if (receive !== undefined && !/^http:\/\/[^/]+:\d+(\/|$)/.test(receive)) {
-    throw new UsageError(`--receive must be a URL with a port, like http://10.0.0.1:4000; it is "${receive}".`);
-  }
   const verification = new Verification({
     ...{ urls, apiKey, callers, ledger, consume, receive },
     ...{ maxMessages: options.messages, perSecond: options.rate },
   });
-  const interrupted = new Promise<void>((resolve) => process.once('SIGINT', resolve));
+  const interrupted = once(stopSignal(), 'abort');
   if (resume) await verification.resume(settleMs, now);
-  await verification.startConsumers();
-  verification.start(1_000 * (options.duration ?? (resume ? 0 : 30)));
-  await Promise.race([verification.ended(), interrupted]);
-  await verification.stop(settleMs);
-  note('Comparing …');
-  const report = await verification.compare(settleMs);
+  let report: Report;
+  try {
+    await verification.startConsumers();
+    verification.start(1_000 * (options.duration ?? (resume ? 0 : 30)));
+    await Promise.race([verification.ended(), interrupted]);
+    await verification.stop(settleMs);
+    note('Comparing …');
+    report = await verification.compare(settleMs);
+  } finally {
+    await verification.stopConsumers();
+  }
+  const isKept = allKept(report);
+  if (isKept && options.ledger === undefined) rmSync(path);
   const json = { ...report, responses: Object.fromEntries(report.responses) };
-  return { isKept: allKept(report), text: formatReport(report), json };
+  return { isKept, text: formatReport(report), json };
 }
 
 /** Checks the URL and the key before anything is sent. @returns the time of the service's clock */

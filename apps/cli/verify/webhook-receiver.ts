@@ -4,8 +4,9 @@ import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { verifyWebhook } from '#client/index.js';
 import { UsageError } from '#platform/usage-error.js';
+import { AccountChanges } from './account-changes.js';
 import type { Guarantee } from './check-guarantees.js';
-import { switchDelivery, untilDone, type Consumers } from './consumers.js';
+import type { Consumers } from './consumers.js';
 import type { Service } from './service.js';
 
 /** One in so many messages is refused at first, and one in so many gets no answer: they must come again. */
@@ -20,22 +21,29 @@ export class WebhookReceiver implements Consumers {
   private readonly server = createServer((request, response) => {
     this.receive(request, response).catch(() => request.destroy());
   });
+  private readonly changes: AccountChanges;
   private secret = '';
-  private restore = (): Promise<void> => Promise.resolve();
 
-  /**
-   * @param receive the URL by which the service reaches it; undefined for a free port of this machine
-   * @throws UsageError when the account or the key is not suitable, or the service refuses the URL
-   */
-  static async start(service: Service, receive: string | undefined): Promise<WebhookReceiver> {
-    const receiver = new WebhookReceiver();
-    try {
-      await receiver.open(service, receive);
-    } catch (error) {
-      await receiver.stop();
-      throw error;
+  /** @param url by which the service reaches it; undefined for a free port of this machine */
+  constructor(
+    service: Service,
+    private readonly url: string | undefined,
+  ) {
+    this.changes = new AccountChanges(service);
+  }
+
+  async start(): Promise<void> {
+    const { data } = await this.changes.request('GET', '/endpoints?limit=100');
+    if ((data as readonly { enabled: boolean }[]).some(({ enabled }) => enabled)) {
+      throw new UsageError('The account has endpoints, which would get the messages as well. Disable them first.');
     }
-    return receiver;
+    if (this.url === undefined) this.server.listen(0, '127.0.0.1');
+    else this.server.listen(Number(new URL(this.url).port));
+    await once(this.server, 'listening');
+    this.secret = await this.changes.addEndpoint(
+      this.url ?? `http://127.0.0.1:${(this.server.address() as AddressInfo).port}/`,
+    );
+    await this.changes.switchDelivery('webhooks', ['account:manage']);
   }
 
   has(id: string): boolean {
@@ -47,34 +55,10 @@ export class WebhookReceiver implements Consumers {
   }
 
   async stop(): Promise<void> {
-    await this.restore();
-    this.server.close();
-    this.server.closeAllConnections();
-  }
-
-  private async open(service: Service, receive: string | undefined): Promise<void> {
-    const { body } = await service.get('/endpoints?limit=100', 0);
-    const others = (body?.data ?? []) as readonly { enabled: boolean }[];
-    if (others.some(({ enabled }) => enabled)) {
-      throw new UsageError('The account has endpoints, which would get the messages as well. Disable them first.');
-    }
-    if (receive === undefined) this.server.listen(0, '127.0.0.1');
-    else this.server.listen(Number(new URL(receive).port));
-    await once(this.server, 'listening');
-    const url = receive ?? `http://127.0.0.1:${(this.server.address() as AddressInfo).port}/`;
-    const created = await service.send('POST', '/endpoints', { url, description: 'npm run verify' }, 0);
-    const { id, secret, detail } = created.body as { id?: string; secret?: string; detail?: string };
-    if (id === undefined || secret === undefined) {
-      throw new UsageError(`The service did not create an endpoint for ${url}: ${detail ?? created.status}`);
-    }
-    this.secret = secret;
-    const remove = () => untilDone(service, 'DELETE', `/endpoints/${id}`, {});
-    this.restore = remove;
-    const switchBack = await switchDelivery(service, 'webhooks', 'the scope account:manage');
-    this.restore = async () => {
-      await switchBack();
-      await remove();
-    };
+    await this.changes.undo().finally(() => {
+      this.server.close();
+      this.server.closeAllConnections();
+    });
   }
 
   private async receive(request: IncomingMessage, response: ServerResponse): Promise<void> {

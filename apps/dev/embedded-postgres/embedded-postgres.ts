@@ -13,7 +13,7 @@ import { type Server, startServer } from './server.js';
 
 type Settings = Readonly<Record<string, string>>;
 
-export interface EmbeddedPostgresOptions {
+interface EmbeddedPostgresOptions {
   /** Created if needed. It must not be on a file system that another machine or container uses at the same time. */
   readonly dataDir: string;
   /** Created if needed. */

@@ -9,7 +9,7 @@ import { findPostmaster } from './postmaster.js';
 import type { RunAs } from './run-as.js';
 import { ServerLog } from './server-log.js';
 
-export interface Launch {
+interface Launch {
   readonly dataDir: string;
   readonly binaries: Binaries;
   readonly runAs: RunAs;

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { AuthenticationError } from '#client/index.js';
 import { notice } from '../connection.js';
 import { useAction } from '../hooks.js';
@@ -22,7 +22,8 @@ interface SignInFormProps {
 export function SignInForm({ label, placeholder, wrong, signIn, children }: SignInFormProps) {
   const [key, setKey] = useState('');
   const field = useRef<HTMLInputElement>(null);
-  useEffect(() => {
+  // At once: after the next frame, the visitor may have begun to type.
+  useLayoutEffect(() => {
     if (notice.value !== '') field.current?.focus();
   }, []);
   const { run, isRunning, error } = useAction(() => signIn(key.trim()));

@@ -3,7 +3,7 @@ import type { Attempt, Message } from '#client/index.js';
 import { announce } from '../components/announcer.js';
 import { Button, CopyButton } from '../components/button.js';
 import { Loaded } from '../components/loaded.js';
-import { Badge, Card, Empty, Fact, Facts, Id, Page, Skeleton, Status, Time, type Tone } from '../components/parts.js';
+import { Badge, Card, Empty, Fact, Facts, Id, Page, Status, Time, type Tone } from '../components/parts.js';
 import { Problem } from '../components/problem.js';
 import { call } from '../connection.js';
 import { beginning, byteLength, formatBytes, formatMilliseconds, formatNumber, formatTime } from '../format.js';
@@ -80,47 +80,46 @@ export function MessageView({ id }: { id: string }) {
         )
       }
     >
-      <Problem error={message.error} onRetry={message.reload} />
       <Problem error={change.error} />
-      {data === null ? (
-        message.isLoading && <Skeleton rows={6} />
-      ) : (
-        <div class="columns detail">
-          <div>
-            <Body text={data.message} />
-            <Card title="Attempts">
-              <Loaded resource={attempts} rows={2}>
-                {(made) =>
-                  made.length > 0 ? (
-                    <Attempts attempts={made} />
-                  ) : (
-                    <p class="hint">
-                      {data.status === 'cancelled'
-                        ? 'None: it was cancelled before.'
-                        : 'None yet. They appear here as they happen.'}
-                    </p>
-                  )
-                }
-              </Loaded>
+      <Loaded resource={message} rows={6}>
+        {(shown) => (
+          <div class="columns detail">
+            <div>
+              <Body text={shown.message} />
+              <Card title="Attempts">
+                <Loaded resource={attempts} rows={2}>
+                  {(made) =>
+                    made.length > 0 ? (
+                      <Attempts attempts={made} />
+                    ) : (
+                      <p class="hint">
+                        {shown.status === 'cancelled'
+                          ? 'None: it was cancelled before.'
+                          : 'None yet. They appear here as they happen.'}
+                      </p>
+                    )
+                  }
+                </Loaded>
+              </Card>
+            </div>
+            <Card title="Details">
+              <Facts>
+                {shown.failureReason !== null && <Fact name="Failure">{shown.failureReason}</Fact>}
+                <Fact name="Id">
+                  <Id id={shown.id} what="id of the message" />
+                </Fact>
+                <Fact name="Created">{formatTime(shown.createdAt)}</Fact>
+                <Fact name="Updated">
+                  <Time at={shown.updatedAt} />
+                </Fact>
+                {shown.deliverAt !== null && <Fact name="Deliver at">{formatTime(shown.deliverAt)}</Fact>}
+                <Fact name="Delivery">{DELIVERIES[shown.delivery]}</Fact>
+                <Fact name="Attempts">{shown.attempts}</Fact>
+              </Facts>
             </Card>
           </div>
-          <Card title="Details">
-            <Facts>
-              {data.failureReason !== null && <Fact name="Failure">{data.failureReason}</Fact>}
-              <Fact name="Id">
-                <Id id={data.id} what="id of the message" />
-              </Fact>
-              <Fact name="Created">{formatTime(data.createdAt)}</Fact>
-              <Fact name="Updated">
-                <Time at={data.updatedAt} />
-              </Fact>
-              {data.deliverAt !== null && <Fact name="Deliver at">{formatTime(data.deliverAt)}</Fact>}
-              <Fact name="Delivery">{DELIVERIES[data.delivery]}</Fact>
-              <Fact name="Attempts">{data.attempts}</Fact>
-            </Facts>
-          </Card>
-        </div>
-      )}
+        )}
+      </Loaded>
       {message.error !== null && data === null && (
         <Empty title="This message cannot be shown">
           <p>

@@ -1,4 +1,4 @@
-import { ConnectionError } from '#client/index.js';
+import { ConnectionError, ServerError } from '#client/index.js';
 import { announce } from '../components/announcer.js';
 import { Button } from '../components/button.js';
 import { Snippets } from '../components/code.js';
@@ -91,7 +91,7 @@ export function SendView() {
                 )}
               </Field>
               <Problem error={error} fields={['/message', '/deliverAt']} />
-              {error instanceof ConnectionError && (
+              {isOutcomeUnknown(error) && (
                 <p class="hint">The message may be stored. Send it again: that creates no second one.</p>
               )}
               <div class="actions">
@@ -149,6 +149,10 @@ function SentMessage({ sent: { message, steps } }: { sent: Sent }) {
       </ol>
     </li>
   );
+}
+
+function isOutcomeUnknown(error: unknown): boolean {
+  return error instanceof ConnectionError || (error instanceof ServerError && error.code !== 'storage_full');
 }
 
 /** A time as the control for times takes it, in the visitor's zone. */

@@ -6,7 +6,7 @@ import type { Repository } from 'typeorm';
 import { Message } from './entities.js';
 import type { Authenticated } from './guards.js';
 
-export class CreateMessage {
+class CreateMessage {
   @IsString()
   @IsNotEmpty()
   @MaxLength(262_144)

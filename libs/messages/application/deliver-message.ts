@@ -4,12 +4,7 @@ import type { Clock } from '#kernel/clock.js';
 import { DomainError } from '#kernel/domain-error.js';
 import { withTimeout } from '#kernel/timeout.js';
 import type { Message } from '../domain/message.js';
-import {
-  backoff,
-  POISON_AFTER_LONE_CRASHES,
-  SUSPECT_AFTER_CRASHES,
-  type RetryPolicy,
-} from '../domain/retry-policy.js';
+import { backoff, POISON_AFTER_LONE_CRASHES, SUSPECT_AFTER_CRASHES, type RetryPolicy } from '../domain/retry-policy.js';
 import type { Deliveries, Job } from './deliveries.js';
 import { GiveUp, RetryDelivery, type MessageHandler } from './message-handler.js';
 import { ReadWriteLock } from './read-write-lock.js';

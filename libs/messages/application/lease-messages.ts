@@ -3,7 +3,7 @@ import type { Message } from '../domain/message.js';
 import type { Leases } from './leases.js';
 import type { WaitingLeases } from './waiting-leases.js';
 
-export interface LeaseRequest {
+interface LeaseRequest {
   readonly max: number;
   readonly leaseMs: number;
   /** Milliseconds to wait while nothing is available. */

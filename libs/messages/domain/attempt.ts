@@ -3,7 +3,7 @@
  * one is not. A `lost` attempt had a worker that was silent for too long, and another worker took the message over.
  */
 export const ATTEMPT_OUTCOMES = ['running', 'delivered', 'retried', 'failed', 'lost'] as const;
-export type AttemptOutcome = (typeof ATTEMPT_OUTCOMES)[number];
+type AttemptOutcome = (typeof ATTEMPT_OUTCOMES)[number];
 
 export interface Attempt {
   /** From 1, over the whole life of the message. */

@@ -1,4 +1,4 @@
-/** Bytes of UTF-8. A CHECK of the table repeats it. */
+/** Bytes of UTF-8. A CHECK of the table, `sluice send --batch` and the portal repeat it. */
 export const MAX_TEXT_BYTES = 262_144;
 
 /**

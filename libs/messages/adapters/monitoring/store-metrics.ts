@@ -14,7 +14,7 @@ export interface Depth {
   readonly oldest: number;
 }
 
-export interface ReconcilerStatus {
+interface ReconcilerStatus {
   /** Stray messages found. */
   readonly strays: number;
   /** Seconds since the last run began, in any process. */
@@ -22,7 +22,7 @@ export interface ReconcilerStatus {
 }
 
 /** The queries of the store. */
-export interface StoreQueries {
+interface StoreQueries {
   backlog(database: Database): Promise<Backlog>;
   depth(database: Database): Promise<Depth>;
   reconciler(database: Database): Promise<ReconcilerStatus>;

@@ -3,7 +3,7 @@ import type { Database } from '#platform/database/database.js';
 
 const MEBIBYTE = 1_048_576;
 
-export interface SpaceLimits {
+interface SpaceLimits {
   /** 0 for no limit. */
   readonly maxDatabaseMb: number;
   /** Where the database has its files, if that is on this machine. */

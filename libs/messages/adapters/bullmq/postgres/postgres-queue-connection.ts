@@ -32,7 +32,7 @@ class QueuePool extends pg.Pool {
   }
 }
 
-export interface PostgresQueueOptions {
+interface PostgresQueueOptions {
   readonly url: string;
   readonly poolSize: number;
   readonly queueName: string;

@@ -24,7 +24,7 @@ const WORKER: RedisOptions = {
   connectionName: 'sluice-worker',
 };
 
-export interface RedisQueueOptions extends RedisServers {
+interface RedisQueueOptions extends RedisServers {
   readonly shards: number;
   readonly queueName: string;
   readonly onError: (error: Error) => void;
