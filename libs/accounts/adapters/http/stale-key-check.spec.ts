@@ -46,6 +46,7 @@ async function respond(passedMsAgo: number, refresh: () => Promise<Caller | null
 
 const valid = () => Promise.resolve(CALLER);
 const revoked = () => Promise.resolve(null);
+const suspended = () => Promise.resolve({ ...CALLER, suspended: true });
 
 describe('StaleKeyCheck', () => {
   let now = 0;
@@ -69,6 +70,7 @@ describe('StaleKeyCheck', () => {
 
   it.each([
     ['the key is revoked', revoked],
+    ['the account is suspended', suspended],
     ['the key cannot be verified', () => Promise.reject(unavailable())],
     [
       'verifying takes too long',

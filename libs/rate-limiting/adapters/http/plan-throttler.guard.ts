@@ -2,7 +2,7 @@ import type { ExecutionContext } from '@nestjs/common';
 import type { Reflector } from '@nestjs/core';
 import { ThrottlerGuard, type ThrottlerModuleOptions, type ThrottlerRequest } from '@nestjs/throttler';
 import type { FastifyRequest } from 'fastify';
-import type { AuthenticateCaller } from '#accounts/index.js';
+import { accountSuspended, type AuthenticateCaller } from '#accounts/index.js';
 import { DomainError, RetryLaterError } from '#kernel/domain-error.js';
 import { rateLimitExceeded, type AddressBudget } from '#platform/http/address-budget.js';
 import type { Caller } from '#platform/http/caller.js';
@@ -47,7 +47,11 @@ export class PlanThrottlerGuard extends ThrottlerGuard implements Counter {
   async countMore(request: FastifyRequest, more: number): Promise<void> {
     assertBatchFits(more + 1, Math.min(...(request.rateLimit ?? []).map(({ limit }) => limit)));
     const count = (caller: Caller) => this.storageService.hit({ ...caller, count: more });
-    if (more === 0 || (await this.admit(request, count))) return;
+    if (more === 0) return;
+    if (await this.admit(request, count)) {
+      if (request.caller?.suspended === true) throw accountSuspended();
+      return;
+    }
     this.takeFromBudget(request);
     throw new DomainError('unauthorized', 'The API key has expired or was revoked. Use another one.');
   }
