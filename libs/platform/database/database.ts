@@ -129,10 +129,17 @@ export class Database {
   }
 
   private async rows<Row extends QueryResultRow>(query: QueryConfig): Promise<Row[]> {
+    let client: PoolClient | undefined;
+    let broken = false;
     try {
-      return (await this.pool.query<Row>(query)).rows;
+      client = await this.pool.connect();
+      return (await client.query<Row>(query)).rows;
     } catch (error) {
+      // The server ends the session after it. After any other error of a statement, the connection remains usable.
+      broken = (error as Partial<pg.DatabaseError>).severity === 'FATAL';
       throw asUnavailable(error);
+    } finally {
+      client?.release(broken);
     }
   }
 }
