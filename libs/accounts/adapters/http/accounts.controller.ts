@@ -68,7 +68,7 @@ export class AccountsController {
     response: { description: 'The account.', body: ACCOUNT },
   })
   async get(@CurrentCaller() { accountId }: Caller): Promise<object> {
-    return accountView(await this.getAccount.execute(accountId));
+    return accountView(await this.getAccount.execute(accountId, 'account'));
   }
 
   @Scoped('account:manage')

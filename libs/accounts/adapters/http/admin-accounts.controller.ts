@@ -108,7 +108,7 @@ export class AdminAccountsController {
     errors: ['account_not_found'],
   })
   async get(@Param('id') id: string): Promise<object> {
-    return operatorsAccountView(await this.getAccount.execute(id));
+    return operatorsAccountView(await this.getAccount.execute(id, 'operator'));
   }
 
   @Patch(':id')
@@ -140,8 +140,8 @@ export class AdminAccountsController {
   })
   async keys(@Param('id') id: string, @Query() query: Record<string, unknown>): Promise<PageView<object>> {
     const { limit, before } = readPage(query, 'key');
-    const account = await this.getAccount.execute(id);
-    const keys = await this.listKeys.execute(account.id, { limit: limit + 1, before });
+    const account = await this.getAccount.execute(id, 'operator');
+    const keys = await this.listKeys.execute(account.id, { limit: limit + 1, before }, 'operator');
     return pageOf(keys, limit, ({ id }: ApiKey) => id, apiKeyView);
   }
 
@@ -156,7 +156,7 @@ export class AdminAccountsController {
     errors: ['account_not_found', 'api_key_not_found'],
   })
   async revoke(@Param('id') id: string, @Param('keyId') keyId: string): Promise<void> {
-    const account = await this.getAccount.execute(id);
+    const account = await this.getAccount.execute(id, 'operator');
     await this.revokeKey.execute(account.id, keyId, 'operator');
   }
 }

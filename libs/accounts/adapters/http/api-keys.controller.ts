@@ -81,7 +81,7 @@ export class ApiKeysController {
     @Query() query: Record<string, unknown>,
   ): Promise<PageView<object>> {
     const { limit, before } = readPage(query, 'key');
-    const keys = await this.listKeys.execute(accountId, { limit: limit + 1, before });
+    const keys = await this.listKeys.execute(accountId, { limit: limit + 1, before }, 'account');
     return pageOf(keys, limit, ({ id }: ApiKey) => id, apiKeyView);
   }
 
