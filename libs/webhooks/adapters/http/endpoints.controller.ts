@@ -5,7 +5,7 @@ import { Scoped } from '#platform/http/access.js';
 import { CurrentCaller, type Caller } from '#platform/http/caller.js';
 import { goneSignal } from '#platform/http/connections.js';
 import { JsonBody, OptionalJsonBody } from '#platform/http/json-body.js';
-import { Field, Operation, Section } from '#platform/http/openapi/operation.js';
+import { Field, header, Operation, Section } from '#platform/http/openapi/operation.js';
 import { Time } from '#platform/http/time.js';
 import { pageOf, PAGING, readPage, type PageQuery, type PageView } from '#platform/http/paging.js';
 import { ChangeEndpoint } from '../../application/change-endpoint.js';
@@ -33,6 +33,12 @@ import {
 import { WebhooksEnabledGuard } from './webhooks-enabled.guard.js';
 
 const MAX_GRACE_SECONDS = 30 * 86_400;
+
+const LOCATION = header('The path of the endpoint.', {
+  type: 'string',
+  format: 'uri-reference',
+  examples: ['/endpoints/ep_01h455vb4pex5vsknk084sn02q'],
+});
 
 const URL_FIELD = {
   description:
@@ -133,6 +139,7 @@ export class EndpointsController {
     response: {
       description: 'The endpoint. Its secret is shown only once.',
       body: ISSUED_ENDPOINT,
+      headers: { Location: LOCATION },
       links: ['getEndpoint', 'changeEndpoint', 'deleteEndpoint', 'rotateSecret', 'testEndpoint', 'replayEndpoint'],
     },
     errors: ['too_many_endpoints', 'webhooks_disabled'],
@@ -140,6 +147,7 @@ export class EndpointsController {
   async create(
     @CurrentCaller() { accountId }: Caller,
     @JsonBody(CreateEndpointBody) body: CreateEndpointBody,
+    @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<object> {
     const { url, description, enabled, rateLimitPerSecond } = body;
     const input = {
@@ -148,7 +156,9 @@ export class EndpointsController {
       enabled: enabled ?? true,
       rateLimitPerSecond: rateLimitPerSecond ?? 0,
     };
-    return issuedEndpointView(await this.createEndpoint.execute(accountId, input));
+    const issued = await this.createEndpoint.execute(accountId, input);
+    void reply.header('location', `/endpoints/${issued.endpoint.id}`);
+    return issuedEndpointView(issued);
   }
 
   @Get()
