@@ -7,7 +7,6 @@ import { DomainError, RetryLaterError } from '#kernel/domain-error.js';
 import { rateLimitExceeded, type AddressBudget } from '#platform/http/address-budget.js';
 import type { Caller } from '#platform/http/caller.js';
 import type { Counter } from '#platform/http/count-more.js';
-import { UNAVAILABLE_RETRY_AFTER } from '#platform/http/problems.js';
 import { exhausted, seconds } from '#platform/http/rate-limit-headers.js';
 import { loopTime } from '#platform/process/loop-time.js';
 import type { Decision } from '../../decisions.js';
@@ -99,7 +98,7 @@ export class PlanThrottlerGuard extends ThrottlerGuard implements Counter {
     } catch (error) {
       this.decided('unavailable');
       const known = this.storageService.lastKnownWindows(request.caller?.accountId ?? '');
-      request.rateLimit = exhausted(known ?? [this.budgets.anonymous.peek(request.ip)], UNAVAILABLE_RETRY_AFTER);
+      request.rateLimit = exhausted(known ?? [this.budgets.anonymous.peek(request.ip)]);
       throw error;
     }
   }
