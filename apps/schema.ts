@@ -38,6 +38,7 @@ const MIGRATIONS = [
 /** The key of the advisory lock: "sluice" in ASCII. */
 const LOCK = 0x736c75696365;
 const LONG_WAIT_MS = 1_000;
+const KEEP_ALIVE_MS = 10_000;
 
 /**
  * Migrates the schema of a database: BullMQ's, then ours, which adds indexes to it. Processes that start together
@@ -51,6 +52,9 @@ export async function migrateSchema(url: string, onWait?: () => void): Promise<v
     connectionString: url,
     connectionTimeoutMillis: STARTING_TIMEOUT_MS,
     options: connectionOptions(false),
+    // A migration may take long, so only the system notices a half-open link.
+    keepAlive: true,
+    keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
   });
   try {
     await client.connect();

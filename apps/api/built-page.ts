@@ -42,8 +42,9 @@ export class BuiltPage {
   async asset({ params, headers }: FastifyRequest, reply: FastifyReply): Promise<Buffer | null> {
     const asset = (await this.read())?.assets.get((params as { '*': string })['*']);
     if (asset === undefined) return null;
-    const isGzipped = /\bgzip\b/.test(headers['accept-encoding'] ?? '');
-    void reply.headers({ 'cache-control': 'public, max-age=31536000, immutable', vary: 'Accept-Encoding' });
+    const isGzipped = /\bgzip\b(?!\s*;\s*q=0(\.0*)?\s*(,|$))/i.test(headers['accept-encoding'] ?? '');
+    void reply.header('cache-control', 'public, max-age=31536000, immutable');
+    reply.raw.appendHeader('Vary', 'Accept-Encoding');
     if (isGzipped) void reply.header('content-encoding', 'gzip');
     return withSecurityHeaders(reply, isGzipped ? asset.gzipped : asset.plain, asset.mediaType);
   }

@@ -1,7 +1,6 @@
 import 'reflect-metadata';
 import { once } from 'node:events';
 import { startErrorMessage } from '#platform/process/process.js';
-import { UsageError } from '#platform/usage-error.js';
 import { EndedTooSoon } from './child-process.js';
 import { Supervisor } from './supervisor.js';
 import { watchSources } from './watch-sources.js';
@@ -53,7 +52,5 @@ async function start(): Promise<void> {
 
 function report(error: unknown): void {
   if (error instanceof EndedTooSoon && error.hasPrintedWhy) return;
-  // Errors of PostgreSQL and of the operating system have a code. Any other error is a bug and needs its stack trace.
-  const isExpected = error instanceof UsageError || (error instanceof Error && 'code' in error);
-  console.error(isExpected ? startErrorMessage(error) : error);
+  console.error(startErrorMessage(error));
 }

@@ -2,6 +2,7 @@ import { statfs } from 'node:fs/promises';
 import { requireUsableDatabase } from '#platform/database/usable-database.js';
 import { requireUsableRedis } from '#platform/redis/usable-redis.js';
 import { Environment } from '#platform/environment.js';
+import { portInUse } from '#platform/process/listen-error.js';
 import { readSettings, type Settings } from '#platform/settings.js';
 import { UsageError } from '#platform/usage-error.js';
 import { migrateSchema } from '../schema.js';
@@ -52,9 +53,7 @@ export class Supervisor {
     const names =
       this.env.oneOf('WORKER', 'on', ['on', 'off']) === 'on' ? (['api', 'worker'] as const) : ['api' as const];
     const port = await usablePort(http.port, http.host);
-    if (port === undefined) {
-      throw new UsageError(`Port ${http.port} is in use: stop what uses it or set PORT to another one.`);
-    }
+    if (port === undefined) throw new UsageError(portInUse(http.port));
     const ports = await this.managementPorts(names.length, management, port);
     const ownUrl = this.env.optional('DATABASE_URL');
     const url = ownUrl ?? (await this.startDatabase(dataDir, stopping));
@@ -139,9 +138,7 @@ export class Supervisor {
   ): Promise<number[]> {
     const isChosen = this.env.optional('MANAGEMENT_PORT') !== undefined;
     const first = isChosen ? await usablePort(port, host) : await nextFreePort(port, host, apiPort);
-    if (first === undefined) {
-      throw new UsageError(`Port ${port} is in use: stop what uses it or set MANAGEMENT_PORT to another one.`);
-    }
+    if (first === undefined) throw new UsageError(portInUse(port, 'MANAGEMENT_'));
     const ports = [first];
     while (ports.length < count) ports.push(await nextFreePort((ports.at(-1) ?? 0) + 1, host, apiPort));
     return ports;

@@ -78,7 +78,7 @@ const others: [string, (settings: Settings) => unknown, unknown, [string, unknow
     [
       ['off', []],
       ['10.0.0.0/8, ::1,fd00::/8', ['10.0.0.0/8', '::1', 'fd00::/8']],
-      ...['127.0.0.1', '0.0.0.0/0', '1.2.3.4/32', '::/0', '::1/128'].map((text): [string, string[]] => [text, [text]]),
+      ...['127.0.0.1', '0.0.0.0/1', '1.2.3.4/32', '::/1', '::1/128'].map((text): [string, string[]] => [text, [text]]),
     ],
     [
       ...[
@@ -89,6 +89,9 @@ const others: [string, (settings: Settings) => unknown, unknown, [string, unknow
         'proxy.local',
         '10.0.0.0/33',
         '10.0.0/8',
+        '10.0.0.0/8/9',
+        '0.0.0.0/0',
+        '::/0',
         '::1/129',
         '::1/',
         '::1/x',

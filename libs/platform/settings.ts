@@ -195,11 +195,11 @@ function listOf(items: string, isItem: (text: string) => boolean): Format<string
   };
 }
 
-/** An address or a network in CIDR notation; not a name, which could resolve to any address. */
+/** An address or a network in CIDR notation; not a name, which could resolve to any address, and not all addresses. */
 function isNetwork(text: string): boolean {
-  const [address = '', prefix] = text.split('/');
+  const [, address = '', prefix = '1'] = /^([^/]+)(?:\/(\d{1,3}))?$/.exec(text) ?? [];
   const bits = isIP(address) === 4 ? 32 : 128;
-  return isIP(address) !== 0 && (prefix === undefined || (/^\d{1,3}$/.test(prefix) && Number(prefix) <= bits));
+  return isIP(address) !== 0 && Number(prefix) >= 1 && Number(prefix) <= bits;
 }
 
 /** An origin in the form in which browsers send it. */

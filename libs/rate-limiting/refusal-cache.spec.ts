@@ -55,6 +55,19 @@ describe('RefusalCache', () => {
     expect(kinds(HIT, 799, 800)).toEqual(['refused', 'ask']);
   });
 
+  it('remembers no keys that are admitted, nor those whose window has ended', () => {
+    const admitted = { ...FULL, admitted: 1, minuteUsed: 59 };
+    const hitBy = (index: number): Hit => ({ ...HIT, keyId: `key_${index}` });
+    const accounts = Reflect.get(cache, 'accounts') as ReadonlyMap<string, { keys: ReadonlyMap<string, unknown> }>;
+    const remembered = () => accounts.get(HIT.accountId)?.keys.size;
+    for (let index = 0; index < 50; index++) cache.update(hitBy(index), FULL, true, 0);
+    expect(remembered()).toBe(50);
+    for (let index = 50; index < 100; index++) cache.update(hitBy(index), admitted, false, 30_000);
+    expect(remembered()).toBe(50);
+    cache.update(hitBy(100), FULL, true, 30_000);
+    expect(remembered()).toBe(1);
+  });
+
   it('leaves larger hits to the store', () => {
     cache.update(HIT, FULL, true, 0);
     expect(kinds({ ...HIT, count: 7 }, 1)).toEqual(['ask']);

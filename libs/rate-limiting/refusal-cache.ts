@@ -39,7 +39,7 @@ interface CachedAccount {
   epoch: number;
   refusedUntil: number;
   recheckAt: number;
-  /** Of the keys that were refused. Most accounts have none, and there are many of them. */
+  /** Those that are banned or were refused in a window that has not ended. Most accounts have none. */
   keys: Map<string, CachedKey> | null;
 }
 
@@ -110,11 +110,15 @@ export class RefusalCache {
     account.decidedAt = now;
     account.epoch = epoch;
     account.refusedUntil = now + refusedForMs(outcome, 1);
-    if (account.refusedUntil === now && outcome.banLeftMs === 0 && account.keys === null) return;
     account.recheckAt = now + RECHECK_MS;
-    account.keys ??= new Map();
-    const key = account.keys.get(keyId) ?? newKey(accountId, keyId);
-    account.keys.set(keyId, key);
+    let key = account.keys?.get(keyId);
+    if (key === undefined) {
+      if (!refused && outcome.banLeftMs === 0) return;
+      account.keys ??= new Map();
+      for (const known of account.keys.values()) if (hasEnded(known, now)) account.keys.delete(known.keyId);
+      key = newKey(accountId, keyId);
+      account.keys.set(keyId, key);
+    }
     if (refused) key.strikesUntil = account.refusedUntil;
     updateKey(key, outcome, now);
   }
@@ -142,6 +146,10 @@ export class RefusalCache {
 function newKey(accountId: string, keyId: string): CachedKey {
   const times = { strikesFrom: 0, strikesUntil: 0, pendingSince: 0, bannedUntil: 0, recheckAt: 0 };
   return { accountId, keyId, ...times, strikes: 0, pending: 0 };
+}
+
+function hasEnded({ strikesUntil, bannedUntil, pending }: CachedKey, now: number): boolean {
+  return strikesUntil <= now && bannedUntil <= now && pending === 0;
 }
 
 function updateKey(key: CachedKey, outcome: HitOutcome, now: number): void {

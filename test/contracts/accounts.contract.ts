@@ -53,7 +53,7 @@ export function describeAccounts(name: string, open: () => Promise<AccountsSubje
       accounts.replaceKey(account.id, key.id, SENT_AT, endsAt, newHash, (old) => ({ ...old, id: aKey(account.id).id }));
 
     it('returns accounts and keys as they were added, also to concurrent lookups', async () => {
-      expect(await accounts.find(account.id)).toEqual(account);
+      expect(await accounts.find(account.id, 'account')).toEqual(account);
       const found = await Promise.all([watched, aHash(), hash, watched, hash].map((of) => accounts.findKey(of)));
       const second = found[0]?.key.id;
       expect(second).not.toBe(key.id);
@@ -65,13 +65,13 @@ export function describeAccounts(name: string, open: () => Promise<AccountsSubje
     it('adds an account and its key, or neither', async () => {
       const second = anAccount('Second');
       await expect(accounts.add(second, aKey(second.id), hash)).rejects.toThrow('duplicate key');
-      expect(await accounts.find(second.id)).toBeNull();
+      expect(await accounts.find(second.id, 'account')).toBeNull();
     });
 
     const changes: [string, () => Promise<unknown>][] = [
-      ['the plan changes', () => accounts.update(account.id, (it) => it.changePlan('pro', null))],
-      ['it is suspended', () => accounts.update(account.id, (it) => it.suspend())],
-      ['a key is revoked', () => accounts.revokeKey(account.id, key.id, SENT_AT)],
+      ['the plan changes', () => accounts.update(account.id, (it) => it.changePlan('pro', null), 'account')],
+      ['it is suspended', () => accounts.update(account.id, (it) => it.suspend(), 'account')],
+      ['a key is revoked', () => accounts.revokeKey(account.id, key.id, SENT_AT, 'account')],
       ['a key is replaced', () => replace(SENT_AT)],
       ['a key is replaced with a grace', () => replace(after(60_000))],
     ];
@@ -86,17 +86,17 @@ export function describeAccounts(name: string, open: () => Promise<AccountsSubje
     });
 
     it('finds the keys of a suspended account as such', async () => {
-      await accounts.update(account.id, (it) => it.suspend());
+      await accounts.update(account.id, (it) => it.suspend(), 'account');
       expect(await accounts.findKey(hash)).toMatchObject({ key, suspended: true });
-      expect(await accounts.find(account.id)).toMatchObject({ suspended: true });
-      await accounts.update(account.id, (it) => it.resume());
+      expect(await accounts.find(account.id, 'account')).toMatchObject({ suspended: true });
+      await accounts.update(account.id, (it) => it.resume(), 'account');
       expect(await accounts.findKey(hash)).toMatchObject({ key, suspended: false });
     });
 
     it('keeps the epoch when no existing key changes', async () => {
       await accounts.addKey(aKey(account.id), aHash());
       await accounts.saveLastUses(new Map([[key.id, SENT_AT]]));
-      await accounts.revokeKey(account.id, aKey(account.id).id, SENT_AT);
+      await accounts.revokeKey(account.id, aKey(account.id).id, SENT_AT, 'account');
       await expect(
         accounts.replaceKey(account.id, key.id, SENT_AT, SENT_AT, aHash(), () => {
           throw new Error('not this one');
@@ -109,25 +109,29 @@ export function describeAccounts(name: string, open: () => Promise<AccountsSubje
 
     it('applies concurrent changes of an account one after the other', async () => {
       const enterprise = account.changePlan('enterprise', { perMinute: 1, perDay: 1 });
-      await accounts.update(account.id, () => enterprise);
+      await accounts.update(account.id, () => enterprise, 'account');
       const addOne = () =>
-        accounts.update(account.id, (it) =>
-          it.changePlan(null, { perMinute: it.limits.perMinute + 1, perDay: it.limits.perDay + 1 }),
+        accounts.update(
+          account.id,
+          (it) => it.changePlan(null, { perMinute: it.limits.perMinute + 1, perDay: it.limits.perDay + 1 }),
+          'account',
         );
       const results = await Promise.all(Array.from({ length: 10 }, addOne));
 
       expect(results.map((it) => it?.limits.perMinute).sort((one, other) => Number(one) - Number(other))).toEqual(
         Array.from({ length: 10 }, (_, index) => index + 2),
       );
-      expect((await accounts.find(account.id))?.limits).toEqual({ perMinute: 11, perDay: 11 });
+      expect((await accounts.find(account.id, 'account'))?.limits).toEqual({ perMinute: 11, perDay: 11 });
     });
 
     it('keeps an account whose change throws, and finds none to change otherwise', async () => {
       const limits = { perMinute: 1, perDay: 1 };
-      await expect(accounts.update(account.id, (it) => it.changePlan(null, limits))).rejects.toThrow('only with');
-      expect(await accounts.find(account.id)).toEqual(account);
-      expect(await accounts.update(ids.next('acct', SENT_AT), (it) => it)).toBeNull();
-      expect(await accounts.update('nonsense', (it) => it)).toBeNull();
+      await expect(accounts.update(account.id, (it) => it.changePlan(null, limits), 'account')).rejects.toThrow(
+        'only with',
+      );
+      expect(await accounts.find(account.id, 'account')).toEqual(account);
+      expect(await accounts.update(ids.next('acct', SENT_AT), (it) => it, 'account')).toBeNull();
+      expect(await accounts.update('nonsense', (it) => it, 'account')).toBeNull();
     });
 
     it('stores the latest use of each key', async () => {
@@ -146,17 +150,19 @@ export function describeAccounts(name: string, open: () => Promise<AccountsSubje
       for (const { id } of [account, ...others]) expect(all).toContain(id);
       const page = await accounts.list({ limit: 2, before: all[0] ?? '', onlySuspended: false });
       expect(page.map(({ id }) => id)).toEqual(all.slice(1, 3));
-      for (const { id } of [account, ...others.slice(1)]) await accounts.update(id, (it) => it.suspend());
+      for (const { id } of [account, ...others.slice(1)]) await accounts.update(id, (it) => it.suspend(), 'account');
       const suspended = (await accounts.list({ limit: 1_000, before: null, onlySuspended: true })).map(({ id }) => id);
       const left = others[0]?.id ?? '';
       expect(suspended).toEqual(all.filter((id) => suspended.includes(id) && id !== left));
       for (const { id } of [account, ...others.slice(1)]) expect(suspended).toContain(id);
       const second = await accounts.list({ limit: 1, before: suspended[0] ?? '', onlySuspended: true });
       expect(second.map(({ id }) => id)).toEqual(suspended.slice(1, 2));
-      const keys = await accounts.listKeys(account.id, { limit: 10, before: null });
+      const keys = await accounts.listKeys(account.id, { limit: 10, before: null }, 'account');
       expect(keys).toEqual(keys.toSorted((one, other) => (one.id < other.id ? 1 : -1)));
       expect(keys).toContainEqual(key);
-      expect(await accounts.listKeys(account.id, { limit: 10, before: keys[0]?.id ?? '' })).toEqual(keys.slice(1));
+      expect(await accounts.listKeys(account.id, { limit: 10, before: keys[0]?.id ?? '' }, 'account')).toEqual(
+        keys.slice(1),
+      );
     });
 
     it('stores at most MAX_KEYS live keys of an account', async () => {
@@ -166,7 +172,7 @@ export function describeAccounts(name: string, open: () => Promise<AccountsSubje
       expect(await accounts.addKey(aKey(account.id), aHash())).toBe(false);
       expect(await replace(after(60_000))).toBe(false);
       expect(await replace(SENT_AT)).toMatchObject({ name: 'key' });
-      await accounts.revokeKey(account.id, (await accounts.findKey(watched))?.key.id ?? '', SENT_AT);
+      await accounts.revokeKey(account.id, (await accounts.findKey(watched))?.key.id ?? '', SENT_AT, 'account');
       expect(await accounts.addKey(aKey(account.id), aHash())).toBe(true);
     });
 
@@ -181,7 +187,7 @@ export function describeAccounts(name: string, open: () => Promise<AccountsSubje
       await replace(SENT_AT);
       expect(await accounts.findKey(hash)).toBeNull();
       expect(await replace(SENT_AT)).toBeNull();
-      expect(await accounts.revokeKey(account.id, key.id, SENT_AT)).toBe(false);
+      expect(await accounts.revokeKey(account.id, key.id, SENT_AT, 'account')).toBe(false);
     });
   });
 }

@@ -49,7 +49,7 @@ describe('PostgresAccounts', () => {
     expect(await store.sql('SELECT FROM sluice.api_keys WHERE id = $1 FOR UPDATE SKIP LOCKED', [high])).toHaveLength(1);
     await holder.query('COMMIT');
     await write;
-    const stored = await accounts.listKeys(account.id, { limit: 3, before: null });
+    const stored = await accounts.listKeys(account.id, { limit: 3, before: null }, 'operator');
     expect(stored.filter(({ lastUsedAt }) => lastUsedAt !== null)).toHaveLength(2);
   });
 
@@ -59,16 +59,27 @@ describe('PostgresAccounts', () => {
     const holder = await store.transaction('SELECT FROM sluice.accounts WHERE id = $1 FOR UPDATE', [busy.id]);
     let ended = 0;
     const changes = Array.from({ length: 100 }, () =>
-      accounts.update(busy.id, (account) => account).finally(() => ended++),
+      accounts.update(busy.id, (account) => account, 'account').finally(() => ended++),
     );
     await store.somebodyWaits();
-    expect(await accounts.find(other.id)).toMatchObject({ id: other.id });
+    expect(await accounts.find(other.id, 'account')).toMatchObject({ id: other.id });
     const suspended = accounts.update(busy.id, (account) => account.suspend(), 'operator').then(() => ended);
     expect(ended).toBe(0);
     await holder.query('COMMIT');
     await Promise.all(changes);
     // Two changes of the account had begun before, and others may have since.
     expect(await suspended).toBeLessThan(50);
+  });
+
+  it('leaves connections to others while many reads of one account wait', async () => {
+    const busy = anAccount();
+    await accounts.add(busy, aKey(busy.id), aHash());
+    const holder = await store.transaction('LOCK TABLE sluice.accounts');
+    const reads = Array.from({ length: 100 }, () => accounts.find(busy.id, 'account'));
+    await store.somebodyWaits();
+    await accounts.saveLastUses(new Map());
+    await holder.query('COMMIT');
+    for (const found of await Promise.all(reads)) expect(found).toMatchObject({ id: busy.id });
   });
 
   it('stores the last uses of keys in place, without new index entries', async () => {

@@ -7,7 +7,8 @@ it('reads on 1,000 connections, which take longer than a key is fresh, succeed',
   const fleet = await Fleet.startProcesses({ MAX_WAIT_MS: '60000' });
   try {
     const { client, account } = fleet;
-    const report = await autocannon(`${client.url}/account`, account.key, '-c', 1_000, '-d', SECONDS + 3);
+    // A read that takes no turns, which would refuse some.
+    const report = await autocannon(`${client.url}/api-keys/current`, account.key, '-c', 1_000, '-d', SECONDS + 3);
     const { statusCodeStats, latency } = report;
     process.stdout.write(`busy reads: ${JSON.stringify(statusCodeStats)}, p50 ${latency.p50} ms\n`);
     const { 503: late, ...others } = statusCodeStats;

@@ -32,6 +32,8 @@ describe('The files of the portal', () => {
 
   it.each([
     ['gzip, br', 'gzip'],
+    ['br;q=1, gzip;q=0.5', 'gzip'],
+    ['identity, gzip;q=0', null],
     ['identity', null],
   ])('are sent to clients that accept %s with the encoding %s', async (accepted, encoding) => {
     const [name = ''] = readdirSync(FOLDER).filter((file) => /^index.*\.js$/.test(file));

@@ -24,7 +24,7 @@ export interface FoundKey {
   readonly delivery: DeliveryMode;
 }
 
-/** Who changes something of an account. Operators do not wait behind many changes of the account itself. */
+/** Who reads or changes something of an account. Operators do not wait behind many requests of the account itself. */
 export type Actor = 'account' | 'operator';
 
 /**
@@ -35,7 +35,7 @@ export abstract class Accounts {
   /** Stores an account with its first key, both or neither. `hash` is the keyed hash of that key. */
   abstract add(account: Account, key: ApiKey, hash: Buffer): Promise<void>;
 
-  abstract find(id: string): Promise<Account | null>;
+  abstract find(id: string, by: Actor): Promise<Account | null>;
 
   /** Newest first. */
   abstract list(page: Page & AccountFilter): Promise<Account[]>;
@@ -46,13 +46,13 @@ export abstract class Accounts {
    * @param change returns the new state; nothing changes when it throws
    * @returns the new state; null when there is no such account
    */
-  abstract update(id: string, change: (account: Account) => Account, by?: Actor): Promise<Account | null>;
+  abstract update(id: string, change: (account: Account) => Account, by: Actor): Promise<Account | null>;
 
   /** The key with this hash, unless it is unknown or revoked. The caller must check its expiry. */
   abstract findKey(hash: Buffer): Promise<FoundKey | null>;
 
   /** Keys that are not revoked, newest first. */
-  abstract listKeys(accountId: string, page: Page): Promise<ApiKey[]>;
+  abstract listKeys(accountId: string, page: Page, by: Actor): Promise<ApiKey[]>;
 
   /**
    * Adds a key, unless the account already has MAX_KEYS live ones: neither revoked nor expired.
@@ -61,7 +61,7 @@ export abstract class Accounts {
   abstract addKey(key: ApiKey, hash: Buffer): Promise<boolean>;
 
   /** @returns false when the account has no such key, or it is already revoked */
-  abstract revokeKey(accountId: string, keyId: string, at: Date, by?: Actor): Promise<boolean>;
+  abstract revokeKey(accountId: string, keyId: string, at: Date, by: Actor): Promise<boolean>;
 
   /**
    * Replaces a key by a new one. The old one ends at `endsAt`, or earlier if it would have expired.

@@ -38,13 +38,13 @@ export class KeySecrets {
     return { key, hash: hmac(this.pepper, 'hash', key) };
   }
 
-  /** The stored hash of a key, 32 bytes; null for a key that was never issued. */
+  /** The hash under which a key is stored, 32 bytes; null for a text that is no key of this service. */
   hash(key: string): Buffer | null {
     const pepper = this.pepperOf(key);
     return pepper === undefined ? null : hmac(pepper, 'hash', key);
   }
 
-  /** Whether this service has ever issued a key. */
+  /** Whether a text is a key that this service has issued, valid or not: its MAC is right. */
   isOurs(key: string): boolean {
     return this.pepperOf(key) !== undefined;
   }

@@ -1,5 +1,5 @@
 import type { ApiKey } from '../domain/api-key.js';
-import type { Accounts, Page } from './accounts.js';
+import type { Accounts, Actor, Page } from './accounts.js';
 import type { LastUsedTracker } from './last-used-tracker.js';
 
 export class ListApiKeys {
@@ -9,8 +9,8 @@ export class ListApiKeys {
   ) {}
 
   /** Newest first. */
-  async execute(accountId: string, page: Page): Promise<ApiKey[]> {
+  async execute(accountId: string, page: Page, by: Actor): Promise<ApiKey[]> {
     await this.lastUsed.flush();
-    return this.accounts.listKeys(accountId, page);
+    return this.accounts.listKeys(accountId, page, by);
   }
 }

@@ -6,7 +6,7 @@ import type { Accounts } from './accounts.js';
 import type { IssuedKey } from './create-api-key.js';
 import type { KeySecrets } from './key-secrets.js';
 
-interface SignedUp extends IssuedKey {
+export interface SignedUp extends IssuedKey {
   readonly account: Account;
 }
 

@@ -55,6 +55,20 @@ describe('Database', () => {
     await expect(repositories.run((manager) => manager.query('SELECT nothing'))).rejects.toMatchObject(wrong);
   });
 
+  it('keeps the connection of a statement that fails', async () => {
+    const single = await connect(test.url, { poolSize: 1, timeLimitMs: 50 });
+    const session = () => single.query('SELECT pg_backend_pid()');
+    const before = await session();
+    await expect(single.query('SELECT nothing')).rejects.toMatchObject({ code: '42703' });
+    await expect(single.query('SELECT pg_sleep(5)')).rejects.toMatchObject({ code: 'unavailable' });
+    expect(await session()).toEqual(before);
+    await expect(single.query('SELECT pg_terminate_backend(pg_backend_pid())')).rejects.toMatchObject({
+      code: 'unavailable',
+    });
+    expect(await session()).not.toEqual(before);
+    await single.close();
+  });
+
   describe('is unavailable', () => {
     const unavailable = { code: 'unavailable' };
 

@@ -6,8 +6,8 @@ import { Repositories } from './repositories.js';
 import { Turns } from '../turns.js';
 import type { Logger } from '../logging.js';
 
-/** Of the connections of a pool, changes of the same account or message take two at most. */
-const CHANGES = { perCaller: 2, maxWaitMs: 2_000 };
+/** Of the connections of a pool, what reads or changes the same account or message takes two at most. */
+const TURNS = { perCaller: 2, maxWaitMs: 2_000 };
 
 export interface DatabaseOptions {
   readonly url: string;
@@ -34,7 +34,7 @@ export function logLostConnections(logger: Logger): (error: Error) => void {
  * Every method throws DomainError `unavailable` when the database cannot be reached or does not respond in time.
  */
 export class Database {
-  private readonly turns = new Turns(CHANGES);
+  private readonly turns = new Turns(TURNS);
 
   private constructor(private readonly pool: Pool) {}
 
@@ -89,11 +89,11 @@ export class Database {
   }
 
   /**
-   * Runs what changes an account or a message. Changes of the same one wait for their turn without a connection. Otherwise
-   * they would wait for its row with all connections, and everybody else would wait for a connection.
+   * Runs what reads or changes an account, or changes a message. All of the same one wait for their turn without a
+   * connection. Otherwise they would take all connections, and everybody else would wait for one.
    * @throws RetryLaterError `unavailable` when too many wait
    */
-  async change<T>(id: string, work: () => Promise<T>): Promise<T> {
+  async inTurn<T>(id: string, work: () => Promise<T>): Promise<T> {
     await this.turns.take(id);
     try {
       return await work();
@@ -129,10 +129,17 @@ export class Database {
   }
 
   private async rows<Row extends QueryResultRow>(query: QueryConfig): Promise<Row[]> {
+    let client: PoolClient | undefined;
+    let broken = false;
     try {
-      return (await this.pool.query<Row>(query)).rows;
+      client = await this.pool.connect();
+      return (await client.query<Row>(query)).rows;
     } catch (error) {
+      // The server ends the session after it. After any other error of a statement, the connection remains usable.
+      broken = (error as Partial<pg.DatabaseError>).severity === 'FATAL';
       throw asUnavailable(error);
+    } finally {
+      client?.release(broken);
     }
   }
 }

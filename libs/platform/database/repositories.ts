@@ -10,7 +10,7 @@ type Work<T> = (manager: EntityManager) => Promise<T>;
 export class Repositories {
   constructor(
     private readonly dataSource: DataSource,
-    private readonly database: { change<T>(id: string, work: () => Promise<T>): Promise<T> },
+    private readonly database: { inTurn<T>(id: string, work: () => Promise<T>): Promise<T> },
   ) {}
 
   async run<T>(work: Work<T>): Promise<T> {
@@ -25,8 +25,13 @@ export class Repositories {
     return this.run((manager) => manager.transaction(work));
   }
 
-  /** A transaction within `Database.change`. */
+  /** What a caller reads, within `Database.inTurn`. */
+  read<T>(id: string, work: Work<T>): Promise<T> {
+    return this.database.inTurn(id, () => this.run(work));
+  }
+
+  /** A transaction within `Database.inTurn`. */
   change<T>(id: string, work: Work<T>): Promise<T> {
-    return this.database.change(id, () => this.transaction(work));
+    return this.database.inTurn(id, () => this.transaction(work));
   }
 }

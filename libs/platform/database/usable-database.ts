@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type pg from 'pg';
 import { withTimeout } from '#kernel/timeout.js';
 import { UsageError } from '../usage-error.js';
-import { ReliableClient, STARTING_TIMEOUT_MS } from './connection.js';
+import { CONNECTION_LIMITS, ReliableClient, STARTING_TIMEOUT_MS } from './connection.js';
 import { asUnavailable } from './errors.js';
 
 /** Milliseconds that a notification may take. */
@@ -16,6 +16,7 @@ const NOTIFICATION_TIMEOUT_MS = 3_000;
  */
 export async function requireUsableDatabase(url: string): Promise<void> {
   const config = {
+    ...CONNECTION_LIMITS,
     connectionString: url,
     connectionTimeoutMillis: STARTING_TIMEOUT_MS,
     options: '-c sluice.options=passed',
@@ -33,7 +34,8 @@ export async function requireUsableDatabase(url: string): Promise<void> {
   } catch (error) {
     throw asUnavailable(error);
   } finally {
-    await Promise.all([listener.end(), speaker.end()]);
+    // Not awaited: over a half-open link it never ends.
+    for (const client of [listener, speaker]) void client.end();
   }
 }
 

@@ -28,7 +28,8 @@ export abstract class AdmissionCheck {
 
   /**
    * Verifies the key of a request unless that was done within the last second.
-   * @throws DomainError `unauthorized` when it is no longer valid, `unavailable` when the database cannot be reached
+   * @throws DomainError `unauthorized` when it is no longer valid, `account_suspended`, or `unavailable` when the database
+   * cannot be reached
    */
   abstract assertKeyValid(request: FastifyRequest): Promise<void>;
 }

@@ -18,7 +18,7 @@ const newest = new WeakMap<Socket, FastifyReply>();
 /** Requests that wait for `100 Continue` before they send their body. */
 export const expectingContinue = new WeakSet<IncomingMessage>();
 
-/** Connections whose newest request was refused before it had arrived completely: its end no longer counts. */
+/** Connections whose newest request was refused before all of it had arrived: what its end means is decided already. */
 export const abandonedSockets = new WeakSet<Socket>();
 
 /** The reply to the newest request of a connection. */
@@ -102,10 +102,10 @@ export function watchConnections(fastify: FastifyInstance, requestTimeoutMs: num
     done();
   });
   fastify.addHook('onSend', (request, reply, payload, done) => {
-    const size = typeof payload === 'string' || Buffer.isBuffer(payload) ? payload.length : 0;
-    if (size > SMALL_RESPONSE_BYTES) {
+    const size = typeof payload === 'string' || Buffer.isBuffer(payload) ? Buffer.byteLength(payload) : 0;
+    if (size > SMALL_RESPONSE_BYTES && !reply.raw.destroyed) {
       const destroy = () => request.raw.socket.destroy();
-      const timer = setTimeout(destroy, requestTimeoutMs + size / SLOWEST_READER_BYTES_PER_MS);
+      const timer = setTimeout(destroy, requestTimeoutMs + size / SLOWEST_READER_BYTES_PER_MS).unref();
       reply.raw.once('close', () => {
         clearTimeout(timer);
       });

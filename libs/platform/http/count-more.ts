@@ -17,7 +17,8 @@ declare module 'fastify' {
  * Counts further requests of the caller, all or none.
  * @throws DomainError `batch_exceeds_limit` when they and the request itself can never fit into the caller's plan
  * @throws RetryLaterError `rate_limit_exceeded` or `api_key_banned`; only the request itself is counted then
- * @throws DomainError `unauthorized` when the key is no longer valid, `unavailable` when nothing can be counted
+ * @throws DomainError `unauthorized` when the key is no longer valid, `account_suspended`, or `unavailable` when nothing can
+ * be counted
  */
 export type CountMore = (count: number) => Promise<void>;
 

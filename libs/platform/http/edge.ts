@@ -152,7 +152,9 @@ function respondToUnreadable(error: ConnectionError, socket: Socket, options: Ed
 
 function refuse(socket: Socket, { status, headers, body }: RawProblem): void {
   if (!socket.writable) return;
-  const head = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+  const head = Object.entries({ ...headers, Date: new Date().toUTCString() }).map(
+    ([name, value]) => `${name}: ${value}\r\n`,
+  );
   socket.write(`HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\n${head.join('')}\r\n${body}`);
   closeLingering(socket);
 }

@@ -122,6 +122,15 @@ function tooLarge(limit: number): DomainError {
 function collect(request: FastifyRequest, reply: FastifyReply, limit: number): Promise<Buffer> {
   const { raw, server } = request;
   return new Promise((resolve, reject) => {
+    // The client is gone; rejecting ends the work. The error is created only then, because it captures a stack.
+    const leave = () => {
+      reject(new DomainError('malformed_request', 'The request ended before its body was complete.'));
+    };
+    // Perhaps while the guards ran.
+    if (raw.destroyed) {
+      leave();
+      return;
+    }
     let body: Buffer = NOTHING;
     let size = 0;
     const stop = (error: DomainError) => {
@@ -149,9 +158,8 @@ function collect(request: FastifyRequest, reply: FastifyReply, limit: number): P
       transfer.keep();
       resolve(body.subarray(0, size));
     });
-    // The client is gone; rejecting ends the work. The error is created only then, because it captures a stack.
     raw.on('close', () => {
-      if (!complete) reject(new DomainError('malformed_request', 'The request ended before its body was complete.'));
+      if (!complete) leave();
     });
   });
 }

@@ -2,7 +2,8 @@ import { ValidationError, type FieldError } from '#kernel/domain-error.js';
 import { isTypeId } from '#kernel/typeid.js';
 import { nullable, viewModel, type Model } from './openapi/schema.js';
 
-interface PageQuery {
+/** What a list is asked for. */
+export interface PageQuery {
   /** 1 to 100. */
   readonly limit: number;
   /** Only items older than the one with this id. */
@@ -87,13 +88,15 @@ export function pageView<Item, View>(
   };
 }
 
-/** A page of what was found: up to one item more than the limit, which means that there is a next page. */
-export function pageOf<Item, View>(
-  found: readonly Item[],
-  limit: number,
+/** A page of what `find` returns. It is asked for one item more: if there is one, there is a next page. */
+export async function pageOf<Page extends PageQuery, Item, View>(
+  page: Page,
+  find: (page: Page) => Promise<readonly Item[]>,
   idOf: (item: Item) => string,
   view: (item: Item) => View,
-): PageView<View> {
+): Promise<PageView<View>> {
+  const { limit } = page;
+  const found = await find({ ...page, limit: limit + 1 });
   return pageView(found.slice(0, limit), found.length > limit, idOf, view);
 }
 

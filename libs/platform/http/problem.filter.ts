@@ -3,8 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { DomainError } from '#kernel/domain-error.js';
 import type { Logger } from '../logging.js';
 import { asUnavailable, isContention, isUnavailable } from '../database/errors.js';
-import { problemHeaders } from './problems.js';
-import { sendProblem } from './response.js';
+import { PROBLEM_TYPE, problemHeaders, toProblem } from './problems.js';
 import { traceparentOf } from './traceparent.js';
 import { traceIdOf } from '../tracing/traceparent.js';
 
@@ -18,8 +17,12 @@ export class ProblemFilter implements ExceptionFilter {
     const reply = host.switchToHttp().getResponse<FastifyReply>();
     const error = this.asDomainError(thrown, request);
     if (error.code === 'unavailable') logUnavailable(this.logger, request, error);
-    void reply.headers(problemHeaders(error, request.headers.authorization));
-    sendProblem(request, reply, error);
+    const problem = toProblem(error, request.id);
+    void reply
+      .status(problem.status)
+      .headers(problemHeaders(error, request.headers.authorization))
+      .header('content-type', PROBLEM_TYPE)
+      .send(JSON.stringify(problem));
   }
 
   private asDomainError(thrown: unknown, request: FastifyRequest): DomainError {

@@ -62,12 +62,12 @@ describe('The rate limit headers', () => {
   });
 
   it('report that nothing remains where nothing can be counted', () => {
-    const shown = exhausted([minute, day], 3);
+    const shown = exhausted([minute, day]);
     expect(headers(shown)).toMatchObject({
       'X-RateLimit-Limit': '60',
       'X-RateLimit-Remaining': '0',
-      'X-RateLimit-Reset': String(NOW / 1_000 + 3),
-      RateLimit: '"minute";r=0;t=3, "day";r=0;t=3',
+      'X-RateLimit-Reset': String(NOW / 1_000 + 1),
+      RateLimit: '"minute";r=0;t=1, "day";r=0;t=1',
     });
   });
 });

@@ -1,3 +1,5 @@
+import { UNAVAILABLE_RETRY_AFTER } from './problems.js';
+
 /** The state of one window of requests, as the headers show it. */
 export interface RateLimitWindow {
   /** The name of the policy in the IETF fields. */
@@ -55,8 +57,8 @@ export function seconds(ms: number): number {
 }
 
 /** The windows to show when nothing can be counted: nothing remains until the caller may retry. */
-export function exhausted(windows: readonly RateLimitWindow[], retryAfterSeconds: number): RateLimitWindow[] {
-  return windows.map((window) => ({ ...window, remaining: 0, resetsInMs: retryAfterSeconds * 1_000 }));
+export function exhausted(windows: readonly RateLimitWindow[]): RateLimitWindow[] {
+  return windows.map((window) => ({ ...window, remaining: 0, resetsInMs: UNAVAILABLE_RETRY_AFTER * 1_000 }));
 }
 
 /** The windows as they are some milliseconds later, for a response that took long. One that has ended is unused. */

@@ -6,7 +6,7 @@ import type { CorsHeaders } from './cors.js';
 import { leavesBodyUnread, lingerAfter, SMALL_RESPONSE_BYTES } from './connections.js';
 import { countForAddress } from './pipelining.js';
 import { logUnavailable } from './problem.filter.js';
-import { PROBLEMS, UNAVAILABLE_RETRY_AFTER } from './problems.js';
+import { PROBLEMS } from './problems.js';
 import { exhausted, type RateLimitWindow } from './rate-limit-headers.js';
 import { RefusalQueue } from './refusal-queue.js';
 import { requestError } from './request-form.js';
@@ -89,7 +89,7 @@ export function addRequestHooks(fastify: FastifyInstance, options: RequestHookOp
     });
   });
   fastify.addHook('onSend', (request, reply, payload, done) => {
-    const size = typeof payload === 'string' ? payload.length : 0;
+    const size = typeof payload === 'string' ? Buffer.byteLength(payload) : 0;
     const isSent = size <= SMALL_RESPONSE_BYTES && request.raw.socket.writableLength === 0;
     const fits = isSent || size === 0 || buffers(responses, request, reply, size);
     if (!fits) logUnavailable(logger, request, TOO_MUCH_BUFFERED);
@@ -112,7 +112,7 @@ function buffers(responses: BufferBudget, request: FastifyRequest, reply: Fastif
 }
 
 function overload(anonymous: AddressBudget, { ip }: FastifyRequest): Refusal {
-  return { error: OVERLOADED, windows: exhausted([anonymous.peek(ip)], UNAVAILABLE_RETRY_AFTER) };
+  return { error: OVERLOADED, windows: exhausted([anonymous.peek(ip)]) };
 }
 
 function malformed(anonymous: AddressBudget, { raw, originalUrl, ip }: FastifyRequest): Refusal | null {
@@ -124,5 +124,5 @@ function windowsOf(request: FastifyRequest, reply: FastifyReply, anonymous: Addr
   if (request.rateLimit !== undefined) return request.rateLimit;
   const window = anonymous.peek(request.ip);
   // The key could not be looked up, so nothing was counted.
-  return reply.statusCode === PROBLEMS.unavailable.status ? exhausted([window], UNAVAILABLE_RETRY_AFTER) : [window];
+  return reply.statusCode === PROBLEMS.unavailable.status ? exhausted([window]) : [window];
 }

@@ -5,14 +5,12 @@ import type { AccessLog, Status } from './access-log.js';
 import { abandonedSockets } from './connections.js';
 import { PROBLEMS } from './problems.js';
 import type { Refusal } from './response.js';
-import { traceparentOf } from './traceparent.js';
+import { KNOWN_METHODS, traceparentOf } from './traceparent.js';
 import { traceIdOf } from '../tracing/traceparent.js';
 
 const SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 /** The route and method of a request that could not be read or was not considered. */
 const NONE = 'none';
-/** Clients can send any other method to a path that no route has. */
-const USUAL_METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
 
 /** Counts, times and logs each request once: when its response is written or its connection is lost. */
 export class RequestMetrics {
@@ -74,7 +72,7 @@ export class RequestMetrics {
     caller: Refusal['caller'] = request.caller,
   ): void {
     const { url: route = NONE } = request.routeOptions;
-    const method = USUAL_METHODS.has(request.method) ? request.method : 'other';
+    const method = KNOWN_METHODS.has(request.method) ? request.method : 'other';
     this.observe(route, method, status, durationMs);
     if (!this.log.wants(status)) return;
     const { accountId, keyId } = caller ?? {};

@@ -27,11 +27,6 @@ export function sendRefusal(request: FastifyRequest, reply: FastifyReply, { erro
   reply.raw.end(problem.body);
 }
 
-export function sendProblem(request: FastifyRequest, reply: FastifyReply, error: DomainError): void {
-  const problem = toProblem(error, request.id);
-  void reply.status(problem.status).header('content-type', PROBLEM_TYPE).send(JSON.stringify(problem));
-}
-
 /**
  * Replaces a response by a problem document, in an `onSend` hook.
  * @returns the new payload
@@ -39,11 +34,11 @@ export function sendProblem(request: FastifyRequest, reply: FastifyReply, error:
 export function replaceResponse(request: FastifyRequest, reply: FastifyReply, error: DomainError): string {
   const problem = toProblem(error, request.id);
   const body = JSON.stringify(problem);
+  for (const name of ['location', 'idempotent-replayed', 'content-encoding']) void reply.removeHeader(name);
   void reply
     .code(problem.status)
-    .removeHeader('location')
-    .removeHeader('idempotent-replayed')
     .headers(problemHeaders(error, request.headers.authorization))
+    .header('cache-control', 'no-store')
     .header('content-type', PROBLEM_TYPE)
     .header('content-length', Buffer.byteLength(body));
   return body;

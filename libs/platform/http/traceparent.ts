@@ -20,15 +20,15 @@ export const Traceparent = createParamDecorator((_data: unknown, context: Execut
   traceparentOf(context.switchToHttp().getRequest<FastifyRequest>()),
 );
 
-/** The methods that OpenTelemetry knows. Clients can send many others, and each would be a separate span name. */
-const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'CONNECT']);
+/** The methods that OpenTelemetry knows. Clients can send many others, and each would be a span name and a time series. */
+export const KNOWN_METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'CONNECT']);
 
 /**
  * Starts the span of a request, by OpenTelemetry's conventions for HTTP. It contains nothing that the client has chosen:
  * no header, and the path only of a successful request to a route. The fallback route matches any path.
  */
 export function traceRequest(tracing: Tracing, request: FastifyRequest, reply: FastifyReply): void {
-  const method = METHODS.has(request.method) ? request.method : '_OTHER';
+  const method = KNOWN_METHODS.has(request.method) ? request.method : '_OTHER';
   const { url = '*' } = request.routeOptions;
   const route = url.includes('*') ? null : url;
   const name = method === '_OTHER' ? 'HTTP' : method;

@@ -47,7 +47,7 @@ export class Health {
   }
 
   /** From now on the process takes work. */
-  serve(work: Work = this.work): void {
+  serve(work: Work): void {
     this.work = work;
     if (this.process === 'starting') this.process = 'serving';
   }

@@ -1,6 +1,7 @@
 import type { AddressInfo } from 'node:net';
-import { fastify, type FastifyInstance } from 'fastify';
+import { fastify, type FastifyError, type FastifyInstance } from 'fastify';
 import type { Logger } from '../logging.js';
+import { listenErrorMessage } from '../process/listen-error.js';
 import { UsageError } from '../usage-error.js';
 import type { Health } from './health.js';
 import type { Metrics } from './metrics.js';
@@ -46,7 +47,9 @@ export class ManagementServer {
     server.setNotFoundHandler((_request, reply) =>
       reply.code(404).send({ error: 'There is no resource at this path.' }),
     );
-    server.setErrorHandler((error, request, reply) => {
+    server.setErrorHandler<FastifyError>((error, request, reply) => {
+      const { statusCode = 500, message } = error;
+      if (statusCode < 500) return reply.code(statusCode).send({ error: message });
       logger.error({ err: error, path: request.routeOptions.url }, 'a management request failed');
       return reply.code(500).send({ error: 'An internal error occurred and was logged.' });
     });
@@ -62,7 +65,8 @@ export class ManagementServer {
     try {
       await server.listen({ host, port });
     } catch (error) {
-      throw asUsageError(error, host, port);
+      const message = listenErrorMessage(error, 'MANAGEMENT_');
+      throw message === null ? error : new UsageError(message, { cause: error });
     }
     const { address, port: bound } = server.server.address() as AddressInfo;
     const reachable = ['0.0.0.0', '::'].includes(address) ? '127.0.0.1' : address;
@@ -71,23 +75,5 @@ export class ManagementServer {
 
   async close(): Promise<void> {
     await this.server.close();
-  }
-}
-
-function asUsageError(error: unknown, host: string, port: number): unknown {
-  switch ((error as NodeJS.ErrnoException).code) {
-    case 'EADDRINUSE':
-      return new UsageError(
-        `Port ${port} is in use: stop what uses it or set MANAGEMENT_PORT to another one (0 takes any).`,
-      );
-    case 'EACCES':
-      return new UsageError(`Port ${port} may not be used by this user: set MANAGEMENT_PORT to another one.`);
-    case 'EADDRNOTAVAIL':
-    case 'ENOTFOUND':
-    case 'EAI_AGAIN':
-      return new UsageError(`MANAGEMENT_HOST must be an address of this machine; it is "${host}".`);
-    case undefined:
-    default:
-      return error;
   }
 }

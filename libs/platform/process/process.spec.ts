@@ -12,4 +12,9 @@ describe('What keeps a process from starting', () => {
     ];
     expect(startErrorMessage(error)).toBe(`HOST must be an address of this machine; it is "${host}".`);
   });
+
+  it('is printed with its stack trace when it is a bug', () => {
+    expect(startErrorMessage(new TypeError('no function'))).toMatch(/^TypeError: no function\n +at .*process\.spec/);
+    expect(startErrorMessage(Object.assign(new Error('no such file'), { code: 'ENOENT' }))).toBe('no such file');
+  });
 });

@@ -1,8 +1,10 @@
+import { inspect } from 'node:util';
 import { DomainError } from '#kernel/domain-error.js';
 import { requireUsableDatabase } from '../database/usable-database.js';
 import { createLogger, type Logger } from '../logging.js';
 import { readSettings, type Settings } from '../settings.js';
 import { UsageError } from '../usage-error.js';
+import { listenErrorMessage } from './listen-error.js';
 
 /** Signals within this time count as one: a terminal and npm both forward a Ctrl-C. */
 const SAME_SIGNAL_MS = 1_000;
@@ -14,8 +16,8 @@ interface Running {
 
 /**
  * Runs a process: reads its settings, migrates and starts it, sends `ready` to its parent, and stops it on SIGTERM,
- * SIGINT or when the parent is gone. A second signal ends it at once with exit code 1. A failed start prints one
- * sentence and exits with code 1.
+ * SIGINT or when the parent is gone. A second signal ends it at once with exit code 1. A failed start prints the
+ * reason and exits with code 1.
  * @param migrate migrates the schema of a database; calls `onWait` when another process is doing so
  */
 export async function runProcess(
@@ -75,27 +77,14 @@ function stopHandler(running: Running, logger: Logger): (signal: string) => void
   };
 }
 
-interface ListenError {
-  readonly code: string;
-  readonly message: string;
-  readonly port: number;
-  readonly address: string;
-  /** Set instead of `address` when the name could not be resolved. */
-  readonly hostname: string;
-}
-
-/** Why a process could not start, in one sentence. */
+/** Why a process could not start, in one sentence, or a bug with its stack trace. */
 export function startErrorMessage(error: unknown): string {
   if (error instanceof UsageError) return error.message;
   if (error instanceof DomainError && error.code === 'unavailable') {
     const cause = error.cause instanceof Error ? error.cause.message : '';
     return `The database at DATABASE_URL cannot be reached: ${cause || 'no response'}.`;
   }
-  const { code, port, message, ...failed } = error as Partial<ListenError>;
-  if (code === 'EADDRINUSE') return `Port ${port ?? ''} is in use: stop what uses it or set PORT to another one.`;
-  if (code === 'EACCES') return `Port ${port ?? ''} may not be used by this user: set PORT to another one.`;
-  if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND' || code === 'EAI_AGAIN') {
-    return `HOST must be an address of this machine; it is "${failed.address ?? failed.hostname ?? ''}".`;
-  }
-  return message ?? String(error);
+  // Errors of PostgreSQL and of the operating system have a code. Any other error is a bug.
+  const isExpected = error instanceof Error && 'code' in error;
+  return listenErrorMessage(error) ?? (isExpected ? error.message : inspect(error));
 }

@@ -2,7 +2,7 @@ import type { DueEndpoint } from '#messages/index.js';
 
 /** An endpoint gets this many places at first, one more for each quick success, and half as many after a failure. */
 const INITIAL_WINDOW = 4;
-/** An account can have this many places until the reserve is used up, and this many for slow and failing endpoints. */
+/** What an account can have when no place is free, from the reserve: in all, and for slow and failing endpoints. */
 const GUARANTEED = 4;
 const GUARANTEED_SLOW = 1;
 /** The share of all places that one endpoint can have. */

@@ -1,5 +1,6 @@
 import { accountForEach, expectProblem, joinedApi, OPERATOR, sharedApi } from '../../support/api.js';
 import { Fleet } from '../../support/fleet.js';
+import { RawConnection } from '../../support/http.js';
 import { until } from '../../support/processes.js';
 
 describe('PATCH /admin/accounts/:id with suspended', () => {
@@ -32,6 +33,21 @@ describe('PATCH /admin/accounts/:id with suspended', () => {
       expect(response.headers['x-ratelimit-remaining']).toBe(String(remaining));
     }
     expectProblem(await api.ask(key), 429, 'rate_limit_exceeded');
+    expect(await api.stored(account)).toEqual({ messages: 0, keys: 0 });
+  });
+
+  it('refuses a batch whose body arrives after the suspension, and stores nothing', async () => {
+    const body = '{"messages":[{"message":"a"},{"message":"b"}]}';
+    const head = `POST /messages/batch HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${account.key}\r\n`;
+    const connection = await RawConnection.open(api.url);
+    connection.write(
+      `${head}Content-Type: application/json\r\nContent-Length: ${body.length}\r\nExpect: 100-continue\r\n\r\n`,
+    );
+    expect((await connection.response()).status).toBe(100);
+    await patch(true);
+    connection.write(body);
+    expectProblem(await connection.response(), 403, 'account_suspended');
+    connection.close();
     expect(await api.stored(account)).toEqual({ messages: 0, keys: 0 });
   });
 

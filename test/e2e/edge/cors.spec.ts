@@ -33,6 +33,13 @@ describe('Scripts of other origins, with CORS_ORIGINS', () => {
     expect(response.headers).not.toHaveProperty('access-control-allow-credentials');
   });
 
+  it('can load files of the portal, which vary by their encoding as well', async () => {
+    const page = await (await fetch(api.url, { headers: { accept: 'text/html' } })).text();
+    const [, path = ''] = /"(\/assets\/portal\/[\w.-]+)"/.exec(page) ?? [];
+    const { headers } = await fetch(`${api.url}${path}`, { headers: { origin: ORIGIN } });
+    expect(headers.get('vary')).toBe('Origin, Accept-Encoding');
+  });
+
   it.each([
     ['200', { path: '/messages' }, true],
     ['400 of a path', { path: '/%' }, true],

@@ -20,6 +20,7 @@ describe('Endpoints', () => {
     const response = await post({ url: URL, description: 'orders', rateLimitPerSecond: 100 });
     const { id, secret, createdAt, ...rest } = response.body;
     expect(response.status).toBe(201);
+    expect(response.headers.location).toBe(`/endpoints/${String(id)}`);
     expect(id).toMatch(/^ep_[0-7][0-9a-hjkmnp-tv-z]{25}$/);
     expect(secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);
     expect(createdAt).toBe(new Date(String(createdAt)).toISOString());

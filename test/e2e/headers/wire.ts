@@ -34,6 +34,7 @@ const FORMS: readonly (readonly [string, RegExp])[] = [
   ['X-Request-Id', /^[A-Za-z0-9._-]{1,128}$/],
   ['Cache-Control', /^no-store$/],
   ['X-Content-Type-Options', /^nosniff$/],
+  ['Date', /^\w{3}, \d{2} \w{3} \d{4} \d{2}:\d{2}:\d{2} GMT$/],
 ];
 
 /** Fails unless the response has every header of all responses: once, in its form, the X- ones in their spelling. */

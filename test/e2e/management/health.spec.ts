@@ -35,6 +35,17 @@ describe('The management port', () => {
     for (const path of ['live', 'ready']) expect((await api.ask(null, `GET /health/${path}`)).status).toBe(404);
   });
 
+  it('refuses a body that it can not read', async () => {
+    const request = {
+      method: 'POST',
+      path: '/health/live',
+      headers: { 'content-type': 'application/json' },
+      body: '{',
+    };
+    const { status, body } = await callUndocumented(api.managementUrl, request);
+    expect([status, body]).toEqual([400, { error: expect.any(String) as string }]);
+  });
+
   it('is not ready while the database hangs or is unavailable, and reports it soon; it stays alive', async () => {
     const down = { code: 503, status: 'not ready', checks: { process: 'serving', database: 'down', clock: 'right' } };
     link.stall();

@@ -10,7 +10,7 @@ import { GetAccount } from '../../application/get-account.js';
 import { SignUp } from '../../application/sign-up.js';
 import { MAX_NAME_LENGTH } from '../../domain/account.js';
 import { SignupLimit } from './signup-limit.js';
-import { ACCOUNT, accountView, DELIVERY_MODE, issuedKeyView, NAME_RULES, NEW_ACCOUNT } from './views.js';
+import { ACCOUNT, accountView, DELIVERY_MODE, NAME_RULES, NEW_ACCOUNT, newAccountView } from './views.js';
 
 class SignUpBody {
   @Field({
@@ -54,9 +54,7 @@ export class AccountsController {
     errors: ['signup_closed'],
   })
   async create(@JsonBody(SignUpBody) { name }: SignUpBody): Promise<object> {
-    const signedUp = await this.signUp.execute(name);
-    const { id, plan, createdAt } = signedUp.account;
-    return { id, name, plan, createdAt, apiKey: issuedKeyView(signedUp) };
+    return newAccountView(await this.signUp.execute(name));
   }
 
   @Scoped('account:manage')
@@ -68,7 +66,7 @@ export class AccountsController {
     response: { description: 'The account.', body: ACCOUNT },
   })
   async get(@CurrentCaller() { accountId }: Caller): Promise<object> {
-    return accountView(await this.getAccount.execute(accountId));
+    return accountView(await this.getAccount.execute(accountId, 'account'));
   }
 
   @Scoped('account:manage')

@@ -11,15 +11,13 @@ import type { FieldError } from '#kernel/domain-error.js';
 import { ForOperators } from '#platform/http/access.js';
 import { JsonBody } from '#platform/http/json-body.js';
 import { Field, Operation, Section } from '#platform/http/openapi/operation.js';
-import { pageModel, pageOf, PAGING, readPage, type PageView } from '#platform/http/paging.js';
+import { pageModel, pageOf, PAGING, readPage, type PageQuery, type PageView } from '#platform/http/paging.js';
 import type { AccountFilter } from '../../application/accounts.js';
 import { ChangeAccount } from '../../application/change-account.js';
 import { GetAccount } from '../../application/get-account.js';
 import { ListAccounts } from '../../application/list-accounts.js';
 import { ListApiKeys } from '../../application/list-api-keys.js';
 import { RevokeApiKey } from '../../application/revoke-api-key.js';
-import type { Account } from '../../domain/account.js';
-import type { ApiKey } from '../../domain/api-key.js';
 import { limitsError, type Limits } from '../../domain/request-limits.js';
 import { PLANS, type Plan } from '../../domain/plan.js';
 import {
@@ -93,9 +91,8 @@ export class AdminAccountsController {
     response: { description: 'A page of accounts.', body: pageModel(OPERATORS_ACCOUNT) },
   })
   async list(@Query() query: Record<string, unknown>): Promise<PageView<object>> {
-    const { limit, before, onlySuspended } = readPage(query, 'acct', readFilter);
-    const accounts = await this.listAccounts.execute({ limit: limit + 1, before, onlySuspended });
-    return pageOf(accounts, limit, ({ id }: Account) => id, operatorsAccountView);
+    const find = (page: PageQuery & AccountFilter) => this.listAccounts.execute(page);
+    return pageOf(readPage(query, 'acct', readFilter), find, ({ id }) => id, operatorsAccountView);
   }
 
   @Get(':id')
@@ -108,7 +105,7 @@ export class AdminAccountsController {
     errors: ['account_not_found'],
   })
   async get(@Param('id') id: string): Promise<object> {
-    return operatorsAccountView(await this.getAccount.execute(id));
+    return operatorsAccountView(await this.getAccount.execute(id, 'operator'));
   }
 
   @Patch(':id')
@@ -139,10 +136,10 @@ export class AdminAccountsController {
     errors: ['account_not_found'],
   })
   async keys(@Param('id') id: string, @Query() query: Record<string, unknown>): Promise<PageView<object>> {
-    const { limit, before } = readPage(query, 'key');
-    const account = await this.getAccount.execute(id);
-    const keys = await this.listKeys.execute(account.id, { limit: limit + 1, before });
-    return pageOf(keys, limit, ({ id }: ApiKey) => id, apiKeyView);
+    const page = readPage(query, 'key');
+    const account = await this.getAccount.execute(id, 'operator');
+    const find = (page: PageQuery) => this.listKeys.execute(account.id, page, 'operator');
+    return pageOf(page, find, (key) => key.id, apiKeyView);
   }
 
   @Delete(':id/api-keys/:keyId')
@@ -156,7 +153,7 @@ export class AdminAccountsController {
     errors: ['account_not_found', 'api_key_not_found'],
   })
   async revoke(@Param('id') id: string, @Param('keyId') keyId: string): Promise<void> {
-    const account = await this.getAccount.execute(id);
+    const account = await this.getAccount.execute(id, 'operator');
     await this.revokeKey.execute(account.id, keyId, 'operator');
   }
 }

@@ -5,7 +5,7 @@ import type { FastifyRequest } from 'fastify';
 import { CurrentCaller, type Caller } from '#platform/http/caller.js';
 import { JsonBody, OptionalJsonBody } from '#platform/http/json-body.js';
 import { Field, Operation, Section } from '#platform/http/openapi/operation.js';
-import { pageOf, PAGING, readPage, type PageView } from '#platform/http/paging.js';
+import { pageOf, PAGING, readPage, type PageQuery, type PageView } from '#platform/http/paging.js';
 import { Time } from '#platform/http/time.js';
 import { CreateApiKey } from '../../application/create-api-key.js';
 import { GetOwnApiKey } from '../../application/get-own-api-key.js';
@@ -13,7 +13,7 @@ import { ListApiKeys } from '../../application/list-api-keys.js';
 import { RevokeApiKey } from '../../application/revoke-api-key.js';
 import { RotateApiKey } from '../../application/rotate-api-key.js';
 import { MAX_NAME_LENGTH } from '../../domain/account.js';
-import { MAX_KEYS, SCOPES, type ApiKey, type Scope } from '../../domain/api-key.js';
+import { MAX_KEYS, SCOPES, type Scope } from '../../domain/api-key.js';
 import { API_KEY, API_KEY_PAGE, apiKeyView, ISSUED_KEY, issuedKeyView, KEY_ID, NAME_RULES, SCOPE } from './views.js';
 
 const MAX_GRACE_SECONDS = 30 * 86_400;
@@ -80,9 +80,8 @@ export class ApiKeysController {
     @CurrentCaller() { accountId }: Caller,
     @Query() query: Record<string, unknown>,
   ): Promise<PageView<object>> {
-    const { limit, before } = readPage(query, 'key');
-    const keys = await this.listKeys.execute(accountId, { limit: limit + 1, before });
-    return pageOf(keys, limit, ({ id }: ApiKey) => id, apiKeyView);
+    const find = (page: PageQuery) => this.listKeys.execute(accountId, page, 'account');
+    return pageOf(readPage(query, 'key'), find, ({ id }) => id, apiKeyView);
   }
 
   @ForCallers()

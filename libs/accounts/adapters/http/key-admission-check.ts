@@ -1,9 +1,8 @@
 import type { FastifyRequest } from 'fastify';
-import { DomainError } from '#kernel/domain-error.js';
 import { AdmissionCheck } from '#platform/http/access.js';
 import { loopTime } from '#platform/process/loop-time.js';
 import type { AuthenticateCaller } from '../../application/authenticate-caller.js';
-import { NO_LONGER_VALID, staleKey } from './stale-key-check.js';
+import { refusalNow, staleKey } from './stale-key-check.js';
 
 /** Looks keys up in the database, since a cached one may be outdated. */
 export class KeyAdmissionCheck extends AdmissionCheck {
@@ -20,9 +19,8 @@ export class KeyAdmissionCheck extends AdmissionCheck {
     const key = staleKey(request);
     if (key === undefined) return;
     const startedAt = loopTime();
-    if ((await this.authenticate.refresh(key)) === null) {
-      throw new DomainError('unauthorized', NO_LONGER_VALID);
-    }
+    const refusal = await refusalNow(this.authenticate, key);
+    if (refusal !== null) throw refusal;
     request.verifiedAt = startedAt;
   }
 }

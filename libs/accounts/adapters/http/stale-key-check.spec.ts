@@ -31,7 +31,10 @@ async function respond(passedMsAgo: number, refresh: () => Promise<Caller | null
   server.post('/messages', (request, reply) => {
     request.presentedKey = 'slc_key';
     request.verifiedAt = loopTime() - passedMsAgo;
-    return reply.code(status).header('location', '/messages/1').send({ id: '1' });
+    return reply
+      .code(status)
+      .headers({ location: '/messages/1', 'cache-control': 'public', 'content-encoding': 'gzip' })
+      .send({ id: '1' });
   });
   server.post('/accounts', (_request, reply) => reply.code(status).send({ id: '1' }));
   const response = await server.inject({ method: 'POST', path: '/messages' });
@@ -46,6 +49,7 @@ async function respond(passedMsAgo: number, refresh: () => Promise<Caller | null
 
 const valid = () => Promise.resolve(CALLER);
 const revoked = () => Promise.resolve(null);
+const suspended = () => Promise.resolve({ ...CALLER, suspended: true });
 
 describe('StaleKeyCheck', () => {
   let now = 0;
@@ -69,6 +73,7 @@ describe('StaleKeyCheck', () => {
 
   it.each([
     ['the key is revoked', revoked],
+    ['the account is suspended', suspended],
     ['the key cannot be verified', () => Promise.reject(unavailable())],
     [
       'verifying takes too long',
@@ -81,9 +86,13 @@ describe('StaleKeyCheck', () => {
     const { statusCode, headers, body, warn } = await respond(900, refresh);
     expect(statusCode).toBe(503);
     expect(body).toMatchObject({ status: 503, code: 'unavailable', type: '/errors/unavailable' });
-    expect(headers).toMatchObject({ 'content-type': 'application/problem+json; charset=utf-8', 'retry-after': '1' });
+    expect(headers).toMatchObject({
+      'content-type': 'application/problem+json; charset=utf-8',
+      'cache-control': 'no-store',
+      'retry-after': '1',
+    });
     expect(headers['content-length']).toBe(String(Buffer.byteLength(JSON.stringify(body))));
-    expect(headers).not.toHaveProperty('location');
+    for (const name of ['location', 'content-encoding']) expect(headers).not.toHaveProperty(name);
     expect(warn).toHaveBeenCalledWith(expect.objectContaining({ reason: body.detail }), 'unavailable');
   });
 

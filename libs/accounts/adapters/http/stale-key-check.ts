@@ -7,16 +7,17 @@ import { replaceResponse } from '#platform/http/response.js';
 import type { Logger } from '#platform/logging.js';
 import { loopTime } from '#platform/process/loop-time.js';
 import type { AuthenticateCaller } from '../../application/authenticate-caller.js';
+import { accountSuspended } from '../../domain/account.js';
 
 /** Milliseconds of `loopTime` after which the key of a successful request is verified again before the response. */
 const FRESH_MS = 800;
 
 const NOT_VERIFIED = 'Could not verify the API key in time. Retry later.';
-export const NO_LONGER_VALID = 'The API key became invalid while the request was processed.';
 
 /**
- * A key that was revoked a second ago gets no successful response, even when its request was admitted before and the
- * link to the database hangs. It gets 503: the outcome is unknown, and the request may have been carried out.
+ * A key that was revoked a second ago, or whose account was suspended, gets no successful response, even when its request
+ * was admitted before and the link to the database hangs. It gets 503: the outcome is unknown, and the request may have
+ * been carried out.
  */
 export class StaleKeyCheck implements OnModuleInit {
   constructor(
@@ -45,12 +46,28 @@ export class StaleKeyCheck implements OnModuleInit {
   private async fault(key: string): Promise<DomainError | null> {
     const startedAt = loopTime();
     try {
-      if ((await this.authenticate.refresh(key)) === null) return new DomainError('unavailable', NO_LONGER_VALID);
+      const refusal = await refusalNow(this.authenticate, key);
+      if (refusal !== null) return new DomainError('unavailable', refusal.message);
       return isFresh(startedAt) ? null : new DomainError('unavailable', NOT_VERIFIED);
     } catch (cause) {
       return Object.assign(new DomainError('unavailable', NOT_VERIFIED), { cause });
     }
   }
+}
+
+/**
+ * Why a key that was valid before would be refused now, by the database; null if it would not.
+ * @throws DomainError `unavailable` when the database cannot be reached
+ */
+export async function refusalNow(
+  authenticate: Pick<AuthenticateCaller, 'refresh'>,
+  key: string,
+): Promise<DomainError | null> {
+  const caller = await authenticate.refresh(key);
+  if (caller === null) {
+    return new DomainError('unauthorized', 'The API key became invalid while the request was processed.');
+  }
+  return caller.suspended ? accountSuspended() : null;
 }
 
 /** The key of a request, if it must be verified again. */

@@ -6,6 +6,7 @@ import { SCOPES, type ApiKey } from '../../domain/api-key.js';
 import { MAX_LIMIT, type Limits } from '../../domain/request-limits.js';
 import { PLANS } from '../../domain/plan.js';
 import type { IssuedKey } from '../../application/create-api-key.js';
+import type { SignedUp } from '../../application/sign-up.js';
 
 export function accountView({ id, name, plan, limits, delivery, createdAt }: Account) {
   return { id, name, plan, limits, delivery, createdAt };
@@ -15,7 +16,7 @@ export function operatorsAccountView(account: Account) {
   return { ...accountView(account), suspended: account.suspended };
 }
 
-/** The only response that contains the key itself. */
+/** Besides a new account, the only response that contains the key itself. */
 export function issuedKeyView({ apiKey, key }: IssuedKey) {
   const { id, name, scopes, createdAt, expiresAt } = apiKey;
   return { id, name, key, scopes, createdAt, expiresAt };
@@ -23,6 +24,11 @@ export function issuedKeyView({ apiKey, key }: IssuedKey) {
 
 export function apiKeyView({ id, name, scopes, createdAt, expiresAt, lastUsedAt }: ApiKey) {
   return { id, name, scopes, createdAt, expiresAt, lastUsedAt };
+}
+
+export function newAccountView({ account, ...issued }: SignedUp) {
+  const { id, name, plan, createdAt } = account;
+  return { id, name, plan, createdAt, apiKey: issuedKeyView(issued) };
 }
 
 export const ACCOUNT_ID = idOf('acct', 'The id of the account.');
@@ -110,7 +116,7 @@ export const API_KEY = viewModel<ReturnType<typeof apiKeyView>>('ApiKey', 'An AP
 
 export const API_KEY_PAGE = pageModel(API_KEY);
 
-export const NEW_ACCOUNT = viewModel<Record<'id' | 'name' | 'plan' | 'createdAt' | 'apiKey', unknown>>(
+export const NEW_ACCOUNT = viewModel<ReturnType<typeof newAccountView>>(
   'NewAccount',
   'A new account with its first API key.',
   {

@@ -60,9 +60,9 @@ export class PostgresAccounts extends Accounts {
     });
   }
 
-  async find(id: string): Promise<Account | null> {
+  async find(id: string, by: Actor): Promise<Account | null> {
     if (!isTypeId('acct', id)) return null;
-    return this.repositories.run((manager) => manager.findOneBy(AccountSchema, { id }));
+    return this.repositories.read(turnOf(id, by), (manager) => manager.findOneBy(AccountSchema, { id }));
   }
 
   list({ limit, before, onlySuspended }: Page & AccountFilter): Promise<Account[]> {
@@ -72,7 +72,7 @@ export class PostgresAccounts extends Accounts {
     );
   }
 
-  async update(id: string, change: (account: Account) => Account, by: Actor = 'account'): Promise<Account | null> {
+  async update(id: string, change: (account: Account) => Account, by: Actor): Promise<Account | null> {
     if (!isTypeId('acct', id)) return null;
     return this.repositories.change(turnOf(id, by), async (manager) => {
       const account = await lockAccount(manager, id);
@@ -92,9 +92,9 @@ export class PostgresAccounts extends Accounts {
     return this.keys.submit(hash);
   }
 
-  listKeys(accountId: string, { limit, before }: Page): Promise<ApiKey[]> {
+  listKeys(accountId: string, { limit, before }: Page, by: Actor): Promise<ApiKey[]> {
     const where = { accountId, revokedAt: IsNull(), ...olderThan(before) };
-    return this.repositories.run((manager) =>
+    return this.repositories.read(turnOf(accountId, by), (manager) =>
       manager.find(ApiKeySchema, { where, order: { id: 'DESC' }, take: limit }),
     );
   }
@@ -109,7 +109,7 @@ export class PostgresAccounts extends Accounts {
     });
   }
 
-  async revokeKey(accountId: string, keyId: string, at: Date, by: Actor = 'account'): Promise<boolean> {
+  async revokeKey(accountId: string, keyId: string, at: Date, by: Actor): Promise<boolean> {
     if (!isTypeId('key', keyId)) return false;
     return this.repositories.change(turnOf(accountId, by), async (manager) => {
       await lockAccount(manager, accountId);

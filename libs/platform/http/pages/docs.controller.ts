@@ -19,7 +19,10 @@ class Asset {
   }
 
   read(): Promise<Buffer> {
-    return (this.bytes ??= readFile(resolve(this.module)));
+    return (this.bytes ??= readFile(resolve(this.module)).catch((error: unknown) => {
+      this.bytes = null;
+      throw error;
+    }));
   }
 }
 

@@ -38,11 +38,10 @@ export class BansController {
     response: { description: 'A page of bans.', body: pageModel(BAN) },
   })
   async list(@Query() query: Record<string, unknown>): Promise<PageView<Ban>> {
-    const { limit, before, accountId } = readPage(query, 'key', readFilter);
-    const found = await this.bans.list({ limit: limit + 1, before, accountId });
+    const find = (page: BanPage) => this.bans.list(page);
     return pageOf(
-      found,
-      limit,
+      readPage(query, 'key', readFilter),
+      find,
       ({ keyId }) => keyId,
       (ban) => ban,
     );

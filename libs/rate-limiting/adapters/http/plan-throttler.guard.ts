@@ -2,12 +2,11 @@ import type { ExecutionContext } from '@nestjs/common';
 import type { Reflector } from '@nestjs/core';
 import { ThrottlerGuard, type ThrottlerModuleOptions, type ThrottlerRequest } from '@nestjs/throttler';
 import type { FastifyRequest } from 'fastify';
-import type { AuthenticateCaller } from '#accounts/index.js';
+import { accountSuspended, type AuthenticateCaller } from '#accounts/index.js';
 import { DomainError, RetryLaterError } from '#kernel/domain-error.js';
 import { rateLimitExceeded, type AddressBudget } from '#platform/http/address-budget.js';
 import type { Caller } from '#platform/http/caller.js';
 import type { Counter } from '#platform/http/count-more.js';
-import { UNAVAILABLE_RETRY_AFTER } from '#platform/http/problems.js';
 import { exhausted, seconds } from '#platform/http/rate-limit-headers.js';
 import { loopTime } from '#platform/process/loop-time.js';
 import type { Decision } from '../../decisions.js';
@@ -47,7 +46,11 @@ export class PlanThrottlerGuard extends ThrottlerGuard implements Counter {
   async countMore(request: FastifyRequest, more: number): Promise<void> {
     assertBatchFits(more + 1, Math.min(...(request.rateLimit ?? []).map(({ limit }) => limit)));
     const count = (caller: Caller) => this.storageService.hit({ ...caller, count: more });
-    if (more === 0 || (await this.admit(request, count))) return;
+    if (more === 0) return;
+    if (await this.admit(request, count)) {
+      if (request.caller?.suspended === true) throw accountSuspended();
+      return;
+    }
     this.takeFromBudget(request);
     throw new DomainError('unauthorized', 'The API key has expired or was revoked. Use another one.');
   }
@@ -95,7 +98,7 @@ export class PlanThrottlerGuard extends ThrottlerGuard implements Counter {
     } catch (error) {
       this.decided('unavailable');
       const known = this.storageService.lastKnownWindows(request.caller?.accountId ?? '');
-      request.rateLimit = exhausted(known ?? [this.budgets.anonymous.peek(request.ip)], UNAVAILABLE_RETRY_AFTER);
+      request.rateLimit = exhausted(known ?? [this.budgets.anonymous.peek(request.ip)]);
       throw error;
     }
   }

@@ -1,4 +1,4 @@
-import { Controller, Get, HttpCode, Post } from '@nestjs/common';
+import { Controller, Get, HttpCode, Post, Req } from '@nestjs/common';
 import {
   IsInt,
   IsOptional,
@@ -8,6 +8,7 @@ import {
   ValidatorConstraint,
   type ValidatorConstraintInterface,
 } from 'class-validator';
+import type { FastifyRequest } from 'fastify';
 import { ValidationError } from '#kernel/domain-error.js';
 import { GetMessageUsage } from '#messages/index.js';
 import { Scoped } from '#platform/http/access.js';
@@ -119,12 +120,12 @@ export class UsageController {
       '`perMinute` and `minutes`. Only this request itself counts.',
     response: { description: 'The result, starting with unused windows.', body: SIMULATION },
   })
-  async simulate(
-    @CurrentCaller() { accountId }: Caller,
-    @JsonBody(SimulateBody, 256 * 1_024) body: SimulateBody,
-  ): Promise<SimulationView> {
-    const { requests, perMinute, minutes } = body;
-    const { limits } = await this.storage.usage(accountId);
+  simulate(
+    @Req() { rateLimit = [] }: FastifyRequest,
+    @JsonBody(SimulateBody, 256 * 1_024) { requests, perMinute, minutes }: SimulateBody,
+  ): SimulationView {
+    const limitOf = (window: WindowName) => rateLimit.find(({ name }) => name === window)?.limit ?? 0;
+    const limits = { perMinute: limitOf('minute'), perDay: limitOf('day') };
     if (requests) {
       const verdicts: SimulatedRequest[] = [];
       const times = requests.map(({ at }) => at).sort((a, b) => a - b);

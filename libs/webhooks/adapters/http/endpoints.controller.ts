@@ -5,9 +5,9 @@ import { Scoped } from '#platform/http/access.js';
 import { CurrentCaller, type Caller } from '#platform/http/caller.js';
 import { goneSignal } from '#platform/http/connections.js';
 import { JsonBody, OptionalJsonBody } from '#platform/http/json-body.js';
-import { Field, Operation, Section } from '#platform/http/openapi/operation.js';
+import { Field, header, Operation, Section } from '#platform/http/openapi/operation.js';
 import { Time } from '#platform/http/time.js';
-import { pageOf, PAGING, readPage, type PageView } from '#platform/http/paging.js';
+import { pageOf, PAGING, readPage, type PageQuery, type PageView } from '#platform/http/paging.js';
 import { ChangeEndpoint } from '../../application/change-endpoint.js';
 import { CreateEndpoint } from '../../application/create-endpoint.js';
 import { DeleteEndpoint } from '../../application/delete-endpoint.js';
@@ -16,13 +16,7 @@ import { ListEndpoints } from '../../application/list-endpoints.js';
 import { MAX_REPLAYED, ReplayEndpoint } from '../../application/replay-endpoint.js';
 import { RotateSecret } from '../../application/rotate-secret.js';
 import { TestEndpoint } from '../../application/test-endpoint.js';
-import {
-  MAX_DESCRIPTION_LENGTH,
-  MAX_ENDPOINTS,
-  MAX_RATE_LIMIT,
-  MAX_URL_LENGTH,
-  type Endpoint,
-} from '../../domain/endpoint.js';
+import { MAX_DESCRIPTION_LENGTH, MAX_ENDPOINTS, MAX_RATE_LIMIT, MAX_URL_LENGTH } from '../../domain/endpoint.js';
 import {
   ENDPOINT,
   ENDPOINT_ID,
@@ -30,13 +24,21 @@ import {
   endpointView,
   ISSUED_ENDPOINT,
   ISSUED_SECRET,
-  REPLAYED,
   issuedEndpointView,
+  issuedSecretView,
+  REPLAYED,
+  replayedView,
   TEST_RESULT,
 } from './views.js';
 import { WebhooksEnabledGuard } from './webhooks-enabled.guard.js';
 
 const MAX_GRACE_SECONDS = 30 * 86_400;
+
+const LOCATION = header('The path of the endpoint.', {
+  type: 'string',
+  format: 'uri-reference',
+  examples: ['/endpoints/ep_01h455vb4pex5vsknk084sn02q'],
+});
 
 const URL_FIELD = {
   description:
@@ -137,6 +139,7 @@ export class EndpointsController {
     response: {
       description: 'The endpoint. Its secret is shown only once.',
       body: ISSUED_ENDPOINT,
+      headers: { Location: LOCATION },
       links: ['getEndpoint', 'changeEndpoint', 'deleteEndpoint', 'rotateSecret', 'testEndpoint', 'replayEndpoint'],
     },
     errors: ['too_many_endpoints', 'webhooks_disabled'],
@@ -144,6 +147,7 @@ export class EndpointsController {
   async create(
     @CurrentCaller() { accountId }: Caller,
     @JsonBody(CreateEndpointBody) body: CreateEndpointBody,
+    @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<object> {
     const { url, description, enabled, rateLimitPerSecond } = body;
     const input = {
@@ -152,7 +156,9 @@ export class EndpointsController {
       enabled: enabled ?? true,
       rateLimitPerSecond: rateLimitPerSecond ?? 0,
     };
-    return issuedEndpointView(await this.createEndpoint.execute(accountId, input));
+    const issued = await this.createEndpoint.execute(accountId, input);
+    void reply.header('location', `/endpoints/${issued.endpoint.id}`);
+    return issuedEndpointView(issued);
   }
 
   @Get()
@@ -168,9 +174,8 @@ export class EndpointsController {
     @CurrentCaller() { accountId }: Caller,
     @Query() query: Record<string, unknown>,
   ): Promise<PageView<object>> {
-    const { limit, before } = readPage(query, 'ep');
-    const endpoints = await this.listEndpoints.execute(accountId, { limit: limit + 1, before });
-    return pageOf(endpoints, limit, ({ id }: Endpoint) => id, endpointView);
+    const find = (page: PageQuery) => this.listEndpoints.execute(accountId, page);
+    return pageOf(readPage(query, 'ep'), find, ({ id }) => id, endpointView);
   }
 
   @Get(':id')
@@ -227,8 +232,8 @@ export class EndpointsController {
     id: 'rotateSecret',
     summary: 'Rotate the secret of an endpoint',
     description:
-      'Requests are signed with the new secret at once, and with the old one as well during the grace: with the five ' +
-      'newest secrets at most.',
+      'Requests are signed with the new secret within a second, and with the old one as well during the grace: with the ' +
+      'five newest secrets at most.',
     path: { id: ENDPOINT_ID },
     response: { description: 'The new secret, which is shown only once.', body: ISSUED_SECRET },
     errors: ['endpoint_not_found', 'webhooks_disabled'],
@@ -238,7 +243,7 @@ export class EndpointsController {
     @Param('id') id: string,
     @OptionalJsonBody(RotateSecretBody) { graceSeconds }: RotateSecretBody,
   ): Promise<object> {
-    return { secret: await this.rotateSecret.execute(accountId, id, graceSeconds ?? 0) };
+    return issuedSecretView(await this.rotateSecret.execute(accountId, id, graceSeconds ?? 0));
   }
 
   @Post(':id/test')
@@ -279,6 +284,6 @@ export class EndpointsController {
   ): Promise<object> {
     const end = until === null ? null : new Date(until);
     const gone = goneSignal(request, reply);
-    return { count: await this.replayEndpoint.execute(accountId, id, new Date(since), end, gone) };
+    return replayedView(await this.replayEndpoint.execute(accountId, id, new Date(since), end, gone));
   }
 }

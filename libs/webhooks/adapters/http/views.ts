@@ -8,9 +8,16 @@ export function endpointView({ accountId: _accountId, ...endpoint }: Endpoint) {
   return endpoint;
 }
 
-/** The only response that contains the secret, besides that of its rotation. */
 export function issuedEndpointView({ endpoint, secret }: IssuedEndpoint) {
   return { ...endpointView(endpoint), secret };
+}
+
+export function issuedSecretView(secret: string) {
+  return { secret };
+}
+
+export function replayedView(count: number) {
+  return { count };
 }
 
 export const ENDPOINT_ID = idOf('ep', 'The id of the endpoint.');
@@ -67,13 +74,13 @@ export const ISSUED_ENDPOINT = viewModel<ReturnType<typeof issuedEndpointView>>(
   { ...ENDPOINT_FIELDS, secret: SECRET_FIELD },
 );
 
-export const ISSUED_SECRET = viewModel<Record<'secret', unknown>>(
+export const ISSUED_SECRET = viewModel<ReturnType<typeof issuedSecretView>>(
   'IssuedSecret',
   'The new secret of an endpoint, which is shown only once.',
   { secret: SECRET_FIELD },
 );
 
-export const REPLAYED = viewModel<Record<'count', unknown>>('Replayed', 'The result of replaying messages.', {
+export const REPLAYED = viewModel<ReturnType<typeof replayedView>>('Replayed', 'The result of replaying messages.', {
   count: { type: 'integer', minimum: 0, description: 'How many messages will be posted.', examples: [17] },
 });
 

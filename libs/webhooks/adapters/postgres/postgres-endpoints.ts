@@ -62,12 +62,12 @@ export class PostgresEndpoints extends Endpoints {
 
   async find(accountId: string, id: string): Promise<Endpoint | null> {
     if (!isTypeId('ep', id)) return null;
-    return this.repositories.run((manager) => manager.findOneBy(EndpointSchema, { id, accountId }));
+    return this.repositories.read(accountId, (manager) => manager.findOneBy(EndpointSchema, { id, accountId }));
   }
 
   list(accountId: string, { limit, before }: Page): Promise<Endpoint[]> {
     const where = { accountId, ...(before === null ? {} : { id: LessThan(before) }) };
-    return this.repositories.run((manager) =>
+    return this.repositories.read(accountId, (manager) =>
       manager.find(EndpointSchema, { where, order: { id: 'DESC' }, take: limit }),
     );
   }
