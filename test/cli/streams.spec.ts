@@ -103,7 +103,10 @@ describe('The command line', () => {
     const args = `consume --json --exec 'echo >> got'`;
     const script = `"${process.execPath}" "${CLI_SCRIPT}" ${args} | true; echo "\${PIPESTATUS[0]}"`;
     const unread = spawnSync('bash', ['-c', script], { env: cli.env, cwd: cli.home, encoding: 'utf8' });
-    expect(unread).toMatchObject({ stdout: '1\n', stderr: expect.stringContaining('The output was closed.') as string });
+    expect(unread).toMatchObject({
+      stdout: '1\n',
+      stderr: expect.stringContaining('The output was closed.') as string,
+    });
     expect((await api.ask(account, 'GET /messages?status=delivered')).body.data).toHaveLength(
       readFileSync(file('got'), 'utf8').length,
     );

@@ -18,9 +18,7 @@ export async function clearLeftovers(dataDir: string, connection: (port: number)
       await stopOrphan(found, dataDir);
       await ownership.release();
     } else if (Date.now() > deadline) {
-      throw new UsageError(
-        `A PostgreSQL server (process ${found.pid}) uses ${dataDir} but does not respond: stop it.`,
-      );
+      throw new UsageError(`A PostgreSQL server (process ${found.pid}) uses ${dataDir} but does not respond: stop it.`);
     } else {
       await sleep(100);
     }
