@@ -2,14 +2,11 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Clock } from '#kernel/clock.js';
 import { DomainError } from '#kernel/domain-error.js';
+import { toStorable } from '#kernel/text.js';
 import { withTimeout } from '#kernel/timeout.js';
+import { MAX_REASON_LENGTH } from '../domain/attempt.js';
 import type { Message } from '../domain/message.js';
-import {
-  backoff,
-  POISON_AFTER_LONE_CRASHES,
-  SUSPECT_AFTER_CRASHES,
-  type RetryPolicy,
-} from '../domain/retry-policy.js';
+import { backoff, POISON_AFTER_LONE_CRASHES, SUSPECT_AFTER_CRASHES, type RetryPolicy } from '../domain/retry-policy.js';
 import type { Deliveries, Job } from './deliveries.js';
 import { GiveUp, RetryDelivery, type MessageHandler } from './message-handler.js';
 import { ReadWriteLock } from './read-write-lock.js';
@@ -36,7 +33,6 @@ export interface DeliveryTerms extends RetryPolicy {
 const SETTLING_MS = 15_000;
 /** How long a claim is retried when its response is lost: without a retry, it would count as a crash. */
 const CLAIMING_MS = 5_000;
-const MAX_REASON_LENGTH = 1_000;
 const DONE: Outcome = { kind: 'done' };
 const AT_ONCE: Outcome = { kind: 'again', afterMs: 0 };
 /** The worker stops before the handler has ended: a deploy, and no fault of the message. */
@@ -174,7 +170,7 @@ async function retryWhileUnavailable<T>(call: () => Promise<T>, maxMs: number, s
 }
 
 function reasonOf(error: unknown): string {
-  const text = textOf(error).replaceAll('\u0000', '').slice(0, MAX_REASON_LENGTH).toWellFormed();
+  const text = toStorable(textOf(error), MAX_REASON_LENGTH);
   return text || 'The handler failed without a reason.';
 }
 

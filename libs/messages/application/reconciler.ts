@@ -103,8 +103,8 @@ export class Reconciler {
     );
     const strays = found.filter(({ endedElsewhere }) => endedElsewhere === null);
     if (ends.length + strays.length === 0) return false;
-    const followed = await this.deliveries.follow(ends);
     await this.strays.requeue(strays);
+    const followed = await this.deliveries.follow(ends);
     this.observer.healed({ requeued: strays.length, followed });
     return strays.length > 0;
   }
