@@ -39,10 +39,21 @@ describe('DeliverMessage', () => {
       nextAttemptAt: after(750),
       ...failed,
     });
+    worker.store.clock.advance(750);
     expect(await worker.run(message)).toEqual({ kind: 'again', afterMs: 1_500 });
+    worker.store.clock.advance(1_500);
     expect(await worker.run(message)).toEqual({ kind: 'failed', reason: 'no luck' });
     expect(worker.stored(message)).toMatchObject({ status: 'failed', attempts: 3, nextAttemptAt: null, ...failed });
     expect(worker.calls).toMatchObject([1, 2, 3].map((attempt) => ({ attempt, attemptsLeft: 3 - attempt })));
+  });
+
+  it('leaves a message to a later attempt whose job has come too early', async () => {
+    const worker = new Worker();
+    const message = worker.has({ failures: 1, nextAttemptAt: after(2_000) });
+    worker.store.clock.advance(500);
+    expect(await worker.run(message)).toEqual({ kind: 'again', afterMs: 1_500 });
+    expect(worker.calls).toEqual([]);
+    expect(worker.stored(message)).toEqual(message.state);
   });
 
   it.each([

@@ -66,11 +66,12 @@ export class DeliverMessage {
    */
   async execute(job: Job, stopping: AbortSignal): Promise<Outcome> {
     const terms = { token: randomUUID(), leaseMs: this.terms.attemptTimeoutMs + SETTLING_MS };
-    const first = await this.lock.shared(async () => {
+    const first = await this.lock.shared(async (): Promise<Message | Outcome> => {
       if (stopping.aborted) return AT_ONCE;
       const claim = () => this.deliveries.claim(job, terms);
       const claimed = await retryWhileUnavailable(claim, CLAIMING_MS, stopping);
       if (claimed === null) return DONE;
+      if ('dueInMs' in claimed) return { kind: 'again', afterMs: claimed.dueInMs };
       if (claimed.state.loneCrashes >= POISON_AFTER_LONE_CRASHES) return this.failPoisonMessage(claimed, stopping);
       if (claimed.state.crashes >= SUSPECT_AFTER_CRASHES) return claimed;
       return this.attempt(claimed, stopping);
