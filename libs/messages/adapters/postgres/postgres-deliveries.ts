@@ -59,8 +59,9 @@ export class PostgresDeliveries extends Deliveries {
   }
 
   async runsAlone({ state }: Message, leaseMs: number): Promise<boolean> {
+    // Nothing else runs that could settle together with it.
+    this.held.delete(state.claim?.token);
     const rows = await this.database.query(RENEW_CLAIM_ALONE, [state.id, state.claim?.token, leaseMs]);
-    if (rows.length === 0) this.held.delete(state.claim?.token);
     return rows.length > 0;
   }
 
@@ -83,12 +84,14 @@ export class PostgresDeliveries extends Deliveries {
   }
 
   private async claimAll(claims: Claiming[]): Promise<(Message | NotDue | null | typeof OVERTAKEN)[]> {
-    const rows = await this.database.prepared<ClaimRow>('claim', CLAIM, [
-      claims.map(({ job }) => job.id),
-      claims.map(({ job }) => job.retries),
-      claims.map(({ terms }) => terms.token),
-      claims.map(({ terms }) => terms.leaseMs),
-    ]);
+    const rows = await this.database
+      .prepared<ClaimRow>('claim', CLAIM, [
+        claims.map(({ job }) => job.id),
+        claims.map(({ job }) => job.retries),
+        claims.map(({ terms }) => terms.token),
+        claims.map(({ terms }) => terms.leaseMs),
+      ])
+      .catch(retriedWhenAlone(claims));
     // By token, not by id: an UPDATE changes a row once, so only one of two jobs of a message in a batch gets it.
     const byToken = new Map(rows.map((row) => [row.token ?? row.claim, row]));
     const claimed = new Set(rows.map(({ id, retries }) => `${id}.${retries}`));
@@ -100,23 +103,29 @@ export class PostgresDeliveries extends Deliveries {
   }
 
   private async settleAll(ends: Settling[]): Promise<boolean[]> {
+    // Rows are locked in the order of their ids, as by claims.
+    const sorted = ends.toSorted((one, other) => (one.claimed.id < other.claimed.id ? -1 : 1));
     const rows = await this.database
       .prepared<{ token: string }>('settle', SETTLE, [
-        ends.map(({ claimed }) => claimed.id),
-        ends.map(({ claimed }) => claimed.state.claim?.token),
-        ends.map(({ claimed }) => claimed.state.retries),
-        ends.map(({ claimed }) => claimed.state.attempts),
-        ends.map(({ ended }) => ended.state.status),
-        ends.map(({ ended }) => ended.state.failures),
-        ends.map(({ ended }) => ended.state.failureReason),
-        ends.map(({ claimed }) => claimed.state.updatedAt),
-        ends.map(({ ended }) => ended.waitMs),
+        sorted.map(({ claimed }) => claimed.id),
+        sorted.map(({ claimed }) => claimed.state.claim?.token),
+        sorted.map(({ claimed }) => claimed.state.retries),
+        sorted.map(({ claimed }) => claimed.state.attempts),
+        sorted.map(({ ended }) => ended.state.status),
+        sorted.map(({ ended }) => ended.state.failures),
+        sorted.map(({ ended }) => ended.state.failureReason),
+        sorted.map(({ claimed }) => claimed.state.updatedAt),
+        sorted.map(({ ended }) => ended.waitMs),
       ])
-      .catch((error: unknown) => {
-        // A single end whose row stays locked is retried by the worker, not dropped.
-        throw ends.length === 1 ? asUnavailable(error, isContention) : error;
-      });
+      .catch(retriedWhenAlone(ends));
     const settled = new Set<string | undefined>(rows.map(({ token }) => token));
     return ends.map(({ claimed }) => settled.has(claimed.state.claim?.token));
   }
+}
+
+/** A batch is repeated one by one. What is alone and whose row stays locked is retried by the worker, not dropped. */
+function retriedWhenAlone(batch: readonly unknown[]) {
+  return (error: unknown): never => {
+    throw batch.length === 1 ? asUnavailable(error, isContention) : error;
+  };
 }
