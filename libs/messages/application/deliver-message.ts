@@ -92,9 +92,7 @@ export class DeliverMessage {
   }
 
   private async attempt(claimed: Message, stopping: AbortSignal): Promise<Outcome> {
-    const startedAt = performance.now();
     const failure = stopping.aborted ? STOPPED : await this.handle(claimed, stopping);
-    this.observer.handled(performance.now() - startedAt);
     const at = this.clock.now();
     if (failure === null) return this.settle('delivered', claimed, claimed.deliver(at), DONE, stopping);
     const { reason, next } = failure;
@@ -124,12 +122,15 @@ export class DeliverMessage {
       deadline: new Date(this.clock.now().getTime() + attemptTimeoutMs),
     };
     const ending = new AbortController();
+    const startedAt = performance.now();
     try {
       // An async function, so that a handler that throws synchronously fails only this attempt.
       const handled = (async () => this.handler.handle(delivery, ending.signal))();
       const end = () => {
-        const what = stopping.aborted ? 'The worker stops.' : `The attempt took longer than ${attemptTimeoutMs} ms.`;
-        const error = new Error(what);
+        const [name, what] = stopping.aborted
+          ? ['AbortError', 'The worker stops.']
+          : ['TimeoutError', `The attempt took longer than ${attemptTimeoutMs} ms.`];
+        const error = Object.assign(new Error(what), { name });
         ending.abort(error);
         if (stopping.aborted) return STOPPED;
         throw error;
@@ -138,6 +139,8 @@ export class DeliverMessage {
     } catch (error) {
       const next = error instanceof GiveUp ? 'never' : error instanceof RetryDelivery ? error.afterMs : null;
       return { reason: reasonOf(error), next };
+    } finally {
+      this.observer.handled(performance.now() - startedAt);
     }
   }
 
