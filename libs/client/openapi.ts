@@ -392,7 +392,7 @@ export interface components {
     /** @description The progress of the messages of the account. */
     QueueBacklog: {
       /**
-       * @description Messages that are due and wait for a worker. 10,000 means 10,000 or more.
+       * @description Messages that are due and wait for a worker, or for their next attempt. 10,000 means 10,000 or more.
        * @example 3
        */
       queued: number;

@@ -8,3 +8,8 @@ export function isLongerThan(text: string, codePoints: number): boolean {
 export function isStorable(text: string): boolean {
   return !text.includes('\u0000') && text.isWellFormed();
 }
+
+/** The beginning of a text, without what `isStorable` refuses. */
+export function toStorable(text: string, maxLength: number): string {
+  return text.replaceAll('\u0000', '').slice(0, maxLength).toWellFormed();
+}

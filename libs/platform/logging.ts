@@ -40,6 +40,22 @@ function describeError(error: unknown, causes: number): object {
   };
 }
 
+const WARN_EVERY_MS = 10_000;
+
+/** Logs warnings that an outage repeats several times a second: of each kind one in 10 s. */
+export class RareWarnings {
+  private readonly loggedAt = new Map<string, number>();
+
+  constructor(private readonly logger: Logger) {}
+
+  warn(details: object, text: string, kind = text): void {
+    const now = performance.now();
+    if (now - (this.loggedAt.get(kind) ?? -Infinity) < WARN_EVERY_MS) return;
+    this.loggedAt.set(kind, now);
+    this.logger.warn(details, text);
+  }
+}
+
 /** Sends the log of NestJS itself to the same logger. */
 export class NestLogger implements LoggerService {
   constructor(private readonly logger: Logger) {}

@@ -14,19 +14,27 @@ interface Home {
 }
 
 interface Step {
-  readonly what: 'claim' | 'runs alone' | 'deliver' | 'requeue' | 'fail' | 'cancel' | 'retry';
+  readonly what: 'claim' | 'runs alone' | 'deliver' | 'requeue' | 'requeue later' | 'fail' | 'cancel' | 'retry';
   /** How many claims, or rounds, ago the one was that is presented; 0 for the newest. */
   readonly ago: number;
 }
 
 const step: fc.Arbitrary<Step> = fc.record({
-  what: fc.constantFrom('claim', 'claim', 'runs alone', 'deliver', 'requeue', 'fail', 'cancel', 'retry'),
+  what: fc.oneof(
+    {
+      weight: 19,
+      arbitrary: fc.constantFrom('claim', 'claim', 'runs alone', 'deliver', 'requeue', 'fail', 'cancel', 'retry'),
+    },
+    // Nothing but a cancellation can follow.
+    { weight: 1, arbitrary: fc.constant('requeue later') },
+  ),
   ago: fc.constantFrom(0, 0, 0, 1, 2),
 });
 
 const ends = {
   deliver: (claimed: Message) => claimed.deliver(SENT_AT),
-  requeue: (claimed: Message, reason: string) => claimed.requeue(reason, SENT_AT, after(2_000)),
+  requeue: (claimed: Message, reason: string) => claimed.requeue(reason, SENT_AT),
+  'requeue later': (claimed: Message, reason: string) => claimed.requeue(reason, SENT_AT, after(3_600_000)),
   fail: (claimed: Message, reason: string) => claimed.fail(reason, SENT_AT),
 };
 
@@ -42,13 +50,16 @@ async function take({ what, ago }: Step, message: Message, homes: readonly Home[
         case 'claim': {
           const job = { ...jobOf(message), retries: round - ago };
           const next = await home.deliveries.claim(job, claimTerms({ token }));
-          if (next !== null) made.push(next);
-          return next === null ? null : comparable(next.state);
+          if (next === null) return null;
+          if ('dueInMs' in next) return 'not due';
+          made.push(next);
+          return comparable(next.state);
         }
         case 'runs alone':
           return claimed && home.deliveries.runsAlone(claimed, 45_000);
         case 'deliver':
         case 'requeue':
+        case 'requeue later':
         case 'fail':
           return claimed && home.deliveries.settle(claimed, ends[what](claimed, `${what} ${made.length}`));
         case 'cancel':
@@ -62,7 +73,14 @@ async function take({ what, ago }: Step, message: Message, homes: readonly Home[
 
 // Times come from different clocks: the suites of the ports check them.
 function comparable(state: MessageState | undefined): object | undefined {
-  return state && { ...state, updatedAt: null, claim: state.claim && { ...state.claim, expiresAt: null } };
+  if (state === undefined) return undefined;
+  const { claim, nextAttemptAt } = state;
+  return {
+    ...state,
+    updatedAt: null,
+    nextAttemptAt: nextAttemptAt && 'set',
+    claim: claim && { ...claim, expiresAt: null },
+  };
 }
 
 async function resultOf(work: Promise<Message | null>): Promise<unknown> {

@@ -1,7 +1,17 @@
 import type { Deliveries, JobEnd } from '#messages/application/deliveries.js';
 import type { Attempt } from '#messages/domain/attempt.js';
 import type { Message } from '#messages/domain/message.js';
-import { aClaim, after, aMessage, claimTerms, jobOf, messages, SENT_AT, TRACEPARENT } from '../support/messages.js';
+import {
+  aClaim,
+  after,
+  aMessage,
+  claim as claimIn,
+  claimTerms,
+  jobOf,
+  messages,
+  SENT_AT,
+  TRACEPARENT,
+} from '../support/messages.js';
 
 export interface DeliveriesSubject {
   /** Two processes on the same store. */
@@ -19,9 +29,10 @@ export interface DeliveriesSubject {
 
 const processing = { status: 'processing', attempts: 1 } as const;
 const deliver = (claimed: Message) => claimed.deliver(SENT_AT);
-const requeue = (claimed: Message) => claimed.requeue('no luck', SENT_AT, after(2_000));
+const requeue = (claimed: Message) => claimed.requeue('no luck', SENT_AT, SENT_AT);
+const requeueLater = (claimed: Message) => claimed.requeue('no luck', SENT_AT, after(3_600_000));
 const fail = (claimed: Message) => claimed.fail('no luck', SENT_AT);
-const ends = [deliver, requeue, fail];
+const ends = [deliver, requeue, requeueLater, fail];
 
 /** What every store guarantees to workers. */
 export function describeDeliveries(name: string, open: () => Promise<DeliveriesSubject>): void {
@@ -37,11 +48,8 @@ export function describeDeliveries(name: string, open: () => Promise<DeliveriesS
       if (found === null) throw new Error('The message is not in the store.');
       return found;
     };
-    const claim = async (message: Message, leaseMs = 45_000, deliveries = subject.deliveries) => {
-      const claimed = await deliveries.claim(jobOf(message), claimTerms({ leaseMs }));
-      if (claimed === null) throw new Error('There was nothing to claim.');
-      return claimed;
-    };
+    const claim = (message: Message, leaseMs = 45_000, deliveries = subject.deliveries) =>
+      claimIn(deliveries, message, claimTerms({ leaseMs }));
     const put = async (message: Message) => {
       await subject.put(message);
       return message;
@@ -56,10 +64,10 @@ export function describeDeliveries(name: string, open: () => Promise<DeliveriesS
           }),
         );
         const terms = claimTerms();
-        const claimed = await subject.deliveries.claim(jobOf(message), terms);
-        const { updatedAt, claim: held } = claimed?.state ?? message.state;
+        const claimed = await claimIn(subject.deliveries, message, terms);
+        const { updatedAt, claim: held } = claimed.state;
         const begun = { status: 'processing', attempts: 4, nextAttemptAt: null, updatedAt, claim: held };
-        expect(claimed?.state).toEqual({ ...message.state, ...begun });
+        expect(claimed.state).toEqual({ ...message.state, ...begun });
         expect(held).toMatchObject({ token: terms.token, alone: false });
         expect(await stored(message)).toEqual(claimed);
       });
@@ -89,8 +97,8 @@ export function describeDeliveries(name: string, open: () => Promise<DeliveriesS
         const message = await put(aMessage());
         const terms = claimTerms();
         for (let times = 0; times < 3; times++) {
-          const claimed = await subject.deliveries.claim(jobOf(message), terms);
-          expect(claimed?.state).toMatchObject({ status: 'processing', attempts: 1, crashes: 0, loneCrashes: 0 });
+          const claimed = await claimIn(subject.deliveries, message, terms);
+          expect(claimed.state).toMatchObject({ status: 'processing', attempts: 1, crashes: 0, loneCrashes: 0 });
         }
       });
 
@@ -103,6 +111,33 @@ export function describeDeliveries(name: string, open: () => Promise<DeliveriesS
           expect(await subject.deliveries.claim(job, claimTerms())).toBeNull();
         }
         for (const message of [...final, retried]) expect(await stored(message)).toEqual(message);
+      });
+
+      it('leaves a message alone that waits for its next attempt, and tells each of its jobs for how long', async () => {
+        const message = await put(aMessage());
+        const claimed = await claim(message);
+        await subject.deliveries.settle(claimed, requeueLater(claimed));
+        const waiting = await stored(message);
+        const { nextAttemptAt, updatedAt } = waiting.state;
+        expect(Math.abs(Number(nextAttemptAt) - updatedAt.getTime() - 3_600_000)).toBeLessThan(1_000);
+        const other = await put(aMessage());
+        const [first, second, begun] = await Promise.all(
+          [message, message, other].map((one) => subject.deliveries.claim(jobOf(one), claimTerms())),
+        );
+        for (const result of [first, second]) {
+          const { dueInMs } = result as { dueInMs: number };
+          expect(dueInMs).toBeGreaterThan(3_500_000);
+          expect(dueInMs).toBeLessThanOrEqual(3_600_000);
+        }
+        expect(begun).toEqual(await stored(other));
+        expect(await stored(message)).toEqual(waiting);
+        expect(await subject.deliveries.claim({ ...jobOf(message), retries: 1 }, claimTerms())).toBeNull();
+      });
+
+      it('claims a message whose wait a clock in the future has set', async () => {
+        const tomorrow = new Date(Date.now() + 86_400_000);
+        const message = await put(aMessage({ updatedAt: tomorrow, nextAttemptAt: after(1_000, tomorrow) }));
+        expect((await claim(message)).state).toMatchObject({ status: 'processing', nextAttemptAt: null });
       });
 
       it('lets each of many at once take over from the one before, one attempt each', async () => {
@@ -165,8 +200,9 @@ export function describeDeliveries(name: string, open: () => Promise<DeliveriesS
         for (const deliveries of [subject.other, subject.deliveries, subject.other]) {
           expect(await deliveries.settle(claimed, ended)).toBe(true);
         }
-        const { updatedAt } = (await stored(message)).state;
-        expect((await stored(message)).state).toEqual({ ...ended.state, updatedAt });
+        const { updatedAt, nextAttemptAt } = (await stored(message)).state;
+        expect((await stored(message)).state).toEqual({ ...ended.state, updatedAt, nextAttemptAt });
+        expect(nextAttemptAt === null).toBe(ended.state.nextAttemptAt === null);
         expect(await subject.attempts(message)).toMatchObject([{ number: 5, outcome, error }]);
       });
 

@@ -2,7 +2,7 @@ import { ApplyRetention } from '#messages/application/apply-retention.js';
 import { Partitions, type Period } from '#messages/application/partitions.js';
 import { PostgresPartitions } from '#messages/adapters/postgres/postgres-partitions.js';
 import type { Message, MessageState } from '#messages/domain/message.js';
-import { after, aMessage, anAccountId, claimTerms, idempotency, jobOf } from '../support/messages.js';
+import { after, aMessage, anAccountId, claim, claimTerms, idempotency, jobOf } from '../support/messages.js';
 import { PostgresStore, type StoreProcess } from './postgres-store.js';
 
 const DAY_MS = 86_400_000;
@@ -157,19 +157,19 @@ describe('Messages that are old', () => {
 
     it('and are gone for late jobs, retries and lists', async () => {
       const { messages, deliveries } = process;
-      const claim = async (createdAt: Date) => {
+      const claimOne = async (createdAt: Date) => {
         const message = aMessage({ createdAt });
         await store.put(message);
-        return (await deliveries.claim(jobOf(message), claimTerms())) ?? message;
+        return claim(deliveries, message);
       };
       const settle = (claimed: Message) => deliveries.settle(claimed, claimed.deliver(start));
       const failed = await old(days(-1, start), { status: 'failed' });
       const { accountId } = failed.state;
-      const held = await claim(days(-1, start));
+      const held = await claimOne(days(-1, start));
       await settle(held);
       await retainedAt(days(30, start));
       expect(await deliveries.claim(jobOf(failed), claimTerms())).toBeNull();
-      const neighbour = await claim(days(2, start));
+      const neighbour = await claimOne(days(2, start));
       expect(await Promise.all([settle(held), settle(neighbour)])).toEqual([false, true]);
       expect(process.faults).toEqual([]);
       expect(await messages.find(accountId, failed.id)).toBeNull();

@@ -102,6 +102,22 @@ describe('The reconciler and the follower of jobs', () => {
     }
   });
 
+  it('runs no more steps once its turn is lost', async () => {
+    const { store, newReconciler, reports } = parts;
+    await store.put(aMessage());
+    const lost = newReconciler().run(() => Promise.reject(new Error('lost')));
+    await expect(lost).rejects.toThrow('lost');
+    expect(reports).toEqual([]);
+    const ends = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+      WHERE datname = current_database() AND state = 'idle in transaction'`;
+    const taken = parts.turn.take(0, async (keep) => {
+      await keep();
+      await store.sql(ends);
+      await keep();
+    });
+    await expect(taken).rejects.toMatchObject({ code: 'unavailable' });
+  });
+
   it('runs in one process at a time, and in all of them together once in an interval', async () => {
     const { store, turn } = parts;
     const other = new PostgresReconcilerTurn((await store.process()).database);

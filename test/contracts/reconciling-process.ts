@@ -148,7 +148,7 @@ async function openOn<Queue extends Queueing>(openQueue: (store: PostgresStore) 
     /** Runs all steps; resolves to what they report. */
     reconcile: async (): Promise<unknown[]> => {
       reports.length = 0;
-      await newReconciler().run();
+      await newReconciler().run(() => Promise.resolve());
       return reports.splice(0);
     },
     take: (whose: keyof typeof workers) => bullmq.take(workers[whose]),

@@ -2,7 +2,7 @@ import { createHash, randomUUID } from 'node:crypto';
 import { Clock } from '#kernel/clock.js';
 import { DomainError } from '#kernel/domain-error.js';
 import { UuidV7Ids } from '#kernel/ids.js';
-import type { ClaimTerms, Job } from '#messages/application/deliveries.js';
+import type { ClaimTerms, Deliveries, Job } from '#messages/application/deliveries.js';
 import type { Delivery } from '#messages/index.js';
 import type { Idempotency } from '#messages/application/messages.js';
 import { MAX_TEXT_BYTES } from '#messages/domain/message-text.js';
@@ -71,6 +71,13 @@ export function claimTerms(terms: Partial<ClaimTerms> = {}): ClaimTerms {
 export function jobOf({ state }: Message): Job {
   const { id, accountId, text, createdAt, retries } = state;
   return { id, accountId, text, createdAt, retries };
+}
+
+/** Claims a message that may be started. */
+export async function claim(deliveries: Deliveries, message: Message, terms = claimTerms()): Promise<Message> {
+  const claimed = await deliveries.claim(jobOf(message), terms);
+  if (claimed === null || 'dueInMs' in claimed) throw new Error('There was nothing to claim.');
+  return claimed;
 }
 
 /** What a handler is given in the first of five attempts, but for what is given here. */

@@ -29,7 +29,9 @@ export class TracedHandler extends MessageHandler {
     signal.addEventListener(
       'abort',
       () => {
-        span.end({ 'sluice.outcome': 'timed out' }, 'timeout');
+        const timedOut = (signal.reason as Error).name === 'TimeoutError';
+        if (timedOut) span.end({ 'sluice.outcome': 'timed out' }, 'timeout');
+        else span.end({ 'sluice.outcome': 'handed over' });
       },
       { once: true },
     );

@@ -6,6 +6,9 @@ const EVERY_MS = 3_600_000;
 /** Periods are created this far in advance, so that a few failed runs do no harm. */
 const AHEAD_DAYS = 7;
 
+/** Into about so many periods the messages that are kept are divided. */
+const PERIODS_KEPT = 10;
+
 export interface Retained {
   /** Periods whose messages were removed. */
   readonly removed: readonly Period[];
@@ -57,11 +60,21 @@ export class ApplyRetention {
       // Periods have no gaps, so those after a kept one are kept as well.
       if (this.closed || !(await this.partitions.remove(period))) break;
     }
-    return { removed, stragglers: this.closed ? 0 : await this.partitions.removeStragglers(end) };
+    return { removed, stragglers: await this.removeStragglers(end) };
+  }
+
+  private async removeStragglers(before: Date): Promise<number> {
+    let removed = 0;
+    while (!this.closed) {
+      const some = await this.partitions.removeStragglers(before);
+      if (some === 0) break;
+      removed += some;
+    }
+    return removed;
   }
 
   private async addAhead(now: Date, last: Date): Promise<void> {
-    const widthMs = Math.ceil(this.days / 10) * DAY_MS;
+    const widthMs = Math.ceil(this.days / PERIODS_KEPT) * DAY_MS;
     const today = now.getTime() - (now.getTime() % DAY_MS);
     let from = last;
     while (from.getTime() < now.getTime() + AHEAD_DAYS * DAY_MS && !this.closed) {

@@ -1,6 +1,6 @@
 /** How the messages of an account move. */
 export interface Backlog {
-  /** Messages that are due and wait for a worker; 10,000 means 10,000 or more. */
+  /** Messages that are due and wait for a worker, or for their next attempt; 10,000 means 10,000 or more. */
   readonly queued: number;
   /** When the message that has been due the longest became due; null when none is. */
   readonly oldestQueuedAt: Date | null;

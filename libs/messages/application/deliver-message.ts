@@ -2,7 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Clock } from '#kernel/clock.js';
 import { DomainError } from '#kernel/domain-error.js';
+import { toStorable } from '#kernel/text.js';
 import { withTimeout } from '#kernel/timeout.js';
+import { MAX_REASON_LENGTH } from '../domain/attempt.js';
 import type { Message } from '../domain/message.js';
 import { backoff, POISON_AFTER_LONE_CRASHES, SUSPECT_AFTER_CRASHES, type RetryPolicy } from '../domain/retry-policy.js';
 import type { Deliveries, Job } from './deliveries.js';
@@ -31,7 +33,6 @@ export interface DeliveryTerms extends RetryPolicy {
 const SETTLING_MS = 15_000;
 /** How long a claim is retried when its response is lost: without a retry, it would count as a crash. */
 const CLAIMING_MS = 5_000;
-const MAX_REASON_LENGTH = 1_000;
 const DONE: Outcome = { kind: 'done' };
 const AT_ONCE: Outcome = { kind: 'again', afterMs: 0 };
 /** The worker stops before the handler has ended: a deploy, and no fault of the message. */
@@ -65,11 +66,12 @@ export class DeliverMessage {
    */
   async execute(job: Job, stopping: AbortSignal): Promise<Outcome> {
     const terms = { token: randomUUID(), leaseMs: this.terms.attemptTimeoutMs + SETTLING_MS };
-    const first = await this.lock.shared(async () => {
+    const first = await this.lock.shared(async (): Promise<Message | Outcome> => {
       if (stopping.aborted) return AT_ONCE;
       const claim = () => this.deliveries.claim(job, terms);
       const claimed = await retryWhileUnavailable(claim, CLAIMING_MS, stopping);
       if (claimed === null) return DONE;
+      if ('dueInMs' in claimed) return { kind: 'again', afterMs: claimed.dueInMs };
       if (claimed.state.loneCrashes >= POISON_AFTER_LONE_CRASHES) return this.failPoisonMessage(claimed, stopping);
       if (claimed.state.crashes >= SUSPECT_AFTER_CRASHES) return claimed;
       return this.attempt(claimed, stopping);
@@ -90,9 +92,7 @@ export class DeliverMessage {
   }
 
   private async attempt(claimed: Message, stopping: AbortSignal): Promise<Outcome> {
-    const startedAt = performance.now();
     const failure = stopping.aborted ? STOPPED : await this.handle(claimed, stopping);
-    this.observer.handled(performance.now() - startedAt);
     const at = this.clock.now();
     if (failure === null) return this.settle('delivered', claimed, claimed.deliver(at), DONE, stopping);
     const { reason, next } = failure;
@@ -122,12 +122,15 @@ export class DeliverMessage {
       deadline: new Date(this.clock.now().getTime() + attemptTimeoutMs),
     };
     const ending = new AbortController();
+    const startedAt = performance.now();
     try {
       // An async function, so that a handler that throws synchronously fails only this attempt.
       const handled = (async () => this.handler.handle(delivery, ending.signal))();
       const end = () => {
-        const what = stopping.aborted ? 'The worker stops.' : `The attempt took longer than ${attemptTimeoutMs} ms.`;
-        const error = new Error(what);
+        const [name, what] = stopping.aborted
+          ? ['AbortError', 'The worker stops.']
+          : ['TimeoutError', `The attempt took longer than ${attemptTimeoutMs} ms.`];
+        const error = Object.assign(new Error(what), { name });
         ending.abort(error);
         if (stopping.aborted) return STOPPED;
         throw error;
@@ -136,6 +139,8 @@ export class DeliverMessage {
     } catch (error) {
       const next = error instanceof GiveUp ? 'never' : error instanceof RetryDelivery ? error.afterMs : null;
       return { reason: reasonOf(error), next };
+    } finally {
+      this.observer.handled(performance.now() - startedAt);
     }
   }
 
@@ -169,7 +174,7 @@ async function retryWhileUnavailable<T>(call: () => Promise<T>, maxMs: number, s
 }
 
 function reasonOf(error: unknown): string {
-  const text = textOf(error).replaceAll('\u0000', '').slice(0, MAX_REASON_LENGTH).toWellFormed();
+  const text = toStorable(textOf(error), MAX_REASON_LENGTH);
   return text || 'The handler failed without a reason.';
 }
 

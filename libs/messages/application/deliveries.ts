@@ -17,6 +17,11 @@ export interface ClaimTerms {
   readonly leaseMs: number;
 }
 
+/** A queued message that waits for its next attempt. */
+export interface NotDue {
+  readonly dueInMs: number;
+}
+
 /** How a worker of another program ended the job of a message's current round. */
 export interface JobEnd {
   readonly id: string;
@@ -39,10 +44,11 @@ export abstract class Deliveries {
    * `queued` or `processing` → `processing` under a new claim, with the attempt counted. A `processing` message was
    * started by a worker that has lost the job since: it is taken over, and that attempt is `lost`.
    * Repeating a claim with its token, after a lost response, counts nothing again.
-   * @returns null when there is nothing to run: the message is final, gone, or in another round, or its account is
-   * suspended, and the message now waits in the outbox
+   * @returns how long the message still waits for its next attempt, if it does: its job has come too early; null when
+   * there is nothing to run: the message is final, gone, or in another round, or its account is suspended, and the message
+   * now waits in the outbox
    */
-  abstract claim(job: Job, terms: ClaimTerms): Promise<Message | null>;
+  abstract claim(job: Job, terms: ClaimTerms): Promise<Message | NotDue | null>;
 
   /**
    * Records that the claimed message now runs alone, and renews the claim.
@@ -51,7 +57,8 @@ export abstract class Deliveries {
   abstract runsAlone(claimed: Message, leaseMs: number): Promise<boolean>;
 
   /**
-   * Stores how an attempt ended, in the message and in its list of attempts.
+   * Stores how an attempt ended, in the message and in its list of attempts. The wait before the next one starts now, by
+   * the store's clock.
    * @param ended the claimed message after `deliver`, `requeue`, `handOver` or `fail`
    * @returns false when another worker has taken the message over: nothing is changed then
    */

@@ -55,7 +55,7 @@ export class EndLeases {
       const ended = leased[isLast ? 'fail' : 'requeue'](reason ?? NO_REASON, this.clock.now());
       const afterMs = delayMs ?? backoff(this.policy, failed, this.random());
       if (await this.leases.reject(leased, ended, afterMs)) {
-        this.availability.announce([accountId]);
+        if (!isLast) this.availability.announce([accountId]);
         this.observer.rejected();
         return;
       }

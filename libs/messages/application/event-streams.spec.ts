@@ -22,6 +22,24 @@ class Client implements EventSink {
   }
 }
 
+it('A place is left when its stream cannot be opened', async () => {
+  const left: unknown[] = [];
+  const place = { accountId: 'a', place: 1, token: 'a' };
+  const log = { end: () => Promise.reject(new Error('The store is away.')) };
+  const places = {
+    take: () => Promise.resolve(place),
+    renew: () => Promise.resolve(new Set<string>()),
+    leave: (one: unknown) => Promise.resolve(void left.push(one)),
+  };
+  const streams = new EventStreams(log as unknown as EventLog, places, {
+    watchStreams: ignore,
+    sent: ignore,
+    cut: ignore,
+  });
+  await expect(streams.open('a', null, new Client(), () => Promise.resolve(true))).rejects.toThrow('away');
+  expect(left).toEqual([place]);
+});
+
 describe('A stream that is up to date while what is new is being read', () => {
   const event = (id: string): MessageEvent => ({
     position: { from: END, until: 20n, id: 1n },

@@ -107,7 +107,10 @@ export class EventStreams {
       throw new DomainError('too_many_streams', detail);
     }
     // Taken after the place: from then on, all that happens is recorded.
-    const end = await this.log.end();
+    const end = await this.log.end().catch((error: unknown) => {
+      this.leave(place);
+      throw error;
+    });
     const isKnown = after !== null && after.until <= end;
     const stream = new Stream(place, sink, isAdmitted, isKnown ? after : startOf(end, end));
     this.end ??= end;
@@ -246,8 +249,12 @@ export class EventStreams {
     stream.close();
     this.streams.delete(stream);
     this.current.delete(stream);
-    // Otherwise its place is free again after some seconds.
-    this.places.leave(stream.place).catch(() => undefined);
+    this.leave(stream.place);
+  }
+
+  private leave(place: StreamPlace): void {
+    // Otherwise it is free again after some seconds.
+    this.places.leave(place).catch(() => undefined);
   }
 }
 

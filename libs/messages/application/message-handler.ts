@@ -24,8 +24,9 @@ export interface Delivery {
  */
 export abstract class MessageHandler {
   /**
-   * @param signal aborts when the attempt times out, and when the worker stops and its grace is over: another worker then
-   * delivers the message again. What the handler does afterwards no longer counts.
+   * @param signal aborts with a `TimeoutError` when the attempt times out, and with an `AbortError` when the worker stops
+   * and its grace is over: another worker then delivers the message again. What the handler does afterwards no longer
+   * counts.
    */
   abstract handle(delivery: Delivery, signal: AbortSignal): Promise<void>;
 }

@@ -30,8 +30,8 @@ export abstract class Partitions {
   abstract remove(oldest: Period): Promise<boolean>;
 
   /**
-   * Removes messages outside of all periods that are final and unchanged since a time.
-   * @returns how many
+   * Removes some of the messages outside of all periods that are final and unchanged since a time.
+   * @returns how many; 0 when there are none left
    */
   abstract removeStragglers(before: Date): Promise<number>;
 }

@@ -42,7 +42,7 @@ class NoWalk extends Walk {
 }
 
 class OwnTurn extends ReconcilerTurn {
-  take = (_everyMs: number, work: () => Promise<void>) => work();
+  take = (_everyMs: number, work: (keep: () => Promise<void>) => Promise<void>) => work(() => Promise.resolve());
 }
 
 it('ends taking over jobs as soon as another queue is the current one', async () => {

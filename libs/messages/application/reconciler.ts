@@ -67,7 +67,7 @@ export class Reconciler {
     this.rounds = new PeriodicTask(async () => {
       if (!isAllowed()) return;
       await this.turn
-        .take(everyMs, () => this.run())
+        .take(everyMs, (keep) => this.run(keep))
         .catch((error: unknown) => {
           this.observer.failed('turn', error);
         });
@@ -81,8 +81,10 @@ export class Reconciler {
     await this.rounds?.close();
   }
 
-  async run(): Promise<void> {
+  /** @param keep called before each step, which takes less than 15 seconds */
+  async run(keep: () => Promise<unknown>): Promise<void> {
     for (const step of STEPS) {
+      await keep();
       const deadline = performance.now() + STEP_MS;
       try {
         while (!this.closed && (await this.steps[step]()) && performance.now() < deadline);
@@ -103,8 +105,8 @@ export class Reconciler {
     );
     const strays = found.filter(({ endedElsewhere }) => endedElsewhere === null);
     if (ends.length + strays.length === 0) return false;
-    const followed = await this.deliveries.follow(ends);
     await this.strays.requeue(strays);
+    const followed = await this.deliveries.follow(ends);
     this.observer.healed({ requeued: strays.length, followed });
     return strays.length > 0;
   }

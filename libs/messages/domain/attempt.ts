@@ -5,6 +5,9 @@
 export const ATTEMPT_OUTCOMES = ['running', 'delivered', 'retried', 'failed', 'lost'] as const;
 type AttemptOutcome = (typeof ATTEMPT_OUTCOMES)[number];
 
+/** Characters of the reason why an attempt failed. */
+export const MAX_REASON_LENGTH = 1_000;
+
 export interface Attempt {
   /** From 1, over the whole life of the message. */
   readonly number: number;

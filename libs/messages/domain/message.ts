@@ -103,6 +103,12 @@ export class Message {
     return this.state.retries === 0 ? this.id : `${this.id}.${this.state.retries}`;
   }
 
+  /** How long it waits for its next attempt, from its last change on; null when it does not. */
+  get waitMs(): number | null {
+    const { nextAttemptAt, updatedAt } = this.state;
+    return nextAttemptAt && nextAttemptAt.getTime() - updatedAt.getTime();
+  }
+
   startProcessing(claim: Claim, at: Date): Message {
     return this.move('startProcessing', at, { claim, attempts: this.state.attempts + 1 });
   }

@@ -1,4 +1,4 @@
-import { Deliveries, type ClaimTerms, type Job, type JobEnd } from '#messages/application/deliveries.js';
+import { Deliveries, type ClaimTerms, type Job, type JobEnd, type NotDue } from '#messages/application/deliveries.js';
 import type { Attempt } from '#messages/domain/attempt.js';
 import { Message, type Claim } from '#messages/domain/message.js';
 import { TRANSITIONS } from '#messages/domain/message-status.js';
@@ -13,11 +13,13 @@ export class InMemoryDeliveries extends Deliveries {
     super();
   }
 
-  claim({ id, retries }: Job, { token, leaseMs }: ClaimTerms): Promise<Message | null> {
+  claim({ id, retries }: Job, { token, leaseMs }: ClaimTerms): Promise<Message | NotDue | null> {
     const at = this.store.clock.now();
     const found = this.store.messages.get(id);
     if (found?.state.retries !== retries) return Promise.resolve(null);
     if (found.state.claim?.token === token) return Promise.resolve(found);
+    const dueInMs = (found.state.nextAttemptAt?.getTime() ?? 0) - at.getTime();
+    if (dueInMs > 0 && found.state.updatedAt <= at) return Promise.resolve({ dueInMs });
     const started = this.start(found, { token, expiresAt: after(leaseMs, at), alone: false });
     return Promise.resolve(started && this.put(started));
   }
@@ -41,9 +43,11 @@ export class InMemoryDeliveries extends Deliveries {
     }
     const outcome = ended.state.status === 'queued' ? 'retried' : (ended.state.status as 'delivered' | 'failed');
     const { attempts: number, updatedAt: startedAt } = state;
-    const durationMs = this.store.clock.now().getTime() - startedAt.getTime();
+    const at = this.store.clock.now();
+    const durationMs = at.getTime() - startedAt.getTime();
     this.note(id, { number, startedAt, durationMs, outcome, error: ended.state.failureReason });
-    this.put(Message.restore({ ...ended.state, updatedAt: this.store.clock.now() }));
+    const nextAttemptAt = ended.waitMs === null ? null : after(ended.waitMs, at);
+    this.put(Message.restore({ ...ended.state, updatedAt: at, nextAttemptAt }));
     return Promise.resolve(true);
   }
 

@@ -1,4 +1,4 @@
-import { after, aMessage, anAccountId, claimTerms, jobOf, messages } from '../../support/messages.js';
+import { after, aMessage, anAccountId, claim, messages } from '../../support/messages.js';
 import type { MessagesSubject } from './subject.js';
 
 const TO_HANDLER = { target: 'handler', responseStatus: null, responseBody: null };
@@ -41,10 +41,8 @@ export function describeFinding(subject: MessagesSubject): void {
         await subject.put(message);
         const { accountId } = message.state;
         const attempts = () => subject.other.attempts(accountId, message.id);
-        const claim = () => subject.deliveries.claim(jobOf(message), claimTerms());
         for (let round = 1; round <= 11; round++) {
-          const claimed = await claim();
-          if (claimed === null) throw new Error('There was nothing to claim.');
+          const claimed = await claim(subject.deliveries, message);
           const { updatedAt: startedAt } = claimed.state;
           const running = {
             number: round,

@@ -36,7 +36,7 @@ export class BullMqDeliveryQueue extends DeliveryQueue {
   }
 
   /**
-   * Gives every retry that is due a turn. BullMQ moves delayed jobs to the waiting ones itself, and keeps their
+   * Gives retries that are due a turn. BullMQ moves delayed jobs to the waiting ones itself, and keeps their
    * priority; the turn of the attempt before may be long past or far ahead.
    */
   async giveTurnsToRetries(): Promise<void> {

@@ -1,13 +1,13 @@
 import { PeriodicTask } from '#kernel/periodic-task.js';
 import type { ClockWatch } from '#platform/database/clock-watch.js';
-import type { Logger } from '#platform/logging.js';
+import { RareWarnings, type Logger } from '#platform/logging.js';
 import { UsageError } from '#platform/usage-error.js';
 import type { DeliverMessage } from '../../application/deliver-message.js';
 import type { BullMqDeliveryQueue } from './bullmq-delivery-queue.js';
 import type { QueueConnection } from './queue-connection.js';
 import { ShardConsumer, type ConsumerOptions } from './shard-consumer.js';
 
-/** How long a retry that is due waits for its turn while other jobs wait, at most. */
+/** How often retries that are due are given turns. */
 const GIVE_TURNS_EVERY_MS = 250;
 
 /** Takes jobs from all queues, each with its part of the concurrency and of the rate. */
@@ -30,9 +30,10 @@ export class Consumer {
       const options = { concurrency: places[index] ?? 1, rate: rates[index] ?? 0, lockMs };
       return new ShardConsumer(shard, deliver, options, clockWatch, logger);
     });
+    const warnings = new RareWarnings(logger);
     this.turns = new PeriodicTask(() =>
       queue.giveTurnsToRetries().catch((error: unknown) => {
-        logger.warn({ err: error }, 'scheduling due retries failed');
+        warnings.warn({ err: error }, 'scheduling due retries failed');
       }),
     );
   }
@@ -50,11 +51,10 @@ export class Consumer {
 
   /** Takes no more jobs, waits at most `graceMs` for those in progress, and hands the rest over to other workers. */
   async close(graceMs: number): Promise<void> {
-    await this.turns.close();
     const abandon = () => {
       this.connection.abandon();
     };
-    await Promise.all(this.consumers.map((consumer) => consumer.close(graceMs, abandon)));
+    await Promise.all([...this.consumers.map((consumer) => consumer.close(graceMs, abandon)), this.turns.close()]);
   }
 }
 

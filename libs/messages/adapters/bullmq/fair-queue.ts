@@ -42,11 +42,8 @@ export class FairQueue {
   }
 
   async giveTurnsToRetries(): Promise<void> {
-    let found: number;
-    do {
-      await this.refreshTurn();
-      found = await this.shard.giveTurns(this.scheduler);
-    } while (found > 0);
+    await this.refreshTurn();
+    await this.shard.giveTurns(this.scheduler);
   }
 
   private toJob(message: Message, when: { readonly delay?: number; readonly priority?: number }) {

@@ -1,11 +1,10 @@
+import { toStorable } from '#kernel/text.js';
 import type { StrayMessage } from '../../application/stray-messages.js';
+import { MAX_REASON_LENGTH } from '../../domain/attempt.js';
 import { STALLED_REASON, WORKER_NAME } from './delivery-job.js';
 
 /** What our workers return for a job, as its event contains it. */
 export const OUR_RESULT = JSON.stringify(WORKER_NAME);
-
-/** Characters of a failure reason; other programs may store one of any length. */
-const MAX_REASON_LENGTH = 1_000;
 
 /** A job that a worker of another program may have ended. */
 export interface JobEndRow {
@@ -40,7 +39,7 @@ export function endedElsewhere(row: JobEndRow): StrayMessage['endedElsewhere'] {
   if (row.ended === 'completed') return { attempts, failedReason: null, run };
   if (row.ended === 'failed' && row.failed_reason !== STALLED_REASON) {
     const reason = row.failed_reason ?? 'The worker reported no reason.';
-    return { attempts, failedReason: reason.slice(0, MAX_REASON_LENGTH).toWellFormed(), run };
+    return { attempts, failedReason: toStorable(reason, MAX_REASON_LENGTH), run };
   }
   return null;
 }

@@ -22,11 +22,8 @@ export interface QueueShard {
   /** The id of the job that a worker takes next; null when none waits or the queue is paused. */
   firstWaitingJob(): Promise<string | null>;
 
-  /**
-   * Gives retries that have become due a turn each, as if their messages were sent now.
-   * @returns how many it found; there may be more
-   */
-  giveTurns(scheduler: FairScheduler): Promise<number>;
+  /** Gives some of the retries that have become due a turn each, as if their messages were sent now. */
+  giveTurns(scheduler: FairScheduler): Promise<void>;
 }
 
 /** BullMQ on one of its stores. */

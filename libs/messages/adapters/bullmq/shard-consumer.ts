@@ -2,8 +2,8 @@ import { setMaxListeners } from 'node:events';
 import { DelayedError, UnrecoverableError, type Job, type Worker } from 'bullmq';
 import { withTimeout } from '#kernel/timeout.js';
 import type { ClockWatch } from '#platform/database/clock-watch.js';
-import type { Logger } from '#platform/logging.js';
-import type { DeliverMessage } from '../../application/deliver-message.js';
+import { RareWarnings, type Logger } from '#platform/logging.js';
+import type { DeliverMessage, Outcome } from '../../application/deliver-message.js';
 import { NO_TURN } from '../../application/fair-scheduler.js';
 import { fromJob, WORKER_NAME, type DeliveryJobData } from './delivery-job.js';
 import type { QueueShard } from './queue-connection.js';
@@ -19,6 +19,9 @@ export interface ConsumerOptions {
   /** Milliseconds after which a silent worker has lost its jobs. */
   readonly lockMs: number;
 }
+
+/** A job is repeated after this long when the store could not be reached. */
+const STORE_AWAY: Outcome = { kind: 'again', afterMs: 1_000 };
 
 /** How often workers look for jobs whose worker is silent. */
 function stalledIntervalOf(lockMs: number): number {
@@ -37,6 +40,7 @@ const HANDOVER_MS = 1_500;
 export class ShardConsumer {
   private readonly worker: Worker;
   private readonly stuckWatch: StuckWatch;
+  private readonly warnings: RareWarnings;
   private running = 0;
   private readonly stopping = new AbortController();
 
@@ -47,6 +51,7 @@ export class ShardConsumer {
     clockWatch: ClockWatch,
     logger: Logger,
   ) {
+    this.warnings = new RareWarnings(logger);
     // One for each delivery in progress.
     setMaxListeners(concurrency, this.stopping.signal);
     this.worker = shard.createWorker((job, token) => this.process(job as Job<DeliveryJobData>, token), {
@@ -64,7 +69,7 @@ export class ShardConsumer {
       removeOnFail: { age: 86_400 },
     });
     this.worker.on('error', (error) => {
-      logger.warn({ err: error }, 'queue error');
+      this.warnings.warn({ err: error }, 'queue error');
     });
     clockWatch.onChange((isRight) => {
       if (isRight) void this.worker.resume();
@@ -92,8 +97,7 @@ export class ShardConsumer {
    * @param abandon called when that takes too long
    */
   async close(graceMs: number, abandon: () => void): Promise<void> {
-    await this.stuckWatch.close();
-    const closed = this.worker.close();
+    const closed = Promise.all([this.worker.close(), this.stuckWatch.close()]);
     await withTimeout(closed, graceMs, () => {
       this.stopping.abort();
     });
@@ -107,9 +111,11 @@ export class ShardConsumer {
     const taken = fromJob(job.id ?? '', job.data);
     this.running++;
     this.stuckWatch.took();
-    const outcome = await this.deliver.execute(taken, this.stopping.signal).finally(() => {
-      this.running--;
+    const outcome = await this.deliver.execute(taken, this.stopping.signal).catch((error: unknown) => {
+      this.warnings.warn({ err: error }, 'a delivery was interrupted');
+      return STORE_AWAY;
     });
+    this.running--;
     switch (outcome.kind) {
       case 'done':
         // Marks the job's event as ours.
@@ -117,10 +123,17 @@ export class ShardConsumer {
       case 'failed':
         throw new UnrecoverableError(outcome.reason);
       case 'again':
-        // Once due, it is given a turn like a new job.
-        await job.changePriority({ priority: NO_TURN });
-        await job.moveToDelayed(Date.now() + outcome.afterMs, token);
+        await this.delay(job, outcome.afterMs, token).catch((error: unknown) => {
+          // It is taken over once its lock has expired. Any other error would use up one of BullMQ's attempts.
+          this.warnings.warn({ err: error }, 'a job could not be delayed');
+        });
         throw new DelayedError();
     }
+  }
+
+  private async delay(job: Job, ms: number, token: string | undefined): Promise<void> {
+    // Once due, it is given a turn like a new job.
+    await job.changePriority({ priority: NO_TURN });
+    await job.moveToDelayed(Date.now() + ms, token);
   }
 }

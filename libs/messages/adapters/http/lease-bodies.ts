@@ -16,6 +16,7 @@ import { isStorable } from '#kernel/text.js';
 import { bodyModel } from '#platform/http/openapi/body-model.js';
 import { Field } from '#platform/http/openapi/operation.js';
 import type { Lease } from '../../application/leases.js';
+import { MAX_REASON_LENGTH } from '../../domain/attempt.js';
 import type { Message } from '../../domain/message.js';
 import { readItems } from './batch-items.js';
 
@@ -23,7 +24,6 @@ const MAX_LEASED = 100;
 const MAX_SECONDS = 3_600;
 const MAX_WAIT_SECONDS = 20;
 const MAX_DELAY_SECONDS = 86_400;
-const MAX_REASON_LENGTH = 1_000;
 const MAX_ACKNOWLEDGED = 1_000;
 
 function WholeNumber(min: number, max: number): PropertyDecorator {

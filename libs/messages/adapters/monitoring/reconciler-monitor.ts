@@ -1,4 +1,4 @@
-import type { Logger } from '#platform/logging.js';
+import { RareWarnings, type Logger } from '#platform/logging.js';
 import type { Metrics } from '#platform/management/metrics.js';
 import type { FollowerObserver } from '../../application/job-follower.js';
 import type { QueueRecoveryObserver } from '../../application/queue-recovery.js';
@@ -12,6 +12,7 @@ export class ReconcilerMonitor implements ReconcilerObserver, FollowerObserver, 
   private readonly requeued;
   private readonly followed;
   private readonly failures;
+  private readonly warnings;
 
   constructor(
     metrics: Metrics,
@@ -22,6 +23,7 @@ export class ReconcilerMonitor implements ReconcilerObserver, FollowerObserver, 
       'sluice_reconciler_followed_jobs_total',
       'Messages that were updated because a worker of another program had ended their job',
     );
+    this.warnings = new RareWarnings(logger);
     this.failures = metrics.counters(
       'sluice_reconciler_failures_total',
       'Steps of the reconciler that failed',
@@ -38,7 +40,7 @@ export class ReconcilerMonitor implements ReconcilerObserver, FollowerObserver, 
 
   failed(step: Failing, error: unknown): void {
     this.failures[step].add();
-    this.logger.warn({ err: error, step }, 'reconciling failed');
+    this.warnings.warn({ err: error, step }, 'reconciling failed', step);
   }
 
   currentQueueChanged(isOurs: boolean): void {

@@ -1,23 +1,21 @@
-import type { Logger } from '#platform/logging.js';
+import { RareWarnings, type Logger } from '#platform/logging.js';
 import type { Metrics } from '#platform/management/metrics.js';
 import type { RelayFault, RelayObserver } from '../../application/outbox-relay.js';
 
 const MESSAGES = [1, 2, 5, 10, 25, 50, 100, 250, 500];
 const FAULTS: readonly RelayFault[] = ['relay_failed', 'job_refused', 'cleanup_failed', 'sweep_failed'];
 
-/** While a queue is away, each batch fails. Of a refused job, nothing else is known. */
-const LOG_EVERY_MS = 1_000;
-
 export class RelayMonitor implements RelayObserver {
   private readonly sizes;
   private readonly faults;
-  private readonly loggedAt = new Map<RelayFault, number>();
+  private readonly warnings;
 
   constructor(
     private readonly metrics: Metrics,
     private readonly logger: Logger,
   ) {
     this.sizes = metrics.histogram('sluice_relay_batch_messages', 'Messages added to the queue in one call', MESSAGES);
+    this.warnings = new RareWarnings(logger);
     this.faults = metrics.counters('sluice_relay_faults_total', 'Errors between outbox and queue', 'fault', FAULTS);
   }
 
@@ -40,9 +38,8 @@ export class RelayMonitor implements RelayObserver {
 
   failed(fault: RelayFault, error: unknown): void {
     this.faults[fault].add();
-    const now = performance.now();
-    if (fault !== 'job_refused' && now - (this.loggedAt.get(fault) ?? -Infinity) < LOG_EVERY_MS) return;
-    this.loggedAt.set(fault, now);
-    this.logger.warn({ err: error }, fault);
+    // Of a refused job, nothing else is known.
+    const log = fault === 'job_refused' ? this.logger : this.warnings;
+    log.warn({ err: error }, fault);
   }
 }

@@ -13,6 +13,9 @@ const { startProcessing, takeOver } = TRANSITIONS;
  * A take-over does not wait until the other claim has expired. The queue decides when it may happen: it gives a job to
  * another worker once its lock has expired (WORKER_LOCK_MS), and no sooner.
  *
+ * A message that waits for its next attempt is not claimed either: its worker may have been lost before it delayed the
+ * job. The wait of a row from the future is ignored: the clock was wrong when it was set.
+ *
  * Messages of a suspended account are not claimed. Each moves from the queue to the outbox, where it waits for the
  * account to be resumed: their jobs would otherwise be taken again and again.
  */
@@ -22,7 +25,9 @@ export const CLAIM = `
   ), held AS (
     SELECT id, account_id, status, delivery, claim, updated_at, retries,
            CASE WHEN EXISTS (SELECT FROM sluice.suspended_accounts s WHERE s.id = account_id) THEN ${BYTES} END
-             AS suspended_bytes
+             AS suspended_bytes,
+           CASE WHEN updated_at <= clock_timestamp() AND next_attempt_at > clock_timestamp()
+                THEN ceil(extract(epoch FROM next_attempt_at - clock_timestamp()) * 1000)::int END AS wait_ms
     FROM sluice.messages WHERE id = ANY ($1::text[]) ORDER BY id FOR UPDATE
   ), claimed AS (
     UPDATE sluice.messages m
@@ -34,7 +39,7 @@ export const CLAIM = `
         next_attempt_at = NULL, updated_at = clock_timestamp()
     FROM wanted t JOIN held h USING (id, retries)
     WHERE m.id = h.id AND h.status IN ('${startProcessing.from}', '${takeOver.from}') AND h.delivery = 'handler'
-      AND h.suspended_bytes IS NULL
+      AND h.suspended_bytes IS NULL AND h.wait_ms IS NULL
     RETURNING m.id, m.account_id, m.status, m.created_at, m.updated_at, m.attempts, m.failures, m.crashes,
               m.lone_crashes, m.retries, m.failure_reason, m.claim, m.claim_expires_at, m.claim_alone,
               m.traceparent, m.deliver_at, m.delivery, m.next_attempt_at, h.status AS held_status, h.claim AS held_claim,
@@ -49,8 +54,11 @@ export const CLAIM = `
     SELECT id, attempts - 1, account_id, held_since, 'lost' FROM claimed
     WHERE held_status = '${takeOver.from}' AND held_claim <> claim
     ON CONFLICT DO NOTHING
+  ), waiting AS (
+    SELECT token, wait_ms FROM held JOIN wanted USING (id, retries)
+    WHERE wait_ms IS NOT NULL AND suspended_bytes IS NULL
   )
-  SELECT * FROM claimed`;
+  SELECT * FROM claimed FULL JOIN waiting ON waiting.token = claimed.claim`;
 
 /** Records that a claimed message runs alone, and renews its claim. */
 export const RENEW_CLAIM_ALONE = `

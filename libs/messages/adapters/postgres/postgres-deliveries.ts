@@ -2,7 +2,7 @@ import { Batcher } from '#platform/batcher.js';
 import type { Database } from '#platform/database/database.js';
 import { asUnavailable, isContention } from '#platform/database/errors.js';
 import type { BatchMetrics } from '#platform/management/batch-metrics.js';
-import { Deliveries, type ClaimTerms, type Job, type JobEnd } from '../../application/deliveries.js';
+import { Deliveries, type ClaimTerms, type Job, type JobEnd, type NotDue } from '../../application/deliveries.js';
 import type { Message } from '../../domain/message.js';
 import { CLAIM, RENEW_CLAIM_ALONE } from './claim.sql.js';
 import { FOLLOW } from './follow.sql.js';
@@ -19,6 +19,9 @@ interface Settling {
   readonly ended: Message;
 }
 
+/** A message that was claimed, or the wait of one that was not. */
+type ClaimRow = Omit<MessageRow, 'text'> & { readonly token: string | null; readonly wait_ms: number | null };
+
 /** The result for a job whose message another job of the same batch has claimed: it claims again, to take over. */
 const OVERTAKEN = Symbol('overtaken');
 
@@ -32,7 +35,7 @@ const ENOUGH = 32;
 
 /** Claims and ends are stored in batches: one commit for all that wait. */
 export class PostgresDeliveries extends Deliveries {
-  private readonly claims: Batcher<Claiming, Message | null | typeof OVERTAKEN>;
+  private readonly claims: Batcher<Claiming, Message | NotDue | null | typeof OVERTAKEN>;
   private readonly ends: Batcher<Settling, boolean>;
   /** The tokens of claimed messages that are not settled yet. */
   private readonly held = new Set<string | undefined>();
@@ -48,16 +51,17 @@ export class PostgresDeliveries extends Deliveries {
     this.ends = new Batcher((ends) => this.settleAll(ends), { ...limits, observer: metrics?.observer('settle') });
   }
 
-  async claim(job: Job, terms: ClaimTerms): Promise<Message | null> {
+  async claim(job: Job, terms: ClaimTerms): Promise<Message | NotDue | null> {
     const claimed = await this.claims.submit({ job, terms });
     if (claimed === OVERTAKEN) return this.claim(job, terms);
-    if (claimed !== null) this.held.add(terms.token);
+    if (claimed !== null && !('dueInMs' in claimed)) this.held.add(terms.token);
     return claimed;
   }
 
   async runsAlone({ state }: Message, leaseMs: number): Promise<boolean> {
+    // Nothing else runs that could settle together with it.
+    this.held.delete(state.claim?.token);
     const rows = await this.database.query(RENEW_CLAIM_ALONE, [state.id, state.claim?.token, leaseMs]);
-    if (rows.length === 0) this.held.delete(state.claim?.token);
     return rows.length > 0;
   }
 
@@ -79,41 +83,49 @@ export class PostgresDeliveries extends Deliveries {
     return rows.length;
   }
 
-  private async claimAll(claims: Claiming[]): Promise<(Message | null | typeof OVERTAKEN)[]> {
-    const rows = await this.database.prepared<Omit<MessageRow, 'text'>>('claim', CLAIM, [
-      claims.map(({ job }) => job.id),
-      claims.map(({ job }) => job.retries),
-      claims.map(({ terms }) => terms.token),
-      claims.map(({ terms }) => terms.leaseMs),
-    ]);
+  private async claimAll(claims: Claiming[]): Promise<(Message | NotDue | null | typeof OVERTAKEN)[]> {
+    const rows = await this.database
+      .prepared<ClaimRow>('claim', CLAIM, [
+        claims.map(({ job }) => job.id),
+        claims.map(({ job }) => job.retries),
+        claims.map(({ terms }) => terms.token),
+        claims.map(({ terms }) => terms.leaseMs),
+      ])
+      .catch(retriedWhenAlone(claims));
     // By token, not by id: an UPDATE changes a row once, so only one of two jobs of a message in a batch gets it.
-    const byToken = new Map(rows.map((row) => [row.claim, row]));
+    const byToken = new Map(rows.map((row) => [row.token ?? row.claim, row]));
     const claimed = new Set(rows.map(({ id, retries }) => `${id}.${retries}`));
     return claims.map(({ job, terms }) => {
       const row = byToken.get(terms.token);
-      if (row !== undefined) return toMessage({ ...row, text: job.text });
-      return claimed.has(`${job.id}.${job.retries}`) ? OVERTAKEN : null;
+      if (row === undefined) return claimed.has(`${job.id}.${job.retries}`) ? OVERTAKEN : null;
+      return row.wait_ms === null ? toMessage({ ...row, text: job.text }) : { dueInMs: row.wait_ms };
     });
   }
 
   private async settleAll(ends: Settling[]): Promise<boolean[]> {
+    // Rows are locked in the order of their ids, as by claims.
+    const sorted = ends.toSorted((one, other) => (one.claimed.id < other.claimed.id ? -1 : 1));
     const rows = await this.database
       .prepared<{ token: string }>('settle', SETTLE, [
-        ends.map(({ claimed }) => claimed.id),
-        ends.map(({ claimed }) => claimed.state.claim?.token),
-        ends.map(({ claimed }) => claimed.state.retries),
-        ends.map(({ claimed }) => claimed.state.attempts),
-        ends.map(({ ended }) => ended.state.status),
-        ends.map(({ ended }) => ended.state.failures),
-        ends.map(({ ended }) => ended.state.failureReason),
-        ends.map(({ claimed }) => claimed.state.updatedAt),
-        ends.map(({ ended }) => ended.state.nextAttemptAt),
+        sorted.map(({ claimed }) => claimed.id),
+        sorted.map(({ claimed }) => claimed.state.claim?.token),
+        sorted.map(({ claimed }) => claimed.state.retries),
+        sorted.map(({ claimed }) => claimed.state.attempts),
+        sorted.map(({ ended }) => ended.state.status),
+        sorted.map(({ ended }) => ended.state.failures),
+        sorted.map(({ ended }) => ended.state.failureReason),
+        sorted.map(({ claimed }) => claimed.state.updatedAt),
+        sorted.map(({ ended }) => ended.waitMs),
       ])
-      .catch((error: unknown) => {
-        // A single end whose row stays locked is retried by the worker, not dropped.
-        throw ends.length === 1 ? asUnavailable(error, isContention) : error;
-      });
+      .catch(retriedWhenAlone(ends));
     const settled = new Set<string | undefined>(rows.map(({ token }) => token));
     return ends.map(({ claimed }) => settled.has(claimed.state.claim?.token));
   }
+}
+
+/** A batch is repeated one by one. What is alone and whose row stays locked is retried by the worker, not dropped. */
+function retriedWhenAlone(batch: readonly unknown[]) {
+  return (error: unknown): never => {
+    throw batch.length === 1 ? asUnavailable(error, isContention) : error;
+  };
 }

@@ -131,16 +131,11 @@ export class PostgresPartitions extends Partitions {
   }
 
   async removeStragglers(before: Date): Promise<number> {
-    let removed = 0;
     for (const end of ENDS) {
-      let count: number;
-      do {
-        const [row] = await this.database.query<{ count: number }>(stragglersOf(end), [before]);
-        count = row?.count ?? 0;
-        removed += count;
-      } while (count === REMOVED_AT_ONCE);
+      const [row] = await this.database.query<{ count: number }>(stragglersOf(end), [before]);
+      if (row !== undefined && row.count > 0) return row.count;
     }
-    return removed;
+    return 0;
   }
 
   private async has(period: Period): Promise<boolean> {

@@ -39,7 +39,7 @@ const WINDOW = viewModel<WindowView>(
 const BACKLOG = viewModel<Backlog>('QueueBacklog', 'The progress of the messages of the account.', {
   queued: {
     ...COUNT,
-    description: 'Messages that are due and wait for a worker. 10,000 means 10,000 or more.',
+    description: 'Messages that are due and wait for a worker, or for their next attempt. 10,000 means 10,000 or more.',
     examples: [3],
   },
   oldestQueuedAt: nullable(time('When the oldest of them became due. Null if there is none.')),

@@ -16,13 +16,10 @@ const UPDATE = `
   )
   SELECT pg_notify('bullmq_jobs', $1)`;
 
-/**
- * Gives retries that have become due a turn each, as if their messages were sent now.
- * @returns how many it found; there may be more
- */
-export async function giveTurns(pool: pg.Pool, queue: string, scheduler: FairScheduler): Promise<number> {
+/** Gives some of the retries that have become due a turn each, as if their messages were sent now. */
+export async function giveTurns(pool: pg.Pool, queue: string, scheduler: FairScheduler): Promise<void> {
   // Mostly none is due: one statement instead of a transaction.
-  if ((await pool.query(`SELECT ${DUE} LIMIT 1`, [queue])).rows.length === 0) return 0;
+  if ((await pool.query(`SELECT ${DUE} LIMIT 1`, [queue])).rows.length === 0) return;
   const client = await pool.connect();
   let failed = true;
   try {
@@ -33,7 +30,6 @@ export async function giveTurns(pool: pg.Pool, queue: string, scheduler: FairSch
     await client.query('COMMIT');
     added();
     failed = false;
-    return rows.length;
   } finally {
     // Closing the connection rolls back.
     client.release(failed);

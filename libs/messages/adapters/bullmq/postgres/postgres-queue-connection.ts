@@ -95,7 +95,7 @@ export class PostgresQueueConnection extends QueueConnection implements QueueSha
     return rows[0]?.id ?? null;
   }
 
-  giveTurns(scheduler: FairScheduler): Promise<number> {
+  giveTurns(scheduler: FairScheduler): Promise<void> {
     return giveTurns(this.pool, this.queue.name, scheduler);
   }
 

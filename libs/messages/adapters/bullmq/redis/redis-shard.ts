@@ -75,12 +75,12 @@ export class RedisShard implements QueueShard {
     return paused === 1 ? null : (waiting ?? prioritized[0] ?? null);
   }
 
-  async giveTurns(scheduler: FairScheduler): Promise<number> {
+  async giveTurns(scheduler: FairScheduler): Promise<void> {
     const due = [this.key('prioritized'), NO_TURN * PRIORITY, '+inf'] as const;
     // Mostly none is due. One process at a time: with two, each would count the turns of both.
-    if ((await this.redis.zcount(...due)) === 0) return 0;
+    if ((await this.redis.zcount(...due)) === 0) return;
     const lock = this.key('sluice-turns');
-    if ((await this.redis.set(lock, '1', 'PX', TURNS_LOCK_MS, 'NX')) === null) return 0;
+    if ((await this.redis.set(lock, '1', 'PX', TURNS_LOCK_MS, 'NX')) === null) return;
     try {
       const ids = await this.redis.zrangebyscore(...due, 'LIMIT', 0, RETRIES_AT_ONCE);
       const jobs = await this.fields(ids, 'data');
@@ -95,7 +95,6 @@ export class RedisShard implements QueueShard {
       const failed = given.find((result) => result.status === 'rejected' && isRedisUnavailable(result.reason));
       if (failed?.status === 'rejected') throw failed.reason;
       added();
-      return given.filter(({ status }) => status === 'fulfilled').length;
     } finally {
       await this.redis.del(lock).catch(() => undefined);
     }

@@ -1,0 +1,12 @@
+import { endedElsewhere, GONE } from './job-ends.js';
+
+describe('The end of a job that another program has failed', () => {
+  it.each([
+    ['U+0000', 'be\u0000fore', 'before'],
+    ['a lone surrogate', 'x\ud83dx', 'x\ufffdx'],
+    ['a very long text', 'y'.repeat(5_000), 'y'.repeat(1_000)],
+    ['nothing', null, 'The worker reported no reason.'],
+  ])('has a reason that every store can keep: %s', (_, failed_reason, failedReason) => {
+    expect(endedElsewhere({ ...GONE, ended: 'failed', failed_reason })).toMatchObject({ failedReason });
+  });
+});
