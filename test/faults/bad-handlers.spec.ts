@@ -13,7 +13,7 @@ describe('Under load from 32 clients, a message is delivered', () => {
 
   beforeAll(async () => {
     const settings = { ATTEMPT_TIMEOUT_MS: '1000', MAX_ATTEMPTS: '3', WORKER_CONCURRENCY: '20' };
-    fleet = await Fleet.deploy(settings);
+    fleet = await Fleet.startForLoad(settings);
     await fleet.worker();
     await fleet.load({ perSecond: 50 });
   });

@@ -11,7 +11,7 @@ describe('Clocks that are moved forward and back by an hour, under load from 32 
   let fleet: Fleet;
 
   beforeAll(async () => {
-    fleet = await Fleet.deploy({ ...SHIFTED_CLOCK, HANDLER_MS: '10', WORKER_LOCK_MS: '5000', WORKER_RATE: '50' });
+    fleet = await Fleet.startForLoad({ ...SHIFTED_CLOCK, HANDLER_MS: '10', WORKER_LOCK_MS: '5000', WORKER_RATE: '50' });
     await Promise.all([fleet.worker(), fleet.worker()]);
     await fleet.load({ perSecond: 10 });
   });

@@ -16,7 +16,7 @@ describe('Under load from 32 clients, messages are accepted again after the data
   const link = new Link();
 
   beforeAll(async () => {
-    fleet = await Fleet.deploy({}, { postgres: { max_connections: '50' }, link });
+    fleet = await Fleet.deploy({}, { max_connections: '50' }, link);
     await fleet.worker();
     disk = await fleet.smallDisk();
     await fleet.load();

@@ -9,7 +9,7 @@ let fleet: Fleet;
 afterEach(() => fleet.stop());
 
 it('While the queue is locked under load, messages are accepted; later, all are delivered and the outbox is empty', async () => {
-  fleet = await Fleet.deploy();
+  fleet = await Fleet.startForLoad();
   const { api } = fleet;
   await fleet.worker();
   const callers = await fleet.load({ perSecond: 100 });

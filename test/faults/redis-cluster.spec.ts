@@ -13,7 +13,7 @@ describeUnless(NO_REDIS)('Under load from 32 clients, all messages are delivered
 
   beforeAll(async () => {
     cluster = await TestRedisCluster.start(FAILED_SOON_MS);
-    fleet = await Fleet.deploy({ ...cluster.settings(4), LOG_LEVEL: 'info' }, { apis: 2 });
+    fleet = await Fleet.startForLoad({ ...cluster.settings(4), LOG_LEVEL: 'info' }, 2);
     await fleet.worker();
     await fleet.worker();
     await fleet.load();

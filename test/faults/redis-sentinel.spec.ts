@@ -15,7 +15,7 @@ describeUnless(NO_REDIS)(
 
     beforeAll(async () => {
       sentinels = await TestRedisSentinels.start(FAILED_SOON_MS);
-      fleet = await Fleet.deploy({ ...sentinels.settings, LOG_LEVEL: 'info' }, { apis: 2 });
+      fleet = await Fleet.startForLoad({ ...sentinels.settings, LOG_LEVEL: 'info' }, 2);
       await fleet.worker();
       await fleet.worker();
       await fleet.load();

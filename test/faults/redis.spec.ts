@@ -16,7 +16,7 @@ describeUnless(NO_REDIS)('Processes with different queues', () => {
 
   beforeAll(async () => {
     redis = await TestRedis.start();
-    fleet = await Fleet.deploy({ LOG_LEVEL: 'info' });
+    fleet = await Fleet.startForLoad({ LOG_LEVEL: 'info' });
   });
 
   afterAll(async () => {
@@ -52,7 +52,7 @@ describeUnless(NO_REDIS)('Under load from 32 clients, all messages are accepted 
 
   beforeAll(async () => {
     redis = await TestRedis.start();
-    fleet = await Fleet.deploy({ REDIS_URL: redis.url, LOG_LEVEL: 'info' }, { apis: 2 });
+    fleet = await Fleet.startForLoad({ REDIS_URL: redis.url, LOG_LEVEL: 'info' }, 2);
     await fleet.worker();
     await fleet.worker();
     await fleet.load();

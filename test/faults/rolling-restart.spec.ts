@@ -28,7 +28,7 @@ describe('Processes beside others', () => {
   });
 
   it('restart one after another without failing a request of clients that retry', async () => {
-    const fleet = await Fleet.deploy({}, { apis: 2 });
+    const fleet = await Fleet.startForLoad({}, 2);
     stops.push(() => fleet.stop());
     const programs = [...fleet.apis, await fleet.worker()];
     await fleet.load();

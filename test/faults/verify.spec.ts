@@ -11,7 +11,7 @@ describe('npm run verify', () => {
   let fleet: Fleet;
 
   beforeAll(async () => {
-    fleet = await Fleet.deploy({ WEBHOOK_ALLOW_PRIVATE: 'true', WEBHOOK_RETRY_SECONDS: '1,1,1,1,1' });
+    fleet = await Fleet.startForLoad({ WEBHOOK_ALLOW_PRIVATE: 'true', WEBHOOK_RETRY_SECONDS: '1,1,1,1,1' });
     await fleet.worker();
   });
   afterAll(() => fleet.stop());

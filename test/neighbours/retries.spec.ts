@@ -17,6 +17,7 @@ it('Retries of one account that are due together do not delay a message of anoth
   failing.signal('SIGTERM');
   await failing.ended();
 
+  await fleet.sql('UPDATE sluice.messages SET next_attempt_at = now()');
   await fleet.sql('UPDATE bullmq.job SET process_at_ms = 0');
   await fleet.worker({ WORKER_CONCURRENCY: '5' });
   /** Retries, and the other message. */

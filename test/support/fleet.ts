@@ -34,9 +34,11 @@ const QUICK = {
   LOG_LEVEL: 'info',
   WORKER_LOCK_MS: '1000',
   BACKOFF_MS: '50',
-  RECONCILE_INTERVAL_MS: '500',
+  RECONCILE_INTERVAL_MS: '1500',
   OTEL_BSP_SCHEDULE_DELAY: '50',
 };
+
+const FOR_LOAD = { LOG_LEVEL: 'warn', HANDLER_MS: '5' };
 
 /** An API and workers, which are processes of their own, on a database of their own, with an account. */
 export class Fleet {
@@ -70,23 +72,25 @@ export class Fleet {
     return fleet.startApis(apis);
   }
 
+  /** The same for load: little is logged. */
+  static startForLoad(settings: Settings = {}, apis = 1): Promise<Fleet> {
+    return Fleet.startProcesses({ ...FOR_LOAD, ...settings }, apis);
+  }
+
   /**
-   * The same with a PostgreSQL of its own, and for load: little is logged.
+   * The same with a PostgreSQL of its own, which can be killed.
    * @param postgres settings of PostgreSQL
    * @param link through which its processes connect to PostgreSQL
    */
-  static async deploy(
-    settings: Settings = {},
-    { apis = 1, postgres = {}, link }: { apis?: number; postgres?: Settings; link?: Link } = {},
-  ): Promise<Fleet> {
+  static async deploy(settings: Settings = {}, postgres: Settings = {}, link?: Link): Promise<Fleet> {
     const folder = await newFolder();
     const database = await DeployedPostgres.start(join(folder, 'postgres'), postgres);
     await migrateSchema(database.url);
     const url = (await link?.open(database.url)) ?? database.url;
-    const env = { ...SETTINGS, ...QUICK, LOG_LEVEL: 'warn', HANDLER_MS: '5', ...settings, DATABASE_URL: url };
+    const env = { ...SETTINGS, ...QUICK, ...FOR_LOAD, ...settings, DATABASE_URL: url };
     const fleet = new Fleet(TestApi.at('', database.url), env, folder);
     fleet.database = database;
-    return fleet.startApis(apis);
+    return fleet.startApis(1);
   }
 
   private async startApis(count: number): Promise<this> {
