@@ -198,7 +198,7 @@ const core: Provider[] = [
   provideAs(ExpiredLeases, PostgresExpiredLeases, [Database, WORKER]),
   provideAs(EventLog, PostgresEventLog, [Database, Reads]),
   provide(FailExpiredLeases, [ExpiredLeases, LeaseMetrics]),
-  provide(PostgresMessages, [Database, Reads, OutboxRelay, BatchMetrics, Backpressure, Availability]),
+  provide(PostgresMessages, [Database, Reads, OutboxRelay, Availability, BatchMetrics, Backpressure]),
   { provide: Messages, useExisting: PostgresMessages },
   provideAs(Deliveries, PostgresDeliveries, [Database, BatchMetrics]),
   provideAs(EndpointDeliveries, PostgresEndpointDeliveries, [Database, Reads, Availability, BatchMetrics]),
