@@ -69,7 +69,7 @@ import { EndLeases } from './application/end-leases.js';
 import { EndpointDeliveries } from './application/endpoint-deliveries.js';
 import { EventLog, StreamPlaces } from './application/event-log.js';
 import { EventStreams } from './application/event-streams.js';
-import { ExpiredLeases, FailExpiredLeases } from './application/expired-leases.js';
+import { ExpiredLeases, FailExpiredLeases } from './application/fail-expired-leases.js';
 import { GetMessageUsage } from './application/get-message-usage.js';
 import { GetMessage } from './application/get-message.js';
 import { JobEvents } from './application/job-events.js';
@@ -113,7 +113,7 @@ export {
 };
 export { openQueuePages } from './adapters/bullmq/queue-pages.js';
 
-interface Turns {
+interface TurnOptions {
   readonly applicationName: string;
   /** Statements of an account at the same time. */
   readonly perCaller: number;
@@ -121,8 +121,11 @@ interface Turns {
   readonly asynchronousCommit?: boolean;
 }
 
-/** Connections for what accounts ask for, in turns: the other connections stay free for what accounts send. */
-function turns(token: InjectionToken, turnsOf: (settings: Settings['reads']) => Turns): FactoryProvider {
+/**
+ * Separate connections for statements that accounts ask for, so that those for sending stay free. An account's statements
+ * take turns.
+ */
+function turns(token: InjectionToken, turnsOf: (settings: Settings['reads']) => TurnOptions): FactoryProvider {
   return {
     provide: token,
     useFactory: async ({ database: { url, poolSize }, reads }: Settings, logger: Logger) => {
@@ -151,7 +154,7 @@ const LEASING = Symbol('connections that lease');
 const leasing = turns(LEASING, () => ({
   applicationName: 'sluice-leases',
   perCaller: 2,
-  // The response to a lease need not wait for the disk: one that a crash of the database forgets has expired early.
+  // A lease need not wait for the disk: if a crash of the database loses it, it only ends early.
   asynchronousCommit: true,
 }));
 
@@ -195,7 +198,7 @@ const core: Provider[] = [
   provideAs(ExpiredLeases, PostgresExpiredLeases, [Database, WORKER]),
   provideAs(EventLog, PostgresEventLog, [Database, Reads]),
   provide(FailExpiredLeases, [ExpiredLeases, LeaseMetrics]),
-  provide(PostgresMessages, [Database, Reads, OutboxRelay, BatchMetrics, Backpressure, Availability]),
+  provide(PostgresMessages, [Database, Reads, OutboxRelay, Availability, BatchMetrics, Backpressure]),
   { provide: Messages, useExisting: PostgresMessages },
   provideAs(Deliveries, PostgresDeliveries, [Database, BatchMetrics]),
   provideAs(EndpointDeliveries, PostgresEndpointDeliveries, [Database, Reads, Availability, BatchMetrics]),

@@ -5,7 +5,7 @@ import { fromJob, WORKER_NAME, type DeliveryJobData } from '#messages/adapters/b
 import { aMessage, jobOf, messages, TRACEPARENT } from '../support/messages.js';
 import { until } from '../support/processes.js';
 import { describeBatchingWorker } from './batching-worker.js';
-import { openBullMq, POLICY, QUEUE_NAME } from './bullmq-process.js';
+import { CURRENT, openBullMq, POLICY, QUEUE_NAME } from './bullmq-process.js';
 import { PostgresStore } from './postgres-store.js';
 
 describe('createBatchingBackend', () => {
@@ -105,7 +105,7 @@ describe('createBatchingBackend', () => {
       () => connection.createWorker(() => Promise.resolve(), settings),
     ]) {
       await store.reset();
-      await new BullMqDeliveryQueue(connection, POLICY).add(sent);
+      await new BullMqDeliveryQueue(connection, POLICY, CURRENT).add(sent);
       const worker = open();
       workers.push(worker);
       const jobs: unknown[] = [];

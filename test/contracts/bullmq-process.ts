@@ -9,6 +9,9 @@ import type { Job as DeliveryJob } from '#messages/application/deliveries.js';
 
 export const QUEUE_NAME = 'contract';
 export const POLICY = { maxAttempts: 5, backoffMs: 1_000, maxBackoffMs: 60_000 };
+
+/** The queue of a process is the current one. */
+export const CURRENT = { isCurrent: true };
 const TOKEN = 'token';
 
 type Options = Partial<Omit<WorkerOptions, 'connection'>>;
@@ -52,7 +55,7 @@ function openBullMqOn<Connection extends QueueConnection>(connection: Connection
     connection,
     /** The queue, or the first of several. */
     ...{ shard, bullmq },
-    queue: new BullMqDeliveryQueue(connection, POLICY),
+    queue: new BullMqDeliveryQueue(connection, POLICY, CURRENT),
 
     /** A job, in whichever shard it is. */
     job: (jobId: string) => connection.shardOf(jobId).queue.getJob(jobId),

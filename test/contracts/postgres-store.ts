@@ -61,7 +61,7 @@ export class PostgresStore {
     const outbox = new PostgresOutbox(database);
     const reports: RelayFault[] = [];
     const relay = new OutboxRelay(outbox, queue, observing(reports));
-    const messages = new PostgresMessages(database, reads, relay);
+    const messages = new PostgresMessages(database, reads, relay, { announce: ignore });
     this.opened.unshift(async () => {
       await messages.idle();
       await relay.close();

@@ -69,8 +69,8 @@ describe('A read of an account with many messages', () => {
 
   it.each([null, ...MESSAGE_STATUSES])('lists messages with status %s and reads no others', async (status) => {
     for (const before of [null, `msg_${'20001'.padStart(26, '0')}`]) {
-      const { messages } = await process.messages.list('one', { limit: 50, before, status });
-      const rows = await rowsRead(() => process.messages.list('one', { limit: 50, before, status }));
+      const { messages } = await process.messages.list('one', { limit: 50, before, status, missedBy: null });
+      const rows = await rowsRead(() => process.messages.list('one', { limit: 50, before, status, missedBy: null }));
       // One more shows that there are more, and the first of each status and partition is compared with the others.
       expect(rows - messages.length).toBeLessThanOrEqual(1 + 3 * MESSAGE_STATUSES.length);
     }
@@ -150,7 +150,7 @@ describe('What an account does in many steps', () => {
   it('has reported and announced the steps of a retry before one that is refused', async () => {
     const { reads, announce, onStarted } = refusedAfter({ count: 3, deliveries: 2, pulled: 1, last: 'msg_1' });
     const [database, relay] = [{} as Database, { enqueue: jest.fn() }];
-    const messages = new PostgresMessages(database, reads, relay, undefined, undefined, { announce });
+    const messages = new PostgresMessages(database, reads, relay, { announce });
     const retried = messages.retryFailed(accountId, since, until, 1_000, ['ep_1'], onStarted);
     await expect(retried).rejects.toThrow('too many reads');
     expect(onStarted.mock.calls).toEqual([[2]]);

@@ -5,7 +5,7 @@ import { PostgresStrayMessages } from '#messages/adapters/bullmq/postgres/postgr
 import { PostgresEventLog } from '#messages/adapters/postgres/postgres-event-log.js';
 import { PostgresExpiredLeases } from '#messages/adapters/postgres/postgres-expired-leases.js';
 import { PostgresReconcilerTurn } from '#messages/adapters/postgres/postgres-reconciler-turn.js';
-import { FailExpiredLeases } from '#messages/application/expired-leases.js';
+import { FailExpiredLeases } from '#messages/application/fail-expired-leases.js';
 import { JobFollower } from '#messages/application/job-follower.js';
 import { Reconciler } from '#messages/application/reconciler.js';
 import { RedisJobEvents } from '#messages/adapters/bullmq/redis/redis-job-events.js';

@@ -7,7 +7,7 @@ import { until } from '../support/processes.js';
 import { NO_REDIS, TestRedis } from '../support/redis.js';
 import { describeUnless } from '../support/skipping.js';
 import { describeBatchingWorker } from './batching-worker.js';
-import { openBullMqOnRedis, POLICY, QUEUE_NAME } from './bullmq-process.js';
+import { CURRENT, openBullMqOnRedis, POLICY, QUEUE_NAME } from './bullmq-process.js';
 
 describeUnless(NO_REDIS)('Jobs on Redis in batches', () => {
   let redis: TestRedis;
@@ -113,7 +113,7 @@ describeUnless(NO_REDIS)('Jobs on Redis in batches', () => {
     const taken: unknown[][] = [];
     for (const worker of [plain, ours]) {
       await client.flushall();
-      await new BullMqDeliveryQueue(process.connection, POLICY).add(sent);
+      await new BullMqDeliveryQueue(process.connection, POLICY, CURRENT).add(sent);
       const jobs: unknown[] = [];
       for (;;) {
         const job = (await worker.getNextJob('token', { block: false })) as Job | undefined;

@@ -34,7 +34,7 @@ const SETTLING_MS = 15_000;
 /** How long a claim is retried when its response is lost: without a retry, it would count as a crash. */
 const CLAIMING_MS = 5_000;
 const DONE: Outcome = { kind: 'done' };
-const AT_ONCE: Outcome = { kind: 'again', afterMs: 0 };
+const IMMEDIATELY: Outcome = { kind: 'again', afterMs: 0 };
 /** The worker stops before the handler has ended: a deploy, and no fault of the message. */
 const STOPPED: Failure = { reason: 'worker_stopped', next: null };
 
@@ -67,7 +67,7 @@ export class DeliverMessage {
   async execute(job: Job, stopping: AbortSignal): Promise<Outcome> {
     const terms = { token: randomUUID(), leaseMs: this.terms.attemptTimeoutMs + SETTLING_MS };
     const first = await this.lock.shared(async (): Promise<Message | Outcome> => {
-      if (stopping.aborted) return AT_ONCE;
+      if (stopping.aborted) return IMMEDIATELY;
       const claim = () => this.deliveries.claim(job, terms);
       const claimed = await retryWhileUnavailable(claim, CLAIMING_MS, stopping);
       if (claimed === null) return DONE;
@@ -96,7 +96,8 @@ export class DeliverMessage {
     const at = this.clock.now();
     if (failure === null) return this.settle('delivered', claimed, claimed.deliver(at), DONE, stopping);
     const { reason, next } = failure;
-    if (failure === STOPPED) return this.settle('retried', claimed, claimed.handOver(reason, at), AT_ONCE, stopping);
+    if (failure === STOPPED)
+      return this.settle('retried', claimed, claimed.handOver(reason, at), IMMEDIATELY, stopping);
     const failures = claimed.state.failures + 1;
     if (next === 'never' || failures >= this.terms.maxAttempts) {
       return this.settle('failed', claimed, claimed.fail(reason, at), { kind: 'failed', reason }, stopping);

@@ -49,7 +49,7 @@ export abstract class EventLog {
 /** What an account may have open at the same time, counted over all processes. */
 export interface StreamPlace {
   readonly accountId: string;
-  readonly place: number;
+  readonly number: number;
   readonly token: string;
 }
 

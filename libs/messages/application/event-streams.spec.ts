@@ -24,7 +24,7 @@ class Client implements EventSink {
 
 it('A place is left when its stream cannot be opened', async () => {
   const left: unknown[] = [];
-  const place = { accountId: 'a', place: 1, token: 'a' };
+  const place = { accountId: 'a', number: 1, token: 'a' };
   const log = { end: () => Promise.reject(new Error('The store is away.')) };
   const places = {
     take: () => Promise.resolve(place),
@@ -72,7 +72,7 @@ describe('A stream that is up to date while what is new is being read', () => {
       read: (accountId) => Promise.resolve(page(accountId)),
     };
     const places = {
-      take: (accountId: string) => Promise.resolve({ accountId, place: 1, token: accountId }),
+      take: (accountId: string) => Promise.resolve({ accountId, number: 1, token: accountId }),
       renew: () => Promise.resolve(new Set('ab')),
       leave: () => Promise.resolve(),
     };

@@ -8,13 +8,13 @@ export const MAX_STREAMS = 5;
 /** How often a process reads what is new. */
 const READ_EVERY_MS = 100;
 const RENEW_EVERY_MS = 5_000;
-const HEARTBEAT_EVERY_MS = 15_000;
+export const HEARTBEAT_EVERY_MS = 15_000;
 /** A key that was revoked gets nothing more after a second. */
 const ADMIT_EVERY_MS = 500;
 /** A stream with more unread bytes gets nothing new until its client has read them. */
 const MAX_WAITING_BYTES = 65_536;
 /** A client that takes longer for a page is cut. */
-const SLOWEST_PAGE_MS = 5_000;
+export const SLOWEST_PAGE_MS = 5_000;
 
 /** A connection that gets events. */
 export interface EventSink {

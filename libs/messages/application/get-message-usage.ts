@@ -1,5 +1,5 @@
 import type { Backlog, Backlogs } from './backlogs.js';
-import type { StorageCaps } from './storage-cap.js';
+import { capOf, type StorageCaps } from './storage-cap.js';
 import type { StorageLedger } from './storage-ledger.js';
 
 /** The size of an account's stored messages. */
@@ -25,8 +25,8 @@ export class GetMessageUsage {
     // In turn: the backlog waits for the account's other reads, the rest need not.
     const messages = await this.backlogs.of(accountId);
     const totals = await this.ledger.totals([accountId]);
-    const { bytes: usedBytes = 0, plan = 'enterprise' } = totals.get(accountId) ?? {};
-    const cap = this.caps[plan];
-    return { messages, storage: { limitBytes: cap === Infinity ? null : cap, usedBytes } };
+    const total = totals.get(accountId);
+    const cap = capOf(this.caps, total);
+    return { messages, storage: { limitBytes: cap === Infinity ? null : cap, usedBytes: total?.bytes ?? 0 } };
   }
 }

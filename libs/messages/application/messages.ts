@@ -34,6 +34,9 @@ export type OnStarted = (deliveries: number) => void;
 /** The text of all messages of a page, in bytes of UTF-8. A larger message is a page of its own. */
 export const MAX_PAGE_BYTES = 1_048_576;
 
+/** Attempts of a message that are listed. */
+export const MAX_ATTEMPTS = 1_000;
+
 export interface Page {
   /** At least 1. */
   readonly limit: number;
@@ -41,7 +44,7 @@ export interface Page {
   readonly before: string | null;
   readonly status: MessageStatus | null;
   /** Only messages whose delivery to this endpoint has failed. */
-  readonly missedBy?: string | null;
+  readonly missedBy: string | null;
 }
 
 export interface Listed {
@@ -85,7 +88,7 @@ export abstract class Messages {
   abstract list(accountId: string, page: Page): Promise<Listed>;
 
   /**
-   * The known attempts to deliver a message, at most the newest 1,000, the newest last.
+   * The known attempts to deliver a message, at most the newest `MAX_ATTEMPTS`, the newest last.
    * @returns null when the account has no such message
    */
   abstract attempts(accountId: string, id: string): Promise<readonly Attempt[] | null>;

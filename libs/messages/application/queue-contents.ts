@@ -1,3 +1,6 @@
+/** Names a queue in the database of the messages. */
+export const IN_POSTGRESQL = 'postgresql';
+
 export interface QueueIdentity {
   /** Identifies the queue; without spaces. A new value means that the queue has lost all its jobs. */
   readonly dataSet: string;

@@ -52,8 +52,8 @@ export class QueueRecovery {
     const dataSet = await identity.then(({ dataSet }) => dataSet).catch(() => null);
     if (!(await this.checkCurrent(dataSet))) return;
     const { contents } = await identity;
-    // Acts on the second check only: by then, the outbox entries of lost jobs are removed. A message that has one is no
-    // stray, so the walk would pass it over.
+    // Waits for the second check: a message whose outbox entry is not removed yet does not count as a stray, and the walk
+    // would skip it.
     const isNew = contents !== this.found;
     this.found = contents;
     if (isNew) return;

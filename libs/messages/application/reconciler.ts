@@ -1,7 +1,7 @@
 import { PeriodicTask } from '#kernel/periodic-task.js';
 import type { Deliveries } from './deliveries.js';
 import type { EventLog } from './event-log.js';
-import type { FailExpiredLeases } from './expired-leases.js';
+import type { FailExpiredLeases } from './fail-expired-leases.js';
 import type { Messages } from './messages.js';
 import type { QueueMaintenance } from './queue-maintenance.js';
 import type { ReconcilerTurn } from './reconciler-turn.js';
@@ -10,7 +10,7 @@ import type { StrayMessages } from './stray-messages.js';
 /** Open messages that are checked in one statement, of about 0.1 s. */
 const CHECKED_AT_ONCE = 20_000;
 /** Jobs that other programs ended are kept this long for inspection; our workers remove theirs immediately. */
-const ENDED_JOB_LIFETIME_MS = 24 * 3_600_000;
+export const ENDED_JOB_LIFETIME_MS = 24 * 3_600_000;
 /** How long a step repeats itself while it finds something to do; the rest is left to the next run. */
 const STEP_MS = 3_000;
 

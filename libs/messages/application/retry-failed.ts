@@ -19,7 +19,7 @@ export class RetryFailed {
   /**
    * @param since when the messages were created, inclusive
    * @param until when they were created, exclusive
-   * @returns how many, at most 100,000 of the oldest
+   * @returns how many, at most `MAX_RETRIED` of the oldest
    * @throws ValidationError when `until` is not after `since`
    * @throws DomainError `storage_full` or `unavailable`
    */

@@ -5,7 +5,7 @@ import { DomainError } from '#kernel/domain-error.js';
 import { PeriodicTask } from '#kernel/periodic-task.js';
 import { bytesOf, DELIVERY_BYTES, type Message } from '../domain/message.js';
 import type { SpaceWatch } from './space-watch.js';
-import type { AccountDay, DayTotal, StorageLedger } from './storage-ledger.js';
+import type { AccountDay, AccountTotal, DayTotal, StorageLedger } from './storage-ledger.js';
 
 const DAY_MS = 86_400_000;
 const FLUSH_EVERY_MS = 1_000;
@@ -31,6 +31,11 @@ export function storageCaps({
     Math.min(...limits.map((limit) => (limit === 0 ? Infinity : limit * 1_048_576)));
   const most = lowest(perAccount);
   return { free: lowest(free, perAccount), pro: lowest(pro, perAccount), business: most, enterprise: most };
+}
+
+/** The cap of an account, by its stored total; that of an unknown account is the highest. */
+export function capOf(caps: StorageCaps, total: AccountTotal | undefined): number {
+  return caps[total?.plan ?? 'enterprise'];
 }
 
 export interface StorageObserver {
@@ -158,8 +163,9 @@ export class StorageCap {
       const some = accountIds.slice(from, from + ACCOUNTS_PER_QUERY);
       const totals = await this.ledger.totals(some);
       for (const accountId of some) {
-        const { bytes = 0, plan = 'enterprise' } = totals.get(accountId) ?? {};
-        const cap = this.caps[plan];
+        const total = totals.get(accountId);
+        const bytes = total?.bytes ?? 0;
+        const cap = capOf(this.caps, total);
         if (bytes >= cap) this.full.set(accountId, cap);
         else this.full.delete(accountId);
         const day = written.get(accountId);

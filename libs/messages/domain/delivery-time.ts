@@ -1,4 +1,4 @@
-const MAX_DELAY_DAYS = 30;
+export const MAX_DELAY_DAYS = 30;
 const DAY_MS = 86_400_000;
 
 /**

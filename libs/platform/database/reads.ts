@@ -10,7 +10,7 @@ import { Turns, type TurnLimits } from '../turns.js';
 const BYTES_PER_MS = 16_384;
 
 /**
- * Queries that callers ask for, on connections that nothing else uses. Those of one caller wait for each other, so that
+ * Statements that callers ask for, on connections that nothing else uses. Those of one caller wait for each other, so that
  * it delays only itself.
  */
 export class Reads implements OnApplicationShutdown {

@@ -2,7 +2,7 @@ import { after, aMessage, anAccountId, claim, messages } from '../../support/mes
 import type { MessagesSubject } from './subject.js';
 
 const TO_HANDLER = { target: 'handler', responseStatus: null, responseBody: null };
-const page = { limit: 100, before: null, status: null };
+const page = { limit: 100, before: null, status: null, missedBy: null };
 
 export function describeFinding(subject: MessagesSubject): void {
   describe('finding messages', () => {

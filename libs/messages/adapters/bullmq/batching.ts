@@ -2,16 +2,16 @@ import type { JobJson, PostgresQueueBackend, RedisQueueBackend } from 'bullmq';
 import { Batcher } from '#platform/batcher.js';
 
 /** One of the jobs that a worker runs at the same time. */
-export interface Place {
-  /** The job that the worker has completed; null for a new place. */
+export interface Slot {
+  /** The job that the worker has completed; null for a new slot. */
   readonly jobId: string | null;
   /** Locks that job, and the next one. */
   readonly token: string;
   readonly takesNext: boolean;
 }
 
-/** Places of one batch. */
-const MAX_PLACES = 500;
+/** Slots of one batch. */
+const MAX_SLOTS = 500;
 
 type Backend = PostgresQueueBackend | RedisQueueBackend;
 
@@ -27,26 +27,23 @@ export interface Exchanged {
 const LEFT_TO_BULLMQ: Exchanged = { hasEnded: false, next: null };
 
 /**
- * Completes jobs and takes the next ones in batches: all places of a worker that become free while a batch runs share
+ * Completes jobs and takes the next ones in batches: all slots of a worker that become free while a batch runs share
  * the next one. What is out of the ordinary is left to BullMQ.
  * @param exchange one batch
  * @param name of the worker
  */
 export function exchangeTogether(
   backend: Backend,
-  exchange: (places: Place[]) => Promise<Exchanged[]>,
+  exchange: (slots: Slot[]) => Promise<Exchanged[]>,
   name: string | undefined,
 ): void {
-  const run = (places: Place[]) => {
-    // A worker that stops takes no more jobs.
-    const takes = (place: Place) => ({ ...place, takesNext: place.takesNext && !backend.closing });
-    return exchange(places.map(takes)).catch((error: unknown) => {
+  const run = (slots: Slot[]) =>
+    exchange(slots).catch((error: unknown) => {
       backend.emit('error', error);
-      return places.map(() => LEFT_TO_BULLMQ);
+      return slots.map(() => LEFT_TO_BULLMQ);
     });
-  };
   // One at a time: fewer, larger batches cost less than concurrent ones.
-  const batcher = new Batcher(run, { maxItems: MAX_PLACES, maxWaiting: Infinity });
+  const batcher = new Batcher(run, { maxItems: MAX_SLOTS, maxWaiting: Infinity });
   const reported = (error: unknown) => {
     backend.emit('error', error);
     return undefined;
@@ -65,7 +62,7 @@ export function exchangeTogether(
     // Also when its lock is lost: BullMQ then says why.
     if (!hasEnded) return moveToCompleted(job, result, removeOnComplete, token, fetchNext);
     const finishedOn = Date.now();
-    if (!fetchNext || backend.closing) return { result: undefined, finishedOn };
+    if (!fetchNext) return { result: undefined, finishedOn };
     // The job has ended, whatever happens to the next one.
     const taken = next ?? (await moveToActive(token, name).catch(reported));
     return { result: taken, finishedOn };

@@ -13,7 +13,7 @@ export class BullMqDeliveryQueue extends DeliveryQueue {
   constructor(
     private readonly connection: QueueConnection,
     policy: RetryPolicy,
-    private readonly currentQueue: Pick<CurrentQueue, 'isCurrent'> = { isCurrent: true },
+    private readonly currentQueue: Pick<CurrentQueue, 'isCurrent'>,
   ) {
     super();
     this.queues = connection.shards.map((shard) => ({ shard, fair: new FairQueue(shard, policy) }));

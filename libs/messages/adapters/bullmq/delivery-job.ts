@@ -6,9 +6,6 @@ export const JOB_NAME = 'message';
 /** BullMQ stores it with a job: it distinguishes our workers from those of other programs. */
 export const WORKER_NAME = 'sluice';
 
-/** The reason that BullMQ stores when it fails a job because its workers were silent too often. */
-export const STALLED_REASON = 'job stalled more than allowable limit';
-
 /** What a job carries: everything that a worker needs, and nothing that authorizes it. */
 export interface DeliveryJobData {
   readonly v: 1;

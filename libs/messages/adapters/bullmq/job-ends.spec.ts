@@ -1,4 +1,4 @@
-import { endedElsewhere, GONE } from './job-ends.js';
+import { endByOthers, GONE } from './job-ends.js';
 
 describe('The end of a job that another program has failed', () => {
   it.each([
@@ -7,6 +7,6 @@ describe('The end of a job that another program has failed', () => {
     ['a very long text', 'y'.repeat(5_000), 'y'.repeat(1_000)],
     ['nothing', null, 'The worker reported no reason.'],
   ])('has a reason that every store can keep: %s', (_, failed_reason, failedReason) => {
-    expect(endedElsewhere({ ...GONE, ended: 'failed', failed_reason })).toMatchObject({ failedReason });
+    expect(endByOthers({ ...GONE, ended: 'failed', failed_reason })).toMatchObject({ failedReason });
   });
 });

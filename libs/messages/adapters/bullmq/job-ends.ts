@@ -1,10 +1,13 @@
 import { toStorable } from '#kernel/text.js';
 import type { StrayMessage } from '../../application/stray-messages.js';
 import { MAX_REASON_LENGTH } from '../../domain/attempt.js';
-import { STALLED_REASON, WORKER_NAME } from './delivery-job.js';
+import { WORKER_NAME } from './delivery-job.js';
 
 /** What our workers return for a job, as its event contains it. */
 export const OUR_RESULT = JSON.stringify(WORKER_NAME);
+
+/** The reason that BullMQ stores when it fails a job because its workers were silent too often. */
+const STALLED_REASON = 'job stalled more than allowable limit';
 
 /** A job that a worker of another program may have ended. */
 export interface JobEndRow {
@@ -30,7 +33,7 @@ export const GONE: JobEndRow = {
 };
 
 /** How another program ended the job; null when it did not. */
-export function endedElsewhere(row: JobEndRow): StrayMessage['endedElsewhere'] {
+export function endByOthers(row: JobEndRow): StrayMessage['endedElsewhere'] {
   if (row.processed_by === WORKER_NAME || row.return_value === OUR_RESULT) return null;
   // A removed job has lost its count of attempts.
   const attempts = Math.max(1, row.attempts ?? 1);

@@ -8,7 +8,7 @@ export const JOB_ID = `CASE m.retries WHEN 0 THEN m.id ELSE m.id || '.' || m.ret
 const IS_OPEN = `m.status IN (${OPEN_STATUSES.map((status) => `'${status}'`).join(', ')})`;
 
 /** The message `m` is open and should have a job. */
-export const OPEN = `m.delivery = 'handler' AND ${IS_OPEN}`;
+export const SHOULD_HAVE_JOB = `m.delivery = 'handler' AND ${IS_OPEN}`;
 
 /** How many messages for endpoints are open without a delivery that is left to make. */
 export const COUNT_UNDELIVERED = `
@@ -17,7 +17,7 @@ export const COUNT_UNDELIVERED = `
     AND NOT EXISTS (SELECT FROM sluice.endpoint_deliveries d WHERE d.message_id = m.id AND d.due_at IS NOT NULL)`;
 
 /** The message is open, and none of our workers holds an unexpired claim. */
-export const UNCLAIMED = `${OPEN}
+export const UNCLAIMED = `${SHOULD_HAVE_JOB}
     AND (m.claim_expires_at IS NULL OR m.claim_expires_at < clock_timestamp())`;
 
 /** More outbox entries than these are not searched. */

@@ -5,6 +5,7 @@ import type { ClockWatch } from '#platform/database/clock-watch.js';
 import { RareWarnings, type Logger } from '#platform/logging.js';
 import type { DeliverMessage, Outcome } from '../../application/deliver-message.js';
 import { NO_TURN } from '../../application/fair-scheduler.js';
+import { ENDED_JOB_LIFETIME_MS } from '../../application/reconciler.js';
 import { fromJob, WORKER_NAME, type DeliveryJobData } from './delivery-job.js';
 import type { QueueShard } from './queue-connection.js';
 import { StuckWatch } from './stuck-watch.js';
@@ -66,7 +67,7 @@ export class ShardConsumer {
       // No window of ours is longer. It also bounds how long a worker waits for one that a wrong clock has made.
       maximumRateLimitDelay: 1_000,
       // Only for inspection: the message's row is authoritative.
-      removeOnFail: { age: 86_400 },
+      removeOnFail: { age: ENDED_JOB_LIFETIME_MS / 1_000 },
     });
     this.worker.on('error', (error) => {
       this.warnings.warn({ err: error }, 'queue error');

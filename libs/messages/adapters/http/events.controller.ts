@@ -4,7 +4,7 @@ import { AdmissionCheck, Scoped } from '#platform/http/access.js';
 import { CurrentCaller, type Caller } from '#platform/http/caller.js';
 import { goneSignal } from '#platform/http/connections.js';
 import { header, Operation, Section } from '#platform/http/openapi/operation.js';
-import { EventStreams } from '../../application/event-streams.js';
+import { EventStreams, HEARTBEAT_EVERY_MS, MAX_STREAMS, SLOWEST_PAGE_MS } from '../../application/event-streams.js';
 import { EventStream, readPosition } from './event-stream.js';
 import { EVENTS } from './message-views.js';
 
@@ -36,8 +36,9 @@ export class EventsController {
     description:
       'Sends an event, as server-sent events define it, whenever the status of a message of the account changes, from now ' +
       'on. The events of a message are in order. **A client that was disconnected resumes with `Last-Event-ID`**, without ' +
-      'missing or repeating an event, within an hour. A comment is sent every 15 seconds. A client that does ' +
-      'not read for 5 seconds what was sent is disconnected. At most 5 streams of an account can be open.',
+      `missing or repeating an event, within an hour. A comment is sent every ${HEARTBEAT_EVERY_MS / 1_000} seconds. A ` +
+      `client that does not read for ${SLOWEST_PAGE_MS / 1_000} seconds what was sent is disconnected. At most ` +
+      `${MAX_STREAMS} streams of an account can be open.`,
     headers: { 'Last-Event-ID': LAST_EVENT_ID },
     response: {
       description: 'Events, until the client disconnects or the stream is closed.',

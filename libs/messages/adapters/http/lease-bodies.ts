@@ -24,7 +24,7 @@ const MAX_LEASED = 100;
 const MAX_SECONDS = 3_600;
 const MAX_WAIT_SECONDS = 20;
 const MAX_DELAY_SECONDS = 86_400;
-const MAX_ACKNOWLEDGED = 1_000;
+export const MAX_ACKNOWLEDGED = 1_000;
 
 function WholeNumber(min: number, max: number): PropertyDecorator {
   const rule = { message: `$property must be a whole number from ${min} to ${max}.` };

@@ -1,7 +1,7 @@
 import { idOf, time, viewModel } from '#platform/http/openapi/schema.js';
 import type { Message } from '../../domain/message.js';
 import { LEASE_TOKEN, leaseTokenOf } from './lease-bodies.js';
-import { MESSAGE_ID } from './message-views.js';
+import { CREATED_AT, MESSAGE_ID, TEXT } from './message-views.js';
 
 export function leasedView(message: Message) {
   const { id, text, createdAt, attempts, claim } = message.state;
@@ -13,8 +13,8 @@ const EXPIRES_AT = time('When the lease expires.', '2026-11-21T09:30:30.123Z');
 
 const LEASED_MESSAGE = viewModel<ReturnType<typeof leasedView>>('LeasedMessage', 'A message that was leased.', {
   id: MESSAGE_ID,
-  message: { type: 'string', description: 'The text, exactly as it was sent.', examples: ['Hello, Sluice'] },
-  createdAt: time('When the message was accepted.'),
+  message: TEXT,
+  createdAt: CREATED_AT,
   attempt: { type: 'integer', minimum: 1, description: 'The number of this attempt, over all retries.', examples: [1] },
   leaseToken: { type: 'string', ...LEASE_TOKEN },
   leaseExpiresAt: EXPIRES_AT,

@@ -13,6 +13,7 @@ import {
   AcknowledgeBody,
   ExtendBody,
   LeaseBody,
+  MAX_ACKNOWLEDGED,
   readLease,
   readLeases,
   RejectBody,
@@ -65,7 +66,7 @@ export class LeasesController {
   @Operation({
     id: 'acknowledgeMessages',
     summary: 'Acknowledge leased messages',
-    description: 'Acknowledges up to 1,000 messages, each by itself. A request can be repeated.',
+    description: `Acknowledges up to ${MAX_ACKNOWLEDGED.toLocaleString('en')} messages, each by itself. A request can be repeated.`,
     response: { description: 'What became of each message.', body: ACKNOWLEDGEMENTS },
   })
   async acknowledgeAll(

@@ -12,7 +12,7 @@ import { bodyModel } from '#platform/http/openapi/body-model.js';
 import { Field } from '#platform/http/openapi/operation.js';
 import { invalidTime, readTime, Time, TIME_SCHEMA } from '#platform/http/time.js';
 import { MAX_BATCH } from '../../application/send-batch.js';
-import { deliverAtError } from '../../domain/delivery-time.js';
+import { deliverAtError, MAX_DELAY_DAYS } from '../../domain/delivery-time.js';
 import type { NewMessage } from '../../domain/message.js';
 import { MAX_TEXT_BYTES, textError } from '../../domain/message-text.js';
 import { readItems } from './batch-items.js';
@@ -67,7 +67,7 @@ export class SendMessageBody {
   message!: string;
 
   @Field({
-    description: 'When to deliver, up to 30 days ahead. Immediately if omitted or in the past.',
+    description: `When to deliver, up to ${MAX_DELAY_DAYS} days ahead. Immediately if omitted or in the past.`,
     examples: ['2026-11-21T12:00:00Z'],
   })
   @IsOptional()

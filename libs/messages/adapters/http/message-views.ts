@@ -18,8 +18,8 @@ export function messageView(message: Message) {
 
 export const MESSAGE_ID = idOf('msg', 'The id of the message.');
 
-const TEXT = { type: 'string', description: 'The text, exactly as it was sent.', examples: ['Hello, Sluice'] };
-const CREATED_AT = time('When the message was accepted.');
+export const TEXT = { type: 'string', description: 'The text, exactly as it was sent.', examples: ['Hello, Sluice'] };
+export const CREATED_AT = time('When the message was accepted.');
 
 export const ACCEPTED_MESSAGE = viewModel<ReturnType<typeof acceptedView>>(
   'AcceptedMessage',

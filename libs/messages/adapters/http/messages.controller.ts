@@ -13,7 +13,7 @@ import { CancelMessage } from '../../application/cancel-message.js';
 import { GetMessage } from '../../application/get-message.js';
 import { ListAttempts } from '../../application/list-attempts.js';
 import { ListMessages } from '../../application/list-messages.js';
-import { RetryFailed } from '../../application/retry-failed.js';
+import { MAX_RETRIED, RetryFailed } from '../../application/retry-failed.js';
 import { RetryMessage } from '../../application/retry-message.js';
 import { SendBatch } from '../../application/send-batch.js';
 import { SendMessage } from '../../application/send-message.js';
@@ -141,7 +141,8 @@ export class MessagesController {
     summary: 'Retry failed messages',
     description:
       'Queues all `failed` messages that were created in a period again and gives them a new set of attempts. Their ids ' +
-      'do not change. One request handles at most the 100,000 oldest messages: repeat it until `count` is less.',
+      `do not change. One request handles at most the ${MAX_RETRIED.toLocaleString('en')} oldest messages: repeat it ` +
+      'until `count` is less.',
     response: { description: 'The messages were queued again.', body: RETRIED },
     errors: ['storage_full'],
   })

@@ -1,7 +1,7 @@
 import type { Database } from '#platform/database/database.js';
 import type { Metrics } from '#platform/management/metrics.js';
 
-export interface Backlog {
+export interface OutboxBacklog {
   readonly entries: number;
   readonly messages: number;
   /** Seconds; 0 when there is none. */
@@ -23,7 +23,7 @@ interface ReconcilerStatus {
 
 /** The queries of the store. */
 interface StoreQueries {
-  backlog(database: Database): Promise<Backlog>;
+  backlog(database: Database): Promise<OutboxBacklog>;
   depth(database: Database): Promise<Depth>;
   reconciler(database: Database): Promise<ReconcilerStatus>;
 }

@@ -13,7 +13,12 @@ const started = (retried: string): string =>
 
 const RETRIED = retriedAs('$13::text[]', '$5', '$10');
 
-/** A compare-and-set: every transition changes one of the three columns of the condition. */
+/**
+ * A compare-and-set: every transition changes one of the three columns of the condition.
+ *
+ * $1 id; before: $2 status, $3 attempts, $4 retries; after: $5 status, $6 retries, $7 failures, $8 crashes, $9 lone
+ * crashes, $10 failure reason; $11 whether it gets a job, $12 whether it is a retry, $13 the endpoints of a retry.
+ */
 export const CHANGE_MESSAGE = `
   WITH moved AS (
     UPDATE sluice.messages m

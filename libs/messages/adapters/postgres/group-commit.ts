@@ -47,9 +47,9 @@ export class GroupCommit {
   constructor(
     private readonly database: Database,
     private readonly onCommitted: OnCommitted,
+    private readonly availability: Pick<Availability, 'announce'>,
     batches?: BatchMetrics,
     backpressure?: Backpressure,
-    private readonly availability?: Pick<Availability, 'announce'>,
   ) {
     const observer = (name: string) =>
       batches && backpressure && observers(batches.observer(name), backpressure.observer('store'));
@@ -153,7 +153,7 @@ export class GroupCommit {
     if (requests.some(({ first, targets }) => first.state.delivery === 'webhooks' && targets.length > 0)) {
       available.add(WEBHOOKS);
     }
-    this.availability?.announce(available);
+    this.availability.announce(available);
     return stored;
   }
 }

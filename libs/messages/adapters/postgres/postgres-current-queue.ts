@@ -32,21 +32,20 @@ export class PostgresCurrentQueue extends CurrentQueue {
   protected async compare(own: string | null): Promise<boolean> {
     const { now, value, choice, dataSet, renewedAt } = await this.read();
     const age = Math.abs(now - Number(renewedAt));
-    const isChosen = choice !== undefined && (choice === this.choice || dataSet === own);
-    if (isChosen) {
-      this.choice = choice;
-      const isOutdated = age > RENEW_AFTER || (own !== null && dataSet !== own);
-      if (!isOutdated) return true;
-    } else {
-      const mayChoose = own !== null && (this.choice === null || age > GONE_AFTER);
-      if (!mayChoose) return this.choice === null;
-    }
+    const isOurs = choice !== undefined && (choice === this.choice || dataSet === own);
+    if (isOurs) this.choice = choice;
+    const hasJustStarted = this.choice === null;
+    // Ours: renew it when it is outdated. Another's: replace it if this process has just started, or all others are gone.
+    const mustWrite = isOurs
+      ? age > RENEW_AFTER || (own !== null && dataSet !== own)
+      : own !== null && (hasJustStarted || age > GONE_AFTER);
+    if (!mustWrite) return isOurs || hasJustStarted;
     const mine = this.choice ?? randomUUID();
     const next = `${mine} ${own ?? dataSet} ${now}`;
     // Another process may have been faster: the next check compares with its queue.
     const stored = await sharedValue(this.database, NAME, next, value === null ? [] : [value]);
     if (stored === next) this.choice = mine;
-    return stored === next || isChosen;
+    return stored === next || isOurs;
   }
 
   private async read() {

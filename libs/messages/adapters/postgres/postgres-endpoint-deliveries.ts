@@ -59,7 +59,7 @@ export class PostgresEndpointDeliveries extends EndpointDeliveries {
     private readonly database: Database,
     private readonly reads: Reads,
     /** Announces deliveries that may be made. */
-    private readonly availability?: Availability,
+    private readonly availability: Availability,
     metrics?: BatchMetrics,
   ) {
     super();
@@ -81,7 +81,7 @@ export class PostgresEndpointDeliveries extends EndpointDeliveries {
   }
 
   listen(listener: () => void): void {
-    this.availability?.listen((available) => {
+    this.availability.listen((available) => {
       if (available === 'all' || [...available].includes(WEBHOOKS)) listener();
     });
   }
@@ -125,7 +125,7 @@ export class PostgresEndpointDeliveries extends EndpointDeliveries {
         const started = await this.replayAll(row?.missed ?? [], endpointId);
         if (started > 0) {
           onStarted?.(started);
-          this.availability?.announce([WEBHOOKS]);
+          this.availability.announce([WEBHOOKS]);
         }
         count += started;
         next = row?.last == null ? null : `${row.last}0`;

@@ -29,7 +29,7 @@ interface LeaseRow extends Omit<MessageRow, 'id'> {
 }
 
 const isLeased = (row: LeaseRow): row is LeaseRow & MessageRow => row.id !== null;
-const bytesOf = (rows: LeaseRow[]) => rows.filter(isLeased).reduce((sum, { text }) => sum + text.length, 0);
+const lengthOf = (rows: LeaseRow[]) => rows.filter(isLeased).reduce((sum, { text }) => sum + text.length, 0);
 
 export class PostgresLeases extends Leases {
   private readonly endings: Batcher<Ending, boolean[]>;
@@ -50,7 +50,7 @@ export class PostgresLeases extends Leases {
     let expired = 0;
     for (let round = 1; ; round++) {
       const values = [accountId, max, token, leaseMs, this.policy.maxAttempts];
-      const rows = await this.leasing.query<LeaseRow>(accountId, 'lease', LEASE, values, bytesOf);
+      const rows = await this.leasing.query<LeaseRow>(accountId, 'lease', LEASE, values, lengthOf);
       const [counts] = rows;
       const { available = 0, considered = 0 } = counts ?? {};
       expired += counts?.expired ?? 0;

@@ -71,13 +71,13 @@ export class PostgresMessages extends Messages {
     private readonly database: Database,
     private readonly reads: Reads,
     private readonly onCommitted: OnCommitted,
+    /** Announces what may be leased or sent. */
+    private readonly availability: Pick<Availability, 'announce'>,
     batches?: BatchMetrics,
     backpressure?: Backpressure,
-    /** Announces what may be leased or sent. */
-    private readonly availability?: Pick<Availability, 'announce'>,
   ) {
     super();
-    this.groupCommit = new GroupCommit(database, onCommitted, batches, backpressure, availability);
+    this.groupCommit = new GroupCommit(database, onCommitted, availability, batches, backpressure);
   }
 
   async add(message: Message, idempotency: Idempotency | null, targets: readonly string[] = []): Promise<Accepted> {
@@ -111,7 +111,7 @@ export class PostgresMessages extends Messages {
     return row === undefined ? null : toMessage(row);
   }
 
-  async list(accountId: string, { limit, before, status, missedBy = null }: Page): Promise<Listed> {
+  async list(accountId: string, { limit, before, status, missedBy }: Page): Promise<Listed> {
     const [name, text, filter] = listOf(status, missedBy);
     const values = [accountId, before ?? HIGHEST_ID, limit, ...filter];
     const rows = await this.reads.query<ListedRow>(accountId, name, text, values, sizeOf);
@@ -156,8 +156,8 @@ export class PostgresMessages extends Messages {
       if (row === undefined || row.last === null) break;
       retried += row.count;
       onStarted?.(row.deliveries);
-      if (row.pulled > 0) this.availability?.announce([accountId]);
-      if (targets.length > 0) this.availability?.announce([WEBHOOKS]);
+      if (row.pulled > 0) this.availability.announce([accountId]);
+      if (targets.length > 0) this.availability.announce([WEBHOOKS]);
       // Only forward: a message that fails again in the meantime is not retried twice.
       next = `${row.last}0`;
     }
@@ -188,7 +188,7 @@ export class PostgresMessages extends Messages {
     const { status, failure_reason: failureReason, updated_at: updatedAt, entry_id: entryId } = row;
     const stored = Message.restore({ ...to, status, failureReason, updatedAt });
     if (to.status === INITIAL_STATUS && to.delivery !== 'handler') {
-      this.availability?.announce([to.delivery === 'pull' ? to.accountId : WEBHOOKS]);
+      this.availability.announce([to.delivery === 'pull' ? to.accountId : WEBHOOKS]);
     }
     if (entryId !== null) this.onCommitted.enqueue({ id: entryId, messages: [stored] });
     return stored;

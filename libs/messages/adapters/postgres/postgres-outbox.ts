@@ -2,7 +2,7 @@ import type { Database } from '#platform/database/database.js';
 import { BATCH_BYTES, Outbox, REFUSED_DELAY_MS } from '../../application/outbox.js';
 import type { Message } from '../../domain/message.js';
 import { OPEN_STATUSES } from '../../domain/message-status.js';
-import { toMessage, type MessageRow } from './message-row.js';
+import { COLUMNS, toMessage, type MessageRow } from './message-row.js';
 
 const SWEEP_ENTRIES = 200;
 
@@ -67,7 +67,7 @@ export class PostgresOutbox extends Outbox {
       );
       if (entries.length === 0) return 0;
       const { rows } = await client.query<MessageRow>(
-        `SELECT * FROM sluice.messages
+        `SELECT ${COLUMNS} FROM sluice.messages
          WHERE id = ANY ($1) AND status = ANY ($2) AND delivery = 'handler' ORDER BY id`,
         [entries.flatMap(({ message_ids }) => message_ids), OPEN_STATUSES],
       );

@@ -14,7 +14,7 @@ export class PostgresStreamPlaces extends StreamPlaces {
     // Each time that it finds none, another stream may have taken the place that was free.
     for (let left = MAX_STREAMS; left > 0; left--) {
       const [row] = await this.database.query<{ place: number }>(TAKE_PLACE, [accountId, token]);
-      if (row !== undefined) return { accountId, place: row.place, token };
+      if (row !== undefined) return { accountId, number: row.place, token };
     }
     return null;
   }
@@ -22,13 +22,13 @@ export class PostgresStreamPlaces extends StreamPlaces {
   async renew(places: readonly StreamPlace[]): Promise<ReadonlySet<string>> {
     const rows = await this.database.query<{ token: string }>(RENEW_PLACES, [
       places.map(({ accountId }) => accountId),
-      places.map(({ place }) => place),
+      places.map(({ number }) => number),
       places.map(({ token }) => token),
     ]);
     return new Set(rows.map(({ token }) => token));
   }
 
-  async leave({ accountId, place, token }: StreamPlace): Promise<void> {
-    await this.database.query(LEAVE_PLACE, [accountId, place, token]);
+  async leave({ accountId, number, token }: StreamPlace): Promise<void> {
+    await this.database.query(LEAVE_PLACE, [accountId, number, token]);
   }
 }

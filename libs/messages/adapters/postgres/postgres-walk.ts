@@ -1,10 +1,8 @@
 import type { Database } from '#platform/database/database.js';
+import { IN_POSTGRESQL } from '../../application/queue-contents.js';
 import { Walk } from '../../application/walk.js';
 
 const CONTENTS = 'queue_contents';
-
-/** Before any walk has ended: the queue of every installation was in PostgreSQL at first. */
-const INITIAL = 'postgresql';
 
 export class PostgresWalk extends Walk {
   constructor(private readonly database: Database) {
@@ -28,7 +26,8 @@ export class PostgresWalk extends Walk {
       'SELECT value FROM sluice.installation WHERE name = $1',
       [CONTENTS],
     );
-    return row?.value ?? INITIAL;
+    // Before any walk has ended: the queue of every installation was in PostgreSQL at first.
+    return row?.value ?? IN_POSTGRESQL;
   }
 
   async setContents(identity: string): Promise<void> {

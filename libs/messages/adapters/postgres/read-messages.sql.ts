@@ -1,4 +1,4 @@
-import { MAX_PAGE_BYTES } from '../../application/messages.js';
+import { MAX_ATTEMPTS, MAX_PAGE_BYTES } from '../../application/messages.js';
 import { MESSAGE_STATUSES, TRANSITIONS } from '../../domain/message-status.js';
 import { COLUMNS } from './message-row.js';
 
@@ -61,6 +61,6 @@ export const LIST_ATTEMPTS = `
     UNION ALL
     SELECT number, endpoint_id, started_at, NULL, 'running', NULL, NULL, NULL
     FROM sluice.endpoint_deliveries WHERE message_id = $1 AND number IS NOT NULL
-    ORDER BY number DESC LIMIT 1000
+    ORDER BY number DESC LIMIT ${MAX_ATTEMPTS}
   )
   SELECT newest.* FROM message LEFT JOIN newest ON true ORDER BY number`;

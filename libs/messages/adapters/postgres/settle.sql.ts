@@ -1,6 +1,7 @@
 import { TRANSITIONS } from '../../domain/message-status.js';
 
-// Repeated after a lost response. Each claim counts an attempt, so the count shows that this end is already stored.
+// May be sent again after a lost response. Each claim counts an attempt, so equal counts show that this end is already
+// stored.
 export const SETTLE = `
   WITH settled AS (
     UPDATE sluice.messages m

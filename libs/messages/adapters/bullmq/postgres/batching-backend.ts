@@ -1,10 +1,10 @@
 import { createPostgresBackend, type JobJson, type PostgresQueueBackend, type WorkerOptions } from 'bullmq';
 import type pg from 'pg';
-import { exchangeTogether, isOrdinary, type Exchanged, type Place } from '../batching.js';
+import { exchangeTogether, isOrdinary, type Exchanged, type Slot } from '../batching.js';
 import { ADD_JOBS } from './add-jobs.sql.js';
 import { EXCHANGE_JOBS } from './exchange-jobs.sql.js';
 
-/** The job's columns are null when the place has no next job. */
+/** The job's columns are null when the slot has no next job. */
 interface Row extends Omit<JobJson, 'id'> {
   readonly id: string | null;
   readonly plain: boolean;
@@ -54,15 +54,15 @@ function addTogether(backend: PostgresQueueBackend, queue: string, pool: pg.Pool
 }
 
 function exchange(queue: string, pool: pg.Pool, lockMs: number, name: string | undefined) {
-  return async (places: Place[]): Promise<Exchanged[]> => {
+  return async (slots: Slot[]): Promise<Exchanged[]> => {
     const { rows } = await pool.query<Row>({
       name: 'exchange-jobs',
       text: EXCHANGE_JOBS,
       values: [
         queue,
-        places.map(({ jobId }) => jobId),
-        places.map(({ token }) => token),
-        places.map(({ takesNext }) => takesNext),
+        slots.map(({ jobId }) => jobId),
+        slots.map(({ token }) => token),
+        slots.map(({ takesNext }) => takesNext),
         ...[Date.now(), lockMs, name],
       ],
     });

@@ -1,7 +1,7 @@
 import { JOB_ID } from '../open-messages.sql.js';
 
 /*
- * Only the files of this folder know BullMQ's tables. They are its internals: the version is pinned, and the contract
+ * Only the files of this folder, and left-jobs.sql.ts, know BullMQ's tables. They are its internals: the version is pinned, and the contract
  * suites of this folder's ports fail when they change.
  */
 

@@ -1,7 +1,7 @@
 import type { Database } from '#platform/database/database.js';
 import { JobEvents, type EndedJobs } from '../../../application/job-events.js';
 import type { PostgresQueueConnection } from './postgres-queue-connection.js';
-import { endedElsewhere, OUR_RESULT, type JobEndRow } from '../job-ends.js';
+import { endByOthers, OUR_RESULT, type JobEndRow } from '../job-ends.js';
 import { JOB_ID, UNCLAIMED } from '../open-messages.sql.js';
 import { ATTEMPTS, RUN } from './job.sql.js';
 
@@ -58,7 +58,7 @@ export class PostgresJobEvents extends JobEvents {
     await this.database.query(TRIM, [name, newest]);
     const ends = rows.flatMap((row) => {
       const { id, retries } = row;
-      const end = id === null ? null : endedElsewhere(row);
+      const end = id === null ? null : endByOthers(row);
       return id === null || end === null ? [] : [{ id, retries, ...end }];
     });
     return { ends, position: newest };

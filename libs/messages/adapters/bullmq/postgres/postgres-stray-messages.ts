@@ -1,7 +1,7 @@
 import type { Database } from '#platform/database/database.js';
 import { StrayMessages, type StrayMessage } from '../../../application/stray-messages.js';
 import type { PostgresQueueConnection } from './postgres-queue-connection.js';
-import { endedElsewhere, type JobEndRow } from '../job-ends.js';
+import { endByOthers, type JobEndRow } from '../job-ends.js';
 import {
   CONTINUE,
   COUNT_UNDELIVERED,
@@ -10,7 +10,7 @@ import {
   IS_SUSPENDED,
   JOB_ID,
   MAX_ENTRIES,
-  OPEN,
+  SHOULD_HAVE_JOB,
   UNCLAIMED,
 } from '../open-messages.sql.js';
 import { ATTEMPTS, NOW, RUN, THEIR_JOB_ID } from './job.sql.js';
@@ -28,7 +28,7 @@ export const FIND_NEXT = `
   WITH page AS (
     SELECT m.id, m.account_id, m.retries, m.status, m.crashes, m.claim_expires_at, m.deliver_at, m.delivery
     FROM sluice.messages m
-    WHERE ${OPEN} AND m.id > (SELECT position FROM sluice.reconciler) ORDER BY m.id LIMIT $2
+    WHERE ${SHOULD_HAVE_JOB} AND m.id > (SELECT position FROM sluice.reconciler) ORDER BY m.id LIMIT $2
   ), jobless AS MATERIALIZED (
     SELECT m.id, m.account_id, m.retries, ${JOB_ID} AS job_id, j.* FROM page m
     LEFT JOIN LATERAL (
@@ -97,7 +97,7 @@ export class PostgresStrayMessages extends StrayMessages {
     const events = await this.lastEvents(rows.filter(({ id, state }) => id !== null && state === null));
     const found = rows.flatMap(({ id, retries, job_id: jobId, ...row }) => {
       const job = { ended: row.state, return_value: null, ...row, ...events.get(jobId) };
-      return id === null ? [] : [{ id, retries, jobId, endedElsewhere: endedElsewhere(job) }];
+      return id === null ? [] : [{ id, retries, jobId, endedElsewhere: endByOthers(job) }];
     });
     const strays = found.filter((stray) => stray.endedElsewhere === null).length;
     await this.database.query(CONTINUE, [rows[0]?.position ?? '', strays]);

@@ -1,6 +1,6 @@
 import { optsEncodeMap, raw2NextJobData, type JobsOptions, type RedisQueueBackend, type WorkerOptions } from 'bullmq';
 import type { RedisClient } from '#platform/redis/connect-redis.js';
-import { exchangeTogether, isOrdinary, type Exchanged, type Place } from '../batching.js';
+import { exchangeTogether, isOrdinary, type Exchanged, type Slot } from '../batching.js';
 import { ADD_JOBS } from './add-jobs.lua.js';
 import { EXCHANGE_JOBS } from './exchange-jobs.lua.js';
 
@@ -37,8 +37,8 @@ export function exchangeByScript(backend: RedisQueueBackend, redis: RedisClient,
   const { wait, active, prioritized, delayed, stalled, meta, pc, marker } = backend.keys;
   const keys = [wait, active, prioritized, delayed, stalled, meta, pc, marker].map(String);
   const run = command(redis, 'sluiceExchangeJobs', keys.length, EXCHANGE_JOBS);
-  const exchange = async (places: Place[]): Promise<Exchanged[]> => {
-    const args = places.flatMap(({ jobId, token, takesNext }) => [jobId ?? '', token, Number(takesNext)]);
+  const exchange = async (slots: Slot[]): Promise<Exchanged[]> => {
+    const args = slots.flatMap(({ jobId, token, takesNext }) => [jobId ?? '', token, Number(takesNext)]);
     const replies = await run(...keys, backend.toKey(''), Date.now(), lockDuration, name, ...args);
     return (replies as [number, unknown[] | 0][]).map(([hasEnded, next]) => ({
       hasEnded: hasEnded === 1,

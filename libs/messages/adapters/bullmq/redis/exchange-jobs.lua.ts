@@ -1,12 +1,12 @@
 /*
  * What BullMQ's `moveToFinished` does for one job, for many: removes jobs that were completed and starts a job in each
- * free place, after it has moved delayed jobs that are due to the waiting ones. A paused queue and its limits are left to
+ * free slot, after it has moved delayed jobs that are due to the waiting ones. A paused queue and its limits are left to
  * BullMQ's script. It publishes no events: Sluice does not follow its own workers.
  *
  * KEYS: 1 waiting, 2 active, 3 prioritized, 4 delayed, 5 stalled, 6 meta, 7 priority counter, 8 marker.
  * ARGV: 1 prefix of the keys of jobs; 2 milliseconds since 1970; 3 milliseconds until a lock expires; 4 name of the
- * worker; then of each place: the id of the job that it completed or '', its lock token, '1' if it takes a job.
- * Returns for each place whether its job has ended (1 or 0), and its next job as BullMQ's scripts do, or 0 when only
+ * worker; then of each slot: the id of the job that it completed or '', its lock token, '1' if it takes a job.
+ * Returns for each slot whether its job has ended (1 or 0), and its next job as BullMQ's scripts do, or 0 when only
  * BullMQ can decide it.
  */
 export const EXCHANGE_JOBS = `
@@ -67,7 +67,7 @@ export const EXCHANGE_JOBS = `
     none = {0, 0, 0, first[2] and first[2] / 0x1000 or 0}
   end
 
-  local places, taken = {}, 0
+  local slots, taken = {}, 0
   for i = 5, #ARGV, 3 do
     local next = none
     if ended[i] == 1 and ARGV[i + 2] == '1' and taken < #ids then
@@ -79,6 +79,6 @@ export const EXCHANGE_JOBS = `
       call('HINCRBY', key, 'ats', 1)
       next = {call('HGETALL', key), id, 0, 0}
     end
-    places[#places + 1] = {ended[i], next}
+    slots[#slots + 1] = {ended[i], next}
   end
-  return places`;
+  return slots`;

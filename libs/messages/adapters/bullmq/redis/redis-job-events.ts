@@ -1,11 +1,11 @@
 import type { Database } from '#platform/database/database.js';
 import { JobEvents, type EndedJobs } from '../../../application/job-events.js';
-import { endedElsewhere, GONE, OUR_RESULT } from '../job-ends.js';
+import { endByOthers, GONE, OUR_RESULT } from '../job-ends.js';
 import { JOB_ID, UNCLAIMED } from '../open-messages.sql.js';
 import type { RedisQueueConnection } from './redis-queue-connection.js';
 import type { RedisShard } from './redis-shard.js';
 import { lastEvents } from './stored-events.js';
-import { storedJobs, type MessageRow } from './stored-jobs.js';
+import { storedJobs, type OpenMessageRow } from './stored-jobs.js';
 
 /** A message may still be claimed when its job ends: events of this many milliseconds before are read again. */
 const REREAD_MS = 1_000;
@@ -32,7 +32,7 @@ export class RedisJobEvents extends JobEvents {
     const newest = read.map((one) => one.position).join(' ');
     const last = new Map(read.flatMap((one) => one.others));
     if (last.size === 0) return { ends: [], position: newest };
-    const rows = await this.database.query<MessageRow>(FIND_OPEN, [[...last.keys()]]);
+    const rows = await this.database.query<OpenMessageRow>(FIND_OPEN, [[...last.keys()]]);
     const jobs = await storedJobs(
       this.connection,
       rows.map(({ job_id }) => job_id),
@@ -43,7 +43,7 @@ export class RedisJobEvents extends JobEvents {
       // A failed job that is gone may be one of ours that was just removed to be queued again.
       const event = last.get(jobId) ?? GONE;
       const isCurrent = event.ended === (job === undefined ? 'completed' : job.ended);
-      const end = isCurrent ? endedElsewhere(job?.end(row) ?? event) : null;
+      const end = isCurrent ? endByOthers(job?.end(row) ?? event) : null;
       return end === null ? [] : [{ id, retries, ...end }];
     });
     return { ends, position: newest };

@@ -1,7 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import type { Database } from '#platform/database/database.js';
 import { QueueContents, type QueueIdentity } from '../../../application/queue-contents.js';
-import { TAKE_OVER } from '../postgres/left-jobs.sql.js';
+import { IS_ANY_LEFT, TAKE_OVER } from '../left-jobs.sql.js';
 import type { RedisQueueConnection } from './redis-queue-connection.js';
 import type { RedisShard } from './redis-shard.js';
 
@@ -28,7 +28,7 @@ export class RedisQueueContents extends QueueContents {
   async takeOver(): Promise<boolean> {
     const name = this.connection.queueName;
     // Mostly there is nothing to do.
-    const left = await this.database.query('SELECT FROM bullmq.job WHERE queue = $1 LIMIT 1', [name]);
+    const left = await this.database.query(IS_ANY_LEFT, [name]);
     if (left.length === 0) return false;
     const [row] = await this.database.query<{ removed: number }>(TAKE_OVER, [name]);
     return (row?.removed ?? 0) > 0;
@@ -39,7 +39,7 @@ async function identityOf(shard: RedisShard): Promise<{ readonly id: string; rea
   const key = shard.key('sluice-contents');
   const [id, info] = await Promise.all([shard.redis.get(key), shard.info('server')]);
   if (id !== null) return { id, run: /^run_id:(\w+)/m.exec(info)?.[1] ?? '' };
-  // Not always: a Redis without memory refuses to.
+  // Only if it is missing: a Redis that is full refuses writes.
   await shard.redis.set(key, randomUUID(), 'NX');
   return identityOf(shard);
 }

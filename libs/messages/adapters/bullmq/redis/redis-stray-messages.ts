@@ -1,6 +1,6 @@
 import type { Database } from '#platform/database/database.js';
 import { StrayMessages, type StrayMessage } from '../../../application/stray-messages.js';
-import { endedElsewhere, GONE, type JobEndRow } from '../job-ends.js';
+import { endByOthers, GONE, type JobEndRow } from '../job-ends.js';
 import {
   CONTINUE,
   COUNT_UNDELIVERED,
@@ -9,13 +9,13 @@ import {
   IS_SUSPENDED,
   JOB_ID,
   MAX_ENTRIES,
-  OPEN,
+  SHOULD_HAVE_JOB,
   UNCLAIMED,
 } from '../open-messages.sql.js';
-import { isLeft } from '../postgres/left-jobs.sql.js';
+import { isLeft } from '../left-jobs.sql.js';
 import type { RedisQueueConnection } from './redis-queue-connection.js';
 import { lastEvents, MAX_EVENTS } from './stored-events.js';
-import { storedJobs, type MessageRow, type StoredJob } from './stored-jobs.js';
+import { storedJobs, type OpenMessageRow, type StoredJob } from './stored-jobs.js';
 
 /** Messages that the census checks at once. */
 const COUNTED_AT_ONCE = 20_000;
@@ -27,7 +27,7 @@ const FIELDS = `m.id, m.retries, m.crashes, m.status, ${JOB_ID} AS job_id`;
 /** The next open messages after `$1`; those that may be strays have a job to look for. */
 const PAGE = `
   SELECT ${FIELDS}, ${UNCLAIMED} AND (m.deliver_at IS NULL OR m.deliver_at <= now()) AS is_due
-  FROM sluice.messages m WHERE ${OPEN} AND m.id > $1 ORDER BY m.id LIMIT $2`;
+  FROM sluice.messages m WHERE ${SHOULD_HAVE_JOB} AND m.id > $1 ORDER BY m.id LIMIT $2`;
 
 const STILL = `
   FROM sluice.messages m JOIN unnest($1::text[], $2::int[]) AS seen (id, retries) USING (id, retries)
@@ -47,12 +47,12 @@ const STILL_OPEN = `
   SELECT ${FIELDS} ${STILL}
     AND NOT EXISTS (SELECT FROM (SELECT unnest(message_ids) AS id FROM sluice.outbox) o WHERE o.id = m.id)`;
 
-interface PageRow extends MessageRow {
+interface PageRow extends OpenMessageRow {
   readonly is_due: boolean;
 }
 
 interface Found {
-  readonly message: MessageRow;
+  readonly message: OpenMessageRow;
   /** Its job that has ended; undefined when there is none. */
   readonly job: StoredJob | undefined;
 }
@@ -91,7 +91,7 @@ export class RedisStrayMessages extends StrayMessages {
     const strays = found.map(({ message, job }) => {
       const { id, retries, job_id: jobId } = message;
       const end = job?.end(message) ?? events?.get(jobId) ?? GONE;
-      return { id, retries, jobId, endedElsewhere: endedElsewhere(end) };
+      return { id, retries, jobId, endedElsewhere: endByOthers(end) };
     });
     const count = strays.filter(({ endedElsewhere }) => endedElsewhere === null).length;
     const position = page.length < limit ? '' : (page.at(-1)?.id ?? '');
@@ -141,7 +141,7 @@ export class RedisStrayMessages extends StrayMessages {
    * twice: a message that was on its way at first has a job, or is settled, at the second time.
    * @param still keeps those that are still open, unclaimed and not in the outbox
    */
-  private async strays(messages: readonly MessageRow[], still: string): Promise<Found[]> {
+  private async strays(messages: readonly OpenMessageRow[], still: string): Promise<Found[]> {
     let found: Found[] = messages.map((message) => ({ message, job: undefined }));
     for (let look = 0; look < 2 && found.length > 0; look++) {
       const jobs = await storedJobs(
@@ -149,7 +149,7 @@ export class RedisStrayMessages extends StrayMessages {
         found.map(({ message }) => message.job_id),
       );
       const jobless = found.filter(({ message }) => jobs.get(message.job_id)?.ended !== null);
-      const rows = await this.database.query<MessageRow>(still, [
+      const rows = await this.database.query<OpenMessageRow>(still, [
         jobless.map(({ message }) => message.id),
         jobless.map(({ message }) => message.retries),
         this.connection.queueName,

@@ -13,7 +13,7 @@ const FIELDS = ['timestamp', 'finishedOn', 'returnvalue', 'failedReason', 'proce
 const AT_ONCE = 1_000;
 
 /** An open message whose job is looked up. */
-export interface MessageRow {
+export interface OpenMessageRow {
   readonly id: string;
   readonly retries: number;
   readonly job_id: string;
@@ -26,7 +26,7 @@ export interface StoredJob {
   /** Null while it waits, runs or is delayed. */
   readonly ended: 'completed' | 'failed' | null;
   /** How it ended, with the attempts that other programs made for this message. */
-  end(message: MessageRow): JobEndRow;
+  end(message: OpenMessageRow): JobEndRow;
 }
 
 /** The jobs that the queue has of these, by their ids. Their state follows from their fields: lists are not searched. */

@@ -1,5 +1,5 @@
-import { insertEntries, JOB_ID, OPEN } from '../open-messages.sql.js';
-import { NOW, THEIR_JOB_ID } from './job.sql.js';
+import { insertEntries, JOB_ID, SHOULD_HAVE_JOB } from './open-messages.sql.js';
+import { NOW, THEIR_JOB_ID } from './postgres/job.sql.js';
 
 /*
  * What is left of a queue on PostgreSQL that was used before the one on Redis.
@@ -8,6 +8,8 @@ import { NOW, THEIR_JOB_ID } from './job.sql.js';
 /** The message `m` has a job there, in the queue that this names. */
 export const isLeft = (queue: string): string =>
   `EXISTS (SELECT FROM bullmq.job j WHERE j.queue = ${queue} AND j.id = ${THEIR_JOB_ID})`;
+
+export const IS_ANY_LEFT = 'SELECT FROM bullmq.job WHERE queue = $1 LIMIT 1';
 
 /** Jobs of a state that one step takes over. */
 const AT_ONCE = 1_000;
@@ -28,7 +30,7 @@ export const TAKE_OVER = `
   ), moved AS MATERIALIZED (
     SELECT array_agg(m.id) AS ids FROM removed
     JOIN sluice.messages m ON m.id = split_part(removed.id, '.', 1) AND removed.id = ${JOB_ID}
-    WHERE ${OPEN}
+    WHERE ${SHOULD_HAVE_JOB}
   ), entries AS (${insertEntries('(SELECT ids FROM moved)::text[]')}
   )
   SELECT count(*)::int AS removed FROM removed`;
