@@ -73,7 +73,7 @@ describe('the outbox of PostgreSQL', () => {
   it('holds one entry for all messages that are stored in one commit', async () => {
     const process = await store.process();
     const all = messages(20);
-    await Promise.all(all.map((message) => process.messages.add(message, null)));
+    await Promise.all(all.map((message) => process.messages.add([message], null)));
     expect((await store.entries()).map(({ message_ids }) => message_ids.length)).toEqual([20]);
   });
 
@@ -117,7 +117,7 @@ describe('the outbox of PostgreSQL', () => {
     const sweeping = (async () => {
       while (!sent.signal.aborted) await Promise.all([one, other].map(({ relay }) => relay.sweep(0)));
     })();
-    await Promise.all(all.map((message) => one.messages.add(message, null)));
+    await Promise.all(all.map((message) => one.messages.add([message], null)));
     sent.abort();
     await sweeping;
     await one.relay.close();
@@ -134,7 +134,7 @@ describe('the outbox of PostgreSQL', () => {
     const [now, past, one, same, other] = [null, SENT_AT, hour, hour, after(1, hour)].map((deliverAt) =>
       aMessage({ deliverAt }),
     ) as [Message, Message, Message, Message, Message];
-    await store1.addBatch([now, past, one, same, other], null);
+    await store1.add([now, past, one, same, other], null);
     await store.until(() => queue.jobs.size === 2);
     expect([...queue.jobs.keys()].sort()).toEqual([now.id, past.id].sort());
     await store.until(async () => (await store.entries()).length === 2);

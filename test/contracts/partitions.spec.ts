@@ -185,11 +185,11 @@ describe('Messages that are old', () => {
       const { messages } = process;
       const message = aMessage({ createdAt: days(-1, start) });
       const key = idempotency('key');
-      await messages.add(message, key);
+      await messages.add([message], key);
       await store.sql(`UPDATE sluice.messages SET status = 'delivered'`);
       await retainedAt(days(30, start));
-      const again = await messages.add(aMessage({ createdAt: days(-1, start) }), key);
-      expect(again).toMatchObject({ replayed: true, message: { id: message.id } });
+      const again = await messages.add([aMessage({ createdAt: days(-1, start) })], key);
+      expect(again).toMatchObject({ replayed: true, messages: [{ id: message.id }] });
     });
 
     it('unless one is retried just then: it is open and all of its period are kept', async () => {
@@ -225,7 +225,7 @@ describe('Messages that are old', () => {
       const reader = await store.transaction('SELECT FROM sluice.messages');
       let added = 0;
       const adding = setInterval(() => {
-        void messages.add(aMessage({ createdAt: days(1, start) }), null).then(() => added++);
+        void messages.add([aMessage({ createdAt: days(1, start) })], null).then(() => added++);
       }, 20);
       const retained = retainedAt(days(30, start)).finally(() => {
         clearInterval(adding);

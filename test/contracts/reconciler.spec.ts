@@ -34,7 +34,7 @@ describe('The reconciler and the follower of jobs', () => {
       ['young', '23:59'],
       ['old', '24:00'],
     ] as const) {
-      await messages.add(aMessage(), idempotency(key));
+      await messages.add([aMessage()], idempotency(key));
       await store.sql('UPDATE sluice.idempotency_keys SET stored_at = now() - $2::interval WHERE key = $1', [key, age]);
     }
     jest.useFakeTimers({

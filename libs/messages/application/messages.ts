@@ -14,13 +14,10 @@ export interface Idempotency {
 export const KEY_LIFETIME_MS = 24 * 3_600_000;
 
 export interface Accepted {
-  /** The message stored for this request, now or when its key was first used; in the state of its acceptance. */
-  readonly message: Message;
-  readonly replayed: boolean;
-}
-
-export interface AcceptedBatch {
-  /** In the order in which they were sent; otherwise as `Accepted.message`. */
+  /**
+   * The messages stored for this request, now or when its key was first used: in the state of their acceptance, and in the
+   * order in which they were sent.
+   */
   readonly messages: readonly Message[];
   readonly replayed: boolean;
 }
@@ -59,25 +56,19 @@ export interface Listed {
  */
 export abstract class Messages {
   /**
-   * Stores a message, its outbox entry (due at `deliverAt` by the store's clock, or now) and its idempotency record:
-   * all or nothing, and durably, before it resolves.
+   * Stores the messages of a request, their outbox entries (due at `deliverAt` by the store's clock, or now) and the
+   * request's idempotency record: all or nothing, and durably, before it resolves.
    * A message for webhooks is stored with a delivery to each target; without any it has failed at once.
    * Of parallel calls with one key exactly one stores; the others get what it stored.
+   * @param messages of one account, at least one
    * @throws DomainError `idempotency_key_reused` when the key was used with another fingerprint
    * @throws DomainError `idempotency_key_in_use` when the first request with the key takes too long
    */
-  abstract add(message: Message, idempotency: Idempotency | null, targets?: readonly string[]): Promise<Accepted>;
-
-  /**
-   * The same for messages that are sent together: all of them are stored in one transaction with one idempotency
-   * record, or none is.
-   * @param messages of one account, at least one
-   */
-  abstract addBatch(
+  abstract add(
     messages: readonly Message[],
     idempotency: Idempotency | null,
     targets?: readonly string[],
-  ): Promise<AcceptedBatch>;
+  ): Promise<Accepted>;
 
   /** Whether a request with this idempotency key has stored messages, or is about to in this process. */
   abstract hasKey(accountId: string, key: string): Promise<boolean>;

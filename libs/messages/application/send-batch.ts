@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Clock } from '#kernel/clock.js';
 import type { Ids } from '#kernel/ids.js';
 import { Message, type NewMessage } from '../domain/message.js';
-import type { AcceptedBatch, Messages } from './messages.js';
+import type { Accepted, Messages } from './messages.js';
 import type { DeliveryTargets, Sender } from './delivery-targets.js';
 import type { StorageCap } from './storage-cap.js';
 
@@ -23,7 +23,7 @@ export class SendBatch {
    * @param inputs at least one, at most `MAX_BATCH`
    * @throws DomainError `idempotency_key_reused`, `idempotency_key_in_use` or `unavailable`
    */
-  async execute(sender: Sender, inputs: readonly NewMessage[], idempotencyKey: string | null): Promise<AcceptedBatch> {
+  async execute(sender: Sender, inputs: readonly NewMessage[], idempotencyKey: string | null): Promise<Accepted> {
     const { accountId } = sender;
     const at = this.clock.now();
     // Sorted, so that lists, which are ordered by id, keep the order of the batch.
@@ -31,7 +31,7 @@ export class SendBatch {
     const batch = inputs.map((input, index) => Message.queue(ids[index] ?? '', accountId, input, at));
     const idempotency = idempotencyKey === null ? null : { key: idempotencyKey, fingerprint: fingerprintOf(inputs) };
     const targets = inputs[0]?.delivery === 'webhooks' ? await this.targets.of(sender) : [];
-    const accepted = await this.messages.addBatch(batch, idempotency, targets);
+    const accepted = await this.messages.add(batch, idempotency, targets);
     if (!accepted.replayed) this.storage.count(batch, targets.length);
     return accepted;
   }

@@ -2,9 +2,15 @@ import { createHash } from 'node:crypto';
 import type { Clock } from '#kernel/clock.js';
 import type { Ids } from '#kernel/ids.js';
 import { Message, type NewMessage } from '../domain/message.js';
-import type { Accepted, Messages } from './messages.js';
+import type { Messages } from './messages.js';
 import type { DeliveryTargets, Sender } from './delivery-targets.js';
 import type { StorageCap } from './storage-cap.js';
+
+export interface Sent {
+  /** As it was accepted, now or when the key was first used. */
+  readonly message: Message;
+  readonly replayed: boolean;
+}
 
 /** Accepts a message. When it resolves, the message is stored and will be queued, whatever happens. */
 export class SendMessage {
@@ -17,15 +23,15 @@ export class SendMessage {
   ) {}
 
   /** @throws DomainError `idempotency_key_reused`, `idempotency_key_in_use` or `unavailable` */
-  async execute(sender: Sender, input: NewMessage, idempotencyKey: string | null): Promise<Accepted> {
+  async execute(sender: Sender, input: NewMessage, idempotencyKey: string | null): Promise<Sent> {
     const { accountId } = sender;
     const at = this.clock.now();
     const message = Message.queue(this.ids.next('msg', at), accountId, input, at);
     const idempotency = idempotencyKey === null ? null : { key: idempotencyKey, fingerprint: fingerprintOf(input) };
     const targets = input.delivery === 'webhooks' ? await this.targets.of(sender) : [];
-    const accepted = await this.messages.add(message, idempotency, targets);
+    const accepted = await this.messages.add([message], idempotency, targets);
     if (!accepted.replayed) this.storage.count([message], targets.length);
-    return accepted;
+    return { message: accepted.messages[0] ?? message, replayed: accepted.replayed };
   }
 }
 

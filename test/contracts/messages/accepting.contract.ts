@@ -10,7 +10,7 @@ import {
   textOf,
   TRACEPARENT,
 } from '../../support/messages.js';
-import { accept, NOTHING, type MessagesSubject, type Part } from './subject.js';
+import { NOTHING, type MessagesSubject, type Part } from './subject.js';
 
 const refusals = (Object.keys(NOTHING) as Part[]).flatMap((part) =>
   (['at once', 'at commit'] as const).flatMap((when) => [1, 300].map((count) => ({ part, when, count }))),
@@ -24,10 +24,10 @@ export function describeAccepting(subject: MessagesSubject): void {
 
     it.each([1, 3])('stores %d with outbox entry and one idempotency record before it resolves', async (count) => {
       const [plain, keyed] = [aBatch(count), aBatch(count)];
-      expect(await accept(subject.messages, plain, null)).toEqual({ messages: plain, replayed: false });
+      expect(await subject.messages.add(plain, null)).toEqual({ messages: plain, replayed: false });
       const stored = { ...NOTHING, message: idsOf(plain), 'outbox entry': idsOf(plain) };
       expect(await subject.stored()).toEqual(stored);
-      const accepted = await accept(subject.messages, keyed, idempotency('key'));
+      const accepted = await subject.messages.add(keyed, idempotency('key'));
       expect(accepted).toEqual({ messages: keyed, replayed: false });
       const all = idsOf([...plain, ...keyed]);
       const record = [firstOf(keyed)];
@@ -45,16 +45,14 @@ export function describeAccepting(subject: MessagesSubject): void {
       ];
       const handled = aBatch(2);
       const all = [...pulled, ...posted, ...handled];
-      await Promise.all(
-        [handled, pulled].map((batch, index) => accept(subject.messages, batch, idempotency(`${index}`))),
-      );
-      await subject.messages.addBatch(posted, idempotency('posted'), ['ep_1']);
+      await Promise.all([handled, pulled].map((batch, index) => subject.messages.add(batch, idempotency(`${index}`))));
+      await subject.messages.add(posted, idempotency('posted'), ['ep_1']);
       expect(await subject.stored()).toMatchObject({ message: idsOf(all), 'outbox entry': idsOf(handled) });
       for (const message of all) expect(await subject.other.find(message.state.accountId, message.id)).toEqual(message);
     });
 
     it('accepts no batch without messages', async () => {
-      await expect(subject.messages.addBatch([], null)).rejects.toThrow('at least one message');
+      await expect(subject.messages.add([], null)).rejects.toThrow('at least one message');
     });
 
     it.each(refusals)(
@@ -64,7 +62,7 @@ export function describeAccepting(subject: MessagesSubject): void {
         const refused = bad[part === 'idempotency record' ? 0 : Math.floor(count / 2)] ?? aMessage();
         await subject.refuse(part, refused, when);
         const [rejected, ...others] = await Promise.allSettled(
-          [bad, next, neighbour].map((batch, index) => accept(subject.messages, batch, idempotency(`key ${index}`))),
+          [bad, next, neighbour].map((batch, index) => subject.messages.add(batch, idempotency(`key ${index}`))),
         );
         expect(rejected).toMatchObject({ status: 'rejected', reason: { message: 'refused by the test' } });
         expect(others.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled']);
@@ -73,7 +71,7 @@ export function describeAccepting(subject: MessagesSubject): void {
         const stored = { message: good, 'outbox entry': good, 'idempotency record': records };
         expect(await subject.stored()).toEqual(stored);
         await subject.relent();
-        const repeated = await accept(subject.messages, bad, idempotency('key 0'));
+        const repeated = await subject.messages.add(bad, idempotency('key 0'));
         expect(repeated).toEqual({ messages: bad, replayed: false });
       },
     );
@@ -85,7 +83,7 @@ export function describeAccepting(subject: MessagesSubject): void {
       const good = [...messages(100).map((message) => [message]), aBatch(20)];
       const all = [...good.slice(0, 50), ...bad, ...good.slice(50)];
       const results = await Promise.allSettled(
-        all.map((batch) => accept(subject.messages, batch, keyed ? idempotency(firstOf(batch)) : null)),
+        all.map((batch) => subject.messages.add(batch, keyed ? idempotency(firstOf(batch)) : null)),
       );
       expect(all.filter((_, index) => results[index]?.status === 'rejected')).toEqual(bad);
       const ids = idsOf(good.flat());
@@ -98,7 +96,7 @@ export function describeAccepting(subject: MessagesSubject): void {
       await fc.assert(
         fc.asyncProperty(fc.array(anyText, { minLength: 1, maxLength: 50 }), async (texts) => {
           const sent = texts.map((text) => aMessage({ text, accountId, traceparent: TRACEPARENT }));
-          await Promise.all(sent.map((message) => subject.messages.add(message, null)));
+          await Promise.all(sent.map((message) => subject.messages.add([message], null)));
           const found = await Promise.all(sent.map(({ id }) => subject.other.find(accountId, id)));
           expect(found).toEqual(sent);
         }),
@@ -109,10 +107,10 @@ export function describeAccepting(subject: MessagesSubject): void {
     it('reports a first request as the first, although what came with it made it be repeated', async () => {
       const [first, accountId] = [aBatch(3), anAccountId()];
       await subject.failNextLookUp();
-      await subject.messages.add(aMessage({ accountId }), idempotency('used'));
+      await subject.messages.add([aMessage({ accountId })], idempotency('used'));
       const [batch, replay] = await Promise.all([
-        subject.messages.addBatch(first, idempotency('key')),
-        subject.messages.add(aMessage({ accountId }), idempotency('used')),
+        subject.messages.add(first, idempotency('key')),
+        subject.messages.add([aMessage({ accountId })], idempotency('used')),
       ]);
       expect(batch).toEqual({ messages: first, replayed: false });
       expect(replay.replayed).toBe(true);
@@ -121,7 +119,7 @@ export function describeAccepting(subject: MessagesSubject): void {
 
     it('accepts many of the largest batches at once', async () => {
       const batches = Array.from({ length: 20 }, () => [...messages(3, { text: textOf() }), ...aBatch(900)]);
-      await Promise.all(batches.map((batch) => subject.messages.addBatch(batch, null)));
+      await Promise.all(batches.map((batch) => subject.messages.add(batch, null)));
       expect((await subject.stored()).message).toEqual(idsOf(batches.flat()));
     });
   });

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { DomainError } from '#kernel/domain-error.js';
-import type { Accepted, AcceptedBatch } from '#messages/application/messages.js';
+import type { Accepted } from '#messages/application/messages.js';
 import type { Message } from '#messages/domain/message.js';
 import { after, aMessage, anAccountId, idempotency, messages } from '../../support/messages.js';
-import { accept, type MessagesSubject } from './subject.js';
+import type { MessagesSubject } from './subject.js';
 
 const DAY_MS = 24 * 3_600_000;
 
@@ -11,15 +11,15 @@ export function describeIdempotency(subject: MessagesSubject): void {
   describe('repeating requests', () => {
     /** The i-th of many requests, half of them through each process. */
     const add = (message: Message, key: string, index = 0) =>
-      (index % 2 ? subject.other : subject.messages).add(message, idempotency(key));
+      (index % 2 ? subject.other : subject.messages).add([message], idempotency(key));
 
     it.each([1, 50])('returns the first response of %d again, in any process, and stores nothing', async (count) => {
       const accountId = anAccountId();
       const first = messages(count, { accountId });
-      await accept(subject.messages, first, idempotency('key'));
+      await subject.messages.add(first, idempotency('key'));
       for (const process of [subject.messages, subject.other]) {
         const repeated = messages(count, { accountId, createdAt: after(5_000) });
-        expect(await accept(process, repeated, idempotency('key'))).toEqual({ messages: first, replayed: true });
+        expect(await process.add(repeated, idempotency('key'))).toEqual({ messages: first, replayed: true });
       }
       const ids = first.map(({ id }) => id).sort();
       expect(await subject.stored()).toMatchObject({ message: ids, 'outbox entry': ids });
@@ -29,23 +29,23 @@ export function describeIdempotency(subject: MessagesSubject): void {
       const message = aMessage();
       await add(message, 'key');
       await subject.messages.change(message.state.accountId, message.id, (current) => current.cancel(after(1)));
-      expect(await add(aMessage({ createdAt: after(2) }), 'key')).toEqual({ message, replayed: true });
+      expect(await add(aMessage({ createdAt: after(2) }), 'key')).toEqual({ messages: [message], replayed: true });
     });
 
     it('refuses a key that was used for another request, and stores nothing', async () => {
       const first = aMessage();
-      await subject.messages.add(first, idempotency('key', 'one request'));
-      const reused = subject.messages.add(aMessage(), idempotency('key', 'another request'));
+      await subject.messages.add([first], idempotency('key', 'one request'));
+      const reused = subject.messages.add([aMessage()], idempotency('key', 'another request'));
       await expect(reused).rejects.toMatchObject({ code: 'idempotency_key_reused' });
       expect(await subject.stored()).toMatchObject({ message: [first.id], 'outbox entry': [first.id] });
     });
 
     it('keeps the keys of accounts apart', async () => {
       const firsts = [aMessage({ accountId: anAccountId() }), aMessage({ accountId: anAccountId() })];
-      for (const message of firsts) expect(await add(message, 'key')).toEqual({ message, replayed: false });
+      for (const message of firsts) expect(await add(message, 'key')).toEqual({ messages: [message], replayed: false });
       for (const message of firsts) {
         const { accountId } = message.state;
-        expect(await add(aMessage({ accountId }), 'key')).toEqual({ message, replayed: true });
+        expect(await add(aMessage({ accountId }), 'key')).toEqual({ messages: [message], replayed: true });
       }
     });
 
@@ -53,7 +53,7 @@ export function describeIdempotency(subject: MessagesSubject): void {
       const accountId = anAccountId();
       const all = Array.from({ length: 100 }, (_, index) => {
         const process = index % 2 ? subject.other : subject.messages;
-        return accept(process, messages(count, { accountId }), idempotency('key'));
+        return process.add(messages(count, { accountId }), idempotency('key'));
       });
       const responses = await Promise.all(all);
       expectOneFirst(responses);
@@ -64,7 +64,7 @@ export function describeIdempotency(subject: MessagesSubject): void {
     it('lets one request win when different ones come at once with one key', async () => {
       const all = requests(60).map((message, index) => {
         const process = index % 2 ? subject.other : subject.messages;
-        return process.add(message, idempotency('key', `request ${index % 3}`));
+        return process.add([message], idempotency('key', `request ${index % 3}`));
       });
       const results = await Promise.allSettled(all);
       const accepted = results.filter((result) => result.status === 'fulfilled').map(({ value }) => value);
@@ -101,7 +101,7 @@ export function describeIdempotency(subject: MessagesSubject): void {
         const repeated = add(message, 'key');
         await subject.somebodyWaits();
         await stopped[end]();
-        expect(await repeated).toEqual({ message: replayed ? first : message, replayed });
+        expect(await repeated).toEqual({ messages: [replayed ? first : message], replayed });
       },
     );
 
@@ -127,7 +127,9 @@ export function describeIdempotency(subject: MessagesSubject): void {
         }
       };
       const repeated = await Promise.all(requests(20).map(repeat));
-      expect((await subject.stored()).message).toEqual(repeated.map(({ message }) => message.id).sort());
+      expect((await subject.stored()).message).toEqual(
+        repeated.flatMap(({ messages: [message] }) => message?.id).sort(),
+      );
     });
 
     it('lets requests without a key pass those that wait for a first request', async () => {
@@ -136,7 +138,7 @@ export function describeIdempotency(subject: MessagesSubject): void {
       // They would give up before they let others pass.
       const repeated = Promise.all(keys.flatMap((key) => requests(10).map((message) => add(message, key))));
       await subject.somebodyWaits();
-      const plain = Promise.all(messages(100).map((message) => subject.messages.add(message, null)));
+      const plain = Promise.all(messages(100).map((message) => subject.messages.add([message], null)));
       await Promise.race([plain, repeated]);
       for (const process of stopped) await process.commit();
       expect((await repeated).every(({ replayed }) => replayed)).toBe(true);
@@ -162,11 +164,14 @@ export function describeIdempotency(subject: MessagesSubject): void {
       const first = aMessage();
       await add(first, 'key');
       await subject.ageKeys(DAY_MS - 60_000);
-      expect(await add(aMessage({ createdAt: after(2 * DAY_MS) }), 'key')).toEqual({ message: first, replayed: true });
+      expect(await add(aMessage({ createdAt: after(2 * DAY_MS) }), 'key')).toEqual({
+        messages: [first],
+        replayed: true,
+      });
       await subject.ageKeys(60_000);
       const later = aMessage();
-      expect(await add(later, 'key')).toEqual({ message: later, replayed: false });
-      expect(await add(aMessage(), 'key')).toEqual({ message: later, replayed: true });
+      expect(await add(later, 'key')).toEqual({ messages: [later], replayed: false });
+      expect(await add(aMessage(), 'key')).toEqual({ messages: [later], replayed: true });
     });
 
     it('deletes expired keys, and not their messages', async () => {
@@ -188,8 +193,8 @@ function requests(count: number): Message[] {
 }
 
 /** One of them stored its messages, and all return those. */
-function expectOneFirst(responses: readonly (Accepted | AcceptedBatch)[]): void {
-  const stored = responses.map((one) => ('message' in one ? [one.message] : one.messages));
+function expectOneFirst(responses: readonly Accepted[]): void {
+  const stored = responses.map((one) => one.messages);
   const first = responses.findIndex(({ replayed }) => !replayed);
   expect(responses.filter(({ replayed }) => !replayed)).toHaveLength(1);
   expect(stored).toEqual(responses.map(() => stored[first]));

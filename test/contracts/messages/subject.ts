@@ -1,5 +1,5 @@
 import type { Deliveries } from '#messages/application/deliveries.js';
-import type { AcceptedBatch, Idempotency, Messages } from '#messages/application/messages.js';
+import type { Messages } from '#messages/application/messages.js';
 import type { Message } from '#messages/domain/message.js';
 
 /** What `Messages.add` stores of a message. */
@@ -10,18 +10,6 @@ export const NOTHING: Readonly<Record<Part, readonly string[]>> = {
   'outbox entry': [],
   'idempotency record': [],
 };
-
-/** One request: through `add` when it has one message, else through `addBatch`. */
-export async function accept(
-  store: Messages,
-  batch: readonly Message[],
-  idempotency: Idempotency | null,
-): Promise<AcceptedBatch> {
-  const [first, ...others] = batch;
-  if (first === undefined || others.length > 0) return store.addBatch(batch, idempotency);
-  const { message, replayed } = await store.add(first, idempotency);
-  return { messages: [message], replayed };
-}
 
 export interface MessagesSubject {
   /** Two processes on the same store. */

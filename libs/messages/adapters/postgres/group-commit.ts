@@ -6,7 +6,7 @@ import type { Database } from '#platform/database/database.js';
 import { sqlState } from '#platform/database/errors.js';
 import type { BatchMetrics } from '#platform/management/batch-metrics.js';
 import { WEBHOOKS, type Availability, type Available } from '../../application/availability.js';
-import type { AcceptedBatch, Idempotency } from '../../application/messages.js';
+import type { Accepted, Idempotency } from '../../application/messages.js';
 import { NO_ENDPOINT } from '../../application/delivery-targets.js';
 import { BATCH_BYTES, type OnCommitted } from '../../application/outbox.js';
 import { bytesOf, type Message } from '../../domain/message.js';
@@ -36,13 +36,13 @@ interface Entry {
 /** Stores the messages of concurrent requests in common transactions. */
 export class GroupCommit {
   // Requests with a key may have to wait for another process's transaction. The others must not wait with them.
-  private readonly plain: Batcher<Request, AcceptedBatch>;
+  private readonly plain: Batcher<Request, Accepted>;
   private readonly keyed: Batcher<Request, KeyResult>;
   /** Requests whose key is held by another process's transaction. */
   private readonly contended: Batcher<Request, KeyResult>;
 
   /** The first request in progress with each key. Further ones wait for it here instead of in the store. */
-  private readonly firsts = new Map<string, Promise<AcceptedBatch>>();
+  private readonly firsts = new Map<string, Promise<Accepted>>();
 
   constructor(
     private readonly database: Database,
@@ -64,7 +64,7 @@ export class GroupCommit {
     messages: readonly Message[],
     idempotency: Idempotency | null,
     targets: readonly string[],
-  ): Promise<AcceptedBatch> {
+  ): Promise<Accepted> {
     const [first] = messages;
     if (first === undefined) throw new Error('A batch has at least one message.');
     const request = { first, messages, idempotency, targets };
@@ -94,7 +94,7 @@ export class GroupCommit {
     await Promise.all([this.plain, this.keyed, this.contended].map((batcher) => batcher.idle()));
   }
 
-  private async addKeyed(request: Request, deadline: number): Promise<AcceptedBatch> {
+  private async addKeyed(request: Request, deadline: number): Promise<Accepted> {
     for (let batcher = this.keyed; ; batcher = this.contended) {
       try {
         const result = await batcher.submit(request);
@@ -108,7 +108,7 @@ export class GroupCommit {
     }
   }
 
-  private async acceptPlain(requests: Request[]): Promise<AcceptedBatch[]> {
+  private async acceptPlain(requests: Request[]): Promise<Accepted[]> {
     await this.store(requests);
     return requests.map(({ messages }) => ({ messages, replayed: false }));
   }

@@ -1,6 +1,6 @@
 import { DomainError } from '#kernel/domain-error.js';
 import type { Database } from '#platform/database/database.js';
-import { KEY_LIFETIME_MS, type AcceptedBatch, type Idempotency } from '../../application/messages.js';
+import { KEY_LIFETIME_MS, type Accepted, type Idempotency } from '../../application/messages.js';
 import { Message } from '../../domain/message.js';
 
 /*
@@ -39,7 +39,7 @@ export interface Request {
 }
 
 /** The result of a request; null when its key has expired in the meantime and the request must be repeated. */
-export type KeyResult = AcceptedBatch | DomainError | null;
+export type KeyResult = Accepted | DomainError | null;
 
 interface FirstUse {
   index: number;

@@ -9,7 +9,6 @@ import {
   KEY_LIFETIME_MS,
   Messages,
   type Accepted,
-  type AcceptedBatch,
   type Idempotency,
   type Listed,
   type OnStarted,
@@ -80,16 +79,11 @@ export class PostgresMessages extends Messages {
     this.groupCommit = new GroupCommit(database, onCommitted, availability, batches, backpressure);
   }
 
-  async add(message: Message, idempotency: Idempotency | null, targets: readonly string[] = []): Promise<Accepted> {
-    const { messages, replayed } = await this.groupCommit.add([message], idempotency, targets);
-    return { message: messages[0] ?? message, replayed };
-  }
-
-  addBatch(
+  add(
     messages: readonly Message[],
     idempotency: Idempotency | null,
     targets: readonly string[] = [],
-  ): Promise<AcceptedBatch> {
+  ): Promise<Accepted> {
     return this.groupCommit.add(messages, idempotency, targets);
   }
 

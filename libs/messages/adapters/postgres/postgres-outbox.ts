@@ -11,6 +11,9 @@ const SWEEP_ENTRIES = 200;
 const DUE = `due_at <= statement_timestamp()
   AND (for_sweeper OR due_at <= statement_timestamp() - $1 * interval '1 millisecond')`;
 
+// Ordered so that the index is used.
+const FIND_DUE = `SELECT FROM sluice.outbox WHERE ${DUE} ORDER BY due_at LIMIT 1`;
+
 const REMOVE = 'DELETE FROM sluice.outbox WHERE id = ANY ($1::bigint[])';
 
 const POSTPONE = `
@@ -48,8 +51,8 @@ export class PostgresOutbox extends Outbox {
   }
 
   async sweep(minAgeMs: number, relay: (messages: readonly Message[]) => Promise<Set<string>>): Promise<number> {
-    // Mostly nothing is due: one statement instead of a transaction, ordered so that the index is used.
-    const due = await this.database.query(`SELECT FROM sluice.outbox WHERE ${DUE} ORDER BY due_at LIMIT 1`, [minAgeMs]);
+    // Mostly nothing is due: one statement instead of a transaction.
+    const due = await this.database.prepared('due-entries', FIND_DUE, [minAgeMs]);
     if (due.length === 0) return (await this.database.query(RESUME)).length;
     return this.database.transaction(async (client) => {
       const { rows: locks } = await client.query<{ locked: boolean }>(

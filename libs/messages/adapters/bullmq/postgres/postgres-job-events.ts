@@ -55,7 +55,7 @@ export class PostgresJobEvents extends JobEvents {
     const { name } = this.connection.queue;
     const rows = await this.database.query<EventRow>(READ, [name, from, OUR_RESULT]);
     const newest = rows[0]?.position ?? '0';
-    await this.database.query(TRIM, [name, newest]);
+    await this.database.prepared('trim-job-events', TRIM, [name, newest]);
     const ends = rows.flatMap((row) => {
       const { id, retries } = row;
       const end = id === null ? null : endByOthers(row);
