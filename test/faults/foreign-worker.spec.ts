@@ -14,7 +14,8 @@ afterEach(() => fleet.stop());
 it(
   `A bare BullMQ worker, an API and a worker, each killed ${ROUNDS} times, lose nothing and leave all statuses correct`,
   async () => {
-    fleet = await Fleet.startForLoad({
+    // A server with the usual defaults, which a bare worker relies on.
+    fleet = await Fleet.deploy({
       ...{ WORKER_CONCURRENCY: String(CONCURRENCY), RECONCILE_INTERVAL_MS: '1000', HANDLER_MS: '' },
       // As long as that of the bare worker: no worker that is only slow loses a job.
       WORKER_LOCK_MS: '10000',
