@@ -1,3 +1,4 @@
+import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -26,9 +27,12 @@ export async function nextFreePort(port: number, host: string, reserved: number)
   return (await tryPort(0, host)) ?? 0;
 }
 
-/** Any free port of 127.0.0.1. */
-export function freePort(): Promise<number> {
-  return bind(0, '127.0.0.1');
+/** A free port of 127.0.0.1 that no connection takes before it is bound: systems assign higher ones to connections. */
+export async function freePort(): Promise<number> {
+  for (;;) {
+    const port = await tryPort(randomInt(10_000, 32_768), '127.0.0.1');
+    if (port !== undefined) return port;
+  }
 }
 
 /** The port if it is free, or any free one for 0; undefined if it is in use. */

@@ -1,4 +1,4 @@
-import { usablePort } from '../../apps/dev/port.js';
+import { freePort } from '../../apps/dev/port.js';
 import { scaled, type Watched } from '../load/run-load.js';
 import type { Load } from '../load/request.js';
 import type { Options } from '../options.js';
@@ -120,7 +120,7 @@ const everything = (target: Target) => ({
   name: target.name,
   start: async (bench: BenchEnvironment): Promise<Running> => {
     const store = await newStore(bench, target === sluiceOnRedis);
-    const port = String((await usablePort(0, '127.0.0.1')) ?? 0);
+    const port = String(await freePort());
     const receiver = await Program.start('bench/targets/receiver.js', { PORT: port }, bench.log('receiver'));
     const [serving, worker] = await Promise.all([
       startSluice(bench, store),

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { usablePort } from '../../apps/dev/port.js';
+import { freePort } from '../../apps/dev/port.js';
 import type { Options } from '../options.js';
 import type { BenchDatabase, BenchEnvironment } from '../parts/environment.js';
 import { Program } from '../parts/program.js';
@@ -61,7 +61,7 @@ export async function measureWebhooks(bench: BenchEnvironment, options: Options,
 
 async function measure(bench: BenchEnvironment, messages: number, endpoints: number, checks: Check[]): Promise<number> {
   const store = await bench.database();
-  const port = String((await usablePort(0, '127.0.0.1')) ?? 0);
+  const port = String(await freePort());
   const receiver = await Program.start('bench/targets/receiver.js', { PORT: port }, bench.log('receiver'));
   const url = `http://127.0.0.1:${port}/messages`;
   const serving = await startSluice(bench, store, SETTINGS);
@@ -128,7 +128,7 @@ export async function measureNeighbour(bench: BenchEnvironment, options: Options
 
 async function measureBeside(bench: BenchEnvironment, { seconds, smoke }: Options, due: number, checks: Check[]) {
   const store = await bench.database();
-  const port = String((await usablePort(0, '127.0.0.1')) ?? 0);
+  const port = String(await freePort());
   const receiver = await Program.start('bench/targets/receiver.js', { PORT: port }, bench.log('receiver'));
   const serving = await startSluice(bench, store, SETTINGS);
   const [dead = ''] = serving.keys;
