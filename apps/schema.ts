@@ -33,6 +33,7 @@ const MIGRATIONS = [
   'rate-limiting/0004-offences-by-account',
   'accounts/0008-live-keys',
   'messages/0011-next-attempts',
+  'messages/0012-order-of-events',
 ] as const;
 
 /** The key of the advisory lock: "sluice" in ASCII. */

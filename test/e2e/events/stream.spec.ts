@@ -195,10 +195,14 @@ describe('GET /events', () => {
     const stream = await open();
     const change = (status: string) =>
       `UPDATE sluice.messages SET status = '${status}', available_at = NULL, updated_at = clock_timestamp() WHERE id = $1`;
-    // It has its number before the other one, and changes the same message after it.
+    // It has its number before the last one, and changes the same message after it.
     const older = await api().hold(change('cancelled'), [first], 'COMMIT');
+    // While it runs, the log ends between the numbers of the two others.
+    const between = await api().hold('SELECT pg_current_xact_id()');
     await api().sql(change('cancelled'), [second]);
     await older((client) => client.query(change('failed'), [second]));
+    await stream.received(1);
+    await between();
     await stream.received(3);
     expect(stream.statusesOf(second)).toEqual(['cancelled', 'failed']);
   });
