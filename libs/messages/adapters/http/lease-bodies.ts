@@ -18,7 +18,7 @@ import { Field } from '#platform/http/openapi/operation.js';
 import type { Lease } from '../../application/leases.js';
 import { MAX_REASON_LENGTH } from '../../domain/attempt.js';
 import type { Message } from '../../domain/message.js';
-import { readItems } from './batch-items.js';
+import { readItems } from './read-items.js';
 
 const MAX_LEASED = 100;
 const MAX_SECONDS = 3_600;

@@ -15,7 +15,7 @@ import { MAX_BATCH } from '../../application/send-batch.js';
 import { deliverAtError, MAX_DELAY_DAYS } from '../../domain/delivery-time.js';
 import type { NewMessage } from '../../domain/message.js';
 import { MAX_TEXT_BYTES, textError } from '../../domain/message-text.js';
-import { readItems } from './batch-items.js';
+import { readItems } from './read-items.js';
 
 /*
  * The only place where input for messages is validated, before a batch is counted against the account's limits.
