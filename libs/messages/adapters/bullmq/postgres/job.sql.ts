@@ -1,8 +1,8 @@
 import { JOB_ID } from '../open-messages.sql.js';
 
 /*
- * Only the files of this folder, and left-jobs.sql.ts, know BullMQ's tables. They are its internals: the version is pinned, and the contract
- * suites of this folder's ports fail when they change.
+ * Only the files of this folder, and left-jobs.sql.ts, know BullMQ's tables. They are its internals: the version is
+ * pinned, and the contract suites of this folder's ports fail when they change.
  */
 
 /** The time in milliseconds since 1970, of the database's clock. */
