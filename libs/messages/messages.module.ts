@@ -43,8 +43,8 @@ import { PostgresBacklogs } from './adapters/postgres/postgres-backlogs.js';
 import { PostgresCurrentQueue } from './adapters/postgres/postgres-current-queue.js';
 import { PostgresDeliveries } from './adapters/postgres/postgres-deliveries.js';
 import { PostgresEndpointDeliveries } from './adapters/postgres/postgres-endpoint-deliveries.js';
-import { PostgresEventLog } from './adapters/postgres/postgres-event-log.js';
 import { PostgresExpiredLeases } from './adapters/postgres/postgres-expired-leases.js';
+import { PostgresEventLog } from './adapters/postgres/postgres-event-log.js';
 import { PostgresLeases } from './adapters/postgres/postgres-leases.js';
 import { PostgresMessages } from './adapters/postgres/postgres-messages.js';
 import { PostgresOutbox } from './adapters/postgres/postgres-outbox.js';
@@ -69,7 +69,8 @@ import { EndLeases } from './application/end-leases.js';
 import { EndpointDeliveries } from './application/endpoint-deliveries.js';
 import { EventLog, StreamPlaces } from './application/event-log.js';
 import { EventStreams } from './application/event-streams.js';
-import { ExpiredLeases, FailExpiredLeases } from './application/fail-expired-leases.js';
+import { ExpiredLeases } from './application/expired-leases.js';
+import { FailExpiredLeases } from './application/fail-expired-leases.js';
 import { GetMessageUsage } from './application/get-message-usage.js';
 import { GetMessage } from './application/get-message.js';
 import { JobEvents } from './application/job-events.js';
@@ -275,7 +276,7 @@ const useCases: FactoryProvider[] = [
   provide(GetMessage, [Messages]),
   provide(ListMessages, [Messages]),
   provide(ListAttempts, [Messages]),
-  provide(CancelMessage, [Messages, DeliveryQueue, Clock]),
+  provide(CancelMessage, [Messages, OutboxRelay, Clock]),
   provide(RetryMessage, [Messages, Clock, DeliveryTargets, StorageCap]),
   provide(RetryFailed, [Messages, Clock, DeliveryTargets, StorageCap]),
   provide(GetMessageUsage, [Backlogs, StorageLedger, STORAGE_CAPS]),

@@ -1,14 +1,14 @@
 import type { Clock } from '#kernel/clock.js';
 import type { Message } from '../domain/message.js';
-import type { DeliveryQueue } from './delivery-queue.js';
 import { messageNotFound } from './get-message.js';
+import type { JobDispatch } from './job-dispatch.js';
 import type { Messages } from './messages.js';
 
 /** Cancels a message that no worker has started to process. */
 export class CancelMessage {
   constructor(
     private readonly messages: Messages,
-    private readonly queue: DeliveryQueue,
+    private readonly jobs: Pick<JobDispatch, 'remove'>,
     private readonly clock: Clock,
   ) {}
 
@@ -17,7 +17,7 @@ export class CancelMessage {
     const message = await this.messages.change(accountId, id, (current) => current.cancel(this.clock.now()));
     if (message === null) throw messageNotFound();
     // Only saves work: a worker that takes the job anyway finds the message cancelled and skips it.
-    if (message.hasJob) await this.queue.remove(message.jobId).catch(() => undefined);
+    if (message.hasJob) await this.jobs.remove(message.jobId).catch(() => undefined);
     return message;
   }
 }

@@ -1,16 +1,8 @@
+import type { ExpiredLeases } from './expired-leases.js';
 import type { LeaseObserver } from './lease-messages.js';
 
 /** Messages of each account that one step fails. */
 const AT_ONCE = 1_000;
-
-/** Expired leases of messages that have no attempt left. */
-export abstract class ExpiredLeases {
-  /**
-   * Fails messages whose last attempt had a lease that has expired, at most `limit` of each account.
-   * @returns how many
-   */
-  abstract fail(limit: number): Promise<number>;
-}
 
 /** Fails messages whose last attempt has expired. A lease does the same for what it finds, but no consumer may ask. */
 export class FailExpiredLeases {

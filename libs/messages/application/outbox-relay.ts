@@ -2,7 +2,8 @@ import { DomainError } from '#kernel/domain-error.js';
 import { PeriodicTask } from '#kernel/periodic-task.js';
 import { bytesOf, type Message } from '../domain/message.js';
 import type { DeliveryQueue } from './delivery-queue.js';
-import { BATCH_BYTES, type OnCommitted, type Outbox, type OutboxEntry } from './outbox.js';
+import { BATCH_BYTES, JobDispatch, type OutboxEntry } from './job-dispatch.js';
+import type { Outbox } from './outbox.js';
 
 /** What can fail. The outbox entries remain then. */
 export type RelayFault = 'relay_failed' | 'job_refused' | 'cleanup_failed' | 'sweep_failed';
@@ -36,7 +37,7 @@ const LIMITS = {
  * Relays messages from the outbox to the queue, outside of the request: one call of the queue at a time, with all that
  * wait. An entry that could not be relayed stays in the outbox until the sweeper of any process relays it.
  */
-export class OutboxRelay implements OnCommitted {
+export class OutboxRelay extends JobDispatch {
   private waiting: OutboxEntry[] = [];
   private waitingBytes = 0;
   private relayed: string[] = [];
@@ -59,6 +60,7 @@ export class OutboxRelay implements OnCommitted {
     private readonly queue: DeliveryQueue,
     private readonly observer: RelayObserver,
   ) {
+    super();
     observer.watch(() => ({ entries: this.waiting.length, bytes: this.waitingBytes }));
   }
 
@@ -68,6 +70,10 @@ export class OutboxRelay implements OnCommitted {
     this.waiting.push(entry);
     this.waitingBytes += bytes;
     this.running ??= this.run().finally(() => (this.running = null));
+  }
+
+  remove(jobId: string): Promise<void> {
+    return this.queue.remove(jobId);
   }
 
   /** Starts to relay the entries of crashed processes and of scheduled messages. */

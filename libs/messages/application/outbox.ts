@@ -1,19 +1,7 @@
 import type { Message } from '../domain/message.js';
 
-/**
- * About how many bytes of messages are stored, read or relayed at once. Texts of control characters become six times as
- * long in the JSON of their jobs, of which a call of the queue has several copies.
- */
-export const BATCH_BYTES = 1_048_576;
-
 /** Milliseconds until a job that the queue refused is tried again. No entry is postponed for longer. */
 export const REFUSED_DELAY_MS = 60_000;
-
-/** Messages that were stored together and whose jobs may not be in the queue yet. */
-export interface OutboxEntry {
-  readonly id: string;
-  readonly messages: readonly Message[];
-}
 
 /**
  * Stored messages that may not be in the queue yet. An entry commits with its messages and is removed once their jobs
@@ -35,13 +23,4 @@ export abstract class Outbox {
 
   /** Leaves only these messages in an entry, due again in `REFUSED_DELAY_MS`. */
   abstract postpone(id: string, messageIds: readonly string[]): Promise<void>;
-}
-
-/**
- * Takes over outbox entries from the store. The store calls it, not the use case: one entry holds the messages of all
- * requests of a group commit.
- */
-export interface OnCommitted {
-  /** Called once for an entry, after its commit. Never throws or blocks. */
-  enqueue(entry: OutboxEntry): void;
 }

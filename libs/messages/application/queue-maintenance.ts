@@ -1,3 +1,6 @@
+/** Jobs that other programs ended are kept this long for inspection; our workers remove theirs immediately. */
+export const ENDED_JOB_LIFETIME_MS = 24 * 3_600_000;
+
 export abstract class QueueMaintenance {
   /**
    * Removes some of the jobs that ended longer ago than this.

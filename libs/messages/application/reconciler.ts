@@ -3,14 +3,12 @@ import type { Deliveries } from './deliveries.js';
 import type { EventLog } from './event-log.js';
 import type { FailExpiredLeases } from './fail-expired-leases.js';
 import type { Messages } from './messages.js';
-import type { QueueMaintenance } from './queue-maintenance.js';
+import { ENDED_JOB_LIFETIME_MS, type QueueMaintenance } from './queue-maintenance.js';
 import type { ReconcilerTurn } from './reconciler-turn.js';
 import type { StrayMessages } from './stray-messages.js';
 
 /** Open messages that are checked in one statement, of about 0.1 s. */
 const CHECKED_AT_ONCE = 20_000;
-/** Jobs that other programs ended are kept this long for inspection; our workers remove theirs immediately. */
-export const ENDED_JOB_LIFETIME_MS = 24 * 3_600_000;
 /** How long a step repeats itself while it finds something to do; the rest is left to the next run. */
 const STEP_MS = 3_000;
 

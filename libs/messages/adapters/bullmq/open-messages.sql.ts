@@ -1,4 +1,5 @@
-import { BATCH_BYTES, REFUSED_DELAY_MS } from '../../application/outbox.js';
+import { BATCH_BYTES } from '../../application/job-dispatch.js';
+import { REFUSED_DELAY_MS } from '../../application/outbox.js';
 import { OVERHEAD_BYTES } from '../../domain/message.js';
 import { OPEN_STATUSES } from '../../domain/message-status.js';
 

@@ -5,7 +5,7 @@ import type { ClockWatch } from '#platform/database/clock-watch.js';
 import { RareWarnings, type Logger } from '#platform/logging.js';
 import type { DeliverMessage, Outcome } from '../../application/deliver-message.js';
 import { NO_TURN } from '../../application/fair-scheduler.js';
-import { ENDED_JOB_LIFETIME_MS } from '../../application/reconciler.js';
+import { ENDED_JOB_LIFETIME_MS } from '../../application/queue-maintenance.js';
 import { fromJob, WORKER_NAME, type DeliveryJobData } from './delivery-job.js';
 import type { QueueShard } from './queue-connection.js';
 import { StuckWatch } from './stuck-watch.js';

@@ -1,7 +1,7 @@
-import { BATCH_BYTES } from '../../application/outbox.js';
+import { BATCH_BYTES } from '../../application/job-dispatch.js';
 import { INITIAL_STATUS, TRANSITIONS } from '../../domain/message-status.js';
-import { redeliver, retriedAs } from './endpoint-deliveries.sql.js';
 import { BYTES, FRESH_ATTEMPTS } from './message-row.js';
+import { redeliver, retriedAs } from './retry-to-endpoints.sql.js';
 
 /** When a message may be leased after it has this status. */
 const availableAs = (status: string): string =>

@@ -8,7 +8,7 @@ import type { BatchMetrics } from '#platform/management/batch-metrics.js';
 import { WEBHOOKS, type Availability, type Available } from '../../application/availability.js';
 import type { Accepted, Idempotency } from '../../application/messages.js';
 import { NO_ENDPOINT } from '../../application/delivery-targets.js';
-import { BATCH_BYTES, type OnCommitted } from '../../application/outbox.js';
+import { BATCH_BYTES, type JobDispatch } from '../../application/job-dispatch.js';
 import { bytesOf, type Message } from '../../domain/message.js';
 import { INITIAL_STATUS } from '../../domain/message-status.js';
 import { ADD_HANDLER_MESSAGES, ADD_MESSAGES } from './add-messages.sql.js';
@@ -46,7 +46,7 @@ export class GroupCommit {
 
   constructor(
     private readonly database: Database,
-    private readonly onCommitted: OnCommitted,
+    private readonly jobs: Pick<JobDispatch, 'enqueue'>,
     private readonly availability: Pick<Availability, 'announce'>,
     batches?: BatchMetrics,
     backpressure?: Backpressure,
@@ -145,7 +145,7 @@ export class GroupCommit {
     for (const { id, message_ids, for_sweeper } of entries) {
       if (id === null || for_sweeper === true) continue;
       const ids = new Set(message_ids);
-      this.onCommitted.enqueue({ id, messages: all.filter((message) => ids.has(message.id)) });
+      this.jobs.enqueue({ id, messages: all.filter((message) => ids.has(message.id)) });
     }
     const stored = new Set(entries.flatMap(({ message_ids }) => message_ids));
     const pulled = all.filter(({ id, state }) => state.delivery === 'pull' && stored.has(id));

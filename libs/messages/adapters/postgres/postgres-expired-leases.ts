@@ -1,5 +1,5 @@
 import type { Database } from '#platform/database/database.js';
-import { ExpiredLeases } from '../../application/fail-expired-leases.js';
+import { ExpiredLeases } from '../../application/expired-leases.js';
 import { FAIL_EXPIRED } from './lease.sql.js';
 
 export class PostgresExpiredLeases extends ExpiredLeases {

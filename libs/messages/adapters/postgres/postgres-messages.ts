@@ -14,7 +14,7 @@ import {
   type OnStarted,
   type Page,
 } from '../../application/messages.js';
-import type { OnCommitted } from '../../application/outbox.js';
+import type { JobDispatch } from '../../application/job-dispatch.js';
 import type { Attempt } from '../../domain/attempt.js';
 import { Message } from '../../domain/message.js';
 import { INITIAL_STATUS, MESSAGE_STATUSES, type MessageStatus } from '../../domain/message-status.js';
@@ -69,14 +69,14 @@ export class PostgresMessages extends Messages {
   constructor(
     private readonly database: Database,
     private readonly reads: Reads,
-    private readonly onCommitted: OnCommitted,
+    private readonly jobs: Pick<JobDispatch, 'enqueue'>,
     /** Announces what may be leased or sent. */
     private readonly availability: Pick<Availability, 'announce'>,
     batches?: BatchMetrics,
     backpressure?: Backpressure,
   ) {
     super();
-    this.groupCommit = new GroupCommit(database, onCommitted, availability, batches, backpressure);
+    this.groupCommit = new GroupCommit(database, jobs, availability, batches, backpressure);
   }
 
   add(
@@ -184,7 +184,7 @@ export class PostgresMessages extends Messages {
     if (to.status === INITIAL_STATUS && to.delivery !== 'handler') {
       this.availability.announce([to.delivery === 'pull' ? to.accountId : WEBHOOKS]);
     }
-    if (entryId !== null) this.onCommitted.enqueue({ id: entryId, messages: [stored] });
+    if (entryId !== null) this.jobs.enqueue({ id: entryId, messages: [stored] });
     return stored;
   }
 }

@@ -1,5 +1,6 @@
 import type { Database } from '#platform/database/database.js';
-import { BATCH_BYTES, Outbox, REFUSED_DELAY_MS } from '../../application/outbox.js';
+import { BATCH_BYTES } from '../../application/job-dispatch.js';
+import { Outbox, REFUSED_DELAY_MS } from '../../application/outbox.js';
 import type { Message } from '../../domain/message.js';
 import { OPEN_STATUSES } from '../../domain/message-status.js';
 import { COLUMNS, toMessage, type MessageRow } from './message-row.js';
