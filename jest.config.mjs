@@ -33,7 +33,7 @@ const swc = (parser) => [
 ];
 
 export default {
-  roots: ['<rootDir>/apps', '<rootDir>/libs', '<rootDir>/examples', '<rootDir>/test'],
+  roots: ['<rootDir>/apps', '<rootDir>/libs', '<rootDir>/test'],
   testMatch: ['**/*.spec.ts'],
   testEnvironment: 'node',
   transform: {
@@ -42,7 +42,8 @@ export default {
   },
   transformIgnorePatterns: [`/node_modules/(?!(?:${esmPackages.join('|')})/)`],
   moduleNameMapper: {
-    '^#(kernel|platform|accounts|rate-limiting|messages|webhooks|client)/(.*)\\.js$': '<rootDir>/libs/$1/$2.ts',
+    '^#(kernel|platform|accounts|rate-limiting|messages|delivery|pull|webhooks|events|upkeep|client)/(.*)\\.js$':
+      '<rootDir>/libs/$1/$2.ts',
     '^(\\.{1,2}/.*)\\.js$': ['$1.js', '$1'],
   },
   setupFiles: ['reflect-metadata'],

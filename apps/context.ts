@@ -1,12 +1,12 @@
 import { Module, type DynamicModule, type INestApplicationContext, type ModuleMetadata } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
-import { Backpressure } from '#platform/backpressure.js';
+import { Backpressure } from '#platform/concurrency/backpressure.js';
 import { Database, logLostConnections } from '#platform/database/database.js';
-import { NestLogger, type Logger } from '#platform/logging.js';
-import { Metrics } from '#platform/management/metrics.js';
-import { PlatformModule, type ProcessParts } from '#platform/platform.module.js';
-import type { Settings } from '#platform/settings.js';
-import { openTracing } from '#platform/tracing/open-tracing.js';
+import { NestLogger, type Logger } from '#platform/observability/logging.js';
+import { Metrics } from '#platform/observability/metrics.js';
+import { PlatformModule, type ProcessParts } from '#platform/process/platform.module.js';
+import type { Settings } from '#platform/process/settings.js';
+import { openTracing } from '#platform/observability/tracing/open-tracing.js';
 
 type Imports = NonNullable<ModuleMetadata['imports']>;
 

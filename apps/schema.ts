@@ -3,7 +3,7 @@ import { runMigrations } from 'bullmq';
 import type pg from 'pg';
 import { connectionOptions, ReliableClient, STARTING_TIMEOUT_MS } from '#platform/database/connection.js';
 import { asUnavailable } from '#platform/database/errors.js';
-import { UsageError } from '#platform/usage-error.js';
+import { UsageError } from '#platform/process/usage-error.js';
 
 /** SQL files of the contexts, in the order in which they run. */
 const MIGRATIONS = [

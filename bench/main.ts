@@ -1,5 +1,5 @@
 import 'reflect-metadata';
-import { UsageError } from '#platform/usage-error.js';
+import { UsageError } from '#platform/process/usage-error.js';
 import { readCall, USAGE, type Options, type ScenarioName } from './options.js';
 import { BenchEnvironment } from './parts/environment.js';
 import { machineOf } from './report/machine.js';

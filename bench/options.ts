@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { UsageError } from '#platform/usage-error.js';
+import { UsageError } from '#platform/process/usage-error.js';
 
 export const SCENARIOS = ['accept', 'consume', 'http-consumers', 'delivered', 'overload', 'growth', 'scaling'] as const;
 export type ScenarioName = (typeof SCENARIOS)[number];

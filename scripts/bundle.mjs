@@ -13,7 +13,11 @@ const dist = join(root, 'dist');
 const ENTRIES = [
   ...['apps/api/main.js', 'apps/cli/main.js', 'apps/dev/main.js', 'apps/worker/main.js'],
   ...['apps/api/api.js', 'apps/schema.js', 'apps/worker/worker.js'],
-  ...['libs/platform/logging.js', 'libs/platform/process/process.js', 'libs/platform/settings.js'],
+  ...[
+    'libs/platform/observability/logging.js',
+    'libs/platform/process/process.js',
+    'libs/platform/process/settings.js',
+  ],
 ];
 /** What the entries share. */
 const CHUNKS = 'chunks';

@@ -9,17 +9,17 @@ import {
   QueueConnection,
   WaitingLeases,
 } from '#messages/messages.module.js';
-import { AccessLog } from '#platform/http/access-log.js';
-import { AddressBudget } from '#platform/http/address-budget.js';
-import { corsHeaders } from '#platform/http/cors.js';
-import { createEdge } from '#platform/http/edge.js';
-import { addRequestHooks, EarlyCheck } from '#platform/http/request-hooks.js';
-import { RequestMetrics } from '#platform/http/request-metrics.js';
+import { AccessLog } from '#platform/http/edge/access-log.js';
+import { AddressBudget } from '#platform/http/access/address-budget.js';
+import { corsHeaders } from '#platform/http/edge/cors.js';
+import { createEdge } from '#platform/http/edge/edge.js';
+import { addRequestHooks, EarlyCheck } from '#platform/http/edge/request-hooks.js';
+import { RequestMetrics } from '#platform/http/edge/request-metrics.js';
 import { RouteTable } from '#platform/http/route-table.js';
-import { gracefulShutdown } from '#platform/http/graceful-shutdown.js';
-import { NestLogger, type Logger } from '#platform/logging.js';
-import type { Metrics } from '#platform/management/metrics.js';
-import type { Settings } from '#platform/settings.js';
+import { gracefulShutdown } from '#platform/http/edge/graceful-shutdown.js';
+import { NestLogger, type Logger } from '#platform/observability/logging.js';
+import type { Metrics } from '#platform/observability/metrics.js';
+import type { Settings } from '#platform/process/settings.js';
 import { openParts } from '../context.js';
 import { startManaged, type ManagedProcess } from '#platform/process/managed-process.js';
 import { ApiModule } from './api.module.js';

@@ -2,8 +2,8 @@ import type { ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { DomainError } from '#kernel/domain-error.js';
-import { rawProblem } from '#platform/http/raw-problem.js';
-import { requestId } from '#platform/http/request-id.js';
+import { rawProblem } from '#platform/http/edge/raw-problem.js';
+import { requestId } from '#platform/http/edge/request-id.js';
 import { BuiltPage } from './built-page.js';
 
 /** The routes of the API that the page calls. */

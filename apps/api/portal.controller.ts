@@ -1,9 +1,9 @@
 import { Controller, Get, Inject, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { DomainError } from '#kernel/domain-error.js';
-import { Public } from '#platform/http/access.js';
-import { SETTINGS } from '#platform/platform.module.js';
-import type { Settings } from '#platform/settings.js';
+import { Public } from '#platform/http/access/access.js';
+import { SETTINGS } from '#platform/process/platform.module.js';
+import type { Settings } from '#platform/process/settings.js';
 import { BuiltPage } from './built-page.js';
 
 /** The portal: a page for browsers, and the files that it loads. Programs get the same 404 as without a portal. */

@@ -2,11 +2,11 @@ import 'reflect-metadata';
 import { realpath } from 'node:fs/promises';
 import { join } from 'node:path';
 import { CurrentQueue, MessagesModule, QueueContents, StrayMessages } from '#messages/messages.module.js';
-import { Environment } from '#platform/environment.js';
-import { createLogger } from '#platform/logging.js';
+import { Environment } from '#platform/process/environment.js';
+import { createLogger } from '#platform/observability/logging.js';
 import { startErrorMessage } from '#platform/process/process.js';
-import { readSettings } from '#platform/settings.js';
-import { UsageError } from '#platform/usage-error.js';
+import { readSettings } from '#platform/process/settings.js';
+import { UsageError } from '#platform/process/usage-error.js';
 import { startTools } from '../context.js';
 import { runningUrl } from '../dev/embedded-postgres/embedded-postgres.js';
 

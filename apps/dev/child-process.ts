@@ -2,7 +2,7 @@ import { fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { withTimeout } from '#kernel/timeout.js';
 import { NODE_FLAGS } from '#platform/process/node-flags.js';
-import { UsageError } from '#platform/usage-error.js';
+import { UsageError } from '#platform/process/usage-error.js';
 import type { Running } from './auto-restart.js';
 
 export class EndedTooSoon extends UsageError {

@@ -2,8 +2,8 @@ import { hash } from 'node:crypto';
 import { Client } from 'pg';
 import { AccountsModule } from '#accounts/accounts.module.js';
 import { AuthenticateCaller, SignUp } from '#accounts/index.js';
-import { createLogger } from '#platform/logging.js';
-import type { Settings } from '#platform/settings.js';
+import { createLogger } from '#platform/observability/logging.js';
+import type { Settings } from '#platform/process/settings.js';
 import { startTools } from '../context.js';
 import type { DataDir } from './data-dir.js';
 

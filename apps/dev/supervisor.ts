@@ -1,10 +1,10 @@
 import { statfs } from 'node:fs/promises';
 import { requireUsableDatabase } from '#platform/database/usable-database.js';
 import { requireUsableRedis } from '#platform/redis/usable-redis.js';
-import { Environment } from '#platform/environment.js';
+import { Environment } from '#platform/process/environment.js';
 import { portInUse } from '#platform/process/listen-error.js';
-import { readSettings, type Settings } from '#platform/settings.js';
-import { UsageError } from '#platform/usage-error.js';
+import { readSettings, type Settings } from '#platform/process/settings.js';
+import { UsageError } from '#platform/process/usage-error.js';
 import { migrateSchema } from '../schema.js';
 import { AutoRestart } from './auto-restart.js';
 import { runApp } from './child-process.js';

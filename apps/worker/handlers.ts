@@ -1,11 +1,11 @@
-import { Environment } from '#platform/environment.js';
+import { Environment } from '#platform/process/environment.js';
 import type { HandlerModule } from '#messages/messages.module.js';
 
 /** The handlers that HANDLER can name: modules that export a `MessageHandler`, loaded on demand. */
 const HANDLERS: Readonly<Record<string, () => Promise<HandlerModule | null>>> = {
   log: () => Promise.resolve(null),
-  http: async () => (await import('../../examples/http-handler/http-handler.module.js')).HttpHandlerModule,
-  email: async () => (await import('../../examples/email-handler/email-handler.module.js')).EmailHandlerModule,
+  http: async () => (await import('./handlers/http/http-handler.module.js')).HttpHandlerModule,
+  email: async () => (await import('./handlers/email/email-handler.module.js')).EmailHandlerModule,
 };
 
 /**

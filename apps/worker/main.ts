@@ -1,5 +1,5 @@
 import 'reflect-metadata';
-import { Environment } from '#platform/environment.js';
+import { Environment } from '#platform/process/environment.js';
 import { runProcess } from '#platform/process/process.js';
 import { migrateSchema } from '../schema.js';
 import { chosenHandler } from './handlers.js';

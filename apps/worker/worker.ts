@@ -8,9 +8,9 @@ import {
   QueueConnection,
   type HandlerModule,
 } from '#messages/messages.module.js';
-import type { Logger } from '#platform/logging.js';
-import type { Metrics } from '#platform/management/metrics.js';
-import type { Settings } from '#platform/settings.js';
+import type { Logger } from '#platform/observability/logging.js';
+import type { Metrics } from '#platform/observability/metrics.js';
+import type { Settings } from '#platform/process/settings.js';
 import { WebhooksModule } from '#webhooks/webhooks.module.js';
 import { openParts, startContext } from '../context.js';
 import { startManaged, type ManagedProcess } from '#platform/process/managed-process.js';

@@ -1,15 +1,15 @@
 import type { BeforeApplicationShutdown, OnApplicationBootstrap } from '@nestjs/common';
 import type { ClockWatch } from '#platform/database/clock-watch.js';
-import type { Settings } from '#platform/settings.js';
-import type { Consumer } from './adapters/bullmq/consumer.js';
+import type { Settings } from '#platform/process/settings.js';
+import type { Consumer } from '#delivery/adapters/bullmq/consumer.js';
 import type { PostgresAvailability } from './adapters/postgres/postgres-availability.js';
 import type { PostgresMessages } from './adapters/postgres/postgres-messages.js';
-import type { ApplyRetention } from './application/apply-retention.js';
-import type { CurrentQueue } from './application/current-queue.js';
-import type { JobFollower } from './application/job-follower.js';
-import type { OutboxRelay } from './application/outbox-relay.js';
-import type { QueueRecovery } from './application/queue-recovery.js';
-import type { Reconciler } from './application/reconciler.js';
+import type { ApplyRetention } from '#upkeep/application/apply-retention.js';
+import type { CurrentQueue } from '#delivery/application/current-queue.js';
+import type { JobFollower } from '#delivery/application/job-follower.js';
+import type { OutboxRelay } from '#delivery/application/outbox-relay.js';
+import type { QueueRecovery } from '#upkeep/application/queue-recovery.js';
+import type { Reconciler } from '#upkeep/application/reconciler.js';
 import type { SpaceWatch } from './application/space-watch.js';
 import type { StorageCap } from './application/storage-cap.js';
 

@@ -12,15 +12,15 @@ export const MINIATURE = parseFiles(`
   apps/api/api.module.ts  import '#accounts/adapters/http/api-key.guard.js'; import '#accounts/index.js'; import '#messages/messages.module.js';
     import '../../libs/flat/flat.guard.js'; import '@nestjs/platform-fastify';
   apps/api/main.ts  import './api.module.js'; import '../context.js'; import '../schema.js';
-  apps/context.ts  import '#platform/logging.js';
+  apps/context.ts  import '#platform/observability/logging.js';
   apps/dev/start.mjs  await import('../../dist/apps/dev/main.js'); await import('../../dist/not-built-yet.js');
   apps/schema.ts  import 'bullmq';
   apps/worker/handlers.ts  await import('../../examples/post/post.module.js');
-  apps/worker/main.ts  import './handlers.js'; await import('#platform/tracing/otlp-tracing.js');
+  apps/worker/main.ts  import './handlers.js'; await import('#platform/observability/tracing/otlp-tracing.js');
   examples/post/post.module.ts  import '@nestjs/common'; import '#messages/index.js'; import './post.js';
   examples/post/post.ts  import '@opentelemetry/api'; import type { MessageHandler } from '#messages/index.js'; export let x: MessageHandler;
   bench/baselines/ordinary.ts  import 'bullmq'; import 'typeorm';
-  bench/main.ts  import '../apps/schema.js'; import '#kernel/ids.js'; import '#platform/logging.js'; import 'ioredis';
+  bench/main.ts  import '../apps/schema.js'; import '#kernel/ids.js'; import '#platform/observability/logging.js'; import 'ioredis';
   bench/run.mjs  await import('../dist/bench/main.js');
   dist/apps/dev/main.js  import 'bullmq';
   libs/accounts/adapters/http/api-key.guard.ts  import 'fastify'; import '../../application/sign-up.js';
@@ -31,26 +31,26 @@ export const MINIATURE = parseFiles(`
   libs/flat/flat.guard.ts  import '@nestjs/common'; import '#accounts/index.js';
   libs/kernel/ids.spec.ts  import 'fast-check'; import './ids.js';
   libs/kernel/ids.ts  import 'node:crypto';
-  libs/messages/adapters/bullmq/queue.ts  import 'bullmq'; import '#platform/logging.js';
+  libs/messages/adapters/bullmq/queue.ts  import 'bullmq'; import '#platform/observability/logging.js';
   libs/messages/adapters/http/messages.controller.ts  import '#accounts/index.js'; import 'fastify';
   libs/messages/adapters/postgres/message.schema.ts  import 'typeorm';
-  libs/messages/application/message-handler.ts  export abstract class MessageHandler {}
+  libs/delivery/application/message-handler.ts  export abstract class MessageHandler {}
   libs/messages/application/send-message.ts  import '#accounts/index.js';
   libs/messages/index.ts  export { MessageHandler } from './application/message-handler.js';
-  libs/messages/messages.module.ts  import type { Queue } from 'bullmq'; import './adapters/bullmq/queue.js'; import '#platform/management/metrics.js';
+  libs/messages/messages.module.ts  import type { Queue } from 'bullmq'; import './adapters/bullmq/queue.js'; import '#platform/observability/metrics.js';
     import './adapters/http/messages.controller.js'; import './application/send-message.js'; export let queue: Queue;
   libs/platform/database/database.ts  import 'typeorm';
-  libs/platform/tracing/otlp-tracing.ts  import '@opentelemetry/sdk-trace-base';
-  libs/platform/management/metrics.ts  import 'prom-client'; import '../database/database.js';
-  libs/platform/logging.ts  import 'pino'; import '#kernel/ids.js'; import './database/database.js';
-  test/support/builders.ts  import '#messages/application/message-handler.js'; import 'bullmq';
+  libs/platform/observability/tracing/otlp-tracing.ts  import '@opentelemetry/sdk-trace-base';
+  libs/platform/observability/metrics.ts  import 'prom-client'; import '../database/database.js';
+  libs/platform/observability/logging.ts  import 'pino'; import '#kernel/ids.js'; import './database/database.js';
+  test/support/builders.ts  import '#delivery/application/message-handler.js'; import 'bullmq';
 `);
 
 /** Below each `rule: description`: files that violate this rule and no other; `rule 2: …` violates it twice. */
 const VIOLATIONS = `
 domain-imports-only-kernel 5: a package, a Node module, the type of a logger, a use case and another context in the domain
   libs/messages/domain/planted.ts  import 'lru-cache'; import { randomUUID } from 'node:crypto'; randomUUID();
-    export let logger: import('#platform/logging.js').Logger; import '../application/send-message.js'; import '#accounts/index.js';
+    export let logger: import('#platform/observability/logging.js').Logger; import '../application/send-message.js'; import '#accounts/index.js';
 application-imports-only-inwards 5: a framework, the type of a database driver, settings, an adapter and its own index in a use case
   libs/messages/application/planted.ts  import { Injectable } from '@nestjs/common'; Injectable(); import type { Pool } from 'pg';
     import '#platform/planted-settings.js'; import '../adapters/http/messages.controller.js'; import '../index.js'; export let pool: Pool;
@@ -98,13 +98,13 @@ fastify-stays-at-the-edge 2: the type of a request, and the HTTP platform, in th
     export let request: FastifyRequest;
 handlers-see-what-is-published 3: a use case past the index, the type of a logger, and another handler
   examples/planted-other/with-other.ts  import '#messages/application/send-message.js'; import '../post/post.js';
-    export let logger: import('#platform/logging.js').Logger;
+    export let logger: import('#platform/observability/logging.js').Logger;
 handlers-are-registered-in-one-place: a handler in another file of the worker
   apps/worker/with-handler.ts  import '../../examples/post/post.js';
 opentelemetry-stays-in-tracing: a tracer in an adapter
   libs/messages/adapters/http/with-tracer.ts  import { trace } from '@opentelemetry/api'; trace.getTracer('');
 commands-use-the-client: a command that logs as the service does
-  apps/cli/commands/planted.ts  import '#platform/logging.js';
+  apps/cli/commands/planted.ts  import '#platform/observability/logging.js';
 prom-client-stays-in-one-file: a counter of its own in an adapter
   libs/messages/adapters/http/with-counter.ts  import { Counter } from 'prom-client'; new Counter({});
 production-knows-no-test 3: a test builder, a benchmark and a spec that production code imports

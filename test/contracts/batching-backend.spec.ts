@@ -1,7 +1,7 @@
 import { createPostgresBackend, withBackend, type Job, type Worker } from 'bullmq';
-import { BullMqDeliveryQueue } from '#messages/adapters/bullmq/bullmq-delivery-queue.js';
-import { EXCHANGE_JOBS } from '#messages/adapters/bullmq/postgres/exchange-jobs.sql.js';
-import { fromJob, WORKER_NAME, type DeliveryJobData } from '#messages/adapters/bullmq/delivery-job.js';
+import { BullMqDeliveryQueue } from '#delivery/adapters/bullmq/bullmq-delivery-queue.js';
+import { EXCHANGE_JOBS } from '#delivery/adapters/bullmq/postgres/exchange-jobs.sql.js';
+import { fromJob, WORKER_NAME, type DeliveryJobData } from '#delivery/adapters/bullmq/delivery-job.js';
 import { aMessage, jobOf, messages, TRACEPARENT } from '../support/messages.js';
 import { until } from '../support/processes.js';
 import { describeBatchingWorker } from './batching-worker.js';

@@ -1,9 +1,9 @@
 import type { Job, WorkerOptions } from 'bullmq';
-import { BullMqDeliveryQueue } from '#messages/adapters/bullmq/bullmq-delivery-queue.js';
-import { fromJob, type DeliveryJobData } from '#messages/adapters/bullmq/delivery-job.js';
-import type { QueueConnection, QueueShard } from '#messages/adapters/bullmq/queue-connection.js';
-import { RedisQueueConnection } from '#messages/adapters/bullmq/redis/redis-queue-connection.js';
-import { PostgresQueueConnection } from '#messages/adapters/bullmq/postgres/postgres-queue-connection.js';
+import { BullMqDeliveryQueue } from '#delivery/adapters/bullmq/bullmq-delivery-queue.js';
+import { fromJob, type DeliveryJobData } from '#delivery/adapters/bullmq/delivery-job.js';
+import type { QueueConnection, QueueShard } from '#delivery/adapters/bullmq/queue-connection.js';
+import { RedisQueueConnection } from '#delivery/adapters/bullmq/redis/redis-queue-connection.js';
+import { PostgresQueueConnection } from '#delivery/adapters/bullmq/postgres/postgres-queue-connection.js';
 import type { RedisServers } from '#platform/redis/connect-redis.js';
 import type { Job as DeliveryJob } from '#messages/application/deliveries.js';
 

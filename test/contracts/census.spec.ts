@@ -1,4 +1,4 @@
-import { reconcilerStatus } from '#messages/adapters/postgres/reconciler-status.js';
+import { reconcilerStatus } from '#upkeep/adapters/postgres/reconciler-status.js';
 import type { Message } from '#messages/domain/message.js';
 import { aClaim, after, aMessage, claimTerms, jobOf } from '../support/messages.js';
 import { NO_REDIS } from '../support/redis.js';

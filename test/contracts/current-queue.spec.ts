@@ -1,4 +1,4 @@
-import { PostgresCurrentQueue } from '#messages/adapters/postgres/postgres-current-queue.js';
+import { PostgresCurrentQueue } from '#delivery/adapters/postgres/postgres-current-queue.js';
 import { PostgresStore } from './postgres-store.js';
 
 describe('The current queue', () => {

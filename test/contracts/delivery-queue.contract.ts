@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import fc from 'fast-check';
 import type { Job } from '#messages/application/deliveries.js';
-import type { DeliveryQueue } from '#messages/application/delivery-queue.js';
+import type { DeliveryQueue } from '#delivery/application/delivery-queue.js';
 import type { Message } from '#messages/domain/message.js';
 import { anyText } from '../support/any-text.js';
 import { describeUnless } from '../support/skipping.js';

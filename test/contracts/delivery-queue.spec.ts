@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { NO_TURN } from '#messages/application/fair-scheduler.js';
+import { NO_TURN } from '#delivery/application/fair-scheduler.js';
 import { aMessage, jobOf, messages, TRACEPARENT } from '../support/messages.js';
 import { NO_REDIS, serversAt, TestRedis, TestRedisCluster } from '../support/redis.js';
 import { describeUnless } from '../support/skipping.js';

@@ -1,4 +1,4 @@
-import type { Outbox } from '#messages/application/outbox.js';
+import type { Outbox } from '#delivery/application/outbox.js';
 import type { Message } from '#messages/domain/message.js';
 import { aClaim, aMessage, messages, textOf, TRACEPARENT } from '../support/messages.js';
 

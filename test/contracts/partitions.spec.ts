@@ -1,6 +1,6 @@
-import { ApplyRetention } from '#messages/application/apply-retention.js';
-import { Partitions, type Period } from '#messages/application/partitions.js';
-import { PostgresPartitions } from '#messages/adapters/postgres/postgres-partitions.js';
+import { ApplyRetention } from '#upkeep/application/apply-retention.js';
+import { Partitions, type Period } from '#upkeep/application/partitions.js';
+import { PostgresPartitions } from '#upkeep/adapters/postgres/postgres-partitions.js';
 import type { Message, MessageState } from '#messages/domain/message.js';
 import { after, aMessage, anAccountId, claim, claimTerms, idempotency, jobOf } from '../support/messages.js';
 import { PostgresStore, type StoreProcess } from './postgres-store.js';

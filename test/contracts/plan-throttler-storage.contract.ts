@@ -1,6 +1,6 @@
 import type { BanPolicy } from '#rate-limiting/domain/ban-policy.js';
 import { WINDOW_MS, type Limits } from '#rate-limiting/domain/windows.js';
-import type { Hit, PlanThrottlerStorage, Verdict } from '#rate-limiting/plan-throttler-storage.js';
+import type { Hit, PlanThrottlerStorage, Verdict } from '#rate-limiting/application/plan-throttler-storage.js';
 
 interface PlanThrottlerSubject {
   /** A further process with the same counters, which has cached nothing. Without a policy it bans no key of these tests. */

@@ -1,6 +1,6 @@
 import { PostgresBans } from '#rate-limiting/adapters/postgres/postgres-bans.js';
 import { TAKE_HITS } from '#rate-limiting/adapters/postgres/take-hits.js';
-import type { Hit, PlanThrottlerStorage } from '#rate-limiting/plan-throttler-storage.js';
+import type { Hit, PlanThrottlerStorage } from '#rate-limiting/application/plan-throttler-storage.js';
 import { Limiter, POLICY } from '../support/limiter.js';
 import { describePlanThrottlerStorage } from './plan-throttler-storage.contract.js';
 

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { PostgresBacklogs } from '#messages/adapters/postgres/postgres-backlogs.js';
-import { PostgresEndpointDeliveries } from '#messages/adapters/postgres/postgres-endpoint-deliveries.js';
+import { PostgresEndpointDeliveries } from '#webhooks/adapters/postgres/postgres-endpoint-deliveries.js';
 import { PostgresMessages } from '#messages/adapters/postgres/postgres-messages.js';
 import { WEBHOOKS, type Availability } from '#messages/application/availability.js';
 import { MESSAGE_STATUSES, type MessageStatus } from '#messages/domain/message-status.js';

@@ -1,7 +1,7 @@
 import { Queue, Worker as PlainWorker, type Job, type Worker } from 'bullmq';
 import { Redis } from 'ioredis';
-import { BullMqDeliveryQueue } from '#messages/adapters/bullmq/bullmq-delivery-queue.js';
-import { WORKER_NAME } from '#messages/adapters/bullmq/delivery-job.js';
+import { BullMqDeliveryQueue } from '#delivery/adapters/bullmq/bullmq-delivery-queue.js';
+import { WORKER_NAME } from '#delivery/adapters/bullmq/delivery-job.js';
 import { aMessage, messages, TRACEPARENT } from '../support/messages.js';
 import { until } from '../support/processes.js';
 import { NO_REDIS, TestRedis } from '../support/redis.js';

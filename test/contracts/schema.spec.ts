@@ -9,7 +9,7 @@ import {
   MAKE_READY,
   NEXT_IN,
   SETTLE_DELIVERIES,
-} from '#messages/adapters/postgres/endpoint-deliveries.sql.js';
+} from '#webhooks/adapters/postgres/endpoint-deliveries.sql.js';
 import { BY_INDEX } from '#platform/database/connection.js';
 import { migrateSchema } from '../../apps/schema.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import pg from 'pg';
 import { Database } from '#platform/database/database.js';
-import { createLogger } from '#platform/logging.js';
-import { Metrics } from '#platform/management/metrics.js';
-import { SnapshotWatch } from '#platform/management/snapshot-watch.js';
+import { createLogger } from '#platform/observability/logging.js';
+import { Metrics } from '#platform/observability/metrics.js';
+import { SnapshotWatch } from '#platform/observability/snapshot-watch.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { until } from '../support/processes.js';
 

@@ -3,7 +3,7 @@ import { TAKE_HITS, type HitRow } from '#rate-limiting/adapters/postgres/take-hi
 import { decideHit, type HitOutcome, type Requests } from '#rate-limiting/domain/decide-hit.js';
 import type { BanPolicy, Offences } from '#rate-limiting/domain/ban-policy.js';
 import { UNUSED, type Limits, type Windows } from '#rate-limiting/domain/windows.js';
-import type { Hit } from '#rate-limiting/plan-throttler-storage.js';
+import type { Hit } from '#rate-limiting/application/plan-throttler-storage.js';
 import { Limiter } from '../support/limiter.js';
 
 const START = 1_800_000_000_000;

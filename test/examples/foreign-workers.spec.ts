@@ -70,7 +70,7 @@ describe('A foreign worker', () => {
       username: role,
       password: 'secret',
     });
-    const worker = fleet.start('examples/bare-worker/worker.mjs', { DATABASE_URL: url.href });
+    const worker = fleet.start('docs/workers/postgres/worker.mjs', { DATABASE_URL: url.href });
     await deliver(worker);
     const client = new pg.Client(url.href);
     await client.connect();

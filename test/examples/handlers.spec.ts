@@ -1,8 +1,8 @@
 import { createServer } from 'node:http';
 import { text } from 'node:stream/consumers';
 import type { FactoryProvider } from '@nestjs/common';
-import { Environment } from '#platform/environment.js';
-import { UsageError } from '#platform/usage-error.js';
+import { Environment } from '#platform/process/environment.js';
+import { UsageError } from '#platform/process/usage-error.js';
 import { chosenHandler } from '../../apps/worker/handlers.js';
 import { Fleet } from '../support/fleet.js';
 import { Mailbox } from '../support/mailbox.js';

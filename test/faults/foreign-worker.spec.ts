@@ -23,7 +23,7 @@ it(
     const worker = await fleet.worker();
     const bare: Program[] = [];
     const startBare = () => {
-      const program = fleet.start('examples/bare-worker/worker.mjs');
+      const program = fleet.start('docs/workers/postgres/worker.mjs');
       bare.push(program);
       return program;
     };

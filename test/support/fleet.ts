@@ -4,7 +4,7 @@ import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type pg from 'pg';
-import { COUNT as COUNT_STRAYS } from '#messages/adapters/bullmq/postgres/postgres-stray-messages.js';
+import { COUNT as COUNT_STRAYS } from '#delivery/adapters/bullmq/postgres/postgres-stray-messages.js';
 import { Ledger } from '../../apps/cli/verify/ledger.js';
 import { formatReport } from '../../apps/cli/verify/report.js';
 import { Verification } from '../../apps/cli/verify/verification.js';

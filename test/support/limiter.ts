@@ -3,7 +3,7 @@ import { Database } from '#platform/database/database.js';
 import { PostgresPlanThrottlerStorage } from '#rate-limiting/adapters/postgres/postgres-plan-throttler-storage.js';
 import type { BanPolicy } from '#rate-limiting/domain/ban-policy.js';
 import type { Limits } from '#rate-limiting/domain/windows.js';
-import type { Hit } from '#rate-limiting/plan-throttler-storage.js';
+import type { Hit } from '#rate-limiting/application/plan-throttler-storage.js';
 import { createTestDatabase, type TestDatabase } from './database.js';
 
 export const POLICY: BanPolicy = { graceMs: 0, afterRefusals: 30, banMs: 60_000, maxBanMs: 3_600_000 };

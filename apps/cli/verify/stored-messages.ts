@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { UsageError } from '#platform/usage-error.js';
+import { UsageError } from '#platform/process/usage-error.js';
 import type { Ledger } from './ledger.js';
 import { reasonOf, type MessageView, type Service } from './service.js';
 import type { Throttle } from './throttle.js';

@@ -1,6 +1,6 @@
 import { setMaxListeners } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { UsageError } from '#platform/usage-error.js';
+import { UsageError } from '#platform/process/usage-error.js';
 import { checkGuarantees, type Guarantee } from './check-guarantees.js';
 import { checkResponse } from './check-response.js';
 import type { Consumers } from './consumers.js';

@@ -2,7 +2,7 @@ import { readFile, realpath, symlink } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { arch, platform } from 'node:os';
 import { basename, dirname, join } from 'node:path';
-import { UsageError } from '#platform/usage-error.js';
+import { UsageError } from '#platform/process/usage-error.js';
 
 export interface Binaries {
   /** The folder that holds bin/, lib/ and share/. */

@@ -4,7 +4,7 @@ import { type ClientConfig, escapeIdentifier } from 'pg';
 import { locateBinaries } from './binaries.js';
 import { ensureCluster, readPassword } from './cluster.js';
 import { withTimeout } from '#kernel/timeout.js';
-import { UsageError } from '#platform/usage-error.js';
+import { UsageError } from '#platform/process/usage-error.js';
 import { clearLeftovers } from './leftovers.js';
 import type { Ownership } from './ownership.js';
 import { findPostmaster } from './postmaster.js';

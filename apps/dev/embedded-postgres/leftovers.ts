@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ClientConfig } from 'pg';
-import { UsageError } from '#platform/usage-error.js';
+import { UsageError } from '#platform/process/usage-error.js';
 import { inUse, Ownership } from './ownership.js';
 import { findPostmaster, isAlive, type Postmaster, removeStalePidFile } from './postmaster.js';
 

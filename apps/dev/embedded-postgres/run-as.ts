@@ -3,7 +3,7 @@ import { readFile, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { promisify } from 'node:util';
 import type { Binaries } from './binaries.js';
-import { UsageError } from '#platform/usage-error.js';
+import { UsageError } from '#platform/process/usage-error.js';
 
 const run = promisify(execFile);
 

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ClientConfig } from 'pg';
 import type { Binaries } from './binaries.js';
-import { UsageError } from '#platform/usage-error.js';
+import { UsageError } from '#platform/process/usage-error.js';
 import { freePort } from '../port.js';
 import { Keeper } from './keeper.js';
 import { inUse, Ownership } from './ownership.js';

@@ -1,6 +1,6 @@
 import { PeriodicTask } from '#kernel/periodic-task.js';
-import type { Logger } from '../logging.js';
-import type { Metrics } from '../management/metrics.js';
+import type { Logger } from '../observability/logging.js';
+import type { Metrics } from '../observability/metrics.js';
 import type { Database } from './database.js';
 
 interface ClockWatchOptions {

@@ -3,8 +3,8 @@ import { DataSource, type EntitySchema } from 'typeorm';
 import { BY_INDEX, CONNECTION_LIMITS, connectionOptions, IN_INDEX_ORDER, STARTING_TIMEOUT_MS } from './connection.js';
 import { asUnavailable } from './errors.js';
 import { Repositories } from './repositories.js';
-import { Turns } from '../turns.js';
-import type { Logger } from '../logging.js';
+import { Turns } from '../concurrency/turns.js';
+import type { Logger } from '../observability/logging.js';
 
 /** Of the connections of a pool, what reads or changes the same account or message takes two at most. */
 const TURNS = { perCaller: 2, maxWaitMs: 2_000 };

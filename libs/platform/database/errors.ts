@@ -1,5 +1,5 @@
 import { DomainError } from '#kernel/domain-error.js';
-import { SOCKET_ERROR } from '../socket-errors.js';
+import { SOCKET_ERROR } from '../process/socket-errors.js';
 
 /** Connection errors that pg reports without a code, and what TypeORM reports after it has released a lost connection. */
 const CONNECTION_MESSAGE =

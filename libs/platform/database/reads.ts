@@ -1,7 +1,7 @@
 import type { OnApplicationShutdown } from '@nestjs/common';
 import type { QueryResultRow } from 'pg';
 import type { Database } from './database.js';
-import { Turns, type TurnLimits } from '../turns.js';
+import { Turns, type TurnLimits } from '../concurrency/turns.js';
 
 /**
  * A read holds its turn for a further millisecond for each of this many bytes: an account with two reads at a time gets

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type pg from 'pg';
 import { withTimeout } from '#kernel/timeout.js';
-import { UsageError } from '../usage-error.js';
+import { UsageError } from '../process/usage-error.js';
 import { CONNECTION_LIMITS, ReliableClient, STARTING_TIMEOUT_MS } from './connection.js';
 import { asUnavailable } from './errors.js';
 

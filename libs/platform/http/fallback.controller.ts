@@ -1,8 +1,8 @@
 import { All, Controller, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { DomainError } from '#kernel/domain-error.js';
-import { Public } from './access.js';
-import { isForServer, routedTarget } from './request-form.js';
+import { Public } from './access/access.js';
+import { isForServer, routedTarget } from './edge/request-form.js';
 import { RouteTable } from './route-table.js';
 
 /** Handles what no route matches: 404 for an unknown path, 405 for an unknown method, and OPTIONS. */

@@ -1,11 +1,11 @@
 import { Catch, HttpException, type ArgumentsHost, type ExceptionFilter } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { DomainError } from '#kernel/domain-error.js';
-import type { Logger } from '../logging.js';
+import type { Logger } from '../observability/logging.js';
 import { asUnavailable, isContention, isUnavailable } from '../database/errors.js';
 import { PROBLEM_TYPE, problemHeaders, toProblem } from './problems.js';
-import { traceparentOf } from './traceparent.js';
-import { traceIdOf } from '../tracing/traceparent.js';
+import { traceparentOf } from './edge/traceparent.js';
+import { traceIdOf } from '../observability/tracing/traceparent.js';
 
 /** Turns errors into problem documents. An unexpected error is logged completely, and its response reveals nothing. */
 @Catch()

@@ -1,10 +1,10 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { DomainError } from '#kernel/domain-error.js';
-import type { Caller } from './caller.js';
-import { leavesBodyUnread, lingerAfter } from './connections.js';
+import type { Caller } from './access/caller.js';
+import { leavesBodyUnread, lingerAfter } from './edge/connections.js';
 import { PROBLEM_TYPE, problemHeaders, toProblem } from './problems.js';
-import { rateLimitHeaders, type RateLimitWindow } from './rate-limit-headers.js';
-import { rawProblem } from './raw-problem.js';
+import { rateLimitHeaders, type RateLimitWindow } from './access/rate-limit-headers.js';
+import { rawProblem } from './edge/raw-problem.js';
 
 /** Why a request is refused before it reaches NestJS. */
 export interface Refusal {

@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify';
-import { pathOf } from './request-form.js';
+import { pathOf } from './edge/request-form.js';
 
 interface Route {
   /** Whether its path has no parameters. */

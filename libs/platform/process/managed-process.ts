@@ -1,14 +1,14 @@
 import type { FastifyInstance } from 'fastify';
 import { Database } from '../database/database.js';
-import { Secret } from '../http/secret.js';
-import type { Logger } from '../logging.js';
-import { addDatabaseGauges } from '../management/database-metrics.js';
-import { Health, type Work } from '../management/health.js';
-import { ManagementServer } from '../management/management-server.js';
-import { Metrics } from '../management/metrics.js';
-import { SnapshotWatch } from '../management/snapshot-watch.js';
-import { OperatorsPages, type OpenPages } from '../management/operators-pages.js';
-import type { Settings } from '../settings.js';
+import { Secret } from '../http/access/secret.js';
+import type { Logger } from '../observability/logging.js';
+import { addDatabaseGauges } from '../observability/database-metrics.js';
+import { Health, type Work } from '../observability/health.js';
+import { ManagementServer } from '../observability/management-server.js';
+import { Metrics } from '../observability/metrics.js';
+import { SnapshotWatch } from '../observability/snapshot-watch.js';
+import { OperatorsPages, type OpenPages } from '../observability/operators-pages.js';
+import type { Settings } from './settings.js';
 
 /** One connection for health and one for metrics, apart from those of the process's own work. */
 const POOL_SIZE = 2;

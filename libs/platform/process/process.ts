@@ -1,9 +1,9 @@
 import { inspect } from 'node:util';
 import { DomainError } from '#kernel/domain-error.js';
 import { requireUsableDatabase } from '../database/usable-database.js';
-import { createLogger, type Logger } from '../logging.js';
-import { readSettings, type Settings } from '../settings.js';
-import { UsageError } from '../usage-error.js';
+import { createLogger, type Logger } from '../observability/logging.js';
+import { readSettings, type Settings } from './settings.js';
+import { UsageError } from './usage-error.js';
 import { listenErrorMessage } from './listen-error.js';
 
 /** Signals within this time count as one: a terminal and npm both forward a Ctrl-C. */

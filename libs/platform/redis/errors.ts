@@ -1,4 +1,4 @@
-import { SOCKET_ERROR } from '../socket-errors.js';
+import { SOCKET_ERROR } from '../process/socket-errors.js';
 
 /** What ioredis reports when a command was not sent, or its response did not come. */
 const CLIENT_MESSAGE =

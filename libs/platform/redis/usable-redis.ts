@@ -1,6 +1,6 @@
 import { Redis } from 'ioredis';
 import { STARTING_TIMEOUT_MS } from '../database/connection.js';
-import { UsageError } from '../usage-error.js';
+import { UsageError } from '../process/usage-error.js';
 import type { RedisServers } from './connect-redis.js';
 import { isRedisUnavailable } from './errors.js';
 

@@ -1,5 +1,5 @@
-import { DeliverMessage, type DeliveryTerms, type Outcome } from '#messages/application/deliver-message.js';
-import type { Delivery } from '#messages/application/message-handler.js';
+import { DeliverMessage, type DeliveryTerms, type Outcome } from '#delivery/application/deliver-message.js';
+import type { Delivery } from '#delivery/application/message-handler.js';
 import { Message, type MessageState } from '#messages/domain/message.js';
 import { aMessage, jobOf } from '../../support/messages.js';
 import { InMemoryDeliveries } from './in-memory-deliveries.js';

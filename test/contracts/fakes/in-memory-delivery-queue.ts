@@ -1,5 +1,5 @@
-import { FairScheduler } from '#messages/application/fair-scheduler.js';
-import { DeliveryQueue } from '#messages/application/delivery-queue.js';
+import { FairScheduler } from '#delivery/application/fair-scheduler.js';
+import { DeliveryQueue } from '#delivery/application/delivery-queue.js';
 import type { Message } from '#messages/domain/message.js';
 import { unavailable } from '../../support/messages.js';
 

@@ -1,4 +1,4 @@
-import type { RelayFault, RelayObserver } from '#messages/application/outbox-relay.js';
+import type { RelayFault, RelayObserver } from '#delivery/application/outbox-relay.js';
 
 /** Takes note of what failed. */
 export function observing(faults: RelayFault[]): RelayObserver {

@@ -1,5 +1,5 @@
 import { requireUsableDatabase } from '#platform/database/usable-database.js';
-import { UsageError } from '#platform/usage-error.js';
+import { UsageError } from '#platform/process/usage-error.js';
 import { createTestDatabase, type TestDatabase } from '../../support/database.js';
 import { Link } from '../../support/link.js';
 import { Program } from '../../support/processes.js';

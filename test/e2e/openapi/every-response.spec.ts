@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { isPartOfApi, RouteTable } from '#platform/http/route-table.js';
-import { createLogger } from '#platform/logging.js';
-import { readSettings } from '#platform/settings.js';
+import { createLogger } from '#platform/observability/logging.js';
+import { readSettings } from '#platform/process/settings.js';
 import { startApi } from '../../../apps/api/api.js';
 import { OPERATOR, ownApi } from '../../support/api.js';
 import { OPERATIONS, type Operation } from '../../support/documented.js';

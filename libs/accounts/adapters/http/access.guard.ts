@@ -2,7 +2,7 @@ import type { CanActivate, ExecutionContext } from '@nestjs/common';
 import type { Reflector } from '@nestjs/core';
 import type { FastifyRequest } from 'fastify';
 import { DomainError } from '#kernel/domain-error.js';
-import { ACCESS, type Access } from '#platform/http/access.js';
+import { ACCESS, type Access } from '#platform/http/access/access.js';
 import { unauthorized } from '../../application/authenticate-caller.js';
 import { accountSuspended } from '../../domain/account.js';
 

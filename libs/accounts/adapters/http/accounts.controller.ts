@@ -1,9 +1,9 @@
 import { Controller, Get, HttpCode, Patch, Post, UseInterceptors } from '@nestjs/common';
 import { IsIn, IsOptional, IsString } from 'class-validator';
 import { DELIVERY_MODES, type DeliveryMode } from '#kernel/delivery-mode.js';
-import { Public, Scoped } from '#platform/http/access.js';
-import { CurrentCaller, type Caller } from '#platform/http/caller.js';
-import { JsonBody } from '#platform/http/json-body.js';
+import { Public, Scoped } from '#platform/http/access/access.js';
+import { CurrentCaller, type Caller } from '#platform/http/access/caller.js';
+import { JsonBody } from '#platform/http/body/json-body.js';
 import { Field, Operation, Section } from '#platform/http/openapi/operation.js';
 import { ChangeAccount } from '../../application/change-account.js';
 import { GetAccount } from '../../application/get-account.js';

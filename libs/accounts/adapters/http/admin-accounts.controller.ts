@@ -8,10 +8,10 @@ import {
   type ValidatorConstraintInterface,
 } from 'class-validator';
 import type { FieldError } from '#kernel/domain-error.js';
-import { ForOperators } from '#platform/http/access.js';
-import { JsonBody } from '#platform/http/json-body.js';
+import { ForOperators } from '#platform/http/access/access.js';
+import { JsonBody } from '#platform/http/body/json-body.js';
 import { Field, Operation, Section } from '#platform/http/openapi/operation.js';
-import { pageModel, pageOf, PAGING, readPage, type PageQuery, type PageView } from '#platform/http/paging.js';
+import { pageModel, pageOf, PAGING, readPage, type PageQuery, type PageView } from '#platform/http/body/paging.js';
 import type { AccountFilter } from '../../application/accounts.js';
 import { ChangeAccount } from '../../application/change-account.js';
 import { GetAccount } from '../../application/get-account.js';

@@ -1,12 +1,12 @@
 import { Controller, Delete, Get, HttpCode, Param, Post, Query, Req } from '@nestjs/common';
 import { ArrayNotEmpty, IsArray, IsIn, IsInt, IsOptional, IsString, Max, Min, Validate } from 'class-validator';
-import { ForCallers, Scoped } from '#platform/http/access.js';
+import { ForCallers, Scoped } from '#platform/http/access/access.js';
 import type { FastifyRequest } from 'fastify';
-import { CurrentCaller, type Caller } from '#platform/http/caller.js';
-import { JsonBody, OptionalJsonBody } from '#platform/http/json-body.js';
+import { CurrentCaller, type Caller } from '#platform/http/access/caller.js';
+import { JsonBody, OptionalJsonBody } from '#platform/http/body/json-body.js';
 import { Field, Operation, Section } from '#platform/http/openapi/operation.js';
-import { pageOf, PAGING, readPage, type PageQuery, type PageView } from '#platform/http/paging.js';
-import { Time } from '#platform/http/time.js';
+import { pageOf, PAGING, readPage, type PageQuery, type PageView } from '#platform/http/body/paging.js';
+import { Time } from '#platform/http/body/time.js';
 import { CreateApiKey } from '../../application/create-api-key.js';
 import { GetOwnApiKey } from '../../application/get-own-api-key.js';
 import { ListApiKeys } from '../../application/list-api-keys.js';

@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify';
-import { AdmissionCheck } from '#platform/http/access.js';
+import { AdmissionCheck } from '#platform/http/access/access.js';
 import { loopTime } from '#platform/process/loop-time.js';
 import type { AuthenticateCaller } from '../../application/authenticate-caller.js';
 import { refusalNow, staleKey } from './stale-key-check.js';

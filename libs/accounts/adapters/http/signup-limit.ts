@@ -2,9 +2,9 @@ import { Inject, Injectable, type CallHandler, type ExecutionContext, type NestI
 import type { FastifyRequest } from 'fastify';
 import { tap, type Observable } from 'rxjs';
 import { DomainError } from '#kernel/domain-error.js';
-import { AddressBudget, rateLimitExceeded } from '#platform/http/address-budget.js';
-import { SETTINGS } from '#platform/platform.module.js';
-import type { Settings } from '#platform/settings.js';
+import { AddressBudget, rateLimitExceeded } from '#platform/http/access/address-budget.js';
+import { SETTINGS } from '#platform/process/platform.module.js';
+import type { Settings } from '#platform/process/settings.js';
 
 const HOUR_SECONDS = 3_600;
 

@@ -1,7 +1,7 @@
 import type { HttpAdapterHost } from '@nestjs/core';
 import { fastify } from 'fastify';
 import { unavailable } from '../../../../test/support/messages.js';
-import type { Logger } from '#platform/logging.js';
+import type { Logger } from '#platform/observability/logging.js';
 import type { AuthenticateCaller, Caller } from '../../application/authenticate-caller.js';
 import { loopTime } from '#platform/process/loop-time.js';
 import { StaleKeyCheck } from './stale-key-check.js';

@@ -4,7 +4,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { DomainError } from '#kernel/domain-error.js';
 import { logUnavailable } from '#platform/http/problem.filter.js';
 import { replaceResponse } from '#platform/http/response.js';
-import type { Logger } from '#platform/logging.js';
+import type { Logger } from '#platform/observability/logging.js';
 import { loopTime } from '#platform/process/loop-time.js';
 import type { AuthenticateCaller } from '../../application/authenticate-caller.js';
 import { accountSuspended } from '../../domain/account.js';

@@ -1,4 +1,4 @@
-import { pageModel } from '#platform/http/paging.js';
+import { pageModel } from '#platform/http/body/paging.js';
 import { DELIVERY_MODES } from '#kernel/delivery-mode.js';
 import { enumModel, idOf, nullable, time, viewModel } from '#platform/http/openapi/schema.js';
 import { MAX_NAME_LENGTH, type Account } from '../../domain/account.js';

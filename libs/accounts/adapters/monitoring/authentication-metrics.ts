@@ -1,4 +1,4 @@
-import type { Metrics } from '#platform/management/metrics.js';
+import type { Metrics } from '#platform/observability/metrics.js';
 import { AUTHENTICATION_OUTCOMES, type Authenticated } from '../../application/authenticate-caller.js';
 
 /** Counts requests by the outcome of their authentication. */

@@ -1,7 +1,7 @@
 import { IsNull, LessThan, Raw, type EntityManager, type FindOptionsWhere } from 'typeorm';
 import type { DeliveryMode } from '#kernel/delivery-mode.js';
 import { isTypeId } from '#kernel/typeid.js';
-import { Batcher } from '#platform/batcher.js';
+import { Batcher } from '#platform/concurrency/batcher.js';
 import type { Database } from '#platform/database/database.js';
 import type { Repositories } from '#platform/database/repositories.js';
 import { Accounts, type AccountFilter, type Actor, type FoundKey, type Page } from '../../application/accounts.js';

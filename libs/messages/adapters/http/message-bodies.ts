@@ -10,12 +10,12 @@ import {
 } from 'class-validator';
 import { bodyModel } from '#platform/http/openapi/body-model.js';
 import { Field } from '#platform/http/openapi/operation.js';
-import { invalidTime, readTime, Time, TIME_SCHEMA } from '#platform/http/time.js';
+import { invalidTime, readTime, Time, TIME_SCHEMA } from '#platform/http/body/time.js';
 import { MAX_BATCH } from '../../application/send-batch.js';
 import { deliverAtError, MAX_DELAY_DAYS } from '../../domain/delivery-time.js';
 import type { NewMessage } from '../../domain/message.js';
 import { MAX_TEXT_BYTES, textError } from '../../domain/message-text.js';
-import { readItems } from './read-items.js';
+import { readItems } from '#platform/http/body/read-items.js';
 
 /*
  * The only place where input for messages is validated, before a batch is counted against the account's limits.

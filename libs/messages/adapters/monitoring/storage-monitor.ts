@@ -1,5 +1,5 @@
-import type { Logger } from '#platform/logging.js';
-import type { Metrics } from '#platform/management/metrics.js';
+import type { Logger } from '#platform/observability/logging.js';
+import type { Metrics } from '#platform/observability/metrics.js';
 import type { SpaceObserver, SpaceWatch } from '../../application/space-watch.js';
 import type { StorageObserver } from '../../application/storage-cap.js';
 

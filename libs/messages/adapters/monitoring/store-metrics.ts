@@ -1,5 +1,5 @@
 import type { Database } from '#platform/database/database.js';
-import type { Metrics } from '#platform/management/metrics.js';
+import type { Metrics } from '#platform/observability/metrics.js';
 
 export interface OutboxBacklog {
   readonly entries: number;

@@ -1,10 +1,10 @@
 import { DomainError } from '#kernel/domain-error.js';
 import { withTimeout } from '#kernel/timeout.js';
-import { Batcher, observers } from '#platform/batcher.js';
-import type { Backpressure } from '#platform/backpressure.js';
+import { Batcher, observers } from '#platform/concurrency/batcher.js';
+import type { Backpressure } from '#platform/concurrency/backpressure.js';
 import type { Database } from '#platform/database/database.js';
 import { sqlState } from '#platform/database/errors.js';
-import type { BatchMetrics } from '#platform/management/batch-metrics.js';
+import type { BatchMetrics } from '#platform/observability/batch-metrics.js';
 import { WEBHOOKS, type Availability, type Available } from '../../application/availability.js';
 import type { Accepted, Idempotency } from '../../application/messages.js';
 import { NO_ENDPOINT } from '../../application/delivery-targets.js';

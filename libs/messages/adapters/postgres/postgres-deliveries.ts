@@ -1,7 +1,7 @@
-import { Batcher } from '#platform/batcher.js';
+import { Batcher } from '#platform/concurrency/batcher.js';
 import type { Database } from '#platform/database/database.js';
 import { asUnavailable, isContention } from '#platform/database/errors.js';
-import type { BatchMetrics } from '#platform/management/batch-metrics.js';
+import type { BatchMetrics } from '#platform/observability/batch-metrics.js';
 import { Deliveries, type ClaimTerms, type Job, type JobEnd, type NotDue } from '../../application/deliveries.js';
 import type { Message } from '../../domain/message.js';
 import { CLAIM, RENEW_CLAIM_ALONE } from './claim.sql.js';

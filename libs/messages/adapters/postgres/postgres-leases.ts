@@ -1,8 +1,8 @@
 import { isTypeId } from '#kernel/typeid.js';
-import { Batcher } from '#platform/batcher.js';
+import { Batcher } from '#platform/concurrency/batcher.js';
 import type { Database } from '#platform/database/database.js';
 import type { Reads } from '#platform/database/reads.js';
-import type { BatchMetrics } from '#platform/management/batch-metrics.js';
+import type { BatchMetrics } from '#platform/observability/batch-metrics.js';
 import { Leases, type Extended, type Lease, type Leased, type LeaseTerms } from '../../application/leases.js';
 import type { Message } from '../../domain/message.js';
 import { ACKNOWLEDGE, EXTEND, FIND_LEASED, LEASE, NEXT_IN, REJECT, WAS_REJECTED } from './lease.sql.js';

@@ -1,9 +1,9 @@
 import { lowestId } from '#kernel/ids.js';
 import { isTypeId } from '#kernel/typeid.js';
-import type { Backpressure } from '#platform/backpressure.js';
+import type { Backpressure } from '#platform/concurrency/backpressure.js';
 import type { Database } from '#platform/database/database.js';
 import type { Reads } from '#platform/database/reads.js';
-import type { BatchMetrics } from '#platform/management/batch-metrics.js';
+import type { BatchMetrics } from '#platform/observability/batch-metrics.js';
 import { WEBHOOKS, type Availability } from '../../application/availability.js';
 import {
   KEY_LIFETIME_MS,

@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module';
 import type { DiscoveryService } from '@nestjs/core';
-import type { Access } from '../access.js';
+import type { Access } from '../access/access.js';
 import { PROBLEMS } from '../problems.js';
 import { bodyModel } from './body-model.js';
 import { INTRODUCTION } from './introduction.js';

@@ -1,5 +1,5 @@
 import { Controller, Get, Header } from '@nestjs/common';
-import { Public } from '../access.js';
+import { Public } from '../access/access.js';
 import { OpenApiDocument } from './document.js';
 import { Operation, Section } from './operation.js';
 

@@ -1,8 +1,8 @@
 import { RequestMethod } from '@nestjs/common';
 import type { DiscoveryService } from '@nestjs/core';
 import { HTTP_CODE_METADATA, METHOD_METADATA, PATH_METADATA } from '@nestjs/common/constants.js';
-import { ACCESS, type Access } from '../access.js';
-import { BODY, type DeclaredBody } from '../json-body.js';
+import { ACCESS, type Access } from '../access/access.js';
+import { BODY, type DeclaredBody } from '../body/json-body.js';
 import { isPartOfApi } from '../route-table.js';
 import { OPERATION, SECTION, type OperationSpec } from './operation.js';
 

@@ -4,7 +4,7 @@ import { basename, extname } from 'node:path';
 import { Controller, Param, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { DomainError } from '#kernel/domain-error.js';
-import { Public } from '../access.js';
+import { Public } from '../access/access.js';
 import { Section } from '../openapi/operation.js';
 import { html, MEDIA_TYPES, Page, withSecurityHeaders } from './page.js';
 

@@ -1,7 +1,7 @@
 import { Controller, Param, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { DomainError, type ErrorCode } from '#kernel/domain-error.js';
-import { Public } from '../access.js';
+import { Public } from '../access/access.js';
 import { Section } from '../openapi/operation.js';
 import { exampleProblem, isErrorCode, PROBLEMS } from '../problems.js';
 import { escapeHtml, html, Page, withSecurityHeaders } from './page.js';

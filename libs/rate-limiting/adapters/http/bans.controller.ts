@@ -1,11 +1,11 @@
 import { Controller, Delete, Get, HttpCode, Param, Query } from '@nestjs/common';
 import type { FieldError } from '#kernel/domain-error.js';
 import { isTypeId } from '#kernel/typeid.js';
-import { ForOperators } from '#platform/http/access.js';
+import { ForOperators } from '#platform/http/access/access.js';
 import { Operation, Section } from '#platform/http/openapi/operation.js';
 import { idOf, time, viewModel } from '#platform/http/openapi/schema.js';
-import { pageModel, pageOf, PAGING, readPage, type PageView } from '#platform/http/paging.js';
-import { Bans, type Ban, type BanPage } from '../../bans.js';
+import { pageModel, pageOf, PAGING, readPage, type PageView } from '#platform/http/body/paging.js';
+import { Bans, type Ban, type BanPage } from '../../application/bans.js';
 
 const KEY_ID = idOf('key', 'The id of the banned key.');
 

@@ -1,12 +1,12 @@
 import type { FastifyRequest } from 'fastify';
 import { unauthorized, type Authenticated, type AuthenticateCaller } from '#accounts/index.js';
-import { rateLimitExceeded, type AddressBudget } from '#platform/http/address-budget.js';
-import { bearerToken, type Caller } from '#platform/http/caller.js';
-import { EarlyCheck } from '#platform/http/request-hooks.js';
+import { rateLimitExceeded, type AddressBudget } from '#platform/http/access/address-budget.js';
+import { bearerToken, type Caller } from '#platform/http/access/caller.js';
+import { EarlyCheck } from '#platform/http/edge/request-hooks.js';
 import type { Refusal } from '#platform/http/response.js';
-import type { Secret } from '#platform/http/secret.js';
-import type { Decision } from '../../decisions.js';
-import type { PlanThrottlerStorage } from '../../plan-throttler-storage.js';
+import type { Secret } from '#platform/http/access/secret.js';
+import type { Decision } from '../../application/decisions.js';
+import type { PlanThrottlerStorage } from '../../application/plan-throttler-storage.js';
 import { refusalError } from './plan-throttler.guard.js';
 
 /** Created once, because an error captures its stack. */

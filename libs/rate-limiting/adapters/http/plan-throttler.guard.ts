@@ -4,14 +4,14 @@ import { ThrottlerGuard, type ThrottlerModuleOptions, type ThrottlerRequest } fr
 import type { FastifyRequest } from 'fastify';
 import { accountSuspended, type AuthenticateCaller } from '#accounts/index.js';
 import { DomainError, RetryLaterError } from '#kernel/domain-error.js';
-import { rateLimitExceeded, type AddressBudget } from '#platform/http/address-budget.js';
-import type { Caller } from '#platform/http/caller.js';
-import type { Counter } from '#platform/http/count-more.js';
-import { exhausted, seconds } from '#platform/http/rate-limit-headers.js';
+import { rateLimitExceeded, type AddressBudget } from '#platform/http/access/address-budget.js';
+import type { Caller } from '#platform/http/access/caller.js';
+import type { Counter } from '#platform/http/access/count-more.js';
+import { exhausted, seconds } from '#platform/http/access/rate-limit-headers.js';
 import { loopTime } from '#platform/process/loop-time.js';
-import type { Decision } from '../../decisions.js';
+import type { Decision } from '../../application/decisions.js';
 import { assertBatchFits } from '../../domain/batch-fit.js';
-import { PlanThrottlerStorage, type RefusingVerdict, type Verdict } from '../../plan-throttler-storage.js';
+import { PlanThrottlerStorage, type RefusingVerdict, type Verdict } from '../../application/plan-throttler-storage.js';
 
 /** The budgets of requests without an account. */
 export interface Budgets {

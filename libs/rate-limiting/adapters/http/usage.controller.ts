@@ -11,12 +11,12 @@ import {
 import type { FastifyRequest } from 'fastify';
 import { ValidationError } from '#kernel/domain-error.js';
 import { GetMessageUsage } from '#messages/index.js';
-import { Scoped } from '#platform/http/access.js';
-import { CurrentCaller, type Caller } from '#platform/http/caller.js';
-import { JsonBody } from '#platform/http/json-body.js';
+import { Scoped } from '#platform/http/access/access.js';
+import { CurrentCaller, type Caller } from '#platform/http/access/caller.js';
+import { JsonBody } from '#platform/http/body/json-body.js';
 import { Field, Forms, Operation, Section } from '#platform/http/openapi/operation.js';
 import { Model } from '#platform/http/openapi/schema.js';
-import { PlanThrottlerStorage } from '../../plan-throttler-storage.js';
+import { PlanThrottlerStorage } from '../../application/plan-throttler-storage.js';
 import { simulate, simulateSteady } from '../../domain/simulate.js';
 import { WINDOW_MS, type WindowName } from '../../domain/windows.js';
 import { SIMULATION, USAGE, type SimulatedRequest, type SimulationView, type UsageView } from './usage-views.js';

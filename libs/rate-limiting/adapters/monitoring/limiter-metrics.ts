@@ -1,5 +1,5 @@
-import type { Metrics } from '#platform/management/metrics.js';
-import { DECISIONS, type Decision } from '../../decisions.js';
+import type { Metrics } from '#platform/observability/metrics.js';
+import { DECISIONS, type Decision } from '../../application/decisions.js';
 
 /** Counts the decisions of the limiter. */
 export function countDecisions(metrics: Metrics): (decision: Decision) => void {

@@ -1,7 +1,7 @@
 import type { BeforeApplicationShutdown, OnApplicationBootstrap, OnApplicationShutdown } from '@nestjs/common';
 import { PeriodicTask } from '#kernel/periodic-task.js';
 import type { Database } from '#platform/database/database.js';
-import type { Bans } from '../../bans.js';
+import type { Bans } from '../../application/bans.js';
 import type { PostgresPlanThrottlerStorage } from './postgres-plan-throttler-storage.js';
 
 const EVERY_MS = 600_000;

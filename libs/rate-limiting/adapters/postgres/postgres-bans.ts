@@ -1,7 +1,7 @@
 import { DomainError } from '#kernel/domain-error.js';
 import { isTypeId } from '#kernel/typeid.js';
 import type { Database } from '#platform/database/database.js';
-import { Bans, type Ban, type BanPage } from '../../bans.js';
+import { Bans, type Ban, type BanPage } from '../../application/bans.js';
 import { deleteInSteps, NOW_MS } from './delete-in-steps.js';
 
 export class PostgresBans extends Bans {

@@ -1,8 +1,8 @@
 import { PeriodicTask } from '#kernel/periodic-task.js';
-import { Batcher, type BatchObserver } from '#platform/batcher.js';
+import { Batcher, type BatchObserver } from '#platform/concurrency/batcher.js';
 import type { Database } from '#platform/database/database.js';
 import { asUnavailable, isContention } from '#platform/database/errors.js';
-import type { RateLimitWindow } from '#platform/http/rate-limit-headers.js';
+import type { RateLimitWindow } from '#platform/http/access/rate-limit-headers.js';
 import type { HitOutcome } from '../../domain/decide-hit.js';
 import type { BanPolicy } from '../../domain/ban-policy.js';
 import { take } from '../../domain/windows.js';
@@ -12,9 +12,9 @@ import {
   type RefusingVerdict,
   type Usage,
   type Verdict,
-} from '../../plan-throttler-storage.js';
-import { RefusalCache, type Strikes } from '../../refusal-cache.js';
-import { verdictOf } from '../../verdicts.js';
+} from '../../application/plan-throttler-storage.js';
+import { RefusalCache, type Strikes } from '../../application/refusal-cache.js';
+import { verdictOf } from '../../application/verdicts.js';
 import { deleteInSteps, NOW_MS } from './delete-in-steps.js';
 import { TAKE_HITS, type HitRow } from './take-hits.js';
 

@@ -1,4 +1,4 @@
-import { pageModel } from '#platform/http/paging.js';
+import { pageModel } from '#platform/http/body/paging.js';
 import { enumModel, idOf, nullable, time, viewModel } from '#platform/http/openapi/schema.js';
 import type { IssuedEndpoint } from '../../application/create-endpoint.js';
 import type { TestResult } from '../../application/test-endpoint.js';

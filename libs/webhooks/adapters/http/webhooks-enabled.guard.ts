@@ -1,7 +1,7 @@
 import { Inject, Injectable, type CanActivate } from '@nestjs/common';
 import { DomainError } from '#kernel/domain-error.js';
-import { SETTINGS } from '#platform/platform.module.js';
-import type { Settings } from '#platform/settings.js';
+import { SETTINGS } from '#platform/process/platform.module.js';
+import type { Settings } from '#platform/process/settings.js';
 
 /** Without a key to encrypt secrets, there are no endpoints. */
 @Injectable()

@@ -1,5 +1,5 @@
-import type { Logger } from '#platform/logging.js';
-import type { Metrics } from '#platform/management/metrics.js';
+import type { Logger } from '#platform/observability/logging.js';
+import type { Metrics } from '#platform/observability/metrics.js';
 import type { AttemptEnd, SendingObserver } from '../../application/webhook-sender.js';
 import { AUTOMATIC_REASONS, type AutomaticReason, type Endpoint } from '../../domain/endpoint.js';
 

@@ -1,0 +1,72 @@
+import { PeriodicTask } from '#kernel/periodic-task.js';
+import type { ClockWatch } from '#platform/database/clock-watch.js';
+import { RareWarnings, type Logger } from '#platform/observability/logging.js';
+import { UsageError } from '#platform/process/usage-error.js';
+import type { DeliverMessage } from '../../application/deliver-message.js';
+import type { BullMqDeliveryQueue } from './bullmq-delivery-queue.js';
+import type { QueueConnection } from './queue-connection.js';
+import { ShardConsumer, type ConsumerOptions } from './shard-consumer.js';
+
+/** How often retries that are due are given turns. */
+const GIVE_TURNS_EVERY_MS = 250;
+
+/** Takes jobs from all queues, each with its part of the concurrency and of the rate. */
+export class Consumer {
+  private readonly consumers: readonly ShardConsumer[];
+  private readonly turns: PeriodicTask;
+
+  constructor(
+    private readonly connection: QueueConnection,
+    queue: BullMqDeliveryQueue,
+    deliver: DeliverMessage,
+    { concurrency, rate, lockMs }: ConsumerOptions,
+    clockWatch: ClockWatch,
+    logger: Logger,
+  ) {
+    const { shards } = connection;
+    const places = divide('WORKER_CONCURRENCY', concurrency, shards.length);
+    const rates = rate === 0 ? [] : divide('WORKER_RATE', rate, shards.length);
+    this.consumers = shards.map((shard, index) => {
+      const options = { concurrency: places[index] ?? 1, rate: rates[index] ?? 0, lockMs };
+      return new ShardConsumer(shard, deliver, options, clockWatch, logger);
+    });
+    const warnings = new RareWarnings(logger);
+    this.turns = new PeriodicTask(() =>
+      queue.giveTurnsToRetries().catch((error: unknown) => {
+        warnings.warn({ err: error }, 'scheduling due retries failed');
+      }),
+    );
+  }
+
+  /** `paused` while the clock of this process is wrong, `stuck` while it takes no jobs for an unknown reason. */
+  get state(): 'serving' | 'paused' | 'stuck' {
+    const states = this.consumers.map(({ state }) => state);
+    return states.find((state) => state !== 'serving') ?? 'serving';
+  }
+
+  start(): void {
+    for (const consumer of this.consumers) consumer.start();
+    this.turns.start(GIVE_TURNS_EVERY_MS);
+  }
+
+  /** Takes no more jobs, waits at most `graceMs` for those in progress, and hands the rest over to other workers. */
+  async close(graceMs: number): Promise<void> {
+    const abandon = () => {
+      this.connection.abandon();
+    };
+    await Promise.all([...this.consumers.map((consumer) => consumer.close(graceMs, abandon)), this.turns.close()]);
+  }
+}
+
+/**
+ * Parts of a setting that add up to it, the same in every worker.
+ * @throws UsageError when a queue would get none
+ */
+export function divide(name: string, whole: number, queues: number): number[] {
+  if (whole < queues) {
+    throw new UsageError(
+      `${name} must be at least QUEUE_SHARDS, ${queues}: each queue needs a part of it; it is ${whole}.`,
+    );
+  }
+  return Array.from({ length: queues }, (_, index) => Math.floor(whole / queues) + Number(index < whole % queues));
+}

@@ -1,0 +1,42 @@
+import type { Job } from '#messages/application/deliveries.js';
+import type { Message } from '#messages/domain/message.js';
+
+export const JOB_NAME = 'message';
+
+/** BullMQ stores it with a job: it distinguishes our workers from those of other programs. */
+export const WORKER_NAME = 'sluice';
+
+/** What a job carries: everything that a worker needs, and nothing that authorizes it. */
+export interface DeliveryJobData {
+  readonly v: 1;
+  readonly id: string;
+  readonly accountId: string;
+  readonly message: string;
+  /** ISO 8601, UTC. */
+  readonly createdAt: string;
+}
+
+export function toJobData({ state }: Message): DeliveryJobData {
+  const { id, accountId, text, createdAt } = state;
+  return { v: 1, id, accountId, message: text, createdAt: createdAt.toISOString() };
+}
+
+/**
+ * The trace of a job in the place and format of BullMQ and its instrumentations, so that workers of other programs can
+ * continue it.
+ */
+export function toTelemetry({ state: { traceparent } }: Message): { telemetry?: { metadata: string } } {
+  return traceparent === null ? {} : { telemetry: { metadata: JSON.stringify({ traceparent }) } };
+}
+
+/**
+ * @param jobId the message's id, for its n-th retry followed by `.n`
+ * @throws Error when the data has a version that this worker doesn't support
+ */
+export function fromJob(jobId: string, data: DeliveryJobData): Job {
+  // Typed as 1, but written by any version of the API.
+  if ((data.v as number) !== 1) throw new Error(`This worker does not support jobs of version ${data.v}.`);
+  const { id, accountId, message, createdAt } = data;
+  const retries = jobId.length > id.length ? Number(jobId.slice(id.length + 1)) : 0;
+  return { id, accountId, text: message, createdAt: new Date(createdAt), retries };
+}

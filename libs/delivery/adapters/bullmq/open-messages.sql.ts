@@ -1,0 +1,48 @@
+import { BATCH_BYTES } from '#messages/application/job-dispatch.js';
+import { REFUSED_DELAY_MS } from '../../application/outbox.js';
+import { OVERHEAD_BYTES } from '#messages/domain/message.js';
+import { OPEN_STATUSES } from '#messages/domain/message-status.js';
+
+/** `Message.jobId` of a message `m`. */
+export const JOB_ID = `CASE m.retries WHEN 0 THEN m.id ELSE m.id || '.' || m.retries END`;
+
+const IS_OPEN = `m.status IN (${OPEN_STATUSES.map((status) => `'${status}'`).join(', ')})`;
+
+/** The message `m` is open and should have a job. */
+export const SHOULD_HAVE_JOB = `m.delivery = 'handler' AND ${IS_OPEN}`;
+
+/** How many messages for endpoints are open without a delivery that is left to make. */
+export const COUNT_UNDELIVERED = `
+  SELECT count(*)::int AS count FROM sluice.messages m
+  WHERE m.delivery = 'webhooks' AND ${IS_OPEN}
+    AND NOT EXISTS (SELECT FROM sluice.endpoint_deliveries d WHERE d.message_id = m.id AND d.due_at IS NOT NULL)`;
+
+/** The message is open, and none of our workers holds an unexpired claim. */
+export const UNCLAIMED = `${SHOULD_HAVE_JOB}
+    AND (m.claim_expires_at IS NULL OR m.claim_expires_at < clock_timestamp())`;
+
+/** More outbox entries than these are not searched. */
+export const MAX_ENTRIES = 10_000;
+
+/** The outbox entries that are due within `REFUSED_DELAY_MS`, as all postponed ones are: one more than `MAX_ENTRIES`. */
+export const DUE = `
+    SELECT message_ids FROM sluice.outbox WHERE due_at < statement_timestamp() + interval '${REFUSED_DELAY_MS + 1_000} milliseconds'
+    ORDER BY due_at LIMIT ${MAX_ENTRIES + 1}`;
+
+/** The message `m` is of a suspended account, whose messages wait in the outbox. */
+export const IS_SUSPENDED = `(SELECT true FROM sluice.outbox o WHERE o.suspended_account = m.account_id LIMIT 1)`;
+
+/** Moves on before the strays are requeued, so that one that can't be does not stop the walk. */
+export const CONTINUE = `
+  UPDATE sluice.reconciler SET position = $1, strays = CASE $1 WHEN '' THEN 0 ELSE strays + $2 END,
+    strays_before = CASE $1 WHEN '' THEN strays + $2 ELSE strays_before END`;
+
+const BYTES = `octet_length(text) + ${OVERHEAD_BYTES}`;
+
+/** Inserts entries of about `BATCH_BYTES` for the messages of the array that this names. */
+export const insertEntries = (ids: string): string => `
+  INSERT INTO sluice.outbox (message_ids, bytes, for_sweeper)
+  SELECT array_agg(id), sum(bytes), true FROM (
+    SELECT id, ${BYTES} AS bytes, sum(${BYTES}) OVER (ORDER BY id) / ${BATCH_BYTES} AS entry
+    FROM sluice.messages WHERE id = ANY (${ids})
+  ) m GROUP BY entry`;

@@ -1,0 +1,41 @@
+import type { Provider } from '@nestjs/common';
+import { Database } from '#platform/database/database.js';
+import type { Logger } from '#platform/observability/logging.js';
+import { LOGGER, SETTINGS } from '#platform/process/platform.module.js';
+import { provideAs } from '#platform/process/provide.js';
+import type { Settings } from '#platform/process/settings.js';
+import { JobEvents } from '../../../application/job-events.js';
+import { QueueContents } from '../../../application/queue-contents.js';
+import { QueueMaintenance } from '../../../application/queue-maintenance.js';
+import { StrayMessages } from '../../../application/stray-messages.js';
+import { logLostQueue, QueueConnection, requireQueueName } from '../queue-connection.js';
+import { PostgresJobEvents } from './postgres-job-events.js';
+import { PostgresQueueConnection } from './postgres-queue-connection.js';
+import { PostgresQueueContents } from './postgres-queue-contents.js';
+import { PostgresQueueMaintenance } from './postgres-queue-maintenance.js';
+import { PostgresStrayMessages } from './postgres-stray-messages.js';
+
+/** The queue in the database of the messages, for processes and for tools. */
+export function postgresQueue(asynchronousCommit: boolean): Provider[] {
+  return [
+    {
+      provide: PostgresQueueConnection,
+      useFactory: async ({ database: { url, poolSize }, queueName }: Settings, logger: Logger, database: Database) => {
+        await requireQueueName(database, queueName);
+        const onError = logLostQueue(logger);
+        return new PostgresQueueConnection({ url, poolSize, queueName, asynchronousCommit, onError });
+      },
+      inject: [SETTINGS, LOGGER, Database],
+    },
+    { provide: QueueConnection, useExisting: PostgresQueueConnection },
+    provideAs(StrayMessages, PostgresStrayMessages, [Database, PostgresQueueConnection]),
+    provideAs(QueueContents, PostgresQueueContents, []),
+    provideAs(JobEvents, PostgresJobEvents, [Database, PostgresQueueConnection]),
+    {
+      provide: QueueMaintenance,
+      useFactory: (database: Database, queue: PostgresQueueConnection, { worker }: Settings) =>
+        new PostgresQueueMaintenance(database, queue, worker),
+      inject: [Database, PostgresQueueConnection, SETTINGS],
+    },
+  ];
+}

@@ -1,0 +1,82 @@
+import type { OnApplicationShutdown } from '@nestjs/common';
+import type { Job, Queue, Worker, WorkerOptions } from 'bullmq';
+import type { Database } from '#platform/database/database.js';
+import { sharedValue } from '#platform/database/installation.js';
+import type { Logger } from '#platform/observability/logging.js';
+import { UsageError } from '#platform/process/usage-error.js';
+import type { FairScheduler } from '../../application/fair-scheduler.js';
+
+export type Processor = (job: Job, token?: string) => Promise<unknown>;
+export type WorkerSettings = Omit<WorkerOptions, 'connection'>;
+
+/** A queue of BullMQ, with what its public API does not offer or does at the cost of reading every job. */
+export interface QueueShard {
+  readonly queue: Queue;
+
+  /** A worker of the queue, which the caller closes. */
+  createWorker(process: Processor, settings: WorkerSettings): Worker;
+
+  /** The priority of the first waiting job that has a turn; null when there is none. */
+  nextPriority(): Promise<number | null>;
+
+  /** The id of the job that a worker takes next; null when none waits or the queue is paused. */
+  firstWaitingJob(): Promise<string | null>;
+
+  /** Gives some of the retries that have become due a turn each, as if their messages were sent now. */
+  giveTurns(scheduler: FairScheduler): Promise<void>;
+}
+
+/** BullMQ on one of its stores. */
+export abstract class QueueConnection<Shard extends QueueShard = QueueShard> implements OnApplicationShutdown {
+  /** The queues among which the messages are divided. At least one. */
+  abstract readonly shards: readonly Shard[];
+  protected isAbandoned = false;
+
+  /** The queue of a message, or of its job. */
+  abstract shardOf(id: string): Shard;
+
+  /**
+   * Jobs by their state, and the seconds that the next one has waited.
+   * @param database of the process's metrics
+   */
+  abstract depth(
+    database: Database,
+  ): Promise<{ readonly jobs: Readonly<Record<string, number>>; readonly oldest: number }>;
+
+  /** The error itself, or DomainError `unavailable` if the same call may succeed later. */
+  abstract asUnavailable(error: unknown): unknown;
+
+  /** Whether its server responds; null when it is the database of the messages. */
+  abstract get isUp(): boolean | null;
+
+  /** Leaves the connections to the end of the process: BullMQ does not release them while jobs run. */
+  abandon(): void {
+    this.isAbandoned = true;
+  }
+
+  abstract onApplicationShutdown(): Promise<void>;
+}
+
+/** @throws UsageError when the jobs of this installation are in another queue */
+export async function requireQueueName(database: Database, name: string): Promise<void> {
+  const stored = await sharedValue(database, 'queue_name', name);
+  if (stored === name) return;
+  throw new UsageError(`QUEUE_NAME must be "${stored}", the queue of this database; it is "${name}".`);
+}
+
+export function logLostQueue(logger: Logger): (error: Error) => void {
+  return (error) => {
+    logger.warn({ err: error }, 'queue connection failed');
+  };
+}
+
+/**
+ * Reports a store that is unavailable to BullMQ in the only way that it handles: it waits and retries on ECONNREFUSED, but
+ * busy-loops or stops on other errors (starting up, shutting down, connection lost, no memory).
+ */
+export function rethrowAsRefused(store: string, isUnavailable: (error: unknown) => boolean) {
+  return (error: unknown): never => {
+    if (!isUnavailable(error)) throw error;
+    throw Object.assign(new Error(`ECONNREFUSED: ${store} is unavailable`, { cause: error }), { code: 'ECONNREFUSED' });
+  };
+}

@@ -1,0 +1,55 @@
+import type { Provider } from '@nestjs/common';
+import { Database } from '#platform/database/database.js';
+import type { Logger } from '#platform/observability/logging.js';
+import { Metrics } from '#platform/observability/metrics.js';
+import { LOGGER, SETTINGS } from '#platform/process/platform.module.js';
+import { provideAs } from '#platform/process/provide.js';
+import type { RedisServers } from '#platform/redis/connect-redis.js';
+import { RedisUnreachable, requireUsableRedis } from '#platform/redis/usable-redis.js';
+import type { Settings } from '#platform/process/settings.js';
+import { JobEvents } from '../../../application/job-events.js';
+import { QueueContents } from '../../../application/queue-contents.js';
+import { QueueMaintenance } from '../../../application/queue-maintenance.js';
+import { StrayMessages } from '../../../application/stray-messages.js';
+import { addRedisGauges } from './redis-metrics.js';
+import { logLostQueue, QueueConnection, requireQueueName } from '../queue-connection.js';
+import { RedisJobEvents } from './redis-job-events.js';
+import { RedisQueueConnection } from './redis-queue-connection.js';
+import { RedisQueueContents } from './redis-queue-contents.js';
+import { RedisQueueMaintenance } from './redis-queue-maintenance.js';
+import { RedisStrayMessages } from './redis-stray-messages.js';
+
+/**
+ * The queue on Redis, for processes and for tools.
+ * @param mustReach whether a Redis that is away is an error; otherwise messages wait for it
+ */
+export function redisQueue(redis: RedisServers & { readonly shards: number }, mustReach: boolean): Provider[] {
+  return [
+    {
+      provide: RedisQueueConnection,
+      useFactory: async ({ queueName }: Settings, logger: Logger, database: Database) => {
+        await requireQueueName(database, queueName);
+        await requireUsableRedis(redis).catch((error: unknown) => {
+          if (mustReach || !(error instanceof RedisUnreachable)) throw error;
+          logger.error(`${error.message} Messages wait in the outbox until it is reachable.`);
+        });
+        const onEviction = (policy: string) => {
+          logger.error(
+            { policy },
+            'Redis deletes jobs when its memory is used up: set its maxmemory-policy to noeviction',
+          );
+        };
+        const connection = new RedisQueueConnection({ ...redis, queueName, onError: logLostQueue(logger), onEviction });
+        await connection.opened();
+        return connection;
+      },
+      inject: [SETTINGS, LOGGER, Database],
+    },
+    { provide: QueueConnection, useExisting: RedisQueueConnection },
+    provideAs(StrayMessages, RedisStrayMessages, [Database, RedisQueueConnection]),
+    provideAs(QueueContents, RedisQueueContents, [Database, RedisQueueConnection]),
+    provideAs(JobEvents, RedisJobEvents, [Database, RedisQueueConnection]),
+    provideAs(QueueMaintenance, RedisQueueMaintenance, [RedisQueueConnection]),
+    { provide: 'metrics of Redis', useFactory: addRedisGauges, inject: [Metrics, RedisQueueConnection] },
+  ];
+}

@@ -1,0 +1,60 @@
+import { DelayedError, type Job } from 'bullmq';
+import type { ClockWatch } from '#platform/database/clock-watch.js';
+import { createLogger } from '#platform/observability/logging.js';
+import { aMessage, unavailable } from '../../../../test/support/messages.js';
+import type { BullMqDeliveryQueue } from './bullmq-delivery-queue.js';
+import { Consumer } from './consumer.js';
+import { toJobData } from './delivery-job.js';
+import type { Processor, QueueConnection } from './queue-connection.js';
+
+/** A consumer of one queue whose store is away. */
+function openConsumer(giveTurnsToRetries = () => Promise.resolve()) {
+  let process: Processor | undefined;
+  const worker = {
+    close: jest.fn(() => Promise.resolve()),
+    isPaused: () => false,
+    run: () => Promise.resolve(),
+    on: () => undefined,
+  };
+  const createWorker = (processor: Processor) => {
+    process = processor;
+    return worker;
+  };
+  const consumer = new Consumer(
+    { shards: [{ createWorker }] } as unknown as QueueConnection,
+    { giveTurnsToRetries } as BullMqDeliveryQueue,
+    { execute: () => Promise.reject(unavailable()) } as never,
+    { concurrency: 1, rate: 0, lockMs: 30_000 },
+    { isRight: true, onChange: () => undefined } as unknown as ClockWatch,
+    createLogger('silent', 'test'),
+  );
+  return { consumer, worker, process: (job: Partial<Job>) => process?.(job as Job, 'token') };
+}
+
+it.each([
+  ['delays a job', () => Promise.resolve()],
+  ['leaves a job that cannot be delayed to another worker', () => Promise.reject(new Error('The queue is away.'))],
+])('%s when the store is away, which uses up none of its attempts', async (_what, moveToDelayed) => {
+  const { process } = openConsumer();
+  const message = aMessage();
+  const job = { id: message.id, data: toJobData(message), opts: {}, changePriority: () => Promise.resolve() };
+  const moved = jest.fn(moveToDelayed);
+  await expect(process({ ...job, moveToDelayed: moved })).rejects.toThrow(DelayedError);
+  expect(moved).toHaveBeenCalledWith(expect.any(Number), 'token');
+});
+
+it('stops taking jobs before it waits for its other tasks', async () => {
+  let end: () => void = () => undefined;
+  let begun: () => void = () => undefined;
+  const turns = new Promise<void>((resolve) => (begun = resolve));
+  const { consumer, worker } = openConsumer(() => {
+    begun();
+    return new Promise((resolve) => (end = resolve));
+  });
+  consumer.start();
+  await turns;
+  const closed = consumer.close(1_000);
+  expect(worker.close).toHaveBeenCalled();
+  end();
+  await closed;
+});

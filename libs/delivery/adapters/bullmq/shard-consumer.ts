@@ -1,0 +1,140 @@
+import { setMaxListeners } from 'node:events';
+import { DelayedError, UnrecoverableError, type Job, type Worker } from 'bullmq';
+import { withTimeout } from '#kernel/timeout.js';
+import type { ClockWatch } from '#platform/database/clock-watch.js';
+import { RareWarnings, type Logger } from '#platform/observability/logging.js';
+import type { DeliverMessage, Outcome } from '../../application/deliver-message.js';
+import { NO_TURN } from '../../application/fair-scheduler.js';
+import { ENDED_JOB_LIFETIME_MS } from '../../application/queue-maintenance.js';
+import { fromJob, WORKER_NAME, type DeliveryJobData } from './delivery-job.js';
+import type { QueueShard } from './queue-connection.js';
+import { StuckWatch } from './stuck-watch.js';
+
+/** Crashes alone never fail a message, so no number of them may fail its job. The largest integer of PostgreSQL. */
+const NEVER = 2_147_483_647;
+
+export interface ConsumerOptions {
+  readonly concurrency: number;
+  /** Jobs that all workers of the queue with such a limit start in a second; 0 for no limit. */
+  readonly rate: number;
+  /** Milliseconds after which a silent worker has lost its jobs. */
+  readonly lockMs: number;
+}
+
+/** A job is repeated after this long when the store could not be reached. */
+const STORE_AWAY: Outcome = { kind: 'again', afterMs: 1_000 };
+
+/** How often workers look for jobs whose worker is silent. */
+function stalledIntervalOf(lockMs: number): number {
+  return Math.max(500, Math.round(lockMs * 0.4));
+}
+
+/** A job is taken over after two checks for stalled ones; a wrong clock is detected between them. */
+export function clockWatchOptions({ lockMs }: Pick<ConsumerOptions, 'lockMs'>) {
+  return { everyMs: Math.round(stalledIntervalOf(lockMs) / 2), toleranceMs: Math.round(lockMs / 4) };
+}
+
+/** How long it may take to hand over what is unfinished when the worker stops. */
+const HANDOVER_MS = 1_500;
+
+/** Takes jobs from one queue of BullMQ and passes them to `DeliverMessage`. */
+export class ShardConsumer {
+  private readonly worker: Worker;
+  private readonly stuckWatch: StuckWatch;
+  private readonly warnings: RareWarnings;
+  private running = 0;
+  private readonly stopping = new AbortController();
+
+  constructor(
+    shard: QueueShard,
+    private readonly deliver: DeliverMessage,
+    { concurrency, rate, lockMs }: ConsumerOptions,
+    clockWatch: ClockWatch,
+    logger: Logger,
+  ) {
+    this.warnings = new RareWarnings(logger);
+    // One for each delivery in progress.
+    setMaxListeners(concurrency, this.stopping.signal);
+    this.worker = shard.createWorker((job, token) => this.process(job as Job<DeliveryJobData>, token), {
+      name: WORKER_NAME,
+      autorun: false,
+      concurrency,
+      ...(rate > 0 && { limiter: { max: rate, duration: 1_000 } }),
+      lockDuration: lockMs,
+      stalledInterval: stalledIntervalOf(lockMs),
+      maxStalledCount: NEVER,
+      runRetryDelay: 1_000,
+      // No window of ours is longer. It also bounds how long a worker waits for one that a wrong clock has made.
+      maximumRateLimitDelay: 1_000,
+      // Only for inspection: the message's row is authoritative.
+      removeOnFail: { age: ENDED_JOB_LIFETIME_MS / 1_000 },
+    });
+    this.worker.on('error', (error) => {
+      this.warnings.warn({ err: error }, 'queue error');
+    });
+    clockWatch.onChange((isRight) => {
+      if (isRight) void this.worker.resume();
+      else void this.worker.pause(true);
+    });
+    const firstJob = async () => (this.running < concurrency && clockWatch.isRight ? shard.firstWaitingJob() : null);
+    this.stuckWatch = new StuckWatch(firstJob, () => {
+      logger.error('no jobs are taken although jobs are waiting and slots are free');
+    });
+  }
+
+  /** `paused` while the clock of this process is wrong, `stuck` while it takes no jobs for an unknown reason. */
+  get state(): 'serving' | 'paused' | 'stuck' {
+    if (this.worker.isPaused()) return 'paused';
+    return this.stuckWatch.isStuck ? 'stuck' : 'serving';
+  }
+
+  start(): void {
+    if (!this.worker.isPaused()) void this.worker.run();
+    this.stuckWatch.start();
+  }
+
+  /**
+   * Takes no more jobs, waits at most `graceMs` for those in progress, and hands the rest over to other workers.
+   * @param abandon called when that takes too long
+   */
+  async close(graceMs: number, abandon: () => void): Promise<void> {
+    const closed = Promise.all([this.worker.close(), this.stuckWatch.close()]);
+    await withTimeout(closed, graceMs, () => {
+      this.stopping.abort();
+    });
+    await withTimeout(closed, HANDOVER_MS, abandon);
+  }
+
+  private async process(job: Job<DeliveryJobData>, token: string | undefined): Promise<string> {
+    // For this job only: the worker's option would also remove jobs that other programs completed and that are not
+    // followed yet.
+    job.opts.removeOnComplete = true;
+    const taken = fromJob(job.id ?? '', job.data);
+    this.running++;
+    this.stuckWatch.took();
+    const outcome = await this.deliver.execute(taken, this.stopping.signal).catch((error: unknown) => {
+      this.warnings.warn({ err: error }, 'a delivery was interrupted');
+      return STORE_AWAY;
+    });
+    this.running--;
+    switch (outcome.kind) {
+      case 'done':
+        // Marks the job's event as ours.
+        return WORKER_NAME;
+      case 'failed':
+        throw new UnrecoverableError(outcome.reason);
+      case 'again':
+        await this.delay(job, outcome.afterMs, token).catch((error: unknown) => {
+          // It is taken over once its lock has expired. Any other error would use up one of BullMQ's attempts.
+          this.warnings.warn({ err: error }, 'a job could not be delayed');
+        });
+        throw new DelayedError();
+    }
+  }
+
+  private async delay(job: Job, ms: number, token: string | undefined): Promise<void> {
+    // Once due, it is given a turn like a new job.
+    await job.changePriority({ priority: NO_TURN });
+    await job.moveToDelayed(Date.now() + ms, token);
+  }
+}

@@ -1,0 +1,84 @@
+import { MAX_STREAMS } from '../../application/event-streams.js';
+import { COLUMNS } from '#messages/adapters/postgres/message-row.js';
+
+/** Of a page: events, and bytes of text unless it is one event. */
+const MAX_EVENTS = 100;
+const MAX_BYTES = 262_144;
+
+/** How long a place is kept without being renewed, and how long events are kept: as in the trigger that records them. */
+const PLACE_LIFETIME = `interval '15 seconds'`;
+const LIFETIME = `interval '1 hour'`;
+
+/** All transactions before this one have ended: what they recorded is visible, and nothing is added to it. */
+const END = 'pg_snapshot_xmin(pg_current_snapshot())';
+
+export const LOG_END = `SELECT ${END}::text AS until`;
+
+/** The first page of each account of these events, in the order in which they were recorded. */
+const pagesOf = (events: string) => `
+  SELECT * FROM (
+    SELECT e.account_id AS event_account, e.id::text AS event_id, e.status AS event_status, e.updated_at AS event_at,
+           e.attempts AS event_attempts, e.failure_reason AS event_reason, m.*,
+           row_number() OVER oldest AS place, lead(e.id) OVER oldest IS NOT NULL AS more,
+           sum(coalesce(octet_length(m.text), 0)::float8) OVER oldest AS bytes
+    FROM (${events}) e
+    -- Retention may have removed it.
+    LEFT JOIN LATERAL (SELECT ${COLUMNS} FROM sluice.messages WHERE id = e.message_id) m ON true
+    WINDOW oldest AS (PARTITION BY e.account_id ORDER BY e.id)
+  ) page
+  WHERE place <= ${MAX_EVENTS} AND (bytes <= ${MAX_BYTES} OR place = 1)`;
+
+/** $1: the accounts, $2: the part begins here. */
+export const READ_NEW_EVENTS = `
+  WITH part AS MATERIALIZED (SELECT ${END} AS until)
+  SELECT part.until::text, page.* FROM part LEFT JOIN (
+    ${pagesOf(`SELECT * FROM sluice.events
+       WHERE xid >= $2::text::xid8 AND xid < (SELECT until FROM part) AND account_id = ANY ($1)`)}
+  ) page ON true
+  ORDER BY event_account, place`;
+
+/** $1: the account, $2 and $3: the part, $4: the last event that was read of it. */
+export const READ_EVENTS = `
+  ${pagesOf(`SELECT * FROM sluice.events
+    WHERE account_id = $1 AND id > $4::text::bigint AND xid >= $2::text::xid8 AND xid < $3::text::xid8
+    ORDER BY account_id, id LIMIT ${MAX_EVENTS + 1}`)}
+  ORDER BY place`;
+
+export const DELETE_EVENTS = `
+  WITH gone AS (
+    DELETE FROM sluice.events e USING (
+      SELECT xid, id FROM sluice.events ORDER BY xid, id LIMIT $1
+    ) oldest
+    WHERE e.xid = oldest.xid AND e.id = oldest.id AND e.recorded_at < now() - ${LIFETIME}
+    RETURNING e.id
+  ), left_streams AS (
+    DELETE FROM sluice.event_streams WHERE open_until < now() - ${LIFETIME}
+  )
+  SELECT count(*)::int AS count FROM gone`;
+
+/** $1: the account, $2: a new token. It finds no place as well if another stream takes the one that it found. */
+export const TAKE_PLACE = `
+  INSERT INTO sluice.event_streams AS s (account_id, place, token, open_until)
+  SELECT $1, n.place, $2, clock_timestamp() + ${PLACE_LIFETIME} FROM generate_series(1, ${MAX_STREAMS}) AS n (place)
+  WHERE NOT EXISTS (
+    SELECT FROM sluice.event_streams t
+    WHERE t.account_id = $1 AND t.place = n.place AND t.open_until > clock_timestamp()
+  )
+  LIMIT 1
+  ON CONFLICT (account_id, place) DO UPDATE SET token = excluded.token, open_until = excluded.open_until
+  WHERE s.open_until <= clock_timestamp()
+  RETURNING place`;
+
+/** Rows are locked in the same order by all. */
+export const RENEW_PLACES = `
+  UPDATE sluice.event_streams s SET open_until = clock_timestamp() + ${PLACE_LIFETIME}
+  FROM (
+    SELECT account_id, place, token FROM sluice.event_streams
+    JOIN unnest($1::text[], $2::int[], $3::uuid[]) AS t (account_id, place, token) USING (account_id, place, token)
+    ORDER BY account_id, place FOR UPDATE OF event_streams
+  ) held
+  WHERE s.account_id = held.account_id AND s.place = held.place
+  RETURNING s.token`;
+
+export const LEAVE_PLACE = `
+  UPDATE sluice.event_streams SET open_until = clock_timestamp() WHERE account_id = $1 AND place = $2 AND token = $3`;

@@ -1,0 +1,79 @@
+import type { Database } from '#platform/database/database.js';
+import type { Reads } from '#platform/database/reads.js';
+import { EventLog, type EventPage, type Position } from '../../application/event-log.js';
+import type { Message } from '#messages/domain/message.js';
+import type { MessageStatus } from '#messages/domain/message-status.js';
+import { DELETE_EVENTS, LOG_END, READ_EVENTS, READ_NEW_EVENTS } from './events.sql.js';
+import { toMessage, type MessageRow } from '#messages/adapters/postgres/message-row.js';
+
+const DELETED_AT_ONCE = 10_000;
+
+/** A message, whose columns are null if it was removed, and how an event has left it. */
+type EventRow = (MessageRow | { readonly id: null }) & {
+  readonly event_account: string;
+  readonly event_id: string;
+  readonly event_status: MessageStatus;
+  readonly event_at: Date;
+  readonly event_attempts: number;
+  readonly event_reason: string | null;
+  readonly more: boolean;
+};
+
+/** Parts of the log begin and end at the number of a transaction. */
+export class PostgresEventLog extends EventLog {
+  constructor(
+    private readonly database: Database,
+    private readonly reads: Reads,
+  ) {
+    super();
+  }
+
+  async end(): Promise<bigint> {
+    const [row] = await this.database.query<{ until: string }>(LOG_END);
+    return BigInt(row?.until ?? 0);
+  }
+
+  async readNew(accountIds: readonly string[], from: bigint) {
+    const rows = await this.database.prepared<{ until: string } & (EventRow | { event_account: null })>(
+      'read-new-events',
+      READ_NEW_EVENTS,
+      [accountIds, String(from)],
+    );
+    const until = BigInt(rows[0]?.until ?? from);
+    const byAccount = new Map<string, EventRow[]>();
+    for (const row of rows) {
+      if (row.event_account === null) continue;
+      const others = byAccount.get(row.event_account);
+      if (others === undefined) byAccount.set(row.event_account, [row]);
+      else others.push(row);
+    }
+    return { until, pages: new Map([...byAccount].map(([id, page]) => [id, pageOf(page, { from, until })])) };
+  }
+
+  async read(accountId: string, { from, until, id }: Position): Promise<EventPage> {
+    const values = [accountId, String(from), String(until), String(id)];
+    return pageOf(await this.reads.query<EventRow>(accountId, 'read-events', READ_EVENTS, values), { from, until });
+  }
+
+  async deleteExpired(): Promise<boolean> {
+    const [row] = await this.database.query<{ count: number }>(DELETE_EVENTS, [DELETED_AT_ONCE]);
+    return row?.count === DELETED_AT_ONCE;
+  }
+}
+
+/** The message as the event has left it. */
+function messageOf(row: EventRow & MessageRow): Message {
+  const { event_status: status, event_at: updated_at, event_attempts: attempts, event_reason: failure_reason } = row;
+  return toMessage({ ...row, status, updated_at, attempts, failure_reason });
+}
+
+function pageOf(rows: readonly EventRow[], part: Pick<Position, 'from' | 'until'>): EventPage {
+  const positionOf = ({ event_id }: EventRow): Position => ({ ...part, id: BigInt(event_id) });
+  const last = rows.at(-1);
+  return {
+    events: rows
+      .filter((row) => row.id !== null)
+      .map((row) => ({ position: positionOf(row), message: messageOf(row) })),
+    next: last?.more === true ? positionOf(last) : null,
+  };
+}

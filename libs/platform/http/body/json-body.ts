@@ -1,0 +1,246 @@
+import { setImmediate } from 'node:timers/promises';
+import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
+import { getMetadataStorage, validateSync } from 'class-validator';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { DomainError, ValidationError } from '#kernel/domain-error.js';
+import { TOO_MUCH_BUFFERED, type BufferBudget } from './buffer-budget.js';
+import { abandonedSockets, expectingContinue } from '../edge/connections.js';
+import { Turns } from '../../concurrency/turns.js';
+
+type BodyClass = new () => object;
+
+/** What suffices for all bodies but messages, most of all for those of anonymous clients. */
+const MAX_BYTES = 16 * 1_024;
+
+/** The body that a handler's parameter declares. */
+export interface DeclaredBody {
+  readonly type: BodyClass;
+  readonly required: boolean;
+  /** Its maximum size, if that is less than `MAX_BODY_BYTES`. */
+  readonly maxBytes: number;
+}
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    /** Counts the bodies of requests in progress. */
+    bodies: BufferBudget;
+  }
+}
+
+/** Where a handler's body is declared: metadata of its class and name. */
+export const BODY = Symbol('body');
+
+/**
+ * The request's JSON body as an instance of a class with class-validator's rules. It is read after the guards have run:
+ * media type, size, JSON and fields are checked in this order.
+ * @param maxBytes its maximum size, up to `MAX_BODY_BYTES`
+ */
+export function JsonBody(type: BodyClass, maxBytes = MAX_BYTES): ParameterDecorator {
+  return declared({ type, required: true, maxBytes });
+}
+
+/** The same for a body that may be missing, which means `{}`. */
+export function OptionalJsonBody(type: BodyClass): ParameterDecorator {
+  return declared({ type, required: false, maxBytes: MAX_BYTES });
+}
+
+function declared(body: DeclaredBody): ParameterDecorator {
+  const decorate = createParamDecorator((_data: unknown, context: ExecutionContext) => {
+    const http = context.switchToHttp();
+    const request = http.getRequest<FastifyRequest>();
+    return body.required || hasBody(request)
+      ? readBody(body, request, http.getResponse<FastifyReply>())
+      : new body.type();
+  })();
+  return (target, handler, index) => {
+    if (handler !== undefined) Reflect.defineMetadata(BODY, body, target, handler);
+    decorate(target, handler, index);
+  };
+}
+
+function hasBody({ headers }: FastifyRequest): boolean {
+  return Number(headers['content-length'] ?? 0) !== 0 || headers['transfer-encoding'] !== undefined;
+}
+
+async function readBody(
+  { type, maxBytes }: DeclaredBody,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<object> {
+  checkMediaType(request);
+  const limit = Math.min(maxBytes, request.server.initialConfig.bodyLimit ?? 0);
+  if (Number(request.headers['content-length'] ?? 0) > limit) throw tooLarge(limit);
+  if (expectingContinue.has(request.raw)) reply.raw.writeContinue();
+  const body = await collect(request, reply, limit);
+  if (body.length <= LARGE_BYTES) return validated(type, parse(body));
+  return inTurn(request.caller?.accountId ?? '', reply, () => validated(type, parse(body)));
+}
+
+/** Takes some tenths of a millisecond to parse; with a hundred thousand names of fields, a thousand times as long. */
+const LARGE_BYTES = 64 * 1_024;
+const turns = new Turns({ perCaller: 1, maxWaitMs: 2_000 });
+/** No batch of messages takes longer to parse. */
+const SLOW_MS = 25;
+/** After a body that takes longer, its caller waits this many times as long as the excess. */
+const WAITS = 4;
+
+async function inTurn<T>(callerId: string, reply: FastifyReply, work: () => T): Promise<T> {
+  await turns.take(callerId, reply.raw);
+  await nextIteration();
+  const startedAt = performance.now();
+  try {
+    return work();
+  } finally {
+    turns.end(callerId, WAITS * (performance.now() - startedAt - SLOW_MS));
+  }
+}
+
+let lastIteration: Promise<void> = Promise.resolve();
+
+/** Resolves once in each iteration of the event loop, so that small bodies don't wait until all large ones are parsed. */
+function nextIteration(): Promise<void> {
+  return (lastIteration = lastIteration.then(() => setImmediate()));
+}
+
+const JSON_MEDIA_TYPE = /^application\/json[ \t]*(;[ \t]*charset="?utf-8"?[ \t]*)?$/i;
+
+function checkMediaType(request: FastifyRequest): void {
+  if (!JSON_MEDIA_TYPE.test(request.headers['content-type'] ?? '')) {
+    throw new DomainError('invalid_content_type', 'Send the body with Content-Type: application/json.');
+  }
+  const encoding = request.headers['content-encoding'] ?? 'identity';
+  if (encoding.toLowerCase() !== 'identity') {
+    throw new DomainError('unsupported_encoding', 'Send the body without a Content-Encoding.');
+  }
+}
+
+function tooLarge(limit: number): DomainError {
+  return new DomainError('body_too_large', `The body must be at most ${limit} bytes.`);
+}
+
+// Event listeners instead of `for await`: an async iterator costs several promises for each small body.
+function collect(request: FastifyRequest, reply: FastifyReply, limit: number): Promise<Buffer> {
+  const { raw, server } = request;
+  return new Promise((resolve, reject) => {
+    // The client is gone; rejecting ends the work. The error is created only then, because it captures a stack.
+    const leave = () => {
+      reject(new DomainError('malformed_request', 'The request ended before its body was complete.'));
+    };
+    // Perhaps while the guards ran.
+    if (raw.destroyed) {
+      leave();
+      return;
+    }
+    let body: Buffer = NOTHING;
+    let size = 0;
+    const stop = (error: DomainError) => {
+      // Discards what still arrives.
+      raw.removeAllListeners('data').resume();
+      body = NOTHING;
+      reject(error);
+    };
+    const transfer = server.bodies.open(request, () => {
+      stop(TOO_MUCH_BUFFERED);
+    });
+    reply.raw.once('close', transfer.close);
+    raw.on('data', (chunk: Buffer) => {
+      if (size + chunk.length > limit) stop(tooLarge(limit));
+      else if (!transfer.add(chunk.length)) stop(TOO_MUCH_BUFFERED);
+      else {
+        body = joined(body, size, chunk);
+        size += chunk.length;
+      }
+    });
+    let complete = false;
+    raw.on('end', () => {
+      if (abandonedSockets.has(raw.socket)) return;
+      complete = true;
+      transfer.keep();
+      resolve(body.subarray(0, size));
+    });
+    raw.on('close', () => {
+      if (!complete) leave();
+    });
+  });
+}
+
+const NOTHING = Buffer.alloc(0);
+
+/** One buffer for all chunks: a body in chunks of one byte would otherwise take a hundred times its size. */
+function joined(body: Buffer, size: number, chunk: Buffer): Buffer {
+  if (size === 0) return chunk;
+  const needed = size + chunk.length;
+  const larger = needed > body.length ? Buffer.allocUnsafeSlow(Math.max(needed, 2 * body.length)) : body;
+  if (larger !== body) body.copy(larger, 0, 0, size);
+  chunk.copy(larger, size);
+  return larger;
+}
+
+// `fatal`: invalid UTF-8 is refused instead of replaced by U+FFFD. `ignoreBOM`: a byte order mark is not valid JSON.
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
+/** Deeper nesting takes the parser many times longer than any other text of that size, and blocks the event loop. */
+const MAX_DEPTH = 250_000;
+const [QUOTE, BACKSLASH, BRACKET, BRACE, END_BRACKET, END_BRACE] = Buffer.from('"\\[{]}');
+
+/** Whether arrays and objects are nested deeper than that. */
+function isTooDeep(body: Buffer): boolean {
+  if (body.length <= MAX_DEPTH) return false;
+  let depth = 0;
+  let inString = false;
+  for (let index = 0; index < body.length; index++) {
+    const byte = body[index];
+    if (inString) {
+      if (byte === BACKSLASH) index++;
+      else if (byte === QUOTE) inString = false;
+    } else if (byte === QUOTE) inString = true;
+    else if (byte === BRACKET || byte === BRACE) {
+      if (++depth > MAX_DEPTH) return true;
+    } else if (byte === END_BRACKET || byte === END_BRACE) depth--;
+  }
+  return false;
+}
+
+function parse(body: Buffer): unknown {
+  if (isTooDeep(body)) {
+    throw new DomainError('invalid_json', `The body must have at most ${MAX_DEPTH} levels of nesting.`);
+  }
+  try {
+    return JSON.parse(utf8.decode(body));
+  } catch {
+    throw new DomainError('invalid_json', 'The body must be one JSON object in UTF-8.');
+  }
+}
+
+const knownFields = new WeakMap<BodyClass, readonly string[]>();
+
+function fieldsOf(type: BodyClass): readonly string[] {
+  let fields = knownFields.get(type);
+  if (fields === undefined) {
+    const metadata = getMetadataStorage().getTargetValidationMetadatas(type, '', false, false);
+    fields = [...new Set(metadata.map(({ propertyName }) => propertyName))];
+    knownFields.set(type, fields);
+  }
+  return fields;
+}
+
+// Only fields that have rules are copied, and only own ones: `__proto__`, `constructor` and the like never arrive.
+function validated(type: BodyClass, json: unknown): object {
+  if (typeof json !== 'object' || json === null || Array.isArray(json)) {
+    throw new ValidationError([{ pointer: '', detail: 'The body must be a JSON object.' }]);
+  }
+  const body = new type() as Record<string, unknown>;
+  for (const field of fieldsOf(type)) {
+    if (Object.hasOwn(json, field)) body[field] = (json as Record<string, unknown>)[field];
+  }
+  const errors = validateSync(body, { stopAtFirstError: true, validationError: { target: false, value: false } });
+  if (errors.length > 0) {
+    throw new ValidationError(
+      errors.map(({ property, constraints }) => ({
+        pointer: `/${property}`,
+        detail: Object.values(constraints ?? {})[0] ?? `${property} is not valid.`,
+      })),
+    );
+  }
+  return body;
+}

@@ -1,0 +1,107 @@
+import { ValidationError, type FieldError } from '#kernel/domain-error.js';
+import { isTypeId } from '#kernel/typeid.js';
+import { nullable, viewModel, type Model } from '../openapi/schema.js';
+
+/** What a list is asked for. */
+export interface PageQuery {
+  /** 1 to 100. */
+  readonly limit: number;
+  /** Only items older than the one with this id. */
+  readonly before: string | null;
+}
+
+export interface PageView<View> {
+  readonly data: readonly View[];
+  readonly nextCursor: string | null;
+}
+
+const DEFAULT_LIMIT = 50;
+const MAX_LIMIT = 100;
+
+/** The query of every list, for the OpenAPI document. */
+export const PAGING = {
+  limit: {
+    type: 'integer',
+    minimum: 1,
+    maximum: MAX_LIMIT,
+    default: DEFAULT_LIMIT,
+    description: 'The maximum number of items to return.',
+  },
+  cursor: {
+    type: 'string',
+    minLength: 1,
+    description: 'The `nextCursor` of the previous page. Omit it for the first page.',
+  },
+} as const;
+
+/** The model of a page of these items. */
+export function pageModel(item: Model): Model {
+  return viewModel<PageView<unknown>>(`${item.name}Page`, 'A page of a list, newest first.', {
+    data: { type: 'array', maxItems: MAX_LIMIT, items: item },
+    nextCursor: nullable({
+      type: 'string',
+      description: 'Send it as `cursor` to get the next page. Null on the last page.',
+      examples: ['bXNnXzAxaDQ1NXZiNHBleDV2c2tuazA4NHNuMDJx'],
+    }),
+  });
+}
+
+type Query = Readonly<Record<string, unknown>>;
+
+/**
+ * `limit` and `cursor` of a list; other parameters are ignored.
+ * @param prefix of the ids that are listed
+ * @param more reads further parameters and adds their errors
+ * @throws ValidationError with an error for each invalid parameter
+ */
+export function readPage<More extends object>(
+  query: Query,
+  prefix: string,
+  more: (query: Query, errors: FieldError[]) => More = () => ({}) as More,
+): PageQuery & More {
+  const errors: FieldError[] = [];
+  const { limit = String(DEFAULT_LIMIT), cursor } = query;
+  const before = cursor === undefined ? null : decodeCursor(prefix, cursor);
+  if (typeof limit !== 'string' || !/^\d{1,3}$/.test(limit) || Number(limit) < 1 || Number(limit) > MAX_LIMIT) {
+    errors.push({ pointer: '', detail: `limit must be a whole number from 1 to ${MAX_LIMIT}.` });
+  }
+  if (cursor !== undefined && before === null) {
+    errors.push({ pointer: '', detail: 'cursor must be the nextCursor of a page of this list.' });
+  }
+  const further = more(query, errors);
+  if (errors.length > 0) throw new ValidationError(errors);
+  return { ...further, limit: Number(limit), before };
+}
+
+/** A page of a list. @param more whether there is a next page */
+export function pageView<Item, View>(
+  items: readonly Item[],
+  more: boolean,
+  idOf: (item: Item) => string,
+  view: (item: Item) => View,
+): PageView<View> {
+  const last = more ? items.at(-1) : undefined;
+  // Opaque to clients, so that its content can change.
+  return {
+    data: items.map(view),
+    nextCursor: last === undefined ? null : Buffer.from(idOf(last)).toString('base64url'),
+  };
+}
+
+/** A page of what `find` returns. It is asked for one item more: if there is one, there is a next page. */
+export async function pageOf<Page extends PageQuery, Item, View>(
+  page: Page,
+  find: (page: Page) => Promise<readonly Item[]>,
+  idOf: (item: Item) => string,
+  view: (item: Item) => View,
+): Promise<PageView<View>> {
+  const { limit } = page;
+  const found = await find({ ...page, limit: limit + 1 });
+  return pageView(found.slice(0, limit), found.length > limit, idOf, view);
+}
+
+function decodeCursor(prefix: string, cursor: unknown): string | null {
+  if (typeof cursor !== 'string') return null;
+  const id = Buffer.from(cursor, 'base64url').toString();
+  return isTypeId(prefix, id) ? id : null;
+}

@@ -1,0 +1,100 @@
+import { ServerResponse, type IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
+import { networkOf } from '../access/address-budget.js';
+
+/** The maximum number of requests of a connection that wait for their responses. */
+const MAX_UNANSWERED = 32;
+/**
+ * The same for all connections of an address, without the first request of each. Those that have not presented a key of
+ * ours are as one address: a flood from many would otherwise take what all may have.
+ */
+const MAX_PIPELINED = 500;
+/** The same for all addresses together. */
+const MAX_PIPELINED_BY_ALL = 2_000;
+/** How long requests of a lost connection count. Most of their cost is to create them, and a flood connects again. */
+const LOST_FOR_MS = 1_000;
+const ANONYMOUS = '';
+
+interface Connection {
+  readonly unanswered: Set<ServerResponse>;
+  /** The network of its address, or ANONYMOUS. */
+  holder: string;
+}
+
+const connections = new Map<Socket, Connection>();
+/** Of each holder, the requests that wait behind another one of their connection. */
+const waiting = new Map<string, number>();
+let waitingOfAll = 0;
+
+/**
+ * A response whose connection is closed when too many requests are pipelined: each holds memory while it waits, and the
+ * time that Node takes for a lost connection grows with the square of their number.
+ *
+ * It also emits `close` when its connection is lost while it waits behind another response. Node emits it only for the
+ * response that is being sent.
+ */
+export class CountedResponse<Request extends IncomingMessage = IncomingMessage> extends ServerResponse<Request> {
+  constructor(...args: [Request]) {
+    super(...args);
+    const { socket } = this.req;
+    const connection = connections.get(socket) ?? open(socket);
+    const { holder, unanswered } = connection;
+    if (unanswered.size > 0) {
+      const ofHolder = waiting.get(holder) ?? 0;
+      if (unanswered.size === MAX_UNANSWERED || ofHolder >= MAX_PIPELINED || waitingOfAll >= MAX_PIPELINED_BY_ALL) {
+        discard(socket);
+        return;
+      }
+      addWaiting(holder, 1);
+    }
+    unanswered.add(this);
+    this.once('close', answered);
+  }
+}
+
+/** From now on, what a connection pipelines counts for its address: a request has presented a key of ours. */
+export function countForAddress(socket: Socket): void {
+  const connection = connections.get(socket);
+  if (connection?.holder !== ANONYMOUS) return;
+  const count = connection.unanswered.size - 1;
+  addWaiting(ANONYMOUS, -count);
+  connection.holder = networkOf(socket.remoteAddress ?? '');
+  addWaiting(connection.holder, count);
+}
+
+function open(socket: Socket): Connection {
+  const connection = { unanswered: new Set<ServerResponse>(), holder: ANONYMOUS };
+  connections.set(socket, connection);
+  // Each of its requests may wait for the end.
+  socket.setMaxListeners(0);
+  socket.once('close', () => {
+    connections.delete(socket);
+    const { holder, unanswered } = connection;
+    if (unanswered.size > 1) setTimeout(addWaiting, LOST_FOR_MS, holder, 1 - unanswered.size).unref();
+    for (const response of unanswered) {
+      // Node closes the one that has the socket.
+      if (response.socket === null) response.destroy().emit('close');
+    }
+  });
+  return connection;
+}
+
+function answered(this: ServerResponse): void {
+  const connection = connections.get(this.req.socket);
+  connection?.unanswered.delete(this);
+  if (connection !== undefined && connection.unanswered.size > 0) addWaiting(connection.holder, -1);
+}
+
+function addWaiting(holder: string, more: number): void {
+  waitingOfAll += more;
+  const count = (waiting.get(holder) ?? 0) + more;
+  if (count > 0) waiting.set(holder, count);
+  else waiting.delete(holder);
+}
+
+/** Closes a connection without reading what it has sent. */
+function discard(socket: Socket & { parser?: { onIncoming: () => number } }): void {
+  socket.destroy();
+  // Node would go on to create all requests in the piece that has arrived. Its parser stops at 2, as for an upgrade.
+  if (socket.parser) socket.parser.onIncoming = () => 2;
+}

@@ -1,0 +1,77 @@
+import { Writable } from 'node:stream';
+import pg from 'pg';
+import { createTestDatabase } from '../../../test/support/database.js';
+import { createLogger } from './logging.js';
+
+function logOf(error: unknown): { text: string; err: Record<string, unknown> } {
+  let text = '';
+  const destination = new Writable({
+    write(chunk: Buffer, _encoding, done) {
+      text += chunk.toString();
+      done();
+    },
+  });
+  createLogger('info', 'test', destination).warn({ err: error }, 'failed');
+  return { text, err: (JSON.parse(text) as { err: Record<string, unknown> }).err };
+}
+
+describe('An error in the log', () => {
+  it('contains type, message, stack, code and causes', () => {
+    const stack = expect.stringContaining('logging.spec') as string;
+    const cause = Object.assign(new TypeError('inner'), { code: 'ECONNRESET' });
+    const { err } = logOf(new Error('outer', { cause }));
+    expect(err).toEqual({
+      ...{ type: 'Error', message: 'outer', stack },
+      cause: { type: 'TypeError', message: 'inner', code: 'ECONNRESET', stack },
+    });
+  });
+
+  it('contains nothing of the connection that was lost', async () => {
+    const database = await createTestDatabase();
+    const pool = new pg.Pool({ connectionString: database.url, max: 2 });
+    try {
+      const lost = new Promise((resolve) => pool.once('error', resolve));
+      const [client, other] = [await pool.connect(), await pool.connect()];
+      const { rows } = await client.query<{ pid: number }>({
+        ...{ name: 'prepared', text: 'SELECT pg_backend_pid() AS pid, $1::text AS secret', values: ['in-the-values'] },
+      });
+      client.release();
+      await other.query('SELECT pg_terminate_backend($1)', [rows[0]?.pid]);
+      other.release();
+      const error = await lost;
+      expect(error).toHaveProperty('client');
+      const { text, err } = logOf(error);
+      expect(err).toMatchObject({ message: expect.any(String) as string });
+      expect(Object.keys(err).filter((key) => !['type', 'message', 'stack', 'code'].includes(key))).toEqual([]);
+      expect(text).not.toMatch(/secretKey|in-the-values|prepared|connectionParameters/);
+    } finally {
+      await pool.end();
+      await database.drop();
+    }
+  });
+
+  it('contains nothing of the statement that failed', () => {
+    const driverError = Object.assign(new Error('duplicate key'), { detail: 'Key (secret)', where: 'COPY secret' });
+    const { text, err } = logOf(
+      Object.assign(new Error('duplicate key'), {
+        ...{ code: '23505', detail: 'Key (secret)', query: 'INSERT secret', parameters: ['secret'], driverError },
+      }),
+    );
+    expect(err).toMatchObject({ type: 'Error', message: 'duplicate key', code: '23505' });
+    expect(text).not.toContain('secret');
+  });
+
+  it('ends when causes are circular', () => {
+    const error = new Error('circle');
+    error.cause = error;
+    expect(logOf(error).text.match(/"message":"circle"/g)).toHaveLength(6);
+  });
+
+  it.each([
+    ['a text', 'as it is', { message: 'as it is' }],
+    ['an object', { secret: 'unknown' }, { type: 'object' }],
+    ['nothing', null, { type: 'object' }],
+  ])('may be no error at all: %s', (_what, thrown, logged) => {
+    expect(logOf(thrown).err).toEqual(logged);
+  });
+});

@@ -1,0 +1,79 @@
+import type { AddressInfo } from 'node:net';
+import { fastify, type FastifyError, type FastifyInstance } from 'fastify';
+import type { Logger } from './logging.js';
+import { listenErrorMessage } from '../process/listen-error.js';
+import { UsageError } from '../process/usage-error.js';
+import type { Health } from './health.js';
+import type { Metrics } from './metrics.js';
+import type { OperatorsPages } from './operators-pages.js';
+
+const REQUEST_TIMEOUT_MS = 10_000;
+
+interface ManagementOptions {
+  readonly host: string;
+  /** 0 for any free port. */
+  readonly port: number;
+  readonly health: Health;
+  readonly metrics: Metrics;
+  readonly logger: Logger;
+  /** null without an operators' key. */
+  readonly queue: OperatorsPages | null;
+  /** Adds further routes. */
+  readonly mount: (server: FastifyInstance) => void;
+}
+
+/** The second port of a process, for its operators only: health, metrics, and pages that show the queue. */
+export class ManagementServer {
+  private constructor(
+    private readonly server: FastifyInstance,
+    /** Where it listens, e.g. `http://127.0.0.1:9464`. */
+    readonly url: string,
+  ) {}
+
+  /** @throws UsageError when it cannot listen there */
+  static async open(options: ManagementOptions): Promise<ManagementServer> {
+    const { host, port, health, metrics, logger, queue, mount } = options;
+    const server = fastify({
+      forceCloseConnections: true,
+      requestTimeout: REQUEST_TIMEOUT_MS,
+      // As on the API port: what mounted routes refuse must not be dropped before.
+      http: { joinDuplicateHeaders: true },
+    });
+    server.server.maxHeadersCount = 0;
+    server.addHook('onSend', (_request, reply, _payload, done) => {
+      if (!reply.hasHeader('cache-control')) void reply.header('cache-control', 'no-store');
+      done();
+    });
+    server.setNotFoundHandler((_request, reply) =>
+      reply.code(404).send({ error: 'There is no resource at this path.' }),
+    );
+    server.setErrorHandler<FastifyError>((error, request, reply) => {
+      const { statusCode = 500, message } = error;
+      if (statusCode < 500) return reply.code(statusCode).send({ error: message });
+      logger.error({ err: error, path: request.routeOptions.url }, 'a management request failed');
+      return reply.code(500).send({ error: 'An internal error occurred and was logged.' });
+    });
+    server.get('/health/live', () => ({ status: 'live' }));
+    server.get('/health/ready', async (_request, reply) => {
+      const { ready, checks } = await health.readiness();
+      return reply.code(ready ? 200 : 503).send({ status: ready ? 'ready' : 'not ready', checks });
+    });
+    server.get('/metrics', async (_request, reply) => reply.type(metrics.contentType).send(await metrics.text()));
+    queue?.mount(server);
+    mount(server);
+    server.addHook('onClose', () => queue?.close());
+    try {
+      await server.listen({ host, port });
+    } catch (error) {
+      const message = listenErrorMessage(error, 'MANAGEMENT_');
+      throw message === null ? error : new UsageError(message, { cause: error });
+    }
+    const { address, port: bound } = server.server.address() as AddressInfo;
+    const reachable = ['0.0.0.0', '::'].includes(address) ? '127.0.0.1' : address;
+    return new ManagementServer(server, `http://${reachable.includes(':') ? `[${reachable}]` : reachable}:${bound}`);
+  }
+
+  async close(): Promise<void> {
+    await this.server.close();
+  }
+}

@@ -1,0 +1,141 @@
+import { applyDecorators } from '@nestjs/common';
+import {
+  ArrayMaxSize,
+  ArrayMinSize,
+  IsArray,
+  IsInt,
+  IsOptional,
+  IsString,
+  Max,
+  Min,
+  Validate,
+  ValidatorConstraint,
+  type ValidatorConstraintInterface,
+} from 'class-validator';
+import { isStorable } from '#kernel/text.js';
+import { bodyModel } from '#platform/http/openapi/body-model.js';
+import { Field } from '#platform/http/openapi/operation.js';
+import type { Lease } from '#messages/application/leases.js';
+import { MAX_REASON_LENGTH } from '#messages/domain/attempt.js';
+import type { Message } from '#messages/domain/message.js';
+import { readItems } from '#platform/http/body/read-items.js';
+
+const MAX_LEASED = 100;
+const MAX_SECONDS = 3_600;
+const MAX_WAIT_SECONDS = 20;
+const MAX_DELAY_SECONDS = 86_400;
+export const MAX_ACKNOWLEDGED = 1_000;
+
+function WholeNumber(min: number, max: number): PropertyDecorator {
+  const rule = { message: `$property must be a whole number from ${min} to ${max}.` };
+  return applyDecorators(IsInt(rule), Min(min, rule), Max(max, rule));
+}
+
+export class LeaseBody {
+  @Field({ description: 'How many messages to lease at most. 10 if omitted.', examples: [10] })
+  @IsOptional()
+  @WholeNumber(1, MAX_LEASED)
+  max?: number | null;
+
+  @Field({ description: 'How long the lease lasts, unless it is extended. 30 if omitted.', examples: [30] })
+  @IsOptional()
+  @WholeNumber(1, MAX_SECONDS)
+  seconds?: number | null;
+
+  @Field({ description: 'How many seconds to wait while no message is available. 0 if omitted.', examples: [20] })
+  @IsOptional()
+  @WholeNumber(0, MAX_WAIT_SECONDS)
+  wait?: number | null;
+}
+
+export const LEASE_TOKEN = {
+  description: 'Identifies the lease of the message.',
+  examples: ['1.8f14e45f-ceea-467f-a0e6-7d0d9b1c2a3b'],
+};
+
+export class AcknowledgeBody {
+  @Field(LEASE_TOKEN)
+  @IsString({ message: 'leaseToken must be a string.' })
+  leaseToken!: string;
+}
+
+@ValidatorConstraint()
+class Reason implements ValidatorConstraintInterface {
+  static readonly schema = { type: 'string', minLength: 1, maxLength: MAX_REASON_LENGTH, pattern: '^[^\\u0000]*$' };
+
+  validate(value: unknown): boolean {
+    if (typeof value !== 'string' || value.length === 0 || value.length > MAX_REASON_LENGTH) return false;
+    return isStorable(value);
+  }
+
+  defaultMessage(): string {
+    return `reason must be 1 to ${MAX_REASON_LENGTH} characters, without U+0000 or lone surrogates.`;
+  }
+}
+
+export class RejectBody extends AcknowledgeBody {
+  @Field({
+    description: 'When the message is available again. As the settings of the service say if omitted.',
+    examples: [60],
+  })
+  @IsOptional()
+  @WholeNumber(0, MAX_DELAY_SECONDS)
+  delaySeconds?: number | null;
+
+  @Field({ description: 'Why the attempt failed: the `failureReason` of the message.', examples: ['no such address'] })
+  @IsOptional()
+  @Validate(Reason)
+  reason?: string | null;
+}
+
+export class ExtendBody extends AcknowledgeBody {
+  @Field({ description: 'How long the lease lasts from now on.', examples: [30] })
+  @WholeNumber(1, MAX_SECONDS)
+  seconds!: number;
+}
+
+class AcknowledgedLease {
+  @Field({ description: 'The id of the message.', examples: ['msg_01h455vb4pex5vsknk084sn02q'] })
+  @IsString()
+  id!: string;
+
+  @Field(LEASE_TOKEN)
+  @IsString()
+  leaseToken!: string;
+}
+
+export class AcknowledgeAllBody {
+  @Field({
+    description: 'The leases of the messages to acknowledge.',
+    examples: [[{ id: 'msg_01h455vb4pex5vsknk084sn02q', leaseToken: LEASE_TOKEN.examples[0] }]],
+    items: bodyModel(AcknowledgedLease),
+  })
+  @ArrayMaxSize(MAX_ACKNOWLEDGED, { message: `leases must have at most ${MAX_ACKNOWLEDGED} items.` })
+  @ArrayMinSize(1, { message: 'leases must not be empty.' })
+  @IsArray({ message: 'leases must be an array.' })
+  leases!: unknown[];
+}
+
+const NIL = '00000000-0000-0000-0000-000000000000';
+const TOKEN = /^(\d{1,9})\.([\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12})$/;
+
+/** The `leaseToken` of a leased message: the number of its attempt and the token of its claim. */
+export function leaseTokenOf({ state: { attempts, claim } }: Message): string {
+  return `${attempts}.${claim?.token ?? ''}`;
+}
+
+/** Reads a `leaseToken`. A malformed one becomes that of a lease that does not exist, so that it gets `lease_lost`. */
+export function readLease(id: string, leaseToken: string): Lease {
+  const [, attempt = '0', token = NIL] = TOKEN.exec(leaseToken) ?? [];
+  return { id, token, attempt: Number(attempt) };
+}
+
+/** @throws ValidationError with the first 100 errors */
+export function readLeases({ leases }: AcknowledgeAllBody): Lease[] {
+  const read = readItems('leases', 'A lease', leases, ({ id, leaseToken }, note) => {
+    note('id', typeof id === 'string' ? null : 'id must be a string.');
+    note('leaseToken', typeof leaseToken === 'string' ? null : 'leaseToken must be a string.');
+    return { id, leaseToken } as AcknowledgedLease;
+  });
+  return read.map(({ id, leaseToken }) => readLease(id, leaseToken));
+}

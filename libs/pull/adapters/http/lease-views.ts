@@ -1,0 +1,47 @@
+import { idOf, time, viewModel } from '#platform/http/openapi/schema.js';
+import type { Message } from '#messages/domain/message.js';
+import { LEASE_TOKEN, leaseTokenOf } from './lease-bodies.js';
+import { CREATED_AT, MESSAGE_ID, TEXT } from '#messages/adapters/http/message-views.js';
+
+export function leasedView(message: Message) {
+  const { id, text, createdAt, attempts, claim } = message.state;
+  const lease = { leaseToken: leaseTokenOf(message), leaseExpiresAt: claim?.expiresAt };
+  return { id, message: text, createdAt, attempt: attempts, ...lease };
+}
+
+const EXPIRES_AT = time('When the lease expires.', '2026-11-21T09:30:30.123Z');
+
+const LEASED_MESSAGE = viewModel<ReturnType<typeof leasedView>>('LeasedMessage', 'A message that was leased.', {
+  id: MESSAGE_ID,
+  message: TEXT,
+  createdAt: CREATED_AT,
+  attempt: { type: 'integer', minimum: 1, description: 'The number of this attempt, over all retries.', examples: [1] },
+  leaseToken: { type: 'string', ...LEASE_TOKEN },
+  leaseExpiresAt: EXPIRES_AT,
+});
+
+export const LEASED = viewModel<Record<'data', unknown>>('LeasedMessages', 'Messages that were leased.', {
+  data: { type: 'array', items: LEASED_MESSAGE },
+});
+
+export const EXTENDED = viewModel<Record<'leaseExpiresAt', unknown>>('ExtendedLease', 'An extended lease.', {
+  leaseExpiresAt: EXPIRES_AT,
+});
+
+const RESULTS = ['acknowledged', 'lease_lost'] as const;
+
+const ACKNOWLEDGEMENT = viewModel<Record<'id' | 'result', unknown>>('Acknowledgement', 'What became of a message.', {
+  id: idOf('msg', 'The id, as it was sent.'),
+  result: {
+    type: 'string',
+    enum: RESULTS,
+    description: '`lease_lost`: the lease had expired, or was never one of this message.',
+    examples: ['acknowledged'],
+  },
+});
+
+export const ACKNOWLEDGEMENTS = viewModel<Record<'data', unknown>>(
+  'Acknowledgements',
+  'What became of each message, in the order in which they were sent.',
+  { data: { type: 'array', minItems: 1, items: ACKNOWLEDGEMENT } },
+);

@@ -1,0 +1,56 @@
+import { randomUUID } from 'node:crypto';
+import type { Message } from '#messages/domain/message.js';
+import type { Leases } from '#messages/application/leases.js';
+import type { WaitingLeases } from './waiting-leases.js';
+
+interface LeaseRequest {
+  readonly max: number;
+  readonly leaseMs: number;
+  /** Milliseconds to wait while nothing is available. */
+  readonly waitMs: number;
+}
+
+export interface LeaseObserver {
+  leased(messages: number): void;
+  acknowledged(messages: number): void;
+  rejected(): void;
+  /** Attempts that ended because their lease expired. */
+  expired(leases: number): void;
+  /** Leases that had expired when they were to be ended or extended. */
+  lost(leases: number): void;
+}
+
+/** Leases messages to a consumer, and waits for some if there are none. */
+export class LeaseMessages {
+  constructor(
+    private readonly leases: Leases,
+    private readonly waiting: WaitingLeases,
+    private readonly observer: LeaseObserver,
+  ) {}
+
+  /**
+   * @param gone aborts when the client no longer waits
+   * @param assertAllowed rejects when the client may no longer lease, such as after its key was revoked while it waited
+   * @throws DomainError `unavailable` when the store can't be reached
+   */
+  async execute(
+    accountId: string,
+    { max, leaseMs, waitMs }: LeaseRequest,
+    gone: AbortSignal,
+    assertAllowed: () => Promise<void>,
+  ): Promise<readonly Message[]> {
+    const found = await this.waiting.search(accountId, waitMs, gone, {
+      attempt: async () => {
+        await assertAllowed();
+        const leased = await this.leases.lease(accountId, { token: randomUUID(), max, leaseMs });
+        this.observer.leased(leased.messages.length);
+        this.observer.expired(leased.expired);
+        return leased.messages.length === 0 ? null : leased;
+      },
+      leaseMs,
+      mayBeMore: (leased) => leased.mayBeMore,
+      nextIn: () => this.leases.nextIn(accountId),
+    });
+    return found?.messages ?? [];
+  }
+}

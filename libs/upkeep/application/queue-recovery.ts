@@ -1,0 +1,92 @@
+import { PeriodicTask } from '#kernel/periodic-task.js';
+import type { CurrentQueue } from '#delivery/application/current-queue.js';
+import type { QueueContents } from '#delivery/application/queue-contents.js';
+import type { ReconcilerTurn } from './reconciler-turn.js';
+import type { Walk } from './walk.js';
+
+export interface QueueRecoveryObserver {
+  /** Another queue is the current one, or this one is again. */
+  currentQueueChanged(isOurs: boolean): void;
+  /** The queue has other contents than before: all open messages are checked, from the oldest on. */
+  recovering(): void;
+  recovered(): void;
+  recoveryFailed(error: unknown): void;
+}
+
+/** Puts open messages on their way again as soon as the queue has lost its jobs or has been replaced by another one. */
+export class QueueRecovery {
+  /** The contents that were found by the check before. */
+  private found: string | null = null;
+  private walking: string | null = null;
+  /** The contents with which a walk has compared the messages. */
+  private checked: string | null = null;
+  private closed = false;
+  private readonly checks = new PeriodicTask(() =>
+    this.check().catch((error: unknown) => {
+      this.observer.recoveryFailed(error);
+    }),
+  );
+
+  /** @param step requeues strays among the next open messages */
+  constructor(
+    private readonly queue: QueueContents,
+    private readonly currentQueue: CurrentQueue,
+    private readonly walk: Walk,
+    private readonly step: () => Promise<unknown>,
+    private readonly turn: ReconcilerTurn,
+    private readonly observer: QueueRecoveryObserver,
+  ) {}
+
+  start(everyMs: number): void {
+    this.checks.start(everyMs);
+  }
+
+  async close(): Promise<void> {
+    this.closed = true;
+    await this.checks.close();
+  }
+
+  /** One step, which takes about a second at most. Several processes may try: one at a time does it. */
+  async check(): Promise<void> {
+    const identity = this.queue.identity();
+    const dataSet = await identity.then(({ dataSet }) => dataSet).catch(() => null);
+    if (!(await this.checkCurrent(dataSet))) return;
+    const { contents } = await identity;
+    // Waits for the second check: a message whose outbox entry is not removed yet does not count as a stray, and the walk
+    // would skip it.
+    const isNew = contents !== this.found;
+    this.found = contents;
+    if (isNew) return;
+    while (!this.closed && (await this.queue.takeOver())) {
+      // Otherwise this would go on for as long as the other queue gets new jobs, once it is the current one again.
+      if (!(await this.checkCurrent(dataSet))) return;
+    }
+    if (contents === this.checked) return;
+    if ((await this.walk.contents()) === contents) this.checked = contents;
+    else await this.turn.take(0, () => this.recover(contents));
+  }
+
+  private async checkCurrent(dataSet: string | null): Promise<boolean> {
+    const { isCurrent } = this.currentQueue;
+    await this.currentQueue.check(dataSet);
+    if (this.currentQueue.isCurrent === isCurrent) return isCurrent;
+    this.observer.currentQueueChanged(!isCurrent);
+    // Jobs may have been added to the other queue: a walk from before proves nothing.
+    this.checked = null;
+    this.walking = null;
+    return !isCurrent;
+  }
+
+  private async recover(contents: string): Promise<void> {
+    if (this.walking !== contents) {
+      this.observer.recovering();
+      await this.walk.restart();
+      this.walking = contents;
+    }
+    await this.step();
+    if (!(await this.walk.hasPassed())) return;
+    await this.walk.setContents(contents);
+    this.walking = null;
+    this.observer.recovered();
+  }
+}

@@ -1,0 +1,111 @@
+import { PeriodicTask } from '#kernel/periodic-task.js';
+import type { Deliveries } from '#messages/application/deliveries.js';
+import type { EventLog } from '#events/application/event-log.js';
+import type { FailExpiredLeases } from '#pull/application/fail-expired-leases.js';
+import type { Messages } from '#messages/application/messages.js';
+import { ENDED_JOB_LIFETIME_MS, type QueueMaintenance } from '#delivery/application/queue-maintenance.js';
+import type { ReconcilerTurn } from './reconciler-turn.js';
+import type { StrayMessages } from '#delivery/application/stray-messages.js';
+
+/** Open messages that are checked in one statement, of about 0.1 s. */
+const CHECKED_AT_ONCE = 20_000;
+/** How long a step repeats itself while it finds something to do; the rest is left to the next run. */
+const STEP_MS = 3_000;
+
+export const STEPS = [
+  'repair_timestamps',
+  'remove_ended_jobs',
+  'delete_keys',
+  'delete_events',
+  'fail_leases',
+  'requeue_strays',
+] as const;
+export type Step = (typeof STEPS)[number];
+
+export interface Reconciled {
+  /** Strays that were requeued: each one is evidence of a fault. */
+  readonly requeued: number;
+  /** Messages whose job a worker of another program has ended. */
+  readonly followed: number;
+}
+
+export interface ReconcilerObserver {
+  healed(what: Reconciled): void;
+  /** The other steps run nevertheless. */
+  failed(step: Step | 'turn', error: unknown): void;
+}
+
+/** Periodically repairs what crashes, other programs and wrong clocks have left behind. */
+export class Reconciler {
+  /** Each does a part of its work and resolves to whether there is more. */
+  private readonly steps: Readonly<Record<Step, () => Promise<boolean>>> = {
+    repair_timestamps: () => this.queue.repairFutureTimestamps().then(() => false),
+    remove_ended_jobs: () => this.queue.removeOldJobs(ENDED_JOB_LIFETIME_MS),
+    delete_keys: () => this.messages.deleteExpiredKeys(),
+    delete_events: () => this.events.deleteExpired(),
+    fail_leases: () => this.expired.execute(),
+    requeue_strays: () => this.requeueStrays(),
+  };
+  private rounds: PeriodicTask | null = null;
+  private closed = false;
+
+  constructor(
+    private readonly strays: StrayMessages,
+    private readonly queue: QueueMaintenance,
+    private readonly deliveries: Deliveries,
+    private readonly messages: Messages,
+    private readonly events: Pick<EventLog, 'deleteExpired'>,
+    private readonly expired: Pick<FailExpiredLeases, 'execute'>,
+    private readonly turn: ReconcilerTurn,
+    private readonly observer: ReconcilerObserver,
+  ) {}
+
+  /** @param isAllowed asked before each run */
+  start(everyMs: number, isAllowed: () => boolean): void {
+    this.rounds = new PeriodicTask(async () => {
+      if (!isAllowed()) return;
+      await this.turn
+        .take(everyMs, (keep) => this.run(keep))
+        .catch((error: unknown) => {
+          this.observer.failed('turn', error);
+        });
+    });
+    this.rounds.start(everyMs);
+  }
+
+  /** Ends after the current statement: the rest is left to the next run, of any process. */
+  async close(): Promise<void> {
+    this.closed = true;
+    await this.rounds?.close();
+  }
+
+  /** @param keep called before each step, which takes less than 15 seconds */
+  async run(keep: () => Promise<unknown>): Promise<void> {
+    for (const step of STEPS) {
+      await keep();
+      const deadline = performance.now() + STEP_MS;
+      try {
+        while (!this.closed && (await this.steps[step]()) && performance.now() < deadline);
+      } catch (error) {
+        this.observer.failed(step, error);
+      }
+    }
+  }
+
+  /**
+   * Requeues strays among the next open messages.
+   * @returns whether it found any: then there was a fault, which may have made many
+   */
+  async requeueStrays(): Promise<boolean> {
+    const found = await this.strays.findNext(CHECKED_AT_ONCE);
+    const ends = found.flatMap(({ id, retries, endedElsewhere }) =>
+      endedElsewhere === null ? [] : [{ id, retries, ...endedElsewhere }],
+    );
+    const strays = found.filter(({ endedElsewhere }) => endedElsewhere === null);
+    if (ends.length + strays.length === 0) return false;
+    await this.strays.requeue(strays);
+    const followed = await this.deliveries.follow(ends);
+    this.observer.healed({ requeued: strays.length, followed });
+    return strays.length > 0;
+  }
+}

@@ -1,0 +1,241 @@
+import { TRANSITIONS } from '#messages/domain/message-status.js';
+import { FRESH_ATTEMPTS, OPEN } from '#messages/adapters/postgres/message-row.js';
+import { hasBeenDelivered, lacks } from '#messages/adapters/postgres/retry-to-endpoints.sql.js';
+
+/** A delivered message may be replayed to an endpoint, which does not change its status. */
+const DELIVERED = TRANSITIONS.deliver.to;
+
+/** Whether the endpoint of a delivery `d` counts. As a condition EXISTS, it would let the planner read all endpoints. */
+const IS_ENABLED = '(SELECT true FROM sluice.enabled_endpoints e WHERE e.id = d.endpoint_id LIMIT 1) IS TRUE';
+
+/**
+ * Marks deliveries that may start now as ready, including those whose lease has expired. Their ids are repeated beside the
+ * join: a plan made while the table was empty would otherwise read the whole table.
+ */
+export const MAKE_READY = `
+  WITH due AS (
+    SELECT message_id, endpoint_id FROM sluice.endpoint_deliveries
+    WHERE NOT ready AND due_at <= statement_timestamp() ORDER BY due_at LIMIT $1 FOR UPDATE SKIP LOCKED
+  )
+  UPDATE sluice.endpoint_deliveries d SET ready = true
+  FROM due WHERE d.message_id = ANY (ARRAY(SELECT message_id FROM due)) AND d.message_id = due.message_id AND d.endpoint_id = due.endpoint_id`;
+
+/**
+ * The endpoints with ready deliveries, each found by one descent of the index. An endpoint with many costs no more than
+ * one with few, and one whose deliveries are due later costs nothing.
+ */
+export const DUE_ENDPOINTS = `
+  WITH RECURSIVE pending AS (
+    (SELECT endpoint_id, account_id FROM sluice.endpoint_deliveries WHERE ready AND due_at IS NOT NULL
+     ORDER BY endpoint_id, due_at LIMIT 1)
+    UNION ALL
+    SELECT following.* FROM pending CROSS JOIN LATERAL (
+      SELECT endpoint_id, account_id FROM sluice.endpoint_deliveries
+      WHERE ready AND due_at IS NOT NULL AND endpoint_id > pending.endpoint_id ORDER BY endpoint_id, due_at LIMIT 1
+    ) following
+  )
+  SELECT endpoint_id AS "endpointId", account_id AS "accountId", due
+  FROM pending CROSS JOIN LATERAL (
+    SELECT count(*)::int AS due FROM (
+      SELECT FROM sluice.endpoint_deliveries d
+      WHERE d.endpoint_id = pending.endpoint_id AND ready AND due_at IS NOT NULL LIMIT $1
+    ) first
+  ) counted
+  WHERE NOT EXISTS (SELECT FROM sluice.suspended_accounts s WHERE s.id = account_id)`;
+
+export const NEXT_IN = `
+  SELECT greatest(0, extract(epoch FROM due_at - clock_timestamp()) * 1000)::float8 AS ms
+  FROM sluice.endpoint_deliveries WHERE NOT ready AND due_at IS NOT NULL ORDER BY due_at LIMIT 1`;
+
+/** The rest is left to the next statement: a planner that expects more would read the whole table to join them. */
+const LEASED_AT_ONCE = 200;
+
+/*
+ * Rows of deliveries are locked before those of their messages, which are locked in one order; whoever waits for a message
+ * therefore holds no row of a delivery that another one waits for: SETTLE_DELIVERIES passes over those that are locked.
+ */
+export const PICK_DELIVERIES = `
+  SELECT d.* FROM unnest($1::text[], $2::int[]) AS wanted (endpoint_id, places) CROSS JOIN LATERAL (
+      SELECT message_id AS "messageId", endpoint_id AS "endpointId" FROM sluice.endpoint_deliveries d
+      -- Workers of the version before do not change \`ready\`.
+      WHERE d.endpoint_id = wanted.endpoint_id AND ready AND due_at <= statement_timestamp()
+      ORDER BY due_at LIMIT wanted.places FOR UPDATE SKIP LOCKED
+  ) d
+  LIMIT ${LEASED_AT_ONCE}`;
+
+/*
+ * After PICK_DELIVERIES and LOCK_MESSAGES, not together with them: PostgreSQL 18 (seen in 18.4) ends with all its sessions when a
+ * statement waits for a row of a partitioned table, has to look at it again, and then looks for the partitions of further
+ * rows.
+ *
+ * $1 ids of messages and $2 of endpoints, of each delivery; $3 token; $4 milliseconds.
+ */
+export const LEASE_DELIVERIES = `
+  WITH picked AS (
+    SELECT d.* FROM unnest($1::text[], $2::text[]) AS t (message_id, endpoint_id)
+    JOIN sluice.endpoint_deliveries d USING (message_id, endpoint_id) WHERE d.message_id = ANY ($1)
+  ), held AS (
+    SELECT id, text, created_at, traceparent, status, attempts FROM sluice.messages WHERE id = ANY ($1)
+  ), leased AS (
+    SELECT p.message_id, p.endpoint_id, p.account_id, p.failures, p.token, p.number, p.started_at,
+           h.text, h.created_at, h.traceparent,
+           (h.attempts + row_number() OVER (PARTITION BY h.id ORDER BY p.endpoint_id))::int AS next_number
+    FROM picked p JOIN held h ON h.id = p.message_id WHERE h.status IN (${OPEN}, '${DELIVERED}')
+  ), started AS (
+    UPDATE sluice.messages m
+    SET attempts = l.attempts,
+        status = CASE m.status WHEN '${DELIVERED}' THEN m.status ELSE '${TRANSITIONS.startProcessing.to}' END,
+        claim = CASE WHEN m.status <> '${DELIVERED}' THEN coalesce(m.claim, $3) END,
+        claim_expires_at = CASE WHEN m.status <> '${DELIVERED}' THEN 'infinity'::timestamptz END,
+        updated_at = CASE m.status WHEN '${TRANSITIONS.startProcessing.from}' THEN clock_timestamp() ELSE m.updated_at END
+    FROM (SELECT message_id, max(next_number) AS attempts FROM leased GROUP BY message_id) l
+    WHERE m.id = ANY ($1) AND m.id = l.message_id
+  ), lost AS (
+    INSERT INTO sluice.attempts (message_id, number, account_id, started_at, outcome, target)
+    SELECT message_id, number, account_id, started_at, 'lost', endpoint_id FROM leased WHERE token IS NOT NULL
+    ON CONFLICT DO NOTHING
+  ), taken AS (
+    UPDATE sluice.endpoint_deliveries d
+    SET token = $3, number = next_number, started_at = clock_timestamp(), ready = false,
+        due_at = clock_timestamp() + $4 * interval '1 millisecond'
+    FROM leased l
+    WHERE d.message_id = ANY ($1) AND d.message_id = l.message_id AND d.endpoint_id = l.endpoint_id
+  ), dropped AS (
+    DELETE FROM sluice.endpoint_deliveries d USING picked p
+    WHERE d.message_id = ANY ($1) AND d.message_id = p.message_id AND d.endpoint_id = p.endpoint_id
+      AND p.message_id NOT IN (SELECT message_id FROM leased)
+  )
+  SELECT message_id AS "messageId", endpoint_id AS "endpointId", account_id AS "accountId", text,
+         created_at AS "createdAt", traceparent, failures
+  FROM leased`;
+
+/** Before SETTLE_DELIVERIES: of several that end deliveries of one message, the last one sees that it is the last. */
+export const LOCK_MESSAGES = 'SELECT FROM sluice.messages WHERE id = ANY ($1) ORDER BY id FOR UPDATE';
+
+export const SETTLE_DELIVERIES = `
+  WITH held AS (
+    SELECT d.message_id, d.endpoint_id, d.account_id, d.number, d.started_at, t.outcome, t.retry_ms, t.error,
+           t.response_status, t.response_body
+    FROM unnest($1::text[], $2::text[], $3::uuid[], $4::text[], $5::float8[], $6::text[], $7::int[], $8::text[])
+      AS t (message_id, endpoint_id, token, outcome, retry_ms, error, response_status, response_body)
+    JOIN sluice.endpoint_deliveries d USING (message_id, endpoint_id, token)
+    WHERE d.message_id = ANY ($1)
+    FOR UPDATE OF d SKIP LOCKED
+  ), delivered AS (
+    DELETE FROM sluice.endpoint_deliveries d USING held h
+    WHERE d.message_id = ANY ($1) AND d.message_id = h.message_id AND d.endpoint_id = h.endpoint_id
+      AND outcome = 'delivered'
+  ), others AS (
+    UPDATE sluice.endpoint_deliveries d
+    SET due_at = CASE outcome WHEN 'retried' THEN clock_timestamp() + retry_ms * interval '1 millisecond' END,
+        failures = failures + 1, ready = false, token = NULL, number = NULL, started_at = NULL,
+        abandoned = CASE WHEN outcome = 'failed' AND NOT (${IS_ENABLED}) THEN error END
+    FROM held h
+    WHERE d.message_id = ANY ($1) AND d.message_id = h.message_id AND d.endpoint_id = h.endpoint_id
+      AND outcome <> 'delivered'
+  )
+  INSERT INTO sluice.attempts (message_id, number, account_id, started_at, ended_at, outcome, error, target,
+                               response_status, response_body)
+  SELECT message_id, number, account_id, started_at, clock_timestamp(), outcome, error, endpoint_id, response_status,
+         response_body
+  FROM held
+  ON CONFLICT DO NOTHING`;
+
+/** The delivery `d` waits for an endpoint that is not enabled, and is not being made. */
+const WAITS_IN_VAIN = `due_at IS NOT NULL
+    AND (token IS NULL OR due_at <= statement_timestamp()) AND NOT (${IS_ENABLED})`;
+
+/** Ready ones first. */
+export const FIND_WAITING = `
+  SELECT message_id AS id FROM sluice.endpoint_deliveries d
+  WHERE ready = ANY ('{true,false}') AND endpoint_id = $1 AND ${WAITS_IN_VAIN}
+  LIMIT $2`;
+
+/** Run after LOCK_MESSAGES, like SETTLE_DELIVERIES. Returns how many deliveries it has ended. */
+export const ABANDON = `
+  WITH held AS (
+    SELECT message_id, endpoint_id, account_id, token, number, started_at FROM sluice.endpoint_deliveries d
+    WHERE message_id = ANY ($1) AND endpoint_id = $2 AND ${WAITS_IN_VAIN}
+    FOR UPDATE SKIP LOCKED
+  ), abandoned AS (
+    UPDATE sluice.endpoint_deliveries d
+    SET due_at = NULL, ready = false, abandoned = $3, token = NULL, number = NULL, started_at = NULL
+    FROM held h WHERE d.message_id = ANY ($1) AND d.message_id = h.message_id AND d.endpoint_id = h.endpoint_id
+  ), lost AS (
+    INSERT INTO sluice.attempts (message_id, number, account_id, started_at, outcome, target)
+    SELECT message_id, number, account_id, started_at, 'lost', endpoint_id FROM held WHERE token IS NOT NULL
+    ON CONFLICT DO NOTHING
+  )
+  SELECT count(*)::int AS abandoned FROM held`;
+
+/** Whether deliveries to an endpoint wait or are being made. */
+export const IS_PENDING = `
+  SELECT EXISTS (
+    SELECT FROM sluice.endpoint_deliveries
+    WHERE ready = ANY ('{true,false}') AND endpoint_id = $1 AND due_at IS NOT NULL
+  ) AS pending`;
+
+/**
+ * Ends the messages that have no delivery left to make. One has failed if an endpoint that is still enabled used up its
+ * attempts, or if no endpoint at all has got it.
+ *
+ * They are found by id alone: otherwise a planner that expects few open messages would read all of them.
+ */
+export const END_MESSAGES = `
+  WITH locked AS MATERIALIZED (
+    SELECT id, status, delivery FROM sluice.messages WHERE id = ANY ($1::text[])
+  ), ended AS MATERIALIZED (
+    SELECT id FROM locked l WHERE l.status IN (${OPEN}) AND l.delivery = 'webhooks' AND (
+      SELECT bool_or(due_at IS NOT NULL) FROM sluice.endpoint_deliveries d WHERE d.message_id = l.id) IS NOT TRUE
+  )
+  UPDATE sluice.messages m
+  SET status = CASE WHEN reason IS NULL THEN '${TRANSITIONS.deliver.to}' ELSE '${TRANSITIONS.fail.to}' END,
+      failure_reason = reason, updated_at = clock_timestamp(), claim = NULL, claim_expires_at = NULL
+  FROM ended CROSS JOIN LATERAL (
+    SELECT (
+      SELECT concat_ws(': ', d.endpoint_id, coalesce(
+        d.abandoned, (SELECT error FROM sluice.attempts a
+                      WHERE a.message_id = ended.id AND a.target = d.endpoint_id AND outcome = 'failed'
+                      ORDER BY number DESC LIMIT 1)))
+      FROM sluice.endpoint_deliveries d
+      WHERE d.message_id = ended.id
+        AND (d.abandoned IS NULL AND ${IS_ENABLED} OR NOT ${hasBeenDelivered('a.message_id = ended.id')})
+      ORDER BY d.abandoned IS NOT NULL LIMIT 1
+    ) AS reason
+  ) failed
+  WHERE m.id = ANY ($1::text[]) AND m.id = ended.id`;
+
+/**
+ * Of the next messages of an account in one status, by id, those that an endpoint has not got. The account is a range for
+ * the reason that lists have.
+ *
+ * $1 account, $2 the first id, $3 the id after the last, $4 messages to look at, $5 status, $6 endpoint.
+ */
+export const FIND_MISSED = `
+  WITH page AS MATERIALIZED (
+    SELECT id, delivery FROM sluice.messages
+    WHERE account_id >= $1 AND account_id <= $1 AND status = $5 AND id >= $2 AND id < $3
+    ORDER BY account_id, id LIMIT $4
+  )
+  SELECT (SELECT max(id) FROM page) AS last,
+         ARRAY(SELECT id FROM page m WHERE m.delivery = 'webhooks' AND ${lacks('m', '$6')}) AS missed`;
+
+/**
+ * After LOCK_MESSAGES, so that it sees the deliveries that another replay or a worker has added: messages that failed are
+ * retried for an endpoint, and others get another delivery.
+ */
+export const REPLAY = `
+  WITH missed AS (
+    SELECT m.id, m.account_id, m.status, greatest(m.deliver_at, clock_timestamp()) AS due_at FROM sluice.messages m
+    WHERE m.id = ANY ($1) AND m.status <> '${TRANSITIONS.cancel.to}' AND ${lacks('m', '$2')}
+      AND NOT EXISTS (SELECT FROM sluice.endpoint_deliveries d
+                      WHERE d.message_id = m.id AND d.endpoint_id = $2 AND d.due_at IS NOT NULL)
+  ), retried AS (
+    UPDATE sluice.messages m
+    SET status = '${TRANSITIONS.retry.to}', failure_reason = NULL, ${FRESH_ATTEMPTS}
+    FROM missed WHERE m.id = missed.id AND missed.status = '${TRANSITIONS.retry.from}'
+  )
+  INSERT INTO sluice.endpoint_deliveries (message_id, endpoint_id, account_id, due_at, ready)
+  SELECT id, $2, account_id, due_at, due_at <= clock_timestamp() FROM missed
+  ON CONFLICT (message_id, endpoint_id)
+  DO UPDATE SET due_at = excluded.due_at, ready = excluded.ready, failures = 0, abandoned = NULL`;

@@ -1,0 +1,213 @@
+import { randomUUID } from 'node:crypto';
+import type pg from 'pg';
+import { lowestId } from '#kernel/ids.js';
+import { Batcher } from '#platform/concurrency/batcher.js';
+import type { Database } from '#platform/database/database.js';
+import { asUnavailable, isContention } from '#platform/database/errors.js';
+import type { Reads } from '#platform/database/reads.js';
+import type { BatchMetrics } from '#platform/observability/batch-metrics.js';
+import {
+  EndpointDeliveries,
+  type AbandonReason,
+  type DeliveryResult,
+  type DueEndpoint,
+  type LeasedDelivery,
+  type ReplayTerms,
+} from '../../application/endpoint-deliveries.js';
+import { WEBHOOKS, type Availability } from '#messages/application/availability.js';
+import type { OnStarted } from '#messages/application/messages.js';
+import { MESSAGE_STATUSES, TRANSITIONS } from '#messages/domain/message-status.js';
+import {
+  ABANDON,
+  DUE_ENDPOINTS,
+  END_MESSAGES,
+  FIND_MISSED,
+  FIND_WAITING,
+  IS_PENDING,
+  LEASE_DELIVERIES,
+  LOCK_MESSAGES,
+  MAKE_READY,
+  NEXT_IN,
+  PICK_DELIVERIES,
+  REPLAY,
+  SETTLE_DELIVERIES,
+} from './endpoint-deliveries.sql.js';
+
+// One at a time: concurrent batches of one process could only wait for each other's messages.
+const LIMITS = { maxItems: 500, maxWaiting: 100_000 };
+/** A batch has a fixed cost, so a small one begins no sooner than this after the one before. */
+const SPACING_MS = 5;
+/** With this many items, a batch does not wait. */
+const ENOUGH = 50;
+/** Messages that one statement looks at to replay them. */
+const REPLAYED_AT_ONCE = 500;
+const REPLAYED = MESSAGE_STATUSES.filter((status) => status !== TRANSITIONS.cancel.to);
+/** How many deliveries one statement makes ready or abandons, which bounds how long their rows are locked. */
+const READY_AT_ONCE = 1_000;
+const ABANDONED_AT_ONCE = 500;
+
+interface Missed {
+  missed: string[];
+  /** The last message that was looked at; null when there is none. */
+  last: string | null;
+}
+
+export class PostgresEndpointDeliveries extends EndpointDeliveries {
+  private readonly ends: Batcher<DeliveryResult, null>;
+
+  constructor(
+    private readonly database: Database,
+    private readonly reads: Reads,
+    /** Announces deliveries that may be made. */
+    private readonly availability: Availability,
+    metrics?: BatchMetrics,
+  ) {
+    super();
+    this.ends = new Batcher((results) => this.settleAll(results), {
+      ...LIMITS,
+      spacing: { ms: SPACING_MS, expectsMore: (waiting) => waiting < ENOUGH },
+      observer: metrics?.observer('settle_webhooks'),
+    });
+  }
+
+  async due(limit: number): Promise<DueEndpoint[]> {
+    await this.database.prepared('make-ready', MAKE_READY, [READY_AT_ONCE]);
+    return this.database.prepared('due-endpoints', DUE_ENDPOINTS, [limit]);
+  }
+
+  async nextIn(): Promise<number | null> {
+    const [row] = await this.database.prepared<{ ms: number }>('next-delivery', NEXT_IN, []);
+    return row?.ms ?? null;
+  }
+
+  listen(listener: () => void): void {
+    this.availability.listen((available) => {
+      if (available === 'all' || [...available].includes(WEBHOOKS)) listener();
+    });
+  }
+
+  async lease(places: ReadonlyMap<string, number>, leaseMs: number): Promise<LeasedDelivery[]> {
+    const token = randomUUID();
+    const rows = await this.transaction(async (client) => {
+      const picked = await client.query<Pick<LeasedDelivery, 'messageId' | 'endpointId'>>({
+        name: 'pick',
+        text: PICK_DELIVERIES,
+        values: [[...places.keys()], [...places.values()]],
+      });
+      if (picked.rows.length === 0) return [];
+      const messages = picked.rows.map(({ messageId }) => messageId);
+      const endpoints = picked.rows.map(({ endpointId }) => endpointId);
+      await lock(client, messages);
+      const leased = await client.query<Omit<LeasedDelivery, 'token'>>({
+        name: 'lease',
+        text: LEASE_DELIVERIES,
+        values: [messages, endpoints, token, leaseMs],
+      });
+      return leased.rows;
+    });
+    return rows.map((row) => ({ ...row, token }));
+  }
+
+  async replay(
+    accountId: string,
+    endpointId: string,
+    { since, until, max }: ReplayTerms,
+    gone: AbortSignal,
+    onStarted?: OnStarted,
+  ): Promise<number> {
+    const end = lowestId('msg', until);
+    let count = 0;
+    for (const status of REPLAYED) {
+      let next: string | null = lowestId('msg', since);
+      while (next !== null && count < max && !gone.aborted) {
+        const values: unknown[] = [accountId, next, end, REPLAYED_AT_ONCE, status, endpointId];
+        const [row] = await this.reads.query<Missed>(accountId, 'find-missed', FIND_MISSED, values);
+        const started = await this.replayAll(row?.missed ?? [], endpointId);
+        if (started > 0) {
+          onStarted?.(started);
+          this.availability.announce([WEBHOOKS]);
+        }
+        count += started;
+        next = row?.last == null ? null : `${row.last}0`;
+      }
+    }
+    return count;
+  }
+
+  private async replayAll(ids: string[], endpointId: string): Promise<number> {
+    if (ids.length === 0) return 0;
+    return this.withLocked(ids, async (client) => {
+      const { rowCount } = await client.query({ name: 'replay', text: REPLAY, values: [ids, endpointId] });
+      return rowCount ?? 0;
+    });
+  }
+
+  async abandon(endpointId: string, reason: AbandonReason): Promise<{ abandoned: number; pending: boolean }> {
+    const waiting = await this.database.query<{ id: string }>(FIND_WAITING, [endpointId, ABANDONED_AT_ONCE]);
+    const ids = waiting.map(({ id }) => id);
+    const abandon = async (client: pg.ClientBase) => {
+      const { rows } = await client.query<{ abandoned: number }>({
+        name: 'abandon',
+        text: ABANDON,
+        values: [ids, endpointId, reason],
+      });
+      await endMessages(client, ids);
+      return rows[0]?.abandoned ?? 0;
+    };
+    const abandoned = ids.length > 0 ? await this.withLocked(ids, abandon) : 0;
+    const [row] = await this.database.query<{ pending: boolean }>(IS_PENDING, [endpointId]);
+    return { abandoned, pending: row?.pending === true };
+  }
+
+  private withLocked<T>(ids: readonly string[], change: (client: pg.ClientBase) => Promise<T>): Promise<T> {
+    return this.transaction(async (client) => {
+      await lock(client, ids);
+      return change(client);
+    });
+  }
+
+  private transaction<T>(work: (client: pg.ClientBase) => Promise<T>): Promise<T> {
+    return this.database.transaction(work).catch((error: unknown) => {
+      throw asUnavailable(error, isContention);
+    });
+  }
+
+  async settle(result: DeliveryResult): Promise<void> {
+    await this.ends.submit(result);
+  }
+
+  private async settleAll(results: DeliveryResult[]): Promise<null[]> {
+    const column = <T>(read: (result: DeliveryResult) => T): T[] => results.map(read);
+    const ids = [...new Set(column(({ delivery }) => delivery.messageId))];
+    await this.database
+      .transaction(async (client) => {
+        await lock(client, ids);
+        await client.query({
+          name: 'settle-deliveries',
+          text: SETTLE_DELIVERIES,
+          values: [
+            column(({ delivery }) => delivery.messageId),
+            column(({ delivery }) => delivery.endpointId),
+            column(({ delivery }) => delivery.token),
+            column(({ outcome }) => outcome),
+            column(({ retryMs }) => retryMs),
+            column(({ error }) => error),
+            column(({ responseStatus }) => responseStatus),
+            column(({ responseBody }) => responseBody),
+          ],
+        });
+        await endMessages(client, ids);
+      })
+      .catch((error: unknown) => {
+        // A single result whose message stays locked is stored later, not dropped.
+        throw results.length === 1 ? asUnavailable(error, isContention) : error;
+      });
+    return results.map(() => null);
+  }
+}
+
+const lock = (client: pg.ClientBase, messages: readonly string[]) =>
+  client.query({ name: 'lock-messages', text: LOCK_MESSAGES, values: [messages] });
+
+const endMessages = (client: pg.ClientBase, ids: readonly string[]) =>
+  client.query({ name: 'end-messages', text: END_MESSAGES, values: [ids] });

@@ -1,0 +1,95 @@
+import type { OnStarted } from '#messages/application/messages.js';
+
+/** Why deliveries to an endpoint are abandoned. */
+export type AbandonReason = 'endpoint_disabled' | 'endpoint_deleted';
+
+/** An endpoint with deliveries that are due. */
+export interface DueEndpoint {
+  readonly endpointId: string;
+  readonly accountId: string;
+  /** How many, at most as many as were asked for. */
+  readonly due: number;
+}
+
+/** A delivery of a message to an endpoint that this process makes now. */
+export interface LeasedDelivery {
+  readonly token: string;
+  readonly endpointId: string;
+  readonly accountId: string;
+  readonly messageId: string;
+  readonly text: string;
+  readonly createdAt: Date;
+  readonly traceparent: string | null;
+  /** Attempts that have failed since the message was accepted or last retried. */
+  readonly failures: number;
+}
+
+/** How an attempt ended. */
+export interface DeliveryResult {
+  readonly delivery: LeasedDelivery;
+  readonly outcome: 'delivered' | 'retried' | 'failed';
+  /** Milliseconds until the next attempt, of one that is retried. */
+  readonly retryMs: number;
+  readonly error: string | null;
+  readonly responseStatus: number | null;
+  readonly responseBody: string | null;
+}
+
+export interface ReplayTerms {
+  /** When the messages were created, inclusive. */
+  readonly since: Date;
+  /** When they were created, exclusive. */
+  readonly until: Date;
+  /** Stops when about so many are replayed. */
+  readonly max: number;
+}
+
+/**
+ * The deliveries of messages to endpoints. A message is `queued` until the first attempt starts, `processing` until none
+ * of its deliveries is left to make, and then `delivered`, or `failed` when one of them has failed or all were abandoned.
+ * Each method is atomic and durable when it resolves, and throws DomainError `unavailable` when the store can't be reached.
+ */
+export abstract class EndpointDeliveries {
+  /** Endpoints with due deliveries, but none of suspended accounts. @param limit counts no more of each */
+  abstract due(limit: number): Promise<DueEndpoint[]>;
+
+  /** Milliseconds until another delivery is due; null when nothing is to come by itself. */
+  abstract nextIn(): Promise<number | null>;
+
+  /** Calls the listener, from now on, when deliveries may be due sooner than `nextIn` said. Some calls may be missed. */
+  abstract listen(listener: () => void): void;
+
+  /**
+   * Starts attempts. Those that other workers have not ended within their lease are `lost`, and start again. Deliveries of
+   * messages that were cancelled or removed are dropped.
+   * @param places how many, at most, of each endpoint
+   */
+  abstract lease(places: ReadonlyMap<string, number>, leaseMs: number): Promise<LeasedDelivery[]>;
+
+  /**
+   * Sends messages to an endpoint that has not got them, except cancelled ones: a failed message is retried for it alone, a
+   * delivered one stays delivered whatever becomes of it, and an open one is not delivered before this endpoint has it.
+   * @param gone aborts when the client no longer waits: what was replayed until then remains
+   * @returns how many
+   */
+  abstract replay(
+    accountId: string,
+    endpointId: string,
+    terms: ReplayTerms,
+    gone: AbortSignal,
+    onStarted?: OnStarted,
+  ): Promise<number>;
+
+  /**
+   * Ends some of the deliveries that wait for an endpoint which is no longer enabled. It has missed them, but they do not
+   * count against their messages. Deliveries that are being made are left to `settle`.
+   * @returns how many it has ended, and whether others are left
+   */
+  abstract abandon(endpointId: string, reason: AbandonReason): Promise<{ abandoned: number; pending: boolean }>;
+
+  /**
+   * Stores how an attempt ended. One that failed for an endpoint which is no longer enabled is abandoned. A delivery that
+   * another worker has leased since is not changed.
+   */
+  abstract settle(result: DeliveryResult): Promise<void>;
+}
