@@ -9,8 +9,8 @@ const ENTRY_POINTS = [
   '^apps/dev/start\\.mjs$',
   '^libs/platform/http/pages/assets/',
   '^apps/portal/((operators/)?main\\.tsx|vite\\.config\\.mjs)$',
-  '^examples/(bare|redis)-worker/',
   `${CONTEXT}index\\.ts$`,
+  `${CONTEXT}adapters/[^/]+/index\\.ts$`,
 ];
 
 /** What an app may import of a context besides its index and module; see the rules below. */
@@ -77,8 +77,20 @@ module.exports = {
       name: 'contexts-meet-at-index',
       severity: 'error',
       comment: 'What a context does not publish in its index.ts may change at any time.',
-      from: { path: '^libs/(?!kernel/|platform/)([^/]+)/' },
+      from: { path: '^libs/(?!kernel/|platform/)([^/]+)/(?!adapters/)', pathNot: SPEC },
       to: { path: '^libs/(?!kernel/|platform/|$1/)[^/]+/', pathNot: '^libs/[^/]+/index\\.ts$' },
+    },
+    {
+      name: 'adapters-meet-at-the-index-of-their-technology',
+      severity: 'error',
+      comment:
+        'A statement may be composed with those of another context, and a view with its views: with what its adapters of ' +
+        'the same technology publish, besides the index of the context.',
+      from: { path: '^libs/(?!kernel/|platform/)([^/]+)/adapters/([^/]+)/', pathNot: SPEC },
+      to: {
+        path: '^libs/(?!kernel/|platform/|$1/)[^/]+/',
+        pathNot: ['^libs/[^/]+/index\\.ts$', '^libs/[^/]+/adapters/$2/index\\.ts$'],
+      },
     },
     {
       name: 'index-publishes-no-adapter',
@@ -143,14 +155,12 @@ module.exports = {
     {
       name: 'bullmq-stays-in-its-adapter',
       severity: 'error',
-      comment:
-        'The queue is a delivery technology behind a port. Exceptions: its schema is migrated with ours, and the bare worker.',
+      comment: 'The queue is a technology behind a port. The exception: its schema is migrated with ours.',
       from: {
         pathNot: [
-          '^libs/messages/adapters/bullmq/',
-          '^libs/messages/[^/]+\\.module\\.ts$',
+          '^libs/delivery/adapters/bullmq/',
+          '^libs/delivery/[^/]+\\.module\\.ts$',
           '^apps/schema\\.ts$',
-          '^examples/(bare|redis)-worker/',
           BASELINES,
         ],
       },
@@ -160,7 +170,7 @@ module.exports = {
       name: 'bullmq-is-wired-by-type',
       severity: 'error',
       comment: 'The module may name types of BullMQ; only the adapter creates and uses queues.',
-      from: { path: '^libs/messages/[^/]+\\.module\\.ts$' },
+      from: { path: '^libs/delivery/[^/]+\\.module\\.ts$' },
       to: { path: 'node_modules/bullmq/', dependencyTypesNot: ['type-only'] },
     },
     {
@@ -180,36 +190,36 @@ module.exports = {
     {
       name: 'handlers-see-what-is-published',
       severity: 'error',
-      comment: 'Handlers are written by others: whatever they need belongs into the index of messages.',
-      from: { path: '^examples/([^/]+)/', pathNot: SPEC },
-      to: { path: '^(apps|libs|examples)/', pathNot: ['^libs/messages/index\\.ts$', '^examples/$1/'] },
+      comment: 'Handlers are written by others: whatever they need belongs into the index of delivery.',
+      from: { path: '^apps/worker/handlers/([^/]+)/', pathNot: SPEC },
+      to: { path: '^(apps|libs)/', pathNot: ['^libs/delivery/index\\.ts$', '^apps/worker/handlers/$1/'] },
     },
     {
       name: 'handlers-are-registered-in-one-place',
       severity: 'error',
       comment: 'A handler is loaded when it is chosen; no other part of the program imports it.',
-      from: { path: '^(apps|libs)/', pathNot: '^apps/worker/handlers\\.ts$' },
-      to: { path: '^examples/' },
+      from: { path: '^(apps|libs)/', pathNot: ['^apps/worker/handlers\\.ts$', '^apps/worker/handlers/'] },
+      to: { path: '^apps/worker/handlers/' },
     },
     {
       name: 'opentelemetry-stays-in-tracing',
       severity: 'error',
       comment: 'The SDK is loaded only if a collector is set. Handlers may use its API as well.',
-      from: { pathNot: ['^libs/platform/tracing/', '^apps/worker/', '^examples/'] },
+      from: { pathNot: ['^libs/platform/observability/tracing/', '^apps/worker/'] },
       to: { path: 'node_modules/@opentelemetry/' },
     },
     {
       name: 'prom-client-stays-in-one-file',
       severity: 'error',
       comment: 'The library for metrics is one decision: everything else uses the interface of this file.',
-      from: { pathNot: ['^libs/platform/management/metrics\\.ts$', SPEC] },
+      from: { pathNot: ['^libs/platform/observability/metrics\\.ts$', SPEC] },
       to: { path: 'node_modules/prom-client/' },
     },
     {
       name: 'production-knows-no-test',
       severity: 'error',
       comment: 'Tests and benchmarks are not part of the build.',
-      from: { path: '^(apps|libs|examples)/', pathNot: SPEC },
+      from: { path: '^(apps|libs)/', pathNot: SPEC },
       to: { path: ['^(test|bench)/', SPEC] },
     },
     {
@@ -225,14 +235,14 @@ module.exports = {
       name: 'production-needs-no-dev-dependency',
       severity: 'error',
       comment: 'An installation without devDependencies must run.',
-      from: { path: '^(apps|libs|examples)/', pathNot: [SPEC, '^apps/portal/'] },
+      from: { path: '^(apps|libs)/', pathNot: [SPEC, '^apps/portal/'] },
       to: { dependencyTypes: ['npm-dev'] },
     },
     {
       name: 'packages-are-declared',
       severity: 'error',
       comment: 'A package that only others depend on disappears when they no longer need it.',
-      from: { path: '^(apps|libs|examples)/' },
+      from: { path: '^(apps|libs)/' },
       to: { dependencyTypes: ['npm-no-pkg'] },
     },
     {
@@ -261,7 +271,7 @@ module.exports = {
       severity: 'error',
       comment: 'A file that no process, command or index.ts imports is dead, even if it has a test.',
       from: { path: ENTRY_POINTS },
-      to: { path: '^(apps|libs|examples)/', pathNot: [...ENTRY_POINTS, SPEC], reachable: false },
+      to: { path: '^(apps|libs)/', pathNot: [...ENTRY_POINTS, SPEC], reachable: false },
     },
   ],
   options: {

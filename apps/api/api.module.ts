@@ -3,6 +3,8 @@ import { APP_FILTER, APP_GUARD, DiscoveryModule, DiscoveryService } from '@nestj
 import { AccountsModule } from '#accounts/accounts.module.js';
 import { AccessGuard } from '#accounts/adapters/http/access.guard.js';
 import { ApiKeyGuard } from '#accounts/adapters/http/api-key.guard.js';
+import { QueueModule } from '#delivery/queue.module.js';
+import { EventsModule } from '#events/events.module.js';
 import { MessagesModule } from '#messages/messages.module.js';
 import { FallbackController } from '#platform/http/fallback.controller.js';
 import { OpenApiDocument } from '#platform/http/openapi/document.js';
@@ -14,7 +16,9 @@ import { RouteTable } from '#platform/http/route-table.js';
 import { LOGGER, PlatformModule, type ProcessParts } from '#platform/process/platform.module.js';
 import { provideAs } from '#platform/process/provide.js';
 import { PlanThrottlerGuard, type Budgets } from '#rate-limiting/adapters/http/plan-throttler.guard.js';
+import { PullModule } from '#pull/pull.module.js';
 import { RateLimitingModule } from '#rate-limiting/rate-limiting.module.js';
+import { UpkeepModule } from '#upkeep/upkeep.module.js';
 import { MESSAGE_WEBHOOK, WEBHOOKS, WebhooksModule } from '#webhooks/webhooks.module.js';
 import { PortalController } from './portal.controller.js';
 
@@ -34,7 +38,10 @@ const SECTIONS = {
 export class ApiModule {
   static of(parts: ProcessParts, routes: RouteTable, budgets: Budgets): DynamicModule {
     const { maxBodyBytes } = parts.settings.http;
-    const messages = MessagesModule.forApi(parts.settings);
+    const queue = QueueModule.forApi(parts.settings);
+    const messages = MessagesModule.forApi(queue);
+    const pull = PullModule.forApi(messages);
+    const events = EventsModule.forApi();
     const operators = parts.settings.adminApiKey !== null;
     return {
       module: ApiModule,
@@ -44,7 +51,10 @@ export class ApiModule {
         AccountsModule.forApi(operators),
         RateLimitingModule.forApi(operators, budgets, messages),
         messages,
+        pull,
+        events,
         WebhooksModule.forApi(messages),
+        UpkeepModule.of([queue, messages, pull, events]),
       ],
       controllers: [
         OpenApiController,

@@ -1,14 +1,8 @@
 import { NestFactory } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { FastifyInstance } from 'fastify';
-import {
-  ClockWatch,
-  CurrentQueue,
-  EventStreams,
-  openQueuePages,
-  QueueConnection,
-  WaitingLeases,
-} from '#messages/messages.module.js';
+import { ClockWatch, CurrentQueue, openQueuePages, QueueConnection } from '#delivery/queue.module.js';
+import { EventStreams } from '#events/events.module.js';
 import { AccessLog } from '#platform/http/edge/access-log.js';
 import { AddressBudget } from '#platform/http/access/address-budget.js';
 import { corsHeaders } from '#platform/http/edge/cors.js';
@@ -20,6 +14,8 @@ import { gracefulShutdown } from '#platform/http/edge/graceful-shutdown.js';
 import { NestLogger, type Logger } from '#platform/observability/logging.js';
 import type { Metrics } from '#platform/observability/metrics.js';
 import type { Settings } from '#platform/process/settings.js';
+import { WaitingLeases } from '#pull/pull.module.js';
+import { Background } from '../background.js';
 import { openParts } from '../context.js';
 import { startManaged, type ManagedProcess } from '#platform/process/managed-process.js';
 import { ApiModule } from './api.module.js';
@@ -76,10 +72,13 @@ async function listen(settings: Settings, logger: Logger, metrics: Metrics, site
     gauges: metrics,
     logger,
   });
+  const background = new Background(app, settings, 'api');
   try {
+    await background.start();
     const { port, host } = settings.http;
     await app.listen({ port, host, backlog: BACKLOG });
   } catch (error) {
+    await background.stop();
     await app.close();
     throw error;
   }
@@ -95,6 +94,7 @@ async function listen(settings: Settings, logger: Logger, metrics: Metrics, site
       app.get(EventStreams).closeAll();
       await Promise.all([stopHttp(), site?.close(settings.shutdownGraceMs)]);
       await app.get(EventStreams).stop();
+      await background.stop();
       await app.close();
     },
   };

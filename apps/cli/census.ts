@@ -1,7 +1,7 @@
 import 'reflect-metadata';
 import { realpath } from 'node:fs/promises';
 import { join } from 'node:path';
-import { CurrentQueue, MessagesModule, QueueContents, StrayMessages } from '#messages/messages.module.js';
+import { CurrentQueue, QueueContents, QueueModule, StrayMessages } from '#delivery/queue.module.js';
 import { Environment } from '#platform/process/environment.js';
 import { createLogger } from '#platform/observability/logging.js';
 import { startErrorMessage } from '#platform/process/process.js';
@@ -16,7 +16,7 @@ export async function census(): Promise<number> {
     // Settings require a pepper, but no caller is authenticated here.
     const env = { API_KEY_PEPPER: '-'.repeat(32), ...process.env, DATABASE_URL: await databaseUrl() };
     const settings = readSettings(env);
-    const tools = await startTools(settings, createLogger('silent', 'census'), MessagesModule.forTools(settings));
+    const tools = await startTools(settings, createLogger('silent', 'census'), QueueModule.forTools(settings));
     const current = await tools.get(CurrentQueue).dataSet();
     if (current !== null && current !== (await tools.get(QueueContents).identity()).dataSet)
       throw new UsageError('REDIS_URL is not that of the processes: their messages have no jobs in this queue.');

@@ -1,5 +1,5 @@
 import { Environment } from '#platform/process/environment.js';
-import type { HandlerModule } from '#messages/messages.module.js';
+import type { HandlerModule } from '#delivery/delivery.module.js';
 
 /** The handlers that HANDLER can name: modules that export a `MessageHandler`, loaded on demand. */
 const HANDLERS: Readonly<Record<string, () => Promise<HandlerModule | null>>> = {

@@ -1,17 +1,15 @@
-import type { MessageHandler } from '#messages/index.js';
-import {
-  ClockWatch,
-  Consumer,
-  CurrentQueue,
-  MessagesModule,
-  openQueuePages,
-  QueueConnection,
-  type HandlerModule,
-} from '#messages/messages.module.js';
+import { Consumer, DeliveryModule, type HandlerModule } from '#delivery/delivery.module.js';
+import type { MessageHandler } from '#delivery/index.js';
+import { ClockWatch, CurrentQueue, openQueuePages, QueueConnection, QueueModule } from '#delivery/queue.module.js';
+import { EventsModule } from '#events/events.module.js';
+import { MessagesModule } from '#messages/messages.module.js';
 import type { Logger } from '#platform/observability/logging.js';
 import type { Metrics } from '#platform/observability/metrics.js';
 import type { Settings } from '#platform/process/settings.js';
+import { PullModule } from '#pull/pull.module.js';
+import { UpkeepModule } from '#upkeep/upkeep.module.js';
 import { WebhooksModule } from '#webhooks/webhooks.module.js';
+import { Background } from '../background.js';
 import { openParts, startContext } from '../context.js';
 import { startManaged, type ManagedProcess } from '#platform/process/managed-process.js';
 
@@ -33,15 +31,28 @@ export function startWorker(
 ): Promise<RunningWorker> {
   const start = async (metrics: Metrics) => {
     const parts = await openParts(settings, logger, 'worker', metrics);
-    const messages = MessagesModule.forWorker(settings, handler);
-    const app = await startContext(parts, messages, WebhooksModule.forWorker(messages));
+    const queue = QueueModule.forWorker(settings);
+    const messages = MessagesModule.forWorker(queue);
+    const pull = PullModule.forWorker(messages);
+    const events = EventsModule.forWorker();
+    const app = await startContext(
+      parts,
+      DeliveryModule.forWorker(handler, queue, messages),
+      WebhooksModule.forWorker(queue, messages),
+      UpkeepModule.of([queue, messages, pull, events]),
+    );
+    const background = new Background(app, settings, 'worker');
+    await background.start();
     return {
       queuePages: (basePath: string) => openQueuePages(app.get(QueueConnection), basePath),
       state: () => app.get(Consumer).state,
       isClockRight: () => app.get(ClockWatch).isRight,
       isRedisUp: () => app.get(QueueConnection).isUp,
       isQueueCurrent: () => app.get(CurrentQueue).isCurrent,
-      stop: () => app.close(),
+      stop: async () => {
+        await background.stop();
+        await app.close();
+      },
     };
   };
   return startManaged(settings, logger, start, migrate);

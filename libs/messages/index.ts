@@ -1,14 +1,15 @@
-/** The settings of a process, published for the modules of handlers, which may import nothing else of Sluice. */
-export { Environment } from '#platform/process/environment.js';
+export { Availability, WEBHOOKS } from './application/availability.js';
 export type { Backlog } from './application/backlogs.js';
+export { Deliveries, type ClaimTerms, type Job, type JobEnd, type NotDue } from './application/deliveries.js';
 export { DeliveryTargets, type Sender } from './application/delivery-targets.js';
-export {
-  EndpointDeliveries,
-  type AbandonReason,
-  type DeliveryResult,
-  type DueEndpoint,
-  type LeasedDelivery,
-} from '#webhooks/application/endpoint-deliveries.js';
+export { ExpiredLeases } from './application/expired-leases.js';
 export { GetMessageUsage, type MessageUsage, type Storage } from './application/get-message-usage.js';
+export { messageNotFound } from './application/get-message.js';
+export { BATCH_BYTES, JobDispatch, type OutboxEntry } from './application/job-dispatch.js';
+export { Leases, type Lease } from './application/leases.js';
+export { Messages, type OnStarted } from './application/messages.js';
 export { StorageCap } from './application/storage-cap.js';
-export { GiveUp, MessageHandler, RetryDelivery, type Delivery } from '#delivery/application/message-handler.js';
+export { MAX_REASON_LENGTH } from './domain/attempt.js';
+export { MESSAGE_STATUSES, OPEN_STATUSES, TRANSITIONS, type MessageStatus } from './domain/message-status.js';
+export { bytesOf, OVERHEAD_BYTES, type Message } from './domain/message.js';
+export { backoff, POISON_AFTER_LONE_CRASHES, SUSPECT_AFTER_CRASHES, type RetryPolicy } from './domain/retry-policy.js';

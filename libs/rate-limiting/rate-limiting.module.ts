@@ -16,15 +16,16 @@ import { provide, provideAs } from '#platform/process/provide.js';
 import type { Settings } from '#platform/process/settings.js';
 import { BansController } from './adapters/http/bans.controller.js';
 import { EarlyPlanCheck } from './adapters/http/early-plan-check.js';
+import { PlanThrottlerStorage } from './adapters/http/plan-throttler-storage.js';
 import { PlanThrottlerGuard, type Budgets } from './adapters/http/plan-throttler.guard.js';
 import { UsageController } from './adapters/http/usage.controller.js';
 import { countDecisions } from './adapters/monitoring/limiter-metrics.js';
 import { LimiterMaintenance } from './adapters/postgres/limiter-maintenance.js';
 import { PostgresBans } from './adapters/postgres/postgres-bans.js';
-import { PostgresPlanThrottlerStorage } from './adapters/postgres/postgres-plan-throttler-storage.js';
+import { PostgresLimiter } from './adapters/postgres/postgres-limiter.js';
 import { Bans } from './application/bans.js';
 import type { Decision } from './application/decisions.js';
-import { PlanThrottlerStorage } from './application/plan-throttler-storage.js';
+import { Limiter } from './application/limiter.js';
 import { WINDOW_MS } from './domain/windows.js';
 
 const COUNTERS = Symbol('database of the counters');
@@ -48,20 +49,16 @@ const POOL_SIZE = 3;
       inject: [SETTINGS, LOGGER],
     },
     {
-      provide: PostgresPlanThrottlerStorage,
+      provide: PostgresLimiter,
       useFactory: (counters: Database, { bans }: Settings, batches: BatchMetrics, backpressure: Backpressure) =>
-        new PostgresPlanThrottlerStorage(
-          counters,
-          bans,
-          observers(batches.observer('hits'), backpressure.observer('count')),
-        ),
+        new PostgresLimiter(counters, bans, observers(batches.observer('hits'), backpressure.observer('count'))),
       inject: [COUNTERS, SETTINGS, BatchMetrics, Backpressure],
     },
-    { provide: PlanThrottlerStorage, useExisting: PostgresPlanThrottlerStorage },
+    { provide: Limiter, useExisting: PostgresLimiter },
     provideAs(Bans, PostgresBans, [Database]),
-    provide(LimiterMaintenance, [Bans, PostgresPlanThrottlerStorage, COUNTERS]),
+    provide(LimiterMaintenance, [Bans, PostgresLimiter, COUNTERS]),
   ],
-  exports: [PlanThrottlerStorage, Bans],
+  exports: [Limiter, Bans],
 })
 class CountersModule {}
 
@@ -79,11 +76,11 @@ export class RateLimitingModule {
         CountersModule,
         ThrottlerModule.forRootAsync({
           imports: [CountersModule],
-          inject: [PlanThrottlerStorage],
+          inject: [Limiter],
           // The limits are those of each account, which the storage knows.
-          useFactory: (storage: PlanThrottlerStorage): ThrottlerModuleOptions => ({
+          useFactory: (limiter: Limiter): ThrottlerModuleOptions => ({
             throttlers: [{ name: 'plan', ttl: WINDOW_MS.minute, limit: Infinity }],
-            storage,
+            storage: new PlanThrottlerStorage(limiter),
           }),
         }),
         messages,
@@ -104,7 +101,7 @@ export class RateLimitingModule {
           provide: EarlyCheck,
           useFactory: (
             authenticate: AuthenticateCaller,
-            storage: PlanThrottlerStorage,
+            limiter: Limiter,
             { adminApiKey }: Settings,
             discovery: DiscoveryService,
             authenticated: Authenticated,
@@ -112,14 +109,14 @@ export class RateLimitingModule {
           ) =>
             new EarlyPlanCheck(
               authenticate,
-              storage,
+              limiter,
               adminApiKey === null ? null : new Secret(adminApiKey),
               budgets.anonymous,
               keyedRoutes(allRoutes(discovery)),
               authenticated,
               decided,
             ),
-          inject: [AuthenticateCaller, PlanThrottlerStorage, SETTINGS, DiscoveryService, AUTHENTICATED, DECIDED],
+          inject: [AuthenticateCaller, Limiter, SETTINGS, DiscoveryService, AUTHENTICATED, DECIDED],
         },
       ],
       exports: [PlanThrottlerGuard],

@@ -1,16 +1,12 @@
-import {
-  Module,
-  type BeforeApplicationShutdown,
-  type DynamicModule,
-  type FactoryProvider,
-  type OnApplicationBootstrap,
-  type OnModuleDestroy,
-} from '@nestjs/common';
+import { Module, type DynamicModule, type FactoryProvider } from '@nestjs/common';
 import { Clock } from '#kernel/clock.js';
 import { Ids } from '#kernel/ids.js';
-import { DeliveryTargets, EndpointDeliveries, StorageCap } from '#messages/index.js';
+import { Availability, DeliveryTargets, StorageCap } from '#messages/index.js';
 import { ClockWatch } from '#platform/database/clock-watch.js';
 import { Database } from '#platform/database/database.js';
+import { ReadsModule } from '#platform/database/reads.module.js';
+import { Reads } from '#platform/database/reads.js';
+import { BatchMetrics } from '#platform/observability/batch-metrics.js';
 import { Metrics } from '#platform/observability/metrics.js';
 import { LOGGER, SETTINGS } from '#platform/process/platform.module.js';
 import { provide, provideAs } from '#platform/process/provide.js';
@@ -19,12 +15,14 @@ import { UsageError } from '#platform/process/usage-error.js';
 import { EndpointsController } from './adapters/http/endpoints.controller.js';
 import { SendingMetrics } from './adapters/monitoring/sending-metrics.js';
 import { MESSAGE_WEBHOOK, WEBHOOKS } from './adapters/http/webhooks.js';
+import { PostgresEndpointDeliveries } from './adapters/postgres/postgres-endpoint-deliveries.js';
 import { PostgresEndpoints } from './adapters/postgres/postgres-endpoints.js';
 import { UndiciWebhookClient } from './adapters/undici/undici-webhook-client.js';
 import { ChangeEndpoint } from './application/change-endpoint.js';
 import { CreateEndpoint } from './application/create-endpoint.js';
 import { DeleteEndpoint } from './application/delete-endpoint.js';
 import { EndDeliveries } from './application/end-deliveries.js';
+import { EndpointDeliveries } from './application/endpoint-deliveries.js';
 import { EndpointTargets } from './application/endpoint-targets.js';
 import { Endpoints } from './application/endpoints.js';
 import { GetEndpoint } from './application/get-endpoint.js';
@@ -40,8 +38,12 @@ import { WebhookSender } from './application/webhook-sender.js';
 /** For the OpenAPI document. */
 export { MESSAGE_WEBHOOK, WEBHOOKS };
 
+/** What the process starts and stops. */
+export { EndDeliveries, WebhookSender };
+
 const core: FactoryProvider[] = [
   { provide: Endpoints, useFactory: (database: Database) => PostgresEndpoints.open(database), inject: [Database] },
+  provideAs(EndpointDeliveries, PostgresEndpointDeliveries, [Database, Reads, Availability, BatchMetrics]),
   {
     provide: SecretBox,
     useFactory: async ({ secretsKeys }: Settings, endpoints: Endpoints) => {
@@ -84,35 +86,6 @@ const useCases: FactoryProvider[] = [
   },
 ];
 
-const END_DELIVERIES_EVERY_MS = 1_000;
-
-/** Sends due deliveries and ends those of disabled endpoints, as long as the worker runs. */
-class SenderLifecycle implements OnApplicationBootstrap, OnModuleDestroy, BeforeApplicationShutdown {
-  constructor(
-    private readonly settings: Settings,
-    private readonly sender: WebhookSender,
-    private readonly endDeliveries: EndDeliveries,
-  ) {}
-
-  onApplicationBootstrap(): void {
-    this.sender.start();
-    this.endDeliveries.start(END_DELIVERIES_EVERY_MS);
-  }
-
-  // Begins with the other contexts: all have the same grace, instead of one after the other.
-  onModuleDestroy(): void {
-    void this.close();
-  }
-
-  beforeApplicationShutdown(): Promise<void> {
-    return this.close();
-  }
-
-  private async close(): Promise<void> {
-    await Promise.all([this.sender.close(this.settings.shutdownGraceMs), this.endDeliveries.close()]);
-  }
-}
-
 const TERMS = Symbol('settings of webhooks');
 
 const sending: FactoryProvider[] = [
@@ -129,16 +102,15 @@ const sending: FactoryProvider[] = [
     ClockWatch,
   ]),
   provide(EndDeliveries, [Endpoints, EndpointDeliveries, SendingMetrics]),
-  provide(SenderLifecycle, [SETTINGS, WebhookSender, EndDeliveries]),
 ];
 
 @Module({})
 export class WebhooksModule {
-  /** @param messages the module that exports `EndpointDeliveries` and `StorageCap` */
+  /** @param messages the module that exports `Availability` and `StorageCap` */
   static forApi(messages: DynamicModule): DynamicModule {
     return {
       module: WebhooksModule,
-      imports: [messages],
+      imports: [messages, ReadsModule],
       // The context `messages` injects DeliveryTargets, and cannot import this module, which imports it.
       global: true,
       controllers: [EndpointsController],
@@ -147,8 +119,11 @@ export class WebhooksModule {
     };
   }
 
-  /** @param messages the module that exports `EndpointDeliveries` */
-  static forWorker(messages: DynamicModule): DynamicModule {
-    return { module: WebhooksModule, imports: [messages], providers: [...core, ...sending] };
+  /**
+   * @param queue the module that exports `ClockWatch`
+   * @param messages the module that exports `Availability`
+   */
+  static forWorker(queue: DynamicModule, messages: DynamicModule): DynamicModule {
+    return { module: WebhooksModule, imports: [queue, messages, ReadsModule], providers: [...core, ...sending] };
   }
 }

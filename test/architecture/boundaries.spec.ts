@@ -55,7 +55,7 @@ describe('A planted violation', () => {
     for (const files of [MINIATURE, ...PLANTS.map((plant) => plant.files)]) await write(files);
     const found = PLANTS.filter(({ rule }) => rule !== 'no-orphans')
       .flatMap(({ files }) => Object.keys(files))
-      .filter((path) => /^(apps|libs|examples)\/.*(?<!\.spec|\/index)\.ts$/.test(path));
+      .filter((path) => /^(apps|libs)\/.*(?<!\.spec|\/index)\.ts$/.test(path));
     const imports = found.map((path) => `import '../../${path.replace(/\.ts$/, '.js')}';`);
     await write({ [PATH_TO_PLANTS]: imports.join('\n') });
     broken = await cruise(folder);

@@ -9,16 +9,16 @@ function parseFiles(text: string): Files {
 
 /** A small repository that uses everything the rules allow. */
 export const MINIATURE = parseFiles(`
-  apps/api/api.module.ts  import '#accounts/adapters/http/api-key.guard.js'; import '#accounts/index.js'; import '#messages/messages.module.js';
+  apps/api/api.module.ts  import '#accounts/adapters/http/api-key.guard.js'; import '#accounts/index.js'; import '#messages/messages.module.js'; import '#delivery/delivery.module.js';
     import '../../libs/flat/flat.guard.js'; import '@nestjs/platform-fastify';
   apps/api/main.ts  import './api.module.js'; import '../context.js'; import '../schema.js';
   apps/context.ts  import '#platform/observability/logging.js';
   apps/dev/start.mjs  await import('../../dist/apps/dev/main.js'); await import('../../dist/not-built-yet.js');
   apps/schema.ts  import 'bullmq';
-  apps/worker/handlers.ts  await import('../../examples/post/post.module.js');
+  apps/worker/handlers.ts  await import('./handlers/post/post.module.js');
+  apps/worker/handlers/post/post.module.ts  import '@nestjs/common'; import '#delivery/index.js'; import './post.js';
+  apps/worker/handlers/post/post.ts  import '@opentelemetry/api'; import type { MessageHandler } from '#delivery/index.js'; export let x: MessageHandler;
   apps/worker/main.ts  import './handlers.js'; await import('#platform/observability/tracing/otlp-tracing.js');
-  examples/post/post.module.ts  import '@nestjs/common'; import '#messages/index.js'; import './post.js';
-  examples/post/post.ts  import '@opentelemetry/api'; import type { MessageHandler } from '#messages/index.js'; export let x: MessageHandler;
   bench/baselines/ordinary.ts  import 'bullmq'; import 'typeorm';
   bench/main.ts  import '../apps/schema.js'; import '#kernel/ids.js'; import '#platform/observability/logging.js'; import 'ioredis';
   bench/run.mjs  await import('../dist/bench/main.js');
@@ -28,14 +28,18 @@ export const MINIATURE = parseFiles(`
   libs/accounts/domain/account.spec.ts  import 'fast-check'; import '../../../test/support/builders.js'; import './account.js';
   libs/accounts/domain/account.ts  import '#kernel/ids.js';
   libs/accounts/index.ts  export { SignUp } from './application/sign-up.js';
+  libs/delivery/adapters/bullmq/queue.ts  import 'bullmq'; import '#platform/observability/logging.js';
+  libs/delivery/adapters/postgres/outbox.sql.ts  import '#messages/adapters/postgres/index.js';
+  libs/delivery/application/message-handler.ts  export abstract class MessageHandler {}
+  libs/delivery/delivery.module.ts  import type { Queue } from 'bullmq'; import './adapters/bullmq/queue.js'; import './adapters/postgres/outbox.sql.js'; export let queue: Queue;
+  libs/delivery/index.ts  export { MessageHandler } from './application/message-handler.js';
   libs/flat/flat.guard.ts  import '@nestjs/common'; import '#accounts/index.js';
   libs/kernel/ids.spec.ts  import 'fast-check'; import './ids.js';
   libs/kernel/ids.ts  import 'node:crypto';
-  libs/messages/adapters/bullmq/queue.ts  import 'bullmq'; import '#platform/observability/logging.js';
   libs/messages/adapters/http/messages.controller.ts  import '#accounts/index.js'; import 'fastify';
   libs/messages/adapters/postgres/message.schema.ts  import 'typeorm';
   libs/delivery/application/message-handler.ts  export abstract class MessageHandler {}
-  libs/messages/application/send-message.ts  import '#accounts/index.js';
+  libs/messages/application/send-message.ts  import '#accounts/index.js'; export class SendMessage {}
   libs/messages/index.ts  export { MessageHandler } from './application/message-handler.js';
   libs/messages/messages.module.ts  import type { Queue } from 'bullmq'; import './adapters/bullmq/queue.js'; import '#platform/observability/metrics.js';
     import './adapters/http/messages.controller.js'; import './application/send-message.js'; export let queue: Queue;
@@ -62,8 +66,11 @@ kernel-imports-nothing 2: a package and platform in the kernel
   libs/platform/planted-clock.ts
 platform-knows-no-context: even the index of a context in platform
   libs/platform/with-context.ts  import type { SignUp } from '#accounts/index.js'; export let x: SignUp;
-contexts-meet-at-index 2: an adapter that imports a use case and an adapter of another context
+adapters-meet-at-the-index-of-their-technology 2: an adapter that imports a use case and an adapter of another context
   libs/messages/adapters/http/with-accounts.ts  import '#accounts/application/sign-up.js'; import '#accounts/adapters/http/api-key.guard.js';
+adapters-meet-at-the-index-of-their-technology 2: a controller that uses statements of another context, and an adapter past the index
+  libs/accounts/adapters/http/with-statements.ts  import '#messages/adapters/postgres/index.js';
+  libs/accounts/adapters/postgres/with-schema.ts  import '#messages/adapters/postgres/message.schema.js';
 contexts-meet-at-index: wiring that imports the module of another context, by its path
   libs/accounts/planted.module.ts  import '../messages/messages.module.js';
 index-publishes-no-adapter 2: a published adapter, and a published module
@@ -90,17 +97,17 @@ bullmq-stays-in-its-adapter: the type of a job in the store
 bullmq-stays-in-its-adapter: a queue in an app
   apps/worker/with-queue.ts  const { Queue } = await import('bullmq'); new Queue('');
 bullmq-is-wired-by-type: a queue that the module creates
-  libs/messages/planted.module.ts  import { Queue } from 'bullmq'; new Queue('');
+  libs/delivery/planted.module.ts  import { Queue } from 'bullmq'; new Queue('');
 typeorm-stays-in-postgres: an operator of TypeORM in a controller
   libs/messages/adapters/http/with-operator.ts  import { LessThan } from 'typeorm'; LessThan(1);
 fastify-stays-at-the-edge 2: the type of a request, and the HTTP platform, in the consumer
-  libs/messages/adapters/bullmq/with-request.ts  import type { FastifyRequest } from 'fastify'; import '@nestjs/platform-fastify';
+  libs/delivery/adapters/bullmq/with-request.ts  import type { FastifyRequest } from 'fastify'; import '@nestjs/platform-fastify';
     export let request: FastifyRequest;
 handlers-see-what-is-published 3: a use case past the index, the type of a logger, and another handler
-  examples/planted-other/with-other.ts  import '#messages/application/send-message.js'; import '../post/post.js';
+  apps/worker/handlers/planted-other/with-other.ts  import '#messages/application/send-message.js'; import '../post/post.js';
     export let logger: import('#platform/observability/logging.js').Logger;
 handlers-are-registered-in-one-place: a handler in another file of the worker
-  apps/worker/with-handler.ts  import '../../examples/post/post.js';
+  apps/worker/with-handler.ts  import './handlers/post/post.js';
 opentelemetry-stays-in-tracing: a tracer in an adapter
   libs/messages/adapters/http/with-tracer.ts  import { trace } from '@opentelemetry/api'; trace.getTracer('');
 commands-use-the-client: a command that logs as the service does

@@ -6,7 +6,7 @@ import { PostgresEventLog } from '#events/adapters/postgres/postgres-event-log.j
 import { PostgresExpiredLeases } from '#messages/adapters/postgres/postgres-expired-leases.js';
 import { PostgresReconcilerTurn } from '#upkeep/adapters/postgres/postgres-reconciler-turn.js';
 import { FailExpiredLeases } from '#pull/application/fail-expired-leases.js';
-import { JobFollower } from '#delivery/application/job-follower.js';
+import { JobFollower } from '#upkeep/application/job-follower.js';
 import { Reconciler } from '#upkeep/application/reconciler.js';
 import { RedisJobEvents } from '#delivery/adapters/bullmq/redis/redis-job-events.js';
 import type { RedisQueueConnection } from '#delivery/adapters/bullmq/redis/redis-queue-connection.js';

@@ -3,8 +3,8 @@ import { TAKE_HITS, type HitRow } from '#rate-limiting/adapters/postgres/take-hi
 import { decideHit, type HitOutcome, type Requests } from '#rate-limiting/domain/decide-hit.js';
 import type { BanPolicy, Offences } from '#rate-limiting/domain/ban-policy.js';
 import { UNUSED, type Limits, type Windows } from '#rate-limiting/domain/windows.js';
-import type { Hit } from '#rate-limiting/application/plan-throttler-storage.js';
-import { Limiter } from '../support/limiter.js';
+import type { Hit } from '#rate-limiting/application/limiter.js';
+import { LimiterFixture } from '../support/limiter.js';
 
 const START = 1_800_000_000_000;
 const DAY_MS = 86_400_000;
@@ -65,10 +65,10 @@ class Rules {
 }
 
 describe('sluice.take_hits', () => {
-  let limiter: Limiter;
+  let limiter: LimiterFixture;
 
   beforeAll(async () => {
-    limiter = await Limiter.open();
+    limiter = await LimiterFixture.open();
     const [row] = await limiter.sql<{ text: string }>("SELECT pg_get_functiondef('sluice.take_hits'::regproc) AS text");
     const [before = '', after, ...more] = row?.text.split('clock_timestamp()') ?? [];
     expect([typeof after, more]).toEqual(['string', []]);

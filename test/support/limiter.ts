@@ -1,15 +1,15 @@
 import pg from 'pg';
 import { Database } from '#platform/database/database.js';
-import { PostgresPlanThrottlerStorage } from '#rate-limiting/adapters/postgres/postgres-plan-throttler-storage.js';
+import { PostgresLimiter } from '#rate-limiting/adapters/postgres/postgres-limiter.js';
 import type { BanPolicy } from '#rate-limiting/domain/ban-policy.js';
 import type { Limits } from '#rate-limiting/domain/windows.js';
-import type { Hit } from '#rate-limiting/application/plan-throttler-storage.js';
+import type { Hit } from '#rate-limiting/application/limiter.js';
 import { createTestDatabase, type TestDatabase } from './database.js';
 
 export const POLICY: BanPolicy = { graceMs: 0, afterRefusals: 30, banMs: 60_000, maxBanMs: 3_600_000 };
 
 /** Accounts in a database of their own, and the limiters of several processes on it. */
-export class Limiter {
+export class LimiterFixture {
   private readonly closing: (() => Promise<void>)[] = [];
   private accounts = 0;
 
@@ -18,11 +18,11 @@ export class Limiter {
     private readonly client: pg.Client,
   ) {}
 
-  static async open(): Promise<Limiter> {
+  static async open(): Promise<LimiterFixture> {
     const database = await createTestDatabase();
     const client = new pg.Client({ connectionString: database.url });
     await client.connect();
-    return new Limiter(database, client);
+    return new LimiterFixture(database, client);
   }
 
   /** Connections of a further process. */
@@ -36,8 +36,8 @@ export class Limiter {
   }
 
   /** The storage of a further process, which has cached nothing. */
-  async process(policy: Partial<BanPolicy> = {}): Promise<PostgresPlanThrottlerStorage> {
-    const storage = new PostgresPlanThrottlerStorage(await this.connect(), { ...POLICY, ...policy });
+  async process(policy: Partial<BanPolicy> = {}): Promise<PostgresLimiter> {
+    const storage = new PostgresLimiter(await this.connect(), { ...POLICY, ...policy });
     this.closing.push(() => storage.close());
     return storage;
   }

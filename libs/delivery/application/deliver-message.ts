@@ -4,15 +4,16 @@ import type { Clock } from '#kernel/clock.js';
 import { DomainError } from '#kernel/domain-error.js';
 import { toStorable } from '#kernel/text.js';
 import { withTimeout } from '#kernel/timeout.js';
-import { MAX_REASON_LENGTH } from '#messages/domain/attempt.js';
-import type { Message } from '#messages/domain/message.js';
 import {
   backoff,
+  type Deliveries,
+  type Job,
+  MAX_REASON_LENGTH,
+  type Message,
   POISON_AFTER_LONE_CRASHES,
-  SUSPECT_AFTER_CRASHES,
   type RetryPolicy,
-} from '#messages/domain/retry-policy.js';
-import type { Deliveries, Job } from '#messages/application/deliveries.js';
+  SUSPECT_AFTER_CRASHES,
+} from '#messages/index.js';
 import { GiveUp, RetryDelivery, type MessageHandler } from './message-handler.js';
 import { ReadWriteLock } from './read-write-lock.js';
 

@@ -1,4 +1,4 @@
-import type { Message } from '#messages/domain/message.js';
+import type { Message } from '#messages/index.js';
 
 /** The queue that carries jobs to workers. */
 export abstract class DeliveryQueue {

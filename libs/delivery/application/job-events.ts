@@ -1,4 +1,4 @@
-import type { JobEnd } from '#messages/application/deliveries.js';
+import type { JobEnd } from '#messages/index.js';
 
 export interface EndedJobs {
   /** Jobs of open messages that workers of other programs have ended. */

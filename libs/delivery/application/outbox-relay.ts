@@ -1,8 +1,7 @@
 import { DomainError } from '#kernel/domain-error.js';
 import { PeriodicTask } from '#kernel/periodic-task.js';
-import { bytesOf, type Message } from '#messages/domain/message.js';
+import { BATCH_BYTES, bytesOf, JobDispatch, type Message, type OutboxEntry } from '#messages/index.js';
 import type { DeliveryQueue } from './delivery-queue.js';
-import { BATCH_BYTES, JobDispatch, type OutboxEntry } from '#messages/application/job-dispatch.js';
 import type { Outbox } from './outbox.js';
 
 /** What can fail. The outbox entries remain then. */

@@ -1,4 +1,4 @@
-import type { Message } from '#messages/domain/message.js';
+import type { Message } from '#messages/index.js';
 
 /** Milliseconds until a job that the queue refused is tried again. No entry is postponed for longer. */
 export const REFUSED_DELAY_MS = 60_000;

@@ -1,4 +1,4 @@
-import type { JobEnd } from '#messages/application/deliveries.js';
+import type { JobEnd } from '#messages/index.js';
 
 /** A stray message, and what became of its job. */
 export interface StrayMessage {

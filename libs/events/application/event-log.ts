@@ -1,4 +1,4 @@
-import type { Message } from '#messages/domain/message.js';
+import type { Message } from '#messages/index.js';
 
 /**
  * A position in the log: everything before `from` has been read, and in the part from `from` until `until` the events up

@@ -3,7 +3,8 @@ import type { DomainError } from '#kernel/domain-error.js';
 import type { Caller } from './access/caller.js';
 import { leavesBodyUnread, lingerAfter } from './edge/connections.js';
 import { PROBLEM_TYPE, problemHeaders, toProblem } from './problems.js';
-import { rateLimitHeaders, type RateLimitWindow } from './access/rate-limit-headers.js';
+import type { RateLimitWindow } from '#kernel/rate-limit-window.js';
+import { rateLimitHeaders } from './access/rate-limit-headers.js';
 import { rawProblem } from './edge/raw-problem.js';
 
 /** Why a request is refused before it reaches NestJS. */

@@ -1,4 +1,6 @@
 import type { Abstract, FactoryProvider } from '@nestjs/common';
+import { SETTINGS } from './platform.module.js';
+import type { Settings } from './settings.js';
 
 type Token<T> = Abstract<T> | symbol | string;
 type Tokens<Args extends readonly unknown[]> = { readonly [Index in keyof Args]: Token<Args[Index]> };
@@ -18,4 +20,9 @@ export function provideAs<T, Args extends unknown[]>(
   deps: Tokens<Args>,
 ): FactoryProvider<T> {
   return { provide: token, useFactory: (...args: unknown[]) => new type(...(args as Args)), inject: [...deps] };
+}
+
+/** A provider for a part of the settings. */
+export function provideSetting(token: symbol, read: (settings: Settings) => unknown): FactoryProvider {
+  return { provide: token, useFactory: read, inject: [SETTINGS] };
 }

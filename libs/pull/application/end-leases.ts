@@ -1,11 +1,15 @@
 import type { Clock } from '#kernel/clock.js';
 import { DomainError } from '#kernel/domain-error.js';
-import { backoff, type RetryPolicy } from '#messages/domain/retry-policy.js';
-import type { Availability } from '#messages/application/availability.js';
-import { messageNotFound } from '#messages/application/get-message.js';
+import {
+  type Availability,
+  backoff,
+  type Lease,
+  type Leases,
+  messageNotFound,
+  type Messages,
+  type RetryPolicy,
+} from '#messages/index.js';
 import type { LeaseObserver } from './lease-messages.js';
-import type { Lease, Leases } from '#messages/application/leases.js';
-import type { Messages } from '#messages/application/messages.js';
 
 /** The reason of a failed attempt for which a consumer gives none. */
 const NO_REASON = 'rejected';

@@ -1,4 +1,4 @@
-import type { ExpiredLeases } from '#messages/application/expired-leases.js';
+import type { ExpiredLeases } from '#messages/index.js';
 import type { LeaseObserver } from './lease-messages.js';
 
 /** Messages of each account that one step fails. */

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Message } from '#messages/domain/message.js';
-import type { Leases } from '#messages/application/leases.js';
+import type { Leases, Message } from '#messages/index.js';
 import type { WaitingLeases } from './waiting-leases.js';
 
 interface LeaseRequest {

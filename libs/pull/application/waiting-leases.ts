@@ -1,4 +1,4 @@
-import type { Availability } from '#messages/application/availability.js';
+import type { Availability } from '#messages/index.js';
 
 /** Requests of an account that may wait in one process. Each holds a connection, which others need as well. */
 const MAX_WAITING = 1_000;

@@ -1,5 +1,5 @@
 import type { HitOutcome } from '../domain/decide-hit.js';
-import type { Hit } from './plan-throttler-storage.js';
+import type { Hit } from './limiter.js';
 import { RefusalCache } from './refusal-cache.js';
 
 const HIT: Hit = { accountId: 'acct_1', keyId: 'key_1', epoch: 0, count: 1 };

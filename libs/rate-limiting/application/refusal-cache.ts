@@ -1,8 +1,8 @@
 import { LRUCache } from 'lru-cache';
 import { atMost } from '#kernel/cache-size.js';
-import type { RateLimitWindow } from '#platform/http/access/rate-limit-headers.js';
+import type { RateLimitWindow } from '#kernel/rate-limit-window.js';
 import { refusedForMs, type HitOutcome } from '../domain/decide-hit.js';
-import type { Hit, RefusingVerdict } from './plan-throttler-storage.js';
+import type { Hit, RefusingVerdict } from './limiter.js';
 import { windowsOf } from './verdicts.js';
 
 /** A refusal from the cache is at most this old, in milliseconds. */

@@ -1,7 +1,7 @@
-import type { RateLimitWindow } from '#platform/http/access/rate-limit-headers.js';
+import type { RateLimitWindow } from '#kernel/rate-limit-window.js';
 import { refusedForMs, type HitOutcome } from '../domain/decide-hit.js';
 import { WINDOW_MS, type WindowName } from '../domain/windows.js';
-import type { Verdict } from './plan-throttler-storage.js';
+import type { Verdict } from './limiter.js';
 
 /**
  * The verdict on one of the hits that an outcome was decided for.

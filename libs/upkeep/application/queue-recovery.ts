@@ -1,6 +1,5 @@
 import { PeriodicTask } from '#kernel/periodic-task.js';
-import type { CurrentQueue } from '#delivery/application/current-queue.js';
-import type { QueueContents } from '#delivery/application/queue-contents.js';
+import type { CurrentQueue, QueueContents } from '#delivery/index.js';
 import type { ReconcilerTurn } from './reconciler-turn.js';
 import type { Walk } from './walk.js';
 

@@ -1,11 +1,9 @@
 import { PeriodicTask } from '#kernel/periodic-task.js';
-import type { Deliveries } from '#messages/application/deliveries.js';
-import type { EventLog } from '#events/application/event-log.js';
-import type { FailExpiredLeases } from '#pull/application/fail-expired-leases.js';
-import type { Messages } from '#messages/application/messages.js';
-import { ENDED_JOB_LIFETIME_MS, type QueueMaintenance } from '#delivery/application/queue-maintenance.js';
+import type { Deliveries, Messages } from '#messages/index.js';
+import type { EventLog } from '#events/index.js';
+import type { FailExpiredLeases } from '#pull/index.js';
+import { ENDED_JOB_LIFETIME_MS, type QueueMaintenance, type StrayMessages } from '#delivery/index.js';
 import type { ReconcilerTurn } from './reconciler-turn.js';
-import type { StrayMessages } from '#delivery/application/stray-messages.js';
 
 /** Open messages that are checked in one statement, of about 0.1 s. */
 const CHECKED_AT_ONCE = 20_000;

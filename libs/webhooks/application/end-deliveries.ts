@@ -1,5 +1,5 @@
 import { PeriodicTask } from '#kernel/periodic-task.js';
-import type { EndpointDeliveries } from '#messages/index.js';
+import type { EndpointDeliveries } from './endpoint-deliveries.js';
 import type { EndedEndpoint, Endpoints } from './endpoints.js';
 
 /** Ends the deliveries that wait for endpoints which were disabled or deleted, in one process at a time. */

@@ -1,4 +1,4 @@
-import type { OnStarted } from '#messages/application/messages.js';
+import type { OnStarted } from '#messages/index.js';
 
 /** Why deliveries to an endpoint are abandoned. */
 export type AbandonReason = 'endpoint_disabled' | 'endpoint_deleted';

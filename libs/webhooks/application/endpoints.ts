@@ -1,4 +1,4 @@
-import type { AbandonReason } from '#messages/index.js';
+import type { AbandonReason } from './endpoint-deliveries.js';
 import type { Endpoint } from '../domain/endpoint.js';
 import type { SealedSecret } from './secret-box.js';
 

@@ -1,4 +1,4 @@
-import type { DueEndpoint } from '#messages/index.js';
+import type { DueEndpoint } from './endpoint-deliveries.js';
 
 /** An endpoint gets this many places at first, one more for each quick success, and half as many after a failure. */
 const INITIAL_WINDOW = 4;

@@ -1,6 +1,7 @@
 import type { Clock } from '#kernel/clock.js';
 import { DomainError, ValidationError } from '#kernel/domain-error.js';
-import type { EndpointDeliveries, StorageCap } from '#messages/index.js';
+import type { StorageCap } from '#messages/index.js';
+import type { EndpointDeliveries } from './endpoint-deliveries.js';
 import { endpointNotFound } from '../domain/endpoint.js';
 import type { Endpoints } from './endpoints.js';
 

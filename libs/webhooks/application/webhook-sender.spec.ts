@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { DueEndpoint, EndpointDeliveries, LeasedDelivery } from '#messages/index.js';
+import type { DueEndpoint, EndpointDeliveries, LeasedDelivery } from './endpoint-deliveries.js';
 import type { Endpoint } from '../domain/endpoint.js';
 import type { Endpoints } from './endpoints.js';
 import { SecretBox } from './secret-box.js';

@@ -3,7 +3,7 @@ import { LRUCache } from 'lru-cache';
 import type { Clock } from '#kernel/clock.js';
 import { DomainError } from '#kernel/domain-error.js';
 import { withTimeout } from '#kernel/timeout.js';
-import type { DeliveryResult, EndpointDeliveries, LeasedDelivery } from '#messages/index.js';
+import type { DeliveryResult, EndpointDeliveries, LeasedDelivery } from './endpoint-deliveries.js';
 import { disable, type AutomaticReason, type Endpoint } from '../domain/endpoint.js';
 import { retryAfterMs, retryDelay } from '../domain/retry-delay.js';
 import type { Endpoints, Target } from './endpoints.js';

@@ -1,5 +1,5 @@
 import { Module } from '@nestjs/common';
-import { Environment, MessageHandler } from '#messages/index.js';
+import { Environment, MessageHandler } from '#delivery/index.js';
 import { EmailHandler } from './email-handler.js';
 
 @Module({

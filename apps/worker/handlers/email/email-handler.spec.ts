@@ -1,4 +1,4 @@
-import { GiveUp } from '#messages/index.js';
+import { GiveUp } from '#delivery/index.js';
 import { Mailbox } from '../../../../test/support/mailbox.js';
 import { aDelivery } from '../../../../test/support/messages.js';
 import { EmailHandler } from './email-handler.js';

@@ -1,5 +1,5 @@
 import { createTransport } from 'nodemailer';
-import { GiveUp, MessageHandler, type Delivery } from '#messages/index.js';
+import { GiveUp, MessageHandler, type Delivery } from '#delivery/index.js';
 
 interface EmailSettings {
   /** `smtp://` or `smtps://`, with user and password if required. */

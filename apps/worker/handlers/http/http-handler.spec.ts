@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { GiveUp, RetryDelivery } from '#messages/index.js';
+import { GiveUp, RetryDelivery } from '#delivery/index.js';
 import { aDelivery } from '../../../../test/support/messages.js';
 import { until } from '../../../../test/support/processes.js';
 import { HttpHandler, retryAfterMs } from './http-handler.js';

@@ -1,6 +1,6 @@
 import type { OnApplicationShutdown } from '@nestjs/common';
 import { Pool } from 'undici';
-import { GiveUp, MessageHandler, RetryDelivery, type Delivery } from '#messages/index.js';
+import { GiveUp, MessageHandler, RetryDelivery, type Delivery } from '#delivery/index.js';
 
 /** 4xx statuses that may succeed later. */
 const TRANSIENT = [408, 425, 429];

@@ -1,8 +1,7 @@
 import { DomainError } from '#kernel/domain-error.js';
 import type { CurrentQueue } from '../../application/current-queue.js';
 import { DeliveryQueue } from '../../application/delivery-queue.js';
-import type { Message } from '#messages/domain/message.js';
-import type { RetryPolicy } from '#messages/domain/retry-policy.js';
+import type { Message, RetryPolicy } from '#messages/index.js';
 import { FairQueue } from './fair-queue.js';
 import type { QueueConnection } from './queue-connection.js';
 

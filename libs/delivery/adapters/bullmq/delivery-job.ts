@@ -1,5 +1,4 @@
-import type { Job } from '#messages/application/deliveries.js';
-import type { Message } from '#messages/domain/message.js';
+import type { Job, Message } from '#messages/index.js';
 
 export const JOB_NAME = 'message';
 

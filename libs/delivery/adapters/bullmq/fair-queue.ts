@@ -1,7 +1,6 @@
 import type { BackoffOptions } from 'bullmq';
 import { FairScheduler, NO_TURN } from '../../application/fair-scheduler.js';
-import type { Message } from '#messages/domain/message.js';
-import type { RetryPolicy } from '#messages/domain/retry-policy.js';
+import type { Message, RetryPolicy } from '#messages/index.js';
 import { JOB_NAME, toJobData, toTelemetry } from './delivery-job.js';
 import type { QueueShard } from './queue-connection.js';
 

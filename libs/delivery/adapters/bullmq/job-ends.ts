@@ -1,6 +1,6 @@
 import { toStorable } from '#kernel/text.js';
 import type { StrayMessage } from '../../application/stray-messages.js';
-import { MAX_REASON_LENGTH } from '#messages/domain/attempt.js';
+import { MAX_REASON_LENGTH } from '#messages/index.js';
 import { WORKER_NAME } from './delivery-job.js';
 
 /** What our workers return for a job, as its event contains it. */

@@ -1,9 +1,7 @@
 import type { Database } from '#platform/database/database.js';
-import { BATCH_BYTES } from '#messages/application/job-dispatch.js';
+import { BATCH_BYTES, type Message, OPEN_STATUSES } from '#messages/index.js';
 import { Outbox, REFUSED_DELAY_MS } from '../../application/outbox.js';
-import type { Message } from '#messages/domain/message.js';
-import { OPEN_STATUSES } from '#messages/domain/message-status.js';
-import { COLUMNS, toMessage, type MessageRow } from '#messages/adapters/postgres/message-row.js';
+import { COLUMNS, type MessageRow, toMessage } from '#messages/adapters/postgres/index.js';
 
 const SWEEP_ENTRIES = 200;
 

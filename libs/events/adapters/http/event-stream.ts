@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import type { MessageEvent, Position } from '../../application/event-log.js';
 import type { EventSink } from '../../application/event-streams.js';
-import { messageView } from '#messages/adapters/http/message-views.js';
+import { messageView } from '#messages/adapters/http/index.js';
 
 const RECONNECT_MS = 1_000;
 const POSITION = /^(\d{1,19})-(\d{1,19})-(\d{1,18})$/;

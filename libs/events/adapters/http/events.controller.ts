@@ -6,7 +6,7 @@ import { goneSignal } from '#platform/http/edge/connections.js';
 import { header, Operation, Section } from '#platform/http/openapi/operation.js';
 import { EventStreams, HEARTBEAT_EVERY_MS, MAX_STREAMS, SLOWEST_PAGE_MS } from '../../application/event-streams.js';
 import { EventStream, readPosition } from './event-stream.js';
-import { EVENTS } from '#messages/adapters/http/message-views.js';
+import { EVENTS } from '#messages/adapters/http/index.js';
 
 const SCOPE = 'messages:read';
 

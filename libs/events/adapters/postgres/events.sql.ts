@@ -1,5 +1,5 @@
 import { MAX_STREAMS } from '../../application/event-streams.js';
-import { COLUMNS } from '#messages/adapters/postgres/message-row.js';
+import { COLUMNS } from '#messages/adapters/postgres/index.js';
 
 /** Of a page: events, and bytes of text unless it is one event. */
 const MAX_EVENTS = 100;

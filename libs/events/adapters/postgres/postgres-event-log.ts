@@ -1,10 +1,9 @@
 import type { Database } from '#platform/database/database.js';
 import type { Reads } from '#platform/database/reads.js';
 import { EventLog, type EventPage, type Position } from '../../application/event-log.js';
-import type { Message } from '#messages/domain/message.js';
-import type { MessageStatus } from '#messages/domain/message-status.js';
+import type { Message, MessageStatus } from '#messages/index.js';
 import { DELETE_EVENTS, LOG_END, READ_EVENTS, READ_NEW_EVENTS } from './events.sql.js';
-import { toMessage, type MessageRow } from '#messages/adapters/postgres/message-row.js';
+import { type MessageRow, toMessage } from '#messages/adapters/postgres/index.js';
 
 const DELETED_AT_ONCE = 10_000;
 

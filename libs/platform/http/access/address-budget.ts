@@ -2,7 +2,7 @@ import { normalizeIp } from '@nestjs/throttler';
 import { LRUCache } from 'lru-cache';
 import { atMost } from '#kernel/cache-size.js';
 import { RetryLaterError } from '#kernel/domain-error.js';
-import { seconds, tightest, type RateLimitWindow } from './rate-limit-headers.js';
+import { seconds, tightest, type RateLimitWindow } from '#kernel/rate-limit-window.js';
 
 /** Beyond this the least recently used addresses are dropped, so that memory stays bounded. */
 const MAX_ADDRESSES = 100_000;

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
-import { exhausted, later, rateLimitHeaders, seconds, tightest, type RateLimitWindow } from './rate-limit-headers.js';
+import { seconds, tightest, type RateLimitWindow } from '#kernel/rate-limit-window.js';
+import { exhausted, later, rateLimitHeaders } from './rate-limit-headers.js';
 
 const NOW = 1_800_000_000_000;
 const minute: RateLimitWindow = { name: 'minute', windowSeconds: 60, limit: 60, remaining: 59, resetsInMs: 41_500 };

@@ -1,31 +1,11 @@
+import { seconds, tightest, type RateLimitWindow } from '#kernel/rate-limit-window.js';
 import { UNAVAILABLE_RETRY_AFTER } from '../problems.js';
-
-/** The state of one window of requests, as the headers show it. */
-export interface RateLimitWindow {
-  /** The name of the policy in the IETF fields. */
-  readonly name: string;
-  readonly windowSeconds: number;
-  readonly limit: number;
-  readonly remaining: number;
-  /** Milliseconds from now, more than 0. */
-  readonly resetsInMs: number;
-}
 
 declare module 'fastify' {
   interface FastifyRequest {
     /** The windows that count this request; at least one, once they are known. */
     rateLimit?: readonly RateLimitWindow[];
   }
-}
-
-/** The window with the fewest requests remaining; of two with as many, the one that resets later. */
-export function tightest(windows: readonly RateLimitWindow[]): RateLimitWindow | undefined {
-  let [shown] = windows;
-  for (const one of windows) {
-    if (shown === undefined || one.remaining > shown.remaining) continue;
-    if (one.remaining < shown.remaining || one.resetsInMs > shown.resetsInMs) shown = one;
-  }
-  return shown;
 }
 
 /**
@@ -49,11 +29,6 @@ export function rateLimitHeaders(windows: readonly RateLimitWindow[], now: numbe
       windows.map(({ name, remaining, resetsInMs }) => `"${name}";r=${remaining};t=${seconds(resetsInMs)}`).join(', '),
     ],
   ];
-}
-
-/** Whole seconds after which `ms` milliseconds have passed for sure, at least 1. */
-export function seconds(ms: number): number {
-  return Math.max(1, Math.ceil(ms / 1_000));
 }
 
 /** The windows to show when nothing can be counted: nothing remains until the caller may retry. */

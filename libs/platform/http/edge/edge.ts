@@ -6,7 +6,7 @@ import { DomainError, type ErrorCode } from '#kernel/domain-error.js';
 import type { AddressBudget } from '../access/address-budget.js';
 import { abandonedSockets, closeLingering, expectingContinue, newestReply, watchConnections } from './connections.js';
 import { CountedResponse } from './pipelining.js';
-import type { RateLimitWindow } from '../access/rate-limit-headers.js';
+import type { RateLimitWindow } from '#kernel/rate-limit-window.js';
 import { rawProblem, type RawProblem } from './raw-problem.js';
 import { NO_PATH, routedTarget } from './request-form.js';
 import { requestId } from './request-id.js';

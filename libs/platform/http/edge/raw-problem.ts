@@ -1,6 +1,7 @@
 import type { DomainError } from '#kernel/domain-error.js';
 import { PROBLEM_TYPE, problemHeaders, toProblem } from '../problems.js';
-import { rateLimitHeaders, type RateLimitWindow } from '../access/rate-limit-headers.js';
+import type { RateLimitWindow } from '#kernel/rate-limit-window.js';
+import { rateLimitHeaders } from '../access/rate-limit-headers.js';
 
 export interface RawProblem {
   readonly status: number;

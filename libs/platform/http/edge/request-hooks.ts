@@ -7,7 +7,8 @@ import { leavesBodyUnread, lingerAfter, SMALL_RESPONSE_BYTES } from './connectio
 import { countForAddress } from './pipelining.js';
 import { logUnavailable } from '../problem.filter.js';
 import { PROBLEMS } from '../problems.js';
-import { exhausted, type RateLimitWindow } from '../access/rate-limit-headers.js';
+import type { RateLimitWindow } from '#kernel/rate-limit-window.js';
+import { exhausted } from '../access/rate-limit-headers.js';
 import { RefusalQueue } from './refusal-queue.js';
 import { requestError } from './request-form.js';
 import type { RequestMetrics } from './request-metrics.js';

@@ -15,9 +15,7 @@ import {
 import { isStorable } from '#kernel/text.js';
 import { bodyModel } from '#platform/http/openapi/body-model.js';
 import { Field } from '#platform/http/openapi/operation.js';
-import type { Lease } from '#messages/application/leases.js';
-import { MAX_REASON_LENGTH } from '#messages/domain/attempt.js';
-import type { Message } from '#messages/domain/message.js';
+import { type Lease, MAX_REASON_LENGTH, type Message } from '#messages/index.js';
 import { readItems } from '#platform/http/body/read-items.js';
 
 const MAX_LEASED = 100;

@@ -1,7 +1,7 @@
 import { idOf, time, viewModel } from '#platform/http/openapi/schema.js';
-import type { Message } from '#messages/domain/message.js';
+import type { Message } from '#messages/index.js';
 import { LEASE_TOKEN, leaseTokenOf } from './lease-bodies.js';
-import { CREATED_AT, MESSAGE_ID, TEXT } from '#messages/adapters/http/message-views.js';
+import { CREATED_AT, MESSAGE_ID, TEXT } from '#messages/adapters/http/index.js';
 
 export function leasedView(message: Message) {
   const { id, text, createdAt, attempts, claim } = message.state;

@@ -19,7 +19,7 @@ import {
   RejectBody,
 } from './lease-bodies.js';
 import { ACKNOWLEDGEMENTS, EXTENDED, LEASED, leasedView } from './lease-views.js';
-import { MESSAGE_ID } from '#messages/adapters/http/message-views.js';
+import { MESSAGE_ID } from '#messages/adapters/http/index.js';
 
 @Section('Leases')
 @Scoped('messages:consume')

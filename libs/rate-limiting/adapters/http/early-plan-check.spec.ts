@@ -2,7 +2,7 @@ import type { FastifyRequest } from 'fastify';
 import type { Caller } from '#accounts/index.js';
 import { AddressBudget } from '#platform/http/access/address-budget.js';
 import { Secret } from '#platform/http/access/secret.js';
-import type { RefusingVerdict } from '../../application/plan-throttler-storage.js';
+import type { RefusingVerdict } from '../../application/limiter.js';
 import { EarlyPlanCheck } from './early-plan-check.js';
 
 const CALLER: Caller = {

@@ -6,7 +6,7 @@ import { EarlyCheck } from '#platform/http/edge/request-hooks.js';
 import type { Refusal } from '#platform/http/response.js';
 import type { Secret } from '#platform/http/access/secret.js';
 import type { Decision } from '../../application/decisions.js';
-import type { PlanThrottlerStorage } from '../../application/plan-throttler-storage.js';
+import type { Limiter } from '../../application/limiter.js';
 import { refusalError } from './plan-throttler.guard.js';
 
 /** Created once, because an error captures its stack. */
@@ -19,7 +19,7 @@ const UNAUTHORIZED = unauthorized();
 export class EarlyPlanCheck extends EarlyCheck {
   constructor(
     private readonly authenticate: Pick<AuthenticateCaller, 'cached'>,
-    private readonly storage: Pick<PlanThrottlerStorage, 'recall'>,
+    private readonly storage: Pick<Limiter, 'recall'>,
     private readonly operatorsKey: Secret | null,
     private readonly anonymous: AddressBudget,
     private readonly needsKey: (target: string, method: string) => boolean,

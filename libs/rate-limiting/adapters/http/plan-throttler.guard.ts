@@ -7,11 +7,13 @@ import { DomainError, RetryLaterError } from '#kernel/domain-error.js';
 import { rateLimitExceeded, type AddressBudget } from '#platform/http/access/address-budget.js';
 import type { Caller } from '#platform/http/access/caller.js';
 import type { Counter } from '#platform/http/access/count-more.js';
-import { exhausted, seconds } from '#platform/http/access/rate-limit-headers.js';
+import { seconds } from '#kernel/rate-limit-window.js';
+import { exhausted } from '#platform/http/access/rate-limit-headers.js';
 import { loopTime } from '#platform/process/loop-time.js';
 import type { Decision } from '../../application/decisions.js';
 import { assertBatchFits } from '../../domain/batch-fit.js';
-import { PlanThrottlerStorage, type RefusingVerdict, type Verdict } from '../../application/plan-throttler-storage.js';
+import type { RefusingVerdict, Verdict } from '../../application/limiter.js';
+import { PlanThrottlerStorage } from './plan-throttler-storage.js';
 
 /** The budgets of requests without an account. */
 export interface Budgets {
@@ -45,7 +47,7 @@ export class PlanThrottlerGuard extends ThrottlerGuard implements Counter {
 
   async countMore(request: FastifyRequest, more: number): Promise<void> {
     assertBatchFits(more + 1, Math.min(...(request.rateLimit ?? []).map(({ limit }) => limit)));
-    const count = (caller: Caller) => this.storageService.hit({ ...caller, count: more });
+    const count = (caller: Caller) => this.storageService.limiter.hit({ ...caller, count: more });
     if (more === 0) return;
     if (await this.admit(request, count)) {
       if (request.caller?.suspended === true) throw accountSuspended();
@@ -97,7 +99,7 @@ export class PlanThrottlerGuard extends ThrottlerGuard implements Counter {
       return await verdict;
     } catch (error) {
       this.decided('unavailable');
-      const known = this.storageService.lastKnownWindows(request.caller?.accountId ?? '');
+      const known = this.storageService.limiter.lastKnownWindows(request.caller?.accountId ?? '');
       request.rateLimit = exhausted(known ?? [this.budgets.anonymous.peek(request.ip)]);
       throw error;
     }

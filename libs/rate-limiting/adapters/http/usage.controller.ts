@@ -16,7 +16,7 @@ import { CurrentCaller, type Caller } from '#platform/http/access/caller.js';
 import { JsonBody } from '#platform/http/body/json-body.js';
 import { Field, Forms, Operation, Section } from '#platform/http/openapi/operation.js';
 import { Model } from '#platform/http/openapi/schema.js';
-import { PlanThrottlerStorage } from '../../application/plan-throttler-storage.js';
+import { Limiter } from '../../application/limiter.js';
 import { simulate, simulateSteady } from '../../domain/simulate.js';
 import { WINDOW_MS, type WindowName } from '../../domain/windows.js';
 import { SIMULATION, USAGE, type SimulatedRequest, type SimulationView, type UsageView } from './usage-views.js';
@@ -86,7 +86,7 @@ class SimulateBody {
 @Controller('account')
 export class UsageController {
   constructor(
-    private readonly storage: PlanThrottlerStorage,
+    private readonly storage: Limiter,
     private readonly getMessageUsage: GetMessageUsage,
   ) {}
 

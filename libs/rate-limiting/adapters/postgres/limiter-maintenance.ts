@@ -2,7 +2,7 @@ import type { BeforeApplicationShutdown, OnApplicationBootstrap, OnApplicationSh
 import { PeriodicTask } from '#kernel/periodic-task.js';
 import type { Database } from '#platform/database/database.js';
 import type { Bans } from '../../application/bans.js';
-import type { PostgresPlanThrottlerStorage } from './postgres-plan-throttler-storage.js';
+import type { PostgresLimiter } from './postgres-limiter.js';
 
 const EVERY_MS = 600_000;
 
@@ -12,7 +12,7 @@ export class LimiterMaintenance implements OnApplicationBootstrap, BeforeApplica
 
   constructor(
     bans: Bans,
-    private readonly storage: PostgresPlanThrottlerStorage,
+    private readonly storage: PostgresLimiter,
     private readonly counters: Database,
   ) {
     // What could not be deleted is deleted by the next run.

@@ -1,6 +1,6 @@
 import { RareWarnings, type Logger } from '#platform/observability/logging.js';
 import type { Metrics } from '#platform/observability/metrics.js';
-import type { FollowerObserver } from '#delivery/application/job-follower.js';
+import type { FollowerObserver } from '../../application/job-follower.js';
 import type { QueueRecoveryObserver } from '../../application/queue-recovery.js';
 import { STEPS, type Reconciled, type ReconcilerObserver } from '../../application/reconciler.js';
 

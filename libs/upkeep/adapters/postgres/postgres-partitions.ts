@@ -3,7 +3,7 @@ import { lowestId } from '#kernel/ids.js';
 import type { Database } from '#platform/database/database.js';
 import { sqlState } from '#platform/database/errors.js';
 import { Partitions, type Period } from '../../application/partitions.js';
-import { BYTES, OPEN } from '#messages/adapters/postgres/message-row.js';
+import { BYTES, OPEN } from '#messages/adapters/postgres/index.js';
 
 /** The maximum time that other statements wait behind a lock request, and the pause between two tries. */
 const LOCK_TIMEOUT_MS = 200;

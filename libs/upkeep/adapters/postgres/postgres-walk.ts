@@ -1,5 +1,5 @@
 import type { Database } from '#platform/database/database.js';
-import { IN_POSTGRESQL } from '#delivery/application/queue-contents.js';
+import { IN_POSTGRESQL } from '#delivery/index.js';
 import { Walk } from '../../application/walk.js';
 
 const CONTENTS = 'queue_contents';

@@ -1,6 +1,5 @@
-import { TRANSITIONS } from '#messages/domain/message-status.js';
-import { FRESH_ATTEMPTS, OPEN } from '#messages/adapters/postgres/message-row.js';
-import { hasBeenDelivered, lacks } from '#messages/adapters/postgres/retry-to-endpoints.sql.js';
+import { TRANSITIONS } from '#messages/index.js';
+import { FRESH_ATTEMPTS, hasBeenDelivered, lacks, OPEN } from '#messages/adapters/postgres/index.js';
 
 /** A delivered message may be replayed to an endpoint, which does not change its status. */
 const DELIVERED = TRANSITIONS.deliver.to;

@@ -14,9 +14,7 @@ import {
   type LeasedDelivery,
   type ReplayTerms,
 } from '../../application/endpoint-deliveries.js';
-import { WEBHOOKS, type Availability } from '#messages/application/availability.js';
-import type { OnStarted } from '#messages/application/messages.js';
-import { MESSAGE_STATUSES, TRANSITIONS } from '#messages/domain/message-status.js';
+import { type Availability, MESSAGE_STATUSES, type OnStarted, TRANSITIONS, WEBHOOKS } from '#messages/index.js';
 import {
   ABANDON,
   DUE_ENDPOINTS,

@@ -1,6 +1,6 @@
 import { PeriodicTask } from '#kernel/periodic-task.js';
-import type { Deliveries } from '#messages/application/deliveries.js';
-import type { JobEvents } from './job-events.js';
+import type { Deliveries } from '#messages/index.js';
+import type { JobEvents } from '#delivery/index.js';
 
 export interface FollowerObserver {
   followingFailed(error: unknown): void;

@@ -1,10 +1,10 @@
 import { PostgresBans } from '#rate-limiting/adapters/postgres/postgres-bans.js';
 import { TAKE_HITS } from '#rate-limiting/adapters/postgres/take-hits.js';
-import type { Hit, PlanThrottlerStorage } from '#rate-limiting/application/plan-throttler-storage.js';
-import { Limiter, POLICY } from '../support/limiter.js';
-import { describePlanThrottlerStorage } from './plan-throttler-storage.contract.js';
+import type { Hit, Limiter } from '#rate-limiting/application/limiter.js';
+import { LimiterFixture, POLICY } from '../support/limiter.js';
+import { describeLimiter } from './limiter.contract.js';
 
-describePlanThrottlerStorage('PostgresPlanThrottlerStorage', () => Limiter.open());
+describeLimiter('PostgresLimiter', () => LimiterFixture.open());
 
 const HOUR_MS = 3_600_000;
 
@@ -23,11 +23,11 @@ function valuesOf(hits: readonly Hit[]): unknown[] {
 }
 
 describe('The limiter on PostgreSQL', () => {
-  let limiter: Limiter;
-  let one: PlanThrottlerStorage;
+  let limiter: LimiterFixture;
+  let one: Limiter;
 
   beforeAll(async () => {
-    limiter = await Limiter.open();
+    limiter = await LimiterFixture.open();
     one = await limiter.process();
   });
   afterAll(() => limiter.close());

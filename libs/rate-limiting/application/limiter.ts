@@ -1,8 +1,5 @@
-import type { ThrottlerStorage } from '@nestjs/throttler';
-import { seconds, tightest, type RateLimitWindow } from '#platform/http/access/rate-limit-headers.js';
+import type { RateLimitWindow } from '#kernel/rate-limit-window.js';
 import type { Limits, Windows } from '../domain/windows.js';
-
-type ThrottlerStorageRecord = Awaited<ReturnType<ThrottlerStorage['increment']>>;
 
 /** Requests of one key, to be admitted together or not at all. */
 export interface Hit {
@@ -32,11 +29,6 @@ export interface Usage {
   readonly at: number;
 }
 
-/** A verdict as a record of @nestjs/throttler, which also blocks what was not counted. */
-interface PlanThrottlerRecord extends ThrottlerStorageRecord {
-  readonly verdict: Verdict;
-}
-
 /**
  * Counts requests by account, per minute and per day, and bans keys that continue after they were refused.
  *
@@ -44,21 +36,7 @@ interface PlanThrottlerRecord extends ThrottlerStorageRecord {
  * strikes, the ban and the check that the key is up to date are one atomic step. A crash of the database may lose the
  * counts of its last second. Refused requests count in no window.
  */
-export abstract class PlanThrottlerStorage implements ThrottlerStorage {
-  /** The key under which `increment` counts one request. */
-  static keyOf({ accountId, keyId, epoch }: Omit<Hit, 'count'>): string {
-    return `${accountId}/${keyId}/${epoch}`;
-  }
-
-  /**
-   * Counts one request. The limits and window lengths are those of the account's plan.
-   * @param key made by `keyOf`
-   */
-  async increment(key: string): Promise<PlanThrottlerRecord> {
-    const [accountId = '', keyId = '', epoch] = key.split('/');
-    return recordOf(await this.hit({ accountId, keyId, epoch: Number(epoch), count: 1 }));
-  }
-
+export abstract class Limiter {
   /** The refusal of a hit that is known from memory; null when only the store can decide. */
   abstract recall(hit: Hit): RefusingVerdict | null;
 
@@ -75,15 +53,4 @@ export abstract class PlanThrottlerStorage implements ThrottlerStorage {
 
   /** Deletes windows that ended more than a day ago: they are the same as windows that have counted nothing. */
   abstract deleteExpired(): Promise<void>;
-}
-
-function recordOf(verdict: Verdict): PlanThrottlerRecord {
-  const shown = verdict.kind === 'stale' ? undefined : tightest(verdict.windows);
-  return {
-    totalHits: shown === undefined ? 0 : shown.limit - shown.remaining,
-    timeToExpire: seconds(shown?.resetsInMs ?? 0),
-    isBlocked: verdict.kind !== 'admitted',
-    timeToBlockExpire: 'retryInMs' in verdict ? seconds(verdict.retryInMs) : 0,
-    verdict,
-  };
 }

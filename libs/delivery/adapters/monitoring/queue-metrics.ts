@@ -1,5 +1,6 @@
 import type { Database } from '#platform/database/database.js';
 import type { Metrics } from '#platform/observability/metrics.js';
+import type { CurrentQueue } from '../../application/current-queue.js';
 
 export interface OutboxBacklog {
   readonly entries: number;
@@ -14,24 +15,15 @@ export interface Depth {
   readonly oldest: number;
 }
 
-interface ReconcilerStatus {
-  /** Stray messages found. */
-  readonly strays: number;
-  /** Seconds since the last run began, in any process. */
-  readonly age: number;
-}
-
-/** The queries of the store. */
-interface StoreQueries {
-  backlog(database: Database): Promise<OutboxBacklog>;
-  depth(database: Database): Promise<Depth>;
-  reconciler(database: Database): Promise<ReconcilerStatus>;
-}
-
 const DEPTH_EVERY_MS = 5_000;
 
 /** Gauges of messages that are stored but not delivered, with the same values in all processes of an installation. */
-export function addStoreGauges(metrics: Metrics, queries: StoreQueries): void {
+export function addQueueGauges(
+  metrics: Metrics,
+  backlog: (database: Database) => Promise<OutboxBacklog>,
+  depth: (database: Database) => Promise<Depth>,
+  current: CurrentQueue,
+): void {
   metrics.storeGauges(
     DEPTH_EVERY_MS,
     [
@@ -43,7 +35,7 @@ export function addStoreGauges(metrics: Metrics, queries: StoreQueries): void {
       { name: 'sluice_outbox_oldest_seconds', help: 'How long the oldest of these entries has been due' },
     ],
     async (database) => {
-      const { entries, messages, oldest } = await queries.backlog(database);
+      const { entries, messages, oldest } = await backlog(database);
       return { sluice_outbox_entries: entries, sluice_outbox_messages: messages, sluice_outbox_oldest_seconds: oldest };
     },
   );
@@ -61,25 +53,11 @@ export function addStoreGauges(metrics: Metrics, queries: StoreQueries): void {
       },
     ],
     async (database) => {
-      const { jobs, oldest } = await queries.depth(database);
+      const { jobs, oldest } = await depth(database);
       return { sluice_queue_jobs: jobs, sluice_queue_oldest_waiting_seconds: oldest };
     },
   );
-  metrics.storeGauges(
-    DEPTH_EVERY_MS,
-    [
-      {
-        name: 'sluice_census_violations',
-        help: 'Stray messages that the reconciler has found in its last walk through the open ones; any value but 0 is an error',
-      },
-      {
-        name: 'sluice_reconciler_last_run_seconds',
-        help: 'How long ago the reconciler has begun to run, in any process',
-      },
-    ],
-    async (database) => {
-      const { strays, age } = await queries.reconciler(database);
-      return { sluice_census_violations: strays, sluice_reconciler_last_run_seconds: age };
-    },
+  metrics.gauge('sluice_queue_replaced', 'Whether processes that started later have another queue', () =>
+    Number(!current.isCurrent),
   );
 }

@@ -1,10 +1,10 @@
 import type { BanPolicy } from '#rate-limiting/domain/ban-policy.js';
 import { WINDOW_MS, type Limits } from '#rate-limiting/domain/windows.js';
-import type { Hit, PlanThrottlerStorage, Verdict } from '#rate-limiting/application/plan-throttler-storage.js';
+import type { Hit, Limiter, Verdict } from '#rate-limiting/application/limiter.js';
 
 interface PlanThrottlerSubject {
   /** A further process with the same counters, which has cached nothing. Without a policy it bans no key of these tests. */
-  process(policy?: Partial<BanPolicy>): Promise<PlanThrottlerStorage>;
+  process(policy?: Partial<BanPolicy>): Promise<Limiter>;
   /** An account that has used nothing, as a single hit of one of its keys; its epoch is 0. */
   account(perMinute: number, perDay?: number): Promise<Hit>;
   /** Changes an account, or its limits, and so its epoch. */
@@ -16,11 +16,11 @@ interface PlanThrottlerSubject {
 }
 
 /** What every limiter guarantees. */
-export function describePlanThrottlerStorage(name: string, open: () => Promise<PlanThrottlerSubject>): void {
+export function describeLimiter(name: string, open: () => Promise<PlanThrottlerSubject>): void {
   describe(name, () => {
     let subject: PlanThrottlerSubject;
-    let one: PlanThrottlerStorage;
-    let other: PlanThrottlerStorage;
+    let one: Limiter;
+    let other: Limiter;
 
     beforeAll(async () => {
       subject = await open();

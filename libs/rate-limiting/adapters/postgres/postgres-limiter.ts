@@ -2,17 +2,11 @@ import { PeriodicTask } from '#kernel/periodic-task.js';
 import { Batcher, type BatchObserver } from '#platform/concurrency/batcher.js';
 import type { Database } from '#platform/database/database.js';
 import { asUnavailable, isContention } from '#platform/database/errors.js';
-import type { RateLimitWindow } from '#platform/http/access/rate-limit-headers.js';
+import type { RateLimitWindow } from '#kernel/rate-limit-window.js';
 import type { HitOutcome } from '../../domain/decide-hit.js';
 import type { BanPolicy } from '../../domain/ban-policy.js';
 import { take } from '../../domain/windows.js';
-import {
-  PlanThrottlerStorage,
-  type Hit,
-  type RefusingVerdict,
-  type Usage,
-  type Verdict,
-} from '../../application/plan-throttler-storage.js';
+import { Limiter, type Hit, type RefusingVerdict, type Usage, type Verdict } from '../../application/limiter.js';
 import { RefusalCache, type Strikes } from '../../application/refusal-cache.js';
 import { verdictOf } from '../../application/verdicts.js';
 import { deleteInSteps, NOW_MS } from './delete-in-steps.js';
@@ -32,7 +26,7 @@ const REPORT_STRIKES_EVERY_MS = 100;
  * All hits that wait at one moment are decided in one call of `sluice.take_hits`, single hits of one key as one row.
  * @param database with asynchronous commit: a crash may lose the counts of its last second, and nothing else
  */
-export class PostgresPlanThrottlerStorage extends PlanThrottlerStorage {
+export class PostgresLimiter extends Limiter {
   private readonly batcher: Batcher<Hit, Verdict>;
   private readonly refusals = new RefusalCache();
   private readonly reports = new PeriodicTask(() => this.report(this.refusals.takeOverdueStrikes(performance.now())));

@@ -1,0 +1,67 @@
+import { Module, type DynamicModule, type Provider, type Type } from '@nestjs/common';
+import { Clock } from '#kernel/clock.js';
+import { Deliveries } from '#messages/index.js';
+import { ClockWatch } from '#platform/database/clock-watch.js';
+import type { Logger } from '#platform/observability/logging.js';
+import { Metrics } from '#platform/observability/metrics.js';
+import type { Tracing } from '#platform/observability/tracing/tracing.js';
+import { LOGGER, SETTINGS, TRACING } from '#platform/process/platform.module.js';
+import { provide, provideSetting } from '#platform/process/provide.js';
+import type { Settings } from '#platform/process/settings.js';
+import { BullMqDeliveryQueue } from './adapters/bullmq/bullmq-delivery-queue.js';
+import { Consumer } from './adapters/bullmq/consumer.js';
+import { QueueConnection } from './adapters/bullmq/queue-connection.js';
+import { LoggingHandler } from './adapters/handlers/logging-handler.js';
+import { TracedHandler } from './adapters/handlers/traced-handler.js';
+import { DeliveryMetrics } from './adapters/monitoring/delivery-metrics.js';
+import { DeliverMessage } from './application/deliver-message.js';
+import { MessageHandler } from './application/message-handler.js';
+
+/** What processes look up. */
+export { Consumer };
+
+/** A Nest module that exports a `MessageHandler`. */
+export type HandlerModule = Type | DynamicModule;
+
+const WORKER = Symbol('settings of workers');
+const TRACED_HANDLER = Symbol('traced handler');
+
+const consuming: Provider[] = [
+  {
+    provide: TRACED_HANDLER,
+    useFactory: (handler: MessageHandler, tracing: Tracing | null, { queueName }: Settings) =>
+      tracing === null ? handler : new TracedHandler(handler, tracing, queueName),
+    inject: [MessageHandler, TRACING, SETTINGS],
+  },
+  provideSetting(WORKER, ({ worker }) => worker),
+  provide(DeliveryMetrics, [Metrics]),
+  provide(DeliverMessage, [Deliveries, TRACED_HANDLER, WORKER, Clock, DeliveryMetrics]),
+  provide(Consumer, [QueueConnection, BullMqDeliveryQueue, DeliverMessage, WORKER, ClockWatch, LOGGER]),
+];
+
+/** Delivers the messages of the queue by a handler. */
+@Module({})
+export class DeliveryModule {
+  /**
+   * @param handler a handler, or a module that exports one; null only logs deliveries
+   * @param queue the `QueueModule`
+   * @param messages the module that exports `Deliveries`
+   */
+  static forWorker(
+    handler: MessageHandler | HandlerModule | null,
+    queue: DynamicModule,
+    messages: DynamicModule,
+  ): DynamicModule {
+    const isModule = handler !== null && !('handle' in handler);
+    const handlerProvider = {
+      provide: MessageHandler,
+      useFactory: (logger: Logger) => handler ?? new LoggingHandler(logger),
+      inject: [LOGGER],
+    };
+    return {
+      module: DeliveryModule,
+      imports: [queue, messages, ...(isModule ? [handler] : [])],
+      providers: [...consuming, ...(isModule ? [] : [handlerProvider])],
+    };
+  }
+}

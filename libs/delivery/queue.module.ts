@@ -1,0 +1,89 @@
+import { Module, type DynamicModule, type Provider } from '@nestjs/common';
+import { JobDispatch } from '#messages/index.js';
+import { ClockWatch } from '#platform/database/clock-watch.js';
+import { Database } from '#platform/database/database.js';
+import { Metrics } from '#platform/observability/metrics.js';
+import { LOGGER } from '#platform/process/platform.module.js';
+import { provide, provideAs, provideSetting } from '#platform/process/provide.js';
+import type { Settings } from '#platform/process/settings.js';
+import { BullMqDeliveryQueue } from './adapters/bullmq/bullmq-delivery-queue.js';
+import { postgresQueue } from './adapters/bullmq/postgres/postgres-queue.js';
+import { QueueConnection } from './adapters/bullmq/queue-connection.js';
+import { openQueuePages } from './adapters/bullmq/queue-pages.js';
+import { redisQueue } from './adapters/bullmq/redis/redis-queue.js';
+import { clockWatchOptions } from './adapters/bullmq/shard-consumer.js';
+import { addQueueGauges } from './adapters/monitoring/queue-metrics.js';
+import { RelayMonitor } from './adapters/monitoring/relay-monitor.js';
+import { outboxBacklog } from './adapters/postgres/outbox-backlog.js';
+import { PostgresCurrentQueue } from './adapters/postgres/postgres-current-queue.js';
+import { PostgresOutbox } from './adapters/postgres/postgres-outbox.js';
+import { CurrentQueue } from './application/current-queue.js';
+import { DeliveryQueue } from './application/delivery-queue.js';
+import { JobEvents } from './application/job-events.js';
+import { OutboxRelay } from './application/outbox-relay.js';
+import { Outbox } from './application/outbox.js';
+import { QueueContents } from './application/queue-contents.js';
+import { QueueMaintenance } from './application/queue-maintenance.js';
+import { StrayMessages } from './application/stray-messages.js';
+
+/** What processes look up. */
+export { ClockWatch, CurrentQueue, openQueuePages, OutboxRelay, QueueConnection, QueueContents, StrayMessages };
+
+const WORKER = Symbol('settings of workers');
+const CLOCK_WATCH = Symbol('settings of the clock watch');
+
+/** What depends on where the jobs are. */
+function queue(redis: Settings['redis'], { asynchronousCommit = false, mustReach = false } = {}): Provider[] {
+  return [
+    provideAs(CurrentQueue, PostgresCurrentQueue, [Database]),
+    ...(redis === null ? postgresQueue(asynchronousCommit) : redisQueue(redis, mustReach)),
+  ];
+}
+
+const relaying: Provider[] = [
+  provideSetting(WORKER, ({ worker }) => worker),
+  provideSetting(CLOCK_WATCH, ({ worker }) => clockWatchOptions(worker)),
+  provide(ClockWatch, [Database, CLOCK_WATCH, Metrics, LOGGER]),
+  provide(RelayMonitor, [Metrics, LOGGER]),
+  provideAs(Outbox, PostgresOutbox, [Database]),
+  provide(BullMqDeliveryQueue, [QueueConnection, WORKER, CurrentQueue]),
+  { provide: DeliveryQueue, useExisting: BullMqDeliveryQueue },
+  provide(OutboxRelay, [Outbox, DeliveryQueue, RelayMonitor]),
+  { provide: JobDispatch, useExisting: OutboxRelay },
+  {
+    provide: 'metrics of the queue',
+    useFactory: (metrics: Metrics, connection: QueueConnection, current: CurrentQueue) => {
+      addQueueGauges(metrics, outboxBacklog, (database) => connection.depth(database), current);
+    },
+    inject: [Metrics, QueueConnection, CurrentQueue],
+  },
+];
+
+/** The way from the store to the queue. */
+@Module({})
+export class QueueModule {
+  static forApi({ redis }: Settings): DynamicModule {
+    return QueueModule.of(queue(redis));
+  }
+
+  static forWorker({ redis }: Settings): DynamicModule {
+    // A job that a crash of the database restores is skipped: the result of its delivery was already on disk.
+    return QueueModule.of(queue(redis, { asynchronousCommit: true }));
+  }
+
+  /** For commands that query the store and run nothing in the background. */
+  static forTools({ redis }: Settings): DynamicModule {
+    return { module: QueueModule, providers: queue(redis, { mustReach: true }) };
+  }
+
+  private static of(queue: Provider[]): DynamicModule {
+    return {
+      module: QueueModule,
+      providers: [...queue, ...relaying],
+      exports: [
+        ...[ClockWatch, CurrentQueue, JobDispatch, OutboxRelay, BullMqDeliveryQueue, QueueConnection],
+        ...[JobEvents, QueueContents, QueueMaintenance, StrayMessages],
+      ],
+    };
+  }
+}

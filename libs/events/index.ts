@@ -1,0 +1,1 @@
+export { EventLog } from './application/event-log.js';

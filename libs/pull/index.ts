@@ -1,0 +1,1 @@
+export { FailExpiredLeases } from './application/fail-expired-leases.js';

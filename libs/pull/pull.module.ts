@@ -1,0 +1,47 @@
+import { Module, type DynamicModule } from '@nestjs/common';
+import { Clock } from '#kernel/clock.js';
+import { Availability, ExpiredLeases, Leases, Messages } from '#messages/index.js';
+import { Metrics } from '#platform/observability/metrics.js';
+import { provide, provideSetting } from '#platform/process/provide.js';
+import { LeasesController } from './adapters/http/leases.controller.js';
+import { LeaseMetrics } from './adapters/monitoring/lease-metrics.js';
+import { EndLeases } from './application/end-leases.js';
+import { FailExpiredLeases } from './application/fail-expired-leases.js';
+import { LeaseMessages } from './application/lease-messages.js';
+import { WaitingLeases } from './application/waiting-leases.js';
+
+/** What processes look up. */
+export { WaitingLeases };
+
+const RETRIES = Symbol('retries of rejected messages');
+
+const core = [provide(LeaseMetrics, [Metrics]), provide(FailExpiredLeases, [ExpiredLeases, LeaseMetrics])];
+
+const useCases = [
+  provideSetting(RETRIES, ({ worker }) => worker),
+  provide(WaitingLeases, [Availability, LeaseMetrics]),
+  provide(LeaseMessages, [Leases, WaitingLeases, LeaseMetrics]),
+  provide(EndLeases, [Leases, Messages, Availability, RETRIES, Clock, LeaseMetrics]),
+];
+
+@Module({})
+export class PullModule {
+  /**
+   * Leases messages over HTTP.
+   * @param messages the module that exports `Leases`
+   */
+  static forApi(messages: DynamicModule): DynamicModule {
+    return {
+      module: PullModule,
+      imports: [messages],
+      controllers: [LeasesController],
+      providers: [...core, ...useCases],
+      exports: [FailExpiredLeases],
+    };
+  }
+
+  /** @param messages the module that exports `ExpiredLeases` */
+  static forWorker(messages: DynamicModule): DynamicModule {
+    return { module: PullModule, imports: [messages], providers: core, exports: [FailExpiredLeases] };
+  }
+}

@@ -1,0 +1,40 @@
+import type { ThrottlerStorage } from '@nestjs/throttler';
+import { seconds, tightest } from '#kernel/rate-limit-window.js';
+import type { Hit, Limiter, Verdict } from '../../application/limiter.js';
+
+type ThrottlerStorageRecord = Awaited<ReturnType<ThrottlerStorage['increment']>>;
+
+/** A verdict as a record of @nestjs/throttler, which also blocks what was not counted. */
+interface PlanThrottlerRecord extends ThrottlerStorageRecord {
+  readonly verdict: Verdict;
+}
+
+/** The storage of @nestjs/throttler: counts requests by account. Limits and windows are those of the account's plan. */
+export class PlanThrottlerStorage implements ThrottlerStorage {
+  constructor(readonly limiter: Limiter) {}
+
+  /** The key under which `increment` counts one request. */
+  static keyOf({ accountId, keyId, epoch }: Omit<Hit, 'count'>): string {
+    return `${accountId}/${keyId}/${epoch}`;
+  }
+
+  /**
+   * Counts one request.
+   * @param key made by `keyOf`
+   */
+  async increment(key: string): Promise<PlanThrottlerRecord> {
+    const [accountId = '', keyId = '', epoch] = key.split('/');
+    return recordOf(await this.limiter.hit({ accountId, keyId, epoch: Number(epoch), count: 1 }));
+  }
+}
+
+function recordOf(verdict: Verdict): PlanThrottlerRecord {
+  const shown = verdict.kind === 'stale' ? undefined : tightest(verdict.windows);
+  return {
+    totalHits: shown === undefined ? 0 : shown.limit - shown.remaining,
+    timeToExpire: seconds(shown?.resetsInMs ?? 0),
+    isBlocked: verdict.kind !== 'admitted',
+    timeToBlockExpire: 'retryInMs' in verdict ? seconds(verdict.retryInMs) : 0,
+    verdict,
+  };
+}

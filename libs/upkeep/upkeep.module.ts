@@ -1,0 +1,73 @@
+import { Module, type DynamicModule } from '@nestjs/common';
+import { CurrentQueue, JobEvents, QueueContents, QueueMaintenance, StrayMessages } from '#delivery/index.js';
+import { EventLog } from '#events/index.js';
+import { Deliveries, Messages } from '#messages/index.js';
+import { Database } from '#platform/database/database.js';
+import { Metrics } from '#platform/observability/metrics.js';
+import { LOGGER } from '#platform/process/platform.module.js';
+import { provide, provideAs, provideSetting } from '#platform/process/provide.js';
+import { FailExpiredLeases } from '#pull/index.js';
+import { addReconcilerGauges } from './adapters/monitoring/reconciler-metrics.js';
+import { ReconcilerMonitor } from './adapters/monitoring/reconciler-monitor.js';
+import { RetentionMonitor } from './adapters/monitoring/retention-monitor.js';
+import { PostgresPartitions } from './adapters/postgres/postgres-partitions.js';
+import { PostgresReconcilerTurn } from './adapters/postgres/postgres-reconciler-turn.js';
+import { PostgresWalk } from './adapters/postgres/postgres-walk.js';
+import { reconcilerStatus } from './adapters/postgres/reconciler-status.js';
+import { ApplyRetention } from './application/apply-retention.js';
+import { JobFollower } from './application/job-follower.js';
+import { Partitions } from './application/partitions.js';
+import { QueueRecovery } from './application/queue-recovery.js';
+import { ReconcilerTurn } from './application/reconciler-turn.js';
+import { Reconciler } from './application/reconciler.js';
+import { Walk } from './application/walk.js';
+
+/** What the process starts and stops. */
+export { ApplyRetention, JobFollower, QueueRecovery, Reconciler };
+
+const RETENTION_DAYS = Symbol('retention');
+
+/** Repairs what faults have left behind, and removes what is no longer needed, in every process. */
+@Module({})
+export class UpkeepModule {
+  /** @param contexts the modules that export what is kept up */
+  static of(contexts: DynamicModule[]): DynamicModule {
+    return {
+      module: UpkeepModule,
+      imports: contexts,
+      providers: [
+        provideSetting(RETENTION_DAYS, ({ retentionDays }) => retentionDays),
+        provide(ReconcilerMonitor, [Metrics, LOGGER]),
+        provide(RetentionMonitor, [Metrics, LOGGER]),
+        provideAs(Partitions, PostgresPartitions, [Database]),
+        provideAs(ReconcilerTurn, PostgresReconcilerTurn, [Database]),
+        provideAs(Walk, PostgresWalk, [Database]),
+        provide(Reconciler, [
+          ...([StrayMessages, QueueMaintenance, Deliveries, Messages, EventLog, FailExpiredLeases] as const),
+          ...([ReconcilerTurn, ReconcilerMonitor] as const),
+        ]),
+        {
+          provide: QueueRecovery,
+          useFactory: (
+            queue: QueueContents,
+            currentQueue: CurrentQueue,
+            walk: Walk,
+            reconciler: Reconciler,
+            turn: ReconcilerTurn,
+            monitor: ReconcilerMonitor,
+          ) => new QueueRecovery(queue, currentQueue, walk, () => reconciler.requeueStrays(), turn, monitor),
+          inject: [QueueContents, CurrentQueue, Walk, Reconciler, ReconcilerTurn, ReconcilerMonitor],
+        },
+        provide(JobFollower, [JobEvents, Deliveries, ReconcilerMonitor]),
+        provide(ApplyRetention, [Partitions, RETENTION_DAYS, RetentionMonitor]),
+        {
+          provide: 'metrics of the reconciler',
+          useFactory: (metrics: Metrics) => {
+            addReconcilerGauges(metrics, reconcilerStatus);
+          },
+          inject: [Metrics],
+        },
+      ],
+    };
+  }
+}
