@@ -2,8 +2,8 @@ import 'reflect-metadata';
 import { appendFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { text } from 'node:stream/consumers';
-import { createLogger } from '../../libs/platform/observability/logging.js';
-import { readSettings } from '../../libs/platform/process/settings.js';
+import { createLogger } from '#platform/observability/logging.js';
+import { readSettings } from '#platform/process/settings.js';
 import { startApi } from '../../dist/apps/api/api.js';
 
 /*
