@@ -1,6 +1,6 @@
 export { Availability, WEBHOOKS } from './application/availability.js';
 export type { Backlog } from './application/backlogs.js';
-export { Deliveries, type ClaimTerms, type Job, type JobEnd, type NotDue } from './application/deliveries.js';
+export { Deliveries, type Job, type JobEnd } from './application/deliveries.js';
 export { DeliveryTargets, type Sender } from './application/delivery-targets.js';
 export { ExpiredLeases } from './application/expired-leases.js';
 export { GetMessageUsage, type MessageUsage, type Storage } from './application/get-message-usage.js';

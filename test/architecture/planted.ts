@@ -37,17 +37,17 @@ export const MINIATURE = parseFiles(`
   libs/kernel/ids.spec.ts  import 'fast-check'; import './ids.js';
   libs/kernel/ids.ts  import 'node:crypto';
   libs/messages/adapters/http/messages.controller.ts  import '#accounts/index.js'; import 'fastify';
-  libs/messages/adapters/postgres/message.schema.ts  import 'typeorm';
-  libs/delivery/application/message-handler.ts  export abstract class MessageHandler {}
+  libs/messages/adapters/postgres/index.ts  export { ROW } from './message.schema.js';
+  libs/messages/adapters/postgres/message.schema.ts  import 'typeorm'; export const ROW = '';
   libs/messages/application/send-message.ts  import '#accounts/index.js'; export class SendMessage {}
-  libs/messages/index.ts  export { MessageHandler } from './application/message-handler.js';
-  libs/messages/messages.module.ts  import type { Queue } from 'bullmq'; import './adapters/bullmq/queue.js'; import '#platform/observability/metrics.js';
-    import './adapters/http/messages.controller.js'; import './application/send-message.js'; export let queue: Queue;
+  libs/messages/index.ts  export { SendMessage } from './application/send-message.js';
+  libs/messages/messages.module.ts  import '#platform/observability/metrics.js'; import './adapters/http/messages.controller.js';
+    import './application/send-message.js';
   libs/platform/database/database.ts  import 'typeorm';
   libs/platform/observability/tracing/otlp-tracing.ts  import '@opentelemetry/sdk-trace-base';
   libs/platform/observability/metrics.ts  import 'prom-client'; import '../database/database.js';
-  libs/platform/observability/logging.ts  import 'pino'; import '#kernel/ids.js'; import './database/database.js';
-  test/support/builders.ts  import '#delivery/application/message-handler.js'; import 'bullmq';
+  libs/platform/observability/logging.ts  import 'pino'; import '#kernel/ids.js'; import '../database/database.js';
+  test/support/builders.ts  import '#messages/application/send-message.js'; import 'bullmq';
 `);
 
 /** Below each `rule: description`: files that violate this rule and no other; `rule 2: …` violates it twice. */

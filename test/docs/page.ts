@@ -27,7 +27,7 @@ const MARKS = ['not run', 'needs', 'file', 'serves', 'printed by', 'stops'];
 
 /** Paths of all Markdown pages, relative to the repository. */
 export function pagePaths(): string[] {
-  const below = ['docs', 'examples'].flatMap((folder) =>
+  const below = ['docs', 'apps/worker/handlers'].flatMap((folder) =>
     readdirSync(join(ROOT, folder), { recursive: true }).map((name) => `${folder}/${String(name)}`),
   );
   return [...readdirSync(ROOT), ...below].filter((path) => path.endsWith('.md')).sort();
