@@ -103,6 +103,15 @@ describe('PostgresLeases', () => {
     expect(await store.sql('SELECT number FROM sluice.attempts')).toEqual([{ number: 1 }]);
   });
 
+  it('looks for others when all that it has found have used up their attempts', async () => {
+    const spent = { status: 'processing', attempts: 5, failures: 4, claim: lapsed() } as const;
+    for (let n = 0; n < 3; n++) await put(spent);
+    // The oldest are found first.
+    const held = await put({ createdAt: new Date() });
+    const { messages: leased, expired } = await leases.lease(accountId, terms(1));
+    expect({ leased: leased.map(({ id }) => id), expired }).toEqual({ leased: [held.id], expired: 3 });
+  });
+
   it('leases nothing of a suspended account until it is resumed', async () => {
     await store.sql(`INSERT INTO sluice.accounts VALUES ($1, 'Test', 'pro', 1, 1, 0, now())`, [accountId]);
     const suspend = (suspended: boolean) =>

@@ -146,7 +146,7 @@ export default [
     file: ADD,
     find: 'CASE WHEN deliver_at > now() THEN deliver_at END AS due_at',
     replace: 'NULL::timestamptz AS due_at',
-    tests: CONTRACT,
+    tests: ['test/e2e/post-messages/202-deliver-at.spec.ts'],
   },
   {
     what: 'a fingerprint is not compared',

@@ -43,8 +43,18 @@ export default [
   {
     what: 'an acknowledgement ends a lease of another account',
     file: STATEMENTS,
-    find: 'FROM (SELECT DISTINCT id, account_id FROM ends) t JOIN sluice.messages m USING (id, account_id)',
-    replace: 'FROM (SELECT DISTINCT id FROM ends) t JOIN sluice.messages m USING (id)',
+    find: `FROM (SELECT DISTINCT id, account_id FROM ends) t JOIN sluice.messages m USING (id, account_id)
+    WHERE m.claim_expires_at > clock_timestamp() AND m.delivery = 'pull'
+    ORDER BY m.id FOR UPDATE OF m
+  ), ended AS MATERIALIZED (
+    SELECT DISTINCT h.* FROM held h
+    JOIN ends t ON t.id = h.id AND t.account_id = h.account_id AND`,
+    replace: `FROM (SELECT DISTINCT id FROM ends) t JOIN sluice.messages m USING (id)
+    WHERE m.claim_expires_at > clock_timestamp() AND m.delivery = 'pull'
+    ORDER BY m.id FOR UPDATE OF m
+  ), ended AS MATERIALIZED (
+    SELECT DISTINCT h.* FROM held h
+    JOIN ends t ON t.id = h.id AND`,
     tests: CONTRACT,
   },
   {

@@ -185,7 +185,7 @@ export default [
     file: 'libs/messages/adapters/postgres/postgres-outbox.ts',
     find: 'WHERE NOT EXISTS (SELECT FROM sluice.suspended_accounts s WHERE s.id = account_id)',
     replace: 'WHERE true',
-    tests: ['test/contracts/outbox.spec.ts'],
+    tests: DELIVERIES,
   },
   {
     what: 'entries of resumed accounts wait for ever',

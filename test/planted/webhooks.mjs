@@ -267,7 +267,7 @@ export default [
     what: 'messages go to endpoints of another account',
     file: 'libs/webhooks/adapters/postgres/postgres-endpoints.ts',
     find: 'WHERE account_id = $1 AND enabled ORDER BY id',
-    replace: "WHERE $1 <> '' AND enabled ORDER BY id",
+    replace: 'WHERE $1::text IS NOT NULL AND enabled ORDER BY id',
     tests: ['test/e2e/accounts/foreign.spec.ts'],
   },
 ];

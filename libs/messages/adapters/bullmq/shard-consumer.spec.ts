@@ -48,11 +48,11 @@ it('gives a job back only once it is delayed, which happens after it has lost it
   const { process } = openConsumer();
   const message = aMessage();
   const steps: string[] = [];
-  const step = (name: string) => async () => {
-    await sleep(5);
+  const step = (name: string, ms: number) => async () => {
+    await sleep(ms);
     steps.push(name);
   };
-  const moves = { changePriority: step('turn lost'), moveToDelayed: step('delayed') };
+  const moves = { changePriority: step('turn lost', 20), moveToDelayed: step('delayed', 5) };
   const given = process({ id: message.id, data: toJobData(message), opts: {}, ...moves }).finally(() =>
     steps.push('given back'),
   );
