@@ -110,6 +110,8 @@ describe('PostgresDeliveries, in batches', () => {
       return swept;
     };
     expect(await sweep()).toEqual([]);
+    const waiting = 'SELECT FROM sluice.outbox WHERE suspended_account IS NOT NULL';
+    expect(await store.sql(waiting)).toHaveLength(2);
     await store.sql('UPDATE sluice.accounts SET suspended = false');
     // Their jobs may not be removed yet.
     expect(await sweep()).toEqual([]);

@@ -109,6 +109,6 @@ export default [
     file: 'libs/delivery/adapters/bullmq/postgres/postgres-stray-messages.ts',
     find: "AND id = ANY ($3) AND state IN ('completed', 'failed') RETURNING id",
     replace: 'AND id = ANY ($3) AND false RETURNING id',
-    tests: ['test/contracts/reconciler.spec.ts'],
+    tests: ['test/contracts/census.spec.ts'],
   },
 ];
