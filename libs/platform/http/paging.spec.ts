@@ -35,7 +35,14 @@ describe('A list', () => {
     [1, 2, [[1]]],
     [2, 2, [[2, 1]]],
     [3, 2, [[3, 2], [1]]],
-    [4, 2, [[4, 3], [2, 1]]],
+    [
+      4,
+      2,
+      [
+        [4, 3],
+        [2, 1],
+      ],
+    ],
     [3, 1, [[3], [2], [1]]],
   ])('of %i items in pages of %i has each item once, and no empty page at its end', async (length, limit, pages) => {
     expect(await pagesOf(length, limit)).toEqual(pages);
@@ -44,7 +51,10 @@ describe('A list', () => {
   it.each([
     [{}, { limit: 50, before: null }],
     [{ limit: '1' }, { limit: 1, before: null }],
-    [{ limit: '100', cursor: cursorOf(idOf(7)) }, { limit: 100, before: idOf(7) }],
+    [
+      { limit: '100', cursor: cursorOf(idOf(7)) },
+      { limit: 100, before: idOf(7) },
+    ],
     [{ other: 'x' }, { limit: 50, before: null }],
   ])('is asked for by %j', (query, page) => {
     expect(readPage(query, 'msg')).toEqual(page);

@@ -19,9 +19,13 @@ interface Answered {
 function spanOf({ method = 'GET', route = '/messages/:id', headers = {}, status, accountId }: Answered) {
   let started: SpanStart | undefined;
   let ended: [SpanAttributes, string | undefined] | undefined;
-  const span = { traceparent: OWN, run: <T>(work: () => T) => work(), end: (...args: [SpanAttributes, string?]) => {
-    ended = [args[0], args[1]];
-  } };
+  const span = {
+    traceparent: OWN,
+    run: <T>(work: () => T) => work(),
+    end: (...args: [SpanAttributes, string?]) => {
+      ended = [args[0], args[1]];
+    },
+  };
   const tracing: Tracing = { start: (start) => ((started = start), span), close: () => Promise.resolve() };
   const request = {
     ...{ method, headers, url: '/messages/secret?token=secret', routeOptions: { url: route } },

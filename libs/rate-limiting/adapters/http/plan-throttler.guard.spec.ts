@@ -77,7 +77,10 @@ describe('The messages of a batch after the first', () => {
   });
 
   it('are unavailable when the key changes faster than it can be looked up', async () => {
-    const { count, hits } = setUp([], Array.from({ length: 50 }, (_, epoch) => callerOf(epoch)));
+    const { count, hits } = setUp(
+      [],
+      Array.from({ length: 50 }, (_, epoch) => callerOf(epoch)),
+    );
     await expect(count(3)).rejects.toMatchObject({ code: 'unavailable' });
     expect(hits.length).toBeLessThan(10);
   });
