@@ -178,6 +178,7 @@ describe('A page of the portal', () => {
     await operators.signIn('right');
     expect([...tab.items]).toEqual([['sluice.operators-key', 'right']]);
     operators.signOut('Bye.');
+    expect((await import('./connection.js')).apiKey.value).toBeNull();
     expect([operators.isSignedIn.value, tab.items.size, browser.everKept]).toEqual([false, 0, []]);
   });
 
