@@ -32,10 +32,9 @@ describe('The credentials file', () => {
       modes.push(modeOf(String(path)));
       chmodSync(path, mode);
     });
-    const before = process.umask();
     // The folder exists already: with 777 nobody could write into a new one.
     if (mask === 0o777) file.save(OTHER, { apiKey: 'slc_other' });
-    process.umask(mask);
+    const before = process.umask(mask);
     try {
       file.save(ONE, { apiKey: 'slc_one' });
     } finally {

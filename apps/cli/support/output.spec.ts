@@ -32,7 +32,7 @@ describe('Output', () => {
     await output.list([rowsOf(text)], columns, 'none');
     output.line(output.fields({ name: text, share: { text } }));
     expect(out).toBe(`${shown}\nname\t${shown}\nshare\t${shown}\n`);
-    for (const remark of [output.note, output.success, output.warn, output.error]) remark.call(output, `it: ${text}`);
+    for (const remark of ['note', 'success', 'warn', 'error'] as const) output[remark](`it: ${text}`);
     expect(err).not.toMatch(/[^\P{C}\n]/u);
   });
 
