@@ -1,5 +1,4 @@
 import { NotFoundException, type ArgumentsHost } from '@nestjs/common';
-import { QueryFailedError } from 'typeorm';
 import { DomainError, RetryLaterError, ValidationError } from '#kernel/domain-error.js';
 import { createLogger } from '../logging.js';
 import { ProblemFilter } from './problem.filter.js';
@@ -35,7 +34,9 @@ function handle(thrown: unknown): Handled {
 }
 
 const withCode = (code: string) => Object.assign(new Error(SECRET), { code });
-const statementFailed = (code: string) => new QueryFailedError(SECRET, [SECRET], withCode(code));
+/** As TypeORM wraps it. */
+const statementFailed = (code: string) =>
+  Object.assign(withCode(code), { driverError: withCode(code), query: SECRET, parameters: [SECRET] });
 
 const [WARN, ERROR] = [40, 50];
 
