@@ -179,13 +179,6 @@ export default [
     tests: [CONSUME_SPEC],
   },
   {
-    what: 'an extension counts from its response',
-    file: CONSUME,
-    find: 'this.#expiresAt = sentAt + this.#seconds * 1_000;',
-    replace: 'this.#expiresAt = performance.now() + this.#seconds * 1_000;',
-    tests: [HELD],
-  },
-  {
     what: 'a handler is not told that its lease was lost',
     file: CONSUME,
     find: 'this.#lost.abort(isLost ? error : leaseLost(this.#lease, error));',
