@@ -134,13 +134,6 @@ export default [
     tests: [STORE_SPEC],
   },
   {
-    what: 'parallel calls create more keys than an account can have',
-    file: STORE,
-    find: 'await lockAccount(manager, key.accountId);\n      const live',
-    replace: 'const live',
-    tests: ['test/e2e/api-keys/too-many-keys.spec.ts'],
-  },
-  {
     what: 'an account revokes a key of another one',
     file: STORE,
     find: '{ id: keyId, accountId, revokedAt: IsNull() }',
@@ -167,27 +160,6 @@ export default [
     find: 'UPDATE OF plan, per_minute, per_day, suspended, delivery',
     replace: 'UPDATE OF plan, per_minute, per_day, delivery',
     tests: [STORE_SPEC],
-  },
-  {
-    what: 'a plan that is changed by hand moves no epoch',
-    file: 'libs/accounts/adapters/postgres/migrations/0006-delivery-mode.sql',
-    find: 'UPDATE OF plan, per_minute, per_day, suspended, delivery',
-    replace: 'UPDATE OF per_minute, per_day, suspended, delivery',
-    tests: [STORE_SPEC],
-  },
-  {
-    what: 'a key creates one with more scopes than its own',
-    file: 'libs/accounts/application/create-api-key.ts',
-    find: 'assertCanGrant(grantor.scopes, input.scopes ?? []);',
-    replace: 'assertCanGrant(input.scopes ?? [], input.scopes ?? []);',
-    tests: ['test/e2e/api-keys/create.spec.ts'],
-  },
-  {
-    what: 'a key rotates one with more scopes than its own',
-    file: 'libs/accounts/application/rotate-api-key.ts',
-    find: 'assertCanGrant(grantor.scopes, old.scopes);',
-    replace: 'assertCanGrant(old.scopes, old.scopes);',
-    tests: ['test/e2e/api-keys/rotate.spec.ts'],
   },
   {
     what: 'a key without a scope uses a route that needs it',

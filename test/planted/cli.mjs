@@ -218,13 +218,6 @@ export default [
     tests: [STREAMS],
   },
   {
-    what: 'a generated secret is replaced by the next start',
-    file: DATA_DIR,
-    find: 'if (found === undefined) await this.add(',
-    replace: 'await this.add(',
-    tests: [DATA_DIR_SPEC],
-  },
-  {
     what: 'others can read generated secrets',
     file: DATA_DIR,
     find: "open(temporary, 'w', 0o600)",

@@ -4,7 +4,6 @@ const WEBHOOKS = 'libs/client/webhooks.ts';
 const WEBHOOKS_SPEC = 'test/client/webhooks.spec.ts';
 const CONSUME = 'libs/client/consume.ts';
 const CONSUME_SPEC = 'test/client/consume.spec.ts';
-const HELD = 'test/client/held.spec.ts';
 const EVENTS = 'libs/client/events.ts';
 const EVENTS_SPEC = 'test/client/events.spec.ts';
 
@@ -193,25 +192,11 @@ export default [
     tests: [CONSUME_SPEC],
   },
   {
-    what: 'an acknowledgement that was refused counts as made',
-    file: CONSUME,
-    find: "if (results[index]?.result === 'acknowledged') resolve();",
-    replace: 'if (results[index] !== undefined) resolve();',
-    tests: [CONSUME_SPEC],
-  },
-  {
     what: 'more messages are leased than the loop asked for',
     file: CONSUME,
     find: 'max: Math.min(free, left)',
     replace: 'max: free',
     tests: [CONSUME_SPEC],
-  },
-  {
-    what: 'a stream that was lost begins anew',
-    file: EVENTS,
-    find: 'lastEventId = id ?? lastEventId;',
-    replace: "lastEventId = id === '' ? id : lastEventId;",
-    tests: [EVENTS_SPEC],
   },
   {
     what: 'an event that is incomplete when the connection is lost is passed on',
