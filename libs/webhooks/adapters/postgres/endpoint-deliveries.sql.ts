@@ -199,8 +199,7 @@ export const IS_PENDING = `
   ) AS pending`;
 
 /**
- * Ends the messages that have no delivery left to make. One has failed if an endpoint that is still enabled used up its
- * attempts, or if no endpoint at all has got it.
+ * Ends the messages that have no delivery left to make, as `endpointOutcome` decides.
  *
  * They are found by id alone: otherwise a planner that expects few open messages would read all of them.
  */
@@ -223,7 +222,7 @@ export const END_MESSAGES = `
       FROM sluice.endpoint_deliveries d
       WHERE d.message_id = ended.id
         AND (d.abandoned IS NULL AND ${IS_ENABLED} OR NOT ${hasBeenDelivered('a.message_id = ended.id')})
-      ORDER BY d.abandoned IS NOT NULL LIMIT 1
+      ORDER BY d.abandoned IS NOT NULL, d.endpoint_id LIMIT 1
     ) AS reason
   ) failed
   WHERE m.id = ANY ($1::text[]) AND m.id = ended.id`;
