@@ -1,7 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { folder, writePrivately } from '../support/credentials.js';
+import { folder, writePrivately } from '../files/credentials.js';
 import { CliError, EXIT } from '../support/exit-codes.js';
 import { lock } from './lock.js';
 import type { Chunk } from './lines.js';

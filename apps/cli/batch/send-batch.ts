@@ -9,10 +9,11 @@ import {
   SluiceError,
   type Sluice,
 } from '#client/index.js';
-import { readable } from '../support/arguments.js';
+import { readable } from '../input/arguments.js';
 import type { Context } from '../support/context.js';
 import { CliError, EXIT } from '../support/exit-codes.js';
-import { count, visible, type Progress } from '../support/output.js';
+import { count, type Progress } from '../support/output.js';
+import { visible } from '../support/visible.js';
 import { stopSignal } from '../support/signals.js';
 import { BatchRun } from './batch-run.js';
 import { chunksOf, readLines, type Chunk, type Line } from './lines.js';

@@ -20,7 +20,7 @@ export interface VerifyOptions {
   readonly duration?: number;
   readonly consume?: 'pull' | 'webhooks';
   /** The URL of the receiver of webhooks. */
-  readonly receive?: string;
+  readonly receive?: string | undefined;
   readonly ledger?: string;
   readonly resume?: true;
 }

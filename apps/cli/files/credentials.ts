@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { chmodSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { CliError } from './exit-codes.js';
+import { CliError } from '../support/exit-codes.js';
 
 /** What is kept for one service. */
 export interface Entry {
