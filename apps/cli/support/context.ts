@@ -18,7 +18,9 @@ const DEFAULT_BASE_URL = 'http://127.0.0.1:3000';
 
 /** What commands share. The options are known only when a command runs. */
 export class Context {
-  readonly credentials = new CredentialsFile();
+  readonly credentials = new CredentialsFile((sentence) => {
+    this.output.warn(sentence);
+  });
 
   constructor(private readonly options: () => GlobalOptions) {}
 

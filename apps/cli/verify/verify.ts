@@ -3,6 +3,7 @@ import { rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { UsageError } from '#platform/usage-error.js';
+import { fileError } from '../files/private-file.js';
 import { stopSignal } from '../support/signals.js';
 import { Ledger } from './ledger.js';
 import { allKept, formatReport } from './report.js';
@@ -84,6 +85,6 @@ function openLedger(path: string, resume: boolean, begunAt: Date): Ledger {
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
     if (code === 'EEXIST') throw new UsageError(`${path} exists: continue with --resume, or choose another file.`);
-    throw new UsageError(message);
+    throw new UsageError(code === undefined ? message : fileError(path, 'read', error).message);
   }
 }
