@@ -69,8 +69,20 @@ describe('The credentials file', () => {
   });
 
   it.each([
-    ['a folder', (path: string) => void mkdirSync(path), 'it is a folder'],
-    ['a link to itself', (path: string) => void symlinkSync(path, path), 'its links lead in a circle'],
+    [
+      'a folder',
+      (path: string) => {
+        mkdirSync(path);
+      },
+      'it is a folder',
+    ],
+    [
+      'a link to itself',
+      (path: string) => {
+        symlinkSync(path, path);
+      },
+      'its links lead in a circle',
+    ],
     [
       'below a file',
       (path: string) => {
