@@ -34,6 +34,12 @@ interface Sent {
   readonly waits: readonly number[];
 }
 
+function faultOf(title: string): Fault {
+  const fault = PASSING[title] ?? FINAL[title];
+  if (fault === undefined) throw new Error(`There is no ${title}.`);
+  return fault;
+}
+
 interface Sending {
   readonly url: string;
   readonly text: string;
@@ -46,15 +52,20 @@ const SEND_MJS = `
   const cases = JSON.parse(fs.readFileSync(0));
   const results = [];
   const { setTimeout } = globalThis;
+  let waits = [];
+  // Others than the program set timers as well.
+  globalThis.setTimeout = (resolve, ms, ...args) => {
+    if (!new Error().stack.includes('/send.mjs')) return setTimeout(resolve, ms, ...args);
+    waits.push(ms / 1000);
+    return setImmediate(resolve);
+  };
   for (const { url, text, key } of cases) {
-    const waits = [];
-    globalThis.setTimeout = (resolve, ms) => { waits.push(ms / 1000); setImmediate(resolve); };
+    waits = [];
     try {
       results.push({ id: (await send(url, process.env.KEY, text, key)).id, error: '', waits });
     } catch (error) {
       results.push({ id: null, error: error.constructor.name + ': ' + error.message, waits });
     }
-    globalThis.setTimeout = setTimeout;
   }
   console.log(JSON.stringify(results));`;
 const SEND_PY = `
@@ -73,9 +84,13 @@ describe('The programs of the documentation', () => {
   const api = sharedApi();
   const account = accountForEach(api);
   const folder = mkdtempSync(join(tmpdir(), 'sluice-programs-'));
+  const bin = join(folder, 'bin');
   let proxy: HostileProxy;
 
   beforeAll(async () => {
+    // Programs of the shell wait for nothing.
+    mkdirSync(bin);
+    writeFileSync(join(bin, 'sleep'), '#!/bin/sh\necho "waits $1" >&2\n', { mode: 0o755 });
     for (const { marks, text } of readPages().flatMap(({ blocks }) => blocks)) {
       if (marks.file !== undefined && !marks.file.includes('/')) writeFileSync(join(folder, marks.file), `${text}\n`);
     }
@@ -89,7 +104,11 @@ describe('The programs of the documentation', () => {
 
   const start = (command: string, args: readonly string[], env: Readonly<Record<string, string>>, input = '') => {
     const { PATH = '' } = process.env;
-    const child = spawn(command, args, { cwd: folder, env: { PATH, KEY: account.key, ...env }, detached: true });
+    const child = spawn(command, args, {
+      cwd: folder,
+      env: { PATH: `${bin}:${PATH}`, KEY: account.key, ...env },
+      detached: true,
+    });
     child.stdin.on('error', () => undefined).end(input);
     const output = Promise.all([textOf(child.stdout), textOf(child.stderr)]);
     const ended = new Promise<number | null>((resolve) => child.once('close', resolve));
@@ -109,8 +128,10 @@ describe('The programs of the documentation', () => {
         sendings.map(async ({ url, text, key }) => {
           const { code, output } = await start('bash', ['send.sh', key], { SLUICE: url }, text).ended();
           const [stdout, stderr] = output;
-          if (code !== 0) return { id: null, error: stderr, waits: [] };
-          return { id: (JSON.parse(stdout) as { id: string }).id, error: stderr, waits: [] };
+          const waits = stderr.split('\n').flatMap((line) => /^waits (\d+)$/.exec(line)?.[1] ?? []);
+          const sent = /^\{.*\}$/m.exec(stdout)?.[0];
+          const id = code === 0 && sent !== undefined ? (JSON.parse(sent) as { id: string }).id : null;
+          return { id, error: stderr, waits: waits.map(Number) };
         }),
       ),
   };
@@ -142,9 +163,9 @@ describe('The programs of the documentation', () => {
       expect(sent.map(({ id }) => stored.get(id ?? ''))).toEqual(titles);
       expect(stored.size).toBe(titles.length);
       for (const [at, { waits }] of sent.entries()) {
-        if (name === 'send.sh' || titles[at] === 'a response that is late') continue;
+        if (titles[at] === 'a response that is late') continue;
         const title = titles[at] ?? '';
-        const least = title.includes('as a date') ? 2 : title.includes('in seconds') ? 3 : 0.5;
+        const least = title.includes('as a date') && name !== 'send.sh' ? 2 : title.includes('in seconds') ? 3 : 0.5;
         expect({ title, waits }).toEqual({ title, waits: [expect.any(Number)] });
         expect({ title, isRight: (waits[0] ?? 0) >= least && (waits[0] ?? 0) <= Math.max(least + 2, 1) }).toEqual({
           title,
@@ -160,7 +181,7 @@ describe('The programs of the documentation', () => {
       for (const { id, error } of sent) {
         expect({ id, error }).toEqual({
           id: null,
-          error: expect.stringMatching(/^(Refused|Not sent): [Ss]tatus \d{3}/) as string,
+          error: expect.stringMatching(/^Refused: [Ss]tatus \d{3}/) as string,
         });
       }
       expect(await messages()).toEqual(new Map());
@@ -178,19 +199,18 @@ describe('The programs of the documentation', () => {
     });
   });
 
-  it.each(names.filter((name) => name !== 'send.sh'))('%s ends when the outcome stays unknown', async (name) => {
+  it.each(names)('%s ends when the outcome stays unknown', async (name) => {
     const url = proxy.with(
       ...Array<Fault>(9).fill((response) => void response.writeHead(502, { 'retry-after': '9'.repeat(30) }).end('<p>')),
     );
     const [sent] = (await senders[name]?.([{ url, text: 'x', key: 'order-4711' }])) ?? [];
-    expect(sent?.error).toMatch(/^\w+Error: The outcome of order-4711 is unknown\.|^Error: The outcome/);
-    expect(sent?.waits).toHaveLength(8);
-    expect(Math.max(...(sent?.waits ?? []))).toBe(86_400);
+    expect(sent?.error).toMatch(/The outcome of order-4711 is unknown\.$/m);
+    // The shell takes so large a number for garbage, and waits after the last try as well.
+    expect(sent?.waits).toHaveLength(name === 'send.sh' ? 9 : 8);
+    expect(Math.max(...(sent?.waits ?? []))).toBe(name === 'send.sh' ? 60 : 86_400);
   });
 
   describe('consumers', () => {
-    const { 'a redirect with 301': redirect, 'an empty 404': missing } = FINAL;
-    const page = PASSING['a page with status 502'];
     const outcomes = async () => {
       const rows = await api.sql<{ text: string; status: string; attempts: number }>(
         'SELECT text, status, attempts FROM sluice.messages WHERE account_id = $1',
@@ -235,7 +255,8 @@ describe('The programs of the documentation', () => {
       const stop = new AbortController();
       const handled = new Set();
       const { setTimeout } = globalThis;
-      globalThis.setTimeout = (resolve, ms) => setTimeout(resolve, ms / 50);
+      globalThis.setTimeout = (resolve, ms, ...args) =>
+        setTimeout(resolve, new Error().stack.includes('/consume.mjs') ? ms / 50 : ms, ...args);
       await consume(url, process.env.KEY, async (message) => {
         handled.add(message);
         if (handled.size === count) stop.abort();
@@ -247,13 +268,13 @@ describe('The programs of the documentation', () => {
       ['without faults', []],
       [
         'through a proxy that is away',
-        [page, PASSING['an empty 503'], PASSING['no response'], PASSING['a response that is not HTTP']],
+        ['a page with status 502', 'an empty 503', 'no response', 'a response that is not HTTP'],
       ],
-      ['with a first lease that goes elsewhere', [redirect, missing]],
+      ['with a first lease that goes elsewhere', ['a redirect with 301', 'an empty 404']],
     ] as const)('consume.mjs reports every message, whatever its handler threw: %s', async (_, faults) => {
       const good = Array.from({ length: 5 }, (_, n) => `good ${n}`);
       await api.sendBatch(account, { messages: [...good, ...ERRORS, 'last'] });
-      const input = { errors: ERRORS, url: proxy.with(...(faults as Fault[])), count: good.length + ERRORS.length + 1 };
+      const input = { errors: ERRORS, url: proxy.with(...faults.map(faultOf)), count: good.length + ERRORS.length + 1 };
       await runJson('node', ['--input-type=module', '-e', CONSUME_MJS], input);
       const ended = await outcomes();
       expect([...good, 'last'].map((text) => ended.get(text))).toEqual(Array(6).fill('delivered'));
@@ -268,7 +289,7 @@ describe('The programs of the documentation', () => {
       'a response that is cut',
     ])('consume.mjs reports a batch again: %s', async (title) => {
       await api.sendBatch(account, { messages: ['one', '1'] });
-      const fault = PASSING[title] as Fault;
+      const fault = faultOf(title);
       const pass: Fault = async (response, forward) => {
         const { status, headers, body } = await forward();
         response.writeHead(status, headers).end(body);
@@ -291,7 +312,7 @@ describe('The programs of the documentation', () => {
       await api.sent(account, { message: TEXTS['262,144 bytes'] ?? '' });
       await api.sent(account, { message: 'reject this' });
       const command = ['bash', '-c', 'file=$(mktemp "$0/XXXXXX"); cat > "$file"; ! grep -q "^reject" "$file"', out];
-      const faults = [PASSING['a page with status 502'], redirect, PASSING['a response that is not HTTP']] as Fault[];
+      const faults = ['a page with status 502', 'a redirect with 301', 'a response that is not HTTP'].map(faultOf);
       const consumer = start('bash', ['consume.sh', ...command], { SLUICE: proxy.with(...faults) });
       const isDone = async () => {
         const ended = await outcomes();
@@ -300,7 +321,7 @@ describe('The programs of the documentation', () => {
           `SELECT attempts AS n FROM sluice.messages WHERE account_id = $1 AND text = 'reject this' AND status = 'queued'`,
           [account.id],
         );
-        return open.length === 0 && Number(rejected?.n ?? 0) > 0;
+        return open.length === 0 && (rejected?.n ?? 0) > 0;
       };
       try {
         await until(isDone, 120_000);
