@@ -31,7 +31,7 @@ export function parseForwardUrl(text: string, name: string): string {
 export function parseReceiverUrl(text: string, name: string): string {
   const url = httpUrl(text);
   if (url?.protocol !== 'http:' || !/^http:\/\/[^/]+:\d+(\/|$)/i.test(text) || url.port === '0') {
-    throw new CliError(`${name} must be a URL with a port, like http://10.0.0.1:4000.`, EXIT.usage);
+    throw new CliError(`${name} is invalid. It must be a URL with a port, like http://10.0.0.1:4000.`, EXIT.usage);
   }
   return url.href;
 }
