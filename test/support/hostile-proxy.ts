@@ -107,8 +107,9 @@ export class HostileProxy {
     const [, name = '', path = '/'] = /^\/([\w-]+)(\/.*)$/.exec(incoming.url ?? '') ?? [];
     const { method, headers } = incoming;
     const open = async () => {
-      const upstream = request(new URL(path, this.target), { method, headers });
+      const upstream = request(new URL(path, this.target), { method, headers, agent: false });
       upstream.end(body);
+      outgoing.on('close', () => upstream.destroy());
       const [response] = (await once(upstream, 'response')) as [IncomingMessage];
       return response;
     };

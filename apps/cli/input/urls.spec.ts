@@ -91,7 +91,9 @@ describe('A URL that is typed', () => {
         throw reached;
       },
     } as unknown as Dispatcher;
-    for (let port = 1; port < 11_000; port++) {
+    for (let port = 1; port < 10_100; port++) {
+      // Between these, there are none.
+      if ((port > 1_100 && port < 1_700) || (port > 2_100 && port < 3_600) || (port > 6_700 && port < 10_050)) continue;
       const url = `http://127.0.0.1:${port}`;
       const { cause } = (await fetch(url, { dispatcher }).catch((error: unknown) => error)) as { cause?: unknown };
       if ((cause === reached) === isUsable(url)) continue;
