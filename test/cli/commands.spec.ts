@@ -1,5 +1,5 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { accountOf, OPERATOR, sharedApi } from '../support/api.js';
 import { Cli, CLI_SCRIPT } from '../support/cli.js';
@@ -57,7 +57,7 @@ describe('The command line', () => {
     it('makes a file private that was not, and logout removes the key', async () => {
       const { key } = await api.createKey(account, { scopes: ['messages:send'] });
       await stranger.run(['login'], { env: { SLUICE_API_KEY: key } });
-      writeFileSync(stranger.credentials, readFileSync(stranger.credentials), { mode: 0o644 });
+      chmodSync(stranger.credentials, 0o644);
       await stranger.run(['login'], { input: account.key });
       expect(statSync(stranger.credentials).mode & 0o777).toBe(0o600);
       expect(await stranger.run(['logout'])).toMatchObject({ code: 0 });

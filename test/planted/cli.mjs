@@ -1,5 +1,5 @@
 const OUTPUT = 'apps/cli/support/output.ts';
-const CREDENTIALS = 'apps/cli/support/credentials.ts';
+const CREDENTIALS = 'apps/cli/files/credentials.ts';
 const ERRORS = 'apps/cli/support/errors.ts';
 const LINES = 'apps/cli/batch/lines.ts';
 const LINES_SPEC = 'apps/cli/batch/lines.spec.ts';
