@@ -82,7 +82,7 @@ describe('The stored credentials', () => {
     writeFileSync(file.path, '{"services": {"x": "slc_one"');
     expect(() => {
       file.save(ONE, { apiKey: 'slc_two' });
-    }).toThrow(/^(?!.*slc_).*is not valid JSON/);
+    }).toThrow(/^(?!.*slc_).*is not a file of sluice login/);
     expect(readFileSync(file.path, 'utf8')).toContain('slc_one');
   });
 });
