@@ -1,4 +1,5 @@
 import { isIP } from 'node:net';
+import { parseDatabaseUrl } from './database/database-url.js';
 import { Environment, type Format } from './environment.js';
 import { UsageError } from './usage-error.js';
 
@@ -20,7 +21,14 @@ const SECRETS_KEYS: Format<Buffer[]> = {
   },
   secret: true,
 };
-const DATABASE_URL = url('postgres://user:password@host:5432/database', /^postgres(ql)?:\/\/./);
+const DATABASE_URL: Format<string> = {
+  expected: 'a URL like postgres://user:password@host:5432/database',
+  parse: (text) => {
+    parseDatabaseUrl(text);
+    return text;
+  },
+  secret: true,
+};
 const REDIS_URL = matching(
   'a URL like redis://user:password@host:6379/0, or several of sentinels or servers of a cluster, separated by commas',
   (text) => {
