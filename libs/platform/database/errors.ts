@@ -18,8 +18,8 @@ const STALE_PLAN = /cached plan must not change result type/;
 /** Errors after which a session stays as it is, while a new one may work. */
 const USELESS_STATE = /^(08...|25006|25P..|26000|42501|57P..|58...|XX...)$/;
 
-/** What is missing in a database that was dropped and made anew: a schema, a table, a column, a function. */
-const MISSING_STATE = /^(3F000|42P01|42703|42883)$/;
+/** What is missing in a database that was dropped and made anew: a schema, a table, a function. */
+const MISSING_STATE = /^(3F000|42P01|42883)$/;
 
 /** Whether the database cannot be reached or is temporarily unable, so that the same statement may succeed later. */
 export function isUnavailable(error: unknown): boolean {
