@@ -64,6 +64,7 @@ const LACKING = `
 
 /** The key of the advisory lock: "sluice" in ASCII. */
 const LOCK = 0x736c75696365;
+const NO_LIMITS = '-c statement_timeout=0 -c lock_timeout=0 -c idle_in_transaction_session_timeout=0';
 const LONG_WAIT_MS = 1_000;
 const KEEP_ALIVE_MS = 10_000;
 
@@ -78,16 +79,17 @@ export async function migrateSchema(url: string, onWait?: () => void): Promise<v
   const client = new ReliableClient({
     connectionString: url,
     connectionTimeoutMillis: STARTING_TIMEOUT_MS,
-    options: connectionOptions(false),
+    // Whatever limits the role has.
+    options: connectionOptions(false, NO_LIMITS),
     // A migration may take long, so only the system notices a half-open link.
     keepAlive: true,
     keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
   });
   try {
     await client.connect();
+    await lock(client, onWait);
     // A role that can only read and write may not even create what is there already.
     if (!(await isMigrated(client))) {
-      await lock(client, onWait);
       await runMigrations(client);
       await migrate(client);
     }

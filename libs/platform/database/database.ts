@@ -9,7 +9,7 @@ import {
   ReliablePool,
   STARTING_TIMEOUT_MS,
 } from './connection.js';
-import { asUnavailable, isStale, isWithoutSchema } from './errors.js';
+import { asUnavailable, isStale } from './errors.js';
 import { Repositories } from './repositories.js';
 import { Turns } from '../turns.js';
 import type { Logger } from '../logging.js';
@@ -90,7 +90,7 @@ export class Database {
       return result;
     } catch (error) {
       await client?.query('ROLLBACK').catch(() => (broken = true));
-      throw asUnavailable(error, isWithoutSchema);
+      throw asUnavailable(error);
     } finally {
       client?.release(broken);
     }
@@ -146,7 +146,7 @@ export class Database {
       } catch (error) {
         // The pool drops this connection; of those that were opened before, the next one may be the same.
         if (isStale(error) && client instanceof ReliableClient && client.openedAt < startedAt) continue;
-        throw asUnavailable(error, isWithoutSchema);
+        throw asUnavailable(error);
       } finally {
         client?.release();
       }

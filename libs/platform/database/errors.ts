@@ -18,9 +18,6 @@ const STALE_PLAN = /cached plan must not change result type/;
 /** Errors after which a session stays as it is, while a new one may work. */
 const USELESS_STATE = /^(08...|25006|25P..|26000|42501|57P..|58...|XX...)$/;
 
-/** What is missing in a database that was dropped and made anew: a schema, a table, a function. */
-const MISSING_STATE = /^(3F000|42P01|42883)$/;
-
 /** Whether the database cannot be reached or is temporarily unable, so that the same statement may succeed later. */
 export function isUnavailable(error: unknown): boolean {
   if (error instanceof DomainError) return error.code === 'unavailable';
@@ -49,11 +46,6 @@ export function isNotWritable(error: unknown): boolean {
 export function isStale(error: unknown): boolean {
   const { message = '' } = (error ?? {}) as { readonly message?: string };
   return isNotWritable(error) || sqlState(error) === '26000' || STALE_PLAN.test(message);
-}
-
-/** Whether a statement of ours cannot run because the schema is not there. */
-export function isWithoutSchema(error: unknown): boolean {
-  return isUnavailable(error) || MISSING_STATE.test(sqlState(error));
 }
 
 /** The SQLSTATE of an error of PostgreSQL, also when TypeORM wrapped it; '' for anything else. */

@@ -1,5 +1,5 @@
 import type { DataSource, EntityManager } from 'typeorm';
-import { asUnavailable, isWithoutSchema } from './errors.js';
+import { asUnavailable } from './errors.js';
 
 type Work<T> = (manager: EntityManager) => Promise<T>;
 
@@ -17,7 +17,7 @@ export class Repositories {
     try {
       return await work(this.dataSource.manager);
     } catch (error) {
-      throw asUnavailable(error, isWithoutSchema);
+      throw asUnavailable(error);
     }
   }
 

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
 import { withTimeout } from '#kernel/timeout.js';
 import { UsageError } from '../usage-error.js';
-import { CONNECTION_LIMITS, ReliableClient, STARTING_TIMEOUT_MS } from './connection.js';
+import { CONNECTION_LIMITS, connectionOptions, ReliableClient, STARTING_TIMEOUT_MS } from './connection.js';
 import { asUnavailable, sqlState } from './errors.js';
 import { UnusableSession } from './session.js';
 
@@ -45,7 +45,7 @@ async function requireUsable(url: string): Promise<void> {
     ...CONNECTION_LIMITS,
     connectionString: url,
     connectionTimeoutMillis: STARTING_TIMEOUT_MS,
-    options: '-c sluice.options=passed',
+    options: connectionOptions(false, '-c sluice.options=passed'),
   };
   const open = (): pg.Client => new ReliableClient(config);
   const [listener, speaker] = [open(), open()];
