@@ -50,3 +50,26 @@ function readText(path: string, what: string): string {
 /** Codes of Node for certificates and handshakes. */
 export const TLS_ERROR =
   /^(ERR_TLS_\w+|ERR_SSL_\w+|ERR_OSSL_\w+|CERT_\w+|CRL_\w+|UNABLE_TO_\w+|\w*SELF_SIGNED_CERT\w*|HOSTNAME_MISMATCH|INVALID_CA|INVALID_PURPOSE|EPROTO)$/;
+
+/**
+ * The same as an object that a library keeps, and reads for each connection. If a file has become unreadable, the text
+ * that was read last is used.
+ */
+export function renewedTlsOptions(settings: TlsSettings, variable: string): Record<string, unknown> {
+  let latest: Record<string, unknown> = tlsOptions(settings, variable);
+  const renewed = {};
+  for (const name of Object.keys(latest)) {
+    Object.defineProperty(renewed, name, {
+      enumerable: true,
+      get: () => {
+        try {
+          latest = tlsOptions(settings, variable);
+        } catch {
+          // A file that is just being replaced.
+        }
+        return latest[name];
+      },
+    });
+  }
+  return renewed;
+}

@@ -1,5 +1,5 @@
 import { DomainError } from '#kernel/domain-error.js';
-import { SOCKET_ERROR } from '../socket-errors.js';
+import { isSocketError } from '../socket-errors.js';
 import { TLS_ERROR } from '../tls-files.js';
 
 /** Connection errors that pg reports without a code, and what TypeORM reports after it has released a lost connection. */
@@ -23,7 +23,7 @@ export function isUnavailable(error: unknown): boolean {
   if (error instanceof DomainError) return error.code === 'unavailable';
   if (error instanceof AggregateError) return error.errors.some(isUnavailable);
   const { code = '', message = '' } = (error ?? {}) as { readonly code?: string; readonly message?: string };
-  if ([TRANSIENT_STATE, SOCKET_ERROR, TLS_ERROR].some((codes) => codes.test(code))) return true;
+  if (TRANSIENT_STATE.test(code) || TLS_ERROR.test(code) || isSocketError(error)) return true;
   return CONNECTION_MESSAGE.test(message) || isFatal(error) || STALE_PLAN.test(message);
 }
 
