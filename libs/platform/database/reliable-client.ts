@@ -1,3 +1,4 @@
+import { isIP } from 'node:net';
 import pg from 'pg';
 import { tlsOptions } from '../tls-files.js';
 import { parseDatabaseUrl, type Attempt, type DatabaseAddress } from './database-url.js';
@@ -150,11 +151,15 @@ export class ReliableClient extends pg.Client {
     const name = numeric ?? host;
     if (name !== undefined) unopened.host = name;
     if (port !== undefined) unopened.port = port;
+    if (address.channelBinding === 'require') requireChannelBinding(unopened.connection);
     if (!encrypted) return;
-    const ssl = { ...tlsOptions(address.tls, 'DATABASE_URL'), ...(host !== undefined && { servername: host }) };
+    const ssl = {
+      ...tlsOptions(address.tls, 'DATABASE_URL'),
+      // Also if another address is connected to. SNI allows only names.
+      ...(host !== undefined && { host, ...(isIP(host) === 0 && { servername: host }) }),
+    };
     unopened.ssl = ssl;
     unopened.connection.ssl = ssl;
-    if (address.channelBinding === 'require') requireChannelBinding(unopened.connection);
   }
 
   private listen(): void {
