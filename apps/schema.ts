@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { assertSchemaCompatibility, runMigrations } from 'bullmq';
 import type pg from 'pg';
 import { connectionOptions, ReliableClient, STARTING_TIMEOUT_MS } from '#platform/database/connection.js';
-import { asUnavailable } from '#platform/database/errors.js';
+import { asUnavailable, sqlState } from '#platform/database/errors.js';
 import { UsageError } from '#platform/usage-error.js';
 
 /** SQL files of the contexts, in the order in which they run. */
@@ -41,7 +41,7 @@ const MIGRATIONS = [
 export const BULLMQ_SCHEMA = 11;
 
 const HAS_SCHEMAS = `
-  SELECT count(*) = 2 AS exists FROM pg_class c JOIN pg_namespace n ON n.oid = relnamespace
+  SELECT count(*) = 2 AS exists, bool_and(has_schema_privilege(n.oid, 'USAGE')) AS usable FROM pg_class c JOIN pg_namespace n ON n.oid = relnamespace
   WHERE (nspname, relname) IN (('sluice', 'migrations'), ('bullmq', 'migration'))`;
 
 /** Partitions need no rights of their own: statements go through their table, or through functions of the owner. */
@@ -90,8 +90,8 @@ export async function migrateSchema(url: string, onWait?: () => void): Promise<v
     await lock(client, onWait);
     // A role that can only read and write may not even create what is there already.
     if (!(await isMigrated(client))) {
-      await runMigrations(client);
-      await migrate(client);
+      await runMigrations(client).catch(explainRights);
+      await migrate(client).catch(explainRights);
     }
     await requireRights(client);
   } catch (error) {
@@ -101,9 +101,19 @@ export async function migrateSchema(url: string, onWait?: () => void): Promise<v
   }
 }
 
+function explainRights(error: unknown): never {
+  if (sqlState(error) !== '42501') throw error;
+  const { message } = error as Error;
+  throw new UsageError(
+    `The migrations must run as the owner of the schemas, with CREATE on the database, and the user of DATABASE_URL is not it: ${message}. See "Rights" in docs/deploy.md.`,
+  );
+}
+
 async function isMigrated(client: pg.Client): Promise<boolean> {
-  const { rows } = await client.query<{ exists: boolean }>(HAS_SCHEMAS);
+  const { rows } = await client.query<{ exists: boolean; usable: boolean }>(HAS_SCHEMAS);
   if (rows[0]?.exists !== true) return false;
+  // Without USAGE, the schema cannot even be looked at.
+  if (!rows[0].usable) await requireRights(client);
   const applied = await appliedMigrations(client);
   return (await assertSchemaCompatibility(client)) >= BULLMQ_SCHEMA && MIGRATIONS.every((name) => applied.has(name));
 }

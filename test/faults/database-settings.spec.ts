@@ -82,7 +82,9 @@ describe('A default that an operator sets', () => {
     const { role, url } = await newRole(database.url);
     await asOwner(database.url, `ALTER ROLE ${role} SET session_replication_role = replica`);
     const failing = requireUsableDatabase(url);
-    await expect(failing).rejects.toMatchObject({ cause: { message: expect.stringContaining('session_replication_role') } });
+    await expect(failing).rejects.toMatchObject({
+      cause: { message: expect.stringContaining('session_replication_role') },
+    });
     await dropRole(database.url, role);
   });
 
@@ -121,8 +123,10 @@ describe('With dates in another style', () => {
 
   it('a key expires, and times are shown', async () => {
     await api.sql(`ALTER DATABASE ${nameOf(api.environment.DATABASE_URL ?? '')} SET datestyle = German`);
-    await api.sql(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity
-      WHERE datname = current_database() AND pid <> pg_backend_pid()`).catch(() => undefined);
+    await api
+      .sql(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+      WHERE datname = current_database() AND pid <> pg_backend_pid()`)
+      .catch(() => undefined);
     const { createdAt } = await api.sent(account);
     expect(createdAt).toMatch(/^\d{4}-\d\d-\d\dT/);
     await api.sql(`UPDATE sluice.api_keys SET expires_at = now() - interval '1 second' WHERE id = $1`, [account.keyId]);

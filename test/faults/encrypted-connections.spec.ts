@@ -102,11 +102,16 @@ describeUnless(NO_OPENSSL)('A connection to PostgreSQL', () => {
     [null, 'allow', 'none', 'plain'],
     [null, 'require', 'none', /does not support SSL/],
     [null, 'verify-full', 'own', /does not support SSL/],
-  ])('to a server with the certificate %s, with sslmode=%s and the CA %s: %s', async (certificate, mode, ca, expected) => {
-    await present(certificate);
-    const root = { own: own.certificate, other: other.certificate, none: undefined }[ca];
-    expect(await outcome(query(mode, root))).toMatch(expected instanceof RegExp ? expected : new RegExp(`^${expected}$`));
-  });
+  ])(
+    'to a server with the certificate %s, with sslmode=%s and the CA %s: %s',
+    async (certificate, mode, ca, expected) => {
+      await present(certificate);
+      const root = { own: own.certificate, other: other.certificate, none: undefined }[ca];
+      expect(await outcome(query(mode, root))).toMatch(
+        expected instanceof RegExp ? expected : new RegExp(`^${expected}$`),
+      );
+    },
+  );
 
   it('prints nothing, and says what is wrong at the start', async () => {
     const warnings: unknown[] = [];
@@ -118,7 +123,9 @@ describeUnless(NO_OPENSSL)('A connection to PostgreSQL', () => {
     const message = startErrorMessage(await failing.catch((error: unknown) => error));
     expect(message).toMatch(/^The TLS connection to the database at DATABASE_URL failed: [^\n]*sslrootcert[^\n]*\.$/);
     const missing = requireUsableDatabase(`${postgres.url}?${query('verify-full', '/nowhere.pem')}`);
-    expect(startErrorMessage(await missing.catch((error: unknown) => error))).toMatch(/ca file in DATABASE_URL cannot be read/);
+    expect(startErrorMessage(await missing.catch((error: unknown) => error))).toMatch(
+      /ca file in DATABASE_URL cannot be read/,
+    );
     process.off('warning', note);
     expect(warnings).toEqual([]);
   });
@@ -164,7 +171,15 @@ describeUnless(NO_OPENSSL ?? NO_REDIS)('A connection to Redis', () => {
     const { cert, key } = own.issue('DNS:localhost,IP:127.0.0.1');
     port = await freePort();
     const files = ['--tls-cert-file', cert, '--tls-key-file', key, '--tls-ca-cert-file', own.certificate];
-    redis = await TestRedis.start('--requirepass', 'p%ss@:/#?', '--tls-port', String(port), '--tls-auth-clients', 'no', ...files);
+    redis = await TestRedis.start(
+      '--requirepass',
+      'p%ss@:/#?',
+      '--tls-port',
+      String(port),
+      '--tls-auth-clients',
+      'no',
+      ...files,
+    );
   });
   afterAll(async () => {
     await redis.stop();
@@ -185,8 +200,12 @@ describeUnless(NO_OPENSSL ?? NO_REDIS)('A connection to Redis', () => {
   });
 
   it('is refused with a sentence if its certificate is not accepted', async () => {
-    const error: unknown = await requireUsableRedis(serversAt([urlWith('')], 'standalone')).catch((reason: unknown) => reason);
-    expect(startErrorMessage(error)).toMatch(/^The Redis server at REDIS_URL cannot be used: TLS failed .*sslrootcert[^\n]*\.$/);
+    const error: unknown = await requireUsableRedis(serversAt([urlWith('')], 'standalone')).catch(
+      (reason: unknown) => reason,
+    );
+    expect(startErrorMessage(error)).toMatch(
+      /^The Redis server at REDIS_URL cannot be used: TLS failed .*sslrootcert[^\n]*\.$/,
+    );
     expect(String((error as Error).stack)).not.toMatch(/p%ss|p%25ss/);
   });
 

@@ -12,8 +12,7 @@ const WRITE = 'INSERT INTO public.things (n) VALUES (1)';
 const TERMINATE = (url: string) =>
   `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '${nameOf(url)}' AND pid <> pg_backend_pid()`;
 
-const onServer = (url: string, ...statements: string[]) =>
-  asOwner(url.replace(/[^/]+$/, 'postgres'), ...statements);
+const onServer = (url: string, ...statements: string[]) => asOwner(url.replace(/[^/]+$/, 'postgres'), ...statements);
 
 describe('A connection that has become useless is replaced', () => {
   let database: TestDatabase;
@@ -71,7 +70,12 @@ describe('A connection that has become useless is replaced', () => {
     ],
   ])('when %s, and until then statements are refused as temporarily impossible', async (_what, harm, repair) => {
     await owner(harm.replaceAll('ROLE ROLE', `ROLE ${role}`).replace(/ROLE$/, role), TERMINATE(database.url));
-    await until(() => pool.query(WRITE).then(() => false, (error: unknown) => (error as { code: string }).code === 'unavailable'));
+    await until(() =>
+      pool.query(WRITE).then(
+        () => false,
+        (error: unknown) => (error as { code: string }).code === 'unavailable',
+      ),
+    );
     await owner(repair.replaceAll('ROLE ROLE', `ROLE ${role}`).replace(/ROLE$/, role));
     await expect(pool.query(WRITE)).resolves.toEqual([]);
   });
@@ -173,4 +177,3 @@ describe('A process that cannot start says why', () => {
     expect(api.output).toMatch(/^api: The database at DATABASE_URL is read-only: [^\n]*\n$/);
   });
 });
-

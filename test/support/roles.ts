@@ -20,14 +20,6 @@ export function nameOf(url: string): string {
   return new URL(url).pathname.slice(1);
 }
 
-/** What docs/deploy.md grants to the role of the processes. */
-export const GRANTS = ['sluice', 'bullmq'].flatMap((schema) => [
-  `GRANT USAGE ON SCHEMA ${schema} TO ROLE`,
-  `GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA ${schema} TO ROLE`,
-  `GRANT USAGE ON ALL SEQUENCES IN SCHEMA ${schema} TO ROLE`,
-  `GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA ${schema} TO ROLE`,
-]);
-
 /** A role that can log in, and nothing else. @returns its name, and the URL of a database for it */
 export async function newRole(databaseUrl: string, password = 'secret'): Promise<{ role: string; url: string }> {
   const role = `role_${randomBytes(6).toString('hex')}`;

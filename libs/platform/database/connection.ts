@@ -24,7 +24,13 @@ export const CONNECTION_LIMITS = {
  * for partitions while it runs has to look again at a row that another one has just changed.
  */
 const SESSION: Readonly<Record<string, string>> = {
-  ...{ DateStyle: 'ISO, MDY', IntervalStyle: 'postgres', TimeZone: 'UTC', bytea_output: 'hex', extra_float_digits: '1' },
+  ...{
+    DateStyle: 'ISO, MDY',
+    IntervalStyle: 'postgres',
+    TimeZone: 'UTC',
+    bytea_output: 'hex',
+    extra_float_digits: '1',
+  },
   ...{ lc_monetary: 'C', lc_numeric: 'C', lc_time: 'C', xmloption: 'content', xmlbinary: 'base64' },
   ...{ standard_conforming_strings: 'on', backslash_quote: 'safe_encoding', escape_string_warning: 'on' },
   ...{ array_nulls: 'on', transform_null_equals: 'off', quote_all_identifiers: 'off', search_path: 'public' },
@@ -43,7 +49,9 @@ const SESSION: Readonly<Record<string, string>> = {
  */
 export function connectionOptions(asynchronousCommit: boolean, ...more: readonly string[]): string {
   const settings = { ...SESSION, synchronous_commit: asynchronousCommit ? 'off' : 'on' };
-  const options = Object.entries(settings).map(([name, value]) => `-c ${name}=${value.replaceAll(' ', String.raw`\ `)}`);
+  const options = Object.entries(settings).map(
+    ([name, value]) => `-c ${name}=${value.replaceAll(' ', String.raw`\ `)}`,
+  );
   return [...options, ...more].join(' ');
 }
 

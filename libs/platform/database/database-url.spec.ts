@@ -1,7 +1,28 @@
 import { UsageError } from '../usage-error.js';
 import { parseDatabaseUrl, type Attempt } from './database-url.js';
 
-const ODD = ['%', '@', ':', '/', '#', '?', ' ', '&', '=', '+', ',', '[', '\\', '"', 'ü', '€', '🔑', 'a%b', '%41', '100%'];
+const ODD = [
+  '%',
+  '@',
+  ':',
+  '/',
+  '#',
+  '?',
+  ' ',
+  '&',
+  '=',
+  '+',
+  ',',
+  '[',
+  '\\',
+  '"',
+  'ü',
+  '€',
+  '🔑',
+  'a%b',
+  '%41',
+  '100%',
+];
 
 const hostsOf = (url: string) => parseDatabaseUrl(url).attempts.map(({ host, port }: Attempt) => [host, port]);
 
@@ -26,9 +47,28 @@ describe('A URL of PostgreSQL', () => {
     ['postgres://host', [['host', undefined]]],
     ['postgres://host:6432/db', [['host', 6432]]],
     ['postgres://[::1]:6432/db', [['::1', 6432]]],
-    ['postgres://a:1,b:2,[::1]/db', [['a', 1], ['b', 2], ['::1', undefined]]],
-    ['postgres://u:p@a,b:2/db', [['a', undefined], ['b', 2]]],
-    ['postgres:///db?host=a,b&port=7', [['a', 7], ['b', 7]]],
+    [
+      'postgres://a:1,b:2,[::1]/db',
+      [
+        ['a', 1],
+        ['b', 2],
+        ['::1', undefined],
+      ],
+    ],
+    [
+      'postgres://u:p@a,b:2/db',
+      [
+        ['a', undefined],
+        ['b', 2],
+      ],
+    ],
+    [
+      'postgres:///db?host=a,b&port=7',
+      [
+        ['a', 7],
+        ['b', 7],
+      ],
+    ],
     ['postgres://%2Fvar%2Frun%2Fpostgresql/db', [['/var/run/postgresql', undefined]]],
     ['postgres://%2Fvar%2Frun:5433/db', [['/var/run', 5433]]],
     ['postgres:///db?host=/var/run/postgresql&port=5433', [['/var/run/postgresql', 5433]]],
@@ -78,7 +118,13 @@ describe('A URL of PostgreSQL', () => {
     ...['postgres://u:hunter2%ff@host/db', 'postgres://u:hunter2%00@host/db', 'postgres://u:hunter2/slash@host/db'],
     ...['host=a,b,c&port=1,2', 'sslmode=hunter2', 'hunter2=1', 'hunter2', 'sslmode=verify-ca', 'service=hunter2'],
     ...['sslmode=require&sslrootcert=system', 'target_session_attrs=standby', 'gssencmode=require', 'port=hunter2'],
-    ...['client_encoding=LATIN1', 'passfile=hunter2', 'connect_timeout=soon', 'channel_binding=hunter2', 'keepalives=2'],
+    ...[
+      'client_encoding=LATIN1',
+      'passfile=hunter2',
+      'connect_timeout=soon',
+      'channel_binding=hunter2',
+      'keepalives=2',
+    ],
     ...['keepalives_interval=1', 'tcp_user_timeout=1', 'requirepeer=hunter2', 'sslnegotiation=direct'],
     ...['load_balance_hosts=always', 'replication=database', '__proto__=1', 'constructor=1'],
   ])('is refused with a sentence that contains nothing of it: %s', (text) => {

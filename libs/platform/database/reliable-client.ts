@@ -17,7 +17,10 @@ interface Unopened {
   host: string;
   port: number;
   ssl: boolean | object;
-  readonly connection: NodeJS.EventEmitter & { ssl: boolean | object; readonly stream: { destroy(error: Error): void } };
+  readonly connection: NodeJS.EventEmitter & {
+    ssl: boolean | object;
+    readonly stream: { destroy(error: Error): void };
+  };
 }
 
 /** The attempt that succeeded last, by URL: it is the first of the next connection. */

@@ -32,7 +32,10 @@ export async function requireUsableSession(client: ClientBase): Promise<void> {
     throw new UnusableSession('is in recovery, as a standby is: it accepts no writes', true);
   }
   if (rows[0]?.readonly === true) {
-    throw new UnusableSession('is read-only: default_transaction_read_only is on for the server, the database or the role', false);
+    throw new UnusableSession(
+      'is read-only: default_transaction_read_only is on for the server, the database or the role',
+      false,
+    );
   }
 }
 

@@ -16,7 +16,11 @@ export function connectRedis(servers: RedisServers, options: RedisOptions): Redi
   const { urls, topology } = servers;
   const [url = ''] = urls;
   if (topology === 'cluster') return connectCluster(urls, options);
-  return endTimers(topology === 'sentinel' ? connectMaster(servers, options) : new Redis({ ...options, ...optionsOf(parseRedisUrl(url)) }));
+  return endTimers(
+    topology === 'sentinel'
+      ? connectMaster(servers, options)
+      : new Redis({ ...options, ...optionsOf(parseRedisUrl(url)) }),
+  );
 }
 
 /** Asks the sentinels again for each connection. */

@@ -11,7 +11,12 @@ describe('A URL of Redis', () => {
   });
 
   it.each(['100%', 'p%ss', 'p:q', 'p@q', 'p#q', 'p?q', 'p q', 'ü€'])('may have a password as it is: %s', (password) => {
-    expect(optionsOf(parseRedisUrl(`redis://:${password}@host`))).toEqual({ host: 'host', port: 6379, password, db: 0 });
+    expect(optionsOf(parseRedisUrl(`redis://:${password}@host`))).toEqual({
+      host: 'host',
+      port: 6379,
+      password,
+      db: 0,
+    });
   });
 
   it.each([
@@ -35,8 +40,20 @@ describe('A URL of Redis', () => {
   });
 
   it.each([
-    ...['hunter2', 'http://:hunter2@host', 'redis://', 'redis://:hunter2@', 'redis://:hunter2@a b', 'redis://host/hunter2'],
-    ...['redis://:hunter2@host:99999', 'redis://:hunter2@host:port', 'redis://:hunter2%ff@host', 'redis://host?hunter2=1'],
+    ...[
+      'hunter2',
+      'http://:hunter2@host',
+      'redis://',
+      'redis://:hunter2@',
+      'redis://:hunter2@a b',
+      'redis://host/hunter2',
+    ],
+    ...[
+      'redis://:hunter2@host:99999',
+      'redis://:hunter2@host:port',
+      'redis://:hunter2%ff@host',
+      'redis://host?hunter2=1',
+    ],
     ...['rediss://host?sslmode=hunter2', 'rediss://host?sslmode=verify-ca', 'redis://host?sslrootcert=/hunter2'],
     ...['redis://host?family=hunter2', 'redis://:hunter2/x@host'],
   ])('is refused with a sentence that contains nothing of it: %s', (url) => {

@@ -112,7 +112,9 @@ function explained(error: unknown, { name, secret }: typeof REDIS): unknown {
     return new UsageError(`The user in REDIS_URL lacks a permission: ${message}`);
   }
   if (TLS_ERROR.test(code)) {
-    return new UsageError(`${name} cannot be used: TLS failed (${message}). See sslmode and sslrootcert in the settings.`);
+    return new UsageError(
+      `${name} cannot be used: TLS failed (${message}). See sslmode and sslrootcert in the settings.`,
+    );
   }
   if (!isRedisUnavailable(error)) return new UsageError(`${name} cannot be used: ${message}`);
   return new RedisUnreachable(`${name} cannot be reached: ${code}.`);

@@ -1,6 +1,12 @@
 import { withBackend, type BackendClasses, type PostgresQueueBackend, type Queue, type Worker } from 'bullmq';
 import type pg from 'pg';
-import { BY_INDEX, CONNECTION_LIMITS, connectionOptions, IN_INDEX_ORDER, ReliablePool } from '#platform/database/connection.js';
+import {
+  BY_INDEX,
+  CONNECTION_LIMITS,
+  connectionOptions,
+  IN_INDEX_ORDER,
+  ReliablePool,
+} from '#platform/database/connection.js';
 import type { Database } from '#platform/database/database.js';
 import { asUnavailable, isContention, isUnavailable } from '#platform/database/errors.js';
 import { NO_TURN, type FairScheduler } from '../../../application/fair-scheduler.js';
