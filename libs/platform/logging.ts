@@ -53,7 +53,7 @@ function limited(): NonNullable<NonNullable<LoggerOptions['hooks']>['logMethod']
       method.apply(this, args);
       return;
     }
-    const text = String(args.findLast((arg: unknown) => typeof arg === 'string') ?? '');
+    const text = args.findLast((arg: unknown) => typeof arg === 'string') ?? '';
     const count = (written.get(text) ?? 0) + 1;
     written.set(text, count);
     if (count <= PER_SECOND) method.apply(this, args);

@@ -66,6 +66,11 @@ function parametersIn(query: string): Map<string, string> {
   return parameters;
 }
 
+/** Undefined for an empty text, as for one that is not given. */
+export function filled(text: string | undefined): string | undefined {
+  return text === '' ? undefined : text;
+}
+
 /** A host and a port: of `[::1]:5432`, `::1` and 5432. Undefined for what is neither. */
 export function hostIn(text: string): { host: string; port: string } | undefined {
   const [, address, name, port = ''] = /^(?:\[([\da-f:.%\w]+)\]|([^:[\]\s@?#/]*))(?::(\d{0,5}))?$/i.exec(text) ?? [];

@@ -83,7 +83,7 @@ describe('A default that an operator sets', () => {
     await asOwner(database.url, `ALTER ROLE ${role} SET session_replication_role = replica`);
     const failing = requireUsableDatabase(url);
     await expect(failing).rejects.toMatchObject({
-      cause: { message: expect.stringContaining('session_replication_role') },
+      cause: { message: expect.stringContaining('session_replication_role') as string },
     });
     await dropRole(database.url, role);
   });

@@ -1,5 +1,5 @@
 import type { Verification, TlsSettings } from '../tls-files.js';
-import { hostIn, readingUrl, splitUrl, UrlError } from '../url-text.js';
+import { filled, hostIn, readingUrl, splitUrl, UrlError } from '../url-text.js';
 
 /** One way to connect: a host, and whether with TLS. */
 export interface Attempt {
@@ -57,7 +57,7 @@ function addressIn(url: string): DatabaseAddress {
   if (text === undefined) throw new UrlError('a URL like postgres://user:password@host:5432/database');
   const { user, password, hosts, path, parameters } = splitUrl(text);
   requireKnown(parameters);
-  const read = (name: string) => parameters.get(name) || undefined;
+  const read = (name: string) => filled(parameters.get(name));
   const { modes, tls } = tlsIn(read);
   const timeout = Number(read('connect_timeout') ?? 0);
   const idle = Number(read('keepalives_idle') ?? 0);
@@ -118,7 +118,7 @@ function targetsIn(hosts: string, read: (name: string) => string | undefined) {
   const addresses = listIn('hostaddr') ?? [];
   const ports = listIn('port') ?? written.map((one) => one?.port ?? '');
   const count = Math.max(names.length, addresses.length);
-  const at = (list: readonly string[], index: number) => (list.length === 1 ? list[0] : list[index]) || undefined;
+  const at = (list: readonly string[], index: number) => filled(list.length === 1 ? list[0] : list[index]);
   const isOdd = [names, addresses, ports].some(({ length }) => length > 1 && length !== count);
   if (isOdd) throw new UrlError(SEVERAL);
   return Array.from({ length: count }, (_, index) => {

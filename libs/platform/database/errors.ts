@@ -13,7 +13,7 @@ const CONNECTION_MESSAGE =
  */
 const TRANSIENT_STATE = /^(08...|25006|25P..|26000|42501|53...|57...|58...|XX...)$/;
 
-const STALE_PLAN = /cached plan must not change result type/;
+const STALE_PLAN = 'cached plan must not change result type';
 
 /** Errors after which a session stays as it is, while a new one may work. */
 const USELESS_STATE = /^(08...|25006|25P..|26000|42501|57P..|58...|XX...)$/;
@@ -24,7 +24,7 @@ export function isUnavailable(error: unknown): boolean {
   if (error instanceof AggregateError) return error.errors.some(isUnavailable);
   const { code = '', message = '' } = (error ?? {}) as { readonly code?: string; readonly message?: string };
   if (TRANSIENT_STATE.test(code) || TLS_ERROR.test(code) || isSocketError(error)) return true;
-  return CONNECTION_MESSAGE.test(message) || isFatal(error) || STALE_PLAN.test(message);
+  return CONNECTION_MESSAGE.test(message) || isFatal(error) || message.includes(STALE_PLAN);
 }
 
 /** Whether the server has ended the session, or refused to open one. */
@@ -45,7 +45,7 @@ export function isNotWritable(error: unknown): boolean {
 /** Whether the statement did not begin, because of the session and not because of itself. */
 export function isStale(error: unknown): boolean {
   const { message = '' } = (error ?? {}) as { readonly message?: string };
-  return isNotWritable(error) || sqlState(error) === '26000' || STALE_PLAN.test(message);
+  return isNotWritable(error) || sqlState(error) === '26000' || message.includes(STALE_PLAN);
 }
 
 /** The SQLSTATE of an error of PostgreSQL, also when TypeORM wrapped it; '' for anything else. */

@@ -200,7 +200,7 @@ function configOf(address: DatabaseAddress, config: pg.ClientConfig): pg.ClientC
     ...(keepAliveIdleMs !== undefined && { keepAliveInitialDelayMillis: keepAliveIdleMs }),
     ...(address.directTls && { sslnegotiation: 'direct' }),
     enableChannelBinding: address.channelBinding !== 'disable',
-  } as pg.ClientConfig;
+  };
 }
 
 /** Ends a connection whose server asks for a password in another way, before it gets one. */

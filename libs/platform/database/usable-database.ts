@@ -52,10 +52,10 @@ async function requireUsable(url: string): Promise<void> {
   try {
     await Promise.all([listener, speaker].map((client) => client.connect().catch(explain)));
     const { rows } = await listener.query<{ options: string | null; encoding: string; version: string }>(SERVER);
-    const [{ options, encoding = '', version = '' } = {}] = rows;
-    if (options !== 'passed') throw isProxied('options');
-    if (encoding !== 'UTF8') throw isNotUtf8(encoding);
-    if (Number(version) < MIN_VERSION) throw new UsageError('DATABASE_URL must lead to PostgreSQL 14 or newer.');
+    const [server] = rows;
+    if (server?.options !== 'passed') throw isProxied('options');
+    if (server.encoding !== 'UTF8') throw isNotUtf8(server.encoding);
+    if (Number(server.version) < MIN_VERSION) throw new UsageError('DATABASE_URL must lead to PostgreSQL 14 or newer.');
     if (!(await receives(listener, speaker))) throw isProxied('LISTEN');
   } finally {
     // Not awaited: over a half-open link it never ends.

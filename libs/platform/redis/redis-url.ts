@@ -1,6 +1,6 @@
 import type { RedisOptions } from 'ioredis';
 import { renewedTlsOptions, type TlsSettings } from '../tls-files.js';
-import { hostIn, readingUrl, splitUrl, UrlError } from '../url-text.js';
+import { filled, hostIn, readingUrl, splitUrl, UrlError } from '../url-text.js';
 
 /** What a URL of Redis says. */
 export interface RedisAddress {
@@ -49,7 +49,7 @@ function addressIn(url: string): RedisAddress {
     password,
     db: Number(db),
     family: family === undefined ? undefined : Number(family),
-    tls: tlsIn(scheme === 'rediss', (name) => parameters.get(name) || undefined),
+    tls: tlsIn(scheme === 'rediss', (name) => filled(parameters.get(name))),
   };
 }
 
