@@ -105,7 +105,7 @@ describe('A connection that has become useless is replaced', () => {
     const listener: Client = new ReliableClient(url);
     await listener.connect();
     const ended = new Promise((resolve) => listener.once('end', resolve));
-    await listener.query('LISTEN somewhere');
+    await listener.query('-- As BullMQ has it.\nLISTEN somewhere');
     await listener.query('SET default_transaction_read_only = on');
     await inEach('SET default_transaction_read_only = on');
     await pool.query(WRITE);

@@ -93,7 +93,7 @@ export class ReliableClient extends pg.Client {
         this.noteFailure(error);
       });
     }
-    if (typeof args[0] === 'string' && /^\s*LISTEN\b/i.test(args[0])) this.listen();
+    if (typeof args[0] === 'string' && /^LISTEN /m.test(args[0])) this.listen();
     return result as never;
   }
 
