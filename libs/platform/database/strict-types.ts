@@ -6,7 +6,7 @@ const TIMES = new Set<number>([builtins.DATE, builtins.TIMESTAMP, builtins.TIMES
 /** pg reads a time as null, silently, unless it is in the style ISO: an expiry would then mean "never". */
 export const STRICT_TYPES: pg.CustomTypesConfig = {
   getTypeParser: ((type: number, format?: 'text' | 'binary') => {
-    const parse: (text: string) => unknown = pg.types.getTypeParser(type, format as 'text');
+    const parse = pg.types.getTypeParser(type, format) as (text: string) => unknown;
     return TIMES.has(type) ? (text: string) => existing(parse(text)) : parse;
   }) as typeof pg.types.getTypeParser,
 };
