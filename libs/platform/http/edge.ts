@@ -4,6 +4,7 @@ import { FastifyAdapter } from '@nestjs/platform-fastify';
 import type { FastifyInstance } from 'fastify';
 import { DomainError, type ErrorCode } from '#kernel/domain-error.js';
 import type { AddressBudget } from './address-budget.js';
+import { addClientAddress, TrustedProxies } from './client-address.js';
 import { abandonedSockets, closeLingering, expectingContinue, newestReply, watchConnections } from './connections.js';
 import { CountedResponse } from './pipelining.js';
 import type { RateLimitWindow } from './rate-limit-headers.js';
@@ -35,12 +36,12 @@ interface EdgeOptions {
  */
 export function createEdge(options: EdgeOptions): FastifyAdapter {
   const { anonymous } = options;
+  const proxies = new TrustedProxies(options.trustProxy);
   const adapter = new FastifyAdapter({
     bodyLimit: options.maxBodyBytes,
     requestTimeout: options.requestTimeoutMs,
     keepAliveTimeout: options.keepAliveTimeoutMs,
     genReqId: (request: IncomingMessage) => requestId(request.headers['x-request-id']),
-    trustProxy: options.trustProxy.length === 0 ? false : [...options.trustProxy],
     clientErrorHandler: (error: ConnectionError, socket: Socket) => {
       respondToUnreadable(error, socket, options);
     },
@@ -65,6 +66,7 @@ export function createEdge(options: EdgeOptions): FastifyAdapter {
   for (const method of METHODS.filter((name) => !['GET', 'HEAD', 'CONNECT'].includes(name))) {
     fastify.addHttpMethod(method, { hasBody: false, overrideExisting: true });
   }
+  addClientAddress(fastify, proxies);
   options.routes.collectFrom(fastify);
   watchConnections(fastify, options.requestTimeoutMs, options.maxConnections);
   const server = fastify.server;
