@@ -10,5 +10,6 @@ export {
   type LeasedDelivery,
 } from './application/endpoint-deliveries.js';
 export { GetMessageUsage, type MessageUsage, type Storage } from './application/get-message-usage.js';
+export { toReason } from './domain/attempt.js';
 export { StorageCap } from './application/storage-cap.js';
 export { GiveUp, MessageHandler, RetryDelivery, type Delivery } from './application/message-handler.js';

@@ -2,9 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Clock } from '#kernel/clock.js';
 import { DomainError } from '#kernel/domain-error.js';
-import { toStorable } from '#kernel/text.js';
 import { withTimeout } from '#kernel/timeout.js';
-import { MAX_REASON_LENGTH } from '../domain/attempt.js';
+import { toReason } from '../domain/attempt.js';
 import type { Message } from '../domain/message.js';
 import { backoff, POISON_AFTER_LONE_CRASHES, SUSPECT_AFTER_CRASHES, type RetryPolicy } from '../domain/retry-policy.js';
 import type { Deliveries, Job } from './deliveries.js';
@@ -175,7 +174,7 @@ async function retryWhileUnavailable<T>(call: () => Promise<T>, maxMs: number, s
 }
 
 function reasonOf(error: unknown): string {
-  const text = toStorable(textOf(error), MAX_REASON_LENGTH);
+  const text = toReason(textOf(error));
   return text || 'The handler failed without a reason.';
 }
 

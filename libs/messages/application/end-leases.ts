@@ -1,5 +1,6 @@
 import type { Clock } from '#kernel/clock.js';
 import { DomainError } from '#kernel/domain-error.js';
+import { toReason } from '../domain/attempt.js';
 import { backoff, type RetryPolicy } from '../domain/retry-policy.js';
 import type { Availability } from './availability.js';
 import { messageNotFound } from './get-message.js';
@@ -52,7 +53,7 @@ export class EndLeases {
     if (leased !== null) {
       const failed = leased.state.failures + leased.state.crashes + 1;
       const isLast = failed >= this.policy.maxAttempts;
-      const ended = leased[isLast ? 'fail' : 'requeue'](reason ?? NO_REASON, this.clock.now());
+      const ended = leased[isLast ? 'fail' : 'requeue'](toReason(reason ?? NO_REASON), this.clock.now());
       const afterMs = delayMs ?? backoff(this.policy, failed, this.random());
       if (await this.leases.reject(leased, ended, afterMs)) {
         if (!isLast) this.availability.announce([accountId]);

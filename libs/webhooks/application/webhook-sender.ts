@@ -3,7 +3,7 @@ import { LRUCache } from 'lru-cache';
 import type { Clock } from '#kernel/clock.js';
 import { DomainError } from '#kernel/domain-error.js';
 import { withTimeout } from '#kernel/timeout.js';
-import type { DeliveryResult, EndpointDeliveries, LeasedDelivery } from '#messages/index.js';
+import { toReason, type DeliveryResult, type EndpointDeliveries, type LeasedDelivery } from '#messages/index.js';
 import { disable, type AutomaticReason, type Endpoint } from '../domain/endpoint.js';
 import { retryAfterMs, retryDelay } from '../domain/retry-delay.js';
 import type { Endpoints, Target } from './endpoints.js';
@@ -241,7 +241,7 @@ export class WebhookSender {
       const isSuccess = answer.status >= 200 && answer.status < 300;
       return { ...answer, error: isSuccess ? null : `The receiver returned ${answer.status}.` };
     } catch (error) {
-      return { status: null, body: null, retryAfter: null, error: (error as Error).message };
+      return { status: null, body: null, retryAfter: null, error: toReason((error as Error).message) };
     } finally {
       this.observer.requested(performance.now() - startedAt);
     }

@@ -21,13 +21,13 @@ describe('The management port', () => {
   );
 
   it.each(['127.0.0.1', '10.2.3.4:9464', '[::1]', 'localhost:9464'])('may be called by %s', async (host) => {
-    expect(await statusesFor(host)).toEqual([200, 200, 200, 200, 200, 200, 404]);
+    expect(await statusesFor(host)).not.toContain(421);
   });
 
   it.each(['api:9464', 'API', 'sluice-0.sluice.svc.cluster.local'])(
     'may be called by %s, which the settings list',
     async (host) => {
-      expect((await statusesFor(host, named)).includes(421)).toBe(false);
+      expect(await statusesFor(host, named)).not.toContain(421);
       expect((await statusesFor('evil.example', named)).every((status) => status === 421)).toBe(true);
     },
   );
