@@ -34,6 +34,8 @@ const MIGRATIONS = [
   'accounts/0008-live-keys',
   'messages/0011-next-attempts',
   'messages/0012-order-of-events',
+  'accounts/0009-rotated-keys',
+  'accounts/0010-kept-responses',
 ] as const;
 
 /** The key of the advisory lock: "sluice" in ASCII. */

@@ -13,6 +13,7 @@ import { Ids } from '#kernel/ids.js';
 import { Database, logLostConnections } from '#platform/database/database.js';
 import { sharedValue } from '#platform/database/installation.js';
 import { AdmissionCheck } from '#platform/http/access.js';
+import { Repeats } from '#platform/http/repeats.js';
 import type { Logger } from '#platform/logging.js';
 import { Metrics } from '#platform/management/metrics.js';
 import { LOGGER, SETTINGS } from '#platform/platform.module.js';
@@ -28,6 +29,7 @@ import { KeyAdmissionCheck } from './adapters/http/key-admission-check.js';
 import { StaleKeyCheck } from './adapters/http/stale-key-check.js';
 import { countAuthentications } from './adapters/monitoring/authentication-metrics.js';
 import { PostgresAccounts } from './adapters/postgres/postgres-accounts.js';
+import { PostgresRepeats } from './adapters/postgres/postgres-repeats.js';
 import { Accounts } from './application/accounts.js';
 import { AUTHENTICATED, AuthenticateCaller } from './application/authenticate-caller.js';
 import { ChangeAccount } from './application/change-account.js';
@@ -93,6 +95,11 @@ const http: FactoryProvider[] = [
       }),
     inject: [SETTINGS, LOGGER],
   },
+  {
+    provide: Repeats,
+    useFactory: (database: Database, { apiKeyPepper }: Settings) => PostgresRepeats.open(database, apiKeyPepper),
+    inject: [Database, SETTINGS],
+  },
   { provide: AUTHENTICATED, useFactory: countAuthentications, inject: [Metrics] },
   provide(ApiKeyGuard, [AuthenticateCaller, AUTHENTICATED]),
   provide(AccessGuard, [Reflector]),
@@ -115,7 +122,7 @@ export class AccountsModule implements OnApplicationBootstrap, BeforeApplication
       global: true,
       controllers: [AccountsController, ApiKeysController, ...(operators ? [AdminAccountsController] : [])],
       providers: http,
-      exports: [ApiKeyGuard, AccessGuard, AdmissionCheck, AUTHENTICATED],
+      exports: [ApiKeyGuard, AccessGuard, AdmissionCheck, Repeats, AUTHENTICATED],
     };
   }
 

@@ -31,6 +31,11 @@ const SAVE_LAST_USES = `
   )
   UPDATE sluice.api_keys k SET last_used_at = at FROM used WHERE k.id = used.id`;
 
+const ROTATING = {
+  ...{ id: true, accountId: true, name: true, scopes: true, createdAt: true, expiresAt: true, lastUsedAt: true },
+  ...{ rotatedAt: true, createdToExpireAt: true },
+} as const;
+
 /** The epochs of accounts are moved by triggers, in the transaction that changes an account or a key. */
 export class PostgresAccounts extends Accounts {
   /** Many uncached keys arrive at once after a start, or when there are more keys than the cache holds. */
@@ -99,8 +104,8 @@ export class PostgresAccounts extends Accounts {
     );
   }
 
-  addKey(key: ApiKey, hash: Buffer): Promise<boolean> {
-    return this.repositories.change(key.accountId, async (manager) => {
+  addKey(key: ApiKey, hash: Buffer, by: Actor = 'account'): Promise<boolean> {
+    return this.repositories.change(turnOf(key.accountId, by), async (manager) => {
       await lockAccount(manager, key.accountId);
       const live = await manager.countBy(ApiKeySchema, liveKeys(key.accountId, key.createdAt));
       if (live >= MAX_KEYS) return false;
@@ -129,14 +134,17 @@ export class PostgresAccounts extends Accounts {
   ): Promise<ApiKey | false | null> {
     return this.repositories.change(accountId, async (manager) => {
       await lockAccount(manager, accountId);
-      const live = await manager.findBy(ApiKeySchema, liveKeys(accountId, at));
-      const old = live.find(({ id }) => id === keyId);
-      if (old === undefined) return null;
+      const live = await manager.find(ApiKeySchema, { where: liveKeys(accountId, at), select: ROTATING });
+      const found = live.find(({ id }) => id === keyId);
+      if (found === undefined) return null;
+      const { rotatedAt, createdToExpireAt, ...old } = found;
+      const createdTo = rotatedAt === null ? old.expiresAt : createdToExpireAt;
       const bothLive = endsAt > at;
       if (bothLive && live.length >= MAX_KEYS) return false;
-      const key = successor(old);
+      const key = successor({ ...old, expiresAt: createdTo });
       const expiresAt = old.expiresAt !== null && old.expiresAt < endsAt ? old.expiresAt : endsAt;
-      await manager.update(ApiKeySchema, keyId, bothLive ? { expiresAt } : { revokedAt: endsAt });
+      const rotated = { expiresAt, rotatedAt: at, createdToExpireAt: createdTo };
+      await manager.update(ApiKeySchema, keyId, bothLive ? rotated : { revokedAt: endsAt });
       await insertKey(manager, key, hash);
       return key;
     });
