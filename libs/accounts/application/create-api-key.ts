@@ -3,7 +3,7 @@ import { ValidationError } from '#kernel/domain-error.js';
 import type { Ids } from '#kernel/ids.js';
 import { nameError } from '../domain/account.js';
 import { assertCanGrant, tooManyKeys, type ApiKey, type Scope } from '../domain/api-key.js';
-import type { Accounts } from './accounts.js';
+import type { Accounts, Actor } from './accounts.js';
 import type { KeySecrets } from './key-secrets.js';
 
 /** A key with its plain text, which is not stored. */

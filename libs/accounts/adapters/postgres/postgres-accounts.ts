@@ -4,6 +4,7 @@ import { isTypeId } from '#kernel/typeid.js';
 import { Batcher } from '#platform/batcher.js';
 import type { Database } from '#platform/database/database.js';
 import type { Repositories } from '#platform/database/repositories.js';
+import { SharedReads } from '#platform/shared-reads.js';
 import { Accounts, type AccountFilter, type Actor, type FoundKey, type Page } from '../../application/accounts.js';
 import type { Account } from '../../domain/account.js';
 import { MAX_KEYS, type ApiKey } from '../../domain/api-key.js';
@@ -45,6 +46,8 @@ export class PostgresAccounts extends Accounts {
     concurrency: 2,
   });
 
+  private readonly shared = new SharedReads();
+
   private constructor(
     private readonly database: Database,
     private readonly repositories: Repositories,
@@ -67,7 +70,10 @@ export class PostgresAccounts extends Accounts {
 
   async find(id: string, by: Actor): Promise<Account | null> {
     if (!isTypeId('acct', id)) return null;
-    return this.repositories.read(turnOf(id, by), (manager) => manager.findOneBy(AccountSchema, { id }));
+    const turn = turnOf(id, by);
+    return this.shared.read(turn, () =>
+      this.repositories.read(turn, (manager) => manager.findOneBy(AccountSchema, { id })),
+    );
   }
 
   list({ limit, before, onlySuspended }: Page & AccountFilter): Promise<Account[]> {
@@ -99,8 +105,11 @@ export class PostgresAccounts extends Accounts {
 
   listKeys(accountId: string, { limit, before }: Page, by: Actor): Promise<ApiKey[]> {
     const where = { accountId, revokedAt: IsNull(), ...olderThan(before) };
-    return this.repositories.read(turnOf(accountId, by), (manager) =>
-      manager.find(ApiKeySchema, { where, order: { id: 'DESC' }, take: limit }),
+    const turn = turnOf(accountId, by);
+    return this.shared.read(`keys ${turn} ${limit} ${before ?? ''}`, () =>
+      this.repositories.read(turn, (manager) =>
+        manager.find(ApiKeySchema, { where, order: { id: 'DESC' }, take: limit }),
+      ),
     );
   }
 
