@@ -5,7 +5,15 @@ import type { FastifyInstance } from 'fastify';
 import { DomainError, type ErrorCode } from '#kernel/domain-error.js';
 import type { AddressBudget } from './address-budget.js';
 import { addClientAddress, TrustedProxies } from './client-address.js';
-import { abandonedSockets, closeLingering, expectingContinue, newestReply, watchConnections } from './connections.js';
+import { ConnectionRoom } from './connection-room.js';
+import {
+  abandonedSockets,
+  closeLingering,
+  expectingContinue,
+  isServed,
+  newestReply,
+  watchConnections,
+} from './connections.js';
 import { CountedResponse } from './pipelining.js';
 import type { RateLimitWindow } from './rate-limit-headers.js';
 import { rawProblem, type RawProblem } from './raw-problem.js';
@@ -68,7 +76,10 @@ export function createEdge(options: EdgeOptions): FastifyAdapter {
   }
   addClientAddress(fastify, proxies);
   options.routes.collectFrom(fastify);
-  watchConnections(fastify, options.requestTimeoutMs, options.maxConnections);
+  watchConnections(fastify, options.requestTimeoutMs);
+  const room = new ConnectionRoom(options.maxConnections, proxies, isServed);
+  room.watch(fastify.server);
+  fastify.decorate('connectionRoom', room);
   const server = fastify.server;
   // By default Node silently drops headers beyond 2,000, so that they could not be refused.
   server.maxHeadersCount = 0;

@@ -64,7 +64,11 @@ export function addRequestHooks(fastify: FastifyInstance, options: RequestHookOp
   });
   fastify.addHook('onRequest', (request, reply, done) => {
     cors(request.raw, reply.raw);
-    if (earlyCheck.recognize(request)) countForAddress(request.raw.socket);
+    if (earlyCheck.recognize(request)) {
+      countForAddress(request.raw.socket);
+      const holder = request.operator === true ? 'operators' : request.cachedCaller?.accountId;
+      if (holder !== undefined) fastify.connectionRoom.recognize(request.raw.socket, holder);
+    }
     const refusal = isOverloaded()
       ? overload(anonymous, request)
       : (malformed(anonymous, request) ?? earlyCheck.refusal(request));

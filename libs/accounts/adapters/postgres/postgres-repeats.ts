@@ -1,5 +1,4 @@
 import { createCipheriv, createDecipheriv, createHash, createHmac, randomBytes } from 'node:crypto';
-import type { FastifyRequest } from 'fastify';
 import type { EntityManager } from 'typeorm';
 import { DomainError } from '#kernel/domain-error.js';
 import type { Database } from '#platform/database/database.js';
@@ -113,7 +112,7 @@ export class PostgresRepeats extends Repeats {
 }
 
 /** Whose keys they are. Those of clients without an account belong to their address. */
-function scopeOf({ caller, operator, clientAddress }: FastifyRequest): string {
+function scopeOf({ caller, operator, clientAddress }: Repeatable['request']): string {
   if (caller !== undefined) return caller.accountId;
   return operator === true ? 'operators' : `address ${networkOf(clientAddress)}`;
 }
