@@ -1,3 +1,4 @@
+import { Agent } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ownApi } from '../support/api.js';
@@ -13,6 +14,12 @@ describe('A good caller with new connections', () => {
     hostile = [];
   });
 
+  /** On a connection of its own. */
+  const send = ({ key }: { key: string }) =>
+    api.call({
+      ...{ method: 'POST', path: '/messages', body: '{"message":"hello"}', agent: new Agent({ keepAlive: false }) },
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    });
   const request = lines('GET /unknown HTTP/1.1', 'Host: sluice');
   it.each([
     ['send nothing', () => ''],
@@ -45,7 +52,7 @@ describe('A good caller with new connections', () => {
     for (let count = 0; count < 20; count++) {
       for (let more = 0; more < 3; more++) renew();
       statuses.push(
-        await api.send(good).then(
+        await send(good).then(
           ({ status }) => status,
           (error: unknown) => String(error),
         ),
