@@ -47,6 +47,7 @@ const ELSEWHERE: Readonly<Record<string, readonly string[]>> = {
   'retry-messages/202': ['retryFailedMessages 202'],
   'admin/accounts': ['listAccounts 200', 'getAnyAccount 200'],
   'admin/api-keys': ['listAnyApiKeys 200', 'revokeAnyApiKey 204'],
+  'api-keys/repeats': ['createAnyApiKey 201'],
   'admin/change-plan': ['changeAccount 200'],
   'admin/bans': ['listBans 200', 'liftBan 204'],
   'endpoints/endpoints': [
