@@ -116,7 +116,10 @@ describe('A management call that is repeated with its Idempotency-Key', () => {
       expect(response.headers['idempotent-replayed']).toBe('true');
     }
     expect(await state()).toEqual(after);
-    if (other !== undefined) expectProblem(await api.ask(by(), path, other, key), 422, 'idempotency_key_reused');
+    // The same key for other things.
+    const elsewhere = path.replace(/_\w{26}(?!.*_\w{26})/, '_01h455vb4pex5vsknk084sn02q');
+    const reused = await api.ask(by(), other === undefined ? elsewhere : path, other, key);
+    expectProblem(reused, 422, 'idempotency_key_reused');
     expect(await state()).toEqual(after);
     expect(await api.knows(spare)).toBe(true);
   });
@@ -131,6 +134,14 @@ describe('A management call that is repeated with its Idempotency-Key', () => {
       for (const response of responses) expect(response.status).toBe(status);
     },
   );
+
+  it('is 409 while the first one is in progress for 5 s', async () => {
+    const key = { 'idempotency-key': randomUUID() };
+    const ask = () => api.ask(spare, 'POST /api-keys', { name: 'A' }, key);
+    const during = await api.during('LOCK TABLE sluice.kept_responses IN SHARE MODE', [], ask);
+    expectProblem(during, 409, 'idempotency_key_in_use');
+    expect((await ask()).status).toBe(201);
+  }, 30_000);
 
   it('is as new when the first one failed, and when it is older than 24 hours', async () => {
     const key = { 'idempotency-key': randomUUID() };

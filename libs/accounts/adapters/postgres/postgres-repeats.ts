@@ -119,10 +119,10 @@ function scopeOf({ caller, operator, clientAddress }: Repeatable['request']): st
 
 /** @returns false when there is a response to this key already */
 async function keep(manager: EntityManager, attempt: Attempt, sealed: Buffer): Promise<boolean> {
-  await manager.query(DELETE_EXPIRED);
   await manager.query(`SELECT set_config('lock_timeout', $1, true)`, [MAX_WAIT_MS]);
   const { scope, hash, fingerprint } = attempt;
   try {
+    await manager.query(DELETE_EXPIRED);
     return (await manager.query<unknown[]>(KEEP, [scope, hash, fingerprint, sealed])).length > 0;
   } catch (error) {
     if (!isContention(error)) throw error;
