@@ -35,6 +35,8 @@ const MIGRATIONS = [
   'messages/0011-next-attempts',
   'messages/0012-order-of-events',
   'messages/0013-periods',
+  'accounts/0009-rotated-keys',
+  'accounts/0010-kept-responses',
 ] as const;
 
 /** The version of the schema of the BullMQ that is installed; a test compares both. */

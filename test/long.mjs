@@ -12,6 +12,6 @@ export const LONG = [
   'test/faults/(limits-six-processes|poison|program-killed|queue-locked|redis|redis-cluster|redis-sentinel|retention)\\.',
   'test/faults/(rolling-restart|standby|tracing|verify|webhooks|worker-lost)\\.',
   'test/hostile/hanging\\.',
-  'test/neighbours/(bodies|busy-reads|pipelining|slow-readers|webhooks)\\.',
+  'test/neighbours/(bodies|busy-reads|cheap-reads|connections|pipelining|slow-readers|webhooks)\\.',
   'test/portal/(flows|operators|snippets|views)\\.',
 ];

@@ -217,6 +217,8 @@ describe('The command line', () => {
     expect((await cli.run(['accounts', 'keys', other.id])).stdout).toContain(other.keyId);
     expect(await cli.run(['accounts', 'revoke-key', other.id, other.keyId, '--yes'])).toMatchObject({ code: 0 });
     expect(await api.knows(other)).toBe(false);
+    const back = (await cli.run(['accounts', 'create-key', other.id, 'way back'])).stdout.trim();
+    expect(await api.knows(back)).toBe(true);
     expect(await cli.json('bans', 'list', '--account', other.id)).toEqual([]);
     expect(await cli.run(['bans', 'lift', other.keyId])).toMatchObject({ code: 1 });
     expect(await cli.run(['accounts', 'list', '--limit', '1'])).toMatchObject({ code: 0 });

@@ -44,9 +44,9 @@ export default [
   },
   {
     what: 'the address that a client names is trusted',
-    file: EDGE,
-    find: 'options.trustProxy.length === 0 ? false : [...options.trustProxy]',
-    replace: 'options.trustProxy.length === 0 ? true : [...options.trustProxy]',
+    file: 'libs/platform/http/access/client-address.ts',
+    find: 'if (this.networks.length === 0) return client;',
+    replace: "if (this.networks.length === 0) return String(headers['x-forwarded-for'] ?? client);",
     tests: ['test/e2e/limits/anonymous.spec.ts'],
   },
   {

@@ -8,7 +8,7 @@ import { time, type Column, type Output } from '../support/output.js';
 import { confirm } from '../support/prompts.js';
 import { visible } from '../support/visible.js';
 
-const SCOPES = [
+export const SCOPES = [
   'messages:send',
   'messages:read',
   'messages:consume',
@@ -89,7 +89,7 @@ export function addKeys(program: Command, context: Context): void {
 }
 
 /** The only place where a key is printed: into a pipe, nothing but the key. */
-function show(output: Output, key: NewApiKey): void {
+export function show(output: Output, key: NewApiKey): void {
   output.result(key, () => visible(key.key));
   if (!output.isJson) output.success(`${key.id} (${key.name}): this key is shown only once.`);
 }

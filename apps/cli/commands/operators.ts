@@ -1,11 +1,13 @@
 import { Option, type Command } from 'commander';
 import type { Ban, OperatorsAccount, Plan } from '#client/index.js';
 import { id, idArgument, integer, limitOption, withExamples } from '../input/arguments.js';
+import type { Scope } from '#client/index.js';
+import { timeOption } from '../input/times.js';
 import type { Context } from '../support/context.js';
 import { firstOf } from '../support/lists.js';
 import { planLine, time, type Column, type Output } from '../support/output.js';
 import { confirm } from '../support/prompts.js';
-import { KEY_COLUMNS } from './keys.js';
+import { KEY_COLUMNS, SCOPES, show as showKey } from './keys.js';
 
 const PLANS = ['free', 'pro', 'business', 'enterprise'] as const satisfies readonly Plan[];
 
@@ -101,6 +103,17 @@ export function addOperators(program: Command, context: Context): void {
     .action((id: string, { limit }: { limit: number }) =>
       context.output.list(firstOf(api().accounts.keys(id), limit), KEY_COLUMNS, 'There are no keys.'),
     );
+
+  accounts
+    .command('create-key')
+    .description('Create a key for an account, which is shown only once')
+    .argument('<id>')
+    .argument('<name>', 'what it is for')
+    .addOption(new Option('--scope <scope...>', 'what it may do (everything)').choices(SCOPES))
+    .addOption(timeOption('--expires-at <time>', 'when it stops working'))
+    .action(async (id: string, name: string, { scope, expiresAt }: { scope?: Scope[]; expiresAt?: string }) => {
+      showKey(context.output, await api().accounts.createKey(id, { name, scopes: scope, expiresAt }));
+    });
 
   accounts
     .command('revoke-key')
