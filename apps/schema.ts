@@ -34,6 +34,7 @@ const MIGRATIONS = [
   'accounts/0008-live-keys',
   'messages/0011-next-attempts',
   'messages/0012-order-of-events',
+  'webhooks/0004-endpoints-of-accounts',
 ] as const;
 
 /** The key of the advisory lock: "sluice" in ASCII. */

@@ -13,33 +13,32 @@ import type { Settings } from '#platform/process/settings.js';
 import { MessagesController } from './adapters/http/messages.controller.js';
 import { StorageMonitor } from './adapters/monitoring/storage-monitor.js';
 import { PostgresAvailability } from './adapters/postgres/postgres-availability.js';
-import { PostgresBacklogs } from './adapters/postgres/postgres-backlogs.js';
-import { PostgresDeliveries } from './adapters/postgres/postgres-deliveries.js';
-import { PostgresExpiredLeases } from './adapters/postgres/postgres-expired-leases.js';
-import { PostgresLeases } from './adapters/postgres/postgres-leases.js';
+import { PostgresBacklogs } from './adapters/postgres/reading/postgres-backlogs.js';
+import { PostgresDeliveries } from './adapters/postgres/claims/postgres-deliveries.js';
+import { PostgresExpiredLeases } from './adapters/postgres/leases/postgres-expired-leases.js';
+import { PostgresLeases } from './adapters/postgres/leases/postgres-leases.js';
 import { PostgresMessages } from './adapters/postgres/postgres-messages.js';
-import { PostgresStorageLedger } from './adapters/postgres/postgres-storage-ledger.js';
-import { spaceLeft } from './adapters/postgres/space-left.js';
-import { Availability } from './application/availability.js';
+import { PostgresStorageLedger } from './adapters/postgres/storage/postgres-storage-ledger.js';
+import { spaceLeft } from './adapters/postgres/storage/space-left.js';
+import { Availability } from './application/delivering/availability.js';
 import { Backlogs } from './application/backlogs.js';
-import { CancelMessage } from './application/cancel-message.js';
-import { Deliveries } from './application/deliveries.js';
-import { DeliveryTargets } from './application/delivery-targets.js';
-import { ExpiredLeases } from './application/expired-leases.js';
-import { GetMessageUsage } from './application/get-message-usage.js';
+import { CancelMessage } from './application/changes/cancel-message.js';
+import { Deliveries } from './application/delivering/deliveries.js';
+import { ExpiredLeases } from './application/delivering/expired-leases.js';
+import { GetMessageUsage } from './application/storage/get-message-usage.js';
 import { GetMessage } from './application/get-message.js';
-import { JobDispatch } from './application/job-dispatch.js';
-import { Leases } from './application/leases.js';
+import { JobDispatch } from './application/delivering/job-dispatch.js';
+import { Leases } from './application/delivering/leases.js';
 import { ListAttempts } from './application/list-attempts.js';
 import { ListMessages } from './application/list-messages.js';
 import { Messages } from './application/messages.js';
-import { RetryFailed } from './application/retry-failed.js';
-import { RetryMessage } from './application/retry-message.js';
-import { SendBatch } from './application/send-batch.js';
-import { SendMessage } from './application/send-message.js';
-import { SpaceWatch } from './application/space-watch.js';
-import { StorageCap, storageCaps } from './application/storage-cap.js';
-import { StorageLedger } from './application/storage-ledger.js';
+import { RetryFailed } from './application/changes/retry-failed.js';
+import { RetryMessage } from './application/changes/retry-message.js';
+import { SendBatch } from './application/sending/send-batch.js';
+import { SendMessage } from './application/sending/send-message.js';
+import { SpaceWatch } from './application/storage/space-watch.js';
+import { StorageCap, storageCaps } from './application/storage/storage-cap.js';
+import { StorageLedger } from './application/storage/storage-ledger.js';
 
 /** What the process starts and stops. */
 export { PostgresAvailability, PostgresMessages, SpaceWatch, StorageCap };
@@ -80,14 +79,14 @@ const useCases: Provider[] = [
   provideReads(LEASING, () => ({ applicationName: 'sluice-leases', perCaller: 2, asynchronousCommit: true })),
   provideAs(Leases, PostgresLeases, [Database, LEASING, WORKER, BatchMetrics]),
   provideAs(Backlogs, PostgresBacklogs, [Reads]),
-  provide(SendMessage, [Messages, Ids, Clock, StorageCap, DeliveryTargets]),
-  provide(SendBatch, [Messages, Ids, Clock, StorageCap, DeliveryTargets]),
+  provide(SendMessage, [Messages, Ids, Clock, StorageCap]),
+  provide(SendBatch, [Messages, Ids, Clock, StorageCap]),
   provide(GetMessage, [Messages]),
   provide(ListMessages, [Messages]),
   provide(ListAttempts, [Messages]),
   provide(CancelMessage, [Messages, JobDispatch, Clock]),
-  provide(RetryMessage, [Messages, Clock, DeliveryTargets, StorageCap]),
-  provide(RetryFailed, [Messages, Clock, DeliveryTargets, StorageCap]),
+  provide(RetryMessage, [Messages, Clock, StorageCap]),
+  provide(RetryFailed, [Messages, Clock, StorageCap]),
   provide(GetMessageUsage, [Backlogs, StorageLedger, STORAGE_CAPS]),
 ];
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { LEASE } from '#messages/adapters/postgres/lease.sql.js';
-import { PostgresExpiredLeases } from '#messages/adapters/postgres/postgres-expired-leases.js';
-import { PostgresLeases } from '#messages/adapters/postgres/postgres-leases.js';
+import { LEASE } from '#messages/adapters/postgres/leases/lease.sql.js';
+import { PostgresExpiredLeases } from '#messages/adapters/postgres/leases/postgres-expired-leases.js';
+import { PostgresLeases } from '#messages/adapters/postgres/leases/postgres-leases.js';
 import { Message } from '#messages/domain/message.js';
 import { aClaim, after, aMessage, anAccountId, messages, SENT_AT } from '../support/messages.js';
 import { PostgresStore, type StoreProcess } from './postgres-store.js';

@@ -68,6 +68,7 @@ async function open(): Promise<MessagesSubject> {
       store.sql(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity
         WHERE datname = current_database() AND application_name = 'contract'`),
     put: (message) => store.put(message),
+    addEndpoint: (accountId) => store.addEndpoint(accountId),
     faults: () => [...one.faults, ...other.faults],
     reset: async () => {
       await store.reset();

@@ -2,7 +2,7 @@ import { createHash, randomUUID } from 'node:crypto';
 import { Clock } from '#kernel/clock.js';
 import { DomainError } from '#kernel/domain-error.js';
 import { UuidV7Ids } from '#kernel/ids.js';
-import type { ClaimTerms, Deliveries, Job } from '#messages/application/deliveries.js';
+import type { ClaimTerms, Deliveries, Job } from '#messages/application/delivering/deliveries.js';
 import type { Delivery } from '#delivery/index.js';
 import type { Idempotency } from '#messages/application/messages.js';
 import { MAX_TEXT_BYTES } from '#messages/domain/message-text.js';

@@ -19,6 +19,8 @@ export interface Accepted {
    * order in which they were sent.
    */
   readonly messages: readonly Message[];
+  /** Deliveries to endpoints that were stored with them now. */
+  readonly deliveries: number;
   readonly replayed: boolean;
 }
 
@@ -58,17 +60,14 @@ export abstract class Messages {
   /**
    * Stores the messages of a request, their outbox entries (due at `deliverAt` by the store's clock, or now) and the
    * request's idempotency record: all or nothing, and durably, before it resolves.
-   * A message for webhooks is stored with a delivery to each target; without any it has failed at once.
+   * A message for webhooks is stored with a delivery to each enabled endpoint of its account; without any it has failed
+   * at once.
    * Of parallel calls with one key exactly one stores; the others get what it stored.
    * @param messages of one account, at least one
    * @throws DomainError `idempotency_key_reused` when the key was used with another fingerprint
    * @throws DomainError `idempotency_key_in_use` when the first request with the key takes too long
    */
-  abstract add(
-    messages: readonly Message[],
-    idempotency: Idempotency | null,
-    targets?: readonly string[],
-  ): Promise<Accepted>;
+  abstract add(messages: readonly Message[], idempotency: Idempotency | null): Promise<Accepted>;
 
   /** Whether a request with this idempotency key has stored messages, or is about to in this process. */
   abstract hasKey(accountId: string, key: string): Promise<boolean>;
@@ -87,9 +86,8 @@ export abstract class Messages {
   /**
    * Changes a message by one of its own methods, as a compare-and-set: of two concurrent changes, one sees the result
    * of the other. If the change gives the message a new job (a retry), the outbox entry for it commits with the
-   * change. The time of the change is the store's.
-   * @param targets the endpoints to which a retried message for webhooks goes, except those that have got it; if there are
-   * none, it fails again
+   * change. The time of the change is the store's. A retried message for webhooks goes to the enabled endpoints of its
+   * account that have not got it; if there are none, it fails again.
    * @returns the changed message; null when the account has no such message
    * @throws what `transition` throws; nothing is changed then
    */
@@ -97,7 +95,6 @@ export abstract class Messages {
     accountId: string,
     id: string,
     transition: (message: Message) => Message,
-    targets?: readonly string[],
     onStarted?: OnStarted,
   ): Promise<Message | null>;
 
@@ -105,7 +102,6 @@ export abstract class Messages {
    * Retries, as `Message.retry` does, failed messages that were created from `since` on and before `until`, the oldest
    * first. In small steps that are each durable with their outbox entries: an error leaves the rest unchanged.
    * @param max how many messages
-   * @param targets as for `change`
    * @returns how many messages
    */
   abstract retryFailed(
@@ -113,7 +109,6 @@ export abstract class Messages {
     since: Date,
     until: Date,
     max: number,
-    targets?: readonly string[],
     onStarted?: OnStarted,
   ): Promise<number>;
 

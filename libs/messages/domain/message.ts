@@ -1,4 +1,4 @@
-import { INITIAL_DELIVERY_MODE, type DeliveryMode } from '#kernel/delivery-mode.js';
+import { DELIVERY_MODES, INITIAL_DELIVERY_MODE, type DeliveryMode } from '#kernel/delivery-mode.js';
 import { DomainError } from '#kernel/domain-error.js';
 import { INITIAL_STATUS, TRANSITIONS, type MessageStatus, type Transition } from './message-status.js';
 
@@ -50,6 +50,9 @@ export interface MessageState {
 /** Why a message failed whose last lease has expired. */
 export const LEASE_EXPIRED = 'lease_expired';
 
+/** Why a message for webhooks failed whose account has no enabled endpoint. */
+export const NO_ENDPOINT = 'no_endpoint';
+
 /**
  * The aggregate: immutable, each change of state a method that returns the next one or throws `invalid_transition`.
  * Starting and taking over are decided by SQL, because workers compete for them; a test compares it with these methods.
@@ -95,7 +98,12 @@ export class Message {
 
   /** Whether it is delivered by a job of the queue. */
   get hasJob(): boolean {
-    return this.state.delivery === 'handler';
+    return DELIVERY_MODES[this.state.delivery].hasJob;
+  }
+
+  /** Whether it is delivered to the endpoints of its account. */
+  get hasEndpoints(): boolean {
+    return DELIVERY_MODES[this.state.delivery].hasEndpoints;
   }
 
   /** The job's id in the queue. Each retry has a new one, because a queue ignores an id that it still has. */

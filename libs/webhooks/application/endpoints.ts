@@ -29,10 +29,7 @@ export interface EndedEndpoint {
   readonly version: string;
 }
 
-/**
- * The store of endpoints. A change of the endpoints that are enabled also moves the epoch of the account, in the same
- * transaction, so that no process acts on what it read before.
- */
+/** The store of endpoints. */
 export abstract class Endpoints {
   /**
    * Adds an endpoint, unless the account already has MAX_ENDPOINTS.
@@ -64,9 +61,6 @@ export abstract class Endpoints {
 
   /** @returns false when the account has no such endpoint */
   abstract remove(accountId: string, id: string): Promise<boolean>;
-
-  /** The enabled ones of an account. */
-  abstract enabledIds(accountId: string): Promise<string[]>;
 
   /** The ids of the keys under which secrets are stored. */
   abstract keyIds(): Promise<string[]>;

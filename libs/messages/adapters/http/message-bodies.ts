@@ -11,7 +11,7 @@ import {
 import { bodyModel } from '#platform/http/openapi/body-model.js';
 import { Field } from '#platform/http/openapi/operation.js';
 import { invalidTime, readTime, Time, TIME_SCHEMA } from '#platform/http/body/time.js';
-import { MAX_BATCH } from '../../application/send-batch.js';
+import { MAX_BATCH } from '../../application/sending/send-batch.js';
 import { deliverAtError, MAX_DELAY_DAYS } from '../../domain/delivery-time.js';
 import type { NewMessage } from '../../domain/message.js';
 import { MAX_TEXT_BYTES, textError } from '../../domain/message-text.js';

@@ -1,5 +1,5 @@
 import { enumModel, exampleOf, foreignModel, idOf, nullable, time, viewModel } from '#platform/http/openapi/schema.js';
-import { MAX_RETRIED } from '../../application/retry-failed.js';
+import { MAX_RETRIED } from '../../application/changes/retry-failed.js';
 import { ATTEMPT_OUTCOMES, type Attempt } from '../../domain/attempt.js';
 import type { Message } from '../../domain/message.js';
 import { INITIAL_STATUS, MESSAGE_STATUSES } from '../../domain/message-status.js';

@@ -9,14 +9,14 @@ import { JsonBody } from '#platform/http/body/json-body.js';
 import { Operation, Section } from '#platform/http/openapi/operation.js';
 import { pageModel, pageView, PAGING, readPage, type PageView } from '#platform/http/body/paging.js';
 import { Traceparent } from '#platform/http/edge/traceparent.js';
-import { CancelMessage } from '../../application/cancel-message.js';
+import { CancelMessage } from '../../application/changes/cancel-message.js';
 import { GetMessage } from '../../application/get-message.js';
 import { ListAttempts } from '../../application/list-attempts.js';
 import { ListMessages } from '../../application/list-messages.js';
-import { MAX_RETRIED, RetryFailed } from '../../application/retry-failed.js';
-import { RetryMessage } from '../../application/retry-message.js';
-import { SendBatch } from '../../application/send-batch.js';
-import { SendMessage } from '../../application/send-message.js';
+import { MAX_RETRIED, RetryFailed } from '../../application/changes/retry-failed.js';
+import { RetryMessage } from '../../application/changes/retry-message.js';
+import { SendBatch } from '../../application/sending/send-batch.js';
+import { SendMessage } from '../../application/sending/send-message.js';
 import { MESSAGE_STATUSES, TRANSITIONS } from '../../domain/message-status.js';
 import { readBatch, readMessage, RetryFailedBody, SendBatchBody, SendMessageBody } from './message-bodies.js';
 import { IDEMPOTENCY_KEY, IDEMPOTENT_REPLAYED, LOCATION, readIdempotencyKey, TRACEPARENT } from './message-headers.js';
@@ -92,7 +92,7 @@ export class MessagesController {
   ): Promise<object> {
     const key = readIdempotencyKey(idempotencyKey);
     const input = { ...readMessage(body), traceparent, delivery: caller.delivery };
-    const { message, replayed } = await this.sendMessage.execute(caller, input, key);
+    const { message, replayed } = await this.sendMessage.execute(caller.accountId, input, key);
     void reply.header('location', `/messages/${message.id}`);
     if (replayed) void reply.header('idempotent-replayed', 'true');
     return acceptedView(message);
@@ -128,7 +128,7 @@ export class MessagesController {
     const key = readIdempotencyKey(idempotencyKey);
     const inputs = readBatch(body).map((input) => ({ ...input, traceparent, delivery: caller.delivery }));
     await countMore(inputs.length - 1);
-    const { messages, replayed } = await this.sendBatch.execute(caller, inputs, key);
+    const { messages, replayed } = await this.sendBatch.execute(caller.accountId, inputs, key);
     if (replayed) void reply.header('idempotent-replayed', 'true');
     return { data: messages.map(acceptedView) };
   }
@@ -150,7 +150,7 @@ export class MessagesController {
     @CurrentCaller() caller: Caller,
     @JsonBody(RetryFailedBody) { since, until }: RetryFailedBody,
   ): Promise<object> {
-    return { count: await this.retryFailed.execute(caller, new Date(since), new Date(until)) };
+    return { count: await this.retryFailed.execute(caller.accountId, new Date(since), new Date(until)) };
   }
 
   @Scoped('messages:read')
@@ -223,7 +223,7 @@ export class MessagesController {
     errors: ['message_not_found', 'invalid_transition', 'storage_full'],
   })
   async retry(@CurrentCaller() caller: Caller, @Param('id') id: string): Promise<object> {
-    return messageView(await this.retryMessage.execute(caller, id));
+    return messageView(await this.retryMessage.execute(caller.accountId, id));
   }
 }
 

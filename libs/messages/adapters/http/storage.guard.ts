@@ -1,7 +1,7 @@
 import { Injectable, type CanActivate, type ExecutionContext } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import { Messages } from '../../application/messages.js';
-import { StorageCap } from '../../application/storage-cap.js';
+import { StorageCap } from '../../application/storage/storage-cap.js';
 
 /**
  * Refuses requests that would store something for an account at its storage limit, or while the store has too little

@@ -1,7 +1,7 @@
 import type { Logger } from '#platform/observability/logging.js';
 import type { Metrics } from '#platform/observability/metrics.js';
-import type { SpaceObserver, SpaceWatch } from '../../application/space-watch.js';
-import type { StorageObserver } from '../../application/storage-cap.js';
+import type { SpaceObserver, SpaceWatch } from '../../application/storage/space-watch.js';
+import type { StorageObserver } from '../../application/storage/storage-cap.js';
 
 export class StorageMonitor implements StorageObserver, SpaceObserver {
   private readonly refusals;

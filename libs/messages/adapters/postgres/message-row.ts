@@ -35,6 +35,10 @@ export const COLUMNS = `id, account_id, text, status, created_at, updated_at, at
 /** The same of a row that has this name. */
 export const columnsOf = (row: string): string => COLUMNS.replaceAll(/\w+/g, `${row}.$&`);
 
+/** Whether the account is suspended: nothing of it is delivered. */
+export const isSuspended = (account: string): string =>
+  `EXISTS (SELECT FROM sluice.suspended_accounts s WHERE s.id = ${account})`;
+
 /** The statuses of open messages, as a list in SQL. */
 export const OPEN = OPEN_STATUSES.map((status) => `'${status}'`).join(', ');
 

@@ -36,7 +36,6 @@ const KEY_IDS = `SELECT DISTINCT sealed->>'keyId' AS "keyId" FROM ${SECRETS}`;
 const SEALED_OTHERWISE = `
   SELECT DISTINCT id, account_id AS "accountId" FROM ${SECRETS} WHERE sealed->>'keyId' <> $1`;
 
-/** The epochs of accounts are moved by a trigger, in the transaction that changes an endpoint. */
 export class PostgresEndpoints extends Endpoints {
   private constructor(
     private readonly database: Database,
@@ -103,14 +102,6 @@ export class PostgresEndpoints extends Endpoints {
       manager.delete(EndpointSchema, { id, accountId }),
     );
     return affected === 1;
-  }
-
-  async enabledIds(accountId: string): Promise<string[]> {
-    const rows = await this.database.query<{ id: string }>(
-      'SELECT id FROM sluice.endpoints WHERE account_id = $1 AND enabled ORDER BY id',
-      [accountId],
-    );
-    return rows.map(({ id }) => id);
   }
 
   async keyIds(): Promise<string[]> {
