@@ -1,6 +1,7 @@
 /** Every folder of libs/ is a context except these two, which all contexts share. */
 const CONTEXT = '^libs/(?!kernel/|platform/)[^/]+/';
 const SPEC = '\\.spec\\.ts$';
+const STATEMENT = '\\.sql\\.ts$';
 
 /** What is used without being imported: processes, commands, static files, and what a context publishes. */
 const ENTRY_POINTS = [
@@ -86,10 +87,21 @@ module.exports = {
       comment:
         'A statement may be composed with those of another context, and a view with its views: with what its adapters of ' +
         'the same technology publish, besides the index of the context.',
-      from: { path: '^libs/(?!kernel/|platform/)([^/]+)/adapters/([^/]+)/', pathNot: SPEC },
+      from: { path: '^libs/(?!kernel/|platform/)([^/]+)/adapters/([^/]+)/', pathNot: [SPEC, STATEMENT] },
       to: {
         path: '^libs/(?!kernel/|platform/|$1/)[^/]+/',
         pathNot: ['^libs/[^/]+/index\\.ts$', '^libs/[^/]+/adapters/$2/index\\.ts$'],
+      },
+    },
+    {
+      name: 'statements-meet-at-the-index-of-postgres',
+      severity: 'error',
+      comment:
+        'A statement is SQL in whatever adapter it stands, and composed of what other contexts publish of theirs.',
+      from: { path: '^libs/(?!kernel/|platform/)([^/]+)/adapters/.*\\.sql\\.ts$' },
+      to: {
+        path: '^libs/(?!kernel/|platform/|$1/)[^/]+/',
+        pathNot: ['^libs/[^/]+/index\\.ts$', '^libs/[^/]+/adapters/postgres/index\\.ts$'],
       },
     },
     {

@@ -71,6 +71,8 @@ adapters-meet-at-the-index-of-their-technology 2: an adapter that imports a use 
 adapters-meet-at-the-index-of-their-technology 2: a controller that uses statements of another context, and an adapter past the index
   libs/accounts/adapters/http/with-statements.ts  import '#messages/adapters/postgres/index.js';
   libs/accounts/adapters/postgres/with-schema.ts  import '#messages/adapters/postgres/message.schema.js';
+statements-meet-at-the-index-of-postgres: a statement of the queue past the index
+  libs/delivery/adapters/bullmq/with-schema.sql.ts  import '#messages/adapters/postgres/index.js'; import '#messages/adapters/postgres/message.schema.js';
 contexts-meet-at-index: wiring that imports the module of another context, by its path
   libs/accounts/planted.module.ts  import '../messages/messages.module.js';
 index-publishes-no-adapter 2: a published adapter, and a published module

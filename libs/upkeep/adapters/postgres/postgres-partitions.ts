@@ -3,7 +3,7 @@ import { lowestId } from '#kernel/ids.js';
 import type { Database } from '#platform/database/database.js';
 import { sqlState } from '#platform/database/errors.js';
 import { Partitions, type Period } from '../../application/partitions.js';
-import { BYTES, OPEN } from '#messages/adapters/postgres/index.js';
+import { BYTES, hasEndpoints, hasJob, OPEN } from '#messages/adapters/postgres/index.js';
 
 /** The maximum time that other statements wait behind a lock request, and the pause between two tries. */
 const LOCK_TIMEOUT_MS = 200;
@@ -16,8 +16,8 @@ const REMOVED_AT_ONCE = 1_000;
 const IS_OPEN = `status IN (${OPEN})`;
 /** The conditions of the indexes of open messages. */
 const OPEN_BY_DELIVERY = [
-  `${IS_OPEN} AND delivery = 'handler'`,
-  `${IS_OPEN} AND delivery = 'webhooks'`,
+  `${IS_OPEN} AND ${hasJob('delivery')}`,
+  `${IS_OPEN} AND ${hasEndpoints('delivery')}`,
   'available_at IS NOT NULL',
 ];
 const LOCK_BOTH = 'LOCK TABLE ONLY sluice.messages, ONLY sluice.attempts IN ACCESS EXCLUSIVE MODE;';

@@ -1,5 +1,15 @@
 import { TRANSITIONS } from '#messages/index.js';
-import { FRESH_ATTEMPTS, hasBeenDelivered, lacks, OPEN } from '#messages/adapters/postgres/index.js';
+import {
+  endMessages,
+  hasBeenDelivered,
+  hasEndpoints,
+  isSuspended,
+  lacks,
+  OPEN,
+  restartDeliveries,
+  retryFailed,
+  startAttempts,
+} from '#messages/adapters/postgres/index.js';
 
 /** A delivered message may be replayed to an endpoint, which does not change its status. */
 const DELIVERED = TRANSITIONS.deliver.to;
@@ -40,7 +50,7 @@ export const DUE_ENDPOINTS = `
       WHERE d.endpoint_id = pending.endpoint_id AND ready AND due_at IS NOT NULL LIMIT $1
     ) first
   ) counted
-  WHERE NOT EXISTS (SELECT FROM sluice.suspended_accounts s WHERE s.id = account_id)`;
+  WHERE NOT ${isSuspended('account_id')}`;
 
 export const NEXT_IN = `
   SELECT greatest(0, extract(epoch FROM due_at - clock_timestamp()) * 1000)::float8 AS ms
@@ -80,15 +90,7 @@ export const LEASE_DELIVERIES = `
            h.text, h.created_at, h.traceparent,
            (h.attempts + row_number() OVER (PARTITION BY h.id ORDER BY p.endpoint_id))::int AS next_number
     FROM picked p JOIN held h ON h.id = p.message_id WHERE h.status IN (${OPEN}, '${DELIVERED}')
-  ), started AS (
-    UPDATE sluice.messages m
-    SET attempts = l.attempts,
-        status = CASE m.status WHEN '${DELIVERED}' THEN m.status ELSE '${TRANSITIONS.startProcessing.to}' END,
-        claim = CASE WHEN m.status <> '${DELIVERED}' THEN coalesce(m.claim, $3) END,
-        claim_expires_at = CASE WHEN m.status <> '${DELIVERED}' THEN 'infinity'::timestamptz END,
-        updated_at = CASE m.status WHEN '${TRANSITIONS.startProcessing.from}' THEN clock_timestamp() ELSE m.updated_at END
-    FROM (SELECT message_id, max(next_number) AS attempts FROM leased GROUP BY message_id) l
-    WHERE m.id = ANY ($1) AND m.id = l.message_id
+  ), started AS (${startAttempts('SELECT message_id, max(next_number) AS attempts FROM leased GROUP BY message_id', '$1', '$3')}
   ), lost AS (
     INSERT INTO sluice.attempts (message_id, number, account_id, started_at, outcome, target)
     SELECT message_id, number, account_id, started_at, 'lost', endpoint_id FROM leased WHERE token IS NOT NULL
@@ -177,21 +179,16 @@ export const IS_PENDING = `
 /**
  * Ends the messages that have no delivery left to make. One has failed if an endpoint that is still enabled used up its
  * attempts, or if no endpoint at all has got it.
- *
- * They are found by id alone: otherwise a planner that expects few open messages would read all of them.
  */
 export const END_MESSAGES = `
   WITH locked AS MATERIALIZED (
     SELECT id, status, delivery FROM sluice.messages WHERE id = ANY ($1::text[])
   ), ended AS MATERIALIZED (
-    SELECT id FROM locked l WHERE l.status IN (${OPEN}) AND l.delivery = 'webhooks' AND (
+    SELECT id FROM locked l WHERE l.status IN (${OPEN}) AND ${hasEndpoints('l.delivery')} AND (
       SELECT bool_or(due_at IS NOT NULL) FROM sluice.endpoint_deliveries d WHERE d.message_id = l.id) IS NOT TRUE
-  )
-  UPDATE sluice.messages m
-  SET status = CASE WHEN reason IS NULL THEN '${TRANSITIONS.deliver.to}' ELSE '${TRANSITIONS.fail.to}' END,
-      failure_reason = reason, updated_at = clock_timestamp(), claim = NULL, claim_expires_at = NULL
-  FROM ended CROSS JOIN LATERAL (
-    SELECT (
+  )${endMessages(
+    `
+    SELECT id, (
       SELECT concat_ws(': ', d.endpoint_id, coalesce(
         d.abandoned, (SELECT error FROM sluice.attempts a
                       WHERE a.message_id = ended.id AND a.target = d.endpoint_id AND outcome = 'failed'
@@ -200,9 +197,9 @@ export const END_MESSAGES = `
       WHERE d.message_id = ended.id
         AND (d.abandoned IS NULL AND ${IS_ENABLED} OR NOT ${hasBeenDelivered('a.message_id = ended.id')})
       ORDER BY d.abandoned IS NOT NULL LIMIT 1
-    ) AS reason
-  ) failed
-  WHERE m.id = ANY ($1::text[]) AND m.id = ended.id`;
+    ) AS reason FROM ended`,
+    '$1::text[]',
+  )}`;
 
 /**
  * Of the next messages of an account in one status, by id, those that an endpoint has not got. The account is a range for
@@ -217,7 +214,7 @@ export const FIND_MISSED = `
     ORDER BY account_id, id LIMIT $4
   )
   SELECT (SELECT max(id) FROM page) AS last,
-         ARRAY(SELECT id FROM page m WHERE m.delivery = 'webhooks' AND ${lacks('m', '$6')}) AS missed`;
+         ARRAY(SELECT id FROM page m WHERE ${hasEndpoints('m.delivery')} AND ${lacks('m', '$6')}) AS missed`;
 
 /**
  * After LOCK_MESSAGES, so that it sees the deliveries that another replay or a worker has added: messages that failed are
@@ -229,12 +226,5 @@ export const REPLAY = `
     WHERE m.id = ANY ($1) AND m.status <> '${TRANSITIONS.cancel.to}' AND ${lacks('m', '$2')}
       AND NOT EXISTS (SELECT FROM sluice.endpoint_deliveries d
                       WHERE d.message_id = m.id AND d.endpoint_id = $2 AND d.due_at IS NOT NULL)
-  ), retried AS (
-    UPDATE sluice.messages m
-    SET status = '${TRANSITIONS.retry.to}', failure_reason = NULL, ${FRESH_ATTEMPTS}
-    FROM missed WHERE m.id = missed.id AND missed.status = '${TRANSITIONS.retry.from}'
-  )
-  INSERT INTO sluice.endpoint_deliveries (message_id, endpoint_id, account_id, due_at, ready)
-  SELECT id, $2, account_id, due_at, due_at <= clock_timestamp() FROM missed
-  ON CONFLICT (message_id, endpoint_id)
-  DO UPDATE SET due_at = excluded.due_at, ready = excluded.ready, failures = 0, abandoned = NULL`;
+  ), retried AS (${retryFailed('missed')}
+  )${restartDeliveries('SELECT id AS message_id, $2 AS endpoint_id, account_id, due_at FROM missed')}`;
