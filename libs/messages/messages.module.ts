@@ -26,30 +26,29 @@ import { CancelMessage } from './application/changes/cancel-message.js';
 import { Deliveries } from './application/delivering/deliveries.js';
 import { ExpiredLeases } from './application/delivering/expired-leases.js';
 import { GetMessageUsage } from './application/storage/get-message-usage.js';
-import { GetMessage } from './application/get-message.js';
 import { JobDispatch } from './application/delivering/job-dispatch.js';
 import { Leases } from './application/delivering/leases.js';
-import { ListAttempts } from './application/list-attempts.js';
-import { ListMessages } from './application/list-messages.js';
+import { ReadMessages } from './application/read-messages.js';
+import { AdmitSending } from './application/storage/admit-sending.js';
 import { Messages } from './application/messages.js';
 import { RetryFailed } from './application/changes/retry-failed.js';
 import { RetryMessage } from './application/changes/retry-message.js';
 import { SendBatch } from './application/sending/send-batch.js';
 import { SendMessage } from './application/sending/send-message.js';
 import { SpaceWatch } from './application/storage/space-watch.js';
-import { StorageCap, storageCaps } from './application/storage/storage-cap.js';
+import { StorageCap } from './application/storage/storage-cap.js';
 import { StorageLedger } from './application/storage/storage-ledger.js';
 
 /** What the process starts and stops. */
 export { PostgresAvailability, PostgresMessages, SpaceWatch, StorageCap };
 
 const WORKER = Symbol('settings of workers');
-const STORAGE_CAPS = Symbol('storage caps');
+const STORAGE_LIMITS = Symbol('limits of storage');
 const LEASING = Symbol('connections that lease');
 
 const store: Provider[] = [
   provideSetting(WORKER, ({ worker }) => worker),
-  provideSetting(STORAGE_CAPS, ({ maxStoredMb }) => storageCaps(maxStoredMb)),
+  provideSetting(STORAGE_LIMITS, ({ maxStoredMb }) => maxStoredMb),
   provide(StorageMonitor, [Metrics, LOGGER]),
   {
     provide: PostgresAvailability,
@@ -71,7 +70,7 @@ const store: Provider[] = [
     },
     inject: [Database, SETTINGS, StorageMonitor],
   },
-  provide(StorageCap, [StorageLedger, STORAGE_CAPS, SpaceWatch, StorageMonitor]),
+  provide(StorageCap, [StorageLedger, STORAGE_LIMITS, SpaceWatch, StorageMonitor]),
 ];
 
 const useCases: Provider[] = [
@@ -79,15 +78,14 @@ const useCases: Provider[] = [
   provideReads(LEASING, () => ({ applicationName: 'sluice-leases', perCaller: 2, asynchronousCommit: true })),
   provideAs(Leases, PostgresLeases, [Database, LEASING, WORKER, BatchMetrics]),
   provideAs(Backlogs, PostgresBacklogs, [Reads]),
-  provide(SendMessage, [Messages, Ids, Clock, StorageCap]),
-  provide(SendBatch, [Messages, Ids, Clock, StorageCap]),
-  provide(GetMessage, [Messages]),
-  provide(ListMessages, [Messages]),
-  provide(ListAttempts, [Messages]),
+  provide(AdmitSending, [StorageCap, Messages]),
+  provide(SendMessage, [Messages, Ids, Clock, AdmitSending, StorageCap]),
+  provide(SendBatch, [Messages, Ids, Clock, AdmitSending, StorageCap]),
+  provide(ReadMessages, [Messages]),
   provide(CancelMessage, [Messages, JobDispatch, Clock]),
   provide(RetryMessage, [Messages, Clock, StorageCap]),
   provide(RetryFailed, [Messages, Clock, StorageCap]),
-  provide(GetMessageUsage, [Backlogs, StorageLedger, STORAGE_CAPS]),
+  provide(GetMessageUsage, [Backlogs, StorageLedger, STORAGE_LIMITS]),
 ];
 
 const PUBLISHED = [Availability, ExpiredLeases, Messages, Deliveries, StorageCap];

@@ -4,7 +4,8 @@ import { DomainError } from '#kernel/domain-error.js';
 import { UuidV7Ids } from '#kernel/ids.js';
 import type { ClaimTerms, Deliveries, Job } from '#messages/application/delivering/deliveries.js';
 import type { Delivery } from '#delivery/index.js';
-import type { Idempotency } from '#messages/application/messages.js';
+import type { Idempotency } from '#messages/domain/idempotency.js';
+import { contentJson, MessageContent } from '#messages/domain/message-content.js';
 import { MAX_TEXT_BYTES } from '#messages/domain/message-text.js';
 import { Message, type Claim, type MessageState } from '#messages/domain/message.js';
 
@@ -40,7 +41,9 @@ export function anAccountId(): string {
 /** A valid message that was just queued, but for what is given; with an invalid text, as only a store could hold it. */
 export function aMessage(state: Partial<MessageState> = {}): Message {
   const createdAt = state.createdAt ?? SENT_AT;
-  const queued = Message.queue(ids.next('msg', createdAt), 'acct_of_nobody', { text: 'hello' }, createdAt);
+  const content = MessageContent.parse({ text: 'hello', deliverAt: null }, createdAt);
+  const terms = { traceparent: null, delivery: 'handler' } as const;
+  const queued = Message.queue(ids.next('msg', createdAt), 'acct_of_nobody', content, terms, createdAt);
   return Message.restore({ ...queued.state, ...state });
 }
 
@@ -70,7 +73,7 @@ export function claimTerms(terms: Partial<ClaimTerms> = {}): ClaimTerms {
 /** The job that the queue carries for a message as it is. */
 export function jobOf({ state }: Message): Job {
   const { id, accountId, text, createdAt, retries } = state;
-  return { id, accountId, text, createdAt, retries };
+  return { id, accountId, content: { text }, createdAt, retries };
 }
 
 /** Claims a message that may be started. */
@@ -84,7 +87,7 @@ export async function claim(deliveries: Deliveries, message: Message, terms = cl
 export function aDelivery(delivery: Partial<Delivery> = {}): Delivery {
   const { id, state } = aMessage();
   return {
-    ...{ id, accountId: state.accountId, message: state.text, createdAt: state.createdAt, traceparent: null },
+    ...{ id, accountId: state.accountId, ...contentJson(state), createdAt: state.createdAt, traceparent: null },
     ...{ attempt: 1, attemptsLeft: 4, deadline: new Date(Date.now() + 30_000) },
     ...delivery,
   };

@@ -1,17 +1,8 @@
+import type { Page } from '#kernel/page.js';
 import type { Attempt } from '../domain/attempt.js';
+import type { Idempotency } from '../domain/idempotency.js';
 import type { Message } from '../domain/message.js';
 import type { MessageStatus } from '../domain/message-status.js';
-
-/** Lets a caller repeat a request without repeating its effect. */
-export interface Idempotency {
-  /** The caller's key, unique within the account for 24 hours. */
-  readonly key: string;
-  /** 32 bytes that differ when the request differs. */
-  readonly fingerprint: Buffer;
-}
-
-/** How long an idempotency key is kept. */
-export const KEY_LIFETIME_MS = 24 * 3_600_000;
 
 export interface Accepted {
   /**
@@ -36,11 +27,7 @@ export const MAX_PAGE_BYTES = 1_048_576;
 /** Attempts of a message that are listed. */
 export const MAX_ATTEMPTS = 1_000;
 
-export interface Page {
-  /** At least 1. */
-  readonly limit: number;
-  /** Only messages older than the one with this id. */
-  readonly before: string | null;
+export interface MessagePage extends Page {
   readonly status: MessageStatus | null;
   /** Only messages whose delivery to this endpoint has failed. */
   readonly missedBy: string | null;
@@ -75,7 +62,7 @@ export abstract class Messages {
   abstract find(accountId: string, id: string): Promise<Message | null>;
 
   /** Newest first. Reads no more than it returns, whatever is stored. */
-  abstract list(accountId: string, page: Page): Promise<Listed>;
+  abstract list(accountId: string, page: MessagePage): Promise<Listed>;
 
   /**
    * The known attempts to deliver a message, at most the newest `MAX_ATTEMPTS`, the newest last.

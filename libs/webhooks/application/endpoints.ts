@@ -1,12 +1,7 @@
+import type { Page } from '#kernel/page.js';
 import type { AbandonReason } from './endpoint-deliveries.js';
 import type { Endpoint } from '../domain/endpoint.js';
 import type { SealedSecret } from './secret-box.js';
-
-export interface Page {
-  readonly limit: number;
-  /** Only endpoints older than the one with this id. */
-  readonly before: string | null;
-}
 
 /** A secret by which requests to an endpoint are signed. */
 export interface StoredSecret {

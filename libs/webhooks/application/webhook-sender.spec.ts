@@ -12,7 +12,7 @@ const endpoint: Endpoint = {
   ...{ enabled: true, createdAt: AT, disabledAt: null, disabledReason: null, failingSince: null },
 };
 const leased: LeasedDelivery = {
-  ...{ token: 'a', endpointId: endpoint.id, messageId: 'msg_1', text: 'hello', createdAt: AT },
+  ...{ token: 'a', endpointId: endpoint.id, messageId: 'msg_1', content: { text: 'hello' }, createdAt: AT },
   ...{ accountId: endpoint.accountId, traceparent: null, failures: 0 },
 };
 

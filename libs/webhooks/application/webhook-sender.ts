@@ -232,8 +232,8 @@ export class WebhookSender {
     return { ...answered, outcome: 'retried', retryMs, error };
   }
 
-  private async post({ messageId, text, createdAt, traceparent }: LeasedDelivery, target: Target) {
-    const webhook = { type: 'message', id: messageId, message: text, createdAt, traceparent } as const;
+  private async post({ messageId, content, createdAt, traceparent }: LeasedDelivery, target: Target) {
+    const webhook = { type: 'message', id: messageId, content, createdAt, traceparent } as const;
     const request = webhookRequest(this.box, target, webhook, this.clock.now());
     const startedAt = performance.now();
     try {

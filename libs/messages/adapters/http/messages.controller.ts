@@ -10,14 +10,13 @@ import { Operation, Section } from '#platform/http/openapi/operation.js';
 import { pageModel, pageView, PAGING, readPage, type PageView } from '#platform/http/body/paging.js';
 import { Traceparent } from '#platform/http/edge/traceparent.js';
 import { CancelMessage } from '../../application/changes/cancel-message.js';
-import { GetMessage } from '../../application/get-message.js';
-import { ListAttempts } from '../../application/list-attempts.js';
-import { ListMessages } from '../../application/list-messages.js';
+import { ReadMessages } from '../../application/read-messages.js';
 import { MAX_RETRIED, RetryFailed } from '../../application/changes/retry-failed.js';
 import { RetryMessage } from '../../application/changes/retry-message.js';
 import { SendBatch } from '../../application/sending/send-batch.js';
 import { SendMessage } from '../../application/sending/send-message.js';
 import { MESSAGE_STATUSES, TRANSITIONS } from '../../domain/message-status.js';
+import { EarlyStorageCheck } from './early-storage-check.js';
 import { readBatch, readMessage, RetryFailedBody, SendBatchBody, SendMessageBody } from './message-bodies.js';
 import { IDEMPOTENCY_KEY, IDEMPOTENT_REPLAYED, LOCATION, readIdempotencyKey, TRACEPARENT } from './message-headers.js';
 import {
@@ -31,7 +30,6 @@ import {
   messageView,
   RETRIED,
 } from './message-views.js';
-import { StorageGuard } from './storage.guard.js';
 
 const STATUS = {
   $ref: MESSAGE_STATUS,
@@ -53,16 +51,14 @@ export class MessagesController {
   constructor(
     private readonly sendMessage: SendMessage,
     private readonly sendBatch: SendBatch,
-    private readonly getMessage: GetMessage,
-    private readonly listMessages: ListMessages,
-    private readonly listAttempts: ListAttempts,
+    private readonly readMessages: ReadMessages,
     private readonly cancelMessage: CancelMessage,
     private readonly retryMessage: RetryMessage,
     private readonly retryFailed: RetryFailed,
   ) {}
 
   @Scoped('messages:send')
-  @UseGuards(StorageGuard)
+  @UseGuards(EarlyStorageCheck)
   @Post()
   @HttpCode(202)
   @Operation({
@@ -91,15 +87,16 @@ export class MessagesController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<object> {
     const key = readIdempotencyKey(idempotencyKey);
-    const input = { ...readMessage(body), traceparent, delivery: caller.delivery };
-    const { message, replayed } = await this.sendMessage.execute(caller.accountId, input, key);
+    const content = readMessage(body);
+    const terms = { traceparent, delivery: caller.delivery };
+    const { message, replayed } = await this.sendMessage.execute(caller.accountId, content, terms, key);
     void reply.header('location', `/messages/${message.id}`);
     if (replayed) void reply.header('idempotent-replayed', 'true');
     return acceptedView(message);
   }
 
   @Scoped('messages:send')
-  @UseGuards(StorageGuard)
+  @UseGuards(EarlyStorageCheck)
   @Post('batch')
   @HttpCode(202)
   @Operation({
@@ -126,9 +123,10 @@ export class MessagesController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<object> {
     const key = readIdempotencyKey(idempotencyKey);
-    const inputs = readBatch(body).map((input) => ({ ...input, traceparent, delivery: caller.delivery }));
-    await countMore(inputs.length - 1);
-    const { messages, replayed } = await this.sendBatch.execute(caller.accountId, inputs, key);
+    const contents = readBatch(body);
+    const terms = { traceparent, delivery: caller.delivery };
+    await countMore(contents.length - 1);
+    const { messages, replayed } = await this.sendBatch.execute(caller.accountId, contents, terms, key);
     if (replayed) void reply.header('idempotent-replayed', 'true');
     return { data: messages.map(acceptedView) };
   }
@@ -164,7 +162,7 @@ export class MessagesController {
   })
   async list(@CurrentCaller() caller: Caller, @Query() query: Record<string, unknown>): Promise<PageView<object>> {
     const page = readPage(query, 'msg', readFilter);
-    const { messages, more } = await this.listMessages.execute(caller.accountId, page);
+    const { messages, more } = await this.readMessages.list(caller.accountId, page);
     return pageView(messages, more, ({ id }) => id, messageView);
   }
 
@@ -179,7 +177,7 @@ export class MessagesController {
     errors: ['message_not_found'],
   })
   async get(@CurrentCaller() caller: Caller, @Param('id') id: string): Promise<object> {
-    return messageView(await this.getMessage.execute(caller.accountId, id));
+    return messageView(await this.readMessages.find(caller.accountId, id));
   }
 
   @Scoped('messages:read')
@@ -193,7 +191,7 @@ export class MessagesController {
     errors: ['message_not_found'],
   })
   async attempts(@CurrentCaller() caller: Caller, @Param('id') id: string): Promise<object> {
-    return { data: await this.listAttempts.execute(caller.accountId, id) };
+    return { data: await this.readMessages.attempts(caller.accountId, id) };
   }
 
   @Scoped('messages:send')

@@ -2,5 +2,16 @@
 export { hasEndpoints, hasJob } from './delivery-mode.sql.js';
 export { endMessages, retryFailed, startAttempts } from './endpoints/change-at-endpoints.sql.js';
 export { hasBeenDelivered, lacks } from './endpoints/retry-to-endpoints.sql.js';
-export { BYTES, COLUMNS, isSuspended, OPEN, toMessage, type MessageRow } from './message-row.js';
+export {
+  BYTES,
+  COLUMNS,
+  columnsOf,
+  CONSUMED_COLUMNS,
+  contentBytes,
+  isSuspended,
+  OPEN,
+  toConsumed,
+  toMessage,
+  type MessageRow,
+} from './message-row.js';
 export { insertEntriesToSweep, restartDeliveries } from './start-delivery.sql.js';

@@ -5,17 +5,10 @@ import type { Database } from '#platform/database/database.js';
 import type { Reads } from '#platform/database/reads.js';
 import type { BatchMetrics } from '#platform/observability/batch-metrics.js';
 import { announcedFor, WEBHOOKS, type Availability } from '../../application/delivering/availability.js';
-import {
-  KEY_LIFETIME_MS,
-  Messages,
-  type Accepted,
-  type Idempotency,
-  type Listed,
-  type OnStarted,
-  type Page,
-} from '../../application/messages.js';
+import { Messages, type Accepted, type Listed, type OnStarted, type MessagePage } from '../../application/messages.js';
 import type { JobDispatch } from '../../application/delivering/job-dispatch.js';
 import type { Attempt } from '../../domain/attempt.js';
+import { KEY_LIFETIME_MS, type Idempotency } from '../../domain/idempotency.js';
 import { Message } from '../../domain/message.js';
 import { INITIAL_STATUS, MESSAGE_STATUSES, type MessageStatus } from '../../domain/message-status.js';
 import { CHANGE_MESSAGE, RETRY_FAILED_MESSAGES } from './changes/change-messages.sql.js';
@@ -103,7 +96,7 @@ export class PostgresMessages extends Messages {
     return row === undefined ? null : toMessage(row);
   }
 
-  async list(accountId: string, { limit, before, status, missedBy }: Page): Promise<Listed> {
+  async list(accountId: string, { limit, before, status, missedBy }: MessagePage): Promise<Listed> {
     const [name, text, filter] = listOf(status, missedBy);
     const values = [accountId, before ?? HIGHEST_ID, limit, ...filter];
     const rows = await this.reads.query<ListedRow>(accountId, name, text, values, sizeOf);

@@ -1,6 +1,6 @@
 import type { Clock } from '#kernel/clock.js';
 import type { Message } from '../../domain/message.js';
-import { messageNotFound } from '../get-message.js';
+import { messageNotFound } from '../read-messages.js';
 import type { Messages } from '../messages.js';
 import type { StorageCap } from '../storage/storage-cap.js';
 

@@ -1,8 +1,10 @@
-import { createHash } from 'node:crypto';
 import type { Clock } from '#kernel/clock.js';
 import type { Ids } from '#kernel/ids.js';
-import { Message, type NewMessage } from '../../domain/message.js';
+import { idempotencyOf } from '../../domain/idempotency.js';
+import { Message, type SendingTerms } from '../../domain/message.js';
+import type { MessageContent } from '../../domain/message-content.js';
 import type { Messages } from '../messages.js';
+import type { AdmitSending } from '../storage/admit-sending.js';
 import type { StorageCap } from '../storage/storage-cap.js';
 
 export interface Sent {
@@ -17,22 +19,18 @@ export class SendMessage {
     private readonly messages: Messages,
     private readonly ids: Ids,
     private readonly clock: Clock,
+    private readonly admission: AdmitSending,
     private readonly storage: StorageCap,
   ) {}
 
-  /** @throws DomainError `idempotency_key_reused`, `idempotency_key_in_use` or `unavailable` */
-  async execute(accountId: string, input: NewMessage, idempotencyKey: string | null): Promise<Sent> {
+  /** @throws DomainError `storage_full`, `idempotency_key_reused`, `idempotency_key_in_use` or `unavailable` */
+  async execute(accountId: string, content: MessageContent, terms: SendingTerms, key: string | null): Promise<Sent> {
+    const admitted = this.admission.execute(accountId, key);
+    if (admitted !== undefined) await admitted;
     const at = this.clock.now();
-    const message = Message.queue(this.ids.next('msg', at), accountId, input, at);
-    const idempotency = idempotencyKey === null ? null : { key: idempotencyKey, fingerprint: fingerprintOf(input) };
-    const accepted = await this.messages.add([message], idempotency);
+    const message = Message.queue(this.ids.next('msg', at), accountId, content, terms, at);
+    const accepted = await this.messages.add([message], idempotencyOf(key, content));
     if (!accepted.replayed) this.storage.count([message], accepted.deliveries);
     return { message: accepted.messages[0] ?? message, replayed: accepted.replayed };
   }
-}
-
-// Requests are equal if they mean the same, however their JSON is formatted.
-function fingerprintOf({ text, deliverAt = null }: NewMessage): Buffer {
-  const meaning = deliverAt === null ? `send:${text}` : `send-at:${deliverAt.toISOString()}:${text}`;
-  return createHash('sha256').update(meaning).digest();
 }

@@ -1,5 +1,5 @@
 import type { Backlog, Backlogs } from '../backlogs.js';
-import { capOf, type StorageCaps } from './storage-cap.js';
+import { capOf, type StorageLimits } from './storage-cap.js';
 import type { StorageLedger } from './storage-ledger.js';
 
 /** The size of an account's stored messages. */
@@ -18,7 +18,7 @@ export class GetMessageUsage {
   constructor(
     private readonly backlogs: Backlogs,
     private readonly ledger: StorageLedger,
-    private readonly caps: StorageCaps,
+    private readonly limits: StorageLimits,
   ) {}
 
   async execute(accountId: string): Promise<MessageUsage> {
@@ -26,7 +26,7 @@ export class GetMessageUsage {
     const messages = await this.backlogs.of(accountId);
     const totals = await this.ledger.totals([accountId]);
     const total = totals.get(accountId);
-    const cap = capOf(this.caps, total);
+    const cap = capOf(this.limits, total);
     return { messages, storage: { limitBytes: cap === Infinity ? null : cap, usedBytes: total?.bytes ?? 0 } };
   }
 }

@@ -2,7 +2,7 @@ import { InMemoryStorageLedger } from '../../../../test/contracts/fakes/in-memor
 import { after, aMessage, anAccountId, messages, SENT_AT, textOf } from '../../../../test/support/messages.js';
 import { Message } from '../../domain/message.js';
 import { SpaceWatch } from './space-watch.js';
-import { StorageCap, storageCaps } from './storage-cap.js';
+import { StorageCap } from './storage-cap.js';
 
 const DAY_MS = 86_400_000;
 /** A mebibyte is four texts of the largest size and no fifth. */
@@ -23,7 +23,7 @@ describe('StorageCap', () => {
   const failed = (error: unknown) => failures.push(error);
   const aSpace = () => new SpaceWatch(() => Promise.resolve(0), { changed: () => undefined, failed });
   const aCap = (perAccount = 1, free = 0, space = aSpace()) =>
-    new StorageCap(ledger, storageCaps({ free, pro: 0, perAccount }), space, { refused: () => refusals++, failed });
+    new StorageCap(ledger, { free, pro: 0, perAccount }, space, { refused: () => refusals++, failed });
   const large = (count: number, createdAt = SENT_AT) => messages(count, { accountId, createdAt, text: textOf(LARGE) });
   const refuses = (cap: StorageCap, account = accountId) => {
     if (cap.hasRoom(account)) return false;

@@ -18,25 +18,16 @@ const CACHED_MS = 3_600_000;
 /** Days of accounts that wait while the store is unavailable; further ones are not counted. */
 const MAX_PENDING = 100_000;
 
-/** The bytes that an account may store, by its plan; Infinity for no limit. They are counted nevertheless. */
-export type StorageCaps = Readonly<Record<Plan, number>>;
+/** The settings, in MiB, of any account and of plans with less; 0 for no limit. */
+export type StorageLimits = Readonly<{ perAccount: number } & Partial<Record<Plan, number>>>;
 
-/** @param mebibytes of each kind; 0 for no limit */
-export function storageCaps({
-  free,
-  pro,
-  perAccount,
-}: Readonly<Record<'free' | 'pro' | 'perAccount', number>>): StorageCaps {
-  const lowest = (...limits: number[]) =>
-    Math.min(...limits.map((limit) => (limit === 0 ? Infinity : limit * 1_048_576)));
-  const most = lowest(perAccount);
-  return { free: lowest(free, perAccount), pro: lowest(pro, perAccount), business: most, enterprise: most };
+/** The bytes that an account may store, by its stored total; Infinity for no limit. They are counted nevertheless. */
+export function capOf(limits: StorageLimits, total: AccountTotal | undefined): number {
+  const ofPlan = total === undefined ? undefined : limits[total.plan];
+  return Math.min(inBytes(limits.perAccount), inBytes(ofPlan ?? 0));
 }
 
-/** The cap of an account, by its stored total; that of an unknown account is the highest. */
-export function capOf(caps: StorageCaps, total: AccountTotal | undefined): number {
-  return caps[total?.plan ?? 'enterprise'];
-}
+const inBytes = (mebibytes: number): number => (mebibytes === 0 ? Infinity : mebibytes * 1_048_576);
 
 export interface StorageObserver {
   /** A request was refused. */
@@ -65,7 +56,7 @@ export class StorageCap {
 
   constructor(
     private readonly ledger: StorageLedger,
-    private readonly caps: StorageCaps,
+    private readonly limits: StorageLimits,
     private readonly space: Pick<SpaceWatch, 'isFull' | 'refusal'>,
     private readonly observer: StorageObserver,
   ) {}
@@ -165,7 +156,7 @@ export class StorageCap {
       for (const accountId of some) {
         const total = totals.get(accountId);
         const bytes = total?.bytes ?? 0;
-        const cap = capOf(this.caps, total);
+        const cap = capOf(this.limits, total);
         if (bytes >= cap) this.full.set(accountId, cap);
         else this.full.delete(accountId);
         const day = written.get(accountId);

@@ -15,6 +15,7 @@ import {
   type ReplayTerms,
 } from '../../application/endpoint-deliveries.js';
 import { type Availability, MESSAGE_STATUSES, type OnStarted, TRANSITIONS, WEBHOOKS } from '#messages/index.js';
+import { toConsumed } from '#messages/adapters/postgres/index.js';
 import {
   ABANDON,
   DUE_ENDPOINTS,
@@ -96,14 +97,14 @@ export class PostgresEndpointDeliveries extends EndpointDeliveries {
       const messages = picked.rows.map(({ messageId }) => messageId);
       const endpoints = picked.rows.map(({ endpointId }) => endpointId);
       await lock(client, messages);
-      const leased = await client.query<Omit<LeasedDelivery, 'token'>>({
+      const leased = await client.query<Omit<LeasedDelivery, 'token' | 'content'>>({
         name: 'lease',
         text: LEASE_DELIVERIES,
         values: [messages, endpoints, token, leaseMs],
       });
       return leased.rows;
     });
-    return rows.map((row) => ({ ...row, token }));
+    return rows.map((row) => ({ ...row, content: toConsumed(row), token }));
   }
 
   async replay(

@@ -1,14 +1,9 @@
 import { In, LessThan, type EntityManager } from 'typeorm';
+import type { Page } from '#kernel/page.js';
 import { isTypeId } from '#kernel/typeid.js';
 import type { Database } from '#platform/database/database.js';
 import type { Repositories } from '#platform/database/repositories.js';
-import {
-  Endpoints,
-  type EndedEndpoint,
-  type Page,
-  type StoredSecret,
-  type Target,
-} from '../../application/endpoints.js';
+import { Endpoints, type EndedEndpoint, type StoredSecret, type Target } from '../../application/endpoints.js';
 import type { SealedSecret } from '../../application/secret-box.js';
 import { MAX_ENDPOINTS, type Endpoint } from '../../domain/endpoint.js';
 import { EndpointSchema, type StoredEndpoint } from './endpoints.schema.js';

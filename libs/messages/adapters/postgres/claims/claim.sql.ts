@@ -1,6 +1,6 @@
 import { TRANSITIONS } from '../../../domain/message-status.js';
 import { hasJob } from '../delivery-mode.sql.js';
-import { BYTES, isSuspended } from '../message-row.js';
+import { BYTES, COLUMNS_WITHOUT_JOB, columnsOf, isSuspended } from '../message-row.js';
 import { insertEntries } from '../start-delivery.sql.js';
 
 const { startProcessing, takeOver } = TRANSITIONS;
@@ -42,9 +42,7 @@ export const CLAIM = `
     FROM wanted t JOIN held h USING (id, retries)
     WHERE m.id = h.id AND h.status IN ('${startProcessing.from}', '${takeOver.from}') AND ${hasJob('h.delivery')}
       AND h.suspended_bytes IS NULL AND h.wait_ms IS NULL
-    RETURNING m.id, m.account_id, m.status, m.created_at, m.updated_at, m.attempts, m.failures, m.crashes,
-              m.lone_crashes, m.retries, m.failure_reason, m.claim, m.claim_expires_at, m.claim_alone,
-              m.traceparent, m.deliver_at, m.delivery, m.next_attempt_at, h.status AS held_status, h.claim AS held_claim,
+    RETURNING ${columnsOf('m', COLUMNS_WITHOUT_JOB)}, h.status AS held_status, h.claim AS held_claim,
               h.updated_at AS held_since
   ), suspended AS (${insertEntries({
     rows: `(

@@ -12,7 +12,7 @@ import {
 import type { Message } from '../../../domain/message.js';
 import { CLAIM, RENEW_CLAIM_ALONE } from './claim.sql.js';
 import { FOLLOW } from './follow.sql.js';
-import { toMessage, type MessageRow } from '../message-row.js';
+import { contentRow, toMessage, type ContentRow, type MessageRow } from '../message-row.js';
 import { SETTLE } from './settle.sql.js';
 
 interface Claiming {
@@ -25,8 +25,9 @@ interface Settling {
   readonly ended: Message;
 }
 
-/** A message that was claimed, or the wait of one that was not. */
-type ClaimRow = Omit<MessageRow, 'text'> & { readonly token: string | null; readonly wait_ms: number | null };
+/** A message that was claimed, without what its job carries, or the wait of one that was not. */
+type ClaimRow = Partial<ContentRow> &
+  Omit<MessageRow, keyof ContentRow> & { readonly token: string | null; readonly wait_ms: number | null };
 
 /** The result for a job whose message another job of the same batch has claimed: it claims again, to take over. */
 const OVERTAKEN = Symbol('overtaken');
@@ -104,7 +105,9 @@ export class PostgresDeliveries extends Deliveries {
     return claims.map(({ job, terms }) => {
       const row = byToken.get(terms.token);
       if (row === undefined) return claimed.has(`${job.id}.${job.retries}`) ? OVERTAKEN : null;
-      return row.wait_ms === null ? toMessage({ ...row, text: job.text }) : { dueInMs: row.wait_ms };
+      return row.wait_ms === null
+        ? toMessage({ ...row, ...contentRow(job.content) } as MessageRow)
+        : { dueInMs: row.wait_ms };
     });
   }
 

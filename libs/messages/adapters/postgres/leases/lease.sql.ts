@@ -3,14 +3,14 @@ import { MAX_PAGE_BYTES } from '../../../application/messages.js';
 import { LEASE_EXPIRED } from '../../../domain/message.js';
 import { TRANSITIONS } from '../../../domain/message-status.js';
 import { isLeased } from '../delivery-mode.sql.js';
-import { COLUMNS, columnsOf, isSuspended } from '../message-row.js';
+import { COLUMNS, columnsOf, contentBytes, isSuspended } from '../message-row.js';
 
 const { startProcessing, deliver, requeue, fail } = TRANSITIONS;
 
 /** The target of attempts that consumers make. */
 const TARGET = `'${'pull' satisfies DeliveryMode}'`;
 
-/** Attempts that a message `h` has used up once its lease has expired. */
+/** Attempts that a message `h` has used up once its lease has expired: `Message.attemptsUsed` and that one. */
 const USED = 'h.failures + h.crashes + 1';
 
 /** As `Message.expire` changes it. */
@@ -26,7 +26,7 @@ const EXPIRE = `
  */
 export const LEASE = `
   WITH available AS MATERIALIZED (
-    SELECT id, available_at, status, attempts, failures, crashes, updated_at, octet_length(text) AS bytes
+    SELECT id, available_at, status, attempts, failures, crashes, updated_at, ${contentBytes()} AS bytes
     FROM sluice.messages
     WHERE account_id = $1 AND available_at <= statement_timestamp()
       AND NOT ${isSuspended('$1')}

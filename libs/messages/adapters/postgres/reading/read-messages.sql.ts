@@ -1,7 +1,7 @@
 import { MAX_ATTEMPTS, MAX_PAGE_BYTES } from '../../../application/messages.js';
 import { MESSAGE_STATUSES, TRANSITIONS } from '../../../domain/message-status.js';
 import { hasEndpoints } from '../delivery-mode.sql.js';
-import { COLUMNS } from '../message-row.js';
+import { COLUMNS, contentBytes } from '../message-row.js';
 
 export const FIND_MESSAGE = `SELECT ${COLUMNS} FROM sluice.messages WHERE id = $1 AND account_id = $2`;
 
@@ -18,7 +18,7 @@ const newestOf = (status: string) => `
 /** A page of them. The text of what does not fit is never read: its length is known without it. */
 const pageOf = (newest: string) => `
   SELECT ${COLUMNS}, more, bytes FROM (
-    SELECT *, sum(octet_length(text)::float8) OVER newest AS bytes, row_number() OVER newest AS place,
+    SELECT *, sum((${contentBytes()})::float8) OVER newest AS bytes, row_number() OVER newest AS place,
            lead(id) OVER newest IS NOT NULL AS more
     FROM (${newest}) newest
     WINDOW newest AS (ORDER BY account_id DESC, id DESC)

@@ -1,18 +1,17 @@
 import { NO_ENDPOINT } from '../../../domain/message.js';
+import { CONTENT } from '../../../domain/message-content.js';
 import { INITIAL_STATUS, TRANSITIONS } from '../../../domain/message-status.js';
 import { hasEndpoints, hasJob } from '../delivery-mode.sql.js';
 import { enabledEndpointsOf } from '../endpoints/retry-to-endpoints.sql.js';
-import { BYTES } from '../message-row.js';
+import { BYTES, type ContentRow } from '../message-row.js';
 import { availableFrom, insertDeliveries, insertEntries } from '../start-delivery.sql.js';
 
 /** The parameters, each an array with a value for each message, and their types. */
-const SENT_COLUMNS = {
+const OWN_COLUMNS = {
   id: 'text',
   account_id: 'text',
-  text: 'text',
   created_at: 'timestamptz',
   traceparent: 'text',
-  deliver_at: 'timestamptz',
   /** The message whose row has the key of the request; null without a key. */
   head: 'text',
   key: 'text',
@@ -23,7 +22,13 @@ const SENT_COLUMNS = {
   delivery: 'text',
 } as const;
 
-export type SentColumn = keyof typeof SENT_COLUMNS;
+const CONTENT_TYPES = { text: 'text', time: 'timestamptz' } as const;
+const CONTENT_COLUMNS = Object.fromEntries(CONTENT.map(({ column, kind }) => [column, CONTENT_TYPES[kind]]));
+const CONTENT_NAMES = Object.keys(CONTENT_COLUMNS).join(', ');
+const SENT_COLUMNS: Readonly<Record<string, string>> = { ...CONTENT_COLUMNS, ...OWN_COLUMNS };
+
+export type SentRow = Readonly<Record<keyof typeof OWN_COLUMNS, unknown>> & ContentRow;
+export type SentColumn = keyof SentRow;
 
 interface AddMessages {
   readonly text: string;
@@ -69,7 +74,7 @@ const OTHERS = `
  */
 function addMessages(ofAnyMode: boolean): AddMessages {
   const columns = (Object.keys(SENT_COLUMNS) as SentColumn[]).filter((column) => ofAnyMode || column !== 'delivery');
-  const parameters = columns.map((column, index) => `$${index + 1}::${SENT_COLUMNS[column]}[]`);
+  const parameters = columns.map((column, index) => `$${index + 1}::${SENT_COLUMNS[column] ?? ''}[]`);
   const ifAnyMode = (sql: string): string => (ofAnyMode ? sql : '');
   const status = ofAnyMode
     ? `CASE WHEN ${WITHOUT_ENDPOINT} THEN '${TRANSITIONS.fail.to}' ELSE '${INITIAL_STATUS}' END`
@@ -84,9 +89,9 @@ function addMessages(ofAnyMode: boolean): AddMessages {
     ON CONFLICT DO NOTHING
     RETURNING message_id
   )${ifAnyMode(ENDPOINTS)}, accepted AS (
-    INSERT INTO sluice.messages (id, account_id, text, status, created_at, updated_at, traceparent, deliver_at
+    INSERT INTO sluice.messages (id, account_id, ${CONTENT_NAMES}, status, created_at, updated_at, traceparent
                                  ${ifAnyMode(', delivery, available_at, failure_reason')})
-    SELECT id, account_id, text, ${status}, created_at, created_at, traceparent, deliver_at
+    SELECT id, account_id, ${CONTENT_NAMES}, ${status}, created_at, created_at, traceparent
            ${ifAnyMode(`, delivery, ${availableFrom('greatest(deliver_at, now())')}
            , CASE WHEN ${WITHOUT_ENDPOINT} THEN '${NO_ENDPOINT}' END`)}
     FROM input ${ifAnyMode('LEFT JOIN endpoints USING (account_id)')}

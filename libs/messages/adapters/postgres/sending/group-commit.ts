@@ -6,10 +6,12 @@ import type { Database } from '#platform/database/database.js';
 import { sqlState } from '#platform/database/errors.js';
 import type { BatchMetrics } from '#platform/observability/batch-metrics.js';
 import { announcedFor, type Availability, type Available } from '../../../application/delivering/availability.js';
-import type { Accepted, Idempotency } from '../../../application/messages.js';
+import type { Accepted } from '../../../application/messages.js';
+import type { Idempotency } from '../../../domain/idempotency.js';
+import { contentRow } from '../message-row.js';
 import { BATCH_BYTES, type JobDispatch } from '../../../application/delivering/job-dispatch.js';
 import { bytesOf, type Message } from '../../../domain/message.js';
-import { ADD_MESSAGES, ADD_MESSAGES_WITH_JOBS, type SentColumn } from './add-messages.sql.js';
+import { ADD_MESSAGES, ADD_MESSAGES_WITH_JOBS, type SentRow } from './add-messages.sql.js';
 import { resultsOfUsedKeys, type KeyResult, type Request } from './idempotency-keys.js';
 
 /** The minimum time that a request waits for the first one with its key. */
@@ -143,8 +145,6 @@ export class GroupCommit {
   }
 }
 
-type SentRow = Readonly<Record<SentColumn, unknown>>;
-
 /** A request's messages as rows; its idempotency record is in the first. */
 function rowsOf({ first, messages, idempotency }: Request): SentRow[] {
   const head = idempotency === null ? null : first.id;
@@ -154,10 +154,9 @@ function rowsOf({ first, messages, idempotency }: Request): SentRow[] {
     return {
       id: state.id,
       account_id: state.accountId,
-      text: state.text,
+      ...contentRow(state),
       created_at: state.createdAt,
       traceparent: state.traceparent,
-      deliver_at: state.deliverAt,
       delivery: state.delivery,
       head,
       key: isFirst && idempotency !== null ? idempotency.key : null,

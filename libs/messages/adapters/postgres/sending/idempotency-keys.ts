@@ -1,6 +1,7 @@
 import { DomainError } from '#kernel/domain-error.js';
 import type { Database } from '#platform/database/database.js';
-import { KEY_LIFETIME_MS, type Accepted, type Idempotency } from '../../../application/messages.js';
+import type { Accepted } from '../../../application/messages.js';
+import { KEY_LIFETIME_MS, type Idempotency } from '../../../domain/idempotency.js';
 import { Message } from '../../../domain/message.js';
 
 /*
@@ -85,7 +86,7 @@ async function resultOf(
   if (use.message_id === first.id) return { messages, deliveries: 0, replayed: false };
   const ids = use.message_ids ?? [use.message_id];
   const stored = messages.map(({ state }, index) =>
-    Message.queue(ids[index] ?? '', accountId, { text: state.text }, use.created_at),
+    Message.queue(ids[index] ?? '', accountId, state, state, use.created_at),
   );
   return { messages: stored, deliveries: 0, replayed: true };
 }
