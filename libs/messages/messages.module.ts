@@ -7,9 +7,8 @@ import { provideReads, ReadsModule } from '#platform/database/reads.module.js';
 import { Reads } from '#platform/database/reads.js';
 import { BatchMetrics } from '#platform/observability/batch-metrics.js';
 import { Metrics } from '#platform/observability/metrics.js';
-import { LOGGER, SETTINGS } from '#platform/process/platform.module.js';
+import { LOGGER } from '#platform/process/platform.module.js';
 import { provide, provideAs, provideSetting } from '#platform/process/provide.js';
-import type { Settings } from '#platform/process/settings.js';
 import { MessagesController } from './adapters/http/messages.controller.js';
 import { StorageMonitor } from './adapters/monitoring/storage-monitor.js';
 import { PostgresAvailability } from './adapters/postgres/postgres-availability.js';
@@ -19,7 +18,7 @@ import { PostgresExpiredLeases } from './adapters/postgres/leases/postgres-expir
 import { PostgresLeases } from './adapters/postgres/leases/postgres-leases.js';
 import { PostgresMessages } from './adapters/postgres/postgres-messages.js';
 import { PostgresStorageLedger } from './adapters/postgres/storage/postgres-storage-ledger.js';
-import { spaceLeft } from './adapters/postgres/storage/space-left.js';
+import { PostgresSpace } from './adapters/postgres/storage/postgres-space.js';
 import { Availability } from './application/delivering/availability.js';
 import { Backlogs } from './application/backlogs.js';
 import { CancelMessage } from './application/changes/cancel-message.js';
@@ -35,7 +34,7 @@ import { RetryFailed } from './application/changes/retry-failed.js';
 import { RetryMessage } from './application/changes/retry-message.js';
 import { SendBatch } from './application/sending/send-batch.js';
 import { SendMessage } from './application/sending/send-message.js';
-import { SpaceWatch } from './application/storage/space-watch.js';
+import { Space, SpaceWatch } from './application/storage/space-watch.js';
 import { StorageCap } from './application/storage/storage-cap.js';
 import { StorageLedger } from './application/storage/storage-ledger.js';
 
@@ -44,32 +43,25 @@ export { PostgresAvailability, PostgresMessages, SpaceWatch, StorageCap };
 
 const WORKER = Symbol('settings of workers');
 const STORAGE_LIMITS = Symbol('limits of storage');
+const SPACE_LIMITS = Symbol('limits of space');
+const DATABASE_URL = Symbol('database');
 const LEASING = Symbol('connections that lease');
 
 const store: Provider[] = [
   provideSetting(WORKER, ({ worker }) => worker),
   provideSetting(STORAGE_LIMITS, ({ maxStoredMb }) => maxStoredMb),
   provide(StorageMonitor, [Metrics, LOGGER]),
-  {
-    provide: PostgresAvailability,
-    useFactory: (database: Database, { database: { url } }: Settings) => new PostgresAvailability(database, url),
-    inject: [Database, SETTINGS],
-  },
+  provideSetting(DATABASE_URL, ({ database }) => database.url),
+  provide(PostgresAvailability, [Database, DATABASE_URL]),
   { provide: Availability, useExisting: PostgresAvailability },
   provideAs(ExpiredLeases, PostgresExpiredLeases, [Database, WORKER]),
   provide(PostgresMessages, [Database, Reads, JobDispatch, Availability, BatchMetrics, Backpressure]),
   { provide: Messages, useExisting: PostgresMessages },
   provideAs(Deliveries, PostgresDeliveries, [Database, BatchMetrics]),
   provideAs(StorageLedger, PostgresStorageLedger, [Database]),
-  {
-    provide: SpaceWatch,
-    useFactory: (database: Database, { space }: Settings, monitor: StorageMonitor) => {
-      const watch = new SpaceWatch(() => spaceLeft(database, space), monitor);
-      monitor.watch(watch);
-      return watch;
-    },
-    inject: [Database, SETTINGS, StorageMonitor],
-  },
+  provideSetting(SPACE_LIMITS, ({ space }) => space),
+  provideAs(Space, PostgresSpace, [Database, SPACE_LIMITS]),
+  provide(SpaceWatch, [Space, StorageMonitor]),
   provide(StorageCap, [StorageLedger, STORAGE_LIMITS, SpaceWatch, StorageMonitor]),
 ];
 
@@ -89,17 +81,12 @@ const useCases: Provider[] = [
 ];
 
 const PUBLISHED = [Availability, ExpiredLeases, Messages, Deliveries, StorageCap];
-
 @Module({})
 export class MessagesModule {
-  /**
-   * Accepts messages over HTTP.
-   * @param queue the module that exports `JobDispatch`
-   */
+  /** Accepts messages over HTTP. @param queue the module that exports `JobDispatch` */
   static forApi(queue: DynamicModule): DynamicModule {
     return {
-      module: MessagesModule,
-      imports: [queue, ReadsModule],
+      ...MessagesModule.forWorker(queue),
       controllers: [MessagesController],
       providers: [...store, ...useCases],
       exports: [...PUBLISHED, Leases, GetMessageUsage],

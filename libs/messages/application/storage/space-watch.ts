@@ -4,7 +4,15 @@ import { PeriodicTask } from '#kernel/periodic-task.js';
 const EVERY_MS = 5_000;
 const RETRY_AFTER_SECONDS = 30;
 
+/** The space of the store. */
+export abstract class Space {
+  /** @returns the bytes that may still be used; Infinity without a limit */
+  abstract left(): Promise<number>;
+}
+
 export interface SpaceObserver {
+  /** Passes a function that returns the bytes that are left. */
+  watch(left: () => number): void;
   /** From now on new messages, retries and replays are refused, or no longer. */
   changed(isFull: boolean): void;
   /** The space could not be measured; it counts as unchanged. */
@@ -17,11 +25,12 @@ export class SpaceWatch {
   /** Bytes; below 0 while too little is left, Infinity without a limit. */
   left = Infinity;
 
-  /** @param measure the bytes that may still be used */
   constructor(
-    private readonly measure: () => Promise<number>,
+    private readonly space: Space,
     private readonly observer: SpaceObserver,
-  ) {}
+  ) {
+    observer.watch(() => this.left);
+  }
 
   get isFull(): boolean {
     return this.left < 0;
@@ -45,7 +54,7 @@ export class SpaceWatch {
   private async check(): Promise<void> {
     const wasFull = this.isFull;
     try {
-      this.left = await this.measure();
+      this.left = await this.space.left();
     } catch (error) {
       this.observer.failed(error);
     }

@@ -21,7 +21,8 @@ describe('StorageCap', () => {
   });
 
   const failed = (error: unknown) => failures.push(error);
-  const aSpace = () => new SpaceWatch(() => Promise.resolve(0), { changed: () => undefined, failed });
+  const aSpace = () =>
+    new SpaceWatch({ left: () => Promise.resolve(0) }, { watch: () => undefined, changed: () => undefined, failed });
   const aCap = (perAccount = 1, free = 0, space = aSpace()) =>
     new StorageCap(ledger, { free, pro: 0, perAccount }, space, { refused: () => refusals++, failed });
   const large = (count: number, createdAt = SENT_AT) => messages(count, { accountId, createdAt, text: textOf(LARGE) });
