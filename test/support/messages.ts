@@ -5,7 +5,7 @@ import { UuidV7Ids } from '#kernel/ids.js';
 import type { ClaimTerms, Deliveries, Job } from '#messages/application/delivering/deliveries.js';
 import type { Delivery } from '#delivery/index.js';
 import type { Idempotency } from '#messages/domain/idempotency.js';
-import { contentJson, MessageContent } from '#messages/domain/message-content.js';
+import { contentJson, contentOfJson, MessageContent } from '#messages/domain/message-content.js';
 import { MAX_TEXT_BYTES } from '#messages/domain/message-text.js';
 import { Message, type Claim, type MessageState } from '#messages/domain/message.js';
 
@@ -41,7 +41,7 @@ export function anAccountId(): string {
 /** A valid message that was just queued, but for what is given; with an invalid text, as only a store could hold it. */
 export function aMessage(state: Partial<MessageState> = {}): Message {
   const createdAt = state.createdAt ?? SENT_AT;
-  const content = MessageContent.parse({ text: 'hello', deliverAt: null }, createdAt);
+  const content = MessageContent.parse({ text: 'hello' }, createdAt);
   const terms = { traceparent: null, delivery: 'handler' } as const;
   const queued = Message.queue(ids.next('msg', createdAt), 'acct_of_nobody', content, terms, createdAt);
   return Message.restore({ ...queued.state, ...state });
@@ -72,8 +72,8 @@ export function claimTerms(terms: Partial<ClaimTerms> = {}): ClaimTerms {
 
 /** The job that the queue carries for a message as it is. */
 export function jobOf({ state }: Message): Job {
-  const { id, accountId, text, createdAt, retries } = state;
-  return { id, accountId, content: { text }, createdAt, retries };
+  const { id, accountId, createdAt, retries } = state;
+  return { id, accountId, content: contentOfJson(contentJson(state)), createdAt, retries };
 }
 
 /** Claims a message that may be started. */

@@ -102,15 +102,17 @@ const SHOWN_WITH_STATE = CONTENT.filter(({ shown }) => shown === 'with the state
 
 export const MessageContent = {
   /** @throws ValidationError with an error for each value that is refused */
-  parse(values: ContentValues, now: Date): MessageContent {
+  parse(values: Pick<ContentValues, 'text'> & Partial<ContentValues>, now: Date): MessageContent {
     const errors: FieldError[] = [];
+    const content: Record<string, unknown> = {};
     for (const { name, json, error } of CONTENT) {
-      const value = values[name];
+      const value = values[name] ?? null;
+      content[name] = value;
       const detail = value === null ? null : error(value, now);
       if (detail !== null) errors.push({ pointer: `/${json}`, detail });
     }
     if (errors.length > 0) throw new ValidationError(errors);
-    return values as MessageContent;
+    return content as unknown as MessageContent;
   },
 };
 

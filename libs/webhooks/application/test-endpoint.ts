@@ -31,7 +31,7 @@ export class TestEndpoint {
     const [target] = (await this.endpoints.find(accountId, id)) === null ? [] : await this.endpoints.targets([id]);
     if (target === undefined) throw endpointNotFound();
     const at = this.clock.now();
-    const content = MessageContent.parse({ text: 'This is a test.', deliverAt: null }, at);
+    const content = MessageContent.parse({ text: 'This is a test.' }, at);
     const test = { type: 'test', id: this.ids.next('msg', at), content, createdAt: at, traceparent: null } as const;
     const request = webhookRequest(this.box, target, test, at);
     const startedAt = performance.now();
