@@ -59,6 +59,28 @@ describe('PostgresLeases', () => {
     expect(comparable(await store.find(second))).toEqual(comparable(second.requeue('no', at)));
   });
 
+  it('has the same last attempt as a message', async () => {
+    const counts = [0, 1, 2, 3, 4, 5];
+    const all: Message[] = [];
+    for (const failures of counts) {
+      for (const crashes of counts) {
+        const attempts = failures + crashes + 1;
+        all.push(await put({ status: 'processing', attempts, failures, crashes, claim: lapsed() }));
+      }
+    }
+    const { messages: leased } = await leases.lease(accountId, terms(100));
+    const last = all.filter((message) => message.isLastAttempt(policy));
+    expect(last.length).toBeGreaterThan(0);
+    const ids = leased.map(({ id }) => id).sort();
+    expect(ids).toEqual(
+      all
+        .filter((message) => !last.includes(message))
+        .map(({ id }) => id)
+        .sort(),
+    );
+    for (const message of last) expect((await store.find(message))?.state.status).toBe('failed');
+  });
+
   // PostgreSQL 18 crashed with all its sessions while it looked for the partitions of the messages after them.
   it('acknowledges messages of several partitions of which another transaction has just changed some', async () => {
     for (let n = 10; n < 50; n++) await put({ id: `msg_${n % 2 === 0 ? '0' : '7'}00000000000000000000000${n}` });

@@ -16,8 +16,8 @@ export interface Accepted {
 }
 
 /**
- * Called after each commit with how many deliveries it has started: of a message for webhooks one to each endpoint that has
- * not got it, of another message one.
+ * Called after each commit with the number of deliveries that it has started. A message for webhooks has one delivery for
+ * each endpoint that has not received it, any other message has one.
  */
 export type OnStarted = (deliveries: number) => void;
 

@@ -61,7 +61,7 @@ export abstract class Endpoints {
   abstract keyIds(): Promise<string[]>;
 
   /** Endpoints with a secret that is encrypted under another key. */
-  abstract sealedOtherwise(keyId: string): Promise<Pick<Endpoint, 'id' | 'accountId'>[]>;
+  abstract sealedUnderOtherKeys(keyId: string): Promise<Pick<Endpoint, 'id' | 'accountId'>[]>;
 
   /** By id; those that do not exist are missing. */
   abstract targets(ids: readonly string[]): Promise<Target[]>;
@@ -70,9 +70,9 @@ export abstract class Endpoints {
    * Runs `work` with the endpoints that were disabled or deleted and for which deliveries may still wait, unless another
    * process is doing so.
    */
-  abstract whileEnding(work: (ended: readonly EndedEndpoint[]) => Promise<void>): Promise<void>;
+  abstract withEnded(work: (ended: readonly EndedEndpoint[]) => Promise<void>): Promise<void>;
 
-  /** Removes an endpoint from those of `whileEnding`, unless its version has changed. */
+  /** Removes an endpoint from those of `withEnded`, unless its version has changed. */
   abstract forgetEnded(ended: EndedEndpoint): Promise<void>;
 
   /** Notes the first failure after a success; a later one changes nothing. */

@@ -28,7 +28,7 @@ const ENDED = `
 
 const SECRETS = `sluice.endpoints, jsonb_to_recordset(secrets) AS secret (sealed jsonb)`;
 const KEY_IDS = `SELECT DISTINCT sealed->>'keyId' AS "keyId" FROM ${SECRETS}`;
-const SEALED_OTHERWISE = `
+const SEALED_UNDER_OTHER_KEYS = `
   SELECT DISTINCT id, account_id AS "accountId" FROM ${SECRETS} WHERE sealed->>'keyId' <> $1`;
 
 export class PostgresEndpoints extends Endpoints {
@@ -103,15 +103,15 @@ export class PostgresEndpoints extends Endpoints {
     return (await this.database.query<{ keyId: string }>(KEY_IDS)).map(({ keyId }) => keyId);
   }
 
-  sealedOtherwise(keyId: string): Promise<Pick<Endpoint, 'id' | 'accountId'>[]> {
-    return this.database.query(SEALED_OTHERWISE, [keyId]);
+  sealedUnderOtherKeys(keyId: string): Promise<Pick<Endpoint, 'id' | 'accountId'>[]> {
+    return this.database.query(SEALED_UNDER_OTHER_KEYS, [keyId]);
   }
 
   targets(ids: readonly string[]): Promise<Target[]> {
     return this.repositories.run((manager) => targets(manager, ids));
   }
 
-  async whileEnding(work: (ended: readonly EndedEndpoint[]) => Promise<void>): Promise<void> {
+  async withEnded(work: (ended: readonly EndedEndpoint[]) => Promise<void>): Promise<void> {
     await this.database.transaction(async (client) => {
       const { rows } = await client.query<EndedEndpoint>(ENDED);
       if (rows.length > 0) await work(rows);

@@ -25,7 +25,7 @@ export const FOLLOW = `
         claim = NULL, claim_expires_at = NULL, claim_alone = false
     FROM t JOIN free USING (id)
     WHERE m.id = t.id
-    RETURNING m.id, m.account_id, m.attempts, m.status, m.failure_reason, t.started_at, t.ended_at,
+    RETURNING m.id, m.account_id, m.delivery, m.attempts, m.status, m.failure_reason, t.started_at, t.ended_at,
               free.status AS held_status, free.attempts_before, free.held_since
   ), noted AS (
     INSERT INTO sluice.attempts (message_id, number, account_id, started_at, ended_at, outcome, error, target)
@@ -33,7 +33,7 @@ export const FOLLOW = `
            status, failure_reason, 'worker'
     FROM followed
     UNION ALL
-    SELECT id, attempts_before, account_id, held_since, NULL, 'lost', NULL, 'handler'
+    SELECT id, attempts_before, account_id, held_since, NULL, 'lost', NULL, delivery
     FROM followed WHERE held_status = '${takeOver.from}'
     ON CONFLICT DO NOTHING
   )
