@@ -37,6 +37,7 @@ const MIGRATIONS = [
   'messages/0013-periods',
   'accounts/0009-rotated-keys',
   'accounts/0010-kept-responses',
+  'webhooks/0004-endpoints-of-accounts',
 ] as const;
 
 /** The version of the schema of the BullMQ that is installed; a test compares both. */

@@ -1,15 +1,21 @@
-export { Availability, WEBHOOKS } from './application/availability.js';
+export { Availability, WEBHOOKS } from './application/delivering/availability.js';
 export type { Backlog } from './application/backlogs.js';
-export { Deliveries, type Job, type JobEnd } from './application/deliveries.js';
-export { DeliveryTargets, type Sender } from './application/delivery-targets.js';
-export { ExpiredLeases } from './application/expired-leases.js';
-export { GetMessageUsage, type MessageUsage, type Storage } from './application/get-message-usage.js';
-export { messageNotFound } from './application/get-message.js';
-export { BATCH_BYTES, JobDispatch, type OutboxEntry } from './application/job-dispatch.js';
-export { Leases, type Lease } from './application/leases.js';
+export { Deliveries, type Job, type JobEnd } from './application/delivering/deliveries.js';
+export { ExpiredLeases } from './application/delivering/expired-leases.js';
+export { GetMessageUsage, type MessageUsage, type Storage } from './application/storage/get-message-usage.js';
+export { messageNotFound } from './application/read-messages.js';
+export { BATCH_BYTES, JobDispatch, type OutboxEntry } from './application/delivering/job-dispatch.js';
+export { Leases, type Lease } from './application/delivering/leases.js';
 export { Messages, type OnStarted } from './application/messages.js';
-export { StorageCap } from './application/storage-cap.js';
+export { StorageCap } from './application/storage/storage-cap.js';
 export { MAX_REASON_LENGTH, toReason } from './domain/attempt.js';
 export { MESSAGE_STATUSES, OPEN_STATUSES, TRANSITIONS, type MessageStatus } from './domain/message-status.js';
-export { bytesOf, OVERHEAD_BYTES, type Message } from './domain/message.js';
+export {
+  contentJson,
+  contentOfJson,
+  MessageContent,
+  type ConsumedContent,
+  type ContentJson,
+} from './domain/message-content.js';
+export { bytesOf, type Message } from './domain/message.js';
 export { backoff, POISON_AFTER_LONE_CRASHES, SUSPECT_AFTER_CRASHES, type RetryPolicy } from './domain/retry-policy.js';

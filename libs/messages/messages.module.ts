@@ -7,72 +7,62 @@ import { provideReads, ReadsModule } from '#platform/database/reads.module.js';
 import { Reads } from '#platform/database/reads.js';
 import { BatchMetrics } from '#platform/observability/batch-metrics.js';
 import { Metrics } from '#platform/observability/metrics.js';
-import { LOGGER, SETTINGS } from '#platform/process/platform.module.js';
+import { LOGGER } from '#platform/process/platform.module.js';
 import { provide, provideAs, provideSetting } from '#platform/process/provide.js';
-import type { Settings } from '#platform/process/settings.js';
 import { MessagesController } from './adapters/http/messages.controller.js';
 import { StorageMonitor } from './adapters/monitoring/storage-monitor.js';
 import { PostgresAvailability } from './adapters/postgres/postgres-availability.js';
-import { PostgresBacklogs } from './adapters/postgres/postgres-backlogs.js';
-import { PostgresDeliveries } from './adapters/postgres/postgres-deliveries.js';
-import { PostgresExpiredLeases } from './adapters/postgres/postgres-expired-leases.js';
-import { PostgresLeases } from './adapters/postgres/postgres-leases.js';
+import { PostgresBacklogs } from './adapters/postgres/reading/postgres-backlogs.js';
+import { PostgresDeliveries } from './adapters/postgres/claims/postgres-deliveries.js';
+import { PostgresExpiredLeases } from './adapters/postgres/leases/postgres-expired-leases.js';
+import { PostgresLeases } from './adapters/postgres/leases/postgres-leases.js';
 import { PostgresMessages } from './adapters/postgres/postgres-messages.js';
-import { PostgresStorageLedger } from './adapters/postgres/postgres-storage-ledger.js';
-import { spaceLeft } from './adapters/postgres/space-left.js';
-import { Availability } from './application/availability.js';
+import { PostgresStorageLedger } from './adapters/postgres/storage/postgres-storage-ledger.js';
+import { PostgresSpace } from './adapters/postgres/storage/postgres-space.js';
+import { Availability } from './application/delivering/availability.js';
 import { Backlogs } from './application/backlogs.js';
-import { CancelMessage } from './application/cancel-message.js';
-import { Deliveries } from './application/deliveries.js';
-import { DeliveryTargets } from './application/delivery-targets.js';
-import { ExpiredLeases } from './application/expired-leases.js';
-import { GetMessageUsage } from './application/get-message-usage.js';
-import { GetMessage } from './application/get-message.js';
-import { JobDispatch } from './application/job-dispatch.js';
-import { Leases } from './application/leases.js';
-import { ListAttempts } from './application/list-attempts.js';
-import { ListMessages } from './application/list-messages.js';
+import { CancelMessage } from './application/changes/cancel-message.js';
+import { Deliveries } from './application/delivering/deliveries.js';
+import { ExpiredLeases } from './application/delivering/expired-leases.js';
+import { GetMessageUsage } from './application/storage/get-message-usage.js';
+import { JobDispatch } from './application/delivering/job-dispatch.js';
+import { Leases } from './application/delivering/leases.js';
+import { ReadMessages } from './application/read-messages.js';
+import { AdmitSending } from './application/storage/admit-sending.js';
 import { Messages } from './application/messages.js';
-import { RetryFailed } from './application/retry-failed.js';
-import { RetryMessage } from './application/retry-message.js';
-import { SendBatch } from './application/send-batch.js';
-import { SendMessage } from './application/send-message.js';
-import { SpaceWatch } from './application/space-watch.js';
-import { StorageCap, storageCaps } from './application/storage-cap.js';
-import { StorageLedger } from './application/storage-ledger.js';
+import { RetryFailed } from './application/changes/retry-failed.js';
+import { RetryMessage } from './application/changes/retry-message.js';
+import { SendBatch } from './application/sending/send-batch.js';
+import { SendMessage } from './application/sending/send-message.js';
+import { Space, SpaceWatch } from './application/storage/space-watch.js';
+import { StorageCap } from './application/storage/storage-cap.js';
+import { StorageLedger } from './application/storage/storage-ledger.js';
 
 /** What the process starts and stops. */
 export { PostgresAvailability, PostgresMessages, SpaceWatch, StorageCap };
 
 const WORKER = Symbol('settings of workers');
-const STORAGE_CAPS = Symbol('storage caps');
+const STORAGE_LIMITS = Symbol('limits of storage');
+const SPACE_LIMITS = Symbol('limits of space');
+const DATABASE_URL = Symbol('database');
 const LEASING = Symbol('connections that lease');
 
 const store: Provider[] = [
   provideSetting(WORKER, ({ worker }) => worker),
-  provideSetting(STORAGE_CAPS, ({ maxStoredMb }) => storageCaps(maxStoredMb)),
+  provideSetting(STORAGE_LIMITS, ({ maxStoredMb }) => maxStoredMb),
   provide(StorageMonitor, [Metrics, LOGGER]),
-  {
-    provide: PostgresAvailability,
-    useFactory: (database: Database, { database: { url } }: Settings) => new PostgresAvailability(database, url),
-    inject: [Database, SETTINGS],
-  },
+  provideSetting(DATABASE_URL, ({ database }) => database.url),
+  provide(PostgresAvailability, [Database, DATABASE_URL]),
   { provide: Availability, useExisting: PostgresAvailability },
   provideAs(ExpiredLeases, PostgresExpiredLeases, [Database, WORKER]),
   provide(PostgresMessages, [Database, Reads, JobDispatch, Availability, BatchMetrics, Backpressure]),
   { provide: Messages, useExisting: PostgresMessages },
   provideAs(Deliveries, PostgresDeliveries, [Database, BatchMetrics]),
   provideAs(StorageLedger, PostgresStorageLedger, [Database]),
-  {
-    provide: SpaceWatch,
-    useFactory: (database: Database, { space }: Settings, monitor: StorageMonitor) => {
-      const watch = new SpaceWatch(() => spaceLeft(database, space), monitor);
-      monitor.watch(watch);
-      return watch;
-    },
-    inject: [Database, SETTINGS, StorageMonitor],
-  },
-  provide(StorageCap, [StorageLedger, STORAGE_CAPS, SpaceWatch, StorageMonitor]),
+  provideSetting(SPACE_LIMITS, ({ space }) => space),
+  provideAs(Space, PostgresSpace, [Database, SPACE_LIMITS]),
+  provide(SpaceWatch, [Space, StorageMonitor]),
+  provide(StorageCap, [StorageLedger, STORAGE_LIMITS, SpaceWatch, StorageMonitor]),
 ];
 
 const useCases: Provider[] = [
@@ -80,29 +70,23 @@ const useCases: Provider[] = [
   provideReads(LEASING, () => ({ applicationName: 'sluice-leases', perCaller: 2, asynchronousCommit: true })),
   provideAs(Leases, PostgresLeases, [Database, LEASING, WORKER, BatchMetrics]),
   provideAs(Backlogs, PostgresBacklogs, [Reads]),
-  provide(SendMessage, [Messages, Ids, Clock, StorageCap, DeliveryTargets]),
-  provide(SendBatch, [Messages, Ids, Clock, StorageCap, DeliveryTargets]),
-  provide(GetMessage, [Messages]),
-  provide(ListMessages, [Messages]),
-  provide(ListAttempts, [Messages]),
+  provide(AdmitSending, [StorageCap, Messages]),
+  provide(SendMessage, [Messages, Ids, Clock, AdmitSending, StorageCap]),
+  provide(SendBatch, [Messages, Ids, Clock, AdmitSending, StorageCap]),
+  provide(ReadMessages, [Messages]),
   provide(CancelMessage, [Messages, JobDispatch, Clock]),
-  provide(RetryMessage, [Messages, Clock, DeliveryTargets, StorageCap]),
-  provide(RetryFailed, [Messages, Clock, DeliveryTargets, StorageCap]),
-  provide(GetMessageUsage, [Backlogs, StorageLedger, STORAGE_CAPS]),
+  provide(RetryMessage, [Messages, Clock, StorageCap]),
+  provide(RetryFailed, [Messages, Clock, StorageCap]),
+  provide(GetMessageUsage, [Backlogs, StorageLedger, STORAGE_LIMITS]),
 ];
 
 const PUBLISHED = [Availability, ExpiredLeases, Messages, Deliveries, StorageCap];
-
 @Module({})
 export class MessagesModule {
-  /**
-   * Accepts messages over HTTP.
-   * @param queue the module that exports `JobDispatch`
-   */
+  /** Accepts messages over HTTP. @param queue the module that exports `JobDispatch` */
   static forApi(queue: DynamicModule): DynamicModule {
     return {
-      module: MessagesModule,
-      imports: [queue, ReadsModule],
+      ...MessagesModule.forWorker(queue),
       controllers: [MessagesController],
       providers: [...store, ...useCases],
       exports: [...PUBLISHED, Leases, GetMessageUsage],

@@ -1,7 +1,7 @@
 import { Module, type DynamicModule, type FactoryProvider } from '@nestjs/common';
 import { Clock } from '#kernel/clock.js';
 import { Ids } from '#kernel/ids.js';
-import { Availability, DeliveryTargets, StorageCap } from '#messages/index.js';
+import { Availability, StorageCap } from '#messages/index.js';
 import { ClockWatch } from '#platform/database/clock-watch.js';
 import { Database } from '#platform/database/database.js';
 import { ReadsModule } from '#platform/database/reads.module.js';
@@ -23,7 +23,6 @@ import { CreateEndpoint } from './application/create-endpoint.js';
 import { DeleteEndpoint } from './application/delete-endpoint.js';
 import { EndDeliveries } from './application/end-deliveries.js';
 import { EndpointDeliveries } from './application/endpoint-deliveries.js';
-import { EndpointTargets } from './application/endpoint-targets.js';
 import { Endpoints } from './application/endpoints.js';
 import { GetEndpoint } from './application/get-endpoint.js';
 import { ListEndpoints } from './application/list-endpoints.js';
@@ -111,11 +110,8 @@ export class WebhooksModule {
     return {
       module: WebhooksModule,
       imports: [messages, ReadsModule],
-      // The context `messages` injects DeliveryTargets, and cannot import this module, which imports it.
-      global: true,
       controllers: [EndpointsController],
-      providers: [...core, ...useCases, provideAs(DeliveryTargets, EndpointTargets, [Endpoints])],
-      exports: [DeliveryTargets],
+      providers: [...core, ...useCases],
     };
   }
 

@@ -34,6 +34,31 @@ describe('The repository', () => {
     expect(others.flatMap((path) => linesOf(path, kept))).toEqual([]);
   });
 
+  describe('changes the rows of messages, and adds to the outbox, in one folder', () => {
+    // The partitions of old messages, sluice.messages_…, are removed by another context.
+    const changes =
+      /\b(?:(?:UPDATE|DELETE\s+FROM)(?:\s+ONLY)?\s+sluice\.messages|INTO\s+sluice\.(?:messages|outbox))\b/i;
+
+    it('and nowhere else', () => {
+      const statements = files.filter(
+        (path) => /^(?:apps|libs)\/.*(?<!\.spec)\.ts$/.test(path) && changes.test(read(path)),
+      );
+      const others = statements.filter((path) => !path.startsWith('libs/messages/adapters/postgres/'));
+      expect(others).toEqual([]);
+      expect(statements).toContain('libs/messages/adapters/postgres/start-delivery.sql.ts');
+    });
+
+    it.each([
+      'UPDATE sluice.messages m SET status = $1',
+      'WITH a AS (\n  update only\n  sluice.messages SET status = $1)',
+      'DELETE FROM sluice.messages WHERE id = $1',
+      'INSERT INTO sluice.messages (id) VALUES ($1)',
+      'INSERT INTO sluice.outbox (message_ids) VALUES ($1)',
+    ])('which would be noticed: %s', (sql) => {
+      expect(sql).toMatch(changes);
+    });
+  });
+
   it('proves its guarantees by tests that exist', () => {
     const named = readFileSync('docs/guarantees.md', 'utf8').match(/\btest\/[\w/.-]+\.spec\.ts/g) ?? [];
     expect(named.length).toBeGreaterThan(20);

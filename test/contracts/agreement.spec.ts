@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import type { Deliveries } from '#messages/application/deliveries.js';
+import type { Deliveries } from '#messages/application/delivering/deliveries.js';
 import type { Message, MessageState } from '#messages/domain/message.js';
 import { after, aMessage, claimTerms, jobOf, SENT_AT } from '../support/messages.js';
 import { InMemoryDeliveries } from './fakes/in-memory-deliveries.js';

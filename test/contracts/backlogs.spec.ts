@@ -1,4 +1,4 @@
-import { PostgresBacklogs } from '#messages/adapters/postgres/postgres-backlogs.js';
+import { PostgresBacklogs } from '#messages/adapters/postgres/reading/postgres-backlogs.js';
 import type { Backlogs } from '#messages/application/backlogs.js';
 import { after, aMessage, anAccountId } from '../support/messages.js';
 import { PostgresStore } from './postgres-store.js';

@@ -5,7 +5,7 @@ import type { QueueConnection, QueueShard } from '#delivery/adapters/bullmq/queu
 import { RedisQueueConnection } from '#delivery/adapters/bullmq/redis/redis-queue-connection.js';
 import { PostgresQueueConnection } from '#delivery/adapters/bullmq/postgres/postgres-queue-connection.js';
 import type { RedisServers } from '#platform/redis/connect-redis.js';
-import type { Job as DeliveryJob } from '#messages/application/deliveries.js';
+import type { Job as DeliveryJob } from '#messages/application/delivering/deliveries.js';
 
 export const QUEUE_NAME = 'contract';
 export const POLICY = { maxAttempts: 5, backoffMs: 1_000, maxBackoffMs: 60_000 };

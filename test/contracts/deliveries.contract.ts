@@ -1,4 +1,4 @@
-import type { Deliveries, JobEnd } from '#messages/application/deliveries.js';
+import type { Deliveries, JobEnd } from '#messages/application/delivering/deliveries.js';
 import type { Attempt } from '#messages/domain/attempt.js';
 import type { Message } from '#messages/domain/message.js';
 import {

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import fc from 'fast-check';
-import type { Job } from '#messages/application/deliveries.js';
+import type { Job } from '#messages/application/delivering/deliveries.js';
 import type { DeliveryQueue } from '#delivery/application/delivery-queue.js';
 import type { Message } from '#messages/domain/message.js';
 import { anyText } from '../support/any-text.js';

@@ -306,16 +306,17 @@ describe('EndpointDeliveries', () => {
 
     it('the first failure, and no later one', async () => {
       const [first, second] = await start(2);
-      const [since] = await end([first, 'retried']);
-      expect(since).toEqual(await failingSince());
+      await end([first, 'retried']);
+      const since = await failingSince();
       expect(since).not.toBeNull();
-      expect(await end([second, 'failed'])).toEqual([since]);
+      await end([second, 'failed']);
+      expect(await failingSince()).toEqual(since);
     });
 
     it('a success after failures, even if its request began before them', async () => {
       const [slow, failed] = await start(2);
       await end([failed, 'retried']);
-      expect(await end([slow, 'delivered'])).toEqual([null]);
+      await end([slow, 'delivered']);
       expect(await failingSince()).toBeNull();
     });
 
@@ -340,7 +341,7 @@ describe('EndpointDeliveries', () => {
 
     it.each(OUTCOMES)('nothing when they ended as %s at the URL before', async (outcome) => {
       const [delivery, other] = await start(2);
-      expect(await end([delivery, outcome, 'https://old.example/'])).toEqual([null]);
+      await end([delivery, outcome, 'https://old.example/']);
       expect(await failingSince()).toBeNull();
       await webhooks.store.sql('UPDATE sluice.endpoints SET failing_since = $2 WHERE id = $1', [one, SENT_AT]);
       await end([other, outcome, 'https://old.example/']);
@@ -350,7 +351,7 @@ describe('EndpointDeliveries', () => {
     it('nothing when no request was made', async () => {
       const [delivery] = await start(1);
       if (delivery === undefined) throw new Error('Nothing was leased.');
-      expect(await webhooks.deliveries.settle({ ...resultOf(delivery, 'failed'), url: null })).toBeNull();
+      await webhooks.deliveries.settle({ ...resultOf(delivery, 'failed'), url: null });
       expect(await failingSince()).toBeNull();
     });
   });

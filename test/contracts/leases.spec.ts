@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { LEASE } from '#messages/adapters/postgres/lease.sql.js';
-import { PostgresExpiredLeases } from '#messages/adapters/postgres/postgres-expired-leases.js';
-import { PostgresLeases } from '#messages/adapters/postgres/postgres-leases.js';
+import { LEASE } from '#messages/adapters/postgres/leases/lease.sql.js';
+import { PostgresExpiredLeases } from '#messages/adapters/postgres/leases/postgres-expired-leases.js';
+import { PostgresLeases } from '#messages/adapters/postgres/leases/postgres-leases.js';
 import { Message } from '#messages/domain/message.js';
 import { aClaim, after, aMessage, anAccountId, messages, SENT_AT } from '../support/messages.js';
 import { PostgresStore, type StoreProcess } from './postgres-store.js';
@@ -57,6 +57,28 @@ describe('PostgresLeases', () => {
     expect(comparable(await store.find(first))).toEqual(comparable(first.deliver(at)));
     expect(await leases.reject(second, second.requeue('no', at), 0)).toBe(true);
     expect(comparable(await store.find(second))).toEqual(comparable(second.requeue('no', at)));
+  });
+
+  it('has the same last attempt as a message', async () => {
+    const counts = [0, 1, 2, 3, 4, 5];
+    const all: Message[] = [];
+    for (const failures of counts) {
+      for (const crashes of counts) {
+        const attempts = failures + crashes + 1;
+        all.push(await put({ status: 'processing', attempts, failures, crashes, claim: lapsed() }));
+      }
+    }
+    const { messages: leased } = await leases.lease(accountId, terms(100));
+    const last = all.filter((message) => message.isLastAttempt(policy));
+    expect(last.length).toBeGreaterThan(0);
+    const ids = leased.map(({ id }) => id).sort();
+    expect(ids).toEqual(
+      all
+        .filter((message) => !last.includes(message))
+        .map(({ id }) => id)
+        .sort(),
+    );
+    for (const message of last) expect((await store.find(message))?.state.status).toBe('failed');
   });
 
   // PostgreSQL 18 crashed with all its sessions while it looked for the partitions of the messages after them.

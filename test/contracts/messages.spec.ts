@@ -75,6 +75,7 @@ async function open(): Promise<MessagesSubject> {
       return { commit: () => client.query('COMMIT') };
     },
     put: (message) => store.put(message),
+    addEndpoint: (accountId) => store.addEndpoint(accountId),
     faults: () => [...one.faults, ...other.faults],
     reset: async () => {
       await store.reset();

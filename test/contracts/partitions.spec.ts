@@ -1,7 +1,7 @@
 import { ApplyRetention } from '#upkeep/application/apply-retention.js';
 import { Partitions, type Period } from '#upkeep/application/partitions.js';
 import { PostgresPartitions } from '#upkeep/adapters/postgres/postgres-partitions.js';
-import { DELIVERY_MODES } from '#kernel/delivery-mode.js';
+import { DELIVERY_MODE_NAMES } from '#kernel/delivery-mode.js';
 import type { Message, MessageState } from '#messages/domain/message.js';
 import { after, aMessage, anAccountId, claim, claimTerms, idempotency, jobOf } from '../support/messages.js';
 import { PostgresStore, type StoreProcess } from './postgres-store.js';
@@ -143,7 +143,7 @@ describe('Messages that are old', () => {
 
     const held = { token: '00000000-0000-4000-8000-000000000000', expiresAt: new Date(0), alone: false };
     it.each(
-      DELIVERY_MODES.flatMap(
+      DELIVERY_MODE_NAMES.flatMap(
         (delivery) =>
           [
             { delivery, status: 'queued', claim: null },

@@ -1,18 +1,22 @@
 import { randomUUID } from 'node:crypto';
 import type { PoolClient } from 'pg';
-import { ADD_HANDLER_MESSAGES, ADD_MESSAGES } from '#messages/adapters/postgres/add-messages.sql.js';
-import { CHANGE_MESSAGE } from '#messages/adapters/postgres/change-messages.sql.js';
-import { CLAIM } from '#messages/adapters/postgres/claim.sql.js';
-import { LIST_ATTEMPTS } from '#messages/adapters/postgres/read-messages.sql.js';
-import { SETTLE } from '#messages/adapters/postgres/settle.sql.js';
+import {
+  ADD_MESSAGES,
+  ADD_MESSAGES_WITH_JOBS,
+  type SentColumn,
+} from '#messages/adapters/postgres/sending/add-messages.sql.js';
+import { CHANGE_MESSAGE } from '#messages/adapters/postgres/changes/change-messages.sql.js';
+import { CLAIM } from '#messages/adapters/postgres/claims/claim.sql.js';
+import { LIST_ATTEMPTS } from '#messages/adapters/postgres/reading/read-messages.sql.js';
+import { SETTLE } from '#messages/adapters/postgres/claims/settle.sql.js';
 import type { Database } from '#platform/database/database.js';
 import type { Message } from '#messages/domain/message.js';
 import { aMessage, messages, SENT_AT } from '../support/messages.js';
 import { PostgresStore } from './postgres-store.js';
 
 const statements = {
-  accept: ADD_HANDLER_MESSAGES,
-  accept_any: ADD_MESSAGES,
+  accept: ADD_MESSAGES_WITH_JOBS.text,
+  accept_any: ADD_MESSAGES.text,
   claim: CLAIM,
   settle: SETTLE,
   change: CHANGE_MESSAGE,
@@ -31,17 +35,22 @@ function valuesOf(name: keyof typeof statements, batch: readonly Message[]): Val
   switch (name) {
     case 'accept':
     case 'accept_any': {
-      const others = batch.map(() => aMessage().id);
-      const none = all(null);
-      const plain = [others, all('acct_1'), all('hello'), all(SENT_AT), none, none, none, none, none, none, 'queued'];
-      return name === 'accept' ? plain : [...plain, all('webhooks'), none, others, all('ep_1')];
+      const sent: Partial<Record<SentColumn, Value>> = {
+        id: batch.map(() => aMessage().id),
+        account_id: all('acct_1'),
+        text: all('hello'),
+        created_at: all(SENT_AT),
+        delivery: all('webhooks'),
+      };
+      const { columns } = name === 'accept' ? ADD_MESSAGES_WITH_JOBS : ADD_MESSAGES;
+      return columns.map((column) => sent[column] ?? all(null));
     }
     case 'claim':
       return [ids, all(0), tokens, all(45_000)];
     case 'settle':
       return [ids, tokens, all(0), all(1), all('delivered'), all(0), all(null), all(SENT_AT), all(null)];
     case 'change':
-      return [first, 'queued', 1_000, 0, 'cancelled', 0, 0, 0, 0, null, false, false, []];
+      return [first, 'acct_1', 'queued', 1_000, 0, 'cancelled', 0, 0, 0, 0, null, false];
     case 'attempts':
       return [first, 'acct_1'];
   }
@@ -59,9 +68,10 @@ interface PlanNode {
 function readings(node: PlanNode): string[] {
   const { 'Node Type': type, 'Relation Name': table, 'Index Name': index, 'Index Cond': condition } = node;
   const below = (node.Plans ?? []).flatMap(readings);
-  const reads = /(Seq|Index|Index Only) Scan$/.test(type) && /^(messages|attempts)_/.test(index ?? table ?? '');
+  const reads =
+    /(Seq|Index|Index Only) Scan$/.test(type) && /^(messages|attempts|endpoints)_/.test(index ?? table ?? '');
   const byKey = index?.endsWith('_pkey') === true || condition?.includes('account_id = ') === true;
-  const single = byKey && /\b(message_)?id = /.test(condition ?? '');
+  const single = byKey && (index === 'endpoints_by_account' || /\b(message_)?id = /.test(condition ?? ''));
   return reads && !single ? [`${type} of ${index ?? table ?? ''}`, ...below] : below;
 }
 

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client, Pool, type QueryResultRow } from 'pg';
 import { toMessage, type MessageRow } from '#messages/adapters/postgres/message-row.js';
-import { PostgresDeliveries } from '#messages/adapters/postgres/postgres-deliveries.js';
+import { PostgresDeliveries } from '#messages/adapters/postgres/claims/postgres-deliveries.js';
 import { PostgresMessages } from '#messages/adapters/postgres/postgres-messages.js';
 import { PostgresOutbox } from '#delivery/adapters/postgres/postgres-outbox.js';
 import type { Message } from '#messages/domain/message.js';
@@ -10,6 +10,8 @@ import { OutboxRelay, type RelayFault } from '#delivery/application/outbox-relay
 import { Database } from '#platform/database/database.js';
 import { Reads } from '#platform/database/reads.js';
 import { sqlState } from '#platform/database/errors.js';
+import { UuidV7Ids } from '#kernel/ids.js';
+import { SENT_AT } from '../support/messages.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { InMemoryDeliveryQueue } from './fakes/in-memory-delivery-queue.js';
 import { observing } from './fakes/relay-observer.js';
@@ -101,6 +103,22 @@ export class PostgresStore {
         ...[state.deliverAt, state.delivery, state.nextAttemptAt],
       ],
     );
+  }
+
+  /** Adds an enabled endpoint to an account, which it creates if need be. @returns its id */
+  async addEndpoint(accountId: string): Promise<string> {
+    const id = new UuidV7Ids().next('ep', SENT_AT);
+    await this.sql(
+      `INSERT INTO sluice.accounts (id, name, plan, per_minute, per_day, created_at)
+       VALUES ($1, 'Acme', 'free', 60, 1000, now()) ON CONFLICT DO NOTHING`,
+      [accountId],
+    );
+    await this.sql(
+      `INSERT INTO sluice.endpoints (id, account_id, url, description, rate_limit_per_second, enabled, created_at, secrets)
+       VALUES ($1, $2, 'https://example.com', '', 0, true, now(), '[]')`,
+      [id, accountId],
+    );
+    return id;
   }
 
   async find({ id }: Message): Promise<Message | null> {

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { PostgresBacklogs } from '#messages/adapters/postgres/postgres-backlogs.js';
+import { PostgresBacklogs } from '#messages/adapters/postgres/reading/postgres-backlogs.js';
 import { PostgresEndpointDeliveries } from '#webhooks/adapters/postgres/postgres-endpoint-deliveries.js';
 import { PostgresMessages } from '#messages/adapters/postgres/postgres-messages.js';
-import { WEBHOOKS, type Availability } from '#messages/application/availability.js';
+import { WEBHOOKS, type Availability } from '#messages/application/delivering/availability.js';
 import { MESSAGE_STATUSES, type MessageStatus } from '#messages/domain/message-status.js';
 import type { Database } from '#platform/database/database.js';
 import { Reads } from '#platform/database/reads.js';
@@ -148,10 +148,16 @@ describe('What an account does in many steps', () => {
   }
 
   it('has reported and announced the steps of a retry before one that is refused', async () => {
-    const { reads, announce, onStarted } = refusedAfter({ count: 3, deliveries: 2, pulled: 1, last: 'msg_1' });
+    const { reads, announce, onStarted } = refusedAfter({
+      count: 3,
+      deliveries: 2,
+      leasable: 1,
+      redelivered: 1,
+      last: 'msg_1',
+    });
     const [database, relay] = [{} as Database, { enqueue: jest.fn() }];
     const messages = new PostgresMessages(database, reads, relay, { announce });
-    const retried = messages.retryFailed(accountId, since, until, 1_000, ['ep_1'], onStarted);
+    const retried = messages.retryFailed(accountId, since, until, 1_000, onStarted);
     await expect(retried).rejects.toThrow('too many reads');
     expect(onStarted.mock.calls).toEqual([[2]]);
     expect(announce.mock.calls).toEqual([[[accountId]], [[WEBHOOKS]]]);

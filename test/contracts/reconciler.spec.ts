@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { WORKER_NAME } from '#delivery/adapters/bullmq/delivery-job.js';
 import { FIND_NEXT } from '#delivery/adapters/bullmq/postgres/postgres-stray-messages.js';
-import { DELETE_EXPIRED_KEYS } from '#messages/adapters/postgres/idempotency-keys.js';
+import { DELETE_EXPIRED_KEYS } from '#messages/adapters/postgres/sending/idempotency-keys.js';
 import { PostgresReconcilerTurn } from '#upkeep/adapters/postgres/postgres-reconciler-turn.js';
 import type { Database } from '#platform/database/database.js';
 import { aMessage, idempotency } from '../support/messages.js';

@@ -3,7 +3,7 @@ import { PostgresJobEvents } from '#delivery/adapters/bullmq/postgres/postgres-j
 import { PostgresQueueMaintenance } from '#delivery/adapters/bullmq/postgres/postgres-queue-maintenance.js';
 import { PostgresStrayMessages } from '#delivery/adapters/bullmq/postgres/postgres-stray-messages.js';
 import { PostgresEventLog } from '#events/adapters/postgres/postgres-event-log.js';
-import { PostgresExpiredLeases } from '#messages/adapters/postgres/postgres-expired-leases.js';
+import { PostgresExpiredLeases } from '#messages/adapters/postgres/leases/postgres-expired-leases.js';
 import { PostgresReconcilerTurn } from '#upkeep/adapters/postgres/postgres-reconciler-turn.js';
 import { FailExpiredLeases } from '#pull/application/fail-expired-leases.js';
 import { JobFollower } from '#upkeep/application/job-follower.js';

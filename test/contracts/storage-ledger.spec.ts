@@ -1,5 +1,5 @@
-import { PostgresStorageLedger } from '#messages/adapters/postgres/postgres-storage-ledger.js';
-import type { AccountDay, StorageLedger } from '#messages/application/storage-ledger.js';
+import { PostgresStorageLedger } from '#messages/adapters/postgres/storage/postgres-storage-ledger.js';
+import type { AccountDay, StorageLedger } from '#messages/application/storage/storage-ledger.js';
 import { anAccountId } from '../support/messages.js';
 import { InMemoryStorageLedger } from './fakes/in-memory-storage-ledger.js';
 import { PostgresStore } from './postgres-store.js';

@@ -1,6 +1,6 @@
 import { UuidV7Ids } from '#kernel/ids.js';
 import { PostgresEndpointDeliveries } from '#webhooks/adapters/postgres/postgres-endpoint-deliveries.js';
-import type { Available, Availability } from '#messages/application/availability.js';
+import type { Available, Availability } from '#messages/application/delivering/availability.js';
 import type { DeliveryResult, EndpointDeliveries, LeasedDelivery } from '#webhooks/application/endpoint-deliveries.js';
 import type { Message, MessageState } from '#messages/domain/message.js';
 import { aMessage, anAccountId, SENT_AT } from '../support/messages.js';
@@ -57,10 +57,23 @@ export class WebhookStore {
     );
   }
 
+  /** Does something while only these endpoints of an account are enabled. */
+  async whileEnabled<T>(accountId: string, endpoints: readonly string[], work: () => Promise<T>): Promise<T> {
+    const before = await this.store.sql<{ id: string; enabled: boolean }>(
+      'SELECT id, enabled FROM sluice.endpoints WHERE account_id = $1',
+      [accountId],
+    );
+    const others = before.filter(({ id, enabled }) => enabled !== endpoints.includes(id));
+    for (const { id, enabled } of others) await this.enable(id, !enabled);
+    const done = await work();
+    for (const { id, enabled } of others) await this.enable(id, enabled);
+    return done;
+  }
+
   /** An accepted message for these endpoints. */
   async send(accountId: string, endpoints: readonly string[], state: Partial<MessageState> = {}): Promise<Message> {
     const message = aMessage({ accountId, delivery: 'webhooks', ...state });
-    await this.process.messages.add([message], null, endpoints);
+    await this.whileEnabled(accountId, endpoints, () => this.process.messages.add([message], null));
     return message;
   }
 

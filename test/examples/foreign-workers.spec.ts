@@ -86,7 +86,7 @@ describe('A foreign worker', () => {
   for (const [language, script, interpreter, missing] of languages) {
     describeUnless(missing)(`in ${language}`, () => {
       it('delivers, and the status is updated immediately', async () => {
-        const worker = fleet.start(`examples/bare-worker/${script}`, {}, interpreter);
+        const worker = fleet.start(`docs/workers/postgres/${script}`, {}, interpreter);
         await deliver(worker);
         await refuse();
         expect(await worker.end()).toBe(0);

@@ -45,7 +45,7 @@ for (const [where, serve] of [
       describeUnless(missing)(`in ${language}`, () => {
         it('delivers, and the status is updated immediately', async () => {
           const settings = { ...server.settings, QUEUE_NAME: server.names };
-          const worker = fleet.start(`examples/redis-worker/${script}`, settings, interpreter);
+          const worker = fleet.start(`docs/workers/redis/${script}`, settings, interpreter);
           const stream = await EventClient.open(fleet.client, fleet.account);
           await until(() => stream.blocks.length > 0);
           const texts = Array.from({ length: 9 }, (_, index) => `Grüße ${index}`);

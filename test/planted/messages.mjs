@@ -1,9 +1,9 @@
 /** Accepting, reading, changing and retrying messages. */
 const ADD = 'libs/messages/adapters/postgres/add-messages.sql.ts';
-const READ = 'libs/messages/adapters/postgres/read-messages.sql.ts';
-const CHANGE = 'libs/messages/adapters/postgres/change-messages.sql.ts';
+const READ = 'libs/messages/adapters/postgres/reading/read-messages.sql.ts';
+const CHANGE = 'libs/messages/adapters/postgres/changes/change-messages.sql.ts';
 const BATCH = 'libs/messages/application/send-batch.ts';
-const ONE = 'libs/messages/application/send-message.ts';
+const ONE = 'libs/messages/application/sending/send-message.ts';
 const CONTRACT = ['test/contracts/messages.spec.ts'];
 const SENT = ['libs/messages/application/send-messages.spec.ts'];
 
@@ -150,21 +150,21 @@ export default [
   },
   {
     what: 'a fingerprint is not compared',
-    file: 'libs/messages/adapters/postgres/idempotency-keys.ts',
+    file: 'libs/messages/adapters/postgres/sending/idempotency-keys.ts',
     find: 'idempotency?.fingerprint.equals(use.fingerprint) !== true',
     replace: 'idempotency === null',
     tests: CONTRACT,
   },
   {
     what: 'a key of another account replays its response',
-    file: 'libs/messages/adapters/postgres/idempotency-keys.ts',
+    file: 'libs/messages/adapters/postgres/sending/idempotency-keys.ts',
     find: 'JOIN sluice.idempotency_keys k USING (account_id, key)`',
     replace: 'JOIN sluice.idempotency_keys k USING (key)`',
     tests: CONTRACT,
   },
   {
     what: 'expired keys that are young are deleted',
-    file: 'libs/messages/adapters/postgres/idempotency-keys.ts',
+    file: 'libs/messages/adapters/postgres/sending/idempotency-keys.ts',
     find: '`stored_at <= statement_timestamp() - ${lifetimeMs}',
     replace: '`stored_at <= statement_timestamp() - 0.5 * ${lifetimeMs}',
     tests: ['test/contracts/reconciler.spec.ts'],

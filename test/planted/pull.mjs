@@ -1,6 +1,6 @@
 /** Leases of messages that clients pull. */
-const STATEMENTS = 'libs/messages/adapters/postgres/lease.sql.ts';
-const ADAPTER = 'libs/messages/adapters/postgres/postgres-leases.ts';
+const STATEMENTS = 'libs/messages/adapters/postgres/leases/lease.sql.ts';
+const ADAPTER = 'libs/messages/adapters/postgres/leases/postgres-leases.ts';
 const CONTRACT = ['test/contracts/leases.spec.ts'];
 
 export default [

@@ -1,6 +1,6 @@
 /** The relay, claims and ends of messages for handlers, and BullMQ. */
-const CLAIM = 'libs/messages/adapters/postgres/claim.sql.ts';
-const SETTLE = 'libs/messages/adapters/postgres/settle.sql.ts';
+const CLAIM = 'libs/messages/adapters/postgres/claims/claim.sql.ts';
+const SETTLE = 'libs/messages/adapters/postgres/claims/settle.sql.ts';
 const CONSUMER = 'libs/delivery/adapters/bullmq/shard-consumer.ts';
 const DELIVERIES = ['test/contracts/deliveries.spec.ts'];
 
@@ -112,14 +112,14 @@ export default [
   },
   {
     what: 'an end of another program changes a message that is claimed',
-    file: 'libs/messages/adapters/postgres/follow.sql.ts',
+    file: 'libs/messages/adapters/postgres/claims/follow.sql.ts',
     find: "OR m.status = '${takeOver.from}' AND m.claim_expires_at < clock_timestamp())",
     replace: "OR m.status = '${takeOver.from}')",
     tests: DELIVERIES,
   },
   {
     what: 'an end of an earlier retry changes the message',
-    file: 'libs/messages/adapters/postgres/follow.sql.ts',
+    file: 'libs/messages/adapters/postgres/claims/follow.sql.ts',
     find: 'JOIN t ON m.id = t.id AND m.retries = t.retries',
     replace: 'JOIN t ON m.id = t.id',
     tests: DELIVERIES,

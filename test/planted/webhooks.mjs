@@ -101,8 +101,10 @@ export default [
     what: 'messages are not locked before their deliveries end: none of two that end at once sees that it is the last',
     file: ADAPTER,
     find: `        await lock(client, ids);
-        const { rows } = await client.query<{ id: string; failingSince: Date | null }>({`,
-    replace: `        const { rows } = await client.query<{ id: string; failingSince: Date | null }>({`,
+        await client.query({
+          name: 'settle-deliveries',`,
+    replace: `        await client.query({
+          name: 'settle-deliveries',`,
     tests: MADE,
   },
   {
@@ -207,7 +209,7 @@ export default [
   },
   {
     what: 'an account sees messages of another that an endpoint has missed',
-    file: 'libs/messages/adapters/postgres/read-messages.sql.ts',
+    file: 'libs/messages/adapters/postgres/reading/read-messages.sql.ts',
     find: 'd.due_at IS NULL AND d.account_id = $1 AND',
     replace: "d.due_at IS NULL AND $1 <> '' AND",
     tests: MISSED,

@@ -2,9 +2,10 @@ import { createHash, randomUUID } from 'node:crypto';
 import { Clock } from '#kernel/clock.js';
 import { DomainError } from '#kernel/domain-error.js';
 import { UuidV7Ids } from '#kernel/ids.js';
-import type { ClaimTerms, Deliveries, Job } from '#messages/application/deliveries.js';
+import type { ClaimTerms, Deliveries, Job } from '#messages/application/delivering/deliveries.js';
 import type { Delivery } from '#delivery/index.js';
-import type { Idempotency } from '#messages/application/messages.js';
+import type { Idempotency } from '#messages/domain/idempotency.js';
+import { contentJson, contentOfJson, MessageContent } from '#messages/domain/message-content.js';
 import { MAX_TEXT_BYTES } from '#messages/domain/message-text.js';
 import { Message, type Claim, type MessageState } from '#messages/domain/message.js';
 
@@ -40,7 +41,9 @@ export function anAccountId(): string {
 /** A valid message that was just queued, but for what is given; with an invalid text, as only a store could hold it. */
 export function aMessage(state: Partial<MessageState> = {}): Message {
   const createdAt = state.createdAt ?? SENT_AT;
-  const queued = Message.queue(ids.next('msg', createdAt), 'acct_of_nobody', { text: 'hello' }, createdAt);
+  const content = MessageContent.parse({ text: 'hello' }, createdAt);
+  const terms = { traceparent: null, delivery: 'handler' } as const;
+  const queued = Message.queue(ids.next('msg', createdAt), 'acct_of_nobody', content, terms, createdAt);
   return Message.restore({ ...queued.state, ...state });
 }
 
@@ -69,8 +72,8 @@ export function claimTerms(terms: Partial<ClaimTerms> = {}): ClaimTerms {
 
 /** The job that the queue carries for a message as it is. */
 export function jobOf({ state }: Message): Job {
-  const { id, accountId, text, createdAt, retries } = state;
-  return { id, accountId, text, createdAt, retries };
+  const { id, accountId, createdAt, retries } = state;
+  return { id, accountId, content: contentOfJson(contentJson(state)), createdAt, retries };
 }
 
 /** Claims a message that may be started. */
@@ -84,7 +87,7 @@ export async function claim(deliveries: Deliveries, message: Message, terms = cl
 export function aDelivery(delivery: Partial<Delivery> = {}): Delivery {
   const { id, state } = aMessage();
   return {
-    ...{ id, accountId: state.accountId, message: state.text, createdAt: state.createdAt, traceparent: null },
+    ...{ id, accountId: state.accountId, ...contentJson(state), createdAt: state.createdAt, traceparent: null },
     ...{ attempt: 1, attemptsLeft: 4, deadline: new Date(Date.now() + 30_000) },
     ...delivery,
   };

@@ -9,7 +9,7 @@ import { planLine, time, type Column, type Output } from '../support/output.js';
 import { confirm } from '../support/prompts.js';
 import { KEY_COLUMNS, SCOPES, show as showKey } from './keys.js';
 
-const PLANS = ['free', 'pro', 'business', 'enterprise'] as const satisfies readonly Plan[];
+const PLANS = Object.keys({ free: 0, pro: 0, business: 0, enterprise: 0 } satisfies Record<Plan, unknown>) as Plan[];
 
 const ACCOUNT_COLUMNS: readonly Column<OperatorsAccount>[] = [
   ['ID', ({ id }) => id],

@@ -17,10 +17,13 @@ import { PlanBadge } from './accounts.js';
 import { Keys } from './keys.js';
 import { nameHidden } from '../hidden-characters.js';
 
-const PLANS = (['free', 'pro', 'business', 'enterprise'] as const satisfies readonly Plan[]).map((plan) => ({
-  value: plan,
-  label: plan,
-}));
+const LABELS: Readonly<Record<Plan, string>> = {
+  free: 'free',
+  pro: 'pro',
+  business: 'business',
+  enterprise: 'enterprise',
+};
+const PLANS = (Object.entries(LABELS) as [Plan, string][]).map(([value, label]) => ({ value, label }));
 const MAX_LIMIT = 1_000_000_000;
 
 export function AccountView({ id }: { id: string }) {

@@ -1,12 +1,7 @@
 import type { DeliveryMode } from '#kernel/delivery-mode.js';
+import type { Page } from '#kernel/page.js';
 import type { Account } from '../domain/account.js';
 import type { ApiKey } from '../domain/api-key.js';
-
-export interface Page {
-  readonly limit: number;
-  /** Only items older than the one with this id. */
-  readonly before: string | null;
-}
 
 export interface AccountFilter {
   /** Only accounts that are suspended. */

@@ -1,5 +1,6 @@
 import type { Account } from '../domain/account.js';
-import type { AccountFilter, Accounts, Page } from './accounts.js';
+import type { Page } from '#kernel/page.js';
+import type { AccountFilter, Accounts } from './accounts.js';
 
 export class ListAccounts {
   constructor(private readonly accounts: Accounts) {}

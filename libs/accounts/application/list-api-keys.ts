@@ -1,5 +1,6 @@
 import type { ApiKey } from '../domain/api-key.js';
-import type { Accounts, Actor, Page } from './accounts.js';
+import type { Page } from '#kernel/page.js';
+import type { Accounts, Actor } from './accounts.js';
 import type { LastUsedTracker } from './last-used-tracker.js';
 
 export class ListApiKeys {

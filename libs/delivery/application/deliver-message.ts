@@ -5,6 +5,7 @@ import { DomainError } from '#kernel/domain-error.js';
 import { withTimeout } from '#kernel/timeout.js';
 import {
   backoff,
+  contentJson,
   type Deliveries,
   type Job,
   type Message,
@@ -64,6 +65,7 @@ export class DeliverMessage {
     private readonly clock: Clock,
     private readonly observer: DeliveryObserver,
     private readonly random: () => number = Math.random,
+    private readonly newToken: () => string = randomUUID,
   ) {}
 
   /**
@@ -71,7 +73,7 @@ export class DeliverMessage {
    * @throws DomainError `unavailable` when the store could not be reached
    */
   async execute(job: Job, stopping: AbortSignal): Promise<Outcome> {
-    const terms = { token: randomUUID(), leaseMs: this.terms.attemptTimeoutMs + SETTLING_MS };
+    const terms = { token: this.newToken(), leaseMs: this.terms.attemptTimeoutMs + SETTLING_MS };
     const first = await this.lock.shared(async (): Promise<Message | Outcome> => {
       if (stopping.aborted) return IMMEDIATELY;
       const claim = () => this.deliveries.claim(job, terms);
@@ -104,11 +106,10 @@ export class DeliverMessage {
     const { reason, next } = failure;
     if (failure === STOPPED)
       return this.settle('retried', claimed, claimed.handOver(reason, at), IMMEDIATELY, stopping);
-    const failures = claimed.state.failures + 1;
-    if (next === 'never' || failures >= this.terms.maxAttempts) {
+    if (next === 'never' || claimed.isLastAttempt(this.terms)) {
       return this.settle('failed', claimed, claimed.fail(reason, at), { kind: 'failed', reason }, stopping);
     }
-    const afterMs = next === null ? backoff(this.terms, failures, this.random()) : this.bounded(next);
+    const afterMs = next === null ? backoff(this.terms, claimed.attemptsUsed + 1, this.random()) : this.bounded(next);
     const again = claimed.requeue(reason, at, new Date(at.getTime() + afterMs));
     return this.settle('retried', claimed, again, { kind: 'again', afterMs }, stopping);
   }
@@ -120,12 +121,12 @@ export class DeliverMessage {
   }
 
   /** @returns null when the message was delivered */
-  private async handle({ state }: Message, stopping: AbortSignal): Promise<Failure | null> {
-    const { attemptTimeoutMs, maxAttempts } = this.terms;
-    const { id, accountId, text, createdAt, attempts: attempt, failures, traceparent } = state;
+  private async handle(claimed: Message, stopping: AbortSignal): Promise<Failure | null> {
+    const { attemptTimeoutMs } = this.terms;
+    const { id, accountId, createdAt, attempts: attempt, traceparent } = claimed.state;
     const delivery = {
-      ...{ id, accountId, message: text, createdAt, attempt, traceparent },
-      attemptsLeft: Math.max(0, maxAttempts - failures - 1),
+      ...{ id, accountId, ...contentJson(claimed.state), createdAt, attempt, traceparent },
+      attemptsLeft: claimed.attemptsLeft(this.terms),
       deadline: new Date(this.clock.now().getTime() + attemptTimeoutMs),
     };
     const ending = new AbortController();

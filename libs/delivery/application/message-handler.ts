@@ -1,9 +1,10 @@
-/** One attempt to deliver one message. */
-export interface Delivery {
+import type { ContentJson } from '#messages/index.js';
+
+/** One attempt to deliver one message: what the sender gave, as in the JSON of the API, and this. */
+export interface Delivery extends ContentJson {
   /** The message's id. It stays the same over all attempts: use it as an idempotency key. */
   readonly id: string;
   readonly accountId: string;
-  readonly message: string;
   readonly createdAt: Date;
   /** From 1, over the whole life of the message. */
   readonly attempt: number;

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Message } from '#messages/domain/message.js';
+import { aMessage } from '../../../test/support/messages.js';
 import type { EventLog, EventPage, MessageEvent } from './event-log.js';
 import { EventStreams, type EventSink } from './event-streams.js';
 
@@ -66,7 +66,7 @@ it('A stream begins where the log ends once it has its place: from then on, all 
 describe('A stream that is up to date while what is new is being read', () => {
   const event = (id: string): MessageEvent => ({
     position: { from: END, until: 20n, id: 1n },
-    message: Message.queue(id, id, { text: 'x' }, new Date(0)),
+    message: aMessage({ id, accountId: id, text: 'x', createdAt: new Date(0) }),
   });
   /** The part from 10 to 20 has an event of each account. */
   const page = (accountId: string): EventPage => ({ events: [event(accountId)], next: null });

@@ -1,17 +1,8 @@
+import type { Page } from '#kernel/page.js';
 import type { Attempt } from '../domain/attempt.js';
+import type { Idempotency } from '../domain/idempotency.js';
 import type { Message } from '../domain/message.js';
 import type { MessageStatus } from '../domain/message-status.js';
-
-/** Lets a caller repeat a request without repeating its effect. */
-export interface Idempotency {
-  /** The caller's key, unique within the account for 24 hours. */
-  readonly key: string;
-  /** 32 bytes that differ when the request differs. */
-  readonly fingerprint: Buffer;
-}
-
-/** How long an idempotency key is kept. */
-export const KEY_LIFETIME_MS = 24 * 3_600_000;
 
 export interface Accepted {
   /**
@@ -19,12 +10,14 @@ export interface Accepted {
    * order in which they were sent.
    */
   readonly messages: readonly Message[];
+  /** Deliveries to endpoints that were stored with them now. */
+  readonly deliveries: number;
   readonly replayed: boolean;
 }
 
 /**
- * Called after each commit with how many deliveries it has started: of a message for webhooks one to each endpoint that has
- * not got it, of another message one.
+ * Called after each commit with the number of deliveries that it has started. A message for webhooks has one delivery for
+ * each endpoint that has not received it, any other message has one.
  */
 export type OnStarted = (deliveries: number) => void;
 
@@ -34,11 +27,7 @@ export const MAX_PAGE_BYTES = 1_048_576;
 /** Attempts of a message that are listed. */
 export const MAX_ATTEMPTS = 1_000;
 
-export interface Page {
-  /** At least 1. */
-  readonly limit: number;
-  /** Only messages older than the one with this id. */
-  readonly before: string | null;
+export interface MessagePage extends Page {
   readonly status: MessageStatus | null;
   /** Only messages whose delivery to this endpoint has failed. */
   readonly missedBy: string | null;
@@ -58,17 +47,14 @@ export abstract class Messages {
   /**
    * Stores the messages of a request, their outbox entries (due at `deliverAt` by the store's clock, or now) and the
    * request's idempotency record: all or nothing, and durably, before it resolves.
-   * A message for webhooks is stored with a delivery to each target; without any it has failed at once.
+   * A message for webhooks is stored with a delivery to each enabled endpoint of its account; without any it has failed
+   * at once.
    * Of parallel calls with one key exactly one stores; the others get what it stored.
    * @param messages of one account, at least one
    * @throws DomainError `idempotency_key_reused` when the key was used with another fingerprint
    * @throws DomainError `idempotency_key_in_use` when the first request with the key takes too long
    */
-  abstract add(
-    messages: readonly Message[],
-    idempotency: Idempotency | null,
-    targets?: readonly string[],
-  ): Promise<Accepted>;
+  abstract add(messages: readonly Message[], idempotency: Idempotency | null): Promise<Accepted>;
 
   /** Whether a request with this idempotency key has stored messages, or is about to in this process. */
   abstract hasKey(accountId: string, key: string): Promise<boolean>;
@@ -76,7 +62,7 @@ export abstract class Messages {
   abstract find(accountId: string, id: string): Promise<Message | null>;
 
   /** Newest first. Reads no more than it returns, whatever is stored. */
-  abstract list(accountId: string, page: Page): Promise<Listed>;
+  abstract list(accountId: string, page: MessagePage): Promise<Listed>;
 
   /**
    * The known attempts to deliver a message, at most the newest `MAX_ATTEMPTS`, the newest last.
@@ -87,9 +73,8 @@ export abstract class Messages {
   /**
    * Changes a message by one of its own methods, as a compare-and-set: of two concurrent changes, one sees the result
    * of the other. If the change gives the message a new job (a retry), the outbox entry for it commits with the
-   * change. The time of the change is the store's.
-   * @param targets the endpoints to which a retried message for webhooks goes, except those that have got it; if there are
-   * none, it fails again
+   * change. The time of the change is the store's. A retried message for webhooks goes to the enabled endpoints of its
+   * account that have not got it; if there are none, it fails again.
    * @returns the changed message; null when the account has no such message
    * @throws what `transition` throws; nothing is changed then
    */
@@ -97,7 +82,6 @@ export abstract class Messages {
     accountId: string,
     id: string,
     transition: (message: Message) => Message,
-    targets?: readonly string[],
     onStarted?: OnStarted,
   ): Promise<Message | null>;
 
@@ -105,7 +89,6 @@ export abstract class Messages {
    * Retries, as `Message.retry` does, failed messages that were created from `since` on and before `until`, the oldest
    * first. In small steps that are each durable with their outbox entries: an error leaves the rest unchanged.
    * @param max how many messages
-   * @param targets as for `change`
    * @returns how many messages
    */
   abstract retryFailed(
@@ -113,7 +96,6 @@ export abstract class Messages {
     since: Date,
     until: Date,
     max: number,
-    targets?: readonly string[],
     onStarted?: OnStarted,
   ): Promise<number>;
 

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { aClaim, aMessage, after, SENT_AT, thrownBy, TRACEPARENT } from '../../../test/support/messages.js';
 import { Message, type MessageState } from './message.js';
+import { MessageContent } from './message-content.js';
 import { MESSAGE_STATUSES, OPEN_STATUSES, TRANSITIONS, type Transition } from './message-status.js';
 
 /** What a transition changes besides `status` and `updatedAt`. */
@@ -51,15 +52,39 @@ const anyMessage = fc
 
 describe('Message', () => {
   it('is queued at first, untouched', () => {
-    const input = { text: 'hello', traceparent: TRACEPARENT, deliverAt: after(1_000), delivery: 'pull' as const };
+    const content = MessageContent.parse({ text: 'hello', deliverAt: after(1_000) }, SENT_AT);
+    const terms = { traceparent: TRACEPARENT, delivery: 'pull' } as const;
     const counts = { attempts: 0, failures: 0, crashes: 0, loneCrashes: 0, retries: 0 };
-    expect(Message.queue('msg_1', 'acct_1', input, SENT_AT).state).toEqual({
-      ...{ id: 'msg_1', accountId: 'acct_1', status: 'queued', ...input, createdAt: SENT_AT, updatedAt: SENT_AT },
+    expect(Message.queue('msg_1', 'acct_1', content, terms, SENT_AT).state).toEqual({
+      ...{
+        id: 'msg_1',
+        accountId: 'acct_1',
+        status: 'queued',
+        ...content,
+        ...terms,
+        createdAt: SENT_AT,
+        updatedAt: SENT_AT,
+      },
       ...{ ...counts, failureReason: null, nextAttemptAt: null, claim: null },
     });
-    const { state } = Message.queue('msg_1', 'acct_1', { text: 'hello' }, SENT_AT);
-    expect(state).toMatchObject({ traceparent: null, deliverAt: null, delivery: 'handler' });
   });
+
+  it.each([
+    ['handler', 3, 1],
+    ['pull', 3, 2],
+    ['pull', 2, 0],
+  ] as const)(
+    'with delivery %s has its last attempt after %i failures and %i crashes more or less',
+    (delivery, failures, crashes) => {
+      const message = aMessage({ delivery, failures, crashes });
+      const used = delivery === 'pull' ? failures + crashes : failures;
+      expect(message.attemptsUsed).toBe(used);
+      for (let maxAttempts = 1; maxAttempts < 9; maxAttempts++) {
+        expect(message.attemptsLeft({ maxAttempts })).toBe(Math.max(0, maxAttempts - used - 1));
+        expect(message.isLastAttempt({ maxAttempts })).toBe(used + 1 >= maxAttempts);
+      }
+    },
+  );
 
   it('has a job id of its own for each retry', () => {
     const message = aMessage({ status: 'failed' });

@@ -1,6 +1,8 @@
-import { INITIAL_DELIVERY_MODE, type DeliveryMode } from '#kernel/delivery-mode.js';
+import { DELIVERY_MODES, type DeliveryMode } from '#kernel/delivery-mode.js';
 import { DomainError } from '#kernel/domain-error.js';
+import { contentBytes, type MessageContent } from './message-content.js';
 import { INITIAL_STATUS, TRANSITIONS, type MessageStatus, type Transition } from './message-status.js';
+import type { RetryPolicy } from './retry-policy.js';
 
 /** A worker's right to process a message. To store how an attempt ended, it must present the token. */
 export interface Claim {
@@ -10,25 +12,17 @@ export interface Claim {
   readonly alone: boolean;
 }
 
-/** A sender's input, checked by `textError` and `deliverAtError`. */
-export interface NewMessage {
-  readonly text: string;
-  readonly deliverAt?: Date | null;
-  readonly traceparent?: string | null;
-  readonly delivery?: DeliveryMode;
-}
-
-export interface MessageState {
-  readonly id: string;
-  readonly accountId: string;
-  /** Named `message` in HTTP, in jobs and in `Delivery`. */
-  readonly text: string;
-  /** The earliest time of delivery; null for immediately. */
-  readonly deliverAt: Date | null;
+/** What is kept of the request that sends a message. */
+export interface SendingTerms {
   /** The trace in which it was sent, as a W3C `traceparent`; null without one. */
   readonly traceparent: string | null;
   /** The mode that was in force when it was accepted. */
   readonly delivery: DeliveryMode;
+}
+
+export interface MessageState extends MessageContent, SendingTerms {
+  readonly id: string;
+  readonly accountId: string;
   readonly status: MessageStatus;
   readonly createdAt: Date;
   readonly updatedAt: Date;
@@ -50,6 +44,9 @@ export interface MessageState {
 /** Why a message failed whose last lease has expired. */
 export const LEASE_EXPIRED = 'lease_expired';
 
+/** Why a message for webhooks failed whose account has no enabled endpoint. */
+export const NO_ENDPOINT = 'no_endpoint';
+
 /**
  * The aggregate: immutable, each change of state a method that returns the next one or throws `invalid_transition`.
  * Starting and taking over are decided by SQL, because workers compete for them; a test compares it with these methods.
@@ -60,14 +57,14 @@ export class Message {
   static queue(
     id: string,
     accountId: string,
-    { text, deliverAt = null, traceparent = null, delivery = INITIAL_DELIVERY_MODE }: NewMessage,
+    content: MessageContent,
+    { traceparent, delivery }: SendingTerms,
     at: Date,
   ): Message {
     return new Message({
+      ...content,
       id,
       accountId,
-      text,
-      deliverAt,
       traceparent,
       delivery,
       status: INITIAL_STATUS,
@@ -95,7 +92,12 @@ export class Message {
 
   /** Whether it is delivered by a job of the queue. */
   get hasJob(): boolean {
-    return this.state.delivery === 'handler';
+    return DELIVERY_MODES[this.state.delivery].hasJob;
+  }
+
+  /** Whether it is delivered to the endpoints of its account. */
+  get hasEndpoints(): boolean {
+    return DELIVERY_MODES[this.state.delivery].hasEndpoints;
   }
 
   /** The job's id in the queue. Each retry has a new one, because a queue ignores an id that it still has. */
@@ -107,6 +109,22 @@ export class Message {
   get waitMs(): number | null {
     const { nextAttemptAt, updatedAt } = this.state;
     return nextAttemptAt && nextAttemptAt.getTime() - updatedAt.getTime();
+  }
+
+  /** How many attempts may still fail if the one in progress does. */
+  attemptsLeft({ maxAttempts }: Pick<RetryPolicy, 'maxAttempts'>): number {
+    return Math.max(0, maxAttempts - this.attemptsUsed - 1);
+  }
+
+  /** Whether it fails for good if the attempt in progress fails. */
+  isLastAttempt(policy: Pick<RetryPolicy, 'maxAttempts'>): boolean {
+    return this.attemptsLeft(policy) === 0;
+  }
+
+  /** Attempts since the last retry that count. A worker that was lost says nothing of the message; a lapsed lease does. */
+  get attemptsUsed(): number {
+    const { failures, crashes, delivery } = this.state;
+    return DELIVERY_MODES[delivery].isLeased ? failures + crashes : failures;
   }
 
   startProcessing(claim: Claim, at: Date): Message {
@@ -173,7 +191,7 @@ export class Message {
   }
 }
 
-/** What a message is counted with besides its text, in bytes: about the size of the rest of its row. */
+/** What a message is counted with besides its content, in bytes: about the size of the rest of its row. */
 export const OVERHEAD_BYTES = 256;
 
 /**
@@ -185,6 +203,6 @@ export const DELIVERY_BYTES = 1_024;
 /** The size of messages, in bytes. */
 export function bytesOf(messages: readonly Message[]): number {
   let bytes = 0;
-  for (const { state } of messages) bytes += Buffer.byteLength(state.text) + OVERHEAD_BYTES;
+  for (const { state } of messages) bytes += contentBytes(state) + OVERHEAD_BYTES;
   return bytes;
 }

@@ -55,10 +55,9 @@ export class EndLeases {
   async reject(accountId: string, lease: Lease, { delayMs, reason }: Rejection): Promise<void> {
     const leased = await this.leases.find(accountId, lease);
     if (leased !== null) {
-      const failed = leased.state.failures + leased.state.crashes + 1;
-      const isLast = failed >= this.policy.maxAttempts;
+      const isLast = leased.isLastAttempt(this.policy);
       const ended = leased[isLast ? 'fail' : 'requeue'](toReason(reason ?? NO_REASON), this.clock.now());
-      const afterMs = delayMs ?? backoff(this.policy, failed, this.random());
+      const afterMs = delayMs ?? backoff(this.policy, leased.attemptsUsed + 1, this.random());
       if (await this.leases.reject(leased, ended, afterMs)) {
         if (!isLast) this.availability.announce([accountId]);
         this.observer.rejected();

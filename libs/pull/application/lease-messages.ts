@@ -25,6 +25,7 @@ export class LeaseMessages {
     private readonly leases: Leases,
     private readonly waiting: WaitingLeases,
     private readonly observer: LeaseObserver,
+    private readonly newToken: () => string = randomUUID,
   ) {}
 
   /**
@@ -41,7 +42,7 @@ export class LeaseMessages {
     const found = await this.waiting.search(accountId, waitMs, gone, {
       attempt: async () => {
         await assertAllowed();
-        const leased = await this.leases.lease(accountId, { token: randomUUID(), max, leaseMs });
+        const leased = await this.leases.lease(accountId, { token: this.newToken(), max, leaseMs });
         this.observer.leased(leased.messages.length);
         this.observer.expired(leased.expired);
         return leased.messages.length === 0 ? null : leased;

@@ -1,3 +1,5 @@
+import type { Page } from '#kernel/page.js';
+
 export interface Ban {
   readonly keyId: string;
   readonly accountId: string;
@@ -6,10 +8,8 @@ export interface Ban {
   readonly bannedUntil: Date;
 }
 
-export interface BanPage {
-  readonly limit: number;
-  /** Only bans of keys with a lower id. */
-  readonly before: string | null;
+/** By the ids of the keys. */
+export interface BanPage extends Page {
   /** Only bans of keys of this account. */
   readonly accountId: string | null;
 }

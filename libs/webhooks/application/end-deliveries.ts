@@ -12,7 +12,7 @@ export class EndDeliveries {
   );
 
   constructor(
-    private readonly endpoints: Pick<Endpoints, 'whileEnding' | 'forgetEnded'>,
+    private readonly endpoints: Pick<Endpoints, 'withEnded' | 'forgetEnded'>,
     private readonly deliveries: Pick<EndpointDeliveries, 'abandon'>,
     private readonly observer: { failed(error: unknown): void },
   ) {}
@@ -30,7 +30,7 @@ export class EndDeliveries {
   private async run(): Promise<void> {
     for (let more = true; more && !this.closed;) {
       more = false;
-      await this.endpoints.whileEnding(async (ended) => {
+      await this.endpoints.withEnded(async (ended) => {
         for (const endpoint of ended) more = (await this.endSome(endpoint)) || more;
       });
     }

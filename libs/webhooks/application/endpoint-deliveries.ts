@@ -1,4 +1,4 @@
-import type { OnStarted } from '#messages/index.js';
+import type { ConsumedContent, OnStarted } from '#messages/index.js';
 
 /** Why deliveries to an endpoint are abandoned. */
 export type AbandonReason = 'endpoint_disabled' | 'endpoint_deleted';
@@ -19,7 +19,7 @@ export interface LeasedDelivery {
   readonly endpointId: string;
   readonly accountId: string;
   readonly messageId: string;
-  readonly text: string;
+  readonly content: ConsumedContent;
   readonly createdAt: Date;
   readonly traceparent: string | null;
   /** Attempts that have failed since the message was accepted or last retried. */
@@ -97,7 +97,6 @@ export abstract class EndpointDeliveries {
    * Stores how an attempt ended. One that failed for an endpoint which is no longer enabled is abandoned. A delivery that
    * another worker has leased since is not changed. In the same transaction, the endpoint notes the first failure after a
    * success, or a success after failures, in the order in which attempts end, unless its URL has changed since the request.
-   * @returns since when the endpoint has only failed, after a failed request to its URL; null otherwise
    */
-  abstract settle(result: DeliveryResult): Promise<Date | null>;
+  abstract settle(result: DeliveryResult): Promise<void>;
 }

@@ -1,12 +1,7 @@
+import type { Page } from '#kernel/page.js';
 import type { AbandonReason } from './endpoint-deliveries.js';
 import type { Endpoint } from '../domain/endpoint.js';
 import type { SealedSecret } from './secret-box.js';
-
-export interface Page {
-  readonly limit: number;
-  /** Only endpoints older than the one with this id. */
-  readonly before: string | null;
-}
 
 /** A secret by which requests to an endpoint are signed. */
 export interface StoredSecret {
@@ -31,10 +26,7 @@ export interface EndedEndpoint {
   readonly version: string;
 }
 
-/**
- * The store of endpoints. A change of the endpoints that are enabled also moves the epoch of the account, in the same
- * transaction, so that no process acts on what it read before.
- */
+/** The store of endpoints. */
 export abstract class Endpoints {
   /**
    * Adds an endpoint, unless the account already has MAX_ENDPOINTS.
@@ -67,14 +59,11 @@ export abstract class Endpoints {
   /** @returns false when the account has no such endpoint */
   abstract remove(accountId: string, id: string): Promise<boolean>;
 
-  /** The enabled ones of an account. */
-  abstract enabledIds(accountId: string): Promise<string[]>;
-
   /** The ids of the keys under which secrets are stored. */
   abstract keyIds(): Promise<string[]>;
 
   /** Endpoints with a secret that is encrypted under another key. */
-  abstract sealedOtherwise(keyId: string): Promise<Pick<Endpoint, 'id' | 'accountId'>[]>;
+  abstract sealedUnderOtherKeys(keyId: string): Promise<Pick<Endpoint, 'id' | 'accountId'>[]>;
 
   /** By id; those that do not exist are missing. */
   abstract targets(ids: readonly string[]): Promise<Target[]>;
@@ -83,9 +72,9 @@ export abstract class Endpoints {
    * Runs `work` with the endpoints that were disabled or deleted and for which deliveries may still wait, unless another
    * process is doing so.
    */
-  abstract whileEnding(work: (ended: readonly EndedEndpoint[]) => Promise<void>): Promise<void>;
+  abstract withEnded(work: (ended: readonly EndedEndpoint[]) => Promise<void>): Promise<void>;
 
-  /** Removes an endpoint from those of `whileEnding`, unless its version has changed. */
+  /** Removes an endpoint from those of `withEnded`, unless its version has changed. */
   abstract forgetEnded(ended: EndedEndpoint): Promise<void>;
 
   /**

@@ -1,5 +1,6 @@
+import type { Page } from '#kernel/page.js';
 import type { Endpoint } from '../domain/endpoint.js';
-import type { Endpoints, Page } from './endpoints.js';
+import type { Endpoints } from './endpoints.js';
 
 export class ListEndpoints {
   constructor(private readonly endpoints: Endpoints) {}

@@ -10,7 +10,7 @@ export class ResealSecrets {
 
   async execute(): Promise<void> {
     const [current = ''] = this.box.keyIds;
-    for (const { id, accountId } of await this.endpoints.sealedOtherwise(current)) {
+    for (const { id, accountId } of await this.endpoints.sealedUnderOtherKeys(current)) {
       await this.endpoints.updateSecrets(accountId, id, (secrets) =>
         secrets.map(({ sealed, expiresAt }) => ({ sealed: this.box.seal(this.box.open(sealed, id), id), expiresAt })),
       );

@@ -1,5 +1,6 @@
 import type { Clock } from '#kernel/clock.js';
 import type { Ids } from '#kernel/ids.js';
+import { MessageContent } from '#messages/index.js';
 import { endpointNotFound } from '../domain/endpoint.js';
 import type { Endpoints } from './endpoints.js';
 import type { SecretBox } from './secret-box.js';
@@ -30,8 +31,9 @@ export class TestEndpoint {
     const [target] = (await this.endpoints.find(accountId, id)) === null ? [] : await this.endpoints.targets([id]);
     if (target === undefined) throw endpointNotFound();
     const at = this.clock.now();
-    const content = { id: this.ids.next('msg', at), message: 'This is a test.', createdAt: at };
-    const request = webhookRequest(this.box, target, { type: 'test', ...content, traceparent: null }, at);
+    const content = MessageContent.parse({ text: 'This is a test.' }, at);
+    const test = { type: 'test', id: this.ids.next('msg', at), content, createdAt: at, traceparent: null } as const;
+    const request = webhookRequest(this.box, target, test, at);
     const startedAt = performance.now();
     const { error, ...answer } = await this.client.post(request).then(
       (received) => ({ ...received, error: null }),

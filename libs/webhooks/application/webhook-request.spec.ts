@@ -1,3 +1,4 @@
+import { contentOfJson } from '#messages/index.js';
 import type { Endpoint } from '../domain/endpoint.js';
 import { SecretBox } from './secret-box.js';
 import { signedHeaders } from './signatures.js';
@@ -9,7 +10,13 @@ const endpoint: Endpoint = {
   ...{ id: 'ep_1', accountId: 'acct_1', url: 'https://example.com/', description: '', rateLimitPerSecond: 0 },
   ...{ enabled: true, createdAt: AT, disabledAt: null, disabledReason: null, failingSince: null },
 };
-const webhook = { type: 'message', id: 'msg_1', message: 'hello', createdAt: AT, traceparent: null } as const;
+const webhook = {
+  type: 'message',
+  id: 'msg_1',
+  content: contentOfJson({ message: 'hello' }),
+  createdAt: AT,
+  traceparent: null,
+} as const;
 const [CURRENT, OLD, OLDER] = [1, 2, 3].map((byte) => Buffer.alloc(24, byte)) as [Buffer, Buffer, Buffer];
 
 describe('webhookRequest', () => {

@@ -1,3 +1,4 @@
+import { contentJson, type ConsumedContent } from '#messages/index.js';
 import type { Target } from './endpoints.js';
 import type { SecretBox } from './secret-box.js';
 import { signedHeaders } from './signatures.js';
@@ -7,7 +8,7 @@ import type { WebhookRequest } from './webhook-client.js';
 interface Webhook {
   readonly type: 'message' | 'test';
   readonly id: string;
-  readonly message: string;
+  readonly content: ConsumedContent;
   readonly createdAt: Date;
   /** Of the message; null when it is in no trace. */
   readonly traceparent: string | null;
@@ -20,8 +21,8 @@ export function webhookRequest(
   webhook: Webhook,
   at: Date,
 ): WebhookRequest {
-  const { type, id, message, createdAt, traceparent } = webhook;
-  const body = JSON.stringify({ type, timestamp: createdAt, data: { id, message, createdAt } });
+  const { type, id, content, createdAt, traceparent } = webhook;
+  const body = JSON.stringify({ type, timestamp: createdAt, data: { id, ...contentJson(content), createdAt } });
   const current = secrets
     .filter(({ expiresAt }) => expiresAt === null || expiresAt > at)
     .map(({ sealed }) => box.open(sealed, endpoint.id));

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { contentOfJson } from '#messages/index.js';
 import type { DueEndpoint, EndpointDeliveries, LeasedDelivery } from './endpoint-deliveries.js';
 import type { Endpoint } from '../domain/endpoint.js';
 import type { Endpoints } from './endpoints.js';
@@ -12,7 +13,13 @@ const endpoint: Endpoint = {
   ...{ enabled: true, createdAt: AT, disabledAt: null, disabledReason: null, failingSince: null },
 };
 const leased: LeasedDelivery = {
-  ...{ token: 'a', endpointId: endpoint.id, messageId: 'msg_1', text: 'hello', createdAt: AT },
+  ...{
+    token: 'a',
+    endpointId: endpoint.id,
+    messageId: 'msg_1',
+    content: contentOfJson({ message: 'hello' }),
+    createdAt: AT,
+  },
   ...{ accountId: endpoint.accountId, traceparent: null, failures: 0, endpointVersion: '1' },
 };
 
@@ -45,7 +52,7 @@ describe('WebhookSender', () => {
       },
       settle: () => {
         noted.push('settled');
-        return Promise.resolve(null);
+        return Promise.resolve();
       },
     };
     const endpoints = {

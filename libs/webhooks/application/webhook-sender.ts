@@ -200,10 +200,11 @@ export class WebhookSender {
       // Before the result is stored, so that the next request need not wait. A delivery that ended without a request counts
       // as a success: it says nothing about the receiver.
       release(result.outcome === 'delivered' || result.url === null);
-      const failingSince = await this.settle(result);
+      // Before, too: what failed because its endpoint is gone does not count against the message.
+      if (target !== undefined && result.outcome !== 'delivered') await this.disableIfDue(target, result);
+      await this.settle(result);
       if (result.outcome === 'retried') this.lookIn(result.retryMs);
       this.observer.attempted(result.outcome);
-      if (target !== undefined && result.outcome !== 'delivered') await this.disableIfDue(target, result, failingSince);
     } catch (error) {
       // The lease expires, and the delivery starts again.
       this.observer.failed(error);
@@ -228,8 +229,8 @@ export class WebhookSender {
     return { ...answered, outcome: 'retried', retryMs, error };
   }
 
-  private async post({ messageId, text, createdAt, traceparent }: LeasedDelivery, target: Target) {
-    const webhook = { type: 'message', id: messageId, message: text, createdAt, traceparent } as const;
+  private async post({ messageId, content, createdAt, traceparent }: LeasedDelivery, target: Target) {
+    const webhook = { type: 'message', id: messageId, content, createdAt, traceparent } as const;
     const request = webhookRequest(this.box, target, webhook, this.clock.now());
     const startedAt = performance.now();
     try {
@@ -243,16 +244,13 @@ export class WebhookSender {
   }
 
   /** Decides by the endpoint as it is now: its account may have changed it since the request was sent. */
-  private async disableIfDue(
-    { endpoint: { accountId, id } }: Target,
-    { responseStatus: status, url }: DeliveryResult,
-    failingSince: Date | null,
-  ): Promise<void> {
+  private async disableIfDue({ endpoint: asked }: Target, { responseStatus, url }: DeliveryResult): Promise<void> {
+    if (url === null) return;
     const now = this.clock.now();
-    const request = { status, url: url ?? '', now, disableAfterMs: this.terms.disableAfterMs };
-    if (disablesBecause({ url: request.url, failingSince }, request) === null) return;
+    const request = { status: responseStatus, url, now, disableAfterMs: this.terms.disableAfterMs };
+    if (disablesBecause(asked, request) === null) return;
     try {
-      const endpoint = await this.endpoints.update(accountId, id, (current) => {
+      const endpoint = await this.endpoints.update(asked.accountId, asked.id, (current) => {
         const reason = current.enabled ? disablesBecause(current, request) : null;
         return reason === null ? current : disable(current, reason, now);
       });
@@ -265,10 +263,11 @@ export class WebhookSender {
   }
 
   /** Repeated while the store is away: the request was made, and would be made again without its result. */
-  private async settle(result: DeliveryResult): Promise<Date | null> {
+  private async settle(result: DeliveryResult): Promise<void> {
     for (let pauseMs = 50; ; pauseMs = Math.min(2 * pauseMs, MAX_PAUSE_MS)) {
       try {
-        return await this.deliveries.settle(result);
+        await this.deliveries.settle(result);
+        return;
       } catch (error) {
         if (!(error instanceof DomainError) || this.stopping.signal.aborted) throw error;
         await sleep(pauseMs);

@@ -1,4 +1,10 @@
-import { Deliveries, type ClaimTerms, type Job, type JobEnd, type NotDue } from '#messages/application/deliveries.js';
+import {
+  Deliveries,
+  type ClaimTerms,
+  type Job,
+  type JobEnd,
+  type NotDue,
+} from '#messages/application/delivering/deliveries.js';
 import type { Attempt } from '#messages/domain/attempt.js';
 import { Message, type Claim } from '#messages/domain/message.js';
 import { TRANSITIONS } from '#messages/domain/message-status.js';

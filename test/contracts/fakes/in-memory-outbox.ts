@@ -1,4 +1,4 @@
-import { BATCH_BYTES } from '#messages/application/job-dispatch.js';
+import { BATCH_BYTES } from '#messages/application/delivering/job-dispatch.js';
 import { Outbox, REFUSED_DELAY_MS } from '#delivery/application/outbox.js';
 import { OPEN_STATUSES } from '#messages/domain/message-status.js';
 import type { Message } from '#messages/domain/message.js';

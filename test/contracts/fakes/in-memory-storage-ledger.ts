@@ -1,5 +1,5 @@
 import type { Plan } from '#accounts/index.js';
-import { StorageLedger, type AccountDay, type AccountTotal } from '#messages/application/storage-ledger.js';
+import { StorageLedger, type AccountDay, type AccountTotal } from '#messages/application/storage/storage-ledger.js';
 import { unavailable } from '../../support/messages.js';
 
 /** What the unit tests of the cap use; it keeps the contract that PostgresStorageLedger keeps. */

@@ -1,4 +1,4 @@
-import type { OutboxEntry } from '#messages/application/job-dispatch.js';
+import type { OutboxEntry } from '#messages/application/delivering/job-dispatch.js';
 import type { Attempt } from '#messages/domain/attempt.js';
 import type { Message } from '#messages/domain/message.js';
 import { TestClock } from '../../support/messages.js';

@@ -24,11 +24,11 @@ export function describeAccepting(subject: MessagesSubject): void {
 
     it.each([1, 3])('stores %d with outbox entry and one idempotency record before it resolves', async (count) => {
       const [plain, keyed] = [aBatch(count), aBatch(count)];
-      expect(await subject.messages.add(plain, null)).toEqual({ messages: plain, replayed: false });
+      expect(await subject.messages.add(plain, null)).toEqual({ messages: plain, deliveries: 0, replayed: false });
       const stored = { ...NOTHING, message: idsOf(plain), 'outbox entry': idsOf(plain) };
       expect(await subject.stored()).toEqual(stored);
       const accepted = await subject.messages.add(keyed, idempotency('key'));
-      expect(accepted).toEqual({ messages: keyed, replayed: false });
+      expect(accepted).toEqual({ messages: keyed, deliveries: 0, replayed: false });
       const all = idsOf([...plain, ...keyed]);
       const record = [firstOf(keyed)];
       expect(await subject.stored()).toEqual({ message: all, 'outbox entry': all, 'idempotency record': record });
@@ -46,7 +46,9 @@ export function describeAccepting(subject: MessagesSubject): void {
       const handled = aBatch(2);
       const all = [...pulled, ...posted, ...handled];
       await Promise.all([handled, pulled].map((batch, index) => subject.messages.add(batch, idempotency(`${index}`))));
-      await subject.messages.add(posted, idempotency('posted'), ['ep_1']);
+      for (let endpoints = 2; endpoints > 0; endpoints--) await subject.addEndpoint(accountId);
+      const accepted = { messages: posted, deliveries: 2, replayed: false };
+      expect(await subject.messages.add(posted, idempotency('posted'))).toEqual(accepted);
       expect(await subject.stored()).toMatchObject({ message: idsOf(all), 'outbox entry': idsOf(handled) });
       for (const message of all) expect(await subject.other.find(message.state.accountId, message.id)).toEqual(message);
     });
@@ -72,7 +74,7 @@ export function describeAccepting(subject: MessagesSubject): void {
         expect(await subject.stored()).toEqual(stored);
         await subject.relent();
         const repeated = await subject.messages.add(bad, idempotency('key 0'));
-        expect(repeated).toEqual({ messages: bad, replayed: false });
+        expect(repeated).toEqual({ messages: bad, deliveries: 0, replayed: false });
       },
     );
 
@@ -112,7 +114,7 @@ export function describeAccepting(subject: MessagesSubject): void {
         subject.messages.add(first, idempotency('key')),
         subject.messages.add([aMessage({ accountId })], idempotency('used')),
       ]);
-      expect(batch).toEqual({ messages: first, replayed: false });
+      expect(batch).toEqual({ messages: first, deliveries: 0, replayed: false });
       expect(replay.replayed).toBe(true);
       expect((await subject.stored()).message).toHaveLength(4);
     });

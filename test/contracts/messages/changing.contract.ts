@@ -97,11 +97,12 @@ export function describeChanging(subject: MessagesSubject): void {
       const accountId = anAccountId();
       const of = (ms: number, state: Partial<Message['state']> = {}) =>
         aMessage({ accountId, createdAt: after(ms), ...failed, ...state });
+      beforeAll(() => subject.addEndpoint(accountId));
       const retryAll = async (since: number, until: number, max = 100_000) => {
         const span = [after(since), after(until)] as const;
         let started = 0;
         const onStarted = (deliveries: number) => (started += deliveries);
-        const count = await subject.messages.retryFailed(accountId, ...span, max, ['ep_1'], onStarted);
+        const count = await subject.messages.retryFailed(accountId, ...span, max, onStarted);
         expect(started).toBe(count);
         return count;
       };
@@ -125,7 +126,7 @@ export function describeChanging(subject: MessagesSubject): void {
         for (const message of [all, one]) await subject.put(message);
         expect(await retryAll(0, 1_000)).toBe(1);
         const onStarted = jest.fn();
-        await subject.messages.change(accountId, one.id, retry, ['ep_1'], onStarted);
+        await subject.messages.change(accountId, one.id, retry, onStarted);
         expect(onStarted.mock.calls).toEqual([[1]]);
         for (const message of [all, one])
           expect((await stored(message))?.state).toMatchObject({ status: 'queued', retries: 1 });

@@ -19,7 +19,11 @@ export function describeIdempotency(subject: MessagesSubject): void {
       await subject.messages.add(first, idempotency('key'));
       for (const process of [subject.messages, subject.other]) {
         const repeated = messages(count, { accountId, createdAt: after(5_000) });
-        expect(await process.add(repeated, idempotency('key'))).toEqual({ messages: first, replayed: true });
+        expect(await process.add(repeated, idempotency('key'))).toEqual({
+          messages: first,
+          deliveries: 0,
+          replayed: true,
+        });
       }
       const ids = first.map(({ id }) => id).sort();
       expect(await subject.stored()).toMatchObject({ message: ids, 'outbox entry': ids });
@@ -29,7 +33,11 @@ export function describeIdempotency(subject: MessagesSubject): void {
       const message = aMessage();
       await add(message, 'key');
       await subject.messages.change(message.state.accountId, message.id, (current) => current.cancel(after(1)));
-      expect(await add(aMessage({ createdAt: after(2) }), 'key')).toEqual({ messages: [message], replayed: true });
+      expect(await add(aMessage({ createdAt: after(2) }), 'key')).toEqual({
+        messages: [message],
+        deliveries: 0,
+        replayed: true,
+      });
     });
 
     it('refuses a key that was used for another request, and stores nothing', async () => {
@@ -42,10 +50,15 @@ export function describeIdempotency(subject: MessagesSubject): void {
 
     it('keeps the keys of accounts apart', async () => {
       const firsts = [aMessage({ accountId: anAccountId() }), aMessage({ accountId: anAccountId() })];
-      for (const message of firsts) expect(await add(message, 'key')).toEqual({ messages: [message], replayed: false });
+      for (const message of firsts)
+        expect(await add(message, 'key')).toEqual({ messages: [message], deliveries: 0, replayed: false });
       for (const message of firsts) {
         const { accountId } = message.state;
-        expect(await add(aMessage({ accountId }), 'key')).toEqual({ messages: [message], replayed: true });
+        expect(await add(aMessage({ accountId }), 'key')).toEqual({
+          messages: [message],
+          deliveries: 0,
+          replayed: true,
+        });
       }
     });
 
@@ -101,7 +114,7 @@ export function describeIdempotency(subject: MessagesSubject): void {
         const repeated = add(message, 'key');
         await subject.somebodyWaits();
         await stopped[end]();
-        expect(await repeated).toEqual({ messages: [replayed ? first : message], replayed });
+        expect(await repeated).toEqual({ messages: [replayed ? first : message], deliveries: 0, replayed });
       },
     );
 
@@ -153,11 +166,11 @@ export function describeIdempotency(subject: MessagesSubject): void {
       const neighbours = messages(10).map((message) => add(message, message.id, 1));
       await sleep(1_000);
       await slow.commit();
-      expect(await repeated).toMatchObject({ replayed: true });
+      expect(await repeated).toMatchObject({ deliveries: 0, replayed: true });
       expect((await Promise.all(neighbours)).some(({ replayed }) => replayed)).toBe(false);
       expect(await inUse).toMatchObject({ code: 'idempotency_key_in_use' });
       await hanging.crash();
-      expect(await add(aMessage(), 'hanging')).toMatchObject({ replayed: false });
+      expect(await add(aMessage(), 'hanging')).toMatchObject({ deliveries: 0, replayed: false });
     });
 
     it('ignores a key from a day after its first use, not earlier, whatever the clock of the process', async () => {
@@ -166,12 +179,13 @@ export function describeIdempotency(subject: MessagesSubject): void {
       await subject.ageKeys(DAY_MS - 60_000);
       expect(await add(aMessage({ createdAt: after(2 * DAY_MS) }), 'key')).toEqual({
         messages: [first],
+        deliveries: 0,
         replayed: true,
       });
       await subject.ageKeys(60_000);
       const later = aMessage();
-      expect(await add(later, 'key')).toEqual({ messages: [later], replayed: false });
-      expect(await add(aMessage(), 'key')).toEqual({ messages: [later], replayed: true });
+      expect(await add(later, 'key')).toEqual({ messages: [later], deliveries: 0, replayed: false });
+      expect(await add(aMessage(), 'key')).toEqual({ messages: [later], deliveries: 0, replayed: true });
     });
 
     it('deletes expired keys, and not their messages', async () => {

@@ -1,4 +1,4 @@
-import type { Deliveries } from '#messages/application/deliveries.js';
+import type { Deliveries } from '#messages/application/delivering/deliveries.js';
 import type { Messages } from '#messages/application/messages.js';
 import type { Message } from '#messages/domain/message.js';
 
@@ -37,6 +37,8 @@ export interface MessagesSubject {
   changeUntilCommit(message: Message): Promise<{ commit: () => Promise<unknown> }>;
   /** Has a message stored as it is. */
   put(message: Message): Promise<void>;
+  /** Adds an enabled endpoint to an account. */
+  addEndpoint(accountId: string): Promise<unknown>;
   /** The errors of the store since it was emptied. */
   faults(): string[];
   /** Empties the store, which then refuses nothing. */

@@ -1,7 +1,8 @@
 import { Controller, Get, HttpCode, Patch, Post, Req, Res, UseInterceptors } from '@nestjs/common';
 import { IsIn, IsOptional, IsString } from 'class-validator';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { DELIVERY_MODES, type DeliveryMode } from '#kernel/delivery-mode.js';
+import { type DeliveryMode } from '#kernel/delivery-mode.js';
+import { DELIVERY_MODE_NAMES } from '#kernel/delivery-mode.js';
 import { Public, Scoped } from '#platform/http/access/access.js';
 import { CurrentCaller, type Caller } from '#platform/http/access/caller.js';
 import { JsonBody } from '#platform/http/body/json-body.js';
@@ -31,7 +32,7 @@ class ChangeOwnAccountBody {
     examples: ['pull'],
   })
   @IsOptional()
-  @IsIn(DELIVERY_MODES, { message: `delivery must be one of ${DELIVERY_MODES.join(', ')}.` })
+  @IsIn(DELIVERY_MODE_NAMES, { message: `delivery must be one of ${DELIVERY_MODE_NAMES.join(', ')}.` })
   delivery?: DeliveryMode | null;
 }
 

@@ -9,10 +9,11 @@ import {
 } from 'class-validator';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { FieldError } from '#kernel/domain-error.js';
+import type { Page } from '#kernel/page.js';
 import { ForOperators } from '#platform/http/access/access.js';
 import { JsonBody } from '#platform/http/body/json-body.js';
 import { Field, Operation, Section } from '#platform/http/openapi/operation.js';
-import { pageModel, pageOf, PAGING, readPage, type PageQuery, type PageView } from '#platform/http/body/paging.js';
+import { pageModel, pageOf, PAGING, readPage, type PageView } from '#platform/http/body/paging.js';
 import { REPEATABLE, Repeats } from '#platform/http/access/repeats.js';
 import type { AccountFilter } from '../../application/accounts.js';
 import { ChangeAccount } from '../../application/change-account.js';
@@ -100,7 +101,7 @@ export class AdminAccountsController {
     response: { description: 'A page of accounts.', body: pageModel(OPERATORS_ACCOUNT) },
   })
   async list(@Query() query: Record<string, unknown>): Promise<PageView<object>> {
-    const find = (page: PageQuery & AccountFilter) => this.listAccounts.execute(page);
+    const find = (page: Page & AccountFilter) => this.listAccounts.execute(page);
     return pageOf(readPage(query, 'acct', readFilter), find, ({ id }) => id, operatorsAccountView);
   }
 
@@ -147,7 +148,7 @@ export class AdminAccountsController {
   async keys(@Param('id') id: string, @Query() query: Record<string, unknown>): Promise<PageView<object>> {
     const page = readPage(query, 'key');
     const account = await this.getAccount.execute(id, 'operator');
-    const find = (page: PageQuery) => this.listKeys.execute(account.id, page, 'operator');
+    const find = (page: Page) => this.listKeys.execute(account.id, page, 'operator');
     return pageOf(page, find, (key) => key.id, apiKeyView);
   }
 

@@ -1,11 +1,12 @@
 import { Controller, Delete, Get, HttpCode, Param, Post, Query, Req, Res } from '@nestjs/common';
 import { ArrayNotEmpty, IsArray, IsIn, IsInt, IsOptional, IsString, Max, Min, Validate } from 'class-validator';
+import type { Page } from '#kernel/page.js';
 import { ForCallers, Scoped } from '#platform/http/access/access.js';
 import type { FastifyRequest } from 'fastify';
 import { CurrentCaller, type Caller } from '#platform/http/access/caller.js';
 import { JsonBody, OptionalJsonBody } from '#platform/http/body/json-body.js';
 import { Field, Operation, Section } from '#platform/http/openapi/operation.js';
-import { pageOf, PAGING, readPage, type PageQuery, type PageView } from '#platform/http/body/paging.js';
+import { pageOf, PAGING, readPage, type PageView } from '#platform/http/body/paging.js';
 import { Time } from '#platform/http/body/time.js';
 import { CreateApiKey } from '../../application/create-api-key.js';
 import type { FastifyReply } from 'fastify';
@@ -93,7 +94,7 @@ export class ApiKeysController {
     @CurrentCaller() { accountId }: Caller,
     @Query() query: Record<string, unknown>,
   ): Promise<PageView<object>> {
-    const find = (page: PageQuery) => this.listKeys.execute(accountId, page, 'account');
+    const find = (page: Page) => this.listKeys.execute(accountId, page, 'account');
     return pageOf(readPage(query, 'key'), find, ({ id }) => id, apiKeyView);
   }
 

@@ -1,5 +1,5 @@
 import { pageModel } from '#platform/http/body/paging.js';
-import { DELIVERY_MODES } from '#kernel/delivery-mode.js';
+import { DELIVERY_MODE_NAMES } from '#kernel/delivery-mode.js';
 import { enumModel, idOf, nullable, time, viewModel } from '#platform/http/openapi/schema.js';
 import { MAX_NAME_LENGTH, type Account } from '../../domain/account.js';
 import { SCOPES, type ApiKey } from '../../domain/api-key.js';
@@ -52,7 +52,7 @@ export const DELIVERY_MODE = enumModel(
   'DeliveryMode',
   'How messages are delivered: `handler`: by the workers of the operator. `webhooks`: to the endpoints of the account. ' +
     '`pull`: to clients that lease them. Each message keeps the mode that was in force when it was accepted.',
-  DELIVERY_MODES,
+  DELIVERY_MODE_NAMES,
 );
 
 export const SCOPE = enumModel('Scope', 'A group of operations that an API key may call.', SCOPES);

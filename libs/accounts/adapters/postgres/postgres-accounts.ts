@@ -1,11 +1,12 @@
 import { IsNull, LessThan, Raw, type EntityManager, type FindOptionsWhere } from 'typeorm';
 import type { DeliveryMode } from '#kernel/delivery-mode.js';
+import type { Page } from '#kernel/page.js';
 import { isTypeId } from '#kernel/typeid.js';
 import { Batcher } from '#platform/concurrency/batcher.js';
 import type { Database } from '#platform/database/database.js';
 import type { Repositories } from '#platform/database/repositories.js';
 import { SharedReads } from '#platform/shared-reads.js';
-import { Accounts, type AccountFilter, type Actor, type FoundKey, type Page } from '../../application/accounts.js';
+import { Accounts, type AccountFilter, type Actor, type FoundKey } from '../../application/accounts.js';
 import type { Account } from '../../domain/account.js';
 import { MAX_KEYS, type ApiKey } from '../../domain/api-key.js';
 import { AccountSchema, ApiKeySchema, type StoredApiKey } from './accounts.schema.js';

@@ -1,4 +1,4 @@
-import type { Job, Message } from '#messages/index.js';
+import { contentJson, contentOfJson, type ContentJson, type Job, type Message } from '#messages/index.js';
 
 export const JOB_NAME = 'message';
 
@@ -6,18 +6,17 @@ export const JOB_NAME = 'message';
 export const WORKER_NAME = 'sluice';
 
 /** What a job carries: everything that a worker needs, and nothing that authorizes it. */
-export interface DeliveryJobData {
+export interface DeliveryJobData extends ContentJson {
   readonly v: 1;
   readonly id: string;
   readonly accountId: string;
-  readonly message: string;
   /** ISO 8601, UTC. */
   readonly createdAt: string;
 }
 
 export function toJobData({ state }: Message): DeliveryJobData {
-  const { id, accountId, text, createdAt } = state;
-  return { v: 1, id, accountId, message: text, createdAt: createdAt.toISOString() };
+  const { id, accountId, createdAt } = state;
+  return { v: 1, id, accountId, ...contentJson(state), createdAt: createdAt.toISOString() };
 }
 
 /**
@@ -35,7 +34,7 @@ export function toTelemetry({ state: { traceparent } }: Message): { telemetry?: 
 export function fromJob(jobId: string, data: DeliveryJobData): Job {
   // Typed as 1, but written by any version of the API.
   if ((data.v as number) !== 1) throw new Error(`This worker does not support jobs of version ${data.v}.`);
-  const { id, accountId, message, createdAt } = data;
+  const { id, accountId, createdAt } = data;
   const retries = jobId.length > id.length ? Number(jobId.slice(id.length + 1)) : 0;
-  return { id, accountId, text: message, createdAt: new Date(createdAt), retries };
+  return { id, accountId, content: contentOfJson(data), createdAt: new Date(createdAt), retries };
 }

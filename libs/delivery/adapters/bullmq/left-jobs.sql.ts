@@ -1,4 +1,4 @@
-import { insertEntries, JOB_ID, SHOULD_HAVE_JOB } from './open-messages.sql.js';
+import { insertEntriesFor, JOB_ID, SHOULD_HAVE_JOB } from './open-messages.sql.js';
 import { NOW, THEIR_JOB_ID } from './postgres/job.sql.js';
 
 /*
@@ -31,6 +31,6 @@ export const TAKE_OVER = `
     SELECT array_agg(m.id) AS ids FROM removed
     JOIN sluice.messages m ON m.id = split_part(removed.id, '.', 1) AND removed.id = ${JOB_ID}
     WHERE ${SHOULD_HAVE_JOB}
-  ), entries AS (${insertEntries('(SELECT ids FROM moved)::text[]')}
+  ), entries AS (${insertEntriesFor('(SELECT ids FROM moved)::text[]')}
   )
   SELECT count(*)::int AS removed FROM removed`;

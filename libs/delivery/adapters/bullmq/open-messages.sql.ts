@@ -1,18 +1,18 @@
-import { BATCH_BYTES, OPEN_STATUSES, OVERHEAD_BYTES } from '#messages/index.js';
+import { BYTES, hasEndpoints, hasJob, insertEntriesToSweep, OPEN } from '#messages/adapters/postgres/index.js';
 import { REFUSED_DELAY_MS } from '../../application/outbox.js';
 
 /** `Message.jobId` of a message `m`. */
 export const JOB_ID = `CASE m.retries WHEN 0 THEN m.id ELSE m.id || '.' || m.retries END`;
 
-const IS_OPEN = `m.status IN (${OPEN_STATUSES.map((status) => `'${status}'`).join(', ')})`;
+const IS_OPEN = `m.status IN (${OPEN})`;
 
 /** The message `m` is open and should have a job. */
-export const SHOULD_HAVE_JOB = `m.delivery = 'handler' AND ${IS_OPEN}`;
+export const SHOULD_HAVE_JOB = `${hasJob('m.delivery')} AND ${IS_OPEN}`;
 
 /** How many messages for endpoints are open without a delivery that is left to make. */
 export const COUNT_UNDELIVERED = `
   SELECT count(*)::int AS count FROM sluice.messages m
-  WHERE m.delivery = 'webhooks' AND ${IS_OPEN}
+  WHERE ${hasEndpoints('m.delivery')} AND ${IS_OPEN}
     AND NOT EXISTS (SELECT FROM sluice.endpoint_deliveries d WHERE d.message_id = m.id AND d.due_at IS NOT NULL)`;
 
 /** The message is open, and none of our workers holds an unexpired claim. */
@@ -35,12 +35,6 @@ export const CONTINUE = `
   UPDATE sluice.reconciler SET position = $1, strays = CASE $1 WHEN '' THEN 0 ELSE strays + $2 END,
     strays_before = CASE $1 WHEN '' THEN strays + $2 ELSE strays_before END`;
 
-const BYTES = `octet_length(text) + ${OVERHEAD_BYTES}`;
-
-/** Inserts entries of about `BATCH_BYTES` for the messages of the array that this names. */
-export const insertEntries = (ids: string): string => `
-  INSERT INTO sluice.outbox (message_ids, bytes, for_sweeper)
-  SELECT array_agg(id), sum(bytes), true FROM (
-    SELECT id, ${BYTES} AS bytes, sum(${BYTES}) OVER (ORDER BY id) / ${BATCH_BYTES} AS entry
-    FROM sluice.messages WHERE id = ANY (${ids})
-  ) m GROUP BY entry`;
+/** Inserts outbox entries for the messages of the array that this names. */
+export const insertEntriesFor = (ids: string): string =>
+  insertEntriesToSweep(`(SELECT id, ${BYTES} AS bytes FROM sluice.messages WHERE id = ANY (${ids})) m`);

@@ -1,7 +1,7 @@
 import type { Database } from '#platform/database/database.js';
 import { BATCH_BYTES, type Message, OPEN_STATUSES } from '#messages/index.js';
 import { Outbox, REFUSED_DELAY_MS } from '../../application/outbox.js';
-import { COLUMNS, type MessageRow, toMessage } from '#messages/adapters/postgres/index.js';
+import { COLUMNS, hasJob, isSuspended, type MessageRow, toMessage } from '#messages/adapters/postgres/index.js';
 
 const SWEEP_ENTRIES = 200;
 
@@ -30,7 +30,7 @@ const RESUME = `
     SELECT entry.id FROM waiting, LATERAL (
       SELECT id FROM sluice.outbox WHERE suspended_account = account_id LIMIT ${SWEEP_ENTRIES} FOR UPDATE SKIP LOCKED
     ) entry
-    WHERE NOT EXISTS (SELECT FROM sluice.suspended_accounts s WHERE s.id = account_id)
+    WHERE NOT ${isSuspended('account_id')}
   )
   UPDATE sluice.outbox o
   SET suspended_account = NULL, due_at = greatest(clock_timestamp(), created_at + interval '5 seconds')
@@ -70,7 +70,7 @@ export class PostgresOutbox extends Outbox {
       if (entries.length === 0) return 0;
       const { rows } = await client.query<MessageRow>(
         `SELECT ${COLUMNS} FROM sluice.messages
-         WHERE id = ANY ($1) AND status = ANY ($2) AND delivery = 'handler' ORDER BY id`,
+         WHERE id = ANY ($1) AND status = ANY ($2) AND ${hasJob('delivery')} ORDER BY id`,
         [entries.flatMap(({ message_ids }) => message_ids), OPEN_STATUSES],
       );
       const refused = await relay(rows.map(toMessage));

@@ -1,5 +1,5 @@
 import { MAX_STREAMS } from '../../application/event-streams.js';
-import { COLUMNS } from '#messages/adapters/postgres/index.js';
+import { COLUMNS, contentBytes } from '#messages/adapters/postgres/index.js';
 
 /** Of a page: events, and bytes of text unless it is one event. */
 const MAX_EVENTS = 100;
@@ -41,7 +41,7 @@ const pagesOf = (events: string) => `
     SELECT e.account_id AS event_account, e.id::text AS event_id, e.status AS event_status, e.updated_at AS event_at,
            e.attempts AS event_attempts, e.failure_reason AS event_reason, m.*,
            row_number() OVER oldest AS place, lead(e.id) OVER oldest IS NOT NULL AS more,
-           sum(coalesce(octet_length(m.text), 0)::float8) OVER oldest AS bytes
+           sum(coalesce(${contentBytes('m.')}, 0)::float8) OVER oldest AS bytes
     FROM (${events}) e
     -- Retention may have removed it.
     LEFT JOIN LATERAL (SELECT ${COLUMNS} FROM sluice.messages WHERE id = e.message_id) m ON true

@@ -1,78 +1,80 @@
 import {
-  ArrayMaxSize,
-  ArrayMinSize,
-  IsArray,
   IsOptional,
   Validate,
   ValidatorConstraint,
   type ValidationArguments,
   type ValidatorConstraintInterface,
 } from 'class-validator';
+import { readItems } from '#platform/http/body/read-items.js';
+import { invalidTime, readTime, Time, TIME_SCHEMA } from '#platform/http/body/time.js';
 import { bodyModel } from '#platform/http/openapi/body-model.js';
 import { Field } from '#platform/http/openapi/operation.js';
-import { invalidTime, readTime, Time, TIME_SCHEMA } from '#platform/http/body/time.js';
-import { MAX_BATCH } from '../../application/send-batch.js';
-import { deliverAtError, MAX_DELAY_DAYS } from '../../domain/delivery-time.js';
-import type { NewMessage } from '../../domain/message.js';
-import { MAX_TEXT_BYTES, textError } from '../../domain/message-text.js';
-import { readItems } from '#platform/http/body/read-items.js';
+import { batchError, MAX_BATCH } from '../../domain/message-batch.js';
+import { CONTENT, MessageContent, type ContentValues } from '../../domain/message-content.js';
 
-/*
- * The only place where input for messages is validated, before a batch is counted against the account's limits.
- */
+type ContentField = (typeof CONTENT)[number];
 
-function messageError(value: unknown): string | null {
-  if (value === undefined) return 'message is required.';
-  return typeof value === 'string' ? textError(value) : 'message must be a string.';
+/** The form of a field in JSON. Which values are accepted is decided by the domain. */
+const KINDS = {
+  text: {
+    schema: { type: 'string' },
+    read: (value: unknown) => (typeof value === 'string' ? value : null),
+    error: (json: string) => `${json} must be a string.`,
+  },
+  time: { schema: TIME_SCHEMA, read: readTime, error: invalidTime },
+} as const;
+
+const isRequired = ({ shown }: ContentField): boolean => shown === 'always';
+
+/** Null for a value that has not the form of the field. */
+function read({ kind }: ContentField, value: unknown): string | Date | null {
+  return KINDS[kind].read(value);
 }
 
-@ValidatorConstraint()
-class MessageText implements ValidatorConstraintInterface {
-  // A character is at least one byte, and JSON Schema can't count bytes.
-  static readonly schema = { type: 'string', minLength: 1, maxLength: MAX_TEXT_BYTES, pattern: '^[^\\u0000]*$' };
-
-  validate(value: unknown): boolean {
-    return messageError(value) === null;
-  }
-
-  defaultMessage({ value }: ValidationArguments): string {
-    return messageError(value) ?? '';
-  }
+function fieldError(field: ContentField, value: unknown): string | null {
+  if (value === undefined) return `${field.json} is required.`;
+  const known = read(field, value);
+  return known === null ? KINDS[field.kind].error(field.json) : field.error(known, new Date());
 }
 
-function timeError(value: unknown): string | null {
-  const time = readTime(value);
-  return time === null ? invalidTime('deliverAt') : deliverAtError(time, new Date());
-}
-
-@ValidatorConstraint()
-class DeliveryTime implements ValidatorConstraintInterface {
-  static readonly schema = TIME_SCHEMA;
-
-  validate(value: unknown): boolean {
-    return timeError(value) === null;
-  }
-
-  defaultMessage({ value }: ValidationArguments): string {
-    return timeError(value) ?? '';
-  }
-}
-
+/** What a sender gives. Its fields are those of CONTENT_FIELDS. */
 export class SendMessageBody {
-  @Field({
-    description: `1 to ${MAX_TEXT_BYTES} bytes of UTF-8, stored unchanged. U+0000 and lone surrogates are not allowed.`,
-    examples: ['Hello, Sluice'],
-  })
-  @Validate(MessageText)
-  message!: string;
+  readonly [json: string]: unknown;
+}
 
-  @Field({
-    description: `When to deliver, up to ${MAX_DELAY_DAYS} days ahead. Immediately if omitted or in the past.`,
-    examples: ['2026-11-21T12:00:00Z'],
-  })
-  @IsOptional()
-  @Validate(DeliveryTime)
-  deliverAt?: string | null;
+for (const field of CONTENT) {
+  @ValidatorConstraint()
+  class Rule implements ValidatorConstraintInterface {
+    static readonly schema = { ...KINDS[field.kind].schema, ...field.schema };
+
+    validate(value: unknown): boolean {
+      return fieldError(field, value) === null;
+    }
+
+    defaultMessage({ value }: ValidationArguments): string {
+      return fieldError(field, value) ?? '';
+    }
+  }
+  Validate(Rule)(SendMessageBody.prototype, field.json);
+  if (!isRequired(field)) IsOptional()(SendMessageBody.prototype, field.json);
+  Field({ ...field.sent, examples: [...field.sent.examples] })(SendMessageBody.prototype, field.json);
+}
+
+function listError(value: unknown): string | null {
+  return Array.isArray(value) ? batchError(value.length) : 'messages must be an array.';
+}
+
+@ValidatorConstraint()
+class Batch implements ValidatorConstraintInterface {
+  static readonly schema = { maxItems: MAX_BATCH, minItems: 1, type: 'array' };
+
+  validate(value: unknown): boolean {
+    return listError(value) === null;
+  }
+
+  defaultMessage({ value }: ValidationArguments): string {
+    return listError(value) ?? '';
+  }
 }
 
 export class SendBatchBody {
@@ -81,9 +83,7 @@ export class SendBatchBody {
     examples: [[{ message: 'Hello, Sluice' }, { message: 'Hello again' }]],
     items: bodyModel(SendMessageBody),
   })
-  @ArrayMaxSize(MAX_BATCH, { message: `messages must have at most ${MAX_BATCH} items.` })
-  @ArrayMinSize(1, { message: 'messages must not be empty.' })
-  @IsArray({ message: 'messages must be an array.' })
+  @Validate(Batch)
   messages!: unknown[];
 }
 
@@ -97,16 +97,24 @@ export class RetryFailedBody {
   until!: string;
 }
 
-export function readMessage({ message, deliverAt = null }: SendMessageBody): NewMessage {
-  return { text: message, deliverAt: deliverAt === null ? null : new Date(deliverAt) };
+function valuesOf(body: Readonly<Record<string, unknown>>): ContentValues {
+  const values = CONTENT.map((field) => [field.name, read(field, body[field.json])]);
+  return Object.fromEntries(values) as ContentValues;
+}
+
+/** @throws ValidationError */
+export function readMessage(body: SendMessageBody): MessageContent {
+  return MessageContent.parse(valuesOf(body), new Date());
 }
 
 /** @throws ValidationError with the first 100 errors */
-export function readBatch({ messages }: SendBatchBody): NewMessage[] {
-  const bodies = readItems('messages', 'A message', messages, ({ message, deliverAt = null }, note) => {
-    note('message', messageError(message));
-    note('deliverAt', deliverAt === null ? null : timeError(deliverAt));
-    return { message, deliverAt } as SendMessageBody;
+export function readBatch({ messages }: SendBatchBody): MessageContent[] {
+  const bodies = readItems('messages', 'A message', messages, (body, note) => {
+    for (const field of CONTENT) {
+      const value = body[field.json];
+      if (isRequired(field) || (value !== undefined && value !== null)) note(field.json, fieldError(field, value));
+    }
+    return body;
   });
   return bodies.map(readMessage);
 }

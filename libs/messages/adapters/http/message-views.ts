@@ -1,24 +1,25 @@
 import { enumModel, exampleOf, foreignModel, idOf, nullable, time, viewModel } from '#platform/http/openapi/schema.js';
-import { MAX_RETRIED } from '../../application/retry-failed.js';
+import { MAX_RETRIED } from '../../application/changes/retry-failed.js';
 import { ATTEMPT_OUTCOMES, type Attempt } from '../../domain/attempt.js';
 import type { Message } from '../../domain/message.js';
+import { contentJson, stateContent } from '../../domain/message-content.js';
 import { INITIAL_STATUS, MESSAGE_STATUSES } from '../../domain/message-status.js';
+import { CONTENT, OPTIONAL_CONTENT, STATE_CONTENT } from './content-views.js';
 
 /** A message as it was accepted. */
 export function acceptedView({ state }: Message) {
-  const { id, text: message, status, createdAt } = state;
-  return { id, message, status, createdAt };
+  const { id, status, createdAt } = state;
+  return { id, ...contentJson(state), status, createdAt };
 }
 
 /** A message with its current state. */
 export function messageView(message: Message) {
-  const { delivery, deliverAt, updatedAt, attempts, failureReason } = message.state;
-  return { ...acceptedView(message), delivery, deliverAt, updatedAt, attempts, failureReason };
+  const { delivery, updatedAt, attempts, failureReason } = message.state;
+  return { ...acceptedView(message), delivery, ...stateContent(message.state), updatedAt, attempts, failureReason };
 }
 
 export const MESSAGE_ID = idOf('msg', 'The id of the message.');
 
-export const TEXT = { type: 'string', description: 'The text, exactly as it was sent.', examples: ['Hello, Sluice'] };
 export const CREATED_AT = time('When the message was accepted.');
 
 export const ACCEPTED_MESSAGE = viewModel<ReturnType<typeof acceptedView>>(
@@ -26,10 +27,11 @@ export const ACCEPTED_MESSAGE = viewModel<ReturnType<typeof acceptedView>>(
   'A message that was accepted.',
   {
     id: MESSAGE_ID,
-    message: TEXT,
+    ...CONTENT,
     status: { type: 'string', const: INITIAL_STATUS, description: 'New messages are queued.' },
     createdAt: CREATED_AT,
   },
+  OPTIONAL_CONTENT,
 );
 
 export const MESSAGE_STATUS = enumModel(
@@ -39,29 +41,30 @@ export const MESSAGE_STATUS = enumModel(
   MESSAGE_STATUSES,
 );
 
-export const MESSAGE = viewModel<ReturnType<typeof messageView>>('Message', 'A message with its current state.', {
-  id: MESSAGE_ID,
-  message: TEXT,
-  status: { $ref: MESSAGE_STATUS, examples: ['delivered'] },
-  createdAt: CREATED_AT,
-  delivery: {
-    ...foreignModel('DeliveryMode', 'handler'),
-    description: "The account's mode of delivery when the message was accepted.",
+export const MESSAGE = viewModel<ReturnType<typeof messageView>>(
+  'Message',
+  'A message with its current state.',
+  {
+    id: MESSAGE_ID,
+    ...CONTENT,
+    status: { $ref: MESSAGE_STATUS, examples: ['delivered'] },
+    createdAt: CREATED_AT,
+    delivery: {
+      ...foreignModel('DeliveryMode', 'handler'),
+      description: "The account's mode of delivery when the message was accepted.",
+    },
+    ...STATE_CONTENT,
+    updatedAt: time('When the status last changed.', '2026-11-21T09:30:00.321Z'),
+    attempts: {
+      type: 'integer',
+      minimum: 0,
+      description: 'Delivery attempts so far, including those before a retry.',
+      examples: [1],
+    },
+    failureReason: nullable({ type: 'string', description: 'Why the last attempt failed.', examples: [null] }),
   },
-  deliverAt: nullable({ ...time('When to deliver. Null for immediate delivery.'), examples: [null] }),
-  updatedAt: time('When the status last changed.', '2026-11-21T09:30:00.321Z'),
-  attempts: {
-    type: 'integer',
-    minimum: 0,
-    description: 'Delivery attempts so far, including those before a retry.',
-    examples: [1],
-  },
-  failureReason: nullable({
-    type: 'string',
-    description: 'Why the last attempt failed, in one line without control characters.',
-    examples: [null],
-  }),
-});
+  OPTIONAL_CONTENT,
+);
 
 export const EVENTS = {
   type: 'string',

@@ -16,15 +16,14 @@ import {
   REPEATABLE,
   Repeats,
 } from '#platform/http/access/repeats.js';
-import { CancelMessage } from '../../application/cancel-message.js';
-import { GetMessage } from '../../application/get-message.js';
-import { ListAttempts } from '../../application/list-attempts.js';
-import { ListMessages } from '../../application/list-messages.js';
-import { MAX_RETRIED, RetryFailed } from '../../application/retry-failed.js';
-import { RetryMessage } from '../../application/retry-message.js';
-import { SendBatch } from '../../application/send-batch.js';
-import { SendMessage } from '../../application/send-message.js';
+import { CancelMessage } from '../../application/changes/cancel-message.js';
+import { MAX_RETRIED, RetryFailed } from '../../application/changes/retry-failed.js';
+import { RetryMessage } from '../../application/changes/retry-message.js';
+import { SendBatch } from '../../application/sending/send-batch.js';
+import { SendMessage } from '../../application/sending/send-message.js';
+import { ReadMessages } from '../../application/read-messages.js';
 import { MESSAGE_STATUSES, TRANSITIONS } from '../../domain/message-status.js';
+import { EarlyStorageCheck } from './early-storage-check.js';
 import { readBatch, readMessage, RetryFailedBody, SendBatchBody, SendMessageBody } from './message-bodies.js';
 import { LOCATION, TRACEPARENT } from './message-headers.js';
 import {
@@ -38,7 +37,6 @@ import {
   messageView,
   RETRIED,
 } from './message-views.js';
-import { StorageGuard } from './storage.guard.js';
 
 const STATUS = {
   $ref: MESSAGE_STATUS,
@@ -60,9 +58,7 @@ export class MessagesController {
   constructor(
     private readonly sendMessage: SendMessage,
     private readonly sendBatch: SendBatch,
-    private readonly getMessage: GetMessage,
-    private readonly listMessages: ListMessages,
-    private readonly listAttempts: ListAttempts,
+    private readonly readMessages: ReadMessages,
     private readonly cancelMessage: CancelMessage,
     private readonly retryMessage: RetryMessage,
     private readonly retryFailed: RetryFailed,
@@ -70,7 +66,7 @@ export class MessagesController {
   ) {}
 
   @Scoped('messages:send')
-  @UseGuards(StorageGuard)
+  @UseGuards(EarlyStorageCheck)
   @Post()
   @HttpCode(202)
   @Operation({
@@ -99,15 +95,16 @@ export class MessagesController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<object> {
     const key = readIdempotencyKey(idempotencyKey);
-    const input = { ...readMessage(body), traceparent, delivery: caller.delivery };
-    const { message, replayed } = await this.sendMessage.execute(caller, input, key);
+    const content = readMessage(body);
+    const terms = { traceparent, delivery: caller.delivery };
+    const { message, replayed } = await this.sendMessage.execute(caller.accountId, content, terms, key);
     void reply.header('location', `/messages/${message.id}`);
     if (replayed) void reply.header('idempotent-replayed', 'true');
     return acceptedView(message);
   }
 
   @Scoped('messages:send')
-  @UseGuards(StorageGuard)
+  @UseGuards(EarlyStorageCheck)
   @Post('batch')
   @HttpCode(202)
   @Operation({
@@ -134,9 +131,10 @@ export class MessagesController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<object> {
     const key = readIdempotencyKey(idempotencyKey);
-    const inputs = readBatch(body).map((input) => ({ ...input, traceparent, delivery: caller.delivery }));
-    await countMore(inputs.length - 1);
-    const { messages, replayed } = await this.sendBatch.execute(caller, inputs, key);
+    const contents = readBatch(body);
+    const terms = { traceparent, delivery: caller.delivery };
+    await countMore(contents.length - 1);
+    const { messages, replayed } = await this.sendBatch.execute(caller.accountId, contents, terms, key);
     if (replayed) void reply.header('idempotent-replayed', 'true');
     return { data: messages.map(acceptedView) };
   }
@@ -162,7 +160,7 @@ export class MessagesController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<object> {
     return this.repeats.afterwards({ request, reply, body }, async () => ({
-      count: await this.retryFailed.execute(caller, new Date(body.since), new Date(body.until)),
+      count: await this.retryFailed.execute(caller.accountId, new Date(body.since), new Date(body.until)),
     }));
   }
 
@@ -177,7 +175,7 @@ export class MessagesController {
   })
   async list(@CurrentCaller() caller: Caller, @Query() query: Record<string, unknown>): Promise<PageView<object>> {
     const page = readPage(query, 'msg', readFilter);
-    const { messages, more } = await this.listMessages.execute(caller.accountId, page);
+    const { messages, more } = await this.readMessages.list(caller.accountId, page);
     return pageView(messages, more, ({ id }) => id, messageView);
   }
 
@@ -192,7 +190,7 @@ export class MessagesController {
     errors: ['message_not_found'],
   })
   async get(@CurrentCaller() caller: Caller, @Param('id') id: string): Promise<object> {
-    return messageView(await this.getMessage.execute(caller.accountId, id));
+    return messageView(await this.readMessages.find(caller.accountId, id));
   }
 
   @Scoped('messages:read')
@@ -206,7 +204,7 @@ export class MessagesController {
     errors: ['message_not_found'],
   })
   async attempts(@CurrentCaller() caller: Caller, @Param('id') id: string): Promise<object> {
-    return { data: await this.listAttempts.execute(caller.accountId, id) };
+    return { data: await this.readMessages.attempts(caller.accountId, id) };
   }
 
   @Scoped('messages:send')
@@ -251,7 +249,7 @@ export class MessagesController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<object> {
     return this.repeats.afterwards({ request, reply, body: null }, async () =>
-      messageView(await this.retryMessage.execute(caller, id)),
+      messageView(await this.retryMessage.execute(caller.accountId, id)),
     );
   }
 }

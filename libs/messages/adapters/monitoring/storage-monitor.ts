@@ -1,7 +1,7 @@
 import type { Logger } from '#platform/observability/logging.js';
 import type { Metrics } from '#platform/observability/metrics.js';
-import type { SpaceObserver, SpaceWatch } from '../../application/space-watch.js';
-import type { StorageObserver } from '../../application/storage-cap.js';
+import type { SpaceObserver } from '../../application/storage/space-watch.js';
+import type { StorageObserver } from '../../application/storage/storage-cap.js';
 
 export class StorageMonitor implements StorageObserver, SpaceObserver {
   private readonly refusals;
@@ -16,11 +16,11 @@ export class StorageMonitor implements StorageObserver, SpaceObserver {
     );
   }
 
-  watch(space: SpaceWatch): void {
+  watch(left: () => number): void {
     this.metrics.gauge(
       'sluice_space_left_bytes',
       'Bytes that the database may still grow by before new messages are refused; +Inf without a limit',
-      () => space.left,
+      left,
     );
   }
 

@@ -1,12 +1,25 @@
 import type { DeliveryMode } from '#kernel/delivery-mode.js';
 import { Message, OVERHEAD_BYTES } from '../../domain/message.js';
+import {
+  CONSUMED,
+  CONTENT,
+  type ConsumedContent,
+  type CONTENT_FIELDS,
+  type ContentName,
+  type ContentValues,
+  type MessageContent,
+} from '../../domain/message-content.js';
 import { OPEN_STATUSES, type MessageStatus } from '../../domain/message-status.js';
 
+/** The columns of what the sender gave. */
+export type ContentRow = {
+  -readonly [Name in ContentName as (typeof CONTENT_FIELDS)[Name]['column']]: ContentValues[Name];
+};
+
 /** A row of `sluice.messages`. */
-export interface MessageRow {
+export interface MessageRow extends ContentRow {
   id: string;
   account_id: string;
-  text: string;
   status: MessageStatus;
   created_at: Date;
   updated_at: Date;
@@ -20,20 +33,33 @@ export interface MessageRow {
   claim_expires_at: Date | null;
   claim_alone: boolean;
   traceparent: string | null;
-  deliver_at: Date | null;
   delivery: DeliveryMode;
   next_attempt_at: Date | null;
 }
+
+const OTHER_COLUMNS = `id, account_id, status, created_at, updated_at, attempts, failures, crashes, lone_crashes, retries,
+  failure_reason, claim, claim_expires_at, claim_alone, traceparent, delivery, next_attempt_at`;
+
+const namesOf = (fields: typeof CONTENT): string => fields.map(({ column }) => column).join(', ');
 
 /**
  * The columns of a MessageRow. Listed instead of `*`: a prepared statement fails on its connection for ever once a
  * migration of a newer version has added a column to its result.
  */
-export const COLUMNS = `id, account_id, text, status, created_at, updated_at, attempts, failures, crashes, lone_crashes,
-  retries, failure_reason, claim, claim_expires_at, claim_alone, traceparent, deliver_at, delivery, next_attempt_at`;
+export const COLUMNS = `${OTHER_COLUMNS}, ${namesOf(CONTENT)}`;
+/** Of these, the columns of what consumers get. */
+export const CONSUMED_COLUMNS = namesOf(CONSUMED);
+/** The columns of a message except what its job carries. */
+export const COLUMNS_WITHOUT_JOB = [OTHER_COLUMNS, namesOf(CONTENT.filter((field) => !CONSUMED.includes(field)))]
+  .filter((names) => names !== '')
+  .join(', ');
 
-/** The same of a row that has this name. */
-export const columnsOf = (row: string): string => COLUMNS.replaceAll(/\w+/g, `${row}.$&`);
+/** Columns of a row that has this name. */
+export const columnsOf = (row: string, columns = COLUMNS): string => columns.replaceAll(/\w+/g, `${row}.$&`);
+
+/** Whether the account is suspended: nothing of it is delivered. */
+export const isSuspended = (account: string): string =>
+  `EXISTS (SELECT FROM sluice.suspended_accounts s WHERE s.id = ${account})`;
 
 /** The statuses of open messages, as a list in SQL. */
 export const OPEN = OPEN_STATUSES.map((status) => `'${status}'`).join(', ');
@@ -43,15 +69,43 @@ export const FRESH_ATTEMPTS = `
   updated_at = clock_timestamp(), retries = m.retries + 1, failures = 0, crashes = 0, lone_crashes = 0,
   next_attempt_at = NULL`;
 
+/** The size of the content, as `contentBytes` computes it. @param row the name of its row, followed by a dot */
+export const contentBytes = (row = ''): string =>
+  CONTENT.filter(({ kind }) => kind === 'text')
+    .map(({ column, shown }) => [shown, `octet_length(${row}${column})`] as const)
+    .map(([shown, bytes]) => (shown === 'always' ? bytes : `coalesce(${bytes}, 0)`))
+    .join(' + ');
+
 /** The size of a message, as `bytesOf` computes it. */
-export const BYTES = `octet_length(text) + ${OVERHEAD_BYTES}`;
+export const BYTES = `${contentBytes()} + ${OVERHEAD_BYTES}`;
+
+/** @param row with the columns of `COLUMNS` */
+export function toContent(row: ContentRow): MessageContent {
+  const values = row as unknown as Readonly<Record<string, unknown>>;
+  const content: Record<string, unknown> = {};
+  for (const { name, column } of CONTENT) content[name] = values[column];
+  return content as unknown as MessageContent;
+}
+
+/** @param row with the columns of `CONSUMED_COLUMNS` */
+export function toConsumed(row: object): ConsumedContent {
+  const values = row as Readonly<Record<string, unknown>>;
+  return Object.fromEntries(CONSUMED.map(({ name, column }) => [name, values[column]])) as unknown as ConsumedContent;
+}
+
+/** The columns of content; of what consumers get, those of it. */
+export function contentRow<Content extends ConsumedContent>(content: Content) {
+  const values = content as unknown as Readonly<Record<string, unknown>>;
+  const row: Record<string, unknown> = {};
+  for (const { name, column } of CONTENT) if (name in values) row[column] = values[name];
+  return row as Content extends ContentValues ? ContentRow : Partial<ContentRow>;
+}
 
 export function toMessage(row: MessageRow): Message {
   return Message.restore({
     id: row.id,
     accountId: row.account_id,
-    text: row.text,
-    deliverAt: row.deliver_at,
+    ...toContent(row),
     traceparent: row.traceparent,
     delivery: row.delivery,
     status: row.status,

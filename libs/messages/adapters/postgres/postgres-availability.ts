@@ -3,7 +3,7 @@ import type pg from 'pg';
 import { PeriodicTask } from '#kernel/periodic-task.js';
 import { CONNECTION_LIMITS, connectionOptions, ReliableClient } from '#platform/database/connection.js';
 import type { Database } from '#platform/database/database.js';
-import { Availability, type Available } from '../../application/availability.js';
+import { Availability, type Available } from '../../application/delivering/availability.js';
 
 const CHANNEL = 'sluice_available';
 /** What is announced meanwhile shares a notification. */

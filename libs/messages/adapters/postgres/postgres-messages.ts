@@ -5,30 +5,25 @@ import type { Database } from '#platform/database/database.js';
 import type { Reads } from '#platform/database/reads.js';
 import type { BatchMetrics } from '#platform/observability/batch-metrics.js';
 import { SharedReads } from '#platform/shared-reads.js';
-import { WEBHOOKS, type Availability } from '../../application/availability.js';
-import {
-  KEY_LIFETIME_MS,
-  Messages,
-  type Accepted,
-  type Idempotency,
-  type Listed,
-  type OnStarted,
-  type Page,
-} from '../../application/messages.js';
-import type { JobDispatch } from '../../application/job-dispatch.js';
+import { WEBHOOKS, type Availability } from '../../application/delivering/availability.js';
+import { Messages, type Accepted, type Listed, type OnStarted } from '../../application/messages.js';
+import type { JobDispatch } from '../../application/delivering/job-dispatch.js';
+import { announcedFor } from '../../application/delivering/availability.js';
+import { type MessagePage } from '../../application/messages.js';
 import type { Attempt } from '../../domain/attempt.js';
+import { KEY_LIFETIME_MS, type Idempotency } from '../../domain/idempotency.js';
 import { Message } from '../../domain/message.js';
 import { INITIAL_STATUS, MESSAGE_STATUSES, type MessageStatus } from '../../domain/message-status.js';
-import { CHANGE_MESSAGE, RETRY_FAILED_MESSAGES } from './change-messages.sql.js';
-import { GroupCommit } from './group-commit.js';
-import { DELETE_EXPIRED_KEYS, FIND_KEY } from './idempotency-keys.js';
+import { CHANGE_MESSAGE, RETRY_FAILED_MESSAGES } from './changes/change-messages.sql.js';
+import { GroupCommit } from './sending/group-commit.js';
+import { DELETE_EXPIRED_KEYS, FIND_KEY } from './sending/idempotency-keys.js';
 import {
   FIND_MESSAGES,
   LIST_ATTEMPTS,
   LIST_MESSAGES,
   LIST_MESSAGES_WITH_STATUS,
   LIST_MISSED_MESSAGES,
-} from './read-messages.sql.js';
+} from './reading/read-messages.sql.js';
 import { toMessage, type MessageRow } from './message-row.js';
 
 /** Keys that one statement deletes. */
@@ -56,7 +51,9 @@ interface RetriedRow {
   count: number;
   deliveries: number;
   /** How many of them may be leased. */
-  pulled: number;
+  leasable: number;
+  /** Deliveries to endpoints. */
+  redelivered: number;
   last: string | null;
 }
 
@@ -88,12 +85,8 @@ export class PostgresMessages extends Messages {
     this.groupCommit = new GroupCommit(database, jobs, availability, batches, backpressure);
   }
 
-  add(
-    messages: readonly Message[],
-    idempotency: Idempotency | null,
-    targets: readonly string[] = [],
-  ): Promise<Accepted> {
-    return this.groupCommit.add(messages, idempotency, targets);
+  add(messages: readonly Message[], idempotency: Idempotency | null): Promise<Accepted> {
+    return this.groupCommit.add(messages, idempotency);
   }
 
   /** Resolves when every accepted request has its result. */
@@ -127,7 +120,7 @@ export class PostgresMessages extends Messages {
     return found;
   }
 
-  async list(accountId: string, { limit, before, status, missedBy }: Page): Promise<Listed> {
+  async list(accountId: string, { limit, before, status, missedBy }: MessagePage): Promise<Listed> {
     const [name, text, filter] = listOf(status, missedBy);
     const values = [accountId, before ?? HIGHEST_ID, limit, ...filter];
     const rows = await this.reads.query<ListedRow>(accountId, name, text, values, sizeOf);
@@ -144,36 +137,28 @@ export class PostgresMessages extends Messages {
     accountId: string,
     id: string,
     transition: (message: Message) => Message,
-    targets: readonly string[] = [],
     onStarted?: OnStarted,
   ): Promise<Message | null> {
     for (;;) {
       const before = await this.find(accountId, id);
       if (before === null) return null;
-      const swapped = await this.swap(before, transition(before), targets, onStarted);
+      const swapped = await this.swap(before, transition(before), onStarted);
       if (swapped !== null) return swapped;
     }
   }
 
-  async retryFailed(
-    accountId: string,
-    since: Date,
-    until: Date,
-    max: number,
-    targets: readonly string[] = [],
-    onStarted?: OnStarted,
-  ): Promise<number> {
+  async retryFailed(accountId: string, since: Date, until: Date, max: number, onStarted?: OnStarted): Promise<number> {
     const end = lowestId('msg', until);
     let next = lowestId('msg', since);
     let retried = 0;
     while (retried < max) {
-      const values: unknown[] = [accountId, next, end, Math.min(RETRIED_AT_ONCE, max - retried), targets];
+      const values: unknown[] = [accountId, next, end, Math.min(RETRIED_AT_ONCE, max - retried)];
       const [row] = await this.reads.query<RetriedRow>(accountId, 'retry', RETRY_FAILED_MESSAGES, values);
       if (row === undefined || row.last === null) break;
       retried += row.count;
       onStarted?.(row.deliveries);
-      if (row.pulled > 0) this.availability.announce([accountId]);
-      if (targets.length > 0) this.availability.announce([WEBHOOKS]);
+      if (row.leasable > 0) this.availability.announce([accountId]);
+      if (row.redelivered > 0) this.availability.announce([WEBHOOKS]);
       // Only forward: a message that fails again in the meantime is not retried twice.
       next = `${row.last}0`;
     }
@@ -186,26 +171,18 @@ export class PostgresMessages extends Messages {
   }
 
   /** @returns the message as it is stored now; null when another change was first */
-  private async swap(
-    { state: from }: Message,
-    after: Message,
-    targets: readonly string[],
-    onStarted?: OnStarted,
-  ): Promise<Message | null> {
+  private async swap({ state: from }: Message, after: Message, onStarted?: OnStarted): Promise<Message | null> {
     const to = after.state;
     const isRetried = to.retries !== from.retries;
     const [row] = await this.database.query<ChangedRow>(CHANGE_MESSAGE, [
-      ...[from.id, from.status, from.attempts, from.retries],
-      ...[to.status, to.retries, to.failures, to.crashes, to.loneCrashes, to.failureReason],
-      ...[after.hasJob && isRetried, isRetried, targets],
+      ...[from.id, from.accountId, from.status, from.attempts, from.retries],
+      ...[to.status, to.retries, to.failures, to.crashes, to.loneCrashes, to.failureReason, isRetried],
     ]);
     if (row === undefined) return null;
     onStarted?.(row.deliveries);
     const { status, failure_reason: failureReason, updated_at: updatedAt, entry_id: entryId } = row;
     const stored = Message.restore({ ...to, status, failureReason, updatedAt });
-    if (to.status === INITIAL_STATUS && to.delivery !== 'handler') {
-      this.availability.announce([to.delivery === 'pull' ? to.accountId : WEBHOOKS]);
-    }
+    if (to.status === INITIAL_STATUS) this.availability.announce(announcedFor(stored));
     if (entryId !== null) this.jobs.enqueue({ id: entryId, messages: [stored] });
     return stored;
   }

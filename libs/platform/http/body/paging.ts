@@ -1,14 +1,7 @@
 import { ValidationError, type FieldError } from '#kernel/domain-error.js';
+import type { Page } from '#kernel/page.js';
 import { isTypeId } from '#kernel/typeid.js';
 import { nullable, viewModel, type Model } from '../openapi/schema.js';
-
-/** What a list is asked for. */
-export interface PageQuery {
-  /** 1 to 100. */
-  readonly limit: number;
-  /** Only items older than the one with this id. */
-  readonly before: string | null;
-}
 
 export interface PageView<View> {
   readonly data: readonly View[];
@@ -58,7 +51,7 @@ export function readPage<More extends object>(
   query: Query,
   prefix: string,
   more: (query: Query, errors: FieldError[]) => More = () => ({}) as More,
-): PageQuery & More {
+): Page & More {
   const errors: FieldError[] = [];
   const { limit = String(DEFAULT_LIMIT), cursor } = query;
   const before = cursor === undefined ? null : decodeCursor(prefix, cursor);
@@ -89,9 +82,9 @@ export function pageView<Item, View>(
 }
 
 /** A page of what `find` returns. It is asked for one item more: if there is one, there is a next page. */
-export async function pageOf<Page extends PageQuery, Item, View>(
-  page: Page,
-  find: (page: Page) => Promise<readonly Item[]>,
+export async function pageOf<Query extends Page, Item, View>(
+  page: Query,
+  find: (page: Query) => Promise<readonly Item[]>,
   idOf: (item: Item) => string,
   view: (item: Item) => View,
 ): Promise<PageView<View>> {

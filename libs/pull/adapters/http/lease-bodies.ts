@@ -16,33 +16,40 @@ import { isStorable } from '#kernel/text.js';
 import { bodyModel } from '#platform/http/openapi/body-model.js';
 import { Field } from '#platform/http/openapi/operation.js';
 import { type Lease, MAX_REASON_LENGTH, type Message } from '#messages/index.js';
+import {
+  ACKNOWLEDGED_LEASES,
+  DELAY_SECONDS,
+  LEASE_SECONDS,
+  LEASED_MESSAGES,
+  WAIT_SECONDS,
+} from '../../domain/lease-terms.js';
 import { readItems } from '#platform/http/body/read-items.js';
 
-const MAX_LEASED = 100;
-const MAX_SECONDS = 3_600;
-const MAX_WAIT_SECONDS = 20;
-const MAX_DELAY_SECONDS = 86_400;
-export const MAX_ACKNOWLEDGED = 1_000;
-
-function WholeNumber(min: number, max: number): PropertyDecorator {
+function WholeNumber({ min, max }: { readonly min: number; readonly max: number }): PropertyDecorator {
   const rule = { message: `$property must be a whole number from ${min} to ${max}.` };
   return applyDecorators(IsInt(rule), Min(min, rule), Max(max, rule));
 }
 
 export class LeaseBody {
-  @Field({ description: 'How many messages to lease at most. 10 if omitted.', examples: [10] })
+  @Field({ description: `How many messages to lease at most. ${LEASED_MESSAGES.initial} if omitted.`, examples: [10] })
   @IsOptional()
-  @WholeNumber(1, MAX_LEASED)
+  @WholeNumber(LEASED_MESSAGES)
   max?: number | null;
 
-  @Field({ description: 'How long the lease lasts, unless it is extended. 30 if omitted.', examples: [30] })
+  @Field({
+    description: `How long the lease lasts, unless it is extended. ${LEASE_SECONDS.initial} if omitted.`,
+    examples: [30],
+  })
   @IsOptional()
-  @WholeNumber(1, MAX_SECONDS)
+  @WholeNumber(LEASE_SECONDS)
   seconds?: number | null;
 
-  @Field({ description: 'How many seconds to wait while no message is available. 0 if omitted.', examples: [20] })
+  @Field({
+    description: `How many seconds to wait while no message is available. ${WAIT_SECONDS.initial} if omitted.`,
+    examples: [20],
+  })
   @IsOptional()
-  @WholeNumber(0, MAX_WAIT_SECONDS)
+  @WholeNumber(WAIT_SECONDS)
   wait?: number | null;
 }
 
@@ -77,7 +84,7 @@ export class RejectBody extends AcknowledgeBody {
     examples: [60],
   })
   @IsOptional()
-  @WholeNumber(0, MAX_DELAY_SECONDS)
+  @WholeNumber(DELAY_SECONDS)
   delaySeconds?: number | null;
 
   @Field({ description: 'Why the attempt failed: the `failureReason` of the message.', examples: ['no such address'] })
@@ -88,7 +95,7 @@ export class RejectBody extends AcknowledgeBody {
 
 export class ExtendBody extends AcknowledgeBody {
   @Field({ description: 'How long the lease lasts from now on.', examples: [30] })
-  @WholeNumber(1, MAX_SECONDS)
+  @WholeNumber(LEASE_SECONDS)
   seconds!: number;
 }
 
@@ -108,8 +115,8 @@ export class AcknowledgeAllBody {
     examples: [[{ id: 'msg_01h455vb4pex5vsknk084sn02q', leaseToken: LEASE_TOKEN.examples[0] }]],
     items: bodyModel(AcknowledgedLease),
   })
-  @ArrayMaxSize(MAX_ACKNOWLEDGED, { message: `leases must have at most ${MAX_ACKNOWLEDGED} items.` })
-  @ArrayMinSize(1, { message: 'leases must not be empty.' })
+  @ArrayMaxSize(ACKNOWLEDGED_LEASES.max, { message: `leases must have at most ${ACKNOWLEDGED_LEASES.max} items.` })
+  @ArrayMinSize(ACKNOWLEDGED_LEASES.min, { message: 'leases must not be empty.' })
   @IsArray({ message: 'leases must be an array.' })
   leases!: unknown[];
 }

@@ -1,24 +1,34 @@
 import { idOf, time, viewModel } from '#platform/http/openapi/schema.js';
-import type { Message } from '#messages/index.js';
+import { contentJson, type Message } from '#messages/index.js';
 import { LEASE_TOKEN, leaseTokenOf } from './lease-bodies.js';
-import { CREATED_AT, MESSAGE_ID, TEXT } from '#messages/adapters/http/index.js';
+import { CONTENT, CREATED_AT, MESSAGE_ID, OPTIONAL_CONTENT } from '#messages/adapters/http/index.js';
 
 export function leasedView(message: Message) {
-  const { id, text, createdAt, attempts, claim } = message.state;
+  const { id, createdAt, attempts, claim } = message.state;
   const lease = { leaseToken: leaseTokenOf(message), leaseExpiresAt: claim?.expiresAt };
-  return { id, message: text, createdAt, attempt: attempts, ...lease };
+  return { id, ...contentJson(message.state), createdAt, attempt: attempts, ...lease };
 }
 
 const EXPIRES_AT = time('When the lease expires.', '2026-11-21T09:30:30.123Z');
 
-const LEASED_MESSAGE = viewModel<ReturnType<typeof leasedView>>('LeasedMessage', 'A message that was leased.', {
-  id: MESSAGE_ID,
-  message: TEXT,
-  createdAt: CREATED_AT,
-  attempt: { type: 'integer', minimum: 1, description: 'The number of this attempt, over all retries.', examples: [1] },
-  leaseToken: { type: 'string', ...LEASE_TOKEN },
-  leaseExpiresAt: EXPIRES_AT,
-});
+const LEASED_MESSAGE = viewModel<ReturnType<typeof leasedView>>(
+  'LeasedMessage',
+  'A message that was leased.',
+  {
+    id: MESSAGE_ID,
+    ...CONTENT,
+    createdAt: CREATED_AT,
+    attempt: {
+      type: 'integer',
+      minimum: 1,
+      description: 'The number of this attempt, over all retries.',
+      examples: [1],
+    },
+    leaseToken: { type: 'string', ...LEASE_TOKEN },
+    leaseExpiresAt: EXPIRES_AT,
+  },
+  OPTIONAL_CONTENT,
+);
 
 export const LEASED = viewModel<Record<'data', unknown>>('LeasedMessages', 'Messages that were leased.', {
   data: { type: 'array', items: LEASED_MESSAGE },

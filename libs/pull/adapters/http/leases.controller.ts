@@ -8,12 +8,12 @@ import { Operation, Section } from '#platform/http/openapi/operation.js';
 import { later } from '#platform/http/access/rate-limit-headers.js';
 import { EndLeases } from '../../application/end-leases.js';
 import { LeaseMessages } from '../../application/lease-messages.js';
+import { ACKNOWLEDGED_LEASES, LEASE_SECONDS, LEASED_MESSAGES, WAIT_SECONDS } from '../../domain/lease-terms.js';
 import {
   AcknowledgeAllBody,
   AcknowledgeBody,
   ExtendBody,
   LeaseBody,
-  MAX_ACKNOWLEDGED,
   readLease,
   readLeases,
   RejectBody,
@@ -50,9 +50,9 @@ export class LeasesController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<object> {
     const terms = {
-      max: body.max ?? 10,
-      leaseMs: 1_000 * (body.seconds ?? 30),
-      waitMs: 1_000 * (body.wait ?? 0),
+      max: body.max ?? LEASED_MESSAGES.initial,
+      leaseMs: 1_000 * (body.seconds ?? LEASE_SECONDS.initial),
+      waitMs: 1_000 * (body.wait ?? WAIT_SECONDS.initial),
     };
     const assertAllowed = () => this.admission.assertKeyValid(request);
     const startedAt = performance.now();
@@ -66,7 +66,7 @@ export class LeasesController {
   @Operation({
     id: 'acknowledgeMessages',
     summary: 'Acknowledge leased messages',
-    description: `Acknowledges up to ${MAX_ACKNOWLEDGED.toLocaleString('en')} messages, each by itself. A request can be repeated.`,
+    description: `Acknowledges up to ${ACKNOWLEDGED_LEASES.max.toLocaleString('en')} messages, each by itself. A request can be repeated.`,
     response: { description: 'What became of each message.', body: ACKNOWLEDGEMENTS },
   })
   async acknowledgeAll(

@@ -33,7 +33,7 @@ function setUp(verdicts: readonly Verdict[], found: readonly (Caller | null)[] =
     { anonymous, operators: anonymous },
     (decision) => decisions.push(decision),
   );
-  const request = { ip: '192.0.2.1', caller: callerOf(1), presentedKey: 'slc_x', rateLimit: [WINDOW] };
+  const request = { clientAddress: '192.0.2.1', caller: callerOf(1), presentedKey: 'slc_x', rateLimit: [WINDOW] };
   const count = (more: number) => guard.countMore(request as unknown as FastifyRequest, more);
   return { count, hits, decisions, request, anonymous };
 }
@@ -74,7 +74,7 @@ describe('The messages of a batch after the first', () => {
   it('count for the address once the key has been revoked', async () => {
     const { count, anonymous, request } = setUp([STALE], [null]);
     await expect(count(3)).rejects.toMatchObject({ code: 'unauthorized' });
-    expect(anonymous.peek(request.ip).remaining).toBe(9);
+    expect(anonymous.peek(request.clientAddress).remaining).toBe(9);
   });
 
   it('are unavailable when the key changes faster than it can be looked up', async () => {

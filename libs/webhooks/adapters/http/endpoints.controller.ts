@@ -1,13 +1,14 @@
 import { Controller, Delete, Get, HttpCode, Param, Patch, Post, Query, Req, Res, UseGuards } from '@nestjs/common';
 import { IsBoolean, IsInt, IsOptional, IsString, Max, Min, Validate } from 'class-validator';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Page } from '#kernel/page.js';
 import { Scoped } from '#platform/http/access/access.js';
 import { CurrentCaller, type Caller } from '#platform/http/access/caller.js';
 import { goneSignal } from '#platform/http/edge/connections.js';
 import { JsonBody, OptionalJsonBody } from '#platform/http/body/json-body.js';
 import { Field, header, Operation, Section } from '#platform/http/openapi/operation.js';
 import { Time } from '#platform/http/body/time.js';
-import { pageOf, PAGING, readPage, type PageQuery, type PageView } from '#platform/http/body/paging.js';
+import { pageOf, PAGING, readPage, type PageView } from '#platform/http/body/paging.js';
 import { REPEATABLE, Repeats } from '#platform/http/access/repeats.js';
 import { ChangeEndpoint } from '../../application/change-endpoint.js';
 import { CreateEndpoint } from '../../application/create-endpoint.js';
@@ -180,7 +181,7 @@ export class EndpointsController {
     @CurrentCaller() { accountId }: Caller,
     @Query() query: Record<string, unknown>,
   ): Promise<PageView<object>> {
-    const find = (page: PageQuery) => this.listEndpoints.execute(accountId, page);
+    const find = (page: Page) => this.listEndpoints.execute(accountId, page);
     return pageOf(readPage(query, 'ep'), find, ({ id }) => id, endpointView);
   }
 

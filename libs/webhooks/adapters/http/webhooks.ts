@@ -1,3 +1,4 @@
+import { CONTENT, REQUIRED_CONTENT } from '#messages/adapters/http/index.js';
 import { exampleOf, idOf, Model, time } from '#platform/http/openapi/schema.js';
 
 const EXAMPLE_TIME = '2026-11-21T09:30:00.123Z';
@@ -12,10 +13,10 @@ export const MESSAGE_WEBHOOK = new Model('MessageWebhook', {
       type: 'object',
       properties: {
         id: idOf('msg', 'The id of the message.'),
-        message: { type: 'string', description: 'The text, exactly as it was sent.', examples: ['Hello, Sluice'] },
+        ...CONTENT,
         createdAt: time('When the message was accepted.', EXAMPLE_TIME),
       },
-      required: ['id', 'message', 'createdAt'],
+      required: ['id', ...REQUIRED_CONTENT, 'createdAt'],
     },
   },
   required: ['type', 'timestamp', 'data'],

@@ -1,6 +1,15 @@
 import { TRANSITIONS } from '#messages/index.js';
-import { FRESH_ATTEMPTS, hasBeenDelivered, lacks, OPEN } from '#messages/adapters/postgres/index.js';
-import type { EndpointOutcome } from '../../domain/endpoint-outcome.js';
+import { hasBeenDelivered, lacks, OPEN } from '#messages/adapters/postgres/index.js';
+import {
+  columnsOf,
+  CONSUMED_COLUMNS,
+  endMessages,
+  hasEndpoints,
+  isSuspended,
+  restartDeliveries,
+  retryFailed,
+  startAttempts,
+} from '#messages/adapters/postgres/index.js';
 
 /** A delivered message may be replayed to an endpoint, which does not change its status. */
 const DELIVERED = TRANSITIONS.deliver.to;
@@ -42,7 +51,7 @@ export const DUE_ENDPOINTS = `
       WHERE d.endpoint_id = pending.endpoint_id AND ready AND due_at IS NOT NULL LIMIT $1
     ) first
   ) counted
-  WHERE NOT EXISTS (SELECT FROM sluice.suspended_accounts s WHERE s.id = account_id)`;
+  WHERE NOT ${isSuspended('account_id')}`;
 
 export const NEXT_IN = `
   SELECT greatest(0, extract(epoch FROM due_at - clock_timestamp()) * 1000)::float8 AS ms
@@ -76,21 +85,13 @@ export const LEASE_DELIVERIES = `
     SELECT d.* FROM unnest($1::text[], $2::text[]) AS t (message_id, endpoint_id)
     JOIN sluice.endpoint_deliveries d USING (message_id, endpoint_id) WHERE d.message_id = ANY ($1)
   ), held AS (
-    SELECT id, text, created_at, traceparent, status, attempts FROM sluice.messages WHERE id = ANY ($1)
+    SELECT id, ${CONSUMED_COLUMNS}, created_at, traceparent, status, attempts FROM sluice.messages WHERE id = ANY ($1)
   ), leased AS (
     SELECT p.message_id, p.endpoint_id, p.account_id, p.failures, p.token, p.number, p.started_at,
-           h.text, h.created_at, h.traceparent,
+           ${columnsOf('h', CONSUMED_COLUMNS)}, h.created_at, h.traceparent,
            (h.attempts + row_number() OVER (PARTITION BY h.id ORDER BY p.endpoint_id))::int AS next_number
     FROM picked p JOIN held h ON h.id = p.message_id WHERE h.status IN (${OPEN}, '${DELIVERED}')
-  ), started AS (
-    UPDATE sluice.messages m
-    SET attempts = l.attempts,
-        status = CASE m.status WHEN '${DELIVERED}' THEN m.status ELSE '${TRANSITIONS.startProcessing.to}' END,
-        claim = CASE WHEN m.status <> '${DELIVERED}' THEN coalesce(m.claim, $3) END,
-        claim_expires_at = CASE WHEN m.status <> '${DELIVERED}' THEN 'infinity'::timestamptz END,
-        updated_at = CASE m.status WHEN '${TRANSITIONS.startProcessing.from}' THEN clock_timestamp() ELSE m.updated_at END
-    FROM (SELECT message_id, max(next_number) AS attempts FROM leased GROUP BY message_id) l
-    WHERE m.id = ANY ($1) AND m.id = l.message_id
+  ), started AS (${startAttempts('SELECT message_id, max(next_number) AS attempts FROM leased GROUP BY message_id', '$1', '$3')}
   ), lost AS (
     INSERT INTO sluice.attempts (message_id, number, account_id, started_at, outcome, target)
     SELECT message_id, number, account_id, started_at, 'lost', endpoint_id FROM leased WHERE token IS NOT NULL
@@ -106,7 +107,7 @@ export const LEASE_DELIVERIES = `
     WHERE d.message_id = ANY ($1) AND d.message_id = p.message_id AND d.endpoint_id = p.endpoint_id
       AND p.message_id NOT IN (SELECT message_id FROM leased)
   )
-  SELECT message_id AS "messageId", endpoint_id AS "endpointId", account_id AS "accountId", text,
+  SELECT message_id AS "messageId", endpoint_id AS "endpointId", account_id AS "accountId", ${CONSUMED_COLUMNS},
          created_at AS "createdAt", traceparent, failures,
          (SELECT xmin::text FROM sluice.endpoints e WHERE e.id = endpoint_id) AS "endpointVersion"
   FROM leased`;
@@ -158,12 +159,8 @@ export const SETTLE_DELIVERIES = `
     FROM requested r JOIN sluice.endpoints e ON e.id = r.endpoint_id AND e.url = r.url
     WHERE (failing_since IS NULL) <> succeeds OR (has_succeeded AND failing_since IS NOT NULL)
     ORDER BY e.id FOR NO KEY UPDATE OF e
-  ), noted AS (
-    UPDATE sluice.endpoints e SET failing_since = c.failing_since FROM changed c WHERE e.id = c.id
   )
-  SELECT e.id, CASE WHEN c.id IS NULL THEN e.failing_since ELSE c.failing_since END AS "failingSince"
-  FROM requested r JOIN sluice.endpoints e ON e.id = r.endpoint_id AND e.url = r.url LEFT JOIN changed c ON c.id = e.id
-  WHERE NOT succeeds`;
+  UPDATE sluice.endpoints e SET failing_since = c.failing_since FROM changed c WHERE e.id = c.id`;
 
 /** The delivery `d` waits for an endpoint that is not enabled, and is not being made. */
 const WAITS_IN_VAIN = `due_at IS NOT NULL
@@ -199,12 +196,6 @@ export const IS_PENDING = `
     WHERE ready = ANY ('{true,false}') AND endpoint_id = $1 AND due_at IS NOT NULL
   ) AS pending`;
 
-/** The statuses in which messages end. */
-const ENDS: Readonly<Record<EndpointOutcome['status'], string>> = {
-  delivered: TRANSITIONS.deliver.to,
-  failed: TRANSITIONS.fail.to,
-};
-
 /**
  * Ends the messages that have no delivery left to make, as `endpointOutcome` decides.
  *
@@ -214,14 +205,11 @@ export const END_MESSAGES = `
   WITH locked AS MATERIALIZED (
     SELECT id, status, delivery FROM sluice.messages WHERE id = ANY ($1::text[])
   ), ended AS MATERIALIZED (
-    SELECT id FROM locked l WHERE l.status IN (${OPEN}) AND l.delivery = 'webhooks' AND (
+    SELECT id FROM locked l WHERE l.status IN (${OPEN}) AND ${hasEndpoints('l.delivery')} AND (
       SELECT bool_or(due_at IS NOT NULL) FROM sluice.endpoint_deliveries d WHERE d.message_id = l.id) IS NOT TRUE
-  )
-  UPDATE sluice.messages m
-  SET status = CASE WHEN reason IS NULL THEN '${ENDS.delivered}' ELSE '${ENDS.failed}' END,
-      failure_reason = reason, updated_at = clock_timestamp(), claim = NULL, claim_expires_at = NULL
-  FROM ended CROSS JOIN LATERAL (
-    SELECT (
+  )${endMessages(
+    `
+    SELECT id, (
       SELECT concat_ws(': ', d.endpoint_id, coalesce(
         d.abandoned, (SELECT error FROM sluice.attempts a
                       WHERE a.message_id = ended.id AND a.target = d.endpoint_id AND outcome = 'failed'
@@ -230,9 +218,9 @@ export const END_MESSAGES = `
       WHERE d.message_id = ended.id
         AND (d.abandoned IS NULL AND ${IS_ENABLED} OR NOT ${hasBeenDelivered('a.message_id = ended.id')})
       ORDER BY d.abandoned IS NOT NULL, d.endpoint_id LIMIT 1
-    ) AS reason
-  ) failed
-  WHERE m.id = ANY ($1::text[]) AND m.id = ended.id`;
+    ) AS reason FROM ended`,
+    '$1::text[]',
+  )}`;
 
 /**
  * Of the next messages of an account in one status, by id, those that an endpoint has not got. The account is a range for
@@ -247,7 +235,7 @@ export const FIND_MISSED = `
     ORDER BY account_id, id LIMIT $4
   )
   SELECT (SELECT max(id) FROM page) AS last,
-         ARRAY(SELECT id FROM page m WHERE m.delivery = 'webhooks' AND ${lacks('m', '$6')}) AS missed`;
+         ARRAY(SELECT id FROM page m WHERE ${hasEndpoints('m.delivery')} AND ${lacks('m', '$6')}) AS missed`;
 
 /**
  * After LOCK_MESSAGES, so that it sees the deliveries that another replay or a worker has added: messages that failed are
@@ -259,12 +247,5 @@ export const REPLAY = `
     WHERE m.id = ANY ($1) AND m.status <> '${TRANSITIONS.cancel.to}' AND ${lacks('m', '$2')}
       AND NOT EXISTS (SELECT FROM sluice.endpoint_deliveries d
                       WHERE d.message_id = m.id AND d.endpoint_id = $2 AND d.due_at IS NOT NULL)
-  ), retried AS (
-    UPDATE sluice.messages m
-    SET status = '${TRANSITIONS.retry.to}', failure_reason = NULL, ${FRESH_ATTEMPTS}
-    FROM missed WHERE m.id = missed.id AND missed.status = '${TRANSITIONS.retry.from}'
-  )
-  INSERT INTO sluice.endpoint_deliveries (message_id, endpoint_id, account_id, due_at, ready)
-  SELECT id, $2, account_id, due_at, due_at <= clock_timestamp() FROM missed
-  ON CONFLICT (message_id, endpoint_id)
-  DO UPDATE SET due_at = excluded.due_at, ready = excluded.ready, failures = 0, abandoned = NULL`;
+  ), retried AS (${retryFailed('missed')}
+  )${restartDeliveries('SELECT id AS message_id, $2 AS endpoint_id, account_id, due_at FROM missed')}`;

@@ -15,6 +15,7 @@ import {
   type ReplayTerms,
 } from '../../application/endpoint-deliveries.js';
 import { type Availability, MESSAGE_STATUSES, type OnStarted, TRANSITIONS, WEBHOOKS } from '#messages/index.js';
+import { toConsumed } from '#messages/adapters/postgres/index.js';
 import {
   ABANDON,
   DUE_ENDPOINTS,
@@ -51,7 +52,7 @@ interface Missed {
 }
 
 export class PostgresEndpointDeliveries extends EndpointDeliveries {
-  private readonly ends: Batcher<DeliveryResult, Date | null>;
+  private readonly ends: Batcher<DeliveryResult, null>;
 
   constructor(
     private readonly database: Database,
@@ -96,14 +97,14 @@ export class PostgresEndpointDeliveries extends EndpointDeliveries {
       const messages = picked.rows.map(({ messageId }) => messageId);
       const endpoints = picked.rows.map(({ endpointId }) => endpointId);
       await lock(client, messages);
-      const leased = await client.query<Omit<LeasedDelivery, 'token'>>({
+      const leased = await client.query<Omit<LeasedDelivery, 'token' | 'content'>>({
         name: 'lease',
         text: LEASE_DELIVERIES,
         values: [messages, endpoints, token, leaseMs],
       });
       return leased.rows;
     });
-    return rows.map((row) => ({ ...row, token }));
+    return rows.map((row) => ({ ...row, content: toConsumed(row), token }));
   }
 
   async replay(
@@ -170,17 +171,17 @@ export class PostgresEndpointDeliveries extends EndpointDeliveries {
     });
   }
 
-  settle(result: DeliveryResult): Promise<Date | null> {
-    return this.ends.submit(result);
+  async settle(result: DeliveryResult): Promise<void> {
+    await this.ends.submit(result);
   }
 
-  private async settleAll(results: DeliveryResult[]): Promise<(Date | null)[]> {
+  private async settleAll(results: DeliveryResult[]): Promise<null[]> {
     const column = <T>(read: (result: DeliveryResult) => T): T[] => results.map(read);
     const ids = [...new Set(column(({ delivery }) => delivery.messageId))];
-    const failing = await this.database
+    await this.database
       .transaction(async (client) => {
         await lock(client, ids);
-        const { rows } = await client.query<{ id: string; failingSince: Date | null }>({
+        await client.query({
           name: 'settle-deliveries',
           text: SETTLE_DELIVERIES,
           values: [
@@ -196,15 +197,12 @@ export class PostgresEndpointDeliveries extends EndpointDeliveries {
           ],
         });
         await endMessages(client, ids);
-        return new Map(rows.map(({ id, failingSince }) => [id, failingSince]));
       })
       .catch((error: unknown) => {
         // A single result whose message stays locked is stored later, not dropped.
         throw results.length === 1 ? asUnavailable(error, isContention) : error;
       });
-    return results.map(({ delivery, outcome, url }) =>
-      outcome === 'delivered' || url === null ? null : (failing.get(delivery.endpointId) ?? null),
-    );
+    return results.map(() => null);
   }
 }
 

@@ -1,15 +1,10 @@
 import { In, LessThan, type EntityManager } from 'typeorm';
+import type { Page } from '#kernel/page.js';
 import { isTypeId } from '#kernel/typeid.js';
 import type { Database } from '#platform/database/database.js';
 import { SharedReads } from '#platform/shared-reads.js';
 import type { Repositories } from '#platform/database/repositories.js';
-import {
-  Endpoints,
-  type EndedEndpoint,
-  type Page,
-  type StoredSecret,
-  type Target,
-} from '../../application/endpoints.js';
+import { Endpoints, type EndedEndpoint, type StoredSecret, type Target } from '../../application/endpoints.js';
 import type { SealedSecret } from '../../application/secret-box.js';
 import { MAX_ENDPOINTS, type Endpoint } from '../../domain/endpoint.js';
 import { EndpointSchema, type StoredEndpoint } from './endpoints.schema.js';
@@ -32,10 +27,9 @@ const ENDED = `
 
 const SECRETS = `sluice.endpoints, jsonb_to_recordset(secrets) AS secret (sealed jsonb)`;
 const KEY_IDS = `SELECT DISTINCT sealed->>'keyId' AS "keyId" FROM ${SECRETS}`;
-const SEALED_OTHERWISE = `
+const SEALED_UNDER_OTHER_KEYS = `
   SELECT DISTINCT id, account_id AS "accountId" FROM ${SECRETS} WHERE sealed->>'keyId' <> $1`;
 
-/** The epochs of accounts are moved by a trigger, in the transaction that changes an endpoint. */
 export class PostgresEndpoints extends Endpoints {
   private readonly shared = new SharedReads();
 
@@ -108,27 +102,19 @@ export class PostgresEndpoints extends Endpoints {
     return affected === 1;
   }
 
-  async enabledIds(accountId: string): Promise<string[]> {
-    const rows = await this.database.query<{ id: string }>(
-      'SELECT id FROM sluice.endpoints WHERE account_id = $1 AND enabled ORDER BY id',
-      [accountId],
-    );
-    return rows.map(({ id }) => id);
-  }
-
   async keyIds(): Promise<string[]> {
     return (await this.database.query<{ keyId: string }>(KEY_IDS)).map(({ keyId }) => keyId);
   }
 
-  sealedOtherwise(keyId: string): Promise<Pick<Endpoint, 'id' | 'accountId'>[]> {
-    return this.database.query(SEALED_OTHERWISE, [keyId]);
+  sealedUnderOtherKeys(keyId: string): Promise<Pick<Endpoint, 'id' | 'accountId'>[]> {
+    return this.database.query(SEALED_UNDER_OTHER_KEYS, [keyId]);
   }
 
   targets(ids: readonly string[]): Promise<Target[]> {
     return this.repositories.run((manager) => targets(manager, ids));
   }
 
-  async whileEnding(work: (ended: readonly EndedEndpoint[]) => Promise<void>): Promise<void> {
+  async withEnded(work: (ended: readonly EndedEndpoint[]) => Promise<void>): Promise<void> {
     await this.database.transaction(async (client) => {
       const { rows } = await client.query<EndedEndpoint>(ENDED);
       if (rows.length > 0) await work(rows);

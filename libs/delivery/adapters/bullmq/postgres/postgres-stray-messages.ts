@@ -6,7 +6,7 @@ import {
   CONTINUE,
   COUNT_UNDELIVERED,
   DUE,
-  insertEntries,
+  insertEntriesFor,
   IS_SUSPENDED,
   JOB_ID,
   MAX_ENTRIES,
@@ -65,7 +65,7 @@ const REQUEUE = `
     SELECT $1, 'added', jsonb_build_object('jobId', id), ${NOW}
     FROM removed
   )
-  ${insertEntries('$2')}`;
+  ${insertEntriesFor('$2')}`;
 
 interface StrayRow extends Omit<JobEndRow, 'ended' | 'return_value'> {
   /** Where the next call continues. */

@@ -5,7 +5,7 @@ import {
   CONTINUE,
   COUNT_UNDELIVERED,
   DUE,
-  insertEntries,
+  insertEntriesFor,
   IS_SUSPENDED,
   JOB_ID,
   MAX_ENTRIES,
@@ -103,7 +103,7 @@ export class RedisStrayMessages extends StrayMessages {
     for (let start = 0; start < strays.length; start += REQUEUED_AT_ONCE) {
       const some = strays.slice(start, start + REQUEUED_AT_ONCE);
       await this.removeDead(some.map(({ jobId }) => jobId));
-      await this.database.query(insertEntries('$1'), [some.map(({ id }) => id)]);
+      await this.database.query(insertEntriesFor('$1'), [some.map(({ id }) => id)]);
     }
   }
 

@@ -1,0 +1,64 @@
+import { INITIAL_STATUS, TRANSITIONS } from '../../../domain/message-status.js';
+import { hasEndpoints, hasJob, isLeased } from '../delivery-mode.sql.js';
+import { enabledEndpointsOf, redeliver, retriedAs } from '../endpoints/retry-to-endpoints.sql.js';
+import { BYTES, FRESH_ATTEMPTS } from '../message-row.js';
+import { availableFrom, insertEntries, insertEntriesToSweep } from '../start-delivery.sql.js';
+
+/** How many deliveries a retry has started: to the endpoints of messages for webhooks, else one for each message. */
+const countDeliveries = (retried: string): string =>
+  `((SELECT count(*) FROM ${retried} WHERE NOT (${hasEndpoints('delivery')})) + (SELECT count(*) FROM redelivered))::int
+         AS deliveries`;
+
+const RETRIED = retriedAs(enabledEndpointsOf('$2'), '$6', '$11');
+
+/**
+ * A compare-and-set: every transition changes one of the three columns of the condition.
+ *
+ * $1 id, $2 account; before: $3 status, $4 attempts, $5 retries; after: $6 status, $7 retries, $8 failures, $9 crashes, $10
+ * lone crashes, $11 failure reason; $12 whether it is a retry.
+ */
+export const CHANGE_MESSAGE = `
+  WITH moved AS (
+    UPDATE sluice.messages m
+    SET status = CASE WHEN $12 THEN ${RETRIED.status} ELSE $6 END,
+        updated_at = clock_timestamp(), retries = $7, failures = $8, crashes = $9, lone_crashes = $10,
+        failure_reason = CASE WHEN $12 THEN ${RETRIED.reason} ELSE $11 END,
+        available_at = CASE WHEN $6 = '${INITIAL_STATUS}' THEN ${availableFrom('clock_timestamp()')} END,
+        next_attempt_at = NULL
+    WHERE id = $1 AND status = $3 AND attempts = $4 AND retries = $5
+    RETURNING id, account_id, delivery, status, failure_reason, updated_at, ${BYTES} AS bytes
+  ), retried AS (
+    SELECT * FROM moved WHERE $12
+  ), entry AS (${insertEntries({
+    rows: `(SELECT * FROM retried WHERE ${hasJob('delivery')}) retried`,
+    groupBy: 'id',
+  })}
+    RETURNING id
+  ), ${redeliver('retried', enabledEndpointsOf('$2'))}
+  SELECT status, failure_reason, updated_at, (SELECT id FROM entry) AS entry_id,
+         ${countDeliveries('retried')}
+  FROM moved`;
+
+const ALL_RETRIED = retriedAs(enabledEndpointsOf('$1'), `'${TRANSITIONS.retry.to}'`, 'NULL');
+
+/**
+ * The next failed messages of an account, by id. The account is a range for the reason that lists have.
+ *
+ * $1 account, $2 the first id, $3 the id after the last, $4 messages at most.
+ */
+export const RETRY_FAILED_MESSAGES = `
+  WITH failed AS (
+    SELECT id FROM sluice.messages
+    WHERE account_id >= $1 AND account_id <= $1 AND status = '${TRANSITIONS.retry.from}' AND id >= $2 AND id < $3
+    ORDER BY account_id, id LIMIT $4 FOR UPDATE
+  ), moved AS (
+    UPDATE sluice.messages m
+    SET status = ${ALL_RETRIED.status}, failure_reason = ${ALL_RETRIED.reason},
+        available_at = ${availableFrom('clock_timestamp()')}, ${FRESH_ATTEMPTS}
+    FROM failed WHERE m.id = failed.id
+    RETURNING m.id, m.account_id, m.delivery, m.failure_reason, ${BYTES} AS bytes
+  ), entries AS (${insertEntriesToSweep(`moved WHERE ${hasJob('delivery')}`)}
+  ), ${redeliver('moved', enabledEndpointsOf('$1'))}
+  SELECT count(*)::int AS count, max(id) AS last, (count(*) FILTER (WHERE ${isLeased('delivery')}))::int AS leasable,
+         (SELECT count(*) FROM redelivered)::int AS redelivered, ${countDeliveries('moved')}
+  FROM moved`;

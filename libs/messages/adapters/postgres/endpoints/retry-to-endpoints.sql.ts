@@ -1,0 +1,56 @@
+import { NO_ENDPOINT } from '../../../domain/message.js';
+import { TRANSITIONS } from '../../../domain/message-status.js';
+import { hasEndpoints } from '../delivery-mode.sql.js';
+import { restartDeliveries } from '../start-delivery.sql.js';
+
+/** The enabled endpoints of an account, as an array. */
+export const enabledEndpointsOf = (account: string): string =>
+  `ARRAY(SELECT e.id FROM sluice.enabled_endpoints e WHERE e.account_id = ${account} ORDER BY e.id)`;
+
+/** The reason of deliveries that end because their endpoint was disabled. */
+const NOT_ENABLED = 'endpoint_disabled';
+
+/**
+ * Whether an endpoint has got a message. As a condition, the outcome would let the planner read the index of all attempts
+ * that have delivered something.
+ */
+export const hasBeenDelivered = (attempts: string): string => `(
+  SELECT bool_or(a.outcome = 'delivered') FROM sluice.attempts a WHERE ${attempts}) IS TRUE`;
+
+/** Whether a message `m` has not reached one of these endpoints yet. */
+export const lacks = (m: string, endpoint: string): string =>
+  `NOT ${hasBeenDelivered(`a.message_id = ${m}.id AND a.target = ${endpoint}`)}`;
+
+/**
+ * The status and the reason of a failure of a message `m` that is retried. When no endpoint of the array is left to reach, it
+ * is delivered if any has it.
+ */
+export const retriedAs = (endpoints: string, status: string, reason: string) => {
+  const hasNoEndpoint = `(
+  ${hasEndpoints('m.delivery')} AND NOT EXISTS (
+    SELECT FROM unnest(${endpoints}) AS e (id) WHERE ${lacks('m', 'e.id')}))`;
+  const isDelivered = hasBeenDelivered('a.message_id = m.id');
+  return {
+    status: `CASE WHEN NOT ${hasNoEndpoint} THEN ${status}
+           WHEN ${isDelivered} THEN '${TRANSITIONS.deliver.to}' ELSE '${TRANSITIONS.fail.to}' END`,
+    reason: `CASE WHEN NOT ${hasNoEndpoint} THEN ${reason}
+           WHEN NOT ${isDelivered} THEN '${NO_ENDPOINT}' END`,
+  };
+};
+
+/**
+ * CTEs after one of messages that are retried: they go to the endpoints of the array that have not got them yet,
+ * and those to others, which have missed it, no longer count.
+ */
+export const redeliver = (moved: string, endpoints: string): string => `
+  forgotten AS (
+    UPDATE sluice.endpoint_deliveries d SET abandoned = coalesce(abandoned, '${NOT_ENABLED}')
+    FROM ${moved} AS moved
+    WHERE d.message_id = moved.id AND ${hasEndpoints('moved.delivery')} AND NOT d.endpoint_id = ANY (${endpoints})
+  ), redelivered AS (${restartDeliveries(`
+      SELECT moved.id AS message_id, e.id AS endpoint_id, moved.account_id, clock_timestamp() AS due_at
+      FROM ${moved} AS moved CROSS JOIN unnest(${endpoints}) AS e (id)
+      WHERE ${hasEndpoints('moved.delivery')} AND moved.failure_reason IS DISTINCT FROM '${NO_ENDPOINT}'
+        AND ${lacks('moved', 'e.id')}`)}
+    RETURNING message_id
+  )`;

@@ -1,0 +1,162 @@
+import type { DeliveryMode } from '#kernel/delivery-mode.js';
+import { MAX_PAGE_BYTES } from '../../../application/messages.js';
+import { LEASE_EXPIRED } from '../../../domain/message.js';
+import { TRANSITIONS } from '../../../domain/message-status.js';
+import { isLeased } from '../delivery-mode.sql.js';
+import { COLUMNS, columnsOf, contentBytes, isSuspended } from '../message-row.js';
+
+const { startProcessing, deliver, requeue, fail } = TRANSITIONS;
+
+/** The target of attempts that consumers make. */
+const TARGET = `'${'pull' satisfies DeliveryMode}'`;
+
+/** Attempts that a message `h` has used up once its lease has expired: `Message.attemptsUsed` and that one. */
+const USED = 'h.failures + h.crashes + 1';
+
+/** As `Message.expire` changes it. */
+const EXPIRE = `
+    SET status = '${fail.to}', crashes = m.crashes + 1, failure_reason = '${LEASE_EXPIRED}',
+        updated_at = clock_timestamp(), claim = NULL, claim_expires_at = NULL, available_at = NULL`;
+
+/**
+ * A lease is a claim whose end is `available_at`: an expired one is available like any other message, and nothing has to
+ * find it. Rows that another lease has just locked are skipped, so that none waits.
+ *
+ * $1 account, $2 messages at most, $3 token, $4 milliseconds, $5 attempts that a message may have.
+ */
+export const LEASE = `
+  WITH available AS MATERIALIZED (
+    SELECT id, available_at, status, attempts, failures, crashes, updated_at, ${contentBytes()} AS bytes
+    FROM sluice.messages
+    WHERE account_id = $1 AND available_at <= statement_timestamp()
+      AND NOT ${isSuspended('$1')}
+    ORDER BY account_id, available_at, id LIMIT $2 FOR UPDATE SKIP LOCKED
+  ), h AS MATERIALIZED (
+    SELECT * FROM (
+      SELECT *, sum(bytes) OVER oldest AS total, row_number() OVER oldest AS place
+      FROM available WINDOW oldest AS (ORDER BY available_at, id)
+    ) counted WHERE total <= ${MAX_PAGE_BYTES} OR place = 1
+  ), leased AS (
+    UPDATE sluice.messages m
+    SET status = '${startProcessing.to}', claim = $3, claim_alone = false,
+        claim_expires_at = clock_timestamp() + $4 * interval '1 millisecond',
+        available_at = clock_timestamp() + $4 * interval '1 millisecond',
+        attempts = m.attempts + 1, crashes = m.crashes + (h.status = '${startProcessing.to}')::int,
+        updated_at = clock_timestamp()
+    FROM h WHERE m.id = h.id AND (h.status = '${startProcessing.from}' OR ${USED} < $5)
+    RETURNING ${columnsOf('m')}, h.place
+  ), failed AS (
+    UPDATE sluice.messages m ${EXPIRE}
+    FROM h WHERE m.id = h.id AND h.status = '${startProcessing.to}' AND ${USED} >= $5
+  ), lost AS (
+    INSERT INTO sluice.attempts (message_id, number, account_id, started_at, outcome, target)
+    SELECT id, attempts, $1, updated_at, 'lost', ${TARGET} FROM h WHERE status = '${startProcessing.to}'
+    ON CONFLICT DO NOTHING
+  )
+  SELECT leased.*, total.*
+  FROM (
+    SELECT (SELECT count(*) FROM available)::int AS available, count(*)::int AS considered,
+           (count(*) FILTER (WHERE status = '${startProcessing.to}'))::int AS expired
+    FROM h
+  ) total LEFT JOIN leased ON true ORDER BY place`;
+
+export const NEXT_IN = `
+  SELECT greatest(0, extract(epoch FROM available_at - clock_timestamp()) * 1000)::float8 AS ms
+  FROM sluice.messages WHERE account_id = $1 AND available_at IS NOT NULL
+  ORDER BY account_id, available_at, id LIMIT 1`;
+
+// Rows are locked first, and always in the same order: a batch may be sent to several processes at once. A repeated end
+// finds its attempt, by the number that each lease has of its own.
+export const ACKNOWLEDGE = `
+  WITH ends AS (
+    SELECT * FROM unnest($1::text[], $2::text[], $3::uuid[], $4::int[]) AS t (id, account_id, token, attempt)
+  ), held AS MATERIALIZED (
+    SELECT m.id, m.account_id, m.claim, m.attempts, m.updated_at
+    FROM (SELECT DISTINCT id, account_id FROM ends) t JOIN sluice.messages m USING (id, account_id)
+    WHERE m.claim_expires_at > clock_timestamp() AND ${isLeased('m.delivery')}
+    ORDER BY m.id FOR UPDATE OF m
+  ), ended AS MATERIALIZED (
+    SELECT DISTINCT h.* FROM held h
+    JOIN ends t ON t.id = h.id AND t.account_id = h.account_id AND t.token = h.claim AND t.attempt = h.attempts
+  ), delivered AS (
+    UPDATE sluice.messages m
+    SET status = '${deliver.to}', failure_reason = NULL, updated_at = clock_timestamp(), claim = NULL,
+        claim_expires_at = NULL, available_at = NULL
+    FROM ended e WHERE m.id = e.id
+  ), noted AS (
+    INSERT INTO sluice.attempts (message_id, number, account_id, started_at, ended_at, outcome, target, token)
+    SELECT id, attempts, account_id, updated_at, clock_timestamp(), '${deliver.to}', ${TARGET}, claim FROM ended
+    ON CONFLICT DO NOTHING
+  )
+  SELECT t.id, t.account_id, t.token, t.attempt FROM ends t
+  WHERE EXISTS (
+    SELECT FROM ended e WHERE e.id = t.id AND e.account_id = t.account_id AND e.claim = t.token AND e.attempts = t.attempt
+  ) OR EXISTS (
+    SELECT FROM sluice.attempts a WHERE a.message_id = t.id AND a.number = t.attempt AND a.account_id = t.account_id
+      AND a.outcome = '${deliver.to}' AND a.token = t.token
+  )`;
+
+/** The message `m` is under the lease $1 to $4: id, account, token, attempt. */
+const IS_LEASED = `
+  m.id = $1 AND m.account_id = $2 AND m.claim = $3 AND m.attempts = $4 AND ${isLeased('m.delivery')}
+  AND m.claim_expires_at > clock_timestamp()`;
+
+export const FIND_LEASED = `SELECT ${COLUMNS} FROM sluice.messages m WHERE ${IS_LEASED}`;
+
+export const REJECT = `
+  WITH ended AS (
+    UPDATE sluice.messages m
+    SET status = $5, failures = $6, failure_reason = $7, updated_at = clock_timestamp(), claim = NULL,
+        claim_expires_at = NULL,
+        available_at = CASE $5 WHEN '${requeue.to}' THEN clock_timestamp() + $8 * interval '1 millisecond' END
+    WHERE ${IS_LEASED}
+    RETURNING m.id, m.account_id, m.attempts
+  ), noted AS (
+    INSERT INTO sluice.attempts (message_id, number, account_id, started_at, ended_at, outcome, error, target, token)
+    SELECT id, attempts, account_id, $9, clock_timestamp(), CASE $5 WHEN '${requeue.to}' THEN 'retried' ELSE $5 END, $7, ${TARGET}, $3
+    FROM ended
+    ON CONFLICT DO NOTHING
+  )
+  SELECT id FROM ended`;
+
+export const WAS_REJECTED = `
+  SELECT FROM sluice.attempts
+  WHERE message_id = $1 AND account_id = $2 AND number = $3 AND token = $4 AND outcome IN ('retried', 'failed')`;
+
+export const EXTEND = `
+  WITH held AS (
+    SELECT id, claim_expires_at FROM sluice.messages m WHERE ${IS_LEASED} FOR UPDATE
+  )
+  UPDATE sluice.messages m
+  SET claim_expires_at = clock_timestamp() + $5 * interval '1 millisecond',
+      available_at = clock_timestamp() + $5 * interval '1 millisecond'
+  FROM held WHERE m.id = held.id
+  RETURNING m.claim_expires_at AS "expiresAt", m.claim_expires_at < held.claim_expires_at AS "isSooner"`;
+
+/**
+ * Expired leases of each account that leased their message for the last time. The accounts are found one by one, each by
+ * an index.
+ */
+export const FAIL_EXPIRED = `
+  WITH RECURSIVE pulling (account_id) AS (
+    (SELECT account_id FROM sluice.messages WHERE available_at IS NOT NULL ORDER BY account_id LIMIT 1)
+    UNION ALL
+    SELECT (SELECT m.account_id FROM sluice.messages m
+            WHERE m.available_at IS NOT NULL AND m.account_id > p.account_id ORDER BY m.account_id LIMIT 1)
+    FROM pulling p WHERE p.account_id IS NOT NULL
+  ), h AS MATERIALIZED (
+    SELECT expired.* FROM pulling p, LATERAL (
+      SELECT id, account_id, attempts, updated_at FROM sluice.messages h
+      WHERE account_id = p.account_id AND status = '${startProcessing.to}' AND ${isLeased('delivery')}
+        AND available_at <= statement_timestamp() AND ${USED} >= $1
+      LIMIT $2 FOR UPDATE SKIP LOCKED
+    ) expired
+  ), failed AS (
+    UPDATE sluice.messages m ${EXPIRE}
+    FROM h WHERE m.id = h.id
+  ), lost AS (
+    INSERT INTO sluice.attempts (message_id, number, account_id, started_at, outcome, target)
+    SELECT id, attempts, account_id, updated_at, 'lost', ${TARGET} FROM h
+    ON CONFLICT DO NOTHING
+  )
+  SELECT count(*)::int AS count FROM h`;

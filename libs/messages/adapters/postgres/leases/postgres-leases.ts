@@ -1,0 +1,128 @@
+import { isTypeId } from '#kernel/typeid.js';
+import { Batcher } from '#platform/concurrency/batcher.js';
+import type { Database } from '#platform/database/database.js';
+import type { Reads } from '#platform/database/reads.js';
+import type { BatchMetrics } from '#platform/observability/batch-metrics.js';
+import {
+  Leases,
+  type Extended,
+  type Lease,
+  type Leased,
+  type LeaseTerms,
+} from '../../../application/delivering/leases.js';
+import type { Message } from '../../../domain/message.js';
+import { ACKNOWLEDGE, EXTEND, FIND_LEASED, LEASE, NEXT_IN, REJECT, WAS_REJECTED } from './lease.sql.js';
+import { toMessage, type MessageRow } from '../message-row.js';
+
+/** The leases that one request acknowledges. */
+interface Ending {
+  readonly accountId: string;
+  readonly leases: readonly Lease[];
+}
+
+// `maxBytes` bounds the leases of a batch, since the statement takes longer the more there are.
+const LIMITS = { maxItems: 500, maxBytes: 2_000, sizeOf: ({ leases }: Ending) => leases.length, maxWaiting: 10_000 };
+
+/** Statements of one request: each may find only messages without an attempt left, which fail instead. */
+const MAX_ROUNDS = 10;
+
+/** There is always one row, for its counts; its message is null when nothing is leased. */
+interface LeaseRow extends Omit<MessageRow, 'id'> {
+  id: string | null;
+  available: number;
+  considered: number;
+  expired: number;
+}
+
+const isLeased = (row: LeaseRow): row is LeaseRow & MessageRow => row.id !== null;
+const lengthOf = (rows: LeaseRow[]) => rows.filter(isLeased).reduce((sum, { text }) => sum + text.length, 0);
+
+export class PostgresLeases extends Leases {
+  private readonly endings: Batcher<Ending, boolean[]>;
+
+  /** @param leasing with asynchronous commit, on connections that nothing else uses */
+  constructor(
+    private readonly database: Database,
+    private readonly leasing: Reads,
+    private readonly policy: { readonly maxAttempts: number },
+    metrics?: BatchMetrics,
+  ) {
+    super();
+    const observer = metrics?.observer('acknowledge');
+    this.endings = new Batcher((endings) => this.acknowledgeAll(endings), { ...LIMITS, observer });
+  }
+
+  async lease(accountId: string, { token, max, leaseMs }: LeaseTerms): Promise<Leased> {
+    let expired = 0;
+    for (let round = 1; ; round++) {
+      const values = [accountId, max, token, leaseMs, this.policy.maxAttempts];
+      const rows = await this.leasing.query<LeaseRow>(accountId, 'lease', LEASE, values, lengthOf);
+      const [counts] = rows;
+      const { available = 0, considered = 0 } = counts ?? {};
+      expired += counts?.expired ?? 0;
+      const messages = rows.filter(isLeased).map(toMessage);
+      const mayBeMore = available === max || considered < available;
+      // Another round if everything that was found has failed instead.
+      if (messages.length > 0 || !mayBeMore || round === MAX_ROUNDS) return { messages, mayBeMore, expired };
+    }
+  }
+
+  async nextIn(accountId: string): Promise<number | null> {
+    const [row] = await this.leasing.query<{ ms: number }>(accountId, 'next lease', NEXT_IN, [accountId]);
+    return row?.ms ?? null;
+  }
+
+  acknowledge(accountId: string, leases: readonly Lease[]): Promise<boolean[]> {
+    return this.endings.submit({ accountId, leases });
+  }
+
+  async find(accountId: string, lease: Lease): Promise<Message | null> {
+    if (!isTypeId('msg', lease.id)) return null;
+    const [row] = await this.database.query<MessageRow>(FIND_LEASED, valuesOf(accountId, lease));
+    return row === undefined ? null : toMessage(row);
+  }
+
+  async reject({ id, state }: Message, { state: ended }: Message, delayMs: number): Promise<boolean> {
+    const { accountId, claim, attempts, updatedAt } = state;
+    const values = [
+      ...[id, accountId, claim?.token, attempts],
+      ...[ended.status, ended.failures, ended.failureReason, delayMs, updatedAt],
+    ];
+    const rows = await this.database.inTurn(id, () => this.database.query(REJECT, values));
+    return rows.length > 0;
+  }
+
+  async wasRejected(accountId: string, { id, attempt, token }: Lease): Promise<boolean> {
+    if (!isTypeId('msg', id)) return false;
+    return (await this.database.query(WAS_REJECTED, [id, accountId, attempt, token])).length > 0;
+  }
+
+  async extend(accountId: string, lease: Lease, leaseMs: number): Promise<Extended | null> {
+    if (!isTypeId('msg', lease.id)) return null;
+    const values = [...valuesOf(accountId, lease), leaseMs];
+    const [extended] = await this.database.inTurn(lease.id, () => this.database.query<Extended>(EXTEND, values));
+    return extended ?? null;
+  }
+
+  private async acknowledgeAll(endings: Ending[]): Promise<boolean[][]> {
+    const ends = endings
+      .flatMap(({ accountId, leases }) => leases.map((lease) => ({ ...lease, accountId })))
+      .filter(({ id }) => isTypeId('msg', id));
+    const rows = await this.database.prepared<Lease & { account_id: string }>('acknowledge', ACKNOWLEDGE, [
+      ends.map(({ id }) => id),
+      ends.map(({ accountId }) => accountId),
+      ends.map(({ token }) => token),
+      ends.map(({ attempt }) => attempt),
+    ]);
+    const ended = new Set(rows.map(({ account_id, ...lease }) => nameOf(account_id, lease)));
+    return endings.map(({ accountId, leases }) => leases.map((lease) => ended.has(nameOf(accountId, lease))));
+  }
+}
+
+function valuesOf(accountId: string, { id, token, attempt }: Lease): unknown[] {
+  return [id, accountId, token, attempt];
+}
+
+function nameOf(accountId: string, { id, token, attempt }: Lease): string {
+  return `${accountId} ${id} ${token} ${attempt}`;
+}

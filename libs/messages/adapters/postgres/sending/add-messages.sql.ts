@@ -1,0 +1,117 @@
+import { NO_ENDPOINT } from '../../../domain/message.js';
+import { CONTENT } from '../../../domain/message-content.js';
+import { INITIAL_STATUS, TRANSITIONS } from '../../../domain/message-status.js';
+import { hasEndpoints, hasJob } from '../delivery-mode.sql.js';
+import { enabledEndpointsOf } from '../endpoints/retry-to-endpoints.sql.js';
+import { BYTES, type ContentRow } from '../message-row.js';
+import { availableFrom, insertDeliveries, insertEntries } from '../start-delivery.sql.js';
+
+/** The parameters, each an array with a value for each message, and their types. */
+const OWN_COLUMNS = {
+  id: 'text',
+  account_id: 'text',
+  created_at: 'timestamptz',
+  traceparent: 'text',
+  /** The message whose row has the key of the request; null without a key. */
+  head: 'text',
+  key: 'text',
+  fingerprint: 'bytea',
+  /** The ids of all messages of the request, if they are several, as an array in text. */
+  batch: 'text',
+  /** Last, since ADD_MESSAGES_WITH_JOBS does without. */
+  delivery: 'text',
+} as const;
+
+const CONTENT_TYPES = { text: 'text', time: 'timestamptz' } as const;
+const CONTENT_COLUMNS = Object.fromEntries(CONTENT.map(({ column, kind }) => [column, CONTENT_TYPES[kind]]));
+const CONTENT_NAMES = Object.keys(CONTENT_COLUMNS).join(', ');
+const SENT_COLUMNS: Readonly<Record<string, string>> = { ...CONTENT_COLUMNS, ...OWN_COLUMNS };
+
+export type SentRow = Readonly<Record<keyof typeof OWN_COLUMNS, unknown>> & ContentRow;
+export type SentColumn = keyof SentRow;
+
+interface AddMessages {
+  readonly text: string;
+  readonly columns: readonly SentColumn[];
+}
+
+/**
+ * Of each account: the endpoints to which its messages go. Each account is looked up by itself: for a join, a planner may
+ * read the endpoints of all accounts.
+ */
+const ENDPOINTS = `, endpoints AS MATERIALIZED (
+    SELECT account_id, ${enabledEndpointsOf('sender.account_id')} AS ids
+    FROM (SELECT DISTINCT account_id FROM input WHERE ${hasEndpoints('delivery')}) sender
+  )`;
+
+/** Stores a message for webhooks without an endpoint as failed. */
+const WITHOUT_ENDPOINT = `${hasEndpoints('delivery')} AND ids = '{}'`;
+
+const DELIVERIES = `, deliveries AS (${insertDeliveries(`
+      SELECT m.id AS message_id, e.id AS endpoint_id, m.account_id, coalesce(m.due_at, clock_timestamp()) AS due_at
+      FROM accepted m JOIN endpoints USING (account_id) CROSS JOIN unnest(endpoints.ids) AS e (id)
+      WHERE ${hasEndpoints('m.delivery')}`)}
+  )`;
+
+/** The messages without an entry, of each account and mode, and to how many endpoints each of them goes. */
+const OTHERS = `
+  UNION ALL
+  SELECT NULL, array_agg(id), NULL,
+         coalesce(max(CASE WHEN ${hasEndpoints('delivery')} THEN cardinality(ids) END), 0)
+  FROM accepted LEFT JOIN endpoints USING (account_id) WHERE NOT (${hasJob('delivery')})
+  GROUP BY account_id, delivery`;
+
+/**
+ * One group commit: idempotency keys, and for each message whose key is new (or that has none) its row and what puts it on
+ * its way. Messages with a job share an outbox entry; scheduled ones share one for each time. The key of a request is in
+ * the row of its first message; all its messages name that one as their `head`, so that they are stored together or not at
+ * all.
+ *
+ * Keys are always inserted in the same order, so that two processes with the same keys can't deadlock; the second one
+ * waits for the commit of the first and then inserts nothing.
+ *
+ * @param ofAnyMode whether some of the messages have no job; otherwise the statement does nothing for these
+ */
+function addMessages(ofAnyMode: boolean): AddMessages {
+  const columns = (Object.keys(SENT_COLUMNS) as SentColumn[]).filter((column) => ofAnyMode || column !== 'delivery');
+  const parameters = columns.map((column, index) => `$${index + 1}::${SENT_COLUMNS[column] ?? ''}[]`);
+  const ifAnyMode = (sql: string): string => (ofAnyMode ? sql : '');
+  const status = ofAnyMode
+    ? `CASE WHEN ${WITHOUT_ENDPOINT} THEN '${TRANSITIONS.fail.to}' ELSE '${INITIAL_STATUS}' END`
+    : `'${INITIAL_STATUS}'`;
+  const text = `
+  WITH input AS (
+    SELECT * FROM unnest(${parameters.join(', ')}) AS t (${columns.join(', ')})
+  ), first_uses AS (
+    INSERT INTO sluice.idempotency_keys (account_id, key, fingerprint, message_id, message_ids, created_at)
+    SELECT account_id, key, fingerprint, id, batch::text[], created_at FROM input WHERE key IS NOT NULL
+    ORDER BY account_id, key
+    ON CONFLICT DO NOTHING
+    RETURNING message_id
+  )${ifAnyMode(ENDPOINTS)}, accepted AS (
+    INSERT INTO sluice.messages (id, account_id, ${CONTENT_NAMES}, status, created_at, updated_at, traceparent
+                                 ${ifAnyMode(', delivery, available_at, failure_reason')})
+    SELECT id, account_id, ${CONTENT_NAMES}, ${status}, created_at, created_at, traceparent
+           ${ifAnyMode(`, delivery, ${availableFrom('greatest(deliver_at, now())')}
+           , CASE WHEN ${WITHOUT_ENDPOINT} THEN '${NO_ENDPOINT}' END`)}
+    FROM input ${ifAnyMode('LEFT JOIN endpoints USING (account_id)')}
+    WHERE head IS NULL OR head IN (SELECT message_id FROM first_uses)
+    RETURNING id, account_id, delivery, ${BYTES} AS bytes, CASE WHEN deliver_at > now() THEN deliver_at END AS due_at
+  ), entries AS (${insertEntries({
+    rows: ofAnyMode ? `(SELECT * FROM accepted WHERE ${hasJob('delivery')}) accepted` : 'accepted',
+    groupBy: 'due_at',
+    dueAt: 'coalesce(due_at, clock_timestamp())',
+    forSweeper: 'due_at IS NOT NULL',
+  })}
+    RETURNING id, message_ids, for_sweeper
+  )${ifAnyMode(DELIVERIES)}
+  SELECT id, message_ids, for_sweeper, 0 AS endpoints FROM entries
+  ${ifAnyMode(OTHERS)}`;
+  return { text, columns };
+}
+
+/** For messages that all have a job. These, which are most, do not pay for the others. */
+export const ADD_MESSAGES_WITH_JOBS = addMessages(false);
+
+/** For messages of any mode. */
+export const ADD_MESSAGES = addMessages(true);

@@ -1,0 +1,26 @@
+import { DELIVERY_MODES } from '#kernel/delivery-mode.js';
+import type { Message } from '../../domain/message.js';
+
+/** Announced when a delivery to an endpoint, of any account, may be due. */
+export const WEBHOOKS = 'webhooks';
+
+/** The id of an account whose messages may be leased now, or sooner than before; or `WEBHOOKS`. */
+export type Available = string;
+
+/**
+ * Tells all processes what they may take now. It only makes them faster: a process misses what is announced while it does
+ * not listen, and finds it later by itself.
+ */
+export abstract class Availability {
+  abstract announce(available: Iterable<Available>): void;
+
+  /** Calls the listener, from now on, with what any process announces, and with `all` when some may be missing. */
+  abstract listen(listener: (available: Iterable<Available> | 'all') => void): void;
+}
+
+/** What is announced when a message of this mode is put on its way. Nothing for one that has a job. */
+export function announcedFor({ state }: Message): readonly Available[] {
+  const { hasEndpoints, isLeased } = DELIVERY_MODES[state.delivery];
+  if (isLeased) return [state.accountId];
+  return hasEndpoints ? [WEBHOOKS] : [];
+}

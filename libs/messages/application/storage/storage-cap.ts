@@ -1,0 +1,170 @@
+import { LRUCache } from 'lru-cache';
+import type { Plan } from '#accounts/index.js';
+import { atMost } from '#kernel/cache-size.js';
+import { DomainError } from '#kernel/domain-error.js';
+import { PeriodicTask } from '#kernel/periodic-task.js';
+import { bytesOf, DELIVERY_BYTES, type Message } from '../../domain/message.js';
+import type { SpaceWatch } from './space-watch.js';
+import type { AccountDay, AccountTotal, DayTotal, StorageLedger } from './storage-ledger.js';
+
+const DAY_MS = 86_400_000;
+const FLUSH_EVERY_MS = 1_000;
+/** Full accounts are checked again every four rounds, so a removal is noticed within 5 s. */
+const RECHECK_ROUNDS = 4;
+const ACCOUNTS_PER_QUERY = 1_000;
+/** Accounts in memory; one that was evicted is checked again with its next message. */
+const MAX_CACHED = 100_000;
+const CACHED_MS = 3_600_000;
+/** Days of accounts that wait while the store is unavailable; further ones are not counted. */
+const MAX_PENDING = 100_000;
+
+/** The settings, in MiB, of any account and of plans with less; 0 for no limit. */
+export type StorageLimits = Readonly<{ perAccount: number } & Partial<Record<Plan, number>>>;
+
+/** The bytes that an account may store, by its stored total; Infinity for no limit. They are counted nevertheless. */
+export function capOf(limits: StorageLimits, total: AccountTotal | undefined): number {
+  const ofPlan = total === undefined ? undefined : limits[total.plan];
+  return Math.min(inBytes(limits.perAccount), inBytes(ofPlan ?? 0));
+}
+
+const inBytes = (mebibytes: number): number => (mebibytes === 0 ? Infinity : mebibytes * 1_048_576);
+
+export interface StorageObserver {
+  /** A request was refused. */
+  refused(): void;
+  /** The store could not be read or written; the next round tries again. */
+  failed(error: unknown): void;
+}
+
+/**
+ * Limits what accounts store. A request costs one lookup in memory: accepted messages are counted here and written once
+ * a second, and an account that has then reached the cap is refused. So each process may exceed the cap by the messages
+ * of about a second. Unwritten counts are lost when a process dies; counts whose write got no response may be added
+ * twice.
+ */
+export class StorageCap {
+  private pending = new Map<string, AccountDay>();
+  /** Accounts that have reached their cap, with its bytes. */
+  private readonly full = new LRUCache<string, number>(atMost(MAX_CACHED));
+  /** What an account may store on the present day: its cap less what it stores of other days. */
+  private readonly room = new LRUCache<string, { readonly day: number; readonly bytes: number }>({
+    ...atMost(MAX_CACHED),
+    ttl: CACHED_MS,
+  });
+  private readonly rounds = new PeriodicTask(() => this.round());
+  private roundsRun = 0;
+
+  constructor(
+    private readonly ledger: StorageLedger,
+    private readonly limits: StorageLimits,
+    private readonly space: Pick<SpaceWatch, 'isFull' | 'refusal'>,
+    private readonly observer: StorageObserver,
+  ) {}
+
+  start(): void {
+    this.rounds.start(FLUSH_EVERY_MS);
+  }
+
+  /** Whether the account is below its cap, and the store has space. */
+  hasRoom(accountId: string): boolean {
+    return this.full.get(accountId) === undefined && !this.space.isFull;
+  }
+
+  /** @throws DomainError `storage_full`, or `unavailable` while the store has too little space */
+  requireRoom(accountId: string): void {
+    const cap = this.full.get(accountId);
+    if (cap !== undefined) {
+      this.observer.refused();
+      const detail = `The account has reached its limit of ${cap / 1_048_576} MiB. Older messages must be removed first.`;
+      throw new DomainError('storage_full', detail);
+    }
+    if (this.space.isFull) throw this.space.refusal();
+  }
+
+  /**
+   * Counts the stored messages of one request.
+   * @param deliveries to endpoints that were stored with them
+   */
+  count(messages: readonly Message[], deliveries = 0): void {
+    const [first] = messages;
+    if (first === undefined) return;
+    const { accountId, createdAt } = first.state;
+    const day = Math.floor(createdAt.getTime() / DAY_MS);
+    const bytes = bytesOf(messages) + deliveries * DELIVERY_BYTES;
+    this.addPending({ accountId, day, bytes, messages: messages.length });
+  }
+
+  /**
+   * Counts deliveries that were added to stored messages. They count on the present day: what other days have is assumed
+   * not to grow (`room`).
+   */
+  countDeliveries(accountId: string, count: number, at: Date): void {
+    if (count === 0) return;
+    const day = Math.floor(at.getTime() / DAY_MS);
+    this.addPending({ accountId, day, bytes: count * DELIVERY_BYTES, messages: 0 });
+  }
+
+  /** Runs once a second. */
+  async round(): Promise<void> {
+    const isRecheck = ++this.roundsRun % RECHECK_ROUNDS === 0;
+    try {
+      const written = await this.write();
+      const suspects = new Set(written.filter((day) => this.mayBeFull(day)).map(({ accountId }) => accountId));
+      if (isRecheck) for (const accountId of this.full.keys()) suspects.add(accountId);
+      await this.check([...suspects], new Map(written.map((day) => [day.accountId, day])));
+    } catch (error) {
+      this.observer.failed(error);
+    }
+  }
+
+  /** Writes what is pending. */
+  async close(): Promise<void> {
+    await this.rounds.close();
+    await this.write().catch((error: unknown) => {
+      this.observer.failed(error);
+    });
+  }
+
+  private addPending(more: AccountDay): void {
+    const name = `${more.day}/${more.accountId}`;
+    const sum = this.pending.get(name);
+    if (sum === undefined && this.pending.size >= MAX_PENDING) return;
+    const { bytes = 0, messages = 0 } = sum ?? {};
+    this.pending.set(name, { ...more, bytes: bytes + more.bytes, messages: messages + more.messages });
+  }
+
+  /** @returns the new totals of the days written */
+  private async write(): Promise<readonly DayTotal[]> {
+    const days = [...this.pending.values()];
+    if (days.length === 0) return [];
+    this.pending = new Map();
+    try {
+      return await this.ledger.add(days);
+    } catch (error) {
+      for (const day of days) this.addPending(day);
+      throw error;
+    }
+  }
+
+  private mayBeFull({ accountId, day, bytes }: DayTotal): boolean {
+    if (this.full.has(accountId)) return false;
+    const room = this.room.get(accountId);
+    return room?.day !== day || bytes >= room.bytes;
+  }
+
+  private async check(accountIds: readonly string[], written: ReadonlyMap<string, DayTotal>): Promise<void> {
+    for (let from = 0; from < accountIds.length; from += ACCOUNTS_PER_QUERY) {
+      const some = accountIds.slice(from, from + ACCOUNTS_PER_QUERY);
+      const totals = await this.ledger.totals(some);
+      for (const accountId of some) {
+        const total = totals.get(accountId);
+        const bytes = total?.bytes ?? 0;
+        const cap = capOf(this.limits, total);
+        if (bytes >= cap) this.full.set(accountId, cap);
+        else this.full.delete(accountId);
+        const day = written.get(accountId);
+        if (day !== undefined) this.room.set(accountId, { day: day.day, bytes: cap - (bytes - day.bytes) });
+      }
+    }
+  }
+}
