@@ -81,7 +81,7 @@ describe('EndpointDeliveries', () => {
       const leased = await webhooks.leaseOne(one);
       expect(leased).toEqual({
         ...{ token: expect.any(String) as string, endpointId: one, accountId, messageId: message.id },
-        ...{ text: 'Grüße', createdAt: SENT_AT, traceparent, failures: 0 },
+        ...{ content: { text: 'Grüße' }, createdAt: SENT_AT, traceparent, failures: 0 },
         endpointVersion: expect.any(String) as string,
       });
       expect(await webhooks.see(message)).toMatchObject({ status: 'processing', attempts: 1, made: ['running'] });

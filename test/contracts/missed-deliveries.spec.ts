@@ -27,11 +27,11 @@ describe('EndpointDeliveries that an endpoint has missed', () => {
   const replay = (endpoint: string, terms: Partial<typeof ALWAYS> = {}, by = accountId, gone = waiting()) =>
     webhooks.deliveries.replay(by, endpoint, { ...ALWAYS, ...terms }, gone);
   const retry = ({ id }: Message, targets: readonly string[]) =>
-    webhooks.whileEnabled(accountId, targets, () =>
+    webhooks.onlyWith(accountId, targets, () =>
       webhooks.process.messages.change(accountId, id, (message) => message.retry(SENT_AT)),
     );
   const retryAll = (targets: readonly string[]) =>
-    webhooks.whileEnabled(accountId, targets, () =>
+    webhooks.onlyWith(accountId, targets, () =>
       webhooks.process.messages.retryFailed(accountId, ALWAYS.since, ALWAYS.until, 10),
     );
   /** The endpoints to which a delivery may be made, after which it is under way. */

@@ -57,23 +57,21 @@ export class WebhookStore {
     );
   }
 
-  /** Does something while only these endpoints of an account are enabled. */
-  async whileEnabled<T>(accountId: string, endpoints: readonly string[], work: () => Promise<T>): Promise<T> {
-    const before = await this.store.sql<{ id: string; enabled: boolean }>(
-      'SELECT id, enabled FROM sluice.endpoints WHERE account_id = $1',
-      [accountId],
-    );
+  /** Does something while the account has only these endpoints enabled. */
+  async onlyWith<T>(accountId: string, endpoints: readonly string[], work: () => Promise<T>): Promise<T> {
+    const all = 'SELECT id, enabled FROM sluice.endpoints WHERE account_id = $1';
+    const before = await this.store.sql<{ id: string; enabled: boolean }>(all, [accountId]);
     const others = before.filter(({ id, enabled }) => enabled !== endpoints.includes(id));
     for (const { id, enabled } of others) await this.enable(id, !enabled);
-    const done = await work();
+    const result = await work();
     for (const { id, enabled } of others) await this.enable(id, enabled);
-    return done;
+    return result;
   }
 
   /** An accepted message for these endpoints. */
   async send(accountId: string, endpoints: readonly string[], state: Partial<MessageState> = {}): Promise<Message> {
     const message = aMessage({ accountId, delivery: 'webhooks', ...state });
-    await this.whileEnabled(accountId, endpoints, () => this.process.messages.add([message], null));
+    await this.onlyWith(accountId, endpoints, () => this.process.messages.add([message], null));
     return message;
   }
 

@@ -1,25 +1,26 @@
 /** Accepting, reading, changing and retrying messages. */
-const ADD = 'libs/messages/adapters/postgres/add-messages.sql.ts';
+const ADD = 'libs/messages/adapters/postgres/sending/add-messages.sql.ts';
 const READ = 'libs/messages/adapters/postgres/reading/read-messages.sql.ts';
 const CHANGE = 'libs/messages/adapters/postgres/changes/change-messages.sql.ts';
-const BATCH = 'libs/messages/application/send-batch.ts';
+const BATCH = 'libs/messages/application/sending/send-batch.ts';
 const ONE = 'libs/messages/application/sending/send-message.ts';
+const KEYS = 'libs/messages/domain/idempotency.ts';
 const CONTRACT = ['test/contracts/messages.spec.ts'];
-const SENT = ['libs/messages/application/send-messages.spec.ts'];
+const SENT = ['libs/messages/application/sending/send-messages.spec.ts'];
 
 export default [
   {
     what: 'the fingerprint of a batch lacks deliverAt',
-    file: BATCH,
-    find: 'inputs.map(({ text, deliverAt = null }) => [text, deliverAt])',
-    replace: 'inputs.map(({ text }) => [text])',
+    file: KEYS,
+    find: 'optional === null ? [text, deliverAt] :',
+    replace: 'optional === null ? [text] :',
     tests: SENT,
   },
   {
     what: 'the fingerprint of a message lacks deliverAt',
-    file: ONE,
-    find: 'deliverAt === null ? `send:${text}`',
-    replace: 'deliverAt !== undefined ? `send:${text}`',
+    file: KEYS,
+    find: "deliverAt === null ? 'send:'",
+    replace: "deliverAt !== undefined ? 'send:'",
     tests: SENT,
   },
   {
@@ -39,7 +40,7 @@ export default [
   {
     what: 'a batch does not count its deliveries to endpoints',
     file: BATCH,
-    find: 'this.storage.count(batch, targets.length)',
+    find: 'this.storage.count(batch, accepted.deliveries)',
     replace: 'this.storage.count(batch)',
     tests: SENT,
   },
@@ -81,29 +82,29 @@ export default [
   {
     what: 'a change does not compare the status that it has read',
     file: CHANGE,
-    find: 'WHERE id = $1 AND status = $2 AND attempts = $3 AND retries = $4',
-    replace: "WHERE id = $1 AND $2 <> '' AND attempts = $3 AND retries = $4",
+    find: 'WHERE id = $1 AND status = $3 AND attempts = $4 AND retries = $5',
+    replace: "WHERE id = $1 AND $3 <> '' AND attempts = $4 AND retries = $5",
     tests: CONTRACT,
   },
   {
     what: 'a change does not compare the attempts that it has read',
     file: CHANGE,
-    find: 'WHERE id = $1 AND status = $2 AND attempts = $3 AND retries = $4',
-    replace: 'WHERE id = $1 AND status = $2 AND $3::int IS NOT NULL AND retries = $4',
+    find: 'WHERE id = $1 AND status = $3 AND attempts = $4 AND retries = $5',
+    replace: 'WHERE id = $1 AND status = $3 AND $4::int IS NOT NULL AND retries = $5',
     tests: CONTRACT,
   },
   {
     what: 'a change does not compare the retries that it has read',
     file: CHANGE,
-    find: 'WHERE id = $1 AND status = $2 AND attempts = $3 AND retries = $4',
-    replace: 'WHERE id = $1 AND status = $2 AND attempts = $3 AND $4::int IS NOT NULL',
+    find: 'WHERE id = $1 AND status = $3 AND attempts = $4 AND retries = $5',
+    replace: 'WHERE id = $1 AND status = $3 AND attempts = $4 AND $5::int IS NOT NULL',
     tests: CONTRACT,
   },
   {
     what: 'a retried message has no outbox entry',
     file: CHANGE,
-    find: 'SELECT ARRAY[id], bytes FROM moved WHERE $11',
-    replace: 'SELECT ARRAY[id], bytes FROM moved WHERE $11 AND false',
+    find: "(SELECT * FROM retried WHERE ${hasJob('delivery')}) retried",
+    replace: '(SELECT * FROM retried WHERE false) retried',
     tests: CONTRACT,
   },
   {
@@ -116,8 +117,8 @@ export default [
   {
     what: 'messages retried by time have no outbox entry',
     file: CHANGE,
-    find: "FROM moved WHERE delivery = 'handler') m",
-    replace: 'FROM moved WHERE false) m',
+    find: "insertEntriesToSweep(`moved WHERE ${hasJob('delivery')}`)",
+    replace: 'insertEntriesToSweep(`moved WHERE false`)',
     tests: CONTRACT,
   },
   {

@@ -15,7 +15,7 @@ export default [
     what: 'messages of suspended accounts are leased',
     file: STATEMENTS,
     find: `
-      AND NOT EXISTS (SELECT FROM sluice.suspended_accounts s WHERE s.id = $1)`,
+      AND NOT \${isSuspended('$1')}`,
     replace: '',
     tests: CONTRACT,
   },
@@ -44,13 +44,13 @@ export default [
     what: 'an acknowledgement ends a lease of another account',
     file: STATEMENTS,
     find: `FROM (SELECT DISTINCT id, account_id FROM ends) t JOIN sluice.messages m USING (id, account_id)
-    WHERE m.claim_expires_at > clock_timestamp() AND m.delivery = 'pull'
+    WHERE m.claim_expires_at > clock_timestamp() AND \${isLeased('m.delivery')}
     ORDER BY m.id FOR UPDATE OF m
   ), ended AS MATERIALIZED (
     SELECT DISTINCT h.* FROM held h
     JOIN ends t ON t.id = h.id AND t.account_id = h.account_id AND`,
     replace: `FROM (SELECT DISTINCT id FROM ends) t JOIN sluice.messages m USING (id)
-    WHERE m.claim_expires_at > clock_timestamp() AND m.delivery = 'pull'
+    WHERE m.claim_expires_at > clock_timestamp() AND \${isLeased('m.delivery')}
     ORDER BY m.id FOR UPDATE OF m
   ), ended AS MATERIALIZED (
     SELECT DISTINCT h.* FROM held h
@@ -60,37 +60,38 @@ export default [
   {
     what: 'an acknowledgement ends a lease that has expired',
     file: STATEMENTS,
-    find: "WHERE m.claim_expires_at > clock_timestamp() AND m.delivery = 'pull'",
-    replace: "WHERE m.delivery = 'pull'",
+    find: "WHERE m.claim_expires_at > clock_timestamp() AND ${isLeased('m.delivery')}",
+    replace: "WHERE ${isLeased('m.delivery')}",
     tests: CONTRACT,
   },
   {
     what: 'an acknowledgement ends the claim of a worker',
     file: STATEMENTS,
-    find: "WHERE m.claim_expires_at > clock_timestamp() AND m.delivery = 'pull'",
+    find: "WHERE m.claim_expires_at > clock_timestamp() AND ${isLeased('m.delivery')}",
     replace: 'WHERE m.claim_expires_at > clock_timestamp()',
     tests: CONTRACT,
   },
   {
     what: 'a rejection or an extension does not compare the account',
     file: STATEMENTS,
-    find: "m.id = $1 AND m.account_id = $2 AND m.claim = $3 AND m.attempts = $4 AND m.delivery = 'pull'",
-    replace: "m.id = $1 AND $2 <> '' AND m.claim = $3 AND m.attempts = $4 AND m.delivery = 'pull'",
+    find: "m.id = $1 AND m.account_id = $2 AND m.claim = $3 AND m.attempts = $4 AND ${isLeased('m.delivery')}",
+    replace: "m.id = $1 AND $2 <> '' AND m.claim = $3 AND m.attempts = $4 AND ${isLeased('m.delivery')}",
     tests: CONTRACT,
   },
   {
     what: 'a rejection or an extension does not compare the token of its lease',
     file: STATEMENTS,
-    find: "m.id = $1 AND m.account_id = $2 AND m.claim = $3 AND m.attempts = $4 AND m.delivery = 'pull'",
-    replace: "m.id = $1 AND m.account_id = $2 AND $3::uuid IS NOT NULL AND m.attempts = $4 AND m.delivery = 'pull'",
+    find: "m.id = $1 AND m.account_id = $2 AND m.claim = $3 AND m.attempts = $4 AND ${isLeased('m.delivery')}",
+    replace:
+      "m.id = $1 AND m.account_id = $2 AND $3::uuid IS NOT NULL AND m.attempts = $4 AND ${isLeased('m.delivery')}",
     tests: CONTRACT,
   },
   {
     what: 'a rejection or an extension is of a lease that has expired',
     file: STATEMENTS,
-    find: `AND m.delivery = 'pull'
+    find: `AND \${isLeased('m.delivery')}
   AND m.claim_expires_at > clock_timestamp()`,
-    replace: "AND m.delivery = 'pull'",
+    replace: "AND ${isLeased('m.delivery')}",
     tests: CONTRACT,
   },
   {

@@ -29,8 +29,8 @@ export default [
   {
     what: 'a claim ignores the messages that a lost worker was processing',
     file: CLAIM,
-    find: "AND h.status IN ('${startProcessing.from}', '${takeOver.from}') AND h.delivery = 'handler'",
-    replace: "AND h.status IN ('${startProcessing.from}') AND h.delivery = 'handler'",
+    find: "AND h.status IN ('${startProcessing.from}', '${takeOver.from}') AND ${hasJob('h.delivery')}",
+    replace: "AND h.status IN ('${startProcessing.from}') AND ${hasJob('h.delivery')}",
     tests: DELIVERIES,
   },
   {
@@ -50,7 +50,7 @@ export default [
   {
     what: 'a claim takes messages of another delivery mode',
     file: CLAIM,
-    find: "AND h.delivery = 'handler'\n      AND h.suspended_bytes IS NULL",
+    find: "AND ${hasJob('h.delivery')}\n      AND h.suspended_bytes IS NULL",
     replace: 'AND h.suspended_bytes IS NULL',
     tests: DELIVERIES,
   },
@@ -183,7 +183,7 @@ export default [
   {
     what: 'entries of suspended accounts are resumed',
     file: 'libs/delivery/adapters/postgres/postgres-outbox.ts',
-    find: 'WHERE NOT EXISTS (SELECT FROM sluice.suspended_accounts s WHERE s.id = account_id)',
+    find: "WHERE NOT ${isSuspended('account_id')}",
     replace: 'WHERE true',
     tests: DELIVERIES,
   },

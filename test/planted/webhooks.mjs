@@ -1,5 +1,6 @@
 /** Deliveries to endpoints, and their signatures. */
 const STATEMENTS = 'libs/webhooks/adapters/postgres/endpoint-deliveries.sql.ts';
+const START = 'libs/messages/adapters/postgres/start-delivery.sql.ts';
 const ADAPTER = 'libs/webhooks/adapters/postgres/postgres-endpoint-deliveries.ts';
 const MADE = ['test/contracts/endpoint-deliveries.spec.ts'];
 const MISSED = ['test/contracts/missed-deliveries.spec.ts'];
@@ -21,14 +22,14 @@ export default [
   },
   {
     what: 'a retried message keeps the attempts that its delivery has used up',
-    file: 'libs/messages/adapters/postgres/retry-to-endpoints.sql.ts',
-    find: 'due_at = excluded.due_at, ready = true, failures = 0, abandoned = NULL',
-    replace: 'due_at = excluded.due_at, ready = true, abandoned = NULL',
+    file: START,
+    find: 'ready = excluded.ready, failures = 0, abandoned = NULL',
+    replace: 'ready = excluded.ready, abandoned = NULL',
     tests: MISSED,
   },
   {
     what: 'a replayed message keeps the attempts that its delivery has used up',
-    file: STATEMENTS,
+    file: START,
     find: 'ready = excluded.ready, failures = 0, abandoned = NULL',
     replace: 'ready = excluded.ready, abandoned = NULL',
     tests: MISSED,
@@ -36,7 +37,7 @@ export default [
   {
     what: 'deliveries of suspended accounts are due',
     file: STATEMENTS,
-    find: 'WHERE NOT EXISTS (SELECT FROM sluice.suspended_accounts s WHERE s.id = account_id)`;',
+    find: "WHERE NOT ${isSuspended('account_id')}`;",
     replace: '`;',
     tests: MADE,
   },
@@ -70,9 +71,9 @@ export default [
   },
   {
     what: 'a replay takes a delivered message back into processing',
-    file: STATEMENTS,
-    find: "status = CASE m.status WHEN '${DELIVERED}' THEN m.status ELSE '${TRANSITIONS.startProcessing.to}' END",
-    replace: "status = '${TRANSITIONS.startProcessing.to}'",
+    file: 'libs/messages/adapters/postgres/endpoints/change-at-endpoints.sql.ts',
+    find: "status = CASE m.status WHEN '${deliver.to}' THEN m.status ELSE '${startProcessing.to}' END",
+    replace: "status = '${startProcessing.to}'",
     tests: MISSED,
   },
   {
@@ -195,15 +196,15 @@ export default [
   },
   {
     what: 'a retry reaches endpoints that have got the message',
-    file: 'libs/messages/adapters/postgres/retry-to-endpoints.sql.ts',
-    find: "IS DISTINCT FROM '${NO_ENDPOINT}' AND ${lacks('moved', 'e.id')}",
+    file: 'libs/messages/adapters/postgres/endpoints/retry-to-endpoints.sql.ts',
+    find: "IS DISTINCT FROM '${NO_ENDPOINT}'\n        AND ${lacks('moved', 'e.id')}",
     replace: "IS DISTINCT FROM '${NO_ENDPOINT}'",
     tests: MISSED,
   },
   {
     what: 'an endpoint that is no target of a retry counts on',
-    file: 'libs/messages/adapters/postgres/retry-to-endpoints.sql.ts',
-    find: "WHERE d.message_id = moved.id AND moved.delivery = 'webhooks' AND NOT d.endpoint_id = ANY (${endpoints})",
+    file: 'libs/messages/adapters/postgres/endpoints/retry-to-endpoints.sql.ts',
+    find: "WHERE d.message_id = moved.id AND ${hasEndpoints('moved.delivery')} AND NOT d.endpoint_id = ANY (${endpoints})",
     replace: 'WHERE false',
     tests: MISSED,
   },
@@ -265,9 +266,9 @@ export default [
   },
   {
     what: 'messages go to endpoints of another account',
-    file: 'libs/webhooks/adapters/postgres/postgres-endpoints.ts',
-    find: 'WHERE account_id = $1 AND enabled ORDER BY id',
-    replace: 'WHERE $1::text IS NOT NULL AND enabled ORDER BY id',
+    file: 'libs/messages/adapters/postgres/endpoints/retry-to-endpoints.sql.ts',
+    find: 'WHERE e.account_id = ${account} ORDER BY e.id',
+    replace: 'WHERE ${account} IS NOT NULL ORDER BY e.id',
     tests: ['test/e2e/accounts/foreign.spec.ts'],
   },
   {

@@ -198,8 +198,6 @@ export const IS_PENDING = `
 
 /**
  * Ends the messages that have no delivery left to make, as `endpointOutcome` decides.
- *
- * They are found by id alone: otherwise a planner that expects few open messages would read all of them.
  */
 export const END_MESSAGES = `
   WITH locked AS MATERIALIZED (

@@ -104,7 +104,12 @@ export class PostgresEndpointDeliveries extends EndpointDeliveries {
       });
       return leased.rows;
     });
-    return rows.map((row) => ({ ...row, content: toConsumed(row), token }));
+    return rows.map(
+      ({ messageId, endpointId, accountId, endpointVersion, createdAt, traceparent, failures, ...columns }) => ({
+        ...{ token, messageId, endpointId, accountId, endpointVersion, createdAt, traceparent, failures },
+        content: toConsumed(columns),
+      }),
+    );
   }
 
   async replay(
