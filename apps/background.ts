@@ -2,9 +2,9 @@ import type { INestApplicationContext } from '@nestjs/common';
 import { Consumer } from '#delivery/delivery.module.js';
 import { ClockWatch, CurrentQueue, OutboxRelay } from '#delivery/queue.module.js';
 import { PostgresAvailability, PostgresMessages, SpaceWatch, StorageCap } from '#messages/messages.module.js';
-import type { Settings } from '#platform/process/settings.js';
 import { ApplyRetention, JobFollower, QueueRecovery, Reconciler } from '#upkeep/upkeep.module.js';
 import { EndDeliveries, WebhookSender } from '#webhooks/webhooks.module.js';
+import type { Settings } from './settings.js';
 
 const FOLLOW_EVERY_MS = 500;
 const RECOVER_EVERY_MS = 1_000;

@@ -135,7 +135,7 @@ function isUpToDate({ stampFile, output, stamp }) {
 }
 
 function programSources() {
-  const sources = filesIn('apps', 'libs', 'examples').filter(
+  const sources = filesIn('apps', 'libs').filter(
     (name) => /\.(ts|sql|css|js|svg)$/.test(name) && !name.endsWith('.spec.ts') && !name.startsWith(PORTAL),
   );
   return [

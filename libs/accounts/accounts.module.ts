@@ -17,7 +17,7 @@ import type { Logger } from '#platform/observability/logging.js';
 import { Metrics } from '#platform/observability/metrics.js';
 import { LOGGER, SETTINGS } from '#platform/process/platform.module.js';
 import { provide, provideAs } from '#platform/process/provide.js';
-import type { Settings } from '#platform/process/settings.js';
+import type { AccountsSettings } from './settings.js';
 import { UsageError } from '#platform/process/usage-error.js';
 import { AccessGuard } from './adapters/http/access.guard.js';
 import { AccountsController } from './adapters/http/accounts.controller.js';
@@ -41,6 +41,7 @@ import { ListApiKeys } from './application/list-api-keys.js';
 import { RevokeApiKey } from './application/revoke-api-key.js';
 import { RotateApiKey } from './application/rotate-api-key.js';
 import { SignUp } from './application/sign-up.js';
+import type { PlatformSettings } from '#platform/process/settings.js';
 
 /** Connections that only look up keys, so that a lookup never waits for a caller's query. */
 const KEY_LOOKUPS = Symbol('database of key lookups');
@@ -55,7 +56,7 @@ const core: FactoryProvider[] = [
   },
   {
     provide: KeySecrets,
-    useFactory: async ({ apiKeyPepper, apiKeyPepperPrevious }: Settings, database: Database) => {
+    useFactory: async ({ apiKeyPepper, apiKeyPepperPrevious }: AccountsSettings, database: Database) => {
       const secrets = new KeySecrets(apiKeyPepper, apiKeyPepperPrevious);
       await requirePepper(database, secrets);
       return secrets;
@@ -86,7 +87,7 @@ async function requirePepper(database: Database, { fingerprints: [own = '', ...p
 const http: FactoryProvider[] = [
   {
     provide: KEY_LOOKUPS,
-    useFactory: ({ database: { url } }: Settings, logger: Logger) =>
+    useFactory: ({ database: { url } }: PlatformSettings, logger: Logger) =>
       Database.connect({
         ...{ url, poolSize: POOL_SIZE, applicationName: 'sluice-keys' },
         onError: logLostConnections(logger),

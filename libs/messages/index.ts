@@ -13,3 +13,4 @@ export { MAX_REASON_LENGTH } from './domain/attempt.js';
 export { MESSAGE_STATUSES, OPEN_STATUSES, TRANSITIONS, type MessageStatus } from './domain/message-status.js';
 export { bytesOf, OVERHEAD_BYTES, type Message } from './domain/message.js';
 export { backoff, POISON_AFTER_LONE_CRASHES, SUSPECT_AFTER_CRASHES, type RetryPolicy } from './domain/retry-policy.js';
+export type { MessagesSettings } from './settings.js';

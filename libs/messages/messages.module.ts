@@ -9,7 +9,7 @@ import { BatchMetrics } from '#platform/observability/batch-metrics.js';
 import { Metrics } from '#platform/observability/metrics.js';
 import { LOGGER, SETTINGS } from '#platform/process/platform.module.js';
 import { provide, provideAs, provideSetting } from '#platform/process/provide.js';
-import type { Settings } from '#platform/process/settings.js';
+import type { PlatformSettings } from '#platform/process/settings.js';
 import { MessagesController } from './adapters/http/messages.controller.js';
 import { StorageMonitor } from './adapters/monitoring/storage-monitor.js';
 import { PostgresAvailability } from './adapters/postgres/postgres-availability.js';
@@ -40,32 +40,34 @@ import { SendMessage } from './application/send-message.js';
 import { SpaceWatch } from './application/space-watch.js';
 import { StorageCap, storageCaps } from './application/storage-cap.js';
 import { StorageLedger } from './application/storage-ledger.js';
+import type { MessagesSettings } from './settings.js';
 
 /** What the process starts and stops. */
 export { PostgresAvailability, PostgresMessages, SpaceWatch, StorageCap };
 
-const WORKER = Symbol('settings of workers');
+const RETRIES = Symbol('retries of failed attempts');
 const STORAGE_CAPS = Symbol('storage caps');
 const LEASING = Symbol('connections that lease');
 
 const store: Provider[] = [
-  provideSetting(WORKER, ({ worker }) => worker),
-  provideSetting(STORAGE_CAPS, ({ maxStoredMb }) => storageCaps(maxStoredMb)),
+  provideSetting(RETRIES, ({ retries }: MessagesSettings) => retries),
+  provideSetting(STORAGE_CAPS, ({ maxStoredMb }: MessagesSettings) => storageCaps(maxStoredMb)),
   provide(StorageMonitor, [Metrics, LOGGER]),
   {
     provide: PostgresAvailability,
-    useFactory: (database: Database, { database: { url } }: Settings) => new PostgresAvailability(database, url),
+    useFactory: (database: Database, { database: { url } }: PlatformSettings) =>
+      new PostgresAvailability(database, url),
     inject: [Database, SETTINGS],
   },
   { provide: Availability, useExisting: PostgresAvailability },
-  provideAs(ExpiredLeases, PostgresExpiredLeases, [Database, WORKER]),
+  provideAs(ExpiredLeases, PostgresExpiredLeases, [Database, RETRIES]),
   provide(PostgresMessages, [Database, Reads, JobDispatch, Availability, BatchMetrics, Backpressure]),
   { provide: Messages, useExisting: PostgresMessages },
   provideAs(Deliveries, PostgresDeliveries, [Database, BatchMetrics]),
   provideAs(StorageLedger, PostgresStorageLedger, [Database]),
   {
     provide: SpaceWatch,
-    useFactory: (database: Database, { space }: Settings, monitor: StorageMonitor) => {
+    useFactory: (database: Database, { space }: MessagesSettings, monitor: StorageMonitor) => {
       const watch = new SpaceWatch(() => spaceLeft(database, space), monitor);
       monitor.watch(watch);
       return watch;
@@ -78,7 +80,7 @@ const store: Provider[] = [
 const useCases: Provider[] = [
   // A lease need not wait for the disk: if a crash of the database loses it, it only ends early.
   provideReads(LEASING, () => ({ applicationName: 'sluice-leases', perCaller: 2, asynchronousCommit: true })),
-  provideAs(Leases, PostgresLeases, [Database, LEASING, WORKER, BatchMetrics]),
+  provideAs(Leases, PostgresLeases, [Database, LEASING, RETRIES, BatchMetrics]),
   provideAs(Backlogs, PostgresBacklogs, [Reads]),
   provide(SendMessage, [Messages, Ids, Clock, StorageCap, DeliveryTargets]),
   provide(SendBatch, [Messages, Ids, Clock, StorageCap, DeliveryTargets]),

@@ -13,7 +13,7 @@ import { BatchMetrics } from '#platform/observability/batch-metrics.js';
 import { Metrics } from '#platform/observability/metrics.js';
 import { LOGGER, SETTINGS } from '#platform/process/platform.module.js';
 import { provide, provideAs } from '#platform/process/provide.js';
-import type { Settings } from '#platform/process/settings.js';
+import type { PlatformSettings } from '#platform/process/settings.js';
 import { BansController } from './adapters/http/bans.controller.js';
 import { EarlyPlanCheck } from './adapters/http/early-plan-check.js';
 import { PlanThrottlerStorage } from './adapters/http/plan-throttler-storage.js';
@@ -27,6 +27,7 @@ import { Bans } from './application/bans.js';
 import type { Decision } from './application/decisions.js';
 import { Limiter } from './application/limiter.js';
 import { WINDOW_MS } from './domain/windows.js';
+import type { RateLimitingSettings } from './settings.js';
 
 const COUNTERS = Symbol('database of the counters');
 const BUDGETS = Symbol('budgets of requests without an account');
@@ -38,7 +39,7 @@ const POOL_SIZE = 3;
   providers: [
     {
       provide: COUNTERS,
-      useFactory: ({ database }: Settings, logger: Logger) =>
+      useFactory: ({ database }: PlatformSettings, logger: Logger) =>
         Database.connect({
           url: database.url,
           poolSize: POOL_SIZE,
@@ -50,8 +51,12 @@ const POOL_SIZE = 3;
     },
     {
       provide: PostgresLimiter,
-      useFactory: (counters: Database, { bans }: Settings, batches: BatchMetrics, backpressure: Backpressure) =>
-        new PostgresLimiter(counters, bans, observers(batches.observer('hits'), backpressure.observer('count'))),
+      useFactory: (
+        counters: Database,
+        { bans }: RateLimitingSettings,
+        batches: BatchMetrics,
+        backpressure: Backpressure,
+      ) => new PostgresLimiter(counters, bans, observers(batches.observer('hits'), backpressure.observer('count'))),
       inject: [COUNTERS, SETTINGS, BatchMetrics, Backpressure],
     },
     { provide: Limiter, useExisting: PostgresLimiter },
@@ -102,7 +107,7 @@ export class RateLimitingModule {
           useFactory: (
             authenticate: AuthenticateCaller,
             limiter: Limiter,
-            { adminApiKey }: Settings,
+            { adminApiKey }: PlatformSettings,
             discovery: DiscoveryService,
             authenticated: Authenticated,
             decided: (decision: Decision) => void,

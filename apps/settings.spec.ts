@@ -1,6 +1,6 @@
-import { Environment } from './environment.js';
+import { Environment } from '#platform/process/environment.js';
 import { readSettings, type Settings } from './settings.js';
-import { UsageError } from './usage-error.js';
+import { UsageError } from '#platform/process/usage-error.js';
 
 type Variables = Record<string, string | undefined>;
 
@@ -37,9 +37,9 @@ const numbers: [string, (settings: Settings) => number, number, number, number][
   ['WORKER_CONCURRENCY', ({ worker }) => worker.concurrency, 50, 1, 1_000],
   ['WORKER_RATE', ({ worker }) => worker.rate, 0, 0, 1_000_000],
   ['WORKER_LOCK_MS', ({ worker }) => worker.lockMs, 5_000, 1_000, 600_000],
-  ['MAX_ATTEMPTS', ({ worker }) => worker.maxAttempts, 5, 1, 100],
-  ['BACKOFF_MS', ({ worker }) => worker.backoffMs, 1_000, 1, 86_400_000],
-  ['MAX_BACKOFF_MS', ({ worker }) => worker.maxBackoffMs, 3_600_000, 1, 86_400_000],
+  ['MAX_ATTEMPTS', ({ retries }) => retries.maxAttempts, 5, 1, 100],
+  ['BACKOFF_MS', ({ retries }) => retries.backoffMs, 1_000, 1, 86_400_000],
+  ['MAX_BACKOFF_MS', ({ retries }) => retries.maxBackoffMs, 3_600_000, 1, 86_400_000],
   ['ATTEMPT_TIMEOUT_MS', ({ worker }) => worker.attemptTimeoutMs, 30_000, 10, 3_600_000],
   ['SIGNUPS_PER_HOUR', ({ signup }) => signup.perHour, 20, 0, 1_000_000],
   ['READS_PER_ACCOUNT', (all) => all.reads.perAccount, 2, 1, 1_000],
