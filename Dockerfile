@@ -8,7 +8,6 @@ RUN npm ci --ignore-scripts --no-audit --no-fund
 COPY nest-cli.json tsconfig.json tsconfig.build.json ./
 COPY apps apps
 COPY libs libs
-COPY examples examples
 COPY scripts/bundle.mjs scripts/
 RUN npm run build
 

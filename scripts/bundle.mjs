@@ -6,6 +6,7 @@ import { readFile, readdir, rm, writeFile } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
+import ts from 'typescript';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const dist = join(root, 'dist');
@@ -76,6 +77,7 @@ for (const name of await readdir(join(dist, CHUNKS))) {
   if (!written.has(path)) await rm(path);
 }
 await nameOnlyClasses();
+await declareHandler();
 
 /**
  * With `keepNames`, esbuild also names each function that a request creates, which takes 0.3 µs a function. Only names of
@@ -89,4 +91,10 @@ async function nameOnlyClasses() {
   if (found.length !== 1) throw new Error('esbuild names functions in another way than expected.');
   const [[path, text]] = found;
   await writeFile(path, text.replace(naming, cheap));
+}
+
+/** The types of `sluice/handler`, for handlers outside of this repository. */
+async function declareHandler() {
+  const source = await readFile(join(root, 'libs/delivery/application/message-handler.ts'), 'utf8');
+  await writeFile(join(dist, 'handler.d.ts'), ts.transpileDeclaration(source, { reportDiagnostics: true }).outputText);
 }

@@ -1,7 +1,9 @@
-import { Environment } from '#platform/process/environment.js';
 import type { HandlerModule } from '#delivery/delivery.module.js';
+import type { MessageHandler } from '#delivery/index.js';
+import type { Environment } from '#platform/process/environment.js';
+import { isPathOrPackage, loadHandler } from './load-handler.js';
 
-/** The handlers that HANDLER can name: modules that export a `MessageHandler`, loaded on demand. */
+/** The handlers that come with the worker: modules that export a `MessageHandler`, loaded on demand. */
 const HANDLERS: Readonly<Record<string, () => Promise<HandlerModule | null>>> = {
   log: () => Promise.resolve(null),
   http: async () => (await import('./handlers/http/http-handler.module.js')).HttpHandlerModule,
@@ -9,10 +11,18 @@ const HANDLERS: Readonly<Record<string, () => Promise<HandlerModule | null>>> = 
 };
 
 /**
+ * The handler that HANDLER selects: by name one of the above, or else a file or a package with a handler of one's own.
  * @returns null for `log`, which only logs deliveries
- * @throws UsageError for an unknown name
+ * @throws UsageError for an unknown name, and for a file or package that has no handler
  */
-export async function chosenHandler(environment: Environment): Promise<HandlerModule | null> {
-  const name = environment.oneOf('HANDLER', 'log', Object.keys(HANDLERS));
-  return (await HANDLERS[name]?.()) ?? null;
+export async function chosenHandler(environment: Environment): Promise<MessageHandler | HandlerModule | null> {
+  const names = Object.keys(HANDLERS);
+  const chosen = environment.read('HANDLER', 'log', {
+    expected: `one of ${names.join(', ')}, the path of a file like ./my-handler.js, or the name of a package`,
+    parse: (text) => (names.includes(text) || isPathOrPackage(text) ? text : undefined),
+  });
+  const load = HANDLERS[chosen];
+  if (load !== undefined) return load();
+  // npm runs scripts in the folder of the package, and keeps here where it was called.
+  return loadHandler(chosen, environment.optional('INIT_CWD') ?? process.cwd());
 }

@@ -14,7 +14,8 @@ import {
   type RetryPolicy,
   SUSPECT_AFTER_CRASHES,
 } from '#messages/index.js';
-import { GiveUp, RetryDelivery, type MessageHandler } from './message-handler.js';
+import { nextAttemptAfter } from './handler-errors.js';
+import type { MessageHandler } from './message-handler.js';
 import { ReadWriteLock } from './read-write-lock.js';
 
 /** What becomes of the job. */
@@ -144,8 +145,7 @@ export class DeliverMessage {
       };
       return (await withTimeout(handled, attemptTimeoutMs, end, stopping)) ?? null;
     } catch (error) {
-      const next = error instanceof GiveUp ? 'never' : error instanceof RetryDelivery ? error.afterMs : null;
-      return { reason: reasonOf(error), next };
+      return { reason: reasonOf(error), next: nextAttemptAfter(error) };
     } finally {
       this.observer.handled(performance.now() - startedAt);
     }

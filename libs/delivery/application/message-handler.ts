@@ -33,6 +33,8 @@ export abstract class MessageHandler {
 
 /** Thrown by a handler that knows when to try again. The attempt has failed like any other. */
 export class RetryDelivery extends Error {
+  override readonly name = 'RetryDelivery';
+
   /** @param afterMs milliseconds until the next attempt; at most MAX_BACKOFF_MS */
   constructor(
     reason: string,
@@ -43,4 +45,6 @@ export class RetryDelivery extends Error {
 }
 
 /** Thrown by a handler that knows that no further attempt can succeed: the message fails immediately. */
-export class GiveUp extends Error {}
+export class GiveUp extends Error {
+  override readonly name = 'GiveUp';
+}

@@ -1,0 +1,76 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { aDelivery } from '../../test/support/messages.js';
+import { isPathOrPackage, loadHandler } from './load-handler.js';
+
+const DELIVERY = aDelivery({ message: 'hello' });
+
+describe('loadHandler', () => {
+  let folder: string;
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'sluice-handler-'));
+  });
+  afterAll(() => rm(folder, { recursive: true }));
+
+  let files = 0;
+  async function write(source: string, name = `./handler-${++files}.mjs`): Promise<string> {
+    await writeFile(join(folder, name), source);
+    return name;
+  }
+  const load = async (source: string) => loadHandler(await write(source), folder);
+
+  it.each([
+    ['an async function', 'export default async function ({ message }, signal) { SAY }'],
+    ['a function', 'export default ({ message }, signal) => { SAY };'],
+    [
+      'a class',
+      'export default class { to = message => SEEN(message); handle({ message }, signal) { this.to([message, signal.aborted]); } }',
+    ],
+    ['a class that inherits', 'class A { handle({ message }, signal) { SAY } } export default class extends A {}'],
+    ['an object', 'export default { handle({ message }, signal) { SAY } };'],
+  ])('calls %s with the delivery and the signal', async (_what, source) => {
+    const seen: unknown[] = [];
+    Object.assign(globalThis, { SEEN: (what: unknown) => seen.push(what) });
+    const handler = await load(source.replace('SAY', 'SEEN([message, signal.aborted]);'));
+    await handler.handle(DELIVERY, AbortSignal.abort());
+    expect(seen).toEqual([['hello', true]]);
+  });
+
+  it('fails the attempt with what a handler throws, also synchronously', async () => {
+    const handler = await load(`export default () => { throw new Error('no'); };`);
+    await expect(handler.handle(DELIVERY, AbortSignal.timeout(1_000))).rejects.toThrow('no');
+  });
+
+  it('finds a package that is installed in the folder', async () => {
+    await mkdir(join(folder, 'node_modules', '@acme', 'handler'), { recursive: true });
+    await write('module.exports = { default: () => undefined };', 'node_modules/@acme/handler/index.js');
+    await expect(loadHandler('@acme/handler', folder)).resolves.toHaveProperty('handle');
+  });
+
+  it.each([
+    ['a file that does not exist', './missing.mjs', /neither a handler of Sluice nor found from/],
+    ['a package that is not installed', 'no-such-handler', /neither a handler of Sluice nor found from/],
+    ['a module that throws', `throw new Error('broken');`, /cannot be loaded: Error: broken/],
+    ['no default export', 'export const handle = () => undefined;', /has none/],
+    ['an object without the method', 'export default { handler() {} };', /has none/],
+    ['a value', 'export default 1;', /has none/],
+    ['nothing', 'export default null;', /has none/],
+  ])('rejects %s', async (_what, source, message) => {
+    const name = / /.test(source) ? await write(source) : source;
+    await expect(loadHandler(name, folder)).rejects.toThrow(message);
+  });
+});
+
+it.each([
+  ...(['./my-handler.js', '../a/b.mjs', '/srv/handler.cjs', '@acme/handler', 'acme-handler/dist/x.js', 'lgo'] as const),
+])('HANDLER may be %s', (text) => {
+  expect(isPathOrPackage(text)).toBe(true);
+});
+
+it.each(['Http', 'my handler', 'https://acme.example/handler.js', 'a/../../b\n', '@acme'])(
+  'HANDLER may not be %j',
+  (text) => {
+    expect(isPathOrPackage(text)).toBe(false);
+  },
+);
