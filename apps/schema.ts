@@ -7,33 +7,13 @@ import { UsageError } from '#platform/process/usage-error.js';
 
 /** SQL files of the contexts, in the order in which they run. */
 const MIGRATIONS = [
-  'accounts/0001-accounts',
-  'accounts/0002-epochs',
-  'rate-limiting/0001-rate-limits',
-  'rate-limiting/0002-take-hits',
-  'messages/0001-messages',
-  'accounts/0003-suspension',
-  'messages/0002-suspended-accounts',
-  'messages/0003-messages-by-status',
-  'messages/0004-reconciler',
-  'accounts/0004-account-plans',
-  'messages/0005-running-jobs',
-  'rate-limiting/0003-take-hits',
-  'accounts/0005-last-uses',
-  'accounts/0006-delivery-mode',
-  'messages/0006-delivery-mode',
-  'webhooks/0001-endpoints',
-  'accounts/0007-consume-scope',
-  'messages/0007-endpoint-deliveries',
-  'webhooks/0002-rates',
-  'messages/0008-lease-tokens',
-  'messages/0009-events',
-  'webhooks/0003-ended-endpoints',
-  'messages/0010-ready-deliveries',
-  'rate-limiting/0004-offences-by-account',
-  'accounts/0008-live-keys',
-  'messages/0011-next-attempts',
-  'messages/0012-order-of-events',
+  'accounts/0001-baseline',
+  'rate-limiting/0001-baseline',
+  'messages/0001-baseline',
+  'delivery/0001-baseline',
+  'webhooks/0001-baseline',
+  'events/0001-baseline',
+  'upkeep/0001-baseline',
 ] as const;
 
 /** The key of the advisory lock: "sluice" in ASCII. */
@@ -60,8 +40,9 @@ export async function migrateSchema(url: string, onWait?: () => void): Promise<v
   try {
     await client.connect();
     await lock(client, onWait);
+    const applied = await appliedMigrations(client);
     await runMigrations(client);
-    await migrate(client);
+    for (const name of MIGRATIONS.filter((name) => !applied.has(name))) await apply(client, name);
   } catch (error) {
     throw asUnavailable(error);
   } finally {
@@ -76,7 +57,8 @@ async function lock(client: pg.Client, onWait: () => void = () => undefined): Pr
   });
 }
 
-async function migrate(client: pg.Client): Promise<void> {
+/** @throws UsageError before anything of another schema is changed */
+async function appliedMigrations(client: pg.Client): Promise<Set<string>> {
   await client.query(`
     CREATE SCHEMA IF NOT EXISTS sluice;
     CREATE TABLE IF NOT EXISTS sluice.migrations (
@@ -96,11 +78,13 @@ async function migrate(client: pg.Client): Promise<void> {
         'DATA_DIR (.data) of npm start, or the schemas sluice and bullmq of DATABASE_URL.',
     );
   }
-  for (const name of MIGRATIONS.filter((name) => !applied.has(name))) {
-    const [context, file] = name.split('/');
-    const path = `../libs/${context ?? ''}/adapters/postgres/migrations/${file ?? ''}.sql`;
-    const sql = await readFile(new URL(path, import.meta.url), 'utf8');
-    // Several statements in one query run in one transaction.
-    await client.query(`${sql}; INSERT INTO sluice.migrations (name) VALUES ('${name}')`);
-  }
+  return applied;
+}
+
+async function apply(client: pg.Client, name: string): Promise<void> {
+  const [context = '', file = ''] = name.split('/');
+  const path = `../libs/${context}/adapters/postgres/migrations/${file}.sql`;
+  const sql = await readFile(new URL(path, import.meta.url), 'utf8');
+  // Several statements in one query run in one transaction.
+  await client.query(`${sql}; INSERT INTO sluice.migrations (name) VALUES ('${name}')`);
 }

@@ -1,9 +1,33 @@
+-- Updated by every batch of requests: half of each page stays free for new row versions (HOT updates).
+CREATE TABLE sluice.rate_limits (
+  account_id text COLLATE "C" PRIMARY KEY,
+  minute_used integer NOT NULL DEFAULT 0,
+  minute_ends_ms bigint NOT NULL DEFAULT 0,
+  day_used integer NOT NULL DEFAULT 0,
+  day_ends_ms bigint NOT NULL DEFAULT 0
+) WITH (fillfactor = 50);
+
+-- Contains only keys that were refused.
+CREATE TABLE sluice.offences (
+  key_id text COLLATE "C" PRIMARY KEY,
+  account_id text COLLATE "C" NOT NULL,
+  refusing_window_ends_ms bigint NOT NULL DEFAULT 0,
+  strikes_from_ms bigint NOT NULL DEFAULT 0,
+  strikes integer NOT NULL DEFAULT 0,
+  strikes_end_ms bigint NOT NULL DEFAULT 0,
+  bans integer NOT NULL DEFAULT 0,
+  banned_at_ms bigint NOT NULL DEFAULT 0,
+  banned_until_ms bigint NOT NULL DEFAULT 0,
+  reason text
+) WITH (fillfactor = 50);
+CREATE INDEX offences_by_account ON sluice.offences (account_id, key_id);
+
 -- Decides on all hits that wait at one moment. The rules are those of libs/rate-limiting/domain/; a property test compares
 -- both. The rows of all accounts are locked first, in one order, so that calls cannot deadlock. The clock is read after
 -- that, so that a call that waited counts in the windows that are open by then. All rows are read by one statement and
 -- stored by another: a statement for each costs more than the decision on it. A connection keeps its plans: a join of
 -- another kind, planned while the tables are small, would still read all of them when they are large.
-CREATE OR REPLACE FUNCTION sluice.take_hits(
+CREATE FUNCTION sluice.take_hits(
   p_accounts text[], p_keys text[], p_epochs bigint[], p_counts integer[], p_whole boolean[], p_strikes integer[],
   p_grace_ms bigint, p_ban_after integer, p_ban_ms bigint, p_max_ban_ms bigint
 ) RETURNS TABLE (

@@ -16,14 +16,27 @@ CREATE TABLE sluice.messages (
   claim_alone boolean NOT NULL DEFAULT false,
   traceparent text,
   deliver_at timestamptz,
+  -- The mode of delivery that was in force when the message was accepted.
+  delivery text NOT NULL DEFAULT 'handler' CHECK (delivery IN ('handler', 'webhooks', 'pull')),
+  -- When an open message may be leased: now or later, or while it is leased, when the lease ends.
+  available_at timestamptz,
+  -- When a message for a handler is due again after a failed attempt. A job that was lost, or moved to another queue, is
+  -- added again with what remains of its wait.
+  next_attempt_at timestamptz,
   CHECK ((status = 'processing') = (claim IS NOT NULL)),
-  CHECK ((claim IS NULL) = (claim_expires_at IS NULL))
+  CHECK ((claim IS NULL) = (claim_expires_at IS NULL)),
+  CONSTRAINT messages_available
+    CHECK ((available_at IS NOT NULL) = (delivery = 'pull' AND status IN ('queued', 'processing')))
 ) PARTITION BY RANGE (id);
--- Ids sort by time, so this serves both the list of an account and its pages.
-CREATE INDEX messages_by_account ON sluice.messages (account_id, id);
-CREATE INDEX messages_failed ON sluice.messages (account_id, id) WHERE status = 'failed';
--- For the census, which must not read delivered messages.
-CREATE INDEX messages_open ON sluice.messages (id) WHERE status IN ('queued', 'processing');
+-- Each list reads its page from this index, whatever its filter: see read-messages.sql.ts. Ids sort by time.
+CREATE INDEX messages_by_status ON sluice.messages (account_id, status, id);
+CREATE INDEX messages_available ON sluice.messages (account_id, available_at, id) WHERE available_at IS NOT NULL;
+-- Open messages by who delivers them: those of leases are in the index above. The search for stray messages reads only
+-- those that should have a job.
+CREATE INDEX messages_open_handler ON sluice.messages (id)
+  WHERE status IN ('queued', 'processing') AND delivery = 'handler';
+CREATE INDEX messages_open_webhooks ON sluice.messages (id)
+  WHERE status IN ('queued', 'processing') AND delivery = 'webhooks';
 CREATE INDEX messages_queued ON sluice.messages (account_id, coalesce(deliver_at, created_at)) WHERE status = 'queued';
 
 -- Attempts that have ended; a running one is part of its message. The statement that ends an attempt inserts its row.
@@ -35,6 +48,13 @@ CREATE TABLE sluice.attempts (
   ended_at timestamptz,
   outcome text NOT NULL CHECK (outcome IN ('delivered', 'retried', 'failed', 'lost')),
   error text,
+  -- Who made the attempt: `handler`, `worker` for one of another program, `pull`, or the id of an endpoint; and what the
+  -- endpoint answered.
+  target text NOT NULL DEFAULT 'handler',
+  response_status integer,
+  response_body text,
+  -- The token of the lease of an attempt that a consumer has ended: only with it can the end be repeated.
+  token uuid,
   PRIMARY KEY (message_id, number),
   CHECK ((outcome = 'lost') = (ended_at IS NULL))
 ) PARTITION BY RANGE (message_id);
@@ -67,17 +87,6 @@ BEGIN
   END LOOP;
 END $$;
 
-CREATE TABLE sluice.outbox (
-  id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
-  message_ids text[] NOT NULL CHECK (cardinality(message_ids) > 0),
-  bytes integer NOT NULL,
-  created_at timestamptz NOT NULL DEFAULT clock_timestamp(),
-  due_at timestamptz NOT NULL DEFAULT clock_timestamp(),
-  -- No API relays the entry; a sweeper does as soon as it is due.
-  for_sweeper boolean NOT NULL DEFAULT false
-);
-CREATE INDEX outbox_due ON sluice.outbox (due_at, id);
-
 CREATE TABLE sluice.idempotency_keys (
   account_id text COLLATE "C" NOT NULL,
   key text COLLATE "C" NOT NULL,
@@ -86,9 +95,13 @@ CREATE TABLE sluice.idempotency_keys (
   created_at timestamptz NOT NULL,
   -- The messages of a batch in the order in which they were sent; null for a single message.
   message_ids text[],
+  -- When the key was stored, by the clock of the database; created_at is the time of its message, by the clock of an API.
+  stored_at timestamptz NOT NULL DEFAULT now(),
   PRIMARY KEY (account_id, key)
 );
-CREATE INDEX idempotency_keys_by_age ON sluice.idempotency_keys USING brin (created_at);
+-- Rows are inserted at the end of it. A BRIN index would be as cheap only until the space of deleted keys is reused:
+-- then every block range has old and new ones.
+CREATE INDEX idempotency_keys_by_age ON sluice.idempotency_keys (stored_at);
 
 -- Bytes and messages that an account stores, by UTC day of creation: a row goes with the day's messages. A few rows are
 -- updated every second, and need space for new row versions on their page.
