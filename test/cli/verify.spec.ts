@@ -11,7 +11,7 @@ describe('sluice verify', () => {
   let fault: readonly [start: string, status: number] | null;
   const proxy = createServer((incoming, outgoing) => {
     const { method = '', url = '', headers } = incoming;
-    if (fault !== null && `${method} ${url}`.startsWith(fault[0])) {
+    if (fault !== null && `${method} ${url} `.startsWith(fault[0])) {
       outgoing.writeHead(fault[1]).end('{}');
       fault = null;
       return;
@@ -49,6 +49,14 @@ describe('sluice verify', () => {
     const path = `${cli.home}/named`;
     expect(await verify('--consume', 'pull', '--ledger', path)).toMatchObject({ code: 0 });
     expect(existsSync(path)).toBe(true);
+  });
+
+  it('exits with 1 when a guarantee was broken, and keeps the ledger', async () => {
+    // Acknowledged, and never stored.
+    fault = ['POST /messages ', 202];
+    const { code, stdout } = await verify('--consume', 'pull');
+    expect({ code, stdout }).toEqual({ code: 1, stdout: expect.stringContaining('A guarantee was broken.') as string });
+    expect(ledgers()).toHaveLength(1);
   });
 
   it('gives the account back what it had when messages cannot be listed, and keeps the ledger', async () => {

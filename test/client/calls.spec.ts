@@ -222,6 +222,10 @@ describe('A call of the client', () => {
       [{ syscall: 'connect' }, 2],
       [{ syscall: 'read' }, 1],
       [{ errors: [] }, 1],
+      [{ errors: [{ syscall: 'connect' }, { code: 'UND_ERR_CONNECT_TIMEOUT' }] }, 2],
+      [{ errors: [{ syscall: 'connect' }, { syscall: 'read' }] }, 1],
+      [{ errors: [{ syscall: 'read' }, { syscall: 'connect' }] }, 1],
+      [{ errors: [{ syscall: 'read' }], syscall: 'connect' }, 1],
     ])('unless it was not sent at all, which %j of the same error decides', async (details, times) => {
       const cause = Object.assign(new Error('No route.'), { code: 'EHOSTUNREACH', ...details });
       const fetch = jest.fn(() => Promise.reject(new TypeError('fetch failed', { cause })));

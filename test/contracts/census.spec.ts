@@ -117,6 +117,14 @@ for (const [name, open, missing] of [
         await expectNothing();
       });
 
+      it('of what waits in the outbox for its time', async () => {
+        const deliverAt = new Date(Date.now() + 3_600_000);
+        const entry = await parts.store.commit(aMessage({ deliverAt }));
+        const scheduled = 'UPDATE sluice.outbox SET for_sweeper = true, due_at = $2 WHERE id = $1';
+        await parts.store.sql(scheduled, [entry, deliverAt]);
+        await expectNothing();
+      });
+
       /** A delivery to an endpoint that is due now, or has failed. */
       const deliver = async ({ id, state }: Message, endpointId: string, dueAt: Date | null = new Date()) => {
         const text = `INSERT INTO sluice.endpoint_deliveries (message_id, endpoint_id, account_id, due_at)

@@ -49,6 +49,14 @@ describe('PostgresDeliveries, in batches', () => {
   });
   afterAll(() => store.close());
 
+  it.each(['pull', 'webhooks'] as const)('claims no message for delivery by %s', async (delivery) => {
+    const { deliveries } = await store.process();
+    const message = aMessage({ delivery });
+    await store.put(message);
+    expect(await deliveries.claim(jobOf(message), claimTerms())).toBeNull();
+    expect(await store.find(message)).toEqual(message);
+  });
+
   it('rejects only the claim and the end that cannot be stored', async () => {
     const { deliveries } = await store.process();
     const all = messages(21);
@@ -102,6 +110,8 @@ describe('PostgresDeliveries, in batches', () => {
       return swept;
     };
     expect(await sweep()).toEqual([]);
+    const waiting = 'SELECT FROM sluice.outbox WHERE suspended_account IS NOT NULL';
+    expect(await store.sql(waiting)).toHaveLength(2);
     await store.sql('UPDATE sluice.accounts SET suspended = false');
     // Their jobs may not be removed yet.
     expect(await sweep()).toEqual([]);

@@ -103,6 +103,92 @@ describe('PostgresLeases', () => {
     expect(await store.sql('SELECT number FROM sluice.attempts')).toEqual([{ number: 1 }]);
   });
 
+  it('looks for others when all that it has found have used up their attempts', async () => {
+    const spent = { status: 'processing', attempts: 5, failures: 4, claim: lapsed() } as const;
+    for (let n = 0; n < 3; n++) await put(spent);
+    // The oldest are found first.
+    const held = await put({ createdAt: new Date() });
+    const { messages: leased, expired } = await leases.lease(accountId, terms(1));
+    expect({ leased: leased.map(({ id }) => id), expired }).toEqual({ leased: [held.id], expired: 3 });
+  });
+
+  it('leases nothing of a suspended account until it is resumed', async () => {
+    await store.sql(`INSERT INTO sluice.accounts VALUES ($1, 'Test', 'pro', 1, 1, 0, now())`, [accountId]);
+    const suspend = (suspended: boolean) =>
+      store.sql('UPDATE sluice.accounts SET suspended = $2 WHERE id = $1', [accountId, suspended]);
+    const held = await put();
+    await suspend(true);
+    expect((await leases.lease(accountId, terms())).messages).toEqual([]);
+    expect((await store.find(held))?.state).toMatchObject({ status: 'queued', attempts: 0 });
+    await suspend(false);
+    expect((await leases.lease(accountId, terms())).messages.map(({ id }) => id)).toEqual([held.id]);
+  });
+
+  describe('changes nothing', () => {
+    const right = (leased: Message) => ({ by: accountId, lease: leaseOf(leased) });
+    it.each([
+      ['of another account', (leased: Message) => ({ ...right(leased), by: anAccountId() })],
+      [
+        'under another token',
+        (leased: Message) => ({ by: accountId, lease: { ...leaseOf(leased), token: randomUUID() } }),
+      ],
+      ['of another attempt', (leased: Message) => ({ by: accountId, lease: { ...leaseOf(leased), attempt: 2 } })],
+      [
+        'that has expired',
+        async (leased: Message) => {
+          await store.sql(`UPDATE sluice.messages SET claim_expires_at = now() - interval '1 second'`);
+          return right(leased);
+        },
+      ],
+      [
+        'that another one has replaced',
+        async (leased: Message) => {
+          await store.sql(`UPDATE sluice.messages SET claim_expires_at = now(), available_at = now()`);
+          await leases.lease(accountId, terms());
+          return right(leased);
+        },
+      ],
+      [
+        'of a worker, not of a client',
+        async (leased: Message) => {
+          await store.sql(`UPDATE sluice.messages SET delivery = 'handler', available_at = NULL`);
+          return right(leased);
+        },
+      ],
+    ])('for a lease %s', async (_what, wrong) => {
+      await put();
+      const [leased = aMessage()] = (await leases.lease(accountId, terms())).messages;
+      expect(leased.state.accountId).toBe(accountId);
+      const { by, lease } = await wrong(leased);
+      const everything = () =>
+        store.sql(
+          'SELECT to_jsonb(m) AS m, to_jsonb(a) AS a FROM sluice.messages m FULL JOIN sluice.attempts a ON true',
+        );
+      const before = await everything();
+      expect(await leases.acknowledge(by, [lease])).toEqual([false]);
+      expect(await leases.find(by, lease)).toBeNull();
+      expect(await leases.extend(by, lease, 60_000)).toBeNull();
+      const held = Message.restore({
+        ...leased.state,
+        ...{ accountId: by, attempts: lease.attempt, claim: { ...aClaim(), token: lease.token } },
+      });
+      expect(await leases.reject(held, held.requeue('no', after(1)), 0)).toBe(false);
+      expect(await leases.wasRejected(by, lease)).toBe(false);
+      expect(await everything()).toEqual(before);
+    });
+  });
+
+  it('knows a rejection that is repeated, but not of another account, lease or attempt', async () => {
+    await put();
+    const [leased = aMessage()] = (await leases.lease(accountId, terms())).messages;
+    const lease = leaseOf(leased);
+    expect(await leases.reject(leased, leased.requeue('no', after(1)), 60_000)).toBe(true);
+    expect(await leases.wasRejected(accountId, lease)).toBe(true);
+    expect(await leases.wasRejected(anAccountId(), lease)).toBe(false);
+    expect(await leases.wasRejected(accountId, { ...lease, token: randomUUID() })).toBe(false);
+    expect(await leases.wasRejected(accountId, { ...lease, attempt: 2 })).toBe(false);
+  });
+
   it('knows when the next message may be leased', async () => {
     expect(await leases.nextIn(accountId)).toBeNull();
     await put({ deliverAt: new Date(Date.now() + 60_000) });

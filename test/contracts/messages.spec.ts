@@ -67,6 +67,13 @@ async function open(): Promise<MessagesSubject> {
     cutOff: () =>
       store.sql(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity
         WHERE datname = current_database() AND application_name = 'contract'`),
+    changeUntilCommit: async ({ state: { id, status, attempts, failures, retries } }) => {
+      const client = await store.transaction(
+        'UPDATE sluice.messages SET status = $2, attempts = $3, failures = $4, retries = $5 WHERE id = $1',
+        [id, status, attempts, failures, retries],
+      );
+      return { commit: () => client.query('COMMIT') };
+    },
     put: (message) => store.put(message),
     faults: () => [...one.faults, ...other.faults],
     reset: async () => {

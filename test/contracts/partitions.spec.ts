@@ -1,6 +1,7 @@
 import { ApplyRetention } from '#upkeep/application/apply-retention.js';
 import { Partitions, type Period } from '#upkeep/application/partitions.js';
 import { PostgresPartitions } from '#upkeep/adapters/postgres/postgres-partitions.js';
+import { DELIVERY_MODES } from '#kernel/delivery-mode.js';
 import type { Message, MessageState } from '#messages/domain/message.js';
 import { after, aMessage, anAccountId, claim, claimTerms, idempotency, jobOf } from '../support/messages.js';
 import { PostgresStore, type StoreProcess } from './postgres-store.js';
@@ -140,16 +141,26 @@ describe('Messages that are old', () => {
       expect(await store.sql('SELECT FROM sluice.storage')).toEqual([]);
     });
 
-    it.each(['queued', 'processing'] as const)('but not those of a period with one that is %s', async (status) => {
-      const claim = { token: '00000000-0000-4000-8000-000000000000', expiresAt: start, alone: false };
-      const open = await old(days(-2, start), { status, claim: status === 'processing' ? claim : null });
+    const held = { token: '00000000-0000-4000-8000-000000000000', expiresAt: new Date(0), alone: false };
+    it.each(
+      DELIVERY_MODES.flatMap(
+        (delivery) =>
+          [
+            { delivery, status: 'queued', claim: null },
+            { delivery, status: 'processing', claim: held },
+          ] as const,
+      ),
+    )('but not those of a period with one that is $status for delivery by $delivery', async (state) => {
+      const open = await old(days(-2, start), state);
       const [beside, later] = [await old(days(-1, start)), await old(days(1, start))];
       const { removed } = await retainedAt(days(100, start));
       expect(removed.map(({ from }) => from)).toEqual([start]);
       expect(Object.keys(await places()).sort()).toEqual([open.id, beside.id].sort());
       // The emptied one stays between, so that every id has a place.
       await store.put(aMessage({ createdAt: later.state.createdAt }));
-      await store.sql(`UPDATE sluice.messages SET status = 'failed', claim = NULL, claim_expires_at = NULL`);
+      await store.sql(
+        `UPDATE sluice.messages SET status = 'failed', claim = NULL, claim_expires_at = NULL, available_at = NULL`,
+      );
       expect((await retainedAt(days(100, start))).removed).toHaveLength(2);
       expect(await counts()).toMatchObject({ messages: 0 });
       expect((await periods())[0]?.from.getTime()).toBeGreaterThan(start.getTime());

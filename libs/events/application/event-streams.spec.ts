@@ -40,6 +40,29 @@ it('A place is left when its stream cannot be opened', async () => {
   expect(left).toEqual([place]);
 });
 
+it('A stream begins where the log ends once it has its place: from then on, all is recorded', async () => {
+  const steps: string[] = [];
+  const log = { end: () => Promise.resolve(BigInt(steps.push('end'))) };
+  const places = {
+    take: async (accountId: string) => {
+      await sleep(5);
+      steps.push('place');
+      return { accountId, number: 1, token: 'a' };
+    },
+    renew: () => Promise.resolve(new Set<string>()),
+    leave: () => Promise.resolve(),
+  };
+  const streams = new EventStreams(log as unknown as EventLog, places, {
+    watchStreams: ignore,
+    sent: ignore,
+    cut: ignore,
+  });
+  await streams.open('a', null, new Client(), () => Promise.resolve(true));
+  expect(steps).toEqual(['place', 'end']);
+  streams.closeAll();
+  await streams.stop();
+});
+
 describe('A stream that is up to date while what is new is being read', () => {
   const event = (id: string): MessageEvent => ({
     position: { from: END, until: 20n, id: 1n },

@@ -41,6 +41,32 @@ describe('Database', () => {
     expect(await rows()).toEqual([]);
   });
 
+  it.each(['ROLLBACK', 'COMMIT'])(
+    'gives no connection back whose transaction may be open after a lost %s',
+    async (lost) => {
+      const single = await connect(test.url, { poolSize: 1 });
+      const [before] = await single.query<{ pid: number }>('SELECT pg_backend_pid() AS pid');
+      const failed = single.transaction(async (client) => {
+        await client.query('INSERT INTO things VALUES (1)');
+        const query = client.query.bind(client) as (text: string) => Promise<unknown>;
+        // Not even the repetition arrives.
+        Object.assign(client, {
+          query: (text: string) =>
+            [lost, 'ROLLBACK'].includes(text) ? Promise.reject(new Error('no response')) : query(text),
+        });
+        if (lost === 'ROLLBACK') throw new Error('no response');
+      });
+      await expect(failed).rejects.toThrow('no response');
+      const [after] = await single.query<{ pid: number; isOpen: boolean }>(
+        'SELECT pg_backend_pid() AS pid, pg_current_xact_id_if_assigned() IS NOT NULL AS "isOpen"',
+      );
+      expect(after).toEqual({ pid: expect.any(Number) as number, isOpen: false });
+      expect(after?.pid).not.toBe(before?.pid);
+      expect(await rows()).toEqual([]);
+      await single.close();
+    },
+  );
+
   it('survives the loss of a borrowed connection', async () => {
     // Without a listener this would throw, and end a process.
     const handled = await database.transaction((client) => Promise.resolve(client.emit('error', new Error('lost'))));

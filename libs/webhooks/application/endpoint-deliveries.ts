@@ -9,6 +9,8 @@ export interface DueEndpoint {
   readonly accountId: string;
   /** How many, at most as many as were asked for. */
   readonly due: number;
+  /** Requests that may start in a second; 0 for no limit. */
+  readonly rateLimitPerSecond: number;
 }
 
 /** A delivery of a message to an endpoint that this process makes now. */
@@ -22,6 +24,8 @@ export interface LeasedDelivery {
   readonly traceparent: string | null;
   /** Attempts that have failed since the message was accepted or last retried. */
   readonly failures: number;
+  /** The version of the endpoint when the attempt started; null when it was deleted. */
+  readonly endpointVersion: string | null;
 }
 
 /** How an attempt ended. */
@@ -33,6 +37,8 @@ export interface DeliveryResult {
   readonly error: string | null;
   readonly responseStatus: number | null;
   readonly responseBody: string | null;
+  /** Where a request was sent; null when none was. */
+  readonly url: string | null;
 }
 
 export interface ReplayTerms {
@@ -89,7 +95,9 @@ export abstract class EndpointDeliveries {
 
   /**
    * Stores how an attempt ended. One that failed for an endpoint which is no longer enabled is abandoned. A delivery that
-   * another worker has leased since is not changed.
+   * another worker has leased since is not changed. In the same transaction, the endpoint notes the first failure after a
+   * success, or a success after failures, in the order in which attempts end, unless its URL has changed since the request.
+   * @returns since when the endpoint has only failed, after a failed request to its URL; null otherwise
    */
-  abstract settle(result: DeliveryResult): Promise<void>;
+  abstract settle(result: DeliveryResult): Promise<Date | null>;
 }

@@ -20,6 +20,8 @@ export interface Target {
   readonly endpoint: Endpoint;
   /** The current one first. Expired ones may be among them. */
   readonly secrets: readonly StoredSecret[];
+  /** Changes with each change of the endpoint. */
+  readonly version: string;
 }
 
 export interface EndedEndpoint {
@@ -85,12 +87,6 @@ export abstract class Endpoints {
 
   /** Removes an endpoint from those of `whileEnding`, unless its version has changed. */
   abstract forgetEnded(ended: EndedEndpoint): Promise<void>;
-
-  /** Notes the first failure after a success; a later one changes nothing. */
-  abstract failed(id: string, at: Date): Promise<void>;
-
-  /** Notes a success after failures. */
-  abstract succeeded(id: string): Promise<void>;
 
   /**
    * Counts requests to endpoints with a limit, in the current second.

@@ -1,5 +1,8 @@
 import type { DueEndpoint } from './endpoint-deliveries.js';
 
+/** An endpoint that wants places. */
+type Wanting = Pick<DueEndpoint, 'endpointId' | 'accountId' | 'due'>;
+
 /** An endpoint gets this many places at first, one more for each quick success, and half as many after a failure. */
 const INITIAL_WINDOW = 4;
 /** What an account can have when no place is free, from the reserve: in all, and for slow and failing endpoints. */
@@ -66,7 +69,7 @@ export class Places {
   }
 
   /** How many deliveries of each endpoint may start now. Endpoints take turns while there are too few places. */
-  divide(due: readonly DueEndpoint[]): Map<string, number> {
+  divide(due: readonly Wanting[]): Map<string, number> {
     this.forget();
     let free = this.free;
     const accounts = this.accounts();

@@ -3,9 +3,9 @@ import { LRUCache } from 'lru-cache';
 import type { Clock } from '#kernel/clock.js';
 import { DomainError } from '#kernel/domain-error.js';
 import { withTimeout } from '#kernel/timeout.js';
-import type { DeliveryResult, EndpointDeliveries, LeasedDelivery } from './endpoint-deliveries.js';
+import type { DeliveryResult, DueEndpoint, EndpointDeliveries, LeasedDelivery } from './endpoint-deliveries.js';
+import { disablesBecause, isSuccess, nextAttemptIn } from '../domain/attempt-result.js';
 import { disable, type AutomaticReason, type Endpoint } from '../domain/endpoint.js';
-import { retryAfterMs, retryDelay } from '../domain/retry-delay.js';
 import type { Endpoints, Target } from './endpoints.js';
 import { Places } from './places.js';
 import type { SecretBox } from './secret-box.js';
@@ -42,8 +42,7 @@ const BLOCKED_MS = 50;
 const SEARCH_COSTS = 10;
 /** The longest pause while nothing is due: an announcement of new deliveries may be missed. */
 const IDLE_MS = 1_000;
-/** How long a change of an endpoint may go unnoticed. */
-const TARGET_TTL_MS = 1_000;
+/** Targets in memory; one is used only for attempts that started with its version of the endpoint. */
 const MAX_TARGETS = 10_000;
 /** Deliveries whose result is not stored yet, including those that run: at most this many times the concurrency. */
 const MAX_UNSETTLED = 3;
@@ -54,14 +53,10 @@ const MAX_PAUSE_MS = 1_000;
 const DELETED = 'endpoint_deleted';
 const DISABLED = 'endpoint_disabled';
 
-const TOO_MANY_REQUESTS = 429;
-const UNAVAILABLE = 503;
-const GONE = 410;
-
 /** Makes due deliveries: leases them, posts each to its endpoint, and stores how that ended. */
 export class WebhookSender {
   private readonly places: Places;
-  private readonly targets = new LRUCache<string, Target>({ max: MAX_TARGETS, ttl: TARGET_TTL_MS });
+  private readonly targets = new LRUCache<string, Target>({ max: MAX_TARGETS });
   private readonly sending = new Set<Promise<void>>();
   private readonly stopping = new AbortController();
   /** When due deliveries are looked for next, in milliseconds of `performance.now()`. */
@@ -155,54 +150,59 @@ export class WebhookSender {
     const blockedMs = Math.max(BLOCKED_MS, SEARCH_COSTS * (performance.now() - searchedAt));
     const places = this.places.divide(due);
     if (places.size === 0) return blockedMs;
-    await this.applyRateLimits(places);
+    await this.applyRateLimits(due, places);
     if (places.size === 0 || this.stopping.signal.aborted) return blockedMs;
     const leased = await this.deliveries.lease(places, this.terms.timeoutMs + SETTLING_MS);
+    const targets = this.loadTargets(leased);
     for (const delivery of leased) {
-      const sending: Promise<void> = this.deliver(delivery).finally(() => this.sending.delete(sending));
+      const sending: Promise<void> = this.deliver(delivery, targets).finally(() => this.sending.delete(sending));
       this.sending.add(sending);
     }
     return leased.length > 0 ? BUSY_MS : blockedMs;
   }
 
-  /** The targets that exist. They are not read from the cache again, where they may expire in the meantime. */
-  private async loadTargets(ids: readonly string[]): Promise<Map<string, Target>> {
+  /** The targets that exist: from memory, if they are as the attempts found them when they started. */
+  private async loadTargets(leased: readonly LeasedDelivery[]): Promise<ReadonlyMap<string, Target>> {
     const found = new Map<string, Target>();
-    const unknown: string[] = [];
-    for (const id of ids) {
-      const target = this.targets.get(id);
-      if (target === undefined) unknown.push(id);
-      else found.set(id, target);
+    const unknown = new Set<string>();
+    for (const { endpointId, endpointVersion } of leased) {
+      const target = this.targets.get(endpointId);
+      if (target !== undefined && target.version === endpointVersion) found.set(endpointId, target);
+      else unknown.add(endpointId);
     }
-    for (const target of unknown.length === 0 ? [] : await this.endpoints.targets(unknown)) {
+    for (const target of unknown.size === 0 ? [] : await this.endpoints.targets([...unknown])) {
       found.set(target.endpoint.id, target);
       this.targets.set(target.endpoint.id, target);
     }
     return found;
   }
 
-  private async applyRateLimits(places: Map<string, number>): Promise<void> {
-    const targets = await this.loadTargets([...places.keys()]);
-    const limited = [...places].filter(([id]) => (targets.get(id)?.endpoint.rateLimitPerSecond ?? 0) > 0);
+  private async applyRateLimits(due: readonly DueEndpoint[], places: Map<string, number>): Promise<void> {
+    const limited = due.filter(
+      ({ endpointId, rateLimitPerSecond }) => rateLimitPerSecond > 0 && places.has(endpointId),
+    );
     if (limited.length === 0) return;
-    const granted = await this.endpoints.takeRate(new Map(limited));
-    for (const [id] of limited) {
+    const wanted = limited.map(({ endpointId }) => [endpointId, places.get(endpointId) ?? 0] as const);
+    const granted = await this.endpoints.takeRate(new Map(wanted));
+    for (const [id] of wanted) {
       const count = granted.get(id) ?? 0;
       if (count === 0) places.delete(id);
       else places.set(id, count);
     }
   }
 
-  private async deliver(delivery: LeasedDelivery): Promise<void> {
+  private async deliver(delivery: LeasedDelivery, targets: Promise<ReadonlyMap<string, Target>>): Promise<void> {
     const release = this.places.take(delivery);
     try {
-      const result = await this.attempt(delivery);
+      const target = (await targets).get(delivery.endpointId);
+      const result = await this.attempt(delivery, target);
       // Before the result is stored, so that the next request need not wait. A delivery that ended without a request counts
       // as a success: it says nothing about the receiver.
-      release(result.outcome === 'delivered' || result.error === DELETED || result.error === DISABLED);
-      await this.settle(result);
+      release(result.outcome === 'delivered' || result.url === null);
+      const failingSince = await this.settle(result);
       if (result.outcome === 'retried') this.lookIn(result.retryMs);
       this.observer.attempted(result.outcome);
+      if (target !== undefined && result.outcome !== 'delivered') await this.disableIfDue(target, result, failingSince);
     } catch (error) {
       // The lease expires, and the delivery starts again.
       this.observer.failed(error);
@@ -210,25 +210,20 @@ export class WebhookSender {
     }
   }
 
-  private async attempt(delivery: LeasedDelivery): Promise<DeliveryResult> {
-    const target = (await this.loadTargets([delivery.endpointId])).get(delivery.endpointId);
-    const nothing = { delivery, retryMs: 0, responseStatus: null, responseBody: null };
+  private async attempt(delivery: LeasedDelivery, target: Target | undefined): Promise<DeliveryResult> {
+    const nothing = { delivery, retryMs: 0, responseStatus: null, responseBody: null, url: null };
     if (target === undefined) return { ...nothing, outcome: 'failed', error: DELETED };
     if (!target.endpoint.enabled) return { ...nothing, outcome: 'failed', error: DISABLED };
     const { error, status, body, retryAfter } = await this.post(delivery, target);
-    const answered = { ...nothing, responseStatus: status, responseBody: body };
-    if (error === null) {
-      await this.noteSuccess(target);
-      return { ...answered, outcome: 'delivered', error };
-    }
+    const answered = { ...nothing, responseStatus: status, responseBody: body, url: target.endpoint.url };
+    if (error === null) return { ...answered, outcome: 'delivered', error };
     // Our shutdown may have ended the request, which is not the receiver's fault: the lease expires, and the delivery
     // starts again.
     if (this.graceIsOver) throw new Error('The worker has stopped during the request.');
-    await this.noteFailure(target, status);
-    const isAsked = status === TOO_MANY_REQUESTS || status === UNAVAILABLE;
-    const askedMs = isAsked ? retryAfterMs(retryAfter, this.clock.now()) : 0;
-    const retryMs = retryDelay(this.terms.retrySeconds, delivery.failures + 1, askedMs, this.random());
-    if (retryMs === null || status === GONE) return { ...answered, outcome: 'failed', error };
+    const failures = delivery.failures + 1;
+    const received = { status, retryAfter };
+    const retryMs = nextAttemptIn(received, failures, this.terms.retrySeconds, this.clock.now(), this.random());
+    if (retryMs === null) return { ...answered, outcome: 'failed', error };
     return { ...answered, outcome: 'retried', retryMs, error };
   }
 
@@ -238,8 +233,7 @@ export class WebhookSender {
     const startedAt = performance.now();
     try {
       const answer = await this.client.post(request);
-      const isSuccess = answer.status >= 200 && answer.status < 300;
-      return { ...answer, error: isSuccess ? null : `The receiver returned ${answer.status}.` };
+      return { ...answer, error: isSuccess(answer.status) ? null : `The receiver returned ${answer.status}.` };
     } catch (error) {
       return { status: null, body: null, retryAfter: null, error: (error as Error).message };
     } finally {
@@ -247,48 +241,32 @@ export class WebhookSender {
     }
   }
 
-  private async noteSuccess({ endpoint, secrets }: Target): Promise<void> {
-    if (endpoint.failingSince === null) return;
-    this.targets.set(endpoint.id, { endpoint: { ...endpoint, failingSince: null }, secrets });
-    await this.note(this.endpoints.succeeded(endpoint.id));
-  }
-
-  private async noteFailure({ endpoint, secrets }: Target, status: number | null): Promise<void> {
-    const at = this.clock.now();
-    if (endpoint.failingSince === null) {
-      // In the cache as well, so that requests running beside this one do not write it again.
-      this.targets.set(endpoint.id, { endpoint: { ...endpoint, failingSince: at }, secrets });
-      await this.note(this.endpoints.failed(endpoint.id, at));
-    }
-    const failingMs = at.getTime() - (endpoint.failingSince ?? at).getTime();
-    if (status === GONE) await this.note(this.disable(endpoint, 'gone', at));
-    else if (failingMs >= this.terms.disableAfterMs) await this.note(this.disable(endpoint, 'failing', at));
-  }
-
-  private async disable(endpoint: Endpoint, reason: AutomaticReason, at: Date): Promise<void> {
-    const { accountId, id, url } = endpoint;
-    const disabled = await this.endpoints.update(accountId, id, (current) => {
-      // Its account may have changed or enabled it after the request was sent.
-      const isSame = current.url === url && (reason === 'gone' || current.failingSince !== null);
-      return isSame ? disable(current, reason, at) : current;
-    });
-    this.targets.delete(id);
-    if (disabled?.disabledAt === at) this.observer.disabled(reason, disabled);
-  }
-
-  /** What is noted of an endpoint must not keep the result of the attempt from being stored. */
-  private async note(noted: Promise<unknown>): Promise<void> {
-    await noted.catch((error: unknown) => {
+  /** Decides by the endpoint as it is now: its account may have changed it since the request was sent. */
+  private async disableIfDue(
+    { endpoint: { accountId, id } }: Target,
+    { responseStatus: status, url }: DeliveryResult,
+    failingSince: Date | null,
+  ): Promise<void> {
+    const now = this.clock.now();
+    const request = { status, url: url ?? '', now, disableAfterMs: this.terms.disableAfterMs };
+    if (disablesBecause({ url: request.url, failingSince }, request) === null) return;
+    let reason: AutomaticReason | null = null;
+    try {
+      const endpoint = await this.endpoints.update(accountId, id, (current) => {
+        reason = current.enabled ? disablesBecause(current, request) : null;
+        return reason === null ? current : disable(current, reason, now);
+      });
+      if (endpoint !== null && reason !== null) this.observer.disabled(reason, endpoint);
+    } catch (error) {
       this.observer.failed(error);
-    });
+    }
   }
 
   /** Repeated while the store is away: the request was made, and would be made again without its result. */
-  private async settle(result: DeliveryResult): Promise<void> {
+  private async settle(result: DeliveryResult): Promise<Date | null> {
     for (let pauseMs = 50; ; pauseMs = Math.min(2 * pauseMs, MAX_PAUSE_MS)) {
       try {
-        await this.deliveries.settle(result);
-        return;
+        return await this.deliveries.settle(result);
       } catch (error) {
         if (!(error instanceof DomainError) || this.stopping.signal.aborted) throw error;
         await sleep(pauseMs);

@@ -72,6 +72,27 @@ export function describeChanging(subject: MessagesSubject): void {
       expect(await subject.stored()).toMatchObject({ 'outbox entry': [message.id] });
     });
 
+    it.each([
+      ['a status', {}, { status: 'cancelled' }, cancel, null],
+      ['attempts', {}, { attempts: 1, failures: 1 }, cancel, { status: 'cancelled', attempts: 1, failures: 1 }],
+      ['retries', failed, { retries: 1 }, retry, { status: 'queued', retries: 2 }],
+    ] as const)(
+      'sees %s that another process has changed since it was read',
+      async (_what, before, meanwhile, change, after) => {
+        const message = aMessage(before);
+        await subject.put(message);
+        const { commit } = await subject.changeUntilCommit(Message.restore({ ...message.state, ...meanwhile }));
+        const changed = subject.messages
+          .change(message.state.accountId, message.id, change)
+          .catch((error: unknown) => (error as { code: string }).code);
+        await subject.somebodyWaits();
+        await commit();
+        if (after === null) expect(await changed).toBe('invalid_transition');
+        else expect(await changed).toMatchObject({ state: after });
+        expect((await stored(message))?.state).toMatchObject(after ?? meanwhile);
+      },
+    );
+
     describe('retrying all that failed', () => {
       const accountId = anAccountId();
       const of = (ms: number, state: Partial<Message['state']> = {}) =>

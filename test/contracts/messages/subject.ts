@@ -33,6 +33,8 @@ export interface MessagesSubject {
   failNextLookUp(): Promise<void>;
   /** Cuts all connections of the processes to the store. */
   cutOff(): Promise<unknown>;
+  /** A process that changes a message to this and has not committed yet: others wait. */
+  changeUntilCommit(message: Message): Promise<{ commit: () => Promise<unknown> }>;
   /** Has a message stored as it is. */
   put(message: Message): Promise<void>;
   /** The errors of the store since it was emptied. */

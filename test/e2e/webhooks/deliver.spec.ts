@@ -184,22 +184,22 @@ describe('Webhooks', () => {
     ]);
   });
 
-  it('fail when one endpoint has used up its attempts, and a retry reaches only that one', async () => {
-    let status = 500;
-    const bad = await endpoint((response) => response.writeHead(status).end());
+  it('fail when one endpoint has used up its attempts, and a retry reaches only that one, as often', async () => {
+    const bad = await endpoint((response, _received, n) => response.writeHead(n < 6 ? 500 : 204).end());
     const good = await endpoint();
     const id = await send();
     expect(await becomes(id, 'failed')).toMatchObject({
       ...{ attempts: 4, failureReason: `${bad.id}: The receiver returned 500.` },
     });
-    expect([bad, good].map(({ path }) => receiver.ids(path).length)).toEqual([3, 1]);
+    const targets = async () => (await attempts(id)).map(({ target }) => target);
+    expect((await targets()).sort()).toEqual([bad.id, bad.id, bad.id, good.id].sort());
     const missed = pageOf<Shown>(await ask(`GET /messages?endpointId=${bad.id}&status=failed`));
     expect(missed.data.map((one) => one.id)).toEqual([id]);
     expect(pageOf(await ask(`GET /messages?endpointId=${good.id}&status=failed`)).data).toEqual([]);
-    status = 204;
     expect((await ask(`POST /messages/${id}/retry`)).status).toBe(202);
-    await becomes(id, 'delivered');
-    expect([bad, good].map(({ path }) => receiver.ids(path).length)).toEqual([4, 1]);
+    expect(await becomes(id, 'delivered')).toMatchObject({ attempts: 7 });
+    expect((await targets()).slice(4)).toEqual([bad.id, bad.id, bad.id]);
+    expect([bad, good].map(({ path }) => receiver.ids(path))).toEqual([Array(6).fill(id), [id]]);
     expect(pageOf(await ask(`GET /messages?endpointId=${bad.id}&status=failed`)).data).toEqual([]);
   });
 
@@ -403,16 +403,34 @@ describe('Webhooks', () => {
     expect((times.at(-1) ?? 0) - (times[0] ?? 0)).toBeGreaterThan(900);
   });
 
-  it('are signed by both secrets while one replaces the other', async () => {
+  it('are signed by both secrets while one replaces the other, and then by the new one alone', async () => {
     const { path, secret, id: endpointId } = await endpoint();
-    const { secret: next } = (await ask(`POST /endpoints/${endpointId}/rotate-secret`, { graceSeconds: 60 })).body;
-    await becomes(await send(), 'delivered');
-    const [request] = receiver.at(path);
-    for (const one of [secret, String(next)]) {
-      expect(() =>
-        new Webhook(one).verify(request?.body ?? '', request?.headers as Record<string, string>),
-      ).not.toThrow();
-    }
+    const rotate = async (graceSeconds: number) =>
+      String((await ask(`POST /endpoints/${endpointId}/rotate-secret`, { graceSeconds })).body.secret);
+    /** The secrets that sign the next request, each by itself, in the order of its signatures. */
+    const signing = async (secrets: readonly string[]) => {
+      await becomes(await send(), 'delivered');
+      const { body = '', headers = {} } = receiver.at(path).at(-1) ?? {};
+      const verifies = (secret: string, signature: string) => {
+        try {
+          new Webhook(secret).verify(body, { ...(headers as Record<string, string>), 'webhook-signature': signature });
+          return true;
+        } catch {
+          return false;
+        }
+      };
+      const signatures = String(headers['webhook-signature']).split(' ');
+      return signatures.map((signature) => secrets.find((one) => verifies(one, signature)));
+    };
+    // Workers know the secrets of an endpoint for a second.
+    const becomeSignedBy = (...expected: string[]) =>
+      until(async () => String(await signing([secret, next, last].filter(Boolean))) === String(expected), DEADLINE_MS);
+    let [next, last] = ['', ''];
+    await becomeSignedBy(secret);
+    next = await rotate(60);
+    await becomeSignedBy(next, secret);
+    last = await rotate(0);
+    await becomeSignedBy(last);
   });
 
   it('can be tested', async () => {

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { DelayedError, type Job } from 'bullmq';
 import type { ClockWatch } from '#platform/database/clock-watch.js';
 import { createLogger } from '#platform/observability/logging.js';
@@ -28,7 +29,7 @@ function openConsumer(giveTurnsToRetries = () => Promise.resolve()) {
     { isRight: true, onChange: () => undefined } as unknown as ClockWatch,
     createLogger('silent', 'test'),
   );
-  return { consumer, worker, process: (job: Partial<Job>) => process?.(job as Job, 'token') };
+  return { consumer, worker, process: async (job: Partial<Job>) => process?.(job as Job, 'token') };
 }
 
 it.each([
@@ -41,6 +42,22 @@ it.each([
   const moved = jest.fn(moveToDelayed);
   await expect(process({ ...job, moveToDelayed: moved })).rejects.toThrow(DelayedError);
   expect(moved).toHaveBeenCalledWith(expect.any(Number), 'token');
+});
+
+it('gives a job back only once it is delayed, which happens after it has lost its turn', async () => {
+  const { process } = openConsumer();
+  const message = aMessage();
+  const steps: string[] = [];
+  const step = (name: string, ms: number) => async () => {
+    await sleep(ms);
+    steps.push(name);
+  };
+  const moves = { changePriority: step('turn lost', 20), moveToDelayed: step('delayed', 5) };
+  const given = process({ id: message.id, data: toJobData(message), opts: {}, ...moves }).finally(() =>
+    steps.push('given back'),
+  );
+  await expect(given).rejects.toThrow(DelayedError);
+  expect(steps).toEqual(['turn lost', 'delayed', 'given back']);
 });
 
 it('stops taking jobs before it waits for its other tasks', async () => {

@@ -33,7 +33,8 @@ export const DUE_ENDPOINTS = `
       WHERE ready AND due_at IS NOT NULL AND endpoint_id > pending.endpoint_id ORDER BY endpoint_id, due_at LIMIT 1
     ) following
   )
-  SELECT endpoint_id AS "endpointId", account_id AS "accountId", due
+  SELECT endpoint_id AS "endpointId", account_id AS "accountId", due, coalesce(
+    (SELECT rate_limit_per_second FROM sluice.endpoints e WHERE e.id = endpoint_id), 0) AS "rateLimitPerSecond"
   FROM pending CROSS JOIN LATERAL (
     SELECT count(*)::int AS due FROM (
       SELECT FROM sluice.endpoint_deliveries d
@@ -105,19 +106,26 @@ export const LEASE_DELIVERIES = `
       AND p.message_id NOT IN (SELECT message_id FROM leased)
   )
   SELECT message_id AS "messageId", endpoint_id AS "endpointId", account_id AS "accountId", text,
-         created_at AS "createdAt", traceparent, failures
+         created_at AS "createdAt", traceparent, failures,
+         (SELECT xmin::text FROM sluice.endpoints e WHERE e.id = endpoint_id) AS "endpointVersion"
   FROM leased`;
 
 /** Before SETTLE_DELIVERIES: of several that end deliveries of one message, the last one sees that it is the last. */
 export const LOCK_MESSAGES = 'SELECT FROM sluice.messages WHERE id = ANY ($1) ORDER BY id FOR UPDATE';
 
+/**
+ * $1 to $8 the results. $9 where each request was sent, null without one. An endpoint with another URL by now is left as it
+ * is, whatever the old one answered.
+ */
 export const SETTLE_DELIVERIES = `
-  WITH held AS (
+  WITH results AS (
+    SELECT * FROM unnest($1::text[], $2::text[], $3::uuid[], $4::text[], $5::float8[], $6::text[], $7::int[], $8::text[],
+                         $9::text[]) WITH ORDINALITY
+      AS t (message_id, endpoint_id, token, outcome, retry_ms, error, response_status, response_body, url, place)
+  ), held AS (
     SELECT d.message_id, d.endpoint_id, d.account_id, d.number, d.started_at, t.outcome, t.retry_ms, t.error,
            t.response_status, t.response_body
-    FROM unnest($1::text[], $2::text[], $3::uuid[], $4::text[], $5::float8[], $6::text[], $7::int[], $8::text[])
-      AS t (message_id, endpoint_id, token, outcome, retry_ms, error, response_status, response_body)
-    JOIN sluice.endpoint_deliveries d USING (message_id, endpoint_id, token)
+    FROM results t JOIN sluice.endpoint_deliveries d USING (message_id, endpoint_id, token)
     WHERE d.message_id = ANY ($1)
     FOR UPDATE OF d SKIP LOCKED
   ), delivered AS (
@@ -132,13 +140,29 @@ export const SETTLE_DELIVERIES = `
     FROM held h
     WHERE d.message_id = ANY ($1) AND d.message_id = h.message_id AND d.endpoint_id = h.endpoint_id
       AND outcome <> 'delivered'
+  ), attempted AS (
+    INSERT INTO sluice.attempts (message_id, number, account_id, started_at, ended_at, outcome, error, target,
+                                 response_status, response_body)
+    SELECT message_id, number, account_id, started_at, clock_timestamp(), outcome, error, endpoint_id, response_status,
+           response_body
+    FROM held
+    ON CONFLICT DO NOTHING
+  ), requested AS (
+    SELECT endpoint_id, url, bool_or(outcome = 'delivered') AS has_succeeded,
+           (array_agg(outcome ORDER BY place DESC))[1] = 'delivered' AS succeeds
+    FROM results WHERE url IS NOT NULL GROUP BY endpoint_id, url
+  ), changed AS MATERIALIZED (
+    SELECT e.id, CASE WHEN succeeds THEN NULL WHEN has_succeeded THEN clock_timestamp()
+                      ELSE coalesce(failing_since, clock_timestamp()) END AS failing_since
+    FROM requested r JOIN sluice.endpoints e ON e.id = r.endpoint_id AND e.url = r.url
+    WHERE (failing_since IS NULL) <> succeeds OR (has_succeeded AND failing_since IS NOT NULL)
+    ORDER BY e.id FOR NO KEY UPDATE OF e
+  ), noted AS (
+    UPDATE sluice.endpoints e SET failing_since = c.failing_since FROM changed c WHERE e.id = c.id
   )
-  INSERT INTO sluice.attempts (message_id, number, account_id, started_at, ended_at, outcome, error, target,
-                               response_status, response_body)
-  SELECT message_id, number, account_id, started_at, clock_timestamp(), outcome, error, endpoint_id, response_status,
-         response_body
-  FROM held
-  ON CONFLICT DO NOTHING`;
+  SELECT e.id, CASE WHEN c.id IS NULL THEN e.failing_since ELSE c.failing_since END AS "failingSince"
+  FROM requested r JOIN sluice.endpoints e ON e.id = r.endpoint_id AND e.url = r.url LEFT JOIN changed c ON c.id = e.id
+  WHERE NOT succeeds`;
 
 /** The delivery `d` waits for an endpoint that is not enabled, and is not being made. */
 const WAITS_IN_VAIN = `due_at IS NOT NULL
@@ -175,8 +199,7 @@ export const IS_PENDING = `
   ) AS pending`;
 
 /**
- * Ends the messages that have no delivery left to make. One has failed if an endpoint that is still enabled used up its
- * attempts, or if no endpoint at all has got it.
+ * Ends the messages that have no delivery left to make, as `endpointOutcome` decides.
  *
  * They are found by id alone: otherwise a planner that expects few open messages would read all of them.
  */
@@ -199,7 +222,7 @@ export const END_MESSAGES = `
       FROM sluice.endpoint_deliveries d
       WHERE d.message_id = ended.id
         AND (d.abandoned IS NULL AND ${IS_ENABLED} OR NOT ${hasBeenDelivered('a.message_id = ended.id')})
-      ORDER BY d.abandoned IS NOT NULL LIMIT 1
+      ORDER BY d.abandoned IS NOT NULL, d.endpoint_id LIMIT 1
     ) AS reason
   ) failed
   WHERE m.id = ANY ($1::text[]) AND m.id = ended.id`;

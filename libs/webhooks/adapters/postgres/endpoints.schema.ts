@@ -11,6 +11,7 @@ export interface StoredEndpoint extends Endpoint {
     /** In ISO 8601. */
     readonly expiresAt: string | null;
   }[];
+  readonly version: string;
 }
 
 export const EndpointSchema = new EntitySchema<StoredEndpoint>({
@@ -27,5 +28,7 @@ export const EndpointSchema = new EntitySchema<StoredEndpoint>({
     disabledReason: { type: 'text', name: 'disabled_reason', nullable: true },
     failingSince: { type: 'timestamptz', name: 'failing_since', nullable: true },
     secrets: { type: 'jsonb', select: false },
+    // The transaction that changed the row last.
+    version: { type: 'text', name: 'xmin', select: false, insert: false, update: false },
   },
 });

@@ -51,7 +51,7 @@ interface Missed {
 }
 
 export class PostgresEndpointDeliveries extends EndpointDeliveries {
-  private readonly ends: Batcher<DeliveryResult, null>;
+  private readonly ends: Batcher<DeliveryResult, Date | null>;
 
   constructor(
     private readonly database: Database,
@@ -170,17 +170,17 @@ export class PostgresEndpointDeliveries extends EndpointDeliveries {
     });
   }
 
-  async settle(result: DeliveryResult): Promise<void> {
-    await this.ends.submit(result);
+  settle(result: DeliveryResult): Promise<Date | null> {
+    return this.ends.submit(result);
   }
 
-  private async settleAll(results: DeliveryResult[]): Promise<null[]> {
+  private async settleAll(results: DeliveryResult[]): Promise<(Date | null)[]> {
     const column = <T>(read: (result: DeliveryResult) => T): T[] => results.map(read);
     const ids = [...new Set(column(({ delivery }) => delivery.messageId))];
-    await this.database
+    const failing = await this.database
       .transaction(async (client) => {
         await lock(client, ids);
-        await client.query({
+        const { rows } = await client.query<{ id: string; failingSince: Date | null }>({
           name: 'settle-deliveries',
           text: SETTLE_DELIVERIES,
           values: [
@@ -192,15 +192,19 @@ export class PostgresEndpointDeliveries extends EndpointDeliveries {
             column(({ error }) => error),
             column(({ responseStatus }) => responseStatus),
             column(({ responseBody }) => responseBody),
+            column(({ url }) => url),
           ],
         });
         await endMessages(client, ids);
+        return new Map(rows.map(({ id, failingSince }) => [id, failingSince]));
       })
       .catch((error: unknown) => {
         // A single result whose message stays locked is stored later, not dropped.
         throw results.length === 1 ? asUnavailable(error, isContention) : error;
       });
-    return results.map(() => null);
+    return results.map(({ delivery, outcome, url }) =>
+      outcome === 'delivered' || url === null ? null : (failing.get(delivery.endpointId) ?? null),
+    );
   }
 }
 

@@ -13,8 +13,6 @@ import type { SealedSecret } from '../../application/secret-box.js';
 import { MAX_ENDPOINTS, type Endpoint } from '../../domain/endpoint.js';
 import { EndpointSchema, type StoredEndpoint } from './endpoints.schema.js';
 
-const FAILED = 'UPDATE sluice.endpoints SET failing_since = $2 WHERE id = $1 AND failing_since IS NULL';
-
 const TAKE_RATE = `
   WITH held AS (
     SELECT e.id, wanted, date_trunc('second', statement_timestamp()) AS second,
@@ -136,14 +134,6 @@ export class PostgresEndpoints extends Endpoints {
     await this.database.query('DELETE FROM sluice.ended_endpoints WHERE id = $1 AND xmin::text = $2', [id, version]);
   }
 
-  async failed(id: string, at: Date): Promise<void> {
-    await this.database.query(FAILED, [id, at]);
-  }
-
-  async succeeded(id: string): Promise<void> {
-    await this.database.query('UPDATE sluice.endpoints SET failing_since = NULL WHERE id = $1', [id]);
-  }
-
   async takeRate(wanted: ReadonlyMap<string, number>): Promise<Map<string, number>> {
     const values = [[...wanted.keys()], [...wanted.values()]];
     const rows = await this.database.query<{ id: string; granted: number }>(TAKE_RATE, values);
@@ -156,10 +146,13 @@ function lock(manager: EntityManager, accountId: string, id: string): Promise<En
 }
 
 async function targets(manager: EntityManager, ids: readonly string[]): Promise<Target[]> {
-  const query = manager.createQueryBuilder(EndpointSchema, 'endpoint').addSelect('endpoint.secrets');
+  const query = manager
+    .createQueryBuilder(EndpointSchema, 'endpoint')
+    .addSelect(['endpoint.secrets', 'endpoint.version']);
   const rows = await query.where({ id: In([...ids]) }).getMany();
-  return rows.map(({ secrets, ...endpoint }) => ({
+  return rows.map(({ secrets, version, ...endpoint }) => ({
     endpoint,
+    version,
     secrets: secrets.map(({ sealed, expiresAt }) => ({
       sealed,
       expiresAt: expiresAt === null ? null : new Date(expiresAt),

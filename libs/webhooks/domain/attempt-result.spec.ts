@@ -1,0 +1,49 @@
+import { disablesBecause, isSuccess, nextAttemptIn } from './attempt-result.js';
+
+const NOW = new Date('2026-11-21T09:30:00Z');
+const ago = (ms: number) => new Date(NOW.getTime() - ms);
+const WAITS = [5, 300];
+
+it.each([
+  [null, false],
+  [199, false],
+  [200, true],
+  [204, true],
+  [299, true],
+  [300, false],
+  [307, false],
+  [410, false],
+  [500, false],
+])('A status of %s is a success: %s', (status, expected) => {
+  expect(isSuccess(status)).toBe(expected);
+});
+
+it.each([
+  ['no answer', null, null, 1, 5_000],
+  ['an error', 500, null, 1, 5_000],
+  ['an error again', 500, null, 2, 300_000],
+  ['an error for the last time', 500, null, 3, null],
+  ['a redirect', 307, null, 1, 5_000],
+  ['429 with Retry-After', 429, '60', 1, 60_000],
+  ['503 with a shorter Retry-After', 503, '1', 1, 5_000],
+  ['503 for more than a day', 503, '999999', 1, 86_400_000],
+  ['503 at a date', 503, 'Sat, 21 Nov 2026 09:31:00 GMT', 1, 60_000],
+  ['another error with Retry-After', 500, '60', 1, 5_000],
+  ['410', 410, '60', 1, null],
+])('After %s the next attempt starts in time', (_what, status, retryAfter, failures, expected) => {
+  expect(nextAttemptIn({ status, retryAfter }, failures, WAITS, NOW, 0)).toBe(expected);
+});
+
+const URL_NOW = 'https://receiver.example/';
+
+it.each([
+  ['410', 410, URL_NOW, null, 'gone'],
+  ['410 of the URL before', 410, 'https://old.example/', ago(9_000), null],
+  ['a failure that is the first', 500, URL_NOW, null, null],
+  ['a failure shortly after the first', 500, URL_NOW, ago(999), null],
+  ['a failure long after the first', null, URL_NOW, ago(1_000), 'failing'],
+  ['a failure of the URL before, long after the first', 500, 'https://old.example/', ago(9_000), null],
+])('An endpoint is disabled after %s: %s %s', (_what, status, url, failingSince, expected) => {
+  const request = { status, url, now: NOW, disableAfterMs: 1_000 };
+  expect(disablesBecause({ url: URL_NOW, failingSince }, request)).toBe(expected);
+});

@@ -1,0 +1,51 @@
+import type { AutomaticReason, Endpoint } from './endpoint.js';
+import { retryAfterMs, retryDelay } from './retry-delay.js';
+
+const TOO_MANY_REQUESTS = 429;
+const UNAVAILABLE = 503;
+const GONE = 410;
+
+/** What a receiver answered, as far as it decides; the status is null when there was no answer. */
+export interface Received {
+  readonly status: number | null;
+  readonly retryAfter: string | null;
+}
+
+/** Whether a delivery has arrived: only 2xx says so, and redirects are not followed. */
+export function isSuccess(status: number | null): boolean {
+  return status !== null && status >= 200 && status < 300;
+}
+
+/**
+ * What follows a failed attempt.
+ * @param failures attempts that have failed, this one included
+ * @param retrySeconds the waits before the second and each further attempt
+ * @param random a number in [0, 1)
+ * @returns milliseconds until the next attempt; null when there is none
+ */
+export function nextAttemptIn(
+  { status, retryAfter }: Received,
+  failures: number,
+  retrySeconds: readonly number[],
+  now: Date,
+  random: number,
+): number | null {
+  if (status === GONE) return null;
+  const isAsked = status === TOO_MANY_REQUESTS || status === UNAVAILABLE;
+  return retryDelay(retrySeconds, failures, isAsked ? retryAfterMs(retryAfter, now) : 0, random);
+}
+
+/**
+ * Why a failed attempt disables its endpoint; null when it does not.
+ * @param endpoint as it is now; its account may have changed it since the request was sent
+ * @param url that the request was sent to
+ */
+export function disablesBecause(
+  endpoint: Pick<Endpoint, 'url' | 'failingSince'>,
+  { status, url, now, disableAfterMs }: { status: number | null; url: string; now: Date; disableAfterMs: number },
+): AutomaticReason | null {
+  if (endpoint.url !== url) return null;
+  if (status === GONE) return 'gone';
+  const { failingSince } = endpoint;
+  return failingSince !== null && now.getTime() - failingSince.getTime() >= disableAfterMs ? 'failing' : null;
+}

@@ -1,0 +1,27 @@
+import { retryAfterMs } from './retry-delay.js';
+
+const NOW = new Date('2026-11-06T08:48:37Z');
+
+it.each([
+  ['120', 120_000],
+  [' 120 ', 120_000],
+  ['0', 0],
+  ['Fri, 06 Nov 2026 08:49:37 GMT', 60_000],
+  ['Friday, 06-Nov-26 08:49:37 GMT', 60_000],
+  ['Fri Nov  6 08:49:37 2026', 60_000],
+  ['Fri, 06 Nov 2026 08:47:37 GMT', 0],
+  ['Sunday, 06-Nov-94 08:49:37 GMT', 0],
+  ['Fri, 31 Nov 2026 08:49:37 GMT', 0],
+  ['Fri, 06 Now 2026 08:49:37 GMT', 0],
+  ['Fri, 06 Nov 2026 25:49:37 GMT', 0],
+  ['2026-11-06T08:49:37Z', 0],
+  ['6 November 2026', 0],
+  ['1.5', 0],
+  ['-1', 0],
+  ['1e3', 0],
+  ['soon', 0],
+  ['', 0],
+  [null, 0],
+])('Retry-After: %s asks to wait %s ms', (text, expected) => {
+  expect(retryAfterMs(text, NOW)).toBe(expected);
+});

@@ -1,0 +1,17 @@
+/** Patterns of the tests that `npm test` leaves out: they take long or need what not every machine has. */
+export const LONG = [
+  'test/bench/',
+  'test/cli/batch\\.',
+  'test/client/(many-faults|package)\\.',
+  'test/clients/',
+  'test/container/',
+  'test/docs/serving-pages\\.',
+  'test/e2e/(edge/slow-readers|management/(npm-start|proxied-database)|pages/docs|tracing/request-to-delivery)\\.',
+  'test/examples/(handlers|redis-workers)\\.',
+  'test/faults/(bad-handlers|clocks|consumer|database-away|embedded-postgres|foreign-worker|killed)\\.',
+  'test/faults/(limits-six-processes|poison|program-killed|queue-locked|redis|redis-cluster|redis-sentinel|retention)\\.',
+  'test/faults/(rolling-restart|tracing|verify|webhooks|worker-lost)\\.',
+  'test/hostile/hanging\\.',
+  'test/neighbours/(bodies|busy-reads|pipelining|slow-readers|webhooks)\\.',
+  'test/portal/(flows|operators|snippets|views)\\.',
+];

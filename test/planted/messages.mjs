@@ -1,0 +1,172 @@
+/** Accepting, reading, changing and retrying messages. */
+const ADD = 'libs/messages/adapters/postgres/add-messages.sql.ts';
+const READ = 'libs/messages/adapters/postgres/read-messages.sql.ts';
+const CHANGE = 'libs/messages/adapters/postgres/change-messages.sql.ts';
+const BATCH = 'libs/messages/application/send-batch.ts';
+const ONE = 'libs/messages/application/send-message.ts';
+const CONTRACT = ['test/contracts/messages.spec.ts'];
+const SENT = ['libs/messages/application/send-messages.spec.ts'];
+
+export default [
+  {
+    what: 'the fingerprint of a batch lacks deliverAt',
+    file: BATCH,
+    find: 'inputs.map(({ text, deliverAt = null }) => [text, deliverAt])',
+    replace: 'inputs.map(({ text }) => [text])',
+    tests: SENT,
+  },
+  {
+    what: 'the fingerprint of a message lacks deliverAt',
+    file: ONE,
+    find: 'deliverAt === null ? `send:${text}`',
+    replace: 'deliverAt !== undefined ? `send:${text}`',
+    tests: SENT,
+  },
+  {
+    what: 'a repeated batch counts as stored again',
+    file: BATCH,
+    find: 'if (!accepted.replayed) this.storage',
+    replace: 'this.storage',
+    tests: SENT,
+  },
+  {
+    what: 'a repeated message counts as stored again',
+    file: ONE,
+    find: 'if (!accepted.replayed) this.storage',
+    replace: 'this.storage',
+    tests: SENT,
+  },
+  {
+    what: 'a batch does not count its deliveries to endpoints',
+    file: BATCH,
+    find: 'this.storage.count(batch, targets.length)',
+    replace: 'this.storage.count(batch)',
+    tests: SENT,
+  },
+  {
+    what: 'an account finds messages of another one',
+    file: READ,
+    find: 'WHERE id = $1 AND account_id = $2`;',
+    replace: "WHERE id = $1 AND $2 <> ''`;",
+    tests: CONTRACT,
+  },
+  {
+    what: 'an account lists messages of another one',
+    file: READ,
+    find: 'WHERE account_id >= $1 AND account_id <= $1 AND status = ${status} AND id < $2',
+    replace: 'WHERE account_id >= $1 AND status = ${status} AND id < $2',
+    tests: CONTRACT,
+  },
+  {
+    what: 'an account lists attempts of another one',
+    file: READ,
+    find: 'SELECT * FROM sluice.messages WHERE id = $1 AND account_id = $2',
+    replace: "SELECT * FROM sluice.messages WHERE id = $1 AND $2 <> ''",
+    tests: CONTRACT,
+  },
+  {
+    what: 'a page repeats the last message of the page before',
+    file: READ,
+    find: 'AND status = ${status} AND id < $2',
+    replace: 'AND status = ${status} AND id <= $2',
+    tests: CONTRACT,
+  },
+  {
+    what: 'a page shows one message more than its limit',
+    file: READ,
+    find: 'WHERE place <= $3 AND',
+    replace: 'WHERE place <= $3 + 1 AND',
+    tests: CONTRACT,
+  },
+  {
+    what: 'a change does not compare the status that it has read',
+    file: CHANGE,
+    find: 'WHERE id = $1 AND status = $2 AND attempts = $3 AND retries = $4',
+    replace: "WHERE id = $1 AND $2 <> '' AND attempts = $3 AND retries = $4",
+    tests: CONTRACT,
+  },
+  {
+    what: 'a change does not compare the attempts that it has read',
+    file: CHANGE,
+    find: 'WHERE id = $1 AND status = $2 AND attempts = $3 AND retries = $4',
+    replace: 'WHERE id = $1 AND status = $2 AND $3::int IS NOT NULL AND retries = $4',
+    tests: CONTRACT,
+  },
+  {
+    what: 'a change does not compare the retries that it has read',
+    file: CHANGE,
+    find: 'WHERE id = $1 AND status = $2 AND attempts = $3 AND retries = $4',
+    replace: 'WHERE id = $1 AND status = $2 AND attempts = $3 AND $4::int IS NOT NULL',
+    tests: CONTRACT,
+  },
+  {
+    what: 'a retried message has no outbox entry',
+    file: CHANGE,
+    find: 'SELECT ARRAY[id], bytes FROM moved WHERE $11',
+    replace: 'SELECT ARRAY[id], bytes FROM moved WHERE $11 AND false',
+    tests: CONTRACT,
+  },
+  {
+    what: 'a retry by time reaches messages of another account',
+    file: CHANGE,
+    find: "WHERE account_id >= $1 AND account_id <= $1 AND status = '${TRANSITIONS.retry.from}'",
+    replace: "WHERE account_id >= '' AND $1 <> '' AND status = '${TRANSITIONS.retry.from}'",
+    tests: CONTRACT,
+  },
+  {
+    what: 'messages retried by time have no outbox entry',
+    file: CHANGE,
+    find: "FROM moved WHERE delivery = 'handler') m",
+    replace: 'FROM moved WHERE false) m',
+    tests: CONTRACT,
+  },
+  {
+    what: 'a retry by time includes messages of the time at which it ends',
+    file: CHANGE,
+    find: 'AND id >= $2 AND id < $3',
+    replace: 'AND id >= $2',
+    tests: CONTRACT,
+  },
+  {
+    what: 'a message is stored although its key was used',
+    file: ADD,
+    find: 'WHERE head IS NULL OR head IN (SELECT message_id FROM first_uses)',
+    replace: 'WHERE true',
+    tests: CONTRACT,
+  },
+  {
+    what: 'keys are inserted in the order of the requests',
+    file: ADD,
+    find: 'FROM input WHERE key IS NOT NULL\n    ORDER BY account_id, key',
+    replace: 'FROM input WHERE key IS NOT NULL',
+    tests: CONTRACT,
+  },
+  {
+    what: 'a scheduled message is due at once',
+    file: ADD,
+    find: 'CASE WHEN deliver_at > now() THEN deliver_at END AS due_at',
+    replace: 'NULL::timestamptz AS due_at',
+    tests: ['test/e2e/post-messages/202-deliver-at.spec.ts'],
+  },
+  {
+    what: 'a fingerprint is not compared',
+    file: 'libs/messages/adapters/postgres/idempotency-keys.ts',
+    find: 'idempotency?.fingerprint.equals(use.fingerprint) !== true',
+    replace: 'idempotency === null',
+    tests: CONTRACT,
+  },
+  {
+    what: 'a key of another account replays its response',
+    file: 'libs/messages/adapters/postgres/idempotency-keys.ts',
+    find: 'JOIN sluice.idempotency_keys k USING (account_id, key)`',
+    replace: 'JOIN sluice.idempotency_keys k USING (key)`',
+    tests: CONTRACT,
+  },
+  {
+    what: 'expired keys that are young are deleted',
+    file: 'libs/messages/adapters/postgres/idempotency-keys.ts',
+    find: '`stored_at <= statement_timestamp() - ${lifetimeMs}',
+    replace: '`stored_at <= statement_timestamp() - 0.5 * ${lifetimeMs}',
+    tests: ['test/contracts/reconciler.spec.ts'],
+  },
+];

@@ -1,0 +1,114 @@
+/** Retention, the reconciler, the recovery of the queue, and what is shared by all: connections and checks. */
+const PARTITIONS = 'libs/upkeep/adapters/postgres/postgres-partitions.ts';
+const RETENTION = ['test/contracts/partitions.spec.ts'];
+
+export default [
+  ...['handler', 'webhooks'].map((mode) => ({
+    what: `retention removes open messages for delivery by ${mode}`,
+    file: PARTITIONS,
+    find: `  \`\${IS_OPEN} AND delivery = '${mode}'\`,
+`,
+    replace: '',
+    tests: RETENTION,
+  })),
+  {
+    what: 'retention removes open messages for delivery by pull',
+    file: PARTITIONS,
+    find: `  'available_at IS NOT NULL',
+`,
+    replace: '',
+    tests: RETENTION,
+  },
+  {
+    what: 'retention does not look for open messages again once it has the lock',
+    file: PARTITIONS,
+    find: `IN ACCESS EXCLUSIVE MODE;
+      IF \${isOpen} THEN RETURN; END IF;`,
+    replace: 'IN ACCESS EXCLUSIVE MODE;',
+    tests: RETENTION,
+  },
+  {
+    what: 'stragglers that are open are removed',
+    file: PARTITIONS,
+    find: 'WHERE NOT ${IS_OPEN} AND updated_at < $1 LIMIT ${REMOVED_AT_ONCE}\n    ) AND NOT ${IS_OPEN}',
+    replace: 'WHERE updated_at < $1 LIMIT ${REMOVED_AT_ONCE}\n    )',
+    tests: RETENTION,
+  },
+  {
+    what: 'retention ends a period too early',
+    file: 'libs/upkeep/application/apply-retention.ts',
+    find: 'periods.filter(({ until }) => until <= end)',
+    replace: 'periods.filter(({ from }) => from <= end)',
+    tests: RETENTION,
+  },
+  {
+    what: 'the recovery of the queue never starts',
+    file: 'apps/background.ts',
+    find: 'app.get(QueueRecovery).start(RECOVER_EVERY_MS);',
+    replace: '',
+    tests: ['test/e2e/management/queue-recovery.spec.ts'],
+  },
+  {
+    what: 'sluice verify exits with 0 although a guarantee was broken',
+    file: 'apps/cli/commands/checks.ts',
+    find: 'process.exitCode = isKept ? EXIT.ok : EXIT.failed;',
+    replace: 'process.exitCode = EXIT.ok;',
+    tests: ['test/cli/verify.spec.ts'],
+  },
+  {
+    what: 'a connection in an open transaction goes back to the pool',
+    file: 'libs/platform/database/database.ts',
+    find: "await client?.query('ROLLBACK').catch(() => (broken = true));",
+    replace: "await client?.query('ROLLBACK').catch(() => undefined);",
+    tests: ['libs/platform/database/database.spec.ts'],
+  },
+  {
+    what: 'a transaction that fails is not rolled back',
+    file: 'libs/platform/database/database.ts',
+    find: "      await client?.query('ROLLBACK').catch(() => (broken = true));\n",
+    replace: '',
+    tests: ['libs/platform/database/database.spec.ts'],
+  },
+  {
+    what: 'a call of which one address failed counts as not sent',
+    file: 'libs/client/transport.ts',
+    find: 'return (inner.errors?.length ? inner.errors : [inner]).every(',
+    replace: 'return (inner.errors?.length ? inner.errors : [inner]).some(',
+    tests: ['test/client/calls.spec.ts'],
+  },
+  {
+    what: 'the census does not count messages whose job has ended',
+    file: 'libs/delivery/adapters/bullmq/postgres/postgres-stray-messages.ts',
+    find: "(j.state IS NULL OR j.state IN ('completed', 'failed'))",
+    replace: '(j.state IS NULL)',
+    tests: ['test/contracts/census.spec.ts'],
+  },
+  {
+    what: 'the reconciler requeues messages that are claimed',
+    file: 'libs/delivery/adapters/bullmq/postgres/postgres-stray-messages.ts',
+    find: 'WHERE ${UNCLAIMED} AND ${HAS_NO_LIVE_JOB} AND (m.deliver_at',
+    replace: 'WHERE ${HAS_NO_LIVE_JOB} AND (m.deliver_at',
+    tests: ['test/contracts/census.spec.ts'],
+  },
+  {
+    what: 'the reconciler requeues messages before their time',
+    file: 'libs/delivery/adapters/bullmq/postgres/postgres-stray-messages.ts',
+    find: ' AND (m.deliver_at IS NULL OR m.deliver_at <= now())',
+    replace: '',
+    tests: ['test/contracts/census.spec.ts'],
+  },
+  {
+    what: 'the reconciler requeues messages that are in the outbox',
+    file: 'libs/delivery/adapters/bullmq/postgres/postgres-stray-messages.ts',
+    find: 'AND m.id NOT IN (SELECT unnest(message_ids) FROM due)',
+    replace: '',
+    tests: ['test/contracts/census.spec.ts'],
+  },
+  {
+    what: 'a requeued message keeps its dead job, with which BullMQ ignores the new one',
+    file: 'libs/delivery/adapters/bullmq/postgres/postgres-stray-messages.ts',
+    find: "AND id = ANY ($3) AND state IN ('completed', 'failed') RETURNING id",
+    replace: 'AND id = ANY ($3) AND false RETURNING id',
+    tests: ['test/contracts/census.spec.ts'],
+  },
+];
