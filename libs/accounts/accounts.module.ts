@@ -2,10 +2,9 @@ import {
   Inject,
   Module,
   Optional,
-  type BeforeApplicationShutdown,
   type DynamicModule,
   type FactoryProvider,
-  type OnApplicationBootstrap,
+  type OnApplicationShutdown,
 } from '@nestjs/common';
 import { HttpAdapterHost, Reflector } from '@nestjs/core';
 import { Clock } from '#kernel/clock.js';
@@ -42,6 +41,9 @@ import { RevokeApiKey } from './application/revoke-api-key.js';
 import { RotateApiKey } from './application/rotate-api-key.js';
 import { SignUp } from './application/sign-up.js';
 import type { PlatformSettings } from '#platform/process/settings.js';
+
+/** What the process starts and stops. */
+export { LastUsedTracker };
 
 /** Connections that only look up keys, so that a lookup never waits for a caller's query. */
 const KEY_LOOKUPS = Symbol('database of key lookups');
@@ -102,11 +104,8 @@ const http: FactoryProvider[] = [
 ];
 
 @Module({ providers: core, exports: [AuthenticateCaller, SignUp] })
-export class AccountsModule implements OnApplicationBootstrap, BeforeApplicationShutdown {
-  constructor(
-    private readonly lastUsed: LastUsedTracker,
-    @Optional() @Inject(KEY_LOOKUPS) private readonly lookups?: Database,
-  ) {}
+export class AccountsModule implements OnApplicationShutdown {
+  constructor(@Optional() @Inject(KEY_LOOKUPS) private readonly lookups?: Database) {}
 
   /** @param operators whether the operators have a key, without which their routes do not exist */
   static forApi(operators: boolean): DynamicModule {
@@ -120,11 +119,7 @@ export class AccountsModule implements OnApplicationBootstrap, BeforeApplication
     };
   }
 
-  onApplicationBootstrap(): void {
-    this.lastUsed.start();
-  }
-
-  async beforeApplicationShutdown(): Promise<void> {
-    await Promise.all([this.lastUsed.close(), this.lookups?.close()]);
+  async onApplicationShutdown(): Promise<void> {
+    await this.lookups?.close();
   }
 }

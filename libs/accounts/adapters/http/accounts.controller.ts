@@ -2,7 +2,8 @@ import { Controller, Get, HttpCode, Patch, Post, UseInterceptors } from '@nestjs
 import { IsIn, IsOptional, IsString } from 'class-validator';
 import { DELIVERY_MODES, type DeliveryMode } from '#kernel/delivery-mode.js';
 import { Public, Scoped } from '#platform/http/access/access.js';
-import { CurrentCaller, type Caller } from '#platform/http/access/caller.js';
+import { CurrentCaller } from '#platform/http/access/caller.js';
+import type { Caller } from '#kernel/caller.js';
 import { JsonBody } from '#platform/http/body/json-body.js';
 import { Field, Operation, Section } from '#platform/http/openapi/operation.js';
 import { ChangeAccount } from '../../application/change-account.js';

@@ -2,7 +2,8 @@ import { Controller, Delete, Get, HttpCode, Param, Post, Query, Req } from '@nes
 import { ArrayNotEmpty, IsArray, IsIn, IsInt, IsOptional, IsString, Max, Min, Validate } from 'class-validator';
 import { ForCallers, Scoped } from '#platform/http/access/access.js';
 import type { FastifyRequest } from 'fastify';
-import { CurrentCaller, type Caller } from '#platform/http/access/caller.js';
+import { CurrentCaller } from '#platform/http/access/caller.js';
+import type { Caller } from '#kernel/caller.js';
 import { JsonBody, OptionalJsonBody } from '#platform/http/body/json-body.js';
 import { Field, Operation, Section } from '#platform/http/openapi/operation.js';
 import { pageOf, PAGING, readPage, type PageQuery, type PageView } from '#platform/http/body/paging.js';

@@ -2,7 +2,8 @@ import { Controller, Delete, Get, HttpCode, Param, Patch, Post, Query, Req, Res,
 import { IsBoolean, IsInt, IsOptional, IsString, Max, Min, Validate } from 'class-validator';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Scoped } from '#platform/http/access/access.js';
-import { CurrentCaller, type Caller } from '#platform/http/access/caller.js';
+import { CurrentCaller } from '#platform/http/access/caller.js';
+import type { Caller } from '#kernel/caller.js';
 import { goneSignal } from '#platform/http/edge/connections.js';
 import { JsonBody, OptionalJsonBody } from '#platform/http/body/json-body.js';
 import { Field, header, Operation, Section } from '#platform/http/openapi/operation.js';
