@@ -8,7 +8,7 @@ const DATABASE_SPEC = 'libs/platform/database/database.spec.ts';
 const PIPELINING = 'libs/platform/http/edge/pipelining.ts';
 const PIPELINING_SPEC = 'libs/platform/http/edge/pipelining.spec.ts';
 const SETTINGS = 'libs/platform/process/settings.ts';
-const SETTINGS_SPEC = 'libs/platform/process/settings.spec.ts';
+const SETTINGS_SPEC = 'apps/settings.spec.ts';
 const CLOCK = 'libs/platform/database/clock-watch.ts';
 const CLOCK_SPEC = 'libs/platform/database/clock-watch.spec.ts';
 const FILTER = 'libs/platform/http/problem.filter.ts';
@@ -44,9 +44,9 @@ export default [
   },
   {
     what: 'the address that a client names is trusted',
-    file: EDGE,
-    find: 'options.trustProxy.length === 0 ? false : [...options.trustProxy]',
-    replace: 'options.trustProxy.length === 0 ? true : [...options.trustProxy]',
+    file: 'libs/platform/http/access/client-address.ts',
+    find: 'if (this.networks.length === 0) return client;',
+    replace: "if (this.networks.length === 0) return String(headers['x-forwarded-for'] ?? client);",
     tests: ['test/e2e/limits/anonymous.spec.ts'],
   },
   {
@@ -205,9 +205,9 @@ export default [
   },
   {
     what: 'a connection is kept after a fatal error',
-    file: DATABASE,
-    find: "broken = (error as Partial<pg.DatabaseError>).severity === 'FATAL';",
-    replace: "broken = (error as Partial<pg.DatabaseError>).severity === 'fatal';",
+    file: 'libs/platform/database/errors.ts',
+    find: '/^(FATAL|PANIC)$/.test(',
+    replace: '/^(fatal|panic)$/.test(',
     tests: [DATABASE_SPEC],
   },
   {
@@ -220,8 +220,8 @@ export default [
   {
     what: 'the isolation of transactions is that of the server',
     file: CONNECTION,
-    find: 'return [commit, isolation,',
-    replace: "return [commit, isolation.replace(/.*/, ''),",
+    find: "default_transaction_isolation: 'read committed'",
+    replace: "default_transaction_isolation: 'serializable'",
     tests: [DATABASE_SPEC],
   },
   {
@@ -233,7 +233,7 @@ export default [
   },
   {
     what: 'a connection that did not respond in time is used again',
-    file: CONNECTION,
+    file: 'libs/platform/database/reliable-client.ts',
     find: 'error.message === READ_TIMEOUT) void this.end();',
     replace: "error.message === '') void this.end();",
     tests: [DATABASE_SPEC],
@@ -408,14 +408,14 @@ export default [
   },
   {
     what: 'several Redis servers are accepted without a topology',
-    file: SETTINGS,
+    file: 'libs/platform/redis/settings.ts',
     find: "if (topology === 'standalone' && urls.length > 1)",
     replace: "if (topology === 'standalone' && urls.length > 9)",
     tests: [SETTINGS_SPEC],
   },
   {
     what: 'a short pepper is accepted',
-    file: SETTINGS,
+    file: 'libs/accounts/settings.ts',
     find: '({ length }) => length >= 32',
     replace: '({ length }) => length >= 1',
     tests: [SETTINGS_SPEC],

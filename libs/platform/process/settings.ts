@@ -1,4 +1,5 @@
 import { isIP } from 'node:net';
+import { parseDatabaseUrl } from '../database/database-url.js';
 import type { Environment, Format } from './environment.js';
 import { matching, url } from './formats.js';
 import { readRedis } from '../redis/settings.js';
@@ -11,9 +12,17 @@ const BEARER_TOKEN = matching(
   (token) => /^[!-~]{32,}$/.test(token),
   true,
 );
-const DATABASE_URL = url('postgres://user:password@host:5432/database', /^postgres(ql)?:\/\/./);
+const DATABASE_URL: Format<string> = {
+  expected: 'a URL like postgres://user:password@host:5432/database',
+  parse: (text) => {
+    parseDatabaseUrl(text);
+    return text;
+  },
+  secret: true,
+};
 const COLLECTOR_URL = url('http://127.0.0.1:4318', /^https?:\/\/./);
 const NETWORKS = listOf('addresses and networks like 10.0.0.0/8', isNetwork);
+const HOST_NAMES = listOf('names like sluice.internal or *.svc.cluster.local', isHostName);
 const ORIGINS = listOf('origins like https://app.example.com', isOrigin);
 const FRACTION: Format<number> = {
   expected: 'a number from 0 to 1, like 0.1',
@@ -44,6 +53,7 @@ export function readPlatformSettings(env: Environment) {
     management: {
       port: env.integer('MANAGEMENT_PORT', 9464, 0, 65_535),
       host: env.optional('MANAGEMENT_HOST') ?? '127.0.0.1',
+      allowedHosts: env.read('MANAGEMENT_ALLOWED_HOSTS', [], HOST_NAMES),
     },
     shutdownGraceMs: env.integer('SHUTDOWN_GRACE_MS', 10_000, 0, 600_000),
     database: {
@@ -95,6 +105,11 @@ function isNetwork(text: string): boolean {
   const [, address = '', prefix = '1'] = /^([^/]+)(?:\/(\d{1,3}))?$/.exec(text) ?? [];
   const bits = isIP(address) === 4 ? 32 : 128;
   return isIP(address) !== 0 && Number(prefix) >= 1 && Number(prefix) <= bits;
+}
+
+/** A host name, or all names below one. */
+function isHostName(text: string): boolean {
+  return /^(\*\.)?[a-z0-9_-]+(\.[a-z0-9_-]+)*$/i.test(text);
 }
 
 /** An origin in the form in which browsers send it. */

@@ -1,10 +1,64 @@
--- The schema of version 0.1.0: pg_dump --schema=sluice --inserts --no-owner --no-privileges, and the indexes on tables of BullMQ.
+-- The schema of version 0.1.0: pg_dump --schema=sluice --inserts --no-owner, and the indexes on tables of BullMQ.
 
 SET standard_conforming_strings = on;
 SELECT pg_catalog.set_config('search_path', '', false);
 SET check_function_bodies = false;
 
 CREATE SCHEMA sluice;
+
+CREATE FUNCTION sluice.add_period(begins text, ends text, low text, high text) RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $_$
+DECLARE
+  parent text;
+BEGIN
+  PERFORM set_config('lock_timeout', '200', true);
+  IF NOT pg_try_advisory_xact_lock(hashtext('sluice.partitions')) THEN RETURN; END IF;
+  IF (SELECT max(substring(relname, 19, 8)) FROM pg_inherits JOIN pg_class c ON c.oid = inhrelid
+      WHERE inhparent = 'sluice.messages'::regclass AND relname ~ '^messages_\d{8}_\d{8}$') IS DISTINCT FROM begins
+  THEN RETURN; END IF;
+  LOCK TABLE ONLY sluice.messages, ONLY sluice.attempts IN ACCESS EXCLUSIVE MODE;
+  FOREACH parent IN ARRAY ARRAY['messages', 'attempts'] LOOP
+    EXECUTE format(
+      'ALTER TABLE sluice.%1$I DETACH PARTITION sluice.%2$I;
+       CREATE TABLE sluice.%3$I PARTITION OF sluice.%1$I FOR VALUES FROM (%4$L) TO (%5$L);
+       WITH moved AS (DELETE FROM sluice.%2$I WHERE %6$I < %5$L RETURNING *) INSERT INTO sluice.%3$I SELECT * FROM moved;
+       ALTER TABLE sluice.%1$I ATTACH PARTITION sluice.%2$I FOR VALUES FROM (%5$L) TO (MAXVALUE)',
+      parent, parent || '_after', parent || '_' || begins || '_' || ends, low, high,
+      CASE parent WHEN 'messages' THEN 'id' ELSE 'message_id' END);
+  END LOOP;
+END $_$;
+
+CREATE FUNCTION sluice.empty_period(begins text, ends text, low text, high text) RETURNS boolean
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $_$
+DECLARE
+  period text := begins || '_' || ends;
+  is_open text := format(
+    'SELECT EXISTS (SELECT FROM sluice.%1$I WHERE status IN (''queued'', ''processing'') AND delivery = ''handler'')
+         OR EXISTS (SELECT FROM sluice.%1$I WHERE status IN (''queued'', ''processing'') AND delivery = ''webhooks'')
+         OR EXISTS (SELECT FROM sluice.%1$I WHERE available_at IS NOT NULL)', 'messages_' || period);
+  is_filled text := format('SELECT EXISTS (SELECT FROM sluice.%I)', 'messages_' || period);
+  found boolean;
+BEGIN
+  PERFORM set_config('lock_timeout', '200', true);
+  IF NOT pg_try_advisory_xact_lock(hashtext('sluice.partitions')) THEN RETURN false; END IF;
+  IF to_regclass(format('sluice.%I', 'messages_' || period)) IS NULL THEN RETURN false; END IF;
+  EXECUTE is_filled INTO found;
+  IF NOT found THEN RETURN false; END IF;
+  -- First without a lock: a message may stay open for long.
+  EXECUTE is_open INTO found;
+  IF found THEN RETURN false; END IF;
+  EXECUTE format('LOCK TABLE sluice.%I, sluice.%I IN ACCESS EXCLUSIVE MODE', 'messages_' || period, 'attempts_' || period);
+  EXECUTE is_open INTO found;
+  IF found THEN RETURN false; END IF;
+  EXECUTE format('TRUNCATE sluice.%I, sluice.%I', 'messages_' || period, 'attempts_' || period);
+  DELETE FROM sluice.endpoint_deliveries WHERE message_id >= low AND message_id < high;
+  DELETE FROM sluice.storage WHERE day >= begins::date AND day < ends::date;
+  RETURN true;
+END $_$;
 
 CREATE FUNCTION sluice.move_epoch() RETURNS trigger
     LANGUAGE plpgsql
@@ -60,6 +114,36 @@ BEGIN
       ORDER BY n.id $sql$;
   END IF;
   RETURN NULL;
+END $_$;
+
+CREATE FUNCTION sluice.remove_period(begins text, ends text, high text) RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $_$
+DECLARE
+  period text := begins || '_' || ends;
+  is_filled text := format('SELECT EXISTS (SELECT FROM sluice.%I)', 'messages_' || period);
+  found boolean;
+  parent text;
+BEGIN
+  PERFORM set_config('lock_timeout', '200', true);
+  IF NOT pg_try_advisory_xact_lock(hashtext('sluice.partitions')) THEN RETURN; END IF;
+  IF (SELECT min(substring(relname, 10, 8)) FROM pg_inherits JOIN pg_class c ON c.oid = inhrelid
+      WHERE inhparent = 'sluice.messages'::regclass AND relname ~ '^messages_\d{8}_\d{8}$') IS DISTINCT FROM begins
+  THEN RETURN; END IF;
+  EXECUTE is_filled INTO found;
+  IF found THEN RETURN; END IF;
+  DELETE FROM sluice.storage WHERE day >= begins::date AND day < ends::date;
+  LOCK TABLE ONLY sluice.messages, ONLY sluice.attempts IN ACCESS EXCLUSIVE MODE;
+  EXECUTE is_filled INTO found;
+  IF found THEN RETURN; END IF;
+  FOREACH parent IN ARRAY ARRAY['messages', 'attempts'] LOOP
+    EXECUTE format(
+      'ALTER TABLE sluice.%1$I DETACH PARTITION sluice.%2$I;
+       DROP TABLE sluice.%3$I;
+       ALTER TABLE sluice.%1$I ATTACH PARTITION sluice.%2$I FOR VALUES FROM (MINVALUE) TO (%4$L)',
+      parent, parent || '_before', parent || '_' || period, high);
+  END LOOP;
 END $_$;
 
 CREATE FUNCTION sluice.take_hits(p_accounts text[], p_keys text[], p_epochs bigint[], p_counts integer[], p_whole boolean[], p_strikes integer[], p_grace_ms bigint, p_ban_after integer, p_ban_ms bigint, p_max_ban_ms bigint) RETURNS TABLE(ordinal bigint, stale boolean, admitted integer, per_minute integer, per_day integer, minute_used integer, minute_left_ms bigint, day_used integer, day_left_ms bigint, strikes integer, ban_after integer, strikes_in_ms bigint, spared integer, ban_left_ms bigint)
@@ -253,6 +337,8 @@ CREATE TABLE sluice.api_keys (
     expires_at timestamp with time zone,
     revoked_at timestamp with time zone,
     last_used_at timestamp with time zone,
+    rotated_at timestamp with time zone,
+    created_to_expire_at timestamp with time zone,
     CONSTRAINT api_keys_hash_check CHECK ((length(hash) = 32))
 )
 WITH (fillfactor='50');
@@ -413,6 +499,16 @@ CREATE TABLE sluice.idempotency_keys (
 CREATE TABLE sluice.installation (
     name text NOT NULL,
     value text NOT NULL
+);
+
+CREATE TABLE sluice.kept_responses (
+    scope text NOT NULL COLLATE pg_catalog."C",
+    key_hash bytea NOT NULL,
+    fingerprint bytea NOT NULL,
+    sealed bytea NOT NULL,
+    stored_at timestamp with time zone DEFAULT now() NOT NULL,
+    CONSTRAINT kept_responses_fingerprint_check CHECK ((length(fingerprint) = 32)),
+    CONSTRAINT kept_responses_key_hash_check CHECK ((length(key_hash) = 32))
 );
 
 CREATE TABLE sluice.messages (
@@ -612,15 +708,15 @@ ALTER TABLE ONLY sluice.messages ATTACH PARTITION sluice.messages_after FOR VALU
 
 ALTER TABLE ONLY sluice.messages ATTACH PARTITION sluice.messages_before FOR VALUES FROM (MINVALUE) TO ('msg_00000000000000000000000000');
 
-INSERT INTO sluice.migrations VALUES ('accounts/0001-baseline', '2026-11-25 16:02:30.804378+00');
-INSERT INTO sluice.migrations VALUES ('rate-limiting/0001-baseline', '2026-11-25 16:02:30.850269+00');
-INSERT INTO sluice.migrations VALUES ('messages/0001-baseline', '2026-11-25 16:02:30.873578+00');
-INSERT INTO sluice.migrations VALUES ('delivery/0001-baseline', '2026-11-25 16:02:31.053572+00');
-INSERT INTO sluice.migrations VALUES ('webhooks/0001-baseline', '2026-11-25 16:02:31.092372+00');
-INSERT INTO sluice.migrations VALUES ('events/0001-baseline', '2026-11-25 16:02:31.145191+00');
-INSERT INTO sluice.migrations VALUES ('upkeep/0001-baseline', '2026-11-25 16:02:31.162635+00');
+INSERT INTO sluice.migrations VALUES ('accounts/0001-baseline', '2026-11-25 16:42:43.34712+00');
+INSERT INTO sluice.migrations VALUES ('rate-limiting/0001-baseline', '2026-11-25 16:42:43.407101+00');
+INSERT INTO sluice.migrations VALUES ('messages/0001-baseline', '2026-11-25 16:42:43.436069+00');
+INSERT INTO sluice.migrations VALUES ('delivery/0001-baseline', '2026-11-25 16:42:43.583595+00');
+INSERT INTO sluice.migrations VALUES ('webhooks/0001-baseline', '2026-11-25 16:42:43.716138+00');
+INSERT INTO sluice.migrations VALUES ('events/0001-baseline', '2026-11-25 16:42:43.776144+00');
+INSERT INTO sluice.migrations VALUES ('upkeep/0001-baseline', '2026-11-25 16:42:43.823532+00');
 
-INSERT INTO sluice.reconciler VALUES ('2026-11-25 16:02:31.162635+00', '', 0, 0);
+INSERT INTO sluice.reconciler VALUES ('2026-11-25 16:42:43.823532+00', '', 0, 0);
 
 SELECT pg_catalog.setval('sluice.events_id_seq', 1, false);
 
@@ -667,6 +763,9 @@ ALTER TABLE ONLY sluice.idempotency_keys
 
 ALTER TABLE ONLY sluice.installation
     ADD CONSTRAINT installation_pkey PRIMARY KEY (name);
+
+ALTER TABLE ONLY sluice.kept_responses
+    ADD CONSTRAINT kept_responses_pkey PRIMARY KEY (scope, key_hash);
 
 ALTER TABLE ONLY sluice.messages
     ADD CONSTRAINT messages_pkey PRIMARY KEY (id);
@@ -720,6 +819,8 @@ CREATE INDEX endpoints_by_account ON sluice.endpoints USING btree (account_id, i
 CREATE INDEX events_by_account ON sluice.events USING btree (account_id, id, xid);
 
 CREATE INDEX idempotency_keys_by_age ON sluice.idempotency_keys USING btree (stored_at);
+
+CREATE INDEX kept_responses_by_age ON sluice.kept_responses USING btree (stored_at);
 
 CREATE INDEX messages_available ON ONLY sluice.messages USING btree (account_id, available_at, id) WHERE (available_at IS NOT NULL);
 
@@ -832,6 +933,12 @@ ALTER TABLE ONLY sluice.api_keys
 
 ALTER TABLE ONLY sluice.endpoints
     ADD CONSTRAINT endpoints_account_id_fkey FOREIGN KEY (account_id) REFERENCES sluice.accounts(id);
+
+REVOKE ALL ON FUNCTION sluice.add_period(begins text, ends text, low text, high text) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION sluice.empty_period(begins text, ends text, low text, high text) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION sluice.remove_period(begins text, ends text, high text) FROM PUBLIC;
 
 CREATE INDEX sluice_running_jobs ON bullmq.job USING btree (queue, locked_until_ms DESC) WHERE (state = 'active'::bullmq.job_state);
 CREATE INDEX sluice_stalled_jobs ON bullmq.job USING btree (queue) WHERE stalled_marked;

@@ -1,5 +1,6 @@
 import { TRANSITIONS } from '#messages/index.js';
 import { FRESH_ATTEMPTS, hasBeenDelivered, lacks, OPEN } from '#messages/adapters/postgres/index.js';
+import type { EndpointOutcome } from '../../domain/endpoint-outcome.js';
 
 /** A delivered message may be replayed to an endpoint, which does not change its status. */
 const DELIVERED = TRANSITIONS.deliver.to;
@@ -198,6 +199,12 @@ export const IS_PENDING = `
     WHERE ready = ANY ('{true,false}') AND endpoint_id = $1 AND due_at IS NOT NULL
   ) AS pending`;
 
+/** The statuses in which messages end. */
+const ENDS: Readonly<Record<EndpointOutcome['status'], string>> = {
+  delivered: TRANSITIONS.deliver.to,
+  failed: TRANSITIONS.fail.to,
+};
+
 /**
  * Ends the messages that have no delivery left to make, as `endpointOutcome` decides.
  *
@@ -211,7 +218,7 @@ export const END_MESSAGES = `
       SELECT bool_or(due_at IS NOT NULL) FROM sluice.endpoint_deliveries d WHERE d.message_id = l.id) IS NOT TRUE
   )
   UPDATE sluice.messages m
-  SET status = CASE WHEN reason IS NULL THEN '${TRANSITIONS.deliver.to}' ELSE '${TRANSITIONS.fail.to}' END,
+  SET status = CASE WHEN reason IS NULL THEN '${ENDS.delivered}' ELSE '${ENDS.failed}' END,
       failure_reason = reason, updated_at = clock_timestamp(), claim = NULL, claim_expires_at = NULL
   FROM ended CROSS JOIN LATERAL (
     SELECT (

@@ -28,7 +28,10 @@ CREATE TABLE sluice.api_keys (
   created_at timestamptz NOT NULL,
   expires_at timestamptz,
   revoked_at timestamptz,
-  last_used_at timestamptz
+  last_used_at timestamptz,
+  -- A rotated key expires when its grace ends. Its successors get the expiry that it was created with.
+  rotated_at timestamptz,
+  created_to_expire_at timestamptz
 ) WITH (fillfactor = 50);
 -- Keys that were revoked or have expired are kept, and an account can replace its keys as often as its plan allows: what
 -- looks for the others must not read those.
@@ -50,3 +53,16 @@ CREATE TRIGGER account_changed BEFORE UPDATE OF plan, per_minute, per_day, suspe
   ON sluice.accounts FOR EACH ROW EXECUTE FUNCTION sluice.move_epoch();
 CREATE TRIGGER key_changed AFTER UPDATE OF account_id, hash, scopes, expires_at, revoked_at OR DELETE
   ON sluice.api_keys FOR EACH ROW EXECUTE FUNCTION sluice.move_epoch();
+
+-- Responses to requests with an Idempotency-Key that changed something other than messages. Neither that key nor what the
+-- response contains can be read from it: the one is hashed, the other encrypted under a key that is derived from it.
+CREATE TABLE sluice.kept_responses (
+  -- An account, the operators, or an address.
+  scope text COLLATE "C" NOT NULL,
+  key_hash bytea NOT NULL CHECK (length(key_hash) = 32),
+  fingerprint bytea NOT NULL CHECK (length(fingerprint) = 32),
+  sealed bytea NOT NULL,
+  stored_at timestamptz NOT NULL DEFAULT now(),
+  PRIMARY KEY (scope, key_hash)
+);
+CREATE INDEX kept_responses_by_age ON sluice.kept_responses (stored_at);
