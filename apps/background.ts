@@ -50,7 +50,12 @@ export const BACKGROUND: readonly Entry[] = [
     ...{ in: BOTH, stops: 'relay' },
     open: (app) => {
       const relay = app.get(OutboxRelay);
-      return { start: () => relay.startSweeping(), stop: () => relay.close() };
+      return {
+        start: () => {
+          relay.startSweeping();
+        },
+        stop: () => relay.close(),
+      };
     },
   },
   {
@@ -94,7 +99,9 @@ export const BACKGROUND: readonly Entry[] = [
     open: (app, { reconcileIntervalMs }) => {
       const [reconciler, clock, queue] = [app.get(Reconciler), app.get(ClockWatch), app.get(CurrentQueue)];
       return {
-        start: () => reconciler.start(reconcileIntervalMs, () => clock.isRight && queue.isCurrent),
+        start: () => {
+          reconciler.start(reconcileIntervalMs, () => clock.isRight && queue.isCurrent);
+        },
         stop: () => reconciler.close(),
       };
     },
@@ -119,7 +126,12 @@ export const BACKGROUND: readonly Entry[] = [
     ...{ in: ['worker'], stops: 'deliveries' },
     open: (app, { shutdownGraceMs }) => {
       const consumer = app.get(Consumer);
-      return { start: () => consumer.start(), stop: () => consumer.close(shutdownGraceMs) };
+      return {
+        start: () => {
+          consumer.start();
+        },
+        stop: () => consumer.close(shutdownGraceMs),
+      };
     },
   },
   {
@@ -127,7 +139,12 @@ export const BACKGROUND: readonly Entry[] = [
     ...{ in: ['worker'], stops: 'deliveries' },
     open: (app, { shutdownGraceMs }) => {
       const sender = app.get(WebhookSender);
-      return { start: () => sender.start(), stop: () => sender.close(shutdownGraceMs) };
+      return {
+        start: () => {
+          sender.start();
+        },
+        stop: () => sender.close(shutdownGraceMs),
+      };
     },
   },
   {
