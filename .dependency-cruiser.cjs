@@ -131,11 +131,13 @@ module.exports = {
     {
       name: 'apps-mount-contexts-from-outside',
       severity: 'error',
-      comment: 'Apps contain no rules: they import the index and module of a context, and what the next rules name.',
+      comment:
+        'Apps contain no rules: they import the index and module of a context, the settings and errors that they compose, ' +
+        'and what the next rules name.',
       from: { path: '^apps/', pathNot: '^apps/worker/handlers/' },
       to: {
         path: CONTEXT,
-        pathNot: [`${CONTEXT}index\\.ts$`, `${CONTEXT}[^/]+\\.module\\.ts$`, GUARDS],
+        pathNot: [`${CONTEXT}(index|errors|settings)\\.ts$`, `${CONTEXT}[^/]+\\.module\\.ts$`, GUARDS],
       },
     },
     {

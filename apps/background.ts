@@ -1,60 +1,198 @@
 import type { INestApplicationContext } from '@nestjs/common';
+import { LastUsedTracker } from '#accounts/accounts.module.js';
 import { Consumer } from '#delivery/delivery.module.js';
 import { ClockWatch, CurrentQueue, OutboxRelay } from '#delivery/queue.module.js';
+import type { BackgroundTask } from '#kernel/background-task.js';
+import { PeriodicTask } from '#kernel/periodic-task.js';
 import { PostgresAvailability, PostgresMessages, SpaceWatch, StorageCap } from '#messages/messages.module.js';
-import type { Settings } from '#platform/process/settings.js';
+import { ExpiredLimits, PostgresLimiter } from '#rate-limiting/rate-limiting.module.js';
 import { ApplyRetention, JobFollower, QueueRecovery, Reconciler } from '#upkeep/upkeep.module.js';
 import { EndDeliveries, WebhookSender } from '#webhooks/webhooks.module.js';
+import type { Settings } from './settings.js';
 
 const FOLLOW_EVERY_MS = 500;
 const RECOVER_EVERY_MS = 1_000;
-const END_DELIVERIES_EVERY_MS = 1_000;
 
-/** What runs in the background of a process. It stops in an order in which nothing is lost. */
+type Role = 'api' | 'worker';
+
+/** In this order a process stops. What has the same stage stops at the same time. */
+export const STAGES = ['clock', 'deliveries', 'upkeep', 'commits', 'counts', 'announcements', 'relay'] as const;
+
+interface Running {
+  start?(): unknown;
+  stop(): Promise<unknown>;
+}
+
+interface Entry {
+  readonly name: string;
+  readonly does: string;
+  readonly every: string;
+  readonly in: readonly Role[];
+  readonly stops: (typeof STAGES)[number];
+  readonly open: (app: INestApplicationContext, settings: Settings) => Running;
+}
+
+const BOTH = ['api', 'worker'] as const;
+
+/**
+ * What runs in the background of a process, in the order in which it starts. It stops by stages, in an order in which
+ * nothing is lost: no new work, what is in progress, what waits to be written, the way to the queue. Before that, the API
+ * stops HTTP, its waiting leases and its streams (`api.ts`); after it, the modules close their connections.
+ */
+export const BACKGROUND: readonly Entry[] = [
+  {
+    ...{ name: 'ClockWatch', does: "compares the clock with the database's", every: '1/5 of WORKER_LOCK_MS' },
+    ...{ in: BOTH, stops: 'clock' },
+    open: (app) => service(app.get(ClockWatch)),
+  },
+  {
+    ...{ name: 'OutboxRelay', does: 'relays what a crash has left, or what is due later', every: '250 ms' },
+    ...{ in: BOTH, stops: 'relay' },
+    open: (app) => {
+      const relay = app.get(OutboxRelay);
+      return {
+        start: () => {
+          relay.startSweeping();
+        },
+        stop: () => relay.close(),
+      };
+    },
+  },
+  {
+    ...{ name: 'PostgresAvailability', does: 'announces what may be leased', every: 'after a change' },
+    ...{ in: BOTH, stops: 'announcements' },
+    open: (app) => ({ stop: () => app.get(PostgresAvailability).close() }),
+  },
+  {
+    ...{ name: 'StorageCap', does: 'writes what accounts have stored', every: '1 s' },
+    ...{ in: BOTH, stops: 'counts' },
+    open: (app) => service(app.get(StorageCap)),
+  },
+  {
+    ...{ name: 'SpaceWatch', does: 'measures the space that is left', every: '5 s' },
+    ...{ in: BOTH, stops: 'counts' },
+    open: (app) => repeated(app.get(SpaceWatch), 'first run at once'),
+  },
+  {
+    ...{ name: 'LastUsedTracker', does: 'writes when keys were last used', every: '2 s' },
+    ...{ in: ['api'], stops: 'counts' },
+    open: (app) => service(app.get(LastUsedTracker)),
+  },
+  {
+    ...{ name: 'PostgresLimiter', does: 'writes strikes', every: 'after a refusal' },
+    ...{ in: ['api'], stops: 'counts' },
+    open: (app) => ({ stop: () => app.get(PostgresLimiter).close() }),
+  },
+  {
+    ...{ name: 'ExpiredLimits', does: 'deletes expired windows and bans', every: '10 min' },
+    ...{ in: ['api'], stops: 'upkeep' },
+    open: (app) => repeated(app.get(ExpiredLimits)),
+  },
+  {
+    ...{ name: 'PostgresMessages', does: 'stores accepted messages', every: 'after a request' },
+    ...{ in: BOTH, stops: 'commits' },
+    open: (app) => ({ stop: () => app.get(PostgresMessages).idle() }),
+  },
+  {
+    ...{ name: 'Reconciler', does: 'queues stray messages again', every: 'RECONCILE_INTERVAL_MS' },
+    ...{ in: BOTH, stops: 'upkeep' },
+    open: (app, { reconcileIntervalMs }) => {
+      const [reconciler, clock, queue] = [app.get(Reconciler), app.get(ClockWatch), app.get(CurrentQueue)];
+      return {
+        start: () => {
+          reconciler.start(reconcileIntervalMs, () => clock.isRight && queue.isCurrent);
+        },
+        stop: () => reconciler.close(),
+      };
+    },
+  },
+  {
+    ...{ name: 'QueueRecovery', does: 'notices a queue that was lost or replaced', every: '1 s' },
+    ...{ in: BOTH, stops: 'upkeep' },
+    open: (app) => service(app.get(QueueRecovery), RECOVER_EVERY_MS),
+  },
+  {
+    ...{ name: 'ApplyRetention', does: 'removes old messages, adds partitions', every: '1 h' },
+    ...{ in: BOTH, stops: 'upkeep' },
+    open: (app) => service(app.get(ApplyRetention)),
+  },
+  {
+    ...{ name: 'JobFollower', does: 'reads how workers of other programs ended jobs', every: '500 ms' },
+    ...{ in: BOTH, stops: 'upkeep' },
+    open: (app) => service(app.get(JobFollower), FOLLOW_EVERY_MS),
+  },
+  {
+    ...{ name: 'Consumer', does: 'takes jobs and delivers their messages', every: 'always' },
+    ...{ in: ['worker'], stops: 'deliveries' },
+    open: (app, { shutdownGraceMs }) => {
+      const consumer = app.get(Consumer);
+      return {
+        start: () => {
+          consumer.start();
+        },
+        stop: () => consumer.close(shutdownGraceMs),
+      };
+    },
+  },
+  {
+    ...{ name: 'WebhookSender', does: 'posts messages to endpoints', every: 'always' },
+    ...{ in: ['worker'], stops: 'deliveries' },
+    open: (app, { shutdownGraceMs }) => {
+      const sender = app.get(WebhookSender);
+      return {
+        start: () => {
+          sender.start();
+        },
+        stop: () => sender.close(shutdownGraceMs),
+      };
+    },
+  },
+  {
+    ...{ name: 'EndDeliveries', does: 'ends deliveries to endpoints that were disabled', every: '1 s' },
+    ...{ in: ['worker'], stops: 'deliveries' },
+    open: (app) => repeated(app.get(EndDeliveries)),
+  },
+];
+
+/** Starts and stops what the list has for a process. */
 export class Background {
-  constructor(
-    private readonly app: INestApplicationContext,
-    private readonly settings: Settings,
-    private readonly role: 'api' | 'worker',
-  ) {}
+  private readonly running: readonly (Running & Pick<Entry, 'stops'>)[];
+
+  constructor(app: INestApplicationContext, settings: Settings, role: Role) {
+    const entries = BACKGROUND.filter((entry) => entry.in.includes(role));
+    this.running = entries.map(({ open, stops }) => ({ ...open(app, settings), stops }));
+  }
 
   async start(): Promise<void> {
-    const { app, settings } = this;
-    const clock = app.get(ClockWatch);
-    const queue = app.get(CurrentQueue);
-    await clock.start();
-    app.get(OutboxRelay).startSweeping();
-    app.get(StorageCap).start();
-    await app.get(SpaceWatch).start();
-    app.get(Reconciler).start(settings.reconcileIntervalMs, () => clock.isRight && queue.isCurrent);
-    app.get(QueueRecovery).start(RECOVER_EVERY_MS);
-    app.get(ApplyRetention).start();
-    app.get(JobFollower).start(FOLLOW_EVERY_MS);
-    if (this.role === 'worker') {
-      app.get(Consumer).start();
-      app.get(WebhookSender).start();
-      app.get(EndDeliveries).start(END_DELIVERIES_EVERY_MS);
-    }
+    for (const one of this.running) await one.start?.();
   }
 
   async stop(): Promise<void> {
-    const { app, settings } = this;
-    await app.get(ClockWatch).close();
-    if (this.role === 'worker') {
-      await Promise.all([
-        app.get(Consumer).close(settings.shutdownGraceMs),
-        app.get(WebhookSender).close(settings.shutdownGraceMs),
-        app.get(EndDeliveries).close(),
-      ]);
+    for (const stage of STAGES) {
+      await Promise.all(this.running.filter(({ stops }) => stops === stage).map((one) => one.stop()));
     }
-    await app.get(Reconciler).close();
-    await app.get(QueueRecovery).close();
-    await app.get(ApplyRetention).close();
-    await app.get(JobFollower).close();
-    await app.get(PostgresMessages).idle();
-    await app.get(SpaceWatch).close();
-    await app.get(StorageCap).close();
-    await app.get(PostgresAvailability).close();
-    await app.get(OutboxRelay).close();
   }
+}
+
+function service<Args extends unknown[]>(
+  running: { start(...args: Args): unknown; close(): Promise<unknown> },
+  ...args: Args
+): Running {
+  return { start: () => running.start(...args), stop: () => running.close() };
+}
+
+/** @param first whether to wait for a first run at the start */
+function repeated(task: BackgroundTask, first?: 'first run at once'): Running {
+  const stopping = new AbortController();
+  const runs = new PeriodicTask(() => task.run(stopping.signal));
+  return {
+    start: async () => {
+      if (first !== undefined) await task.run(stopping.signal);
+      runs.start(task.intervalMs);
+    },
+    stop: () => {
+      stopping.abort();
+      return runs.close();
+    },
+  };
 }

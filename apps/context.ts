@@ -5,8 +5,8 @@ import { Database, logLostConnections } from '#platform/database/database.js';
 import { NestLogger, type Logger } from '#platform/observability/logging.js';
 import { Metrics } from '#platform/observability/metrics.js';
 import { PlatformModule, type ProcessParts } from '#platform/process/platform.module.js';
-import type { Settings } from '#platform/process/settings.js';
 import { openTracing } from '#platform/observability/tracing/open-tracing.js';
+import type { Settings } from './settings.js';
 
 type Imports = NonNullable<ModuleMetadata['imports']>;
 
@@ -16,7 +16,7 @@ export async function openParts(
   logger: Logger,
   name: string,
   metrics: Metrics,
-): Promise<ProcessParts> {
+): Promise<ProcessParts<Settings>> {
   const database = await Database.connect({
     ...settings.database,
     applicationName: `sluice-${name}`,

@@ -7,37 +7,13 @@ import { UsageError } from '#platform/process/usage-error.js';
 
 /** SQL files of the contexts, in the order in which they run. */
 const MIGRATIONS = [
-  'accounts/0001-accounts',
-  'accounts/0002-epochs',
-  'rate-limiting/0001-rate-limits',
-  'rate-limiting/0002-take-hits',
-  'messages/0001-messages',
-  'accounts/0003-suspension',
-  'messages/0002-suspended-accounts',
-  'messages/0003-messages-by-status',
-  'messages/0004-reconciler',
-  'accounts/0004-account-plans',
-  'messages/0005-running-jobs',
-  'rate-limiting/0003-take-hits',
-  'accounts/0005-last-uses',
-  'accounts/0006-delivery-mode',
-  'messages/0006-delivery-mode',
-  'webhooks/0001-endpoints',
-  'accounts/0007-consume-scope',
-  'messages/0007-endpoint-deliveries',
-  'webhooks/0002-rates',
-  'messages/0008-lease-tokens',
-  'messages/0009-events',
-  'webhooks/0003-ended-endpoints',
-  'messages/0010-ready-deliveries',
-  'rate-limiting/0004-offences-by-account',
-  'accounts/0008-live-keys',
-  'messages/0011-next-attempts',
-  'messages/0012-order-of-events',
-  'messages/0013-periods',
-  'accounts/0009-rotated-keys',
-  'accounts/0010-kept-responses',
-  'webhooks/0004-endpoints-of-accounts',
+  'accounts/0001-baseline',
+  'rate-limiting/0001-baseline',
+  'messages/0001-baseline',
+  'delivery/0001-baseline',
+  'webhooks/0001-baseline',
+  'events/0001-baseline',
+  'upkeep/0001-baseline',
 ] as const;
 
 /** The version of the schema of the BullMQ that is installed; a test compares both. */
@@ -93,7 +69,6 @@ export async function migrateSchema(url: string, onWait?: () => void): Promise<v
     await lock(client, onWait);
     // A role that can only read and write may not even create what is there already.
     if (!(await isMigrated(client))) {
-      await runMigrations(client).catch(explainRights);
       await migrate(client).catch(explainRights);
     }
     await requireRights(client);
@@ -163,9 +138,10 @@ async function migrate(client: pg.Client): Promise<void> {
         'DATA_DIR (.data) of npm start, or the schemas sluice and bullmq of DATABASE_URL.',
     );
   }
+  await runMigrations(client);
   for (const name of MIGRATIONS.filter((name) => !applied.has(name))) {
-    const [context, file] = name.split('/');
-    const path = `../libs/${context ?? ''}/adapters/postgres/migrations/${file ?? ''}.sql`;
+    const [context = '', file = ''] = name.split('/');
+    const path = `../libs/${context}/adapters/postgres/migrations/${file}.sql`;
     const sql = await readFile(new URL(path, import.meta.url), 'utf8');
     // Several statements in one query run in one transaction.
     await client.query(`${sql}; INSERT INTO sluice.migrations (name) VALUES ('${name}')`);

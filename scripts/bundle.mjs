@@ -13,12 +13,8 @@ const dist = join(root, 'dist');
 /** The programs, and the modules that programs of the tests and of the benchmark import. */
 const ENTRIES = [
   ...['apps/api/main.js', 'apps/cli/main.js', 'apps/dev/main.js', 'apps/worker/main.js'],
-  ...['apps/api/api.js', 'apps/schema.js', 'apps/worker/worker.js'],
-  ...[
-    'libs/platform/observability/logging.js',
-    'libs/platform/process/process.js',
-    'libs/platform/process/settings.js',
-  ],
+  ...['apps/api/api.js', 'apps/schema.js', 'apps/settings.js', 'apps/worker/worker.js'],
+  ...['libs/platform/observability/logging.js', 'libs/platform/process/process.js'],
 ];
 /** What the entries share. */
 const CHUNKS = 'chunks';

@@ -20,6 +20,7 @@ import { PullModule } from '#pull/pull.module.js';
 import { RateLimitingModule } from '#rate-limiting/rate-limiting.module.js';
 import { UpkeepModule } from '#upkeep/upkeep.module.js';
 import { MESSAGE_WEBHOOK, WEBHOOKS, WebhooksModule } from '#webhooks/webhooks.module.js';
+import type { Settings } from '../settings.js';
 import { PortalController } from './portal.controller.js';
 
 /** The sections of the OpenAPI document. */
@@ -36,7 +37,7 @@ const SECTIONS = {
 /** The HTTP process. It mounts contexts and holds no rules. */
 @Module({})
 export class ApiModule {
-  static of(parts: ProcessParts, routes: RouteTable, budgets: Budgets): DynamicModule {
+  static of(parts: ProcessParts<Settings>, routes: RouteTable, budgets: Budgets): DynamicModule {
     const { maxBodyBytes } = parts.settings.http;
     const queue = QueueModule.forApi(parts.settings);
     const messages = MessagesModule.forApi(queue);

@@ -13,12 +13,14 @@ import { RouteTable } from '#platform/http/route-table.js';
 import { gracefulShutdown } from '#platform/http/edge/graceful-shutdown.js';
 import { NestLogger, type Logger } from '#platform/observability/logging.js';
 import type { Metrics } from '#platform/observability/metrics.js';
-import type { Settings } from '#platform/process/settings.js';
+import { addErrors } from '#platform/http/problems.js';
 import { WaitingLeases } from '#pull/pull.module.js';
 import { Background } from '../background.js';
 import { openParts } from '../context.js';
+import type { Settings } from '../settings.js';
 import { startManaged, type ManagedProcess } from '#platform/process/managed-process.js';
 import { ApiModule } from './api.module.js';
+import { ERRORS } from './errors.js';
 import { OperatorsSite } from './operators-site.js';
 
 const MINUTE_SECONDS = 60;
@@ -38,6 +40,7 @@ export interface Api extends ManagedProcess {
  * @param migrate migrates the schema, if that is not done already
  */
 export function startApi(settings: Settings, logger: Logger, migrate?: () => Promise<void>): Promise<Api> {
+  addErrors(ERRORS);
   const site = settings.portal && settings.adminApiKey !== null ? new OperatorsSite() : null;
   const start = (metrics: Metrics) => listen(settings, logger, metrics, site);
   return startManaged(settings, logger, start, migrate, (server) => site?.mount(server));

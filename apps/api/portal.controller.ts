@@ -3,8 +3,8 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { DomainError } from '#kernel/domain-error.js';
 import { Public } from '#platform/http/access/access.js';
 import { SETTINGS } from '#platform/process/platform.module.js';
-import type { Settings } from '#platform/process/settings.js';
 import { BuiltPage } from './built-page.js';
+import type { Settings } from '../settings.js';
 
 /** The portal: a page for browsers, and the files that it loads. Programs get the same 404 as without a portal. */
 @Public()

@@ -5,10 +5,10 @@ import { CurrentQueue, QueueContents, QueueModule, StrayMessages } from '#delive
 import { Environment } from '#platform/process/environment.js';
 import { createLogger } from '#platform/observability/logging.js';
 import { startErrorMessage } from '#platform/process/process.js';
-import { readSettings } from '#platform/process/settings.js';
 import { UsageError } from '#platform/process/usage-error.js';
 import { startTools } from '../context.js';
 import { runningUrl } from '../dev/embedded-postgres/embedded-postgres.js';
+import { readSettings } from '../settings.js';
 
 /** Counts stray messages in the database at DATABASE_URL or of a running `npm start`. */
 export async function census(): Promise<number> {

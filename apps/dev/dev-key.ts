@@ -3,9 +3,9 @@ import { Client } from 'pg';
 import { AccountsModule } from '#accounts/accounts.module.js';
 import { AuthenticateCaller, SignUp } from '#accounts/index.js';
 import { createLogger } from '#platform/observability/logging.js';
-import type { Settings } from '#platform/process/settings.js';
 import { startTools } from '../context.js';
 import type { DataDir } from './data-dir.js';
+import type { Settings } from '../settings.js';
 
 /** The file with the key of the embedded database. */
 const EMBEDDED = 'dev-key';

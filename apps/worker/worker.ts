@@ -5,13 +5,13 @@ import { EventsModule } from '#events/events.module.js';
 import { MessagesModule } from '#messages/messages.module.js';
 import type { Logger } from '#platform/observability/logging.js';
 import type { Metrics } from '#platform/observability/metrics.js';
-import type { Settings } from '#platform/process/settings.js';
 import { PullModule } from '#pull/pull.module.js';
 import { UpkeepModule } from '#upkeep/upkeep.module.js';
 import { WebhooksModule } from '#webhooks/webhooks.module.js';
 import { Background } from '../background.js';
 import { openParts, startContext } from '../context.js';
 import { startManaged, type ManagedProcess } from '#platform/process/managed-process.js';
+import type { Settings } from '../settings.js';
 
 interface RunningWorker extends ManagedProcess {
   /** Takes no more jobs, finishes those in progress, closes. */

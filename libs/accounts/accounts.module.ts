@@ -2,10 +2,9 @@ import {
   Inject,
   Module,
   Optional,
-  type BeforeApplicationShutdown,
   type DynamicModule,
   type FactoryProvider,
-  type OnApplicationBootstrap,
+  type OnApplicationShutdown,
 } from '@nestjs/common';
 import { HttpAdapterHost, Reflector } from '@nestjs/core';
 import { Clock } from '#kernel/clock.js';
@@ -17,7 +16,7 @@ import type { Logger } from '#platform/observability/logging.js';
 import { Metrics } from '#platform/observability/metrics.js';
 import { LOGGER, SETTINGS } from '#platform/process/platform.module.js';
 import { provide, provideAs } from '#platform/process/provide.js';
-import type { Settings } from '#platform/process/settings.js';
+import type { AccountsSettings } from './settings.js';
 import { UsageError } from '#platform/process/usage-error.js';
 import { Repeats } from '#platform/http/access/repeats.js';
 import { AccessGuard } from './adapters/http/access.guard.js';
@@ -43,6 +42,10 @@ import { ListApiKeys } from './application/list-api-keys.js';
 import { RevokeApiKey } from './application/revoke-api-key.js';
 import { RotateApiKey } from './application/rotate-api-key.js';
 import { SignUp } from './application/sign-up.js';
+import type { PlatformSettings } from '#platform/process/settings.js';
+
+/** What the process starts and stops. */
+export { LastUsedTracker };
 
 /** Connections that only look up keys, so that a lookup never waits for a caller's query. */
 const KEY_LOOKUPS = Symbol('database of key lookups');
@@ -57,7 +60,7 @@ const core: FactoryProvider[] = [
   },
   {
     provide: KeySecrets,
-    useFactory: async ({ apiKeyPepper, apiKeyPepperPrevious }: Settings, database: Database) => {
+    useFactory: async ({ apiKeyPepper, apiKeyPepperPrevious }: AccountsSettings, database: Database) => {
       const secrets = new KeySecrets(apiKeyPepper, apiKeyPepperPrevious);
       await requirePepper(database, secrets);
       return secrets;
@@ -88,7 +91,7 @@ async function requirePepper(database: Database, { fingerprints: [own = '', ...p
 const http: FactoryProvider[] = [
   {
     provide: KEY_LOOKUPS,
-    useFactory: ({ database: { url } }: Settings, logger: Logger) =>
+    useFactory: ({ database: { url } }: PlatformSettings, logger: Logger) =>
       Database.connect({
         ...{ url, poolSize: POOL_SIZE, applicationName: 'sluice-keys' },
         onError: logLostConnections(logger),
@@ -97,7 +100,8 @@ const http: FactoryProvider[] = [
   },
   {
     provide: Repeats,
-    useFactory: (database: Database, { apiKeyPepper }: Settings) => PostgresRepeats.open(database, apiKeyPepper),
+    useFactory: (database: Database, { apiKeyPepper }: AccountsSettings) =>
+      PostgresRepeats.open(database, apiKeyPepper),
     inject: [Database, SETTINGS],
   },
   { provide: AUTHENTICATED, useFactory: countAuthentications, inject: [Metrics] },
@@ -108,11 +112,8 @@ const http: FactoryProvider[] = [
 ];
 
 @Module({ providers: core, exports: [AuthenticateCaller, SignUp] })
-export class AccountsModule implements OnApplicationBootstrap, BeforeApplicationShutdown {
-  constructor(
-    private readonly lastUsed: LastUsedTracker,
-    @Optional() @Inject(KEY_LOOKUPS) private readonly lookups?: Database,
-  ) {}
+export class AccountsModule implements OnApplicationShutdown {
+  constructor(@Optional() @Inject(KEY_LOOKUPS) private readonly lookups?: Database) {}
 
   /** @param operators whether the operators have a key, without which their routes do not exist */
   static forApi(operators: boolean): DynamicModule {
@@ -126,11 +127,7 @@ export class AccountsModule implements OnApplicationBootstrap, BeforeApplication
     };
   }
 
-  onApplicationBootstrap(): void {
-    this.lastUsed.start();
-  }
-
-  async beforeApplicationShutdown(): Promise<void> {
-    await Promise.all([this.lastUsed.close(), this.lookups?.close()]);
+  async onApplicationShutdown(): Promise<void> {
+    await this.lookups?.close();
   }
 }

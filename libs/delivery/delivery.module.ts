@@ -1,13 +1,13 @@
 import { Module, type DynamicModule, type Provider, type Type } from '@nestjs/common';
 import { Clock } from '#kernel/clock.js';
-import { Deliveries } from '#messages/index.js';
+import { Deliveries, type MessagesSettings } from '#messages/index.js';
 import { ClockWatch } from '#platform/database/clock-watch.js';
 import type { Logger } from '#platform/observability/logging.js';
 import { Metrics } from '#platform/observability/metrics.js';
 import type { Tracing } from '#platform/observability/tracing/tracing.js';
 import { LOGGER, SETTINGS, TRACING } from '#platform/process/platform.module.js';
 import { provide, provideSetting } from '#platform/process/provide.js';
-import type { Settings } from '#platform/process/settings.js';
+import type { DeliverySettings } from './settings.js';
 import { BullMqDeliveryQueue } from './adapters/bullmq/bullmq-delivery-queue.js';
 import { Consumer } from './adapters/bullmq/consumer.js';
 import { QueueConnection } from './adapters/bullmq/queue-connection.js';
@@ -24,18 +24,20 @@ export { Consumer };
 export type HandlerModule = Type | DynamicModule;
 
 const WORKER = Symbol('settings of workers');
+const TERMS = Symbol('terms of deliveries');
 const TRACED_HANDLER = Symbol('traced handler');
 
 const consuming: Provider[] = [
   {
     provide: TRACED_HANDLER,
-    useFactory: (handler: MessageHandler, tracing: Tracing | null, { queueName }: Settings) =>
+    useFactory: (handler: MessageHandler, tracing: Tracing | null, { queueName }: DeliverySettings) =>
       tracing === null ? handler : new TracedHandler(handler, tracing, queueName),
     inject: [MessageHandler, TRACING, SETTINGS],
   },
-  provideSetting(WORKER, ({ worker }) => worker),
+  provideSetting(WORKER, ({ worker }: DeliverySettings) => worker),
+  provideSetting(TERMS, ({ worker, retries }: DeliverySettings & MessagesSettings) => ({ ...worker, ...retries })),
   provide(DeliveryMetrics, [Metrics]),
-  provide(DeliverMessage, [Deliveries, TRACED_HANDLER, WORKER, Clock, DeliveryMetrics]),
+  provide(DeliverMessage, [Deliveries, TRACED_HANDLER, TERMS, Clock, DeliveryMetrics]),
   provide(Consumer, [QueueConnection, BullMqDeliveryQueue, DeliverMessage, WORKER, ClockWatch, LOGGER]),
 ];
 

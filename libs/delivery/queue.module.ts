@@ -1,11 +1,11 @@
 import { Module, type DynamicModule, type Provider } from '@nestjs/common';
-import { JobDispatch } from '#messages/index.js';
+import { JobDispatch, type MessagesSettings } from '#messages/index.js';
 import { ClockWatch } from '#platform/database/clock-watch.js';
 import { Database } from '#platform/database/database.js';
 import { Metrics } from '#platform/observability/metrics.js';
 import { LOGGER } from '#platform/process/platform.module.js';
 import { provide, provideAs, provideSetting } from '#platform/process/provide.js';
-import type { Settings } from '#platform/process/settings.js';
+import type { PlatformSettings } from '#platform/process/settings.js';
 import { BullMqDeliveryQueue } from './adapters/bullmq/bullmq-delivery-queue.js';
 import { postgresQueue } from './adapters/bullmq/postgres/postgres-queue.js';
 import { QueueConnection } from './adapters/bullmq/queue-connection.js';
@@ -25,15 +25,16 @@ import { Outbox } from './application/outbox.js';
 import { QueueContents } from './application/queue-contents.js';
 import { QueueMaintenance } from './application/queue-maintenance.js';
 import { StrayMessages } from './application/stray-messages.js';
+import type { DeliverySettings } from './settings.js';
 
 /** What processes look up. */
 export { ClockWatch, CurrentQueue, openQueuePages, OutboxRelay, QueueConnection, QueueContents, StrayMessages };
 
-const WORKER = Symbol('settings of workers');
+const RETRIES = Symbol('retries of jobs');
 const CLOCK_WATCH = Symbol('settings of the clock watch');
 
 /** What depends on where the jobs are. */
-function queue(redis: Settings['redis'], { asynchronousCommit = false, mustReach = false } = {}): Provider[] {
+function queue(redis: PlatformSettings['redis'], { asynchronousCommit = false, mustReach = false } = {}): Provider[] {
   return [
     provideAs(CurrentQueue, PostgresCurrentQueue, [Database]),
     ...(redis === null ? postgresQueue(asynchronousCommit) : redisQueue(redis, mustReach)),
@@ -41,12 +42,12 @@ function queue(redis: Settings['redis'], { asynchronousCommit = false, mustReach
 }
 
 const relaying: Provider[] = [
-  provideSetting(WORKER, ({ worker }) => worker),
-  provideSetting(CLOCK_WATCH, ({ worker }) => clockWatchOptions(worker)),
+  provideSetting(RETRIES, ({ retries }: MessagesSettings) => retries),
+  provideSetting(CLOCK_WATCH, ({ worker }: DeliverySettings) => clockWatchOptions(worker)),
   provide(ClockWatch, [Database, CLOCK_WATCH, Metrics, LOGGER]),
   provide(RelayMonitor, [Metrics, LOGGER]),
   provideAs(Outbox, PostgresOutbox, [Database]),
-  provide(BullMqDeliveryQueue, [QueueConnection, WORKER, CurrentQueue]),
+  provide(BullMqDeliveryQueue, [QueueConnection, RETRIES, CurrentQueue]),
   { provide: DeliveryQueue, useExisting: BullMqDeliveryQueue },
   provide(OutboxRelay, [Outbox, DeliveryQueue, RelayMonitor]),
   { provide: JobDispatch, useExisting: OutboxRelay },
@@ -62,17 +63,17 @@ const relaying: Provider[] = [
 /** The way from the store to the queue. */
 @Module({})
 export class QueueModule {
-  static forApi({ redis }: Settings): DynamicModule {
+  static forApi({ redis }: PlatformSettings): DynamicModule {
     return QueueModule.of(queue(redis));
   }
 
-  static forWorker({ redis }: Settings): DynamicModule {
+  static forWorker({ redis }: PlatformSettings): DynamicModule {
     // A job that a crash of the database restores is skipped: the result of its delivery was already on disk.
     return QueueModule.of(queue(redis, { asynchronousCommit: true }));
   }
 
   /** For commands that query the store and run nothing in the background. */
-  static forTools({ redis }: Settings): DynamicModule {
+  static forTools({ redis }: PlatformSettings): DynamicModule {
     return { module: QueueModule, providers: queue(redis, { mustReach: true }) };
   }
 

@@ -9,6 +9,7 @@ import { BatchMetrics } from '#platform/observability/batch-metrics.js';
 import { Metrics } from '#platform/observability/metrics.js';
 import { LOGGER } from '#platform/process/platform.module.js';
 import { provide, provideAs, provideSetting } from '#platform/process/provide.js';
+import type { PlatformSettings } from '#platform/process/settings.js';
 import { MessagesController } from './adapters/http/messages.controller.js';
 import { StorageMonitor } from './adapters/monitoring/storage-monitor.js';
 import { PostgresAvailability } from './adapters/postgres/postgres-availability.js';
@@ -37,29 +38,30 @@ import { SendMessage } from './application/sending/send-message.js';
 import { Space, SpaceWatch } from './application/storage/space-watch.js';
 import { StorageCap } from './application/storage/storage-cap.js';
 import { StorageLedger } from './application/storage/storage-ledger.js';
+import type { MessagesSettings } from './settings.js';
 
 /** What the process starts and stops. */
 export { PostgresAvailability, PostgresMessages, SpaceWatch, StorageCap };
 
-const WORKER = Symbol('settings of workers');
+const RETRIES = Symbol('retries of failed attempts');
 const STORAGE_LIMITS = Symbol('limits of storage');
 const SPACE_LIMITS = Symbol('limits of space');
 const DATABASE_URL = Symbol('database');
 const LEASING = Symbol('connections that lease');
 
 const store: Provider[] = [
-  provideSetting(WORKER, ({ worker }) => worker),
-  provideSetting(STORAGE_LIMITS, ({ maxStoredMb }) => maxStoredMb),
+  provideSetting(RETRIES, ({ retries }: MessagesSettings) => retries),
+  provideSetting(STORAGE_LIMITS, ({ maxStoredMb }: MessagesSettings) => maxStoredMb),
   provide(StorageMonitor, [Metrics, LOGGER]),
-  provideSetting(DATABASE_URL, ({ database }) => database.url),
+  provideSetting(DATABASE_URL, ({ database }: PlatformSettings) => database.url),
   provide(PostgresAvailability, [Database, DATABASE_URL]),
   { provide: Availability, useExisting: PostgresAvailability },
-  provideAs(ExpiredLeases, PostgresExpiredLeases, [Database, WORKER]),
+  provideAs(ExpiredLeases, PostgresExpiredLeases, [Database, RETRIES]),
   provide(PostgresMessages, [Database, Reads, JobDispatch, Availability, BatchMetrics, Backpressure]),
   { provide: Messages, useExisting: PostgresMessages },
   provideAs(Deliveries, PostgresDeliveries, [Database, BatchMetrics]),
   provideAs(StorageLedger, PostgresStorageLedger, [Database]),
-  provideSetting(SPACE_LIMITS, ({ space }) => space),
+  provideSetting(SPACE_LIMITS, ({ space }: MessagesSettings) => space),
   provideAs(Space, PostgresSpace, [Database, SPACE_LIMITS]),
   provide(SpaceWatch, [Space, StorageMonitor]),
   provide(StorageCap, [StorageLedger, STORAGE_LIMITS, SpaceWatch, StorageMonitor]),
@@ -68,7 +70,7 @@ const store: Provider[] = [
 const useCases: Provider[] = [
   // A lease need not wait for the disk: if a crash of the database loses it, it only ends early.
   provideReads(LEASING, () => ({ applicationName: 'sluice-leases', perCaller: 2, asynchronousCommit: true })),
-  provideAs(Leases, PostgresLeases, [Database, LEASING, WORKER, BatchMetrics]),
+  provideAs(Leases, PostgresLeases, [Database, LEASING, RETRIES, BatchMetrics]),
   provideAs(Backlogs, PostgresBacklogs, [Reads]),
   provide(AdmitSending, [StorageCap, Messages]),
   provide(SendMessage, [Messages, Ids, Clock, AdmitSending, StorageCap]),

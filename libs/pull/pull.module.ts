@@ -1,6 +1,6 @@
 import { Module, type DynamicModule } from '@nestjs/common';
 import { Clock } from '#kernel/clock.js';
-import { Availability, ExpiredLeases, Leases, Messages } from '#messages/index.js';
+import { Availability, ExpiredLeases, Leases, Messages, type MessagesSettings } from '#messages/index.js';
 import { Metrics } from '#platform/observability/metrics.js';
 import { provide, provideSetting } from '#platform/process/provide.js';
 import { LeasesController } from './adapters/http/leases.controller.js';
@@ -18,7 +18,7 @@ const RETRIES = Symbol('retries of rejected messages');
 const core = [provide(LeaseMetrics, [Metrics]), provide(FailExpiredLeases, [ExpiredLeases, LeaseMetrics])];
 
 const useCases = [
-  provideSetting(RETRIES, ({ worker }) => worker),
+  provideSetting(RETRIES, ({ retries }: MessagesSettings) => retries),
   provide(WaitingLeases, [Availability, LeaseMetrics]),
   provide(LeaseMessages, [Leases, WaitingLeases, LeaseMetrics]),
   provide(EndLeases, [Leases, Messages, Availability, RETRIES, Clock, LeaseMetrics]),

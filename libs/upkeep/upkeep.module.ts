@@ -21,6 +21,7 @@ import { QueueRecovery } from './application/queue-recovery.js';
 import { ReconcilerTurn } from './application/reconciler-turn.js';
 import { Reconciler } from './application/reconciler.js';
 import { Walk } from './application/walk.js';
+import type { UpkeepSettings } from './settings.js';
 
 /** What the process starts and stops. */
 export { ApplyRetention, JobFollower, QueueRecovery, Reconciler };
@@ -36,7 +37,7 @@ export class UpkeepModule {
       module: UpkeepModule,
       imports: contexts,
       providers: [
-        provideSetting(RETENTION_DAYS, ({ retentionDays }) => retentionDays),
+        provideSetting(RETENTION_DAYS, ({ retentionDays }: UpkeepSettings) => retentionDays),
         provide(ReconcilerMonitor, [Metrics, LOGGER]),
         provide(RetentionMonitor, [Metrics, LOGGER]),
         provideAs(Partitions, PostgresPartitions, [Database]),

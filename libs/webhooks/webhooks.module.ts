@@ -10,7 +10,7 @@ import { BatchMetrics } from '#platform/observability/batch-metrics.js';
 import { Metrics } from '#platform/observability/metrics.js';
 import { LOGGER, SETTINGS } from '#platform/process/platform.module.js';
 import { provide, provideAs } from '#platform/process/provide.js';
-import type { Settings } from '#platform/process/settings.js';
+import type { WebhooksSettings } from './settings.js';
 import { UsageError } from '#platform/process/usage-error.js';
 import { EndpointsController } from './adapters/http/endpoints.controller.js';
 import { SendingMetrics } from './adapters/monitoring/sending-metrics.js';
@@ -45,7 +45,7 @@ const core: FactoryProvider[] = [
   provideAs(EndpointDeliveries, PostgresEndpointDeliveries, [Database, Reads, Availability, BatchMetrics]),
   {
     provide: SecretBox,
-    useFactory: async ({ secretsKeys }: Settings, endpoints: Endpoints) => {
+    useFactory: async ({ secretsKeys }: WebhooksSettings, endpoints: Endpoints) => {
       const box = new SecretBox(secretsKeys);
       await requireKeys(endpoints, box);
       return box;
@@ -54,7 +54,7 @@ const core: FactoryProvider[] = [
   },
   {
     provide: WebhookClient,
-    useFactory: ({ webhooks }: Settings) => new UndiciWebhookClient(webhooks),
+    useFactory: ({ webhooks }: WebhooksSettings) => new UndiciWebhookClient(webhooks),
     inject: [SETTINGS],
   },
 ];
@@ -88,7 +88,7 @@ const useCases: FactoryProvider[] = [
 const TERMS = Symbol('settings of webhooks');
 
 const sending: FactoryProvider[] = [
-  { provide: TERMS, useFactory: ({ webhooks }: Settings) => webhooks, inject: [SETTINGS] },
+  { provide: TERMS, useFactory: ({ webhooks }: WebhooksSettings) => webhooks, inject: [SETTINGS] },
   provide(SendingMetrics, [Metrics, LOGGER]),
   provide(WebhookSender, [
     EndpointDeliveries,

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
 import { requireUsableRedis } from '#platform/redis/usable-redis.js';
-import { readSettings } from '#platform/process/settings.js';
+import { readSettings } from '../../apps/settings.js';
 import { ROOT } from '../support/processes.js';
 import { NO_REDIS, serversAt, TestRedis } from '../support/redis.js';
 import { describeUnless } from '../support/skipping.js';

@@ -13,7 +13,7 @@ import { NO_TURN } from '#delivery/application/fair-scheduler.js';
 import { QueueRecovery } from '#upkeep/application/queue-recovery.js';
 import { connectRedis, type RedisServers } from '#platform/redis/connect-redis.js';
 import { RedisUnreachable, requireUsableRedis } from '#platform/redis/usable-redis.js';
-import { readSettings } from '#platform/process/settings.js';
+import { readSettings } from '../../apps/settings.js';
 import { SETTINGS } from '../support/api.js';
 import { aClaim, aMessage, messages } from '../support/messages.js';
 import { NO_REDIS, serversAt, TestRedis, TestRedisSentinels } from '../support/redis.js';

@@ -154,7 +154,7 @@ describe('migrateSchema', () => {
   });
 
   it('ends it at midnight in UTC, also in a time zone with clock changes', async () => {
-    const file = 'libs/messages/adapters/postgres/migrations/0001-messages.sql';
+    const file = 'libs/messages/adapters/postgres/migrations/0001-baseline.sql';
     const [, end = ''] = /ends timestamptz := (.*);/.exec(await readFile(file, 'utf8')) ?? [];
     await client.query(`SET timezone = 'Europe/Berlin'`);
     const { rows } = await client.query(`
@@ -172,8 +172,30 @@ describe('migrateSchema', () => {
     expect((await client.query(applied)).rows).toEqual(before.rows);
   });
 
-  it('refuses a database that was made before the first release', async () => {
-    await client.query(`UPDATE sluice.migrations SET name = 'Accounts1763700000000' WHERE name LIKE 'accounts/%1-%'`);
-    await expect(migrateSchema(database.url)).rejects.toThrow('before the first release');
+  it.each([
+    ['a development version', ['accounts/0001-accounts', 'accounts/0002-epochs', 'messages/0001-messages']],
+    ['the first development versions', ['Accounts1763700000000']],
+  ])('refuses the database of %s, and changes nothing in it', async (_, names) => {
+    const old = await createTestDatabase('template0');
+    const other = new pg.Client(old.url);
+    await other.connect();
+    try {
+      await other.query(`
+        CREATE SCHEMA sluice;
+        CREATE TABLE sluice.migrations (name text PRIMARY KEY, applied_at timestamptz NOT NULL DEFAULT now());
+        CREATE TABLE sluice.installation (name text PRIMARY KEY, value text NOT NULL)`);
+      await other.query('INSERT INTO sluice.migrations SELECT unnest($1::text[])', [names]);
+      const contents = `SELECT n.nspname, c.relname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+        WHERE n.nspname IN ('sluice', 'bullmq') ORDER BY 1, 2`;
+      const before = await other.query(contents);
+      await expect(migrateSchema(old.url)).rejects.toThrow('before the first release');
+      expect((await other.query(contents)).rows).toEqual(before.rows);
+      expect((await other.query('SELECT name FROM sluice.migrations ORDER BY name')).rows).toEqual(
+        names.map((name) => ({ name })),
+      );
+    } finally {
+      await other.end();
+      await old.drop();
+    }
   });
 });

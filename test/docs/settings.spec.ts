@@ -1,4 +1,4 @@
-import { readSettings } from '#platform/process/settings.js';
+import { readSettings } from '../../apps/settings.js';
 import { pagePaths, readPage } from './page.js';
 
 interface Row {

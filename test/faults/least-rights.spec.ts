@@ -85,9 +85,9 @@ describe('A role that can only read and write', () => {
   });
 
   it('cannot migrate: that needs the owner', async () => {
-    await asOwner(database.url, `DELETE FROM sluice.migrations WHERE name = 'messages/0013-periods'`);
+    await asOwner(database.url, `DELETE FROM sluice.migrations WHERE name = 'upkeep/0001-baseline'`);
     await expect(migrateSchema(url)).rejects.toThrow(/migrations .* owner/);
-    await asOwner(database.url, `INSERT INTO sluice.migrations (name) VALUES ('messages/0013-periods')`);
+    await asOwner(database.url, `INSERT INTO sluice.migrations (name) VALUES ('upkeep/0001-baseline')`);
   });
 });
 

@@ -112,10 +112,11 @@ it.each(['api', 'worker'])(
 it('A process that gets a signal at the moment when it has started stops in order', async () => {
   const script = `
     import { runProcess } from './dist/libs/platform/process/process.js';
+    import { readSettings } from './dist/apps/settings.js';
     const stop = async () => console.log('stopped');
     // Nothing else keeps it running.
     setTimeout(() => {}, 60_000);
-    await runProcess('test', null, async () => {
+    await runProcess('test', readSettings, null, async () => {
       process.kill(process.pid, 'SIGTERM');
       return { stop };
     });`;
@@ -134,7 +135,7 @@ it('A process that gets a signal at the moment when it has started stops in orde
 
 it('A process ends although what read its log is gone', async () => {
   const script = `
-    import { createLogger } from './dist/libs/platform/logging.js';
+    import { createLogger } from './dist/libs/platform/observability/logging.js';
     const logger = createLogger('info', 'test');
     process.stdin.on('end', () => {
       for (const line of ['first', 'last']) logger.error(line);

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import pg from 'pg';
 import { EmbeddedPostgres } from '../../dist/apps/dev/embedded-postgres/embedded-postgres.js';
 import { createLogger } from '#platform/observability/logging.js';
-import { readSettings } from '#platform/process/settings.js';
+import { readSettings } from '../../dist/apps/settings.js';
 import { startApi } from '../../dist/apps/api/api.js';
 import { migrateSchema } from '../../dist/apps/schema.js';
 

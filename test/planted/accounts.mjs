@@ -149,14 +149,14 @@ export default [
   },
   {
     what: 'a revoked key moves no epoch',
-    file: 'libs/accounts/adapters/postgres/migrations/0002-epochs.sql',
+    file: 'libs/accounts/adapters/postgres/migrations/0001-baseline.sql',
     find: 'expires_at, revoked_at OR DELETE',
     replace: 'expires_at OR DELETE',
     tests: [STORE_SPEC],
   },
   {
     what: 'an account that is suspended by hand keeps its epoch',
-    file: 'libs/accounts/adapters/postgres/migrations/0006-delivery-mode.sql',
+    file: 'libs/accounts/adapters/postgres/migrations/0001-baseline.sql',
     find: 'UPDATE OF plan, per_minute, per_day, suspended, delivery',
     replace: 'UPDATE OF plan, per_minute, per_day, delivery',
     tests: [STORE_SPEC],

@@ -8,7 +8,7 @@ const DATABASE_SPEC = 'libs/platform/database/database.spec.ts';
 const PIPELINING = 'libs/platform/http/edge/pipelining.ts';
 const PIPELINING_SPEC = 'libs/platform/http/edge/pipelining.spec.ts';
 const SETTINGS = 'libs/platform/process/settings.ts';
-const SETTINGS_SPEC = 'libs/platform/process/settings.spec.ts';
+const SETTINGS_SPEC = 'apps/settings.spec.ts';
 const CLOCK = 'libs/platform/database/clock-watch.ts';
 const CLOCK_SPEC = 'libs/platform/database/clock-watch.spec.ts';
 const FILTER = 'libs/platform/http/problem.filter.ts';
@@ -408,14 +408,14 @@ export default [
   },
   {
     what: 'several Redis servers are accepted without a topology',
-    file: SETTINGS,
+    file: 'libs/platform/redis/settings.ts',
     find: "if (topology === 'standalone' && urls.length > 1)",
     replace: "if (topology === 'standalone' && urls.length > 9)",
     tests: [SETTINGS_SPEC],
   },
   {
     what: 'a short pepper is accepted',
-    file: SETTINGS,
+    file: 'libs/accounts/settings.ts',
     find: '({ length }) => length >= 32',
     replace: '({ length }) => length >= 1',
     tests: [SETTINGS_SPEC],

@@ -2,7 +2,7 @@ const WINDOWS = 'libs/rate-limiting/domain/windows.ts';
 const WINDOWS_SPEC = 'libs/rate-limiting/domain/windows.spec.ts';
 const BANS = 'libs/rate-limiting/domain/ban-policy.ts';
 const BANS_SPEC = 'libs/rate-limiting/domain/ban-policy.spec.ts';
-const TAKE_HITS = 'libs/rate-limiting/adapters/postgres/migrations/0003-take-hits.sql';
+const TAKE_HITS = 'libs/rate-limiting/adapters/postgres/migrations/0001-baseline.sql';
 const TAKE_HITS_SPEC = 'test/contracts/take-hits.spec.ts';
 const STORE = 'libs/rate-limiting/adapters/postgres/postgres-limiter.ts';
 const STORE_SPEC = 'test/contracts/limiter.spec.ts';
@@ -201,9 +201,9 @@ export default [
   },
   {
     what: 'a key that was revoked meanwhile is tried for ever',
-    file: GUARD,
+    file: 'libs/rate-limiting/application/count-request.ts',
     find: "if (lookups === MAX_LOOKUPS) throw new DomainError('unavailable', 'Could not verify the API key. Retry later.');",
-    replace: 'if (lookups === 1e3 * MAX_LOOKUPS) return true;',
+    replace: "if (lookups === 1e3 * MAX_LOOKUPS) return { kind: 'invalid' };",
     tests: ['libs/rate-limiting/adapters/http/plan-throttler.guard.spec.ts'],
   },
   {

@@ -1,6 +1,6 @@
 /** Retention, the reconciler, the recovery of the queue, and what is shared by all: connections and checks. */
 const PARTITIONS = 'libs/upkeep/adapters/postgres/postgres-partitions.ts';
-const PERIODS = 'libs/messages/adapters/postgres/migrations/0013-periods.sql';
+const PERIODS = 'libs/upkeep/adapters/postgres/migrations/0001-baseline.sql';
 const RETENTION = ['test/contracts/partitions.spec.ts'];
 
 export default [
@@ -44,8 +44,8 @@ export default [
   {
     what: 'the recovery of the queue never starts',
     file: 'apps/background.ts',
-    find: 'app.get(QueueRecovery).start(RECOVER_EVERY_MS);',
-    replace: '',
+    find: 'open: (app) => service(app.get(QueueRecovery), RECOVER_EVERY_MS),',
+    replace: 'open: (app) => ({ stop: () => app.get(QueueRecovery).close() }),',
     tests: ['test/e2e/management/queue-recovery.spec.ts'],
   },
   {

@@ -3,7 +3,7 @@ import { appendFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { createLogger } from '#platform/observability/logging.js';
-import { readSettings } from '#platform/process/settings.js';
+import { readSettings } from '../../dist/apps/settings.js';
 import { startApi } from '../../dist/apps/api/api.js';
 
 /*

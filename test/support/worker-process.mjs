@@ -3,6 +3,7 @@ import { appendFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { runProcess } from '#platform/process/process.js';
 import { migrateSchema } from '../../dist/apps/schema.js';
+import { readSettings } from '../../dist/apps/settings.js';
 import { startWorker } from '../../dist/apps/worker/worker.js';
 
 /*
@@ -30,7 +31,7 @@ const handler = {
   },
 };
 
-await runProcess('test-worker', migrateSchema, async (settings, logger, migrate) => {
+await runProcess('test-worker', readSettings, migrateSchema, async (settings, logger, migrate) => {
   const worker = await startWorker(settings, logger, handler, migrate);
   logger.info({ management: worker.managementUrl }, 'consuming');
   return worker;

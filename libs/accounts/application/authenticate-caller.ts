@@ -1,10 +1,9 @@
+import type { Caller } from '#kernel/caller.js';
 import { hash as digest } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import { atMost } from '#kernel/cache-size.js';
 import type { Clock } from '#kernel/clock.js';
-import type { DeliveryMode } from '#kernel/delivery-mode.js';
 import { DomainError } from '#kernel/domain-error.js';
-import type { Scope } from '../domain/api-key.js';
 import type { Accounts, FoundKey } from './accounts.js';
 import type { KeySecrets } from './key-secrets.js';
 import type { LastUsedTracker } from './last-used-tracker.js';
@@ -24,16 +23,6 @@ export type AuthenticationOutcome = (typeof AUTHENTICATION_OUTCOMES)[number];
 /** Must be called once for each request. */
 export type Authenticated = (outcome: AuthenticationOutcome) => void;
 export const AUTHENTICATED = Symbol('authenticated');
-
-/** The sender of a request. */
-export interface Caller {
-  readonly accountId: string;
-  readonly keyId: string;
-  readonly scopes: readonly Scope[];
-  readonly epoch: number;
-  readonly suspended: boolean;
-  readonly delivery: DeliveryMode;
-}
 
 /** What is cached of a key: only what requests need, as there are many. */
 interface CacheEntry {

@@ -1,7 +1,7 @@
 import { Module, type FactoryProvider, type InjectionToken } from '@nestjs/common';
 import { LOGGER, SETTINGS } from '../process/platform.module.js';
 import type { Logger } from '../observability/logging.js';
-import type { Settings } from '../process/settings.js';
+import type { PlatformSettings } from '../process/settings.js';
 import { Database, logLostConnections } from './database.js';
 import { Reads } from './reads.js';
 
@@ -19,11 +19,11 @@ interface ReadsOptions {
  */
 export function provideReads(
   token: InjectionToken,
-  optionsOf: (settings: Settings['reads']) => ReadsOptions,
+  optionsOf: (settings: PlatformSettings['reads']) => ReadsOptions,
 ): FactoryProvider {
   return {
     provide: token,
-    useFactory: async ({ database: { url, poolSize }, reads }: Settings, logger: Logger) => {
+    useFactory: async ({ database: { url, poolSize }, reads }: PlatformSettings, logger: Logger) => {
       const { perCaller, ...connection } = optionsOf(reads);
       const database = await Database.connect({
         url,

@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { DomainError } from '#kernel/domain-error.js';
-import type { Caller } from './access/caller.js';
+import type { Caller } from '#kernel/caller.js';
 import { leavesBodyUnread, lingerAfter } from './edge/connections.js';
 import { PROBLEM_TYPE, problemHeaders, toProblem } from './problems.js';
 import type { RateLimitWindow } from '#kernel/rate-limit-window.js';

@@ -8,7 +8,7 @@ import { ManagementServer } from '../observability/management-server.js';
 import { Metrics } from '../observability/metrics.js';
 import { SnapshotWatch } from '../observability/snapshot-watch.js';
 import { OperatorsPages, type OpenPages } from '../observability/operators-pages.js';
-import type { Settings } from './settings.js';
+import type { PlatformSettings } from './settings.js';
 
 /** One connection for health and one for metrics, apart from those of the process's own work. */
 const POOL_SIZE = 2;
@@ -44,7 +44,7 @@ export interface ManagedProcess {
  * @throws UsageError when the management port cannot be opened
  */
 export async function startManaged<Process extends Running>(
-  settings: Settings,
+  settings: PlatformSettings,
   logger: Logger,
   start: (metrics: Metrics) => Promise<Process>,
   migrate?: () => Promise<void>,

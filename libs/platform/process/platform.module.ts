@@ -7,7 +7,7 @@ import { Environment } from './environment.js';
 import type { Logger } from '../observability/logging.js';
 import { BatchMetrics } from '../observability/batch-metrics.js';
 import { Metrics } from '../observability/metrics.js';
-import type { Settings } from './settings.js';
+import type { PlatformSettings } from './settings.js';
 import type { Tracing } from '../observability/tracing/tracing.js';
 
 export const SETTINGS = Symbol('settings');
@@ -18,7 +18,7 @@ export const TRACING = Symbol('tracing');
 /** The maximum time to export the last spans at shutdown. */
 const LAST_EXPORT_MS = 1_000;
 
-export interface ProcessParts {
+export interface ProcessParts<Settings extends PlatformSettings = PlatformSettings> {
   readonly settings: Settings;
   readonly logger: Logger;
   readonly database: Database;

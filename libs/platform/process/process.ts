@@ -4,7 +4,7 @@ import { sqlState } from '../database/errors.js';
 import { UnusableSession } from '../database/session.js';
 import { requireUsableDatabase } from '../database/usable-database.js';
 import { createLogger, type Logger } from '../observability/logging.js';
-import { readSettings, type Settings } from './settings.js';
+import type { PlatformSettings } from './settings.js';
 import { UsageError } from './usage-error.js';
 import { TLS_ERROR } from '../process/tls-files.js';
 import { listenErrorMessage } from './listen-error.js';
@@ -23,10 +23,12 @@ interface Running {
  * Runs a process: reads its settings, migrates and starts it, sends `ready` to its parent, and stops it on SIGTERM,
  * SIGINT or when the parent is gone. A second signal ends it at once with exit code 1. A failed start prints the
  * reason and exits with code 1.
+ * @param read reads the settings
  * @param migrate migrates the schema of a database; calls `onWait` when another process is doing so
  */
-export async function runProcess(
+export async function runProcess<Settings extends PlatformSettings>(
   name: string,
+  read: (variables: NodeJS.ProcessEnv) => Settings,
   migrate: (url: string, onWait: () => void) => Promise<void>,
   start: (settings: Settings, logger: Logger, migrate: () => Promise<void>) => Promise<Running>,
 ): Promise<void> {
@@ -39,7 +41,7 @@ export async function runProcess(
     });
   }
   try {
-    const settings = readSettings(process.env);
+    const settings = read(process.env);
     const logger = createLogger(settings.logLevel, name);
     const { url } = settings.database;
     await requireUsableDatabase(url);

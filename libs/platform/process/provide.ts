@@ -1,6 +1,5 @@
 import type { Abstract, FactoryProvider } from '@nestjs/common';
 import { SETTINGS } from './platform.module.js';
-import type { Settings } from './settings.js';
 
 type Token<T> = Abstract<T> | symbol | string;
 type Tokens<Args extends readonly unknown[]> = { readonly [Index in keyof Args]: Token<Args[Index]> };
@@ -23,6 +22,6 @@ export function provideAs<T, Args extends unknown[]>(
 }
 
 /** A provider for a part of the settings. */
-export function provideSetting(token: symbol, read: (settings: Settings) => unknown): FactoryProvider {
+export function provideSetting(token: symbol, read: (settings: never) => unknown): FactoryProvider {
   return { provide: token, useFactory: read, inject: [SETTINGS] };
 }

@@ -1,15 +1,10 @@
-import { PeriodicTask } from '#kernel/periodic-task.js';
+import type { BackgroundTask } from '#kernel/background-task.js';
 import type { EndpointDeliveries } from './endpoint-deliveries.js';
 import type { EndedEndpoint, Endpoints } from './endpoints.js';
 
 /** Ends the deliveries that wait for endpoints which were disabled or deleted, in one process at a time. */
-export class EndDeliveries {
-  private closed = false;
-  private readonly rounds = new PeriodicTask(() =>
-    this.run().catch((error: unknown) => {
-      this.observer.failed(error);
-    }),
-  );
+export class EndDeliveries implements BackgroundTask {
+  readonly intervalMs = 1_000;
 
   constructor(
     private readonly endpoints: Pick<Endpoints, 'withEnded' | 'forgetEnded'>,
@@ -17,18 +12,15 @@ export class EndDeliveries {
     private readonly observer: { failed(error: unknown): void },
   ) {}
 
-  start(everyMs: number): void {
-    this.rounds.start(everyMs);
-  }
-
-  close(): Promise<void> {
-    this.closed = true;
-    return this.rounds.close();
+  async run(signal: AbortSignal): Promise<void> {
+    await this.endAll(signal).catch((error: unknown) => {
+      this.observer.failed(error);
+    });
   }
 
   /** Ends some of each endpoint in turn, until only those are left that are being sent. */
-  private async run(): Promise<void> {
-    for (let more = true; more && !this.closed;) {
+  private async endAll(signal: AbortSignal): Promise<void> {
+    for (let more = true; more && !signal.aborted;) {
       more = false;
       await this.endpoints.withEnded(async (ended) => {
         for (const endpoint of ended) more = (await this.endSome(endpoint)) || more;

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { isPartOfApi, RouteTable } from '#platform/http/route-table.js';
 import { createLogger } from '#platform/observability/logging.js';
-import { readSettings } from '#platform/process/settings.js';
+import { readSettings } from '../../../apps/settings.js';
 import { startApi } from '../../../apps/api/api.js';
 import { OPERATOR, ownApi } from '../../support/api.js';
 import { OPERATIONS, type Operation } from '../../support/documented.js';

@@ -1,4 +1,4 @@
-import { PROBLEMS } from '#platform/http/problems.js';
+import { ERRORS } from '../../../apps/api/errors.js';
 import { expectProblem, ownApi, sharedApi } from '../../support/api.js';
 import { OPERATIONS } from '../../support/documented.js';
 
@@ -46,7 +46,7 @@ describe('The pages of errors', () => {
   };
 
   it('explain each error', async () => {
-    for (const [code, { status, title, cause, cure }] of Object.entries(PROBLEMS)) {
+    for (const [code, { status, title, cause, cure }] of Object.entries(ERRORS)) {
       const text = unescape(await page(`/errors/${code}`));
       for (const part of [code, String(status), title, cause, cure]) expect(text).toContain(part);
       const example = /<pre><code>([^]+)<\/code><\/pre>/.exec(text)?.[1] ?? '';
@@ -56,7 +56,7 @@ describe('The pages of errors', () => {
 
   it('are listed', async () => {
     const links = [...(await page('/errors')).matchAll(/href="\/errors\/(\w+)"/g)].map(([, code]) => code);
-    expect(links.toSorted()).toEqual(Object.keys(PROBLEMS).toSorted());
+    expect(links.toSorted()).toEqual(Object.keys(ERRORS).toSorted());
   });
 
   it.each(['unknown', 'toString', 'Unavailable', '<script>'])('do not exist for /errors/%s', async (code) => {

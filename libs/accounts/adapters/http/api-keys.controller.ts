@@ -3,7 +3,8 @@ import { ArrayNotEmpty, IsArray, IsIn, IsInt, IsOptional, IsString, Max, Min, Va
 import type { Page } from '#kernel/page.js';
 import { ForCallers, Scoped } from '#platform/http/access/access.js';
 import type { FastifyRequest } from 'fastify';
-import { CurrentCaller, type Caller } from '#platform/http/access/caller.js';
+import { CurrentCaller } from '#platform/http/access/caller.js';
+import type { Caller } from '#kernel/caller.js';
 import { JsonBody, OptionalJsonBody } from '#platform/http/body/json-body.js';
 import { Field, Operation, Section } from '#platform/http/openapi/operation.js';
 import { pageOf, PAGING, readPage, type PageView } from '#platform/http/body/paging.js';

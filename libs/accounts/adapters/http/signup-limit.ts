@@ -4,7 +4,7 @@ import { tap, type Observable } from 'rxjs';
 import { DomainError } from '#kernel/domain-error.js';
 import { AddressBudget, rateLimitExceeded } from '#platform/http/access/address-budget.js';
 import { SETTINGS } from '#platform/process/platform.module.js';
-import type { Settings } from '#platform/process/settings.js';
+import type { AccountsSettings } from '../../settings.js';
 
 const HOUR_SECONDS = 3_600;
 
@@ -17,7 +17,7 @@ export class SignupLimit implements NestInterceptor {
   private readonly open: boolean;
   private readonly budget: AddressBudget;
 
-  constructor(@Inject(SETTINGS) { signup }: Settings) {
+  constructor(@Inject(SETTINGS) { signup }: AccountsSettings) {
     this.open = signup.open;
     this.budget = new AddressBudget('signup', signup.perHour, HOUR_SECONDS);
   }

@@ -2,7 +2,8 @@ import type { HttpAdapterHost } from '@nestjs/core';
 import { fastify } from 'fastify';
 import { unavailable } from '../../../../test/support/messages.js';
 import type { Logger } from '#platform/observability/logging.js';
-import type { AuthenticateCaller, Caller } from '../../application/authenticate-caller.js';
+import type { Caller } from '#kernel/caller.js';
+import type { AuthenticateCaller } from '../../application/authenticate-caller.js';
 import { loopTime } from '#platform/process/loop-time.js';
 import { StaleKeyCheck } from './stale-key-check.js';
 

@@ -1,7 +1,8 @@
 import { Controller, Get, Headers, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { AdmissionCheck, Scoped } from '#platform/http/access/access.js';
-import { CurrentCaller, type Caller } from '#platform/http/access/caller.js';
+import { CurrentCaller } from '#platform/http/access/caller.js';
+import type { Caller } from '#kernel/caller.js';
 import { goneSignal } from '#platform/http/edge/connections.js';
 import { header, Operation, Section } from '#platform/http/openapi/operation.js';
 import { EventStreams, HEARTBEAT_EVERY_MS, MAX_STREAMS, SLOWEST_PAGE_MS } from '../../application/event-streams.js';

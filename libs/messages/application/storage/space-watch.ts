@@ -1,7 +1,6 @@
 import { RetryLaterError } from '#kernel/domain-error.js';
-import { PeriodicTask } from '#kernel/periodic-task.js';
+import type { BackgroundTask } from '#kernel/background-task.js';
 
-const EVERY_MS = 5_000;
 const RETRY_AFTER_SECONDS = 30;
 
 /** The space of the store. */
@@ -20,8 +19,8 @@ export interface SpaceObserver {
 }
 
 /** Tells before the store is full that nothing new is to be stored: deliveries, and PostgreSQL itself, need space as well. */
-export class SpaceWatch {
-  private readonly checks = new PeriodicTask(() => this.check());
+export class SpaceWatch implements BackgroundTask {
+  readonly intervalMs = 5_000;
   /** Bytes; below 0 while too little is left, Infinity without a limit. */
   left = Infinity;
 
@@ -41,17 +40,8 @@ export class SpaceWatch {
     return new RetryLaterError('unavailable', detail, RETRY_AFTER_SECONDS);
   }
 
-  /** Resolves when it has measured once. */
-  async start(): Promise<void> {
-    await this.check();
-    this.checks.start(EVERY_MS);
-  }
-
-  async close(): Promise<void> {
-    await this.checks.close();
-  }
-
-  private async check(): Promise<void> {
+  /** Measures once. */
+  async run(): Promise<void> {
     const wasFull = this.isFull;
     try {
       this.left = await this.space.left();

@@ -1,19 +1,6 @@
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
-import type { DeliveryMode } from '#kernel/delivery-mode.js';
-
-/** Who sent a request, once its API key is verified. */
-export interface Caller {
-  readonly accountId: string;
-  readonly keyId: string;
-  readonly scopes: readonly string[];
-  /** Grows whenever the account or one of its keys changes, which invalidates what was cached before. */
-  readonly epoch: number;
-  /** Whether the account is suspended. */
-  readonly suspended: boolean;
-  /** How messages that the caller sends are delivered. */
-  readonly delivery: DeliveryMode;
-}
+import type { Caller } from '#kernel/caller.js';
 
 declare module 'fastify' {
   interface FastifyRequest {

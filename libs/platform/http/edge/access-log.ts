@@ -1,5 +1,4 @@
 import type { Logger } from '../../observability/logging.js';
-import { PROBLEMS } from '../problems.js';
 
 /** The status of a response; `aborted` when the connection was lost before it was written completely. */
 export type Status = number | 'aborted';
@@ -53,7 +52,9 @@ export class AccessLog {
   }
 }
 
-// 507 is a limit of the account, not a failure of the service.
+/** A full storage is a limit of the account, not a failure of the service. */
+const INSUFFICIENT_STORAGE = 507;
+
 function isFailure(status: Status): boolean {
-  return status !== 'aborted' && status >= 500 && status !== PROBLEMS.storage_full.status;
+  return status !== 'aborted' && status >= 500 && status !== INSUFFICIENT_STORAGE;
 }

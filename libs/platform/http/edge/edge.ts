@@ -2,7 +2,7 @@ import { METHODS, STATUS_CODES, type IncomingMessage, type ServerResponse } from
 import type { Socket } from 'node:net';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
 import type { FastifyInstance } from 'fastify';
-import { DomainError, type ErrorCode } from '#kernel/domain-error.js';
+import { DomainError } from '#kernel/domain-error.js';
 import type { AddressBudget } from '../access/address-budget.js';
 import { abandonedSockets, closeLingering, expectingContinue, newestReply, watchConnections } from './connections.js';
 import { addClientAddress, TrustedProxies } from '../access/client-address.js';
@@ -103,7 +103,7 @@ export function createEdge(options: EdgeOptions): FastifyAdapter {
 /** A response without Fastify, after which the connection closes. */
 function closingProblem(
   { metrics }: EdgeOptions,
-  code: ErrorCode,
+  code: string,
   detail: string,
   windows: readonly RateLimitWindow[],
   request?: IncomingMessage,
@@ -116,7 +116,7 @@ function closingProblem(
 
 type ConnectionError = Error & { code?: string };
 
-const UNREADABLE: Readonly<Record<string, [ErrorCode, string]>> = {
+const UNREADABLE: Readonly<Record<string, [string, string]>> = {
   HPE_HEADER_OVERFLOW: [
     'headers_too_large',
     `The path and headers must be at most ${MAX_HEADER_BYTES} bytes in total.`,

@@ -6,7 +6,7 @@ import type { CorsHeaders } from './cors.js';
 import { leavesBodyUnread, lingerAfter, SMALL_RESPONSE_BYTES } from './connections.js';
 import { countForAddress } from './pipelining.js';
 import { logUnavailable } from '../problem.filter.js';
-import { PROBLEMS } from '../problems.js';
+import { HTTP_ERRORS } from '../errors.js';
 import type { RateLimitWindow } from '#kernel/rate-limit-window.js';
 import { exhausted } from '../access/rate-limit-headers.js';
 import { RefusalQueue } from './refusal-queue.js';
@@ -129,5 +129,5 @@ function windowsOf(request: FastifyRequest, reply: FastifyReply, anonymous: Addr
   if (request.rateLimit !== undefined) return request.rateLimit;
   const window = anonymous.peek(request.clientAddress);
   // The key could not be looked up, so nothing was counted.
-  return reply.statusCode === PROBLEMS.unavailable.status ? exhausted([window]) : [window];
+  return reply.statusCode === HTTP_ERRORS.unavailable.status ? exhausted([window]) : [window];
 }

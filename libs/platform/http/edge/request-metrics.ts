@@ -3,7 +3,7 @@ import type { Distribution } from '../../observability/distribution.js';
 import type { Metrics } from '../../observability/metrics.js';
 import type { AccessLog, Status } from './access-log.js';
 import { abandonedSockets } from './connections.js';
-import { PROBLEMS } from '../problems.js';
+import { errorKind } from '../problems.js';
 import type { Refusal } from '../response.js';
 import { KNOWN_METHODS, traceparentOf } from './traceparent.js';
 import { traceIdOf } from '../../observability/tracing/traceparent.js';
@@ -54,7 +54,7 @@ export class RequestMetrics {
 
   /** A request that was refused before it was served. */
   refused(request: FastifyRequest, { error, caller }: Refusal): void {
-    const { status } = PROBLEMS[error.code];
+    const { status } = errorKind(error.code);
     if (error.code === 'unavailable') {
       this.observe(NONE, NONE, status, 0);
       this.log.overloaded();

@@ -1,13 +1,13 @@
 import { createRequire } from 'node:module';
 import type { DiscoveryService } from '@nestjs/core';
 import type { Access } from '../access/access.js';
-import { PROBLEMS } from '../problems.js';
+import { errorKind } from '../problems.js';
 import { bodyModel } from './body-model.js';
 import { INTRODUCTION } from './introduction.js';
 import {
   capitalized,
   errorsOf,
-  PROBLEM,
+  problemDocument,
   problemName,
   problemResponse,
   response,
@@ -63,7 +63,7 @@ function buildDocument(
   const used = new Set(routes.map(({ section }) => section));
   const tags = Object.entries(sections).map(([name, description]) => ({ name, description }));
   const models = new ModelRegistry();
-  models.resolve([PROBLEM, ...more]);
+  models.resolve([problemDocument(), ...more]);
   return {
     openapi: '3.1.0',
     info: INFO,
@@ -131,8 +131,8 @@ function errorResponses(route: Route, maxBodyBytes: number, shared: Record<strin
   };
   const references: Record<string, object> = {};
   const codes = [...errorsOf(route)];
-  for (const status of new Set(codes.map((code) => PROBLEMS[code].status))) {
-    const matching = codes.filter((code) => PROBLEMS[code].status === status);
+  for (const status of new Set(codes.map((code) => errorKind(code).status))) {
+    const matching = codes.filter((code) => errorKind(code).status === status);
     // These two have details that differ by route.
     const suffix = [
       ...(scope !== undefined && matching.includes('insufficient_scope') ? scope.split(':').map(capitalized) : []),

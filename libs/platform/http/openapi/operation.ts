@@ -1,5 +1,4 @@
 import { SetMetadata } from '@nestjs/common';
-import type { ErrorCode } from '#kernel/domain-error.js';
 import type { JsonSchema, Schema } from './schema.js';
 
 /** A header of a response. */
@@ -38,7 +37,7 @@ export interface OperationSpec {
     readonly links?: readonly string[];
   };
   /** Errors besides those that follow from the access, body and parameters of the route. */
-  readonly errors?: readonly ErrorCode[];
+  readonly errors?: readonly string[];
 }
 
 export const OPERATION = Symbol('operation');

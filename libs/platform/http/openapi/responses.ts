@@ -1,5 +1,5 @@
-import type { ErrorCode } from '#kernel/domain-error.js';
-import { exampleProblem, PROBLEMS, type Problem } from '../problems.js';
+import { HTTP_ERRORS } from '../errors.js';
+import { errorCodes, errorKind, exampleProblem, type Problem } from '../problems.js';
 import { header, type HeaderSpec } from './operation.js';
 import type { Route } from './routes.js';
 import { enumModel, viewModel, type Model, type Schema } from './schema.js';
@@ -59,7 +59,7 @@ export const SHARED_HEADERS = Object.assign({}, COMMON_HEADERS, ...Object.values
 >;
 
 /** Errors that any request can cause. */
-const COMMON_ERRORS: readonly ErrorCode[] = [
+const COMMON_ERRORS: readonly string[] = [
   'malformed_request',
   'request_timeout',
   'headers_too_large',
@@ -70,7 +70,7 @@ const COMMON_ERRORS: readonly ErrorCode[] = [
 ];
 
 /** Errors of every operation with a request body. */
-const BODY_ERRORS: readonly ErrorCode[] = [
+const BODY_ERRORS: readonly string[] = [
   'invalid_json',
   'invalid_content_type',
   'validation_failed',
@@ -79,14 +79,14 @@ const BODY_ERRORS: readonly ErrorCode[] = [
 ];
 
 /** All errors that a request to this route can cause. */
-export function errorsOf({ access, body, spec }: Route): Set<ErrorCode> {
+export function errorsOf({ access, body, spec }: Route): Set<string> {
   const hasInput = spec.query !== undefined || spec.headers !== undefined;
-  return new Set<ErrorCode>([
+  return new Set<string>([
     ...COMMON_ERRORS,
-    ...(access === 'public' ? [] : (['unauthorized'] as const)),
-    ...(access === 'public' || access === 'operator' ? [] : (['account_suspended'] as const)),
-    ...(typeof access === 'object' ? (['insufficient_scope'] as const) : []),
-    ...(body ? BODY_ERRORS : hasInput ? (['validation_failed'] as const) : []),
+    ...(access === 'public' ? [] : ['unauthorized']),
+    ...(access === 'public' || access === 'operator' ? [] : ['account_suspended']),
+    ...(typeof access === 'object' ? ['insufficient_scope'] : []),
+    ...(body ? BODY_ERRORS : hasInput ? ['validation_failed'] : []),
     ...(spec.errors ?? []),
   ]);
 }
@@ -110,7 +110,7 @@ const PROBLEM_FIELDS: Readonly<Record<keyof Problem, Schema>> = {
   title: {
     type: 'string',
     description: 'A summary of the error, the same for every occurrence of a `code`.',
-    examples: [PROBLEMS.validation_failed.title],
+    examples: [HTTP_ERRORS.validation_failed.title],
   },
   status: { type: 'integer', description: 'The HTTP status code.', examples: [400] },
   detail: {
@@ -118,7 +118,7 @@ const PROBLEM_FIELDS: Readonly<Record<keyof Problem, Schema>> = {
     description: 'What caused this error and how to fix it.',
     examples: ['message must not be empty.'],
   },
-  code: enumModel('ErrorCode', 'A stable, machine-readable error code.', Object.keys(PROBLEMS)),
+  code: { type: 'string', description: 'A stable, machine-readable error code.' },
   requestId: {
     type: 'string',
     description: 'The `X-Request-Id` of the response.',
@@ -128,12 +128,15 @@ const PROBLEM_FIELDS: Readonly<Record<keyof Problem, Schema>> = {
 };
 
 /** Any error. */
-export const PROBLEM = viewModel<Problem>(
-  'Problem',
-  'A problem document (RFC 9457). Programs should rely on `code`; `detail` is for people.',
-  PROBLEM_FIELDS,
-  ['errors'],
-);
+export function problemDocument(): Model {
+  const code = enumModel('ErrorCode', 'A stable, machine-readable error code.', errorCodes());
+  return viewModel<Problem>(
+    'Problem',
+    'A problem document (RFC 9457). Programs should rely on `code`; `detail` is for people.',
+    { ...PROBLEM_FIELDS, code },
+    ['errors'],
+  );
+}
 
 /** Names of responses whose codes together would make a long one. */
 const SHORT_NAMES: Readonly<Record<string, string>> = {
@@ -146,7 +149,7 @@ const SHORT_NAMES: Readonly<Record<string, string>> = {
 };
 
 /** The name of a response with one of these errors: `MessageNotFound`. */
-export function problemName(codes: readonly ErrorCode[]): string {
+export function problemName(codes: readonly string[]): string {
   const name = () => codes.map((code) => code.split('_').map(capitalized).join('')).join('Or');
   return SHORT_NAMES[codes.join()] ?? name();
 }
@@ -161,7 +164,7 @@ const problemModels = new Map<string, Model>();
  * The model of a problem document with one of these errors. It repeats the fields of `Problem`, because few generators
  * of clients can narrow them in an `allOf`.
  */
-function problemModel(status: number, codes: readonly ErrorCode[]): Model {
+function problemModel(status: number, codes: readonly string[]): Model {
   const name = `${problemName(codes)}Problem`;
   let model = problemModels.get(name);
   if (model === undefined) {
@@ -196,13 +199,13 @@ export function response(
  */
 export function problemResponse(
   status: number,
-  codes: readonly ErrorCode[],
-  details: Readonly<Partial<Record<ErrorCode, string>>> = {},
+  codes: readonly string[],
+  details: Readonly<Partial<Record<string, string>>> = {},
 ): object {
   const schema = problemModel(status, codes);
-  const descriptions = codes.map((code) => `\`${code}\`: ${PROBLEMS[code].title}. ${details[code] ?? ''}`.trim());
+  const descriptions = codes.map((code) => `\`${code}\`: ${errorKind(code).title}. ${details[code] ?? ''}`.trim());
   const examples = codes.map((code) => {
-    return [code, { summary: PROBLEMS[code].title, value: exampleProblem(code, details[code]) }] as const;
+    return [code, { summary: errorKind(code).title, value: exampleProblem(code, details[code]) }] as const;
   });
   return response(descriptions.join('\n\n'), ERROR_HEADERS[status], {
     'application/problem+json': { schema, examples: Object.fromEntries(examples) },

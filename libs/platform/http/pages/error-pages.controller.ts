@@ -1,12 +1,10 @@
 import { Controller, Param, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
-import { DomainError, type ErrorCode } from '#kernel/domain-error.js';
+import { DomainError } from '#kernel/domain-error.js';
 import { Public } from '../access/access.js';
 import { Section } from '../openapi/operation.js';
-import { exampleProblem, isErrorCode, PROBLEMS } from '../problems.js';
+import { errorCodes, errorKind, exampleProblem, findErrorKind } from '../problems.js';
 import { escapeHtml, html, Page, withSecurityHeaders } from './page.js';
-
-const CODES = (Object.keys(PROBLEMS) as ErrorCode[]).sort((a, b) => PROBLEMS[a].status - PROBLEMS[b].status);
 
 /** The pages that the `type` of problem documents links to. */
 @Section('Reference')
@@ -20,8 +18,9 @@ export class ErrorPagesController {
     response: 'A page that lists all error codes.',
   })
   list(@Res({ passthrough: true }) reply: FastifyReply): string {
-    const rows = CODES.map((code) => {
-      const { status, title } = PROBLEMS[code];
+    const codes = errorCodes().sort((a, b) => errorKind(a).status - errorKind(b).status);
+    const rows = codes.map((code) => {
+      const { status, title } = errorKind(code);
       const link = `<a href="/errors/${code}"><code>${code.replaceAll('_', '_<wbr>')}</code></a>`;
       return `<tr><td>${status}</td><td>${link}</td><td>${escapeHtml(title)}</td></tr>`;
     });
@@ -52,9 +51,10 @@ ${rows.join('\n')}
     errors: ['not_found'],
   })
   explain(@Param('code') code: string, @Res({ passthrough: true }) reply: FastifyReply): string {
-    if (!isErrorCode(code))
+    const kind = findErrorKind(code);
+    if (kind === undefined)
       throw new DomainError('not_found', 'There is no error with this code. All codes are listed at /errors.');
-    const { status, title, cause, cure } = PROBLEMS[code];
+    const { status, title, cause, cure } = kind;
     const page = html(
       `${code} · Sluice`,
       `<main>

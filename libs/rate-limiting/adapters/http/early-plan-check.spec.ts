@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify';
-import type { Caller } from '#accounts/index.js';
+import type { Caller } from '#kernel/caller.js';
 import { AddressBudget } from '#platform/http/access/address-budget.js';
 import { Secret } from '#platform/http/access/secret.js';
 import type { RefusingVerdict } from '../../application/limiter.js';

@@ -1,12 +1,13 @@
 import type { FastifyRequest } from 'fastify';
 import { unauthorized, type Authenticated, type AuthenticateCaller } from '#accounts/index.js';
 import { rateLimitExceeded, type AddressBudget } from '#platform/http/access/address-budget.js';
-import { bearerToken, type Caller } from '#platform/http/access/caller.js';
+import { bearerToken } from '#platform/http/access/caller.js';
+import type { Caller } from '#kernel/caller.js';
 import { EarlyCheck } from '#platform/http/edge/request-hooks.js';
 import type { Refusal } from '#platform/http/response.js';
 import type { Secret } from '#platform/http/access/secret.js';
 import type { Decision } from '../../application/decisions.js';
-import type { Limiter } from '../../application/limiter.js';
+import type { CountRequest } from '../../application/count-request.js';
 import { refusalError } from './plan-throttler.guard.js';
 
 /** Created once, because an error captures its stack. */
@@ -19,7 +20,7 @@ const UNAUTHORIZED = unauthorized();
 export class EarlyPlanCheck extends EarlyCheck {
   constructor(
     private readonly authenticate: Pick<AuthenticateCaller, 'cached'>,
-    private readonly storage: Pick<Limiter, 'recall'>,
+    private readonly countRequest: Pick<CountRequest, 'recall'>,
     private readonly operatorsKey: Secret | null,
     private readonly anonymous: AddressBudget,
     private readonly needsKey: (target: string, method: string) => boolean,
@@ -45,8 +46,7 @@ export class EarlyPlanCheck extends EarlyCheck {
   }
 
   private callerRefusal(caller: Caller): Refusal | null {
-    const { accountId, keyId, epoch } = caller;
-    const verdict = this.storage.recall({ accountId, keyId, epoch, count: 1 });
+    const verdict = this.countRequest.recall(caller);
     if (verdict === null) return null;
     this.authenticated('valid');
     this.decided(verdict.kind);

@@ -1,8 +1,8 @@
 import { Reflector } from '@nestjs/core';
 import type { FastifyRequest } from 'fastify';
-import type { AuthenticateCaller } from '#accounts/index.js';
 import { AddressBudget } from '#platform/http/access/address-budget.js';
-import type { Caller } from '#platform/http/access/caller.js';
+import type { Caller } from '#kernel/caller.js';
+import { CountRequest } from '../../application/count-request.js';
 import type { Hit, Limiter, Verdict } from '../../application/limiter.js';
 import { PlanThrottlerGuard } from './plan-throttler.guard.js';
 import { PlanThrottlerStorage } from './plan-throttler-storage.js';
@@ -29,7 +29,7 @@ function setUp(verdicts: readonly Verdict[], found: readonly (Caller | null)[] =
     { throttlers: [] },
     new PlanThrottlerStorage(limiter as unknown as Limiter),
     new Reflector(),
-    { refresh } as unknown as AuthenticateCaller,
+    new CountRequest({ recall: () => null }, { refresh }, () => 0),
     { anonymous, operators: anonymous },
     (decision) => decisions.push(decision),
   );

@@ -2,14 +2,14 @@ import type { ExecutionContext } from '@nestjs/common';
 import type { Reflector } from '@nestjs/core';
 import { ThrottlerGuard, type ThrottlerModuleOptions, type ThrottlerRequest } from '@nestjs/throttler';
 import type { FastifyRequest } from 'fastify';
-import { accountSuspended, type AuthenticateCaller } from '#accounts/index.js';
+import { accountSuspended } from '#accounts/index.js';
 import { DomainError, RetryLaterError } from '#kernel/domain-error.js';
 import { rateLimitExceeded, type AddressBudget } from '#platform/http/access/address-budget.js';
-import type { Caller } from '#platform/http/access/caller.js';
+import type { Caller } from '#kernel/caller.js';
 import type { Counter } from '#platform/http/access/count-more.js';
 import { seconds } from '#kernel/rate-limit-window.js';
 import { exhausted } from '#platform/http/access/rate-limit-headers.js';
-import { loopTime } from '#platform/process/loop-time.js';
+import type { CountRequest } from '../../application/count-request.js';
 import type { Decision } from '../../application/decisions.js';
 import { assertBatchFits } from '../../domain/batch-fit.js';
 import type { RefusingVerdict, Verdict } from '../../application/limiter.js';
@@ -24,9 +24,6 @@ export interface Budgets {
 /** Operators share one window, whatever their address. */
 const OPERATORS = 'operators';
 
-/** A key that is still outdated after this many lookups can't be verified. */
-const MAX_LOOKUPS = 5;
-
 /**
  * Enforces the plan of each caller, and the budget of the address for requests without a valid key.
  *
@@ -38,7 +35,7 @@ export class PlanThrottlerGuard extends ThrottlerGuard implements Counter {
     options: ThrottlerModuleOptions,
     protected override readonly storageService: PlanThrottlerStorage,
     reflector: Reflector,
-    private readonly authenticate: AuthenticateCaller,
+    private readonly countRequest: CountRequest,
     private readonly budgets: Budgets,
     private readonly decided: (decision: Decision) => void,
   ) {
@@ -81,19 +78,11 @@ export class PlanThrottlerGuard extends ThrottlerGuard implements Counter {
 
   /** @returns false when the key turns out to be invalid: nothing was counted then */
   private async admit(request: FastifyRequest, count: (caller: Caller) => Promise<Verdict>): Promise<boolean> {
-    for (let lookups = 0; request.caller !== undefined; lookups++) {
-      if (lookups === MAX_LOOKUPS) throw new DomainError('unavailable', 'Could not verify the API key. Retry later.');
-      request.verifiedAt = loopTime();
-      const verdict = await this.count(request, count(request.caller));
-      if (verdict.kind !== 'stale') {
-        this.decided(verdict.kind);
-        request.rateLimit = verdict.windows;
-        if (verdict.kind === 'admitted') return true;
-        throw refusalError(verdict);
-      }
-      request.caller = (await this.authenticate.refresh(request.presentedKey ?? '')) ?? undefined;
-    }
-    return false;
+    const counted = await this.countRequest.execute(request, (caller) => this.count(request, count(caller)));
+    if (counted.kind === 'invalid') return false;
+    this.decided(counted.kind);
+    if (counted.kind === 'admitted') return true;
+    throw refusalError(counted);
   }
 
   private async count(request: FastifyRequest, verdict: Promise<Verdict>): Promise<Verdict> {

@@ -3,7 +3,8 @@ import { IsBoolean, IsInt, IsOptional, IsString, Max, Min, Validate } from 'clas
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Page } from '#kernel/page.js';
 import { Scoped } from '#platform/http/access/access.js';
-import { CurrentCaller, type Caller } from '#platform/http/access/caller.js';
+import { CurrentCaller } from '#platform/http/access/caller.js';
+import type { Caller } from '#kernel/caller.js';
 import { goneSignal } from '#platform/http/edge/connections.js';
 import { JsonBody, OptionalJsonBody } from '#platform/http/body/json-body.js';
 import { Field, header, Operation, Section } from '#platform/http/openapi/operation.js';

@@ -3,7 +3,7 @@ import { Database } from '#platform/database/database.js';
 import type { Logger } from '#platform/observability/logging.js';
 import { LOGGER, SETTINGS } from '#platform/process/platform.module.js';
 import { provideAs } from '#platform/process/provide.js';
-import type { Settings } from '#platform/process/settings.js';
+import type { DeliverySettings } from '../../../settings.js';
 import { JobEvents } from '../../../application/job-events.js';
 import { QueueContents } from '../../../application/queue-contents.js';
 import { QueueMaintenance } from '../../../application/queue-maintenance.js';
@@ -14,13 +14,18 @@ import { PostgresQueueConnection } from './postgres-queue-connection.js';
 import { PostgresQueueContents } from './postgres-queue-contents.js';
 import { PostgresQueueMaintenance } from './postgres-queue-maintenance.js';
 import { PostgresStrayMessages } from './postgres-stray-messages.js';
+import type { PlatformSettings } from '#platform/process/settings.js';
 
 /** The queue in the database of the messages, for processes and for tools. */
 export function postgresQueue(asynchronousCommit: boolean): Provider[] {
   return [
     {
       provide: PostgresQueueConnection,
-      useFactory: async ({ database: { url, poolSize }, queueName }: Settings, logger: Logger, database: Database) => {
+      useFactory: async (
+        { database: { url, poolSize }, queueName }: DeliverySettings & PlatformSettings,
+        logger: Logger,
+        database: Database,
+      ) => {
         await requireQueueName(database, queueName);
         const onError = logLostQueue(logger);
         return new PostgresQueueConnection({ url, poolSize, queueName, asynchronousCommit, onError });
@@ -33,7 +38,7 @@ export function postgresQueue(asynchronousCommit: boolean): Provider[] {
     provideAs(JobEvents, PostgresJobEvents, [Database, PostgresQueueConnection]),
     {
       provide: QueueMaintenance,
-      useFactory: (database: Database, queue: PostgresQueueConnection, { worker }: Settings) =>
+      useFactory: (database: Database, queue: PostgresQueueConnection, { worker }: DeliverySettings) =>
         new PostgresQueueMaintenance(database, queue, worker),
       inject: [Database, PostgresQueueConnection, SETTINGS],
     },

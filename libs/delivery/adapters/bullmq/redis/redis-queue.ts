@@ -6,7 +6,7 @@ import { LOGGER, SETTINGS } from '#platform/process/platform.module.js';
 import { provideAs } from '#platform/process/provide.js';
 import type { RedisServers } from '#platform/redis/connect-redis.js';
 import { RedisUnreachable, requireUsableRedis } from '#platform/redis/usable-redis.js';
-import type { Settings } from '#platform/process/settings.js';
+import type { DeliverySettings } from '../../../settings.js';
 import { JobEvents } from '../../../application/job-events.js';
 import { QueueContents } from '../../../application/queue-contents.js';
 import { QueueMaintenance } from '../../../application/queue-maintenance.js';
@@ -27,7 +27,7 @@ export function redisQueue(redis: RedisServers & { readonly shards: number }, mu
   return [
     {
       provide: RedisQueueConnection,
-      useFactory: async ({ queueName }: Settings, logger: Logger, database: Database) => {
+      useFactory: async ({ queueName }: DeliverySettings, logger: Logger, database: Database) => {
         await requireQueueName(database, queueName);
         await requireUsableRedis(redis).catch((error: unknown) => {
           if (mustReach || !(error instanceof RedisUnreachable)) throw error;

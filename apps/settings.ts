@@ -1,0 +1,28 @@
+import { readAccountsSettings } from '#accounts/settings.js';
+import { readDeliverySettings } from '#delivery/settings.js';
+import { readMessagesSettings } from '#messages/settings.js';
+import { Environment } from '#platform/process/environment.js';
+import { readPlatformSettings } from '#platform/process/settings.js';
+import { readRateLimitingSettings } from '#rate-limiting/settings.js';
+import { readUpkeepSettings } from '#upkeep/settings.js';
+import { readWebhooksSettings } from '#webhooks/settings.js';
+
+/**
+ * All settings, from environment variables.
+ * @throws UsageError for a value that is missing or not accepted
+ */
+export function readSettings(variables: Readonly<Record<string, string | undefined>>) {
+  const env = new Environment(variables);
+  return {
+    ...readPlatformSettings(env),
+    ...readAccountsSettings(env),
+    ...readRateLimitingSettings(env),
+    ...readMessagesSettings(env),
+    ...readDeliverySettings(env),
+    ...readWebhooksSettings(env),
+    ...readUpkeepSettings(env),
+    portal: env.oneOf('PORTAL', 'on', ['on', 'off']) === 'on',
+  };
+}
+
+export type Settings = ReturnType<typeof readSettings>;

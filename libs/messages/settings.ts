@@ -1,0 +1,24 @@
+import type { Environment } from '#platform/process/environment.js';
+
+/** What may be stored, and how often a delivery is tried. Times are in milliseconds, sizes in MiB. */
+export function readMessagesSettings(env: Environment) {
+  return {
+    space: {
+      maxDatabaseMb: env.integer('MAX_DATABASE_MB', 0, 0, 1_000_000_000),
+      folder: env.optional('DATABASE_DIR') ?? null,
+      minFreeMb: env.integer('MIN_FREE_DISK_MB', 512, 0, 1_000_000_000),
+    },
+    maxStoredMb: {
+      free: env.integer('MAX_STORED_MB_FREE', 1_024, 0, 1_000_000_000),
+      pro: env.integer('MAX_STORED_MB_PRO', 5_120, 0, 1_000_000_000),
+      perAccount: env.integer('MAX_STORED_MB_PER_ACCOUNT', 10_240, 0, 1_000_000_000),
+    },
+    retries: {
+      maxAttempts: env.integer('MAX_ATTEMPTS', 5, 1, 100),
+      backoffMs: env.integer('BACKOFF_MS', 1_000, 1, 86_400_000),
+      maxBackoffMs: env.integer('MAX_BACKOFF_MS', 3_600_000, 1, 86_400_000),
+    },
+  };
+}
+
+export type MessagesSettings = ReturnType<typeof readMessagesSettings>;
