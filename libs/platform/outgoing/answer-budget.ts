@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 
 /** Bytes of an answer before its headers are complete, whatever they are. */
-const MAX_HEAD_BYTES = 65_536;
+const MAX_HEAD_BYTES = 32_768;
 /** Bytes of a whole answer: a body of up to 128 KiB is read, so that its connection can be used again. */
 const MAX_BYTES = 196_608;
 /** Pieces in which an answer arrives: reads of the socket, informational responses, and pieces of the body. */
@@ -41,7 +41,12 @@ export class AnswerBudget {
     // Paused, so that a listener does not start the flow: data is emitted when the parser reads it.
     socket.pause();
     socket.on('data', (chunk: Buffer) => {
-      this.count(chunk.length);
+      this.bytes += chunk.length;
+      this.count();
+      // When the parser has seen it: it may be the headers and much of the body.
+      queueMicrotask(() => {
+        if (this.bytes > this.maxBytes) this.end();
+      });
     });
     this.check = setInterval(() => {
       if (this.wire.bytesRead - this.wireBytes > MAX_WIRE_BYTES) this.end();
@@ -73,9 +78,9 @@ export class AnswerBudget {
     this.maxBytes = MAX_BYTES;
   }
 
-  count(bytes = 0): void {
-    this.bytes += bytes;
-    if (this.bytes > this.maxBytes || ++this.events > MAX_EVENTS) this.end();
+  /** Another piece of the answer has arrived. */
+  count(): void {
+    if (++this.events > MAX_EVENTS) this.end();
   }
 
   private end(): void {

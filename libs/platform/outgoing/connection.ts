@@ -25,10 +25,10 @@ export interface ConnectionOptions extends Reach {
 
 /** How long a body may take after its headers, in milliseconds. */
 const BODY_MS = 1_000;
-const MAX_HEADER_BYTES = 16_384;
-/** How long a connection waits for another request, and at most, if the receiver asks for that, in milliseconds. */
+/** The budget ends larger headers. The parser would make an error of each line beyond its own limit. */
+const MAX_HEADER_BYTES = 1_048_576;
+/** How long a connection waits for another request at most, whatever the receiver asks for, in milliseconds. */
 const IDLE_MS = 4_000;
-const MAX_IDLE_MS = 10_000;
 
 interface Exchange {
   readonly resolve: (answer: OutgoingAnswer) => void;
@@ -64,7 +64,7 @@ export class Connection {
       },
       // The caller's signal ends a request.
       ...{ headersTimeout: 0, bodyTimeout: 0, maxHeaderSize: MAX_HEADER_BYTES, pipelining: 1 },
-      ...{ keepAliveTimeout: IDLE_MS, keepAliveMaxTimeout: MAX_IDLE_MS },
+      ...{ keepAliveTimeout: IDLE_MS, keepAliveMaxTimeout: IDLE_MS },
     });
     const close = () => {
       this.close();

@@ -37,7 +37,8 @@ export class OutgoingConnections {
    * @throws Error when there is no answer
    */
   async post(origin: string, request: OutgoingRequest, signal: AbortSignal): Promise<OutgoingAnswer> {
-    const named = { ...request, headers: { ...request.headers, 'user-agent': USER_AGENT } };
+    const others = Object.entries(request.headers).filter(([name]) => name.toLowerCase() !== 'user-agent');
+    const named = { ...request, headers: { ...Object.fromEntries(others), 'user-agent': USER_AGENT } };
     const idle = this.idleTo(origin);
     if (idle !== undefined) {
       try {

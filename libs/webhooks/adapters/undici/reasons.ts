@@ -22,7 +22,6 @@ const PLAIN: Readonly<Record<string, string>> = {
   ETIMEDOUT: 'The receiver did not accept the connection in time.',
   EHOSTUNREACH: 'The receiver cannot be reached: there is no route to its address.',
   ENETUNREACH: 'The receiver cannot be reached: there is no route to its address.',
-  UND_ERR_HEADERS_OVERFLOW: 'The headers of the answer are too large.',
 };
 
 /** What is wrong with the certificate of a receiver, or with its TLS, by the codes of Node.js and OpenSSL. */
@@ -63,8 +62,7 @@ const HANDSHAKE: readonly (readonly [RegExp, string])[] = [
  */
 export function reasonOf(error: unknown): string {
   if (error instanceof ForbiddenAddress) return 'The host is not public: one of its addresses is not allowed.';
-  if (error instanceof AnswerTooLong)
-    return 'The receiver sent too much before the headers of its answer were complete.';
+  if (error instanceof AnswerTooLong) return 'The headers of the answer are too large, or too much precedes them.';
   if (error instanceof LookupFailed) return LOOKUP[error.code] ?? 'The host name could not be looked up.';
   if (error instanceof AggregateError && error.errors.length > 0) return reasonOf(error.errors[0]);
   const { code = '', message } = error as NodeJS.ErrnoException;
