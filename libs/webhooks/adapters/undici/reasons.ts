@@ -65,10 +65,10 @@ export function reasonOf(error: unknown): string {
   if (error instanceof AnswerTooLong) return 'The headers of the answer are too large, or too much precedes them.';
   if (error instanceof LookupFailed) return LOOKUP[error.code] ?? 'The host name could not be looked up.';
   if (error instanceof AggregateError && error.errors.length > 0) return reasonOf(error.errors[0]);
-  const { code = '', message } = error as NodeJS.ErrnoException;
+  const { code = '', message, name } = error as NodeJS.ErrnoException;
   const known = PLAIN[code] ?? tlsReason(code);
   if (known !== undefined) return known;
-  if (code.startsWith('HPE_')) return `The request failed: the answer is not valid HTTP/1.1 (${code}).`;
+  if (name === 'HTTPParserError') return 'The request failed: the answer is not valid HTTP/1.1.';
   return `The request failed (${code === '' ? message : code}).`;
 }
 
