@@ -11,5 +11,5 @@ export { Messages, type OnStarted } from './application/messages.js';
 export { StorageCap } from './application/storage-cap.js';
 export { MAX_REASON_LENGTH } from './domain/attempt.js';
 export { MESSAGE_STATUSES, OPEN_STATUSES, TRANSITIONS, type MessageStatus } from './domain/message-status.js';
-export { bytesOf, OVERHEAD_BYTES, type Message } from './domain/message.js';
+export { ATTEMPT_BYTES, bytesOf, DELIVERY_BYTES, OVERHEAD_BYTES, type Message } from './domain/message.js';
 export { backoff, POISON_AFTER_LONE_CRASHES, SUSPECT_AFTER_CRASHES, type RetryPolicy } from './domain/retry-policy.js';

@@ -3,7 +3,7 @@ import type { Message, MessageState } from '#messages/domain/message.js';
 import { after, SENT_AT } from '../support/messages.js';
 import { resultOf, WebhookStore } from './webhook-store.js';
 
-const ALWAYS = { since: after(-60_000), until: after(60_000), max: 1_000 };
+const ALWAYS = { since: after(-60_000), until: after(60_000), max: 1_000, perSecond: 100 };
 const waiting = () => new AbortController().signal;
 
 describe('EndpointDeliveries that an endpoint has missed', () => {

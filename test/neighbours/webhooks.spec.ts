@@ -50,17 +50,17 @@ describe('An account with endpoints that are slow, dead, endless, lying and redi
 
   it('takes no place from an account, not even with others whose new endpoints never answer', async () => {
     let open = 0;
-    const url = receiver.url('/never', (response) => {
+    const never: Behaviour = (response) => {
       open++;
       response.on('close', () => open--);
-    });
+    };
     const newcomers: Account[] = [];
     for (let accounts = 0; accounts < 6; accounts++) {
       const newcomer = await fleet.client.signUp();
       newcomers.push(newcomer);
       await fleet.client.ask(newcomer, 'PATCH /account', { delivery: 'webhooks' });
       for (let count = 0; count < CONCURRENCY / 2; count++)
-        await fleet.client.ask(newcomer, 'POST /endpoints', { url });
+        await fleet.client.ask(newcomer, 'POST /endpoints', { url: receiver.url(`/never-${count}`, never) });
     }
     const messages = Array<object>(4).fill({ message: 'hello' });
     await Promise.all(newcomers.map((newcomer) => fleet.client.ask(newcomer, 'POST /messages/batch', { messages })));

@@ -55,7 +55,7 @@ export class Connection {
         this.endConnecting = connect(options, target, (error, connected) => {
           this.endConnecting = () => undefined;
           if (connected === null) {
-            callback(error as Error, null);
+            callback(error, null);
           } else {
             this.budget = new AnswerBudget(connected.socket, connected.wire);
             callback(null, connected.socket);
@@ -67,7 +67,7 @@ export class Connection {
       ...{ keepAliveTimeout: IDLE_MS, keepAliveMaxTimeout: IDLE_MS },
     });
     const close = () => {
-      this.close();
+      void this.close();
     };
     this.client.on('disconnect', close).on('connectionError', close);
   }
@@ -85,7 +85,7 @@ export class Connection {
   async request(request: OutgoingRequest, signal: AbortSignal, onFree: () => void): Promise<OutgoingAnswer> {
     signal.throwIfAborted();
     const stop = () => {
-      this.close(signal.reason as Error);
+      void this.close(signal.reason as Error);
     };
     signal.addEventListener('abort', stop, { once: true });
     try {
@@ -98,12 +98,12 @@ export class Connection {
     }
   }
 
-  close(error: Error | null = null): void {
+  async close(error: Error | null = null): Promise<void> {
     if (this.isClosed) return;
     this.isClosed = true;
     this.endConnecting();
-    void this.client.destroy(error);
     this.onClose(this);
+    await this.client.destroy(error);
   }
 
   private handler({ resolve, reject, onFree }: Exchange): Dispatcher.DispatchHandler {
@@ -124,7 +124,7 @@ export class Connection {
         this.budget?.admitBody();
         head = { status, headers };
         timer = setTimeout(() => {
-          this.close();
+          void this.close();
         }, BODY_MS);
         if (missing === 0) answer();
       },
@@ -149,7 +149,7 @@ export class Connection {
         if (head === null) reject(error);
         // Its status has decided by then.
         else answer();
-        this.close();
+        void this.close();
       },
     };
   }

@@ -83,7 +83,7 @@ describe('Outgoing connections', () => {
   const connections = (keptBytes = 1_024) => {
     const made = new OutgoingConnections({ isAllowed: () => true, keptBytes });
     ending.push(() => {
-      made.close();
+      void made.close();
     });
     return made;
   };
@@ -209,7 +209,7 @@ describe('Outgoing connections', () => {
   }, 40_000);
 
   it(`are at most ${MAX_IDLE} while idle`, async () => {
-    const { origin, sockets } = await receiver((socket) => {
+    const { origin, sockets } = await receiver(() => {
       if (sockets.length > MAX_IDLE) for (const one of sockets.splice(0)) one.write(OK);
     });
     const own = connections();

@@ -57,8 +57,8 @@ export class OutgoingConnections {
     return this.postBy(fresh, named, signal);
   }
 
-  close(): void {
-    for (const connection of [...this.open]) connection.close();
+  async close(): Promise<void> {
+    await Promise.all([...this.open].map((connection) => connection.close()));
   }
 
   private postBy(connection: Connection, request: OutgoingRequest, signal: AbortSignal): Promise<OutgoingAnswer> {
@@ -66,7 +66,7 @@ export class OutgoingConnections {
       if (!this.open.has(connection)) return;
       this.idle.add(connection);
       const [oldest] = this.idle;
-      if (this.idle.size > MAX_IDLE) oldest?.close();
+      if (this.idle.size > MAX_IDLE) void oldest?.close();
     });
   }
 

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { DueEndpoint, EndpointDeliveries, LeasedDelivery } from './endpoint-deliveries.js';
+import type { DeliveryResult, DueEndpoint, EndpointDeliveries, LeasedDelivery } from './endpoint-deliveries.js';
 import type { Endpoint } from '../domain/endpoint.js';
 import type { Endpoints } from './endpoints.js';
 import { SecretBox } from './secret-box.js';
@@ -24,6 +24,9 @@ describe('WebhookSender', () => {
   let nextIn: number | null;
   let announce: () => void;
   let noted: string[];
+  let settled: DeliveryResult[];
+  let counted: number[];
+  let hasRoom: boolean;
   let answer: () => Promise<{ status: number; body: string; retryAfter: null }>;
   let sender: WebhookSender;
 
@@ -32,6 +35,9 @@ describe('WebhookSender', () => {
     looked = 0;
     nextIn = null;
     noted = [];
+    settled = [];
+    counted = [];
+    hasRoom = true;
     const deliveries = {
       due: () => {
         looked++;
@@ -43,8 +49,9 @@ describe('WebhookSender', () => {
         due = [];
         return Promise.resolve([leased]);
       },
-      settle: () => {
+      settle: (result: DeliveryResult) => {
         noted.push('settled');
+        settled.push(result);
         return Promise.resolve(null);
       },
     };
@@ -61,6 +68,7 @@ describe('WebhookSender', () => {
       { now: () => AT },
       { attempted: ignore, requested: ignore, disabled: ignore, failed: ignore },
       { isRight: true },
+      { hasRoom: () => hasRoom, countAttempt: (_account, bytes) => counted.push(bytes) },
     );
     sender.start();
   });
@@ -85,6 +93,19 @@ describe('WebhookSender', () => {
     await looks(20);
     // It would look once a second otherwise.
     expect(performance.now() - startedAt).toBeLessThan(15_000);
+  });
+
+  it.each([
+    ['stores what a receiver answered, and counts it', true, 'x'.repeat(1_024), 538],
+    ['stores no responses of an account that stores all it may', false, null, 0],
+  ])('%s', async (_what, room, body, bytes) => {
+    hasRoom = room;
+    answer = () => Promise.resolve({ status: 500, body: 'x'.repeat(1_024), retryAfter: null });
+    due = [{ endpointId: endpoint.id, accountId: endpoint.accountId, due: 1, rateLimitPerSecond: 0 }];
+    announce();
+    while (counted.length === 0) await sleep(1);
+    expect(settled.map(({ responseBody }) => responseBody)).toEqual([body]);
+    expect(counted).toEqual([bytes]);
   });
 
   it.each([

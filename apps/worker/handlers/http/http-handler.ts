@@ -44,8 +44,8 @@ export class HttpHandler extends MessageHandler implements OnApplicationShutdown
     throw afterMs === null ? new Error(reason) : new RetryDelivery(reason, afterMs);
   }
 
-  onApplicationShutdown(): void {
-    this.connections.close();
+  onApplicationShutdown(): Promise<void> {
+    return this.connections.close();
   }
 }
 

@@ -1,4 +1,4 @@
-import { In, LessThan, type EntityManager } from 'typeorm';
+import { In, LessThan, Not, type EntityManager } from 'typeorm';
 import { isTypeId } from '#kernel/typeid.js';
 import type { Database } from '#platform/database/database.js';
 import type { Repositories } from '#platform/database/repositories.js';
@@ -10,7 +10,7 @@ import {
   type Target,
 } from '../../application/endpoints.js';
 import type { SealedSecret } from '../../application/secret-box.js';
-import { MAX_ENDPOINTS, type Endpoint } from '../../domain/endpoint.js';
+import { assertDistinct, MAX_ENDPOINTS, type Endpoint } from '../../domain/endpoint.js';
 import { EndpointSchema, type StoredEndpoint } from './endpoints.schema.js';
 
 const TAKE_RATE = `
@@ -50,9 +50,9 @@ export class PostgresEndpoints extends Endpoints {
   add(endpoint: Endpoint, sealed: SealedSecret): Promise<boolean> {
     const { accountId } = endpoint;
     return this.repositories.change(accountId, async (manager) => {
-      // Those of one account are counted and added by one transaction at a time.
-      await manager.query(`SELECT pg_advisory_xact_lock(hashtextextended('sluice.endpoints ' || $1, 0))`, [accountId]);
-      if ((await manager.countBy(EndpointSchema, { accountId })) >= MAX_ENDPOINTS) return false;
+      const others = await otherUrls(manager, accountId, endpoint.id);
+      if (others.length >= MAX_ENDPOINTS) return false;
+      assertDistinct(endpoint.url, others);
       await manager.insert(EndpointSchema, { ...endpoint, secrets: stored([{ sealed, expiresAt: null }]) });
       return true;
     });
@@ -76,6 +76,7 @@ export class PostgresEndpoints extends Endpoints {
       const before = await lock(manager, accountId, id);
       if (before === null) return null;
       const changed = change(before);
+      if (changed.url !== before.url) assertDistinct(changed.url, await otherUrls(manager, accountId, id));
       await manager.update(EndpointSchema, id, changed);
       return changed;
     });
@@ -143,6 +144,13 @@ export class PostgresEndpoints extends Endpoints {
 
 function lock(manager: EntityManager, accountId: string, id: string): Promise<Endpoint | null> {
   return manager.findOne(EndpointSchema, { where: { id, accountId }, lock: { mode: 'for_no_key_update' } });
+}
+
+/** The URLs of the other endpoints of an account. Those of one account are read and written by one transaction at a time. */
+async function otherUrls(manager: EntityManager, accountId: string, id: string): Promise<string[]> {
+  await manager.query(`SELECT pg_advisory_xact_lock(hashtextextended('sluice.endpoints ' || $1, 0))`, [accountId]);
+  const others = await manager.find(EndpointSchema, { select: { url: true }, where: { accountId, id: Not(id) } });
+  return others.map(({ url }) => url);
 }
 
 async function targets(manager: EntityManager, ids: readonly string[]): Promise<Target[]> {

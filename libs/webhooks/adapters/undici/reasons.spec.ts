@@ -43,7 +43,7 @@ describe('Why there was no answer:', () => {
   const post = async (url: string, resolve?: (name: string) => Promise<readonly string[]>) => {
     const client = new UndiciWebhookClient({ timeoutMs: 10_000, allowPrivate: true }, resolve);
     ending.push(() => {
-      client.onApplicationShutdown();
+      void client.onApplicationShutdown();
     });
     return client.post({ url, headers: {}, body: '' }).then(
       () => null,

@@ -66,8 +66,8 @@ export class UndiciWebhookClient extends WebhookClient implements OnApplicationS
     }
   }
 
-  onApplicationShutdown(): void {
-    this.connections.close();
+  onApplicationShutdown(): Promise<void> {
+    return this.connections.close();
   }
 
   private timeout(): string {
