@@ -143,6 +143,18 @@ describe('EndpointDeliveries that an endpoint has missed', () => {
       ]);
     });
 
+    it('at a rate, beginning at once', async () => {
+      for (let count = 0; count < 5; count++) await send([one]);
+      expect(await replay(two, { perSecond: 2 })).toBe(5);
+      const rows = await webhooks.store.sql<{ wait: number }>(
+        `SELECT round(extract(epoch FROM due_at - min(due_at) OVER ()))::int AS wait
+         FROM sluice.endpoint_deliveries WHERE endpoint_id = $1 ORDER BY message_id`,
+        [two],
+      );
+      expect(rows.map(({ wait }) => wait)).toEqual([0, 0, 1, 1, 2]);
+      expect((await webhooks.lease([two])).length).toBe(2);
+    });
+
     it('from since on and before until, and no more when the client is gone', async () => {
       const ids = [0, 1, 2].map((ms) => `${lowestId('msg', after(ms)).slice(0, -1)}1`);
       for (const [ms, id] of ids.entries()) await send([one], { id, createdAt: after(ms) });

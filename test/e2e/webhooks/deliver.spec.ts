@@ -93,7 +93,10 @@ describe('Webhooks', () => {
       ...{ type: 'message', timestamp: createdAt },
       data: { id, message: 'Grüße 💌', createdAt },
     });
-    expect(request?.headers).toMatchObject({ 'content-type': 'application/json', 'webhook-id': id });
+    expect(request?.headers).toMatchObject({
+      ...{ 'content-type': 'application/json', 'webhook-id': id },
+      'user-agent': expect.stringMatching(/^Sluice\/\d/) as string,
+    });
     expect(await attempts(id)).toMatchObject([
       {
         number: 1,
