@@ -1,4 +1,3 @@
-import type { ServerResponse } from 'node:http';
 import { Fleet } from '../support/fleet.js';
 import { freePort, until } from '../support/processes.js';
 import { Receiver, type Behaviour } from '../support/receiver.js';
@@ -8,14 +7,16 @@ const BACKLOG = 300;
 const CONCURRENCY = 20;
 
 /** Sends the same again and again, past the rules of HTTP. */
-function flood({ socket }: ServerResponse, again: string, beginning = ''): void {
-  const block = again.repeat(Math.ceil(65_536 / again.length));
-  const write = () => {
-    while (socket?.destroyed === false && socket.write(block));
-    socket?.once('drain', write);
+function flood(again: string, beginning = ''): Behaviour {
+  return ({ socket }) => {
+    const block = again.repeat(Math.ceil(65_536 / again.length));
+    const write = () => {
+      while (socket?.destroyed === false && socket.write(block));
+      socket?.once('drain', write);
+    };
+    socket?.on('error', () => undefined).write(beginning);
+    write();
   };
-  socket?.on('error', () => undefined).write(beginning);
-  write();
 }
 
 /** Endpoints that never get well, in every way. */
@@ -28,9 +29,9 @@ const BAD: readonly (readonly [string, Behaviour])[] = [
   ['failing', 500],
   ['endless', (response) => response.writeHead(200).write('x'.repeat(100_000))],
   ['lying', (response) => response.writeHead(200, { 'content-length': '1000' }).write('x')],
-  ['hinting', (response) => flood(response, 'HTTP/1.1 103 Early Hints\r\n\r\n')],
-  ['chatty', (response) => flood(response, 'X-Flood: x\r\n', 'HTTP/1.1 200 OK\r\n')],
-  ['crumbling', (response) => flood(response, '1\r\nx\r\n', 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n')],
+  ['hinting', flood('HTTP/1.1 103 Early Hints\r\n\r\n')],
+  ['chatty', flood('X-Flood: x\r\n', 'HTTP/1.1 200 OK\r\n')],
+  ['crumbling', flood('1\r\nx\r\n', 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n')],
   ['redirecting', (response) => response.writeHead(302, { location: '/silent' }).end()],
 ];
 
