@@ -17,6 +17,9 @@ function signed(secret = SECRET, at = new Date(), body = BODY): Record<string, s
   };
 }
 
+/** The bytes of a text but for its last character, which is no UTF-8: they are decoded as U+FFFD. */
+const UNREADABLE = Buffer.concat([Buffer.from(`${BODY} `), Buffer.from([0xff])]);
+
 const signature = (headers: Record<string, string>) => headers['webhook-signature'] ?? '';
 const ago = (seconds: number) => new Date(Date.now() - seconds * 1_000);
 
@@ -51,6 +54,10 @@ describe('verifyWebhook', () => {
   it.each<[string, Parameters<typeof verifyWebhook>]>([
     ['another secret', [signed(OTHER), BODY, SECRET]],
     ['another body', [signed(), BODY.replace('msg_1', 'msg_2'), SECRET]],
+    [
+      'other bytes that are decoded to the same text',
+      [signed(SECRET, new Date(), `${BODY} \ufffd`), UNREADABLE, SECRET],
+    ],
     ['another id', [{ ...signed(), 'webhook-id': 'msg_2' }, BODY, SECRET]],
     [
       'another timestamp',

@@ -28,6 +28,11 @@ describe('PostgresAccounts', () => {
     ['scopes are changed', "UPDATE sluice.api_keys SET scopes = '{}' WHERE account_id = $1"],
     ['a key is deleted', 'DELETE FROM sluice.api_keys WHERE account_id = $1'],
     ['limits are changed', 'UPDATE sluice.accounts SET per_minute = 1 WHERE id = $1'],
+    ['the limit a day is changed', 'UPDATE sluice.accounts SET per_day = 1 WHERE id = $1'],
+    ['the plan is changed', "UPDATE sluice.accounts SET plan = 'pro' WHERE id = $1"],
+    ['the account is suspended', 'UPDATE sluice.accounts SET suspended = true WHERE id = $1'],
+    ['the way of delivery is changed', "UPDATE sluice.accounts SET delivery = 'pull' WHERE id = $1"],
+    ['a key gets an expiry', 'UPDATE sluice.api_keys SET expires_at = now() WHERE account_id = $1'],
   ])('moves the epoch of the account when %s by hand', async (_name, statement) => {
     const account = anAccount();
     const { id } = account;

@@ -57,6 +57,15 @@ describe('The limiter on PostgreSQL', () => {
     expect(rows).toEqual([{ strikes: 3 }]);
   });
 
+  it('stores the strikes that wait when its process stops', async () => {
+    const stopping = await limiter.process();
+    const hit = await limiter.account(1);
+    for (const kind of ['admitted', 'refused', 'refused', 'refused']) expect((await stopping.hit(hit)).kind).toBe(kind);
+    await stopping.close();
+    const rows = await limiter.sql('SELECT strikes FROM sluice.offences WHERE key_id = $1', [hit.keyId]);
+    expect(rows).toEqual([{ strikes: 3 }]);
+  });
+
   it('is unavailable, and admits nothing, while its counters are locked', async () => {
     const hit = await limiter.account(10);
     await one.hit(hit);

@@ -21,7 +21,7 @@ export default [
   },
   {
     what: 'a retried message keeps the attempts that its delivery has used up',
-    file: STATEMENTS,
+    file: 'libs/messages/adapters/postgres/retry-to-endpoints.sql.ts',
     find: 'due_at = excluded.due_at, ready = true, failures = 0, abandoned = NULL',
     replace: 'due_at = excluded.due_at, ready = true, abandoned = NULL',
     tests: MISSED,
@@ -101,10 +101,8 @@ export default [
     what: 'messages are not locked before their deliveries end: none of two that end at once sees that it is the last',
     file: ADAPTER,
     find: `        await lock(client, ids);
-        await client.query({
-          name: 'settle-deliveries',`,
-    replace: `        await client.query({
-          name: 'settle-deliveries',`,
+        const { rows } = await client.query<{ id: string; failingSince: Date | null }>({`,
+    replace: `        const { rows } = await client.query<{ id: string; failingSince: Date | null }>({`,
     tests: MADE,
   },
   {
@@ -195,14 +193,14 @@ export default [
   },
   {
     what: 'a retry reaches endpoints that have got the message',
-    file: STATEMENTS,
+    file: 'libs/messages/adapters/postgres/retry-to-endpoints.sql.ts',
     find: "IS DISTINCT FROM '${NO_ENDPOINT}' AND ${lacks('moved', 'e.id')}",
     replace: "IS DISTINCT FROM '${NO_ENDPOINT}'",
     tests: MISSED,
   },
   {
     what: 'an endpoint that is no target of a retry counts on',
-    file: STATEMENTS,
+    file: 'libs/messages/adapters/postgres/retry-to-endpoints.sql.ts',
     find: "WHERE d.message_id = moved.id AND moved.delivery = 'webhooks' AND NOT d.endpoint_id = ANY (${endpoints})",
     replace: 'WHERE false',
     tests: MISSED,
@@ -269,5 +267,26 @@ export default [
     find: 'WHERE account_id = $1 AND enabled ORDER BY id',
     replace: 'WHERE $1::text IS NOT NULL AND enabled ORDER BY id',
     tests: ['test/e2e/accounts/foreign.spec.ts'],
+  },
+  {
+    what: 'a success that began before a failure does not clear it',
+    file: STATEMENTS,
+    find: 'WHERE (failing_since IS NULL) <> succeeds OR',
+    replace: 'WHERE (failing_since IS NULL AND NOT succeeds) OR',
+    tests: MADE,
+  },
+  {
+    what: 'a failure of the URL before marks the new one',
+    file: STATEMENTS,
+    find: 'FROM requested r JOIN sluice.endpoints e ON e.id = r.endpoint_id AND e.url = r.url\n    WHERE',
+    replace: 'FROM requested r JOIN sluice.endpoints e ON e.id = r.endpoint_id\n    WHERE',
+    tests: MADE,
+  },
+  {
+    what: 'an attempt uses the endpoint as it was cached',
+    file: 'libs/webhooks/application/webhook-sender.ts',
+    find: 'if (target !== undefined && target.version === endpointVersion)',
+    replace: 'if (target !== undefined)',
+    tests: ['test/e2e/webhooks/changes.spec.ts'],
   },
 ];

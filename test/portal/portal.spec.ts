@@ -81,7 +81,38 @@ describeUnless(missing)('A visitor', () => {
     await visitor.button('Send the message').click();
     await page.locator('.steps').getByText('queued').waitFor();
     expect(page.url()).not.toContain('slc_');
+    expect(await page.content()).not.toContain(key);
     expect(await page.context().cookies()).toEqual([]);
+  });
+
+  it('sees a message as it is, and what may be done with it', async () => {
+    const account = await api.signUp();
+    const reader = await api.createKey(account, { scopes: ['messages:read'] });
+    const { page } = visitor;
+    const message = '<b onmouseover="alert(1)">bold</b>';
+    const sent = { queued: '', processing: '', delivered: '', failed: '', cancelled: '' };
+    for (const status of Object.keys(sent) as (keyof typeof sent)[]) {
+      sent[status] = (await api.sent(account, { message })).id;
+      if (status !== 'queued') await api.become(sent[status], status);
+    }
+    const actions = async (id: string) => {
+      await page.goto(`${api.url}/#/messages/${id}`);
+      await page.getByText(id).waitFor();
+      const buttons = await Promise.all(
+        ['Cancel the message', 'Retry'].map(async (name) => ((await visitor.button(name).count()) > 0 ? name : '')),
+      );
+      return buttons.join('');
+    };
+    await visitor.visit(api.url, account.key, `#/messages/${sent.queued}`);
+    expect(await page.getByLabel('The text of the message').textContent()).toBe(message);
+    const offered = { queued: 'Cancel the message', processing: '', delivered: '', failed: 'Retry', cancelled: '' };
+    for (const status of Object.keys(sent) as (keyof typeof sent)[]) {
+      expect([status, await actions(sent[status])]).toEqual([status, offered[status]]);
+    }
+    await page.evaluate(`sessionStorage.clear(); sessionStorage.setItem('sluice.key', ${JSON.stringify(reader.key)})`);
+    await page.evaluate("sessionStorage.setItem('asked', 'yes')");
+    await page.reload();
+    for (const id of [sent.queued, sent.failed]) expect(await actions(id)).toBe('');
   });
 
   it('is not offered to sign up where sign-up is closed', async () => {

@@ -165,6 +165,37 @@ describe('readSettings', () => {
     },
   );
 
+  it.each([
+    [{}, null],
+    [{ REDIS_URL: '', REDIS_TOPOLOGY: 'cluster' }, null],
+    [{ REDIS_URL: 'redis://a:6379/0' }, { urls: ['redis://a:6379/0'], topology: 'standalone', shards: 1 }],
+    [
+      { REDIS_URL: 'redis://a:1,rediss://u:p@b:2', REDIS_TOPOLOGY: 'sentinel', REDIS_SENTINEL_MASTER: 'main' },
+      { urls: ['redis://a:1', 'rediss://u:p@b:2'], topology: 'sentinel', sentinel: { master: 'main', password: null } },
+    ],
+    [
+      { REDIS_URL: 'redis://a', REDIS_TOPOLOGY: 'cluster', QUEUE_SHARDS: '64' },
+      { topology: 'cluster', shards: 64 },
+    ],
+  ])('a Redis is found by %j', (variables, redis) => {
+    const found = settings(variables).redis;
+    if (redis === null) expect(found).toBeNull();
+    else expect(found).toMatchObject(redis);
+  });
+
+  it.each([
+    [{ REDIS_URL: 'redis://a,redis://b' }, 'Several URLs in REDIS_URL need REDIS_TOPOLOGY=sentinel'],
+    [{ REDIS_URL: 'http://hunter2' }, 'REDIS_URL must be '],
+    [{ REDIS_URL: 'redis://:hunter2@a,b', REDIS_TOPOLOGY: 'cluster' }, 'REDIS_URL must be '],
+    [{ REDIS_URL: 'redis://a/x?hunter2' }, 'REDIS_URL must be '],
+    [{ REDIS_URL: 'redis://a', REDIS_TOPOLOGY: 'ring' }, 'REDIS_TOPOLOGY must be '],
+    [{ QUEUE_SHARDS: '65' }, 'QUEUE_SHARDS must be '],
+  ])('no Redis is used by %j', (variables, sentence) => {
+    const message = settingsError(variables);
+    expect(message).toContain(sentence);
+    expect(message).not.toContain('hunter2');
+  });
+
   it('exports traces if there is a collector, unless OTEL_SDK_DISABLED is true', () => {
     const endpoint = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:4318' };
     expect(settings().tracing).toBe(false);

@@ -89,6 +89,12 @@ describe('RefusalCache', () => {
     expect(kinds(HIT, 31_001)).toEqual(['refused']);
   });
 
+  it('refuses no more once the store has admitted another key', () => {
+    cache.update(HIT, FULL, true, 0);
+    cache.update(OTHER, { ...FULL, admitted: 1, minuteUsed: 1, dayUsed: 61 }, false, 10);
+    expect(kinds(HIT, 11)).toEqual(['ask']);
+  });
+
   it('counts no strike within the grace, and all after it', () => {
     cache.update(HIT, FULL, true, 0);
     kinds(HIT, 100, 200, 300);

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { take, UNUSED, WINDOW_MS, type Windows } from './windows.js';
+import { refusedUntil, take, UNUSED, WINDOW_MS, type Windows } from './windows.js';
 
 const LIMITS = { perMinute: 5, perDay: 8 };
 const NOW = 1_800_000_000_000;
@@ -41,6 +41,22 @@ describe('The windows', () => {
     expect(take(full, LIMITS, 1, NOW + 59_999).admitted).toBe(0);
     expect(at(take(full, LIMITS, 1, NOW + 60_000).windows)).toEqual([1, 120_000, 6, 86_400_000]);
     expect(at(take(full, LIMITS, 1, NOW + 86_400_000).windows)).toEqual([1, 86_460_000, 1, 172_800_000]);
+  });
+
+  it.each([
+    ['neither', 4, 7, 1, 0],
+    ['the minute', 5, 7, 1, NOW + 60_000],
+    ['the day', 4, 8, 1, NOW + 3_600_000],
+    ['both, of which the day ends later', 5, 8, 1, NOW + 3_600_000],
+    ['the minute, for two requests', 4, 6, 2, NOW + 60_000],
+  ])('refuse until the later end of those that are full: %s', (_which, minute, day, count, until) => {
+    const windows = { minute: { used: minute, endsAt: NOW + 60_000 }, day: { used: day, endsAt: NOW + 3_600_000 } };
+    expect(refusedUntil(windows, LIMITS, count)).toBe(until);
+  });
+
+  it('refuse until the end of the minute when it is later than that of the day', () => {
+    const windows = { minute: { used: 5, endsAt: NOW + 60_000 }, day: { used: 8, endsAt: NOW + 1 } };
+    expect(refusedUntil(windows, LIMITS, 1)).toBe(NOW + 60_000);
   });
 
   it('keep what was used when limits change', () => {

@@ -1,4 +1,4 @@
-import { lines, onTheWire } from '../../support/http.js';
+import { exchange, lines, onTheWire } from '../../support/http.js';
 import { kindOf, numberIn, REFUSED, shown } from '../../support/limits.js';
 import { OPERATOR, ownApi, sharedApi, type Key } from '../../support/api.js';
 
@@ -71,6 +71,12 @@ describe('Requests without a valid API key', () => {
   it('are counted by the address that the proxy adds, not by those that the client sends', async () => {
     await useUp();
     expect(kindOf(await from(`203.0.113.7, ${address}`))).toBe(REFUSED);
+  });
+
+  it('are counted as well if they cannot be read', async () => {
+    const [first, second] = [await exchange(api.url, 'nonsense\r\n\r\n'), await exchange(api.url, 'more\r\n\r\n')];
+    expect([first, second].map(kindOf)).toEqual(Array(2).fill('400 malformed_request'));
+    expect(shown(second).remaining).toBe(shown(first).remaining - 1);
   });
 });
 

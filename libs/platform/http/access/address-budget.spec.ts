@@ -64,6 +64,15 @@ describe('AddressBudget', () => {
     expect(remaining(other)).toBe(0);
   });
 
+  it('lets a /48 of IPv6 have ten times the budget of one of its networks, and no more', () => {
+    const networks = Array.from({ length: 12 }, (_, index) => `2001:db8:0:${index + 1}::1`);
+    expect(networks.map((address) => takeAll(address, LIMIT).filter(Boolean).length)).toEqual([
+      ...Array<number>(10).fill(LIMIT),
+      ...[0, 0],
+    ]);
+    expect([remaining('2001:db8:0:ff::1'), remaining('2001:db8:1:1::1')]).toEqual([0, LIMIT]);
+  });
+
   it.each(['', 'unknown'])('counts %j, which is no address, as one', (address) => {
     expect(takeAll(address)).toEqual([true, true, true, false]);
   });

@@ -1,26 +1,137 @@
-import { once } from 'node:events';
+import { EventEmitter, once } from 'node:events';
 import { Readable } from 'node:stream';
 import type { ExecutionContext } from '@nestjs/common';
 import { ROUTE_ARGS_METADATA } from '@nestjs/common/constants.js';
+import { IsString } from 'class-validator';
 import { BufferBudget } from './buffer-budget.js';
+import { expectingContinue } from '../edge/connections.js';
 import { JsonBody } from './json-body.js';
 
-class Body {}
+const LIMIT = 1_048_576;
+const JSON_TYPE = { 'content-type': 'application/json' };
+
+class Body {
+  @IsString({ message: 'text must be a string.' })
+  text!: string;
+}
 
 class Controller {
-  create(@JsonBody(Body) body: Body): Body {
+  create(@JsonBody(Body, LIMIT) body: Body): Body {
     return body;
   }
 }
 
-it('JsonBody rejects a body whose connection was lost before it was read', async () => {
-  const raw = new Readable({ read: () => undefined });
-  await once(raw.destroy(), 'close');
-  const server = { initialConfig: { bodyLimit: 1_024 }, bodies: new BufferBudget(1_024) };
-  const request = { raw, server, headers: { 'content-type': 'application/json', 'content-length': '2' } };
-  const http = { getRequest: () => request, getResponse: () => ({ raw }) };
+/** What the handler gets from a request. */
+function read(raw: Readable, headers: Record<string, string>, reply = new EventEmitter()): Promise<Body> {
+  const server = { initialConfig: { bodyLimit: LIMIT }, bodies: new BufferBudget(16 * LIMIT) };
+  const request = { raw, server, headers, ip: '192.0.2.1' };
+  const http = { getRequest: () => request, getResponse: () => ({ raw: reply }) };
   const context = { switchToHttp: () => http } as unknown as ExecutionContext;
   const parameters = Reflect.getMetadata(ROUTE_ARGS_METADATA, Controller, 'create') as object;
   const [{ factory }] = Object.values(parameters) as [{ factory: (data: unknown, of: ExecutionContext) => unknown }];
-  await expect(factory(undefined, context)).rejects.toMatchObject({ code: 'malformed_request' });
+  return factory(undefined, context) as Promise<Body>;
+}
+
+/** A body that arrives in these pieces. */
+const bodyOf = (...pieces: (string | Buffer)[]) =>
+  Readable.from(
+    pieces.map((piece) => Buffer.from(piece)),
+    { objectMode: false },
+  );
+
+const bytesAround = (bytes: readonly number[]) =>
+  Buffer.concat([Buffer.from('{"text":"'), Buffer.from(bytes), Buffer.from('"}')]);
+
+describe('JsonBody', () => {
+  it('rejects a body whose connection was lost before it was read', async () => {
+    const raw = new Readable({ read: () => undefined });
+    await once(raw.destroy(), 'close');
+    await expect(read(raw, { ...JSON_TYPE, 'content-length': '2' })).rejects.toMatchObject({
+      code: 'malformed_request',
+    });
+  });
+
+  it.each([
+    ['plain', '{"text":"a"}', 'a'],
+    ['with escapes', String.raw`{"text":"\u00e9\ud83d\ude00"}`, 'é😀'],
+    ['that is there twice', '{"text":"a","text":"b"}', 'b'],
+    ['beside unknown ones', '{"__proto__":{"text":"x"},"constructor":1,"text":"a"}', 'a'],
+    ['with as many brackets as fit', `{"text":"${'['.repeat(500_000)}"}`, '['.repeat(500_000)],
+    ['with brackets behind a quote', `{"text":"\\"${'{'.repeat(500_000)}"}`, `"${'{'.repeat(500_000)}`],
+  ])('takes a field %s, however it arrives', async (_how, body, text) => {
+    const bytes = Buffer.from(body);
+    for (const size of [bytes.length, Math.ceil(bytes.length / 3)]) {
+      const pieces = Array.from({ length: Math.ceil(bytes.length / size) }, (_, index) =>
+        bytes.subarray(index * size, (index + 1) * size),
+      );
+      const found = await read(bodyOf(...pieces), JSON_TYPE);
+      expect(found.text === text).toBe(true);
+      expect([found instanceof Body, Object.keys(found)]).toEqual([true, ['text']]);
+    }
+  });
+
+  it.each<[string, string | Buffer, string]>([
+    ['nothing', '', 'invalid_json'],
+    ['no JSON', '{"text":', 'invalid_json'],
+    ['invalid UTF-8', bytesAround([0xff]), 'invalid_json'],
+    ['a surrogate in UTF-8', bytesAround([0xed, 0xa0, 0x80]), 'invalid_json'],
+    ['a byte order mark', '\ufeff{"text":"a"}', 'invalid_json'],
+    ['arrays in one another', `{"text":${'['.repeat(250_001)}`, 'invalid_json'],
+    ['an array', '["a"]', 'validation_failed'],
+    ['null', 'null', 'validation_failed'],
+    ['a missing field', '{}', 'validation_failed'],
+    ['an inherited field', '{"__proto__":{"text":"a"}}', 'validation_failed'],
+    ['a field of another type', '{"text":1}', 'validation_failed'],
+  ])('refuses %s', async (_what, body, code) => {
+    await expect(read(bodyOf(body), JSON_TYPE)).rejects.toMatchObject({ code });
+  });
+
+  it.each([
+    ['application/json', undefined, null],
+    ['application/json; charset=utf-8', 'identity', null],
+    ['Application/JSON;charset="UTF-8"', undefined, null],
+    [undefined, undefined, 'invalid_content_type'],
+    ['', undefined, 'invalid_content_type'],
+    ['text/plain', undefined, 'invalid_content_type'],
+    ['application/json; charset=latin1', undefined, 'invalid_content_type'],
+    ['application/jsonx', undefined, 'invalid_content_type'],
+    ['application/json', 'gzip', 'unsupported_encoding'],
+    ['application/json', 'identity, gzip', 'unsupported_encoding'],
+  ])('of the type %s with the encoding %s: %s', async (type, encoding, code) => {
+    const headers = {
+      ...(type !== undefined && { 'content-type': type }),
+      ...(encoding !== undefined && { 'content-encoding': encoding }),
+    };
+    const result = read(bodyOf('{"text":"a"}'), headers);
+    if (code === null) await expect(result).resolves.toEqual({ text: 'a' });
+    else await expect(result).rejects.toMatchObject({ code });
+  });
+
+  it.each([
+    ['announced', 0, true, null],
+    ['announced', 1, true, 'body_too_large'],
+    ['in chunks', 0, false, null],
+    ['in chunks', 1, false, 'body_too_large'],
+  ])('%s, of %i bytes more than its limit (%s)', async (_how, more, isAnnounced, code) => {
+    const body = `{"text":"${'x'.repeat(LIMIT - 11 + more)}"}`;
+    const pieces = [body.slice(0, 700_000), body.slice(700_000)];
+    const headers = { ...JSON_TYPE, ...(isAnnounced && { 'content-length': String(body.length) }) };
+    const result = read(bodyOf(...pieces), headers).then(({ text }) => text.length);
+    if (code === null) await expect(result).resolves.toBe(LIMIT - 11);
+    else await expect(result).rejects.toMatchObject({ code });
+  });
+
+  it('asks a client that waits for it to send its body, unless it is refused', async () => {
+    for (const [headers, asked] of [
+      [JSON_TYPE, 1],
+      [{ ...JSON_TYPE, 'content-length': String(LIMIT + 1) }, 0],
+      [{ 'content-type': 'text/plain' }, 0],
+    ] as const) {
+      const raw = bodyOf('{"text":"a"}');
+      expectingContinue.add(raw as never);
+      const writeContinue = jest.fn();
+      await read(raw, headers, Object.assign(new EventEmitter(), { writeContinue })).catch(() => undefined);
+      expect(writeContinue).toHaveBeenCalledTimes(asked);
+    }
+  });
 });

@@ -1,0 +1,56 @@
+import {
+  AuthenticationError,
+  ConflictError,
+  ConnectionError,
+  NotFoundError,
+  PermissionError,
+  RateLimitError,
+  ServerError,
+} from '#client/index.js';
+import { report } from './errors.js';
+import { CliError, EXIT } from './exit-codes.js';
+import { Output } from './output.js';
+
+const details = { message: 'It failed.', requestId: 'the-request' };
+
+describe('A failed command', () => {
+  let err = '';
+  beforeEach(() => {
+    err = '';
+    jest.spyOn(process.stderr, 'write').mockImplementation((text) => ((err += String(text)), true));
+  });
+  afterEach(() => jest.restoreAllMocks());
+
+  it.each([
+    ['an unknown key', new AuthenticationError({ ...details, code: 'unauthorized', status: 401 }), EXIT.refused],
+    ['a missing scope', new PermissionError({ ...details, code: 'insufficient_scope', status: 403 }), EXIT.refused],
+    ['no key', new CliError('You have no key.', EXIT.refused), EXIT.refused],
+    ['a limit', new RateLimitError({ ...details, code: 'rate_limit_exceeded', status: 429 }), EXIT.limited],
+    ['a full storage', new ServerError({ ...details, code: 'storage_full', status: 507 }), EXIT.limited],
+    ['no response', new ConnectionError({ ...details, code: 'connection_failed' }), EXIT.unavailable],
+    ['an outage', new ServerError({ ...details, code: 'unavailable', status: 503 }), EXIT.unavailable],
+    ['an internal error', new ServerError({ ...details, code: 'internal_error', status: 500 }), EXIT.unavailable],
+    ['an unknown id', new NotFoundError({ ...details, code: 'message_not_found', status: 404 }), EXIT.failed],
+    ['a conflict', new ConflictError({ ...details, code: 'invalid_transition', status: 409 }), EXIT.failed],
+    ['a fault of the program', new TypeError('x is not a function'), EXIT.failed],
+  ])('ends with the exit code of its kind, as text and as JSON: %s', (_what, error, exitCode) => {
+    expect(report(error, new Output(false))).toBe(exitCode);
+    expect(err).toMatch(/^error: .+\n$/);
+    expect(err).not.toContain(' at ');
+    err = '';
+    expect(report(error, new Output(true))).toBe(exitCode);
+    expect(JSON.parse(err)).toMatchObject({ error: { message: error.message } });
+  });
+
+  it('names what of several has failed', () => {
+    report(new CliError('No.'), new Output(false), 'msg_1');
+    report(new CliError('No.'), new Output(true), 'msg_1');
+    expect(err).toBe('error: msg_1: No.\n{"error":{"message":"No.","id":"msg_1"}}\n');
+  });
+
+  it('writes nothing that the service says as it is', () => {
+    const hostile = { ...details, message: '\u001b[2J', code: 'not_found', status: 404 };
+    report(new NotFoundError(hostile), new Output(false));
+    expect(err).not.toContain('\u001b');
+  });
+});

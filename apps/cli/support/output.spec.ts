@@ -1,0 +1,64 @@
+import { Output, visible } from './output.js';
+
+/** What others may have written: it would move the cursor, name the window, or look like another text. */
+const HOSTILE: readonly (readonly [text: string, shown: string])[] = [
+  ['\u001b[2J\u001b[31mred', String.raw`\u001b[2J\u001b[31mred`],
+  ['\u001b]0;title\u0007', String.raw`\u001b]0;title\u0007`],
+  ['\u009b1A', String.raw`\u009b1A`],
+  ['a\r\nerror: b\tc', String.raw`a\r\nerror: b\tc`],
+  ['\u0000\u007f\u0008', String.raw`\u0000\u007f\u0008`],
+  ['\u2028\u2029', String.raw`\u2028\u2029`],
+  ['\u202egpj.exe\u2066\u2069', String.raw`\u202egpj.exe\u2066\u2069`],
+];
+const HARMLESS = ['Zoë', '日本語', '👍', 'שלום', '\\u001b'];
+
+describe('Output', () => {
+  let out = '';
+  let err = '';
+
+  beforeEach(() => {
+    [out, err] = ['', ''];
+    jest.spyOn(process.stdout, 'write').mockImplementation((text) => ((out += String(text)), true));
+    jest.spyOn(process.stderr, 'write').mockImplementation((text) => ((err += String(text)), true));
+  });
+  afterEach(() => jest.restoreAllMocks());
+
+  const rowsOf = (...texts: string[]) => texts.map((text) => ({ text }));
+  const columns = [['Text', ({ text }: { text: string }) => text] as const];
+
+  it.each(HOSTILE)('shows %j as %s, wherever it stands', async (text, shown) => {
+    expect(visible(text)).toBe(shown);
+    const output = new Output(false);
+    await output.list([rowsOf(text)], columns, 'none');
+    output.line(output.fields({ name: text, share: { text } }));
+    expect(out).toBe(`${shown}\nname\t${shown}\nshare\t${shown}\n`);
+    for (const remark of ['note', 'success', 'warn', 'error'] as const) output[remark](`it: ${text}`);
+    expect(err).not.toMatch(/[^\P{C}\n]/u);
+  });
+
+  it.each(HARMLESS)('shows %s as it is', (text) => {
+    expect(visible(text)).toBe(text);
+  });
+
+  it.each([
+    [[], '[]\n'],
+    [[rowsOf()], '[]\n'],
+    [[rowsOf('a')], '[\n{"text":"a"}\n]\n'],
+    [[rowsOf('a', 'b'), rowsOf('c')], '[\n{"text":"a"},\n{"text":"b"},\n{"text":"c"}\n]\n'],
+  ])('writes one array for all pages with --json: %j', async (pages, text) => {
+    await new Output(true).list(pages, columns, 'none');
+    expect([out, err]).toEqual([text, '']);
+    expect(JSON.parse(out)).toEqual(pages.flat());
+  });
+
+  it('says that a list is empty where no program reads it', async () => {
+    await new Output(false).list([], columns, 'There are none.');
+    expect([out, err]).toEqual(['', 'There are none.\n']);
+  });
+
+  it('writes a result as a line of JSON with --json, else as text', () => {
+    new Output(true).result({ id: 'msg_1' }, () => 'text');
+    new Output(false).result({ id: 'msg_1' }, () => 'text');
+    expect(out).toBe('{"id":"msg_1"}\ntext\n');
+  });
+});

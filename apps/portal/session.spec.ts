@@ -1,0 +1,215 @@
+/** What a page of the portal keeps, and sends, without its views. */
+
+const ORIGIN = 'https://portal.example.com';
+const PROFILE = { id: 'acct_1', name: 'Acme', plan: 'free' };
+/** No stream of events: that needs `messages:read`. */
+const KEY = { id: 'key_1', name: 'CI', scopes: ['messages:send', 'account:manage'] };
+
+interface Answer {
+  readonly status: number;
+  readonly body: unknown;
+  readonly retryAfter?: number;
+}
+
+const ok = (body: unknown): Answer => ({ status: 200, body });
+const problem = (status: number, code: string, retryAfter?: number): Answer => ({
+  ...{ status, body: { code, detail: `It is ${code}.` } },
+  ...(retryAfter !== undefined && { retryAfter }),
+});
+const serve = (path: string): Answer =>
+  ok(path === '/account' ? PROFILE : path === '/accounts' ? { ...PROFILE, apiKey: { ...KEY, key: 'slc_new' } } : KEY);
+
+/** As much of a browser's storage as the portal uses, with all that was ever kept. */
+class FakeStorage {
+  readonly items = new Map<string, string>();
+  readonly everKept: string[] = [];
+
+  getItem(name: string): string | null {
+    return this.items.get(name) ?? null;
+  }
+
+  setItem(name: string, value: string): void {
+    this.everKept.push(value);
+    this.items.set(name, value);
+  }
+
+  removeItem(name: string): void {
+    this.items.delete(name);
+  }
+}
+
+describe('A page of the portal', () => {
+  let answer: (path: string, key: string) => Answer | Promise<Answer>;
+  let asked: string[];
+  let tab: FakeStorage;
+  let browser: FakeStorage;
+
+  /** The page as it is after a reload. */
+  async function load() {
+    jest.resetModules();
+    const session = await import('./session.js');
+    return { ...session, ...(await import('./connection.js')), draft: await import('./draft.js') };
+  }
+  type Portal = Awaited<ReturnType<typeof load>>;
+  let open: Portal;
+
+  beforeEach(async () => {
+    jest.useFakeTimers({ doNotFake: ['nextTick', 'queueMicrotask', 'setImmediate'] });
+    [answer, asked, tab, browser] = [serve, [], new FakeStorage(), new FakeStorage()];
+    const globals = {
+      window: { sessionStorage: tab, localStorage: browser },
+      ...{ location: { origin: ORIGIN }, document: { querySelector: () => null } },
+      fetch: async (url: string, { headers }: { headers: Headers }) => {
+        const path = new URL(url).pathname;
+        asked.push(path);
+        const { status, body, retryAfter } = await answer(path, headers.get('authorization') ?? '');
+        const more = retryAfter === undefined ? {} : { 'retry-after': String(retryAfter) };
+        return new Response(JSON.stringify(body), { status, headers: more });
+      },
+    };
+    for (const [name, value] of Object.entries(globals)) {
+      Object.defineProperty(globalThis, name, { value, configurable: true, writable: true });
+    }
+    open = await load();
+  });
+  afterEach(() => {
+    open.signOut();
+    jest.useRealTimers();
+  });
+
+  it('keeps a key in the session of its tab only, and only once it is known to be valid', async () => {
+    answer = () => problem(401, 'unauthorized');
+    await expect(open.signIn('slc_wrong')).rejects.toMatchObject({ code: 'unauthorized' });
+    expect([open.apiKey.value, open.scopes.value, tab.everKept]).toEqual([null, null, []]);
+    answer = serve;
+    await open.signIn('slc_right');
+    expect(tab.items.get('sluice.key')).toBe('slc_right');
+    expect(browser.everKept).toEqual([]);
+    expect([open.can('messages:send'), open.can('messages:read'), open.account.value?.name]).toEqual([
+      ...[true, false],
+      'Acme',
+    ]);
+  });
+
+  it('forgets all of an account when it is signed out', async () => {
+    await open.signUp('Acme');
+    open.draft.addSent({ id: 'msg_1', status: 'queued', createdAt: '2026-01-01T00:00:00Z' } as never);
+    open.signOut('Bye.');
+    expect([open.apiKey, open.scopes, open.account, open.firstKey].map(({ value }) => value)).toEqual(
+      Array(4).fill(null),
+    );
+    expect([open.draft.sent.value, open.rateLimit.value, open.notice.value]).toEqual([[], null, 'Bye.']);
+    expect([...tab.items, ...browser.everKept]).toEqual([]);
+    open = await load();
+    expect([open.apiKey.value, open.account.value, open.isResuming.value]).toEqual([null, null, false]);
+  });
+
+  it('goes on after a reload with what it knew, also while requests are refused', async () => {
+    await open.signIn('slc_right');
+    answer = () => problem(429, 'rate_limit_exceeded', 60);
+    open = await load();
+    expect([open.apiKey.value, open.can('messages:send'), open.account.value?.name]).toEqual([
+      ...['slc_right', true],
+      'Acme',
+    ]);
+  });
+
+  it.each(['not JSON', '', 'null'])('asks what a key may do when what it knew is damaged: %j', async (profile) => {
+    tab.items.set('sluice.key', 'slc_right').set('sluice.profile', profile);
+    open = await load();
+    expect([open.isResuming.value, open.scopes.value]).toEqual([true, null]);
+    await open.findScopes();
+    expect([open.isResuming.value, open.can('messages:send')]).toEqual([false, true]);
+  });
+
+  it('is signed out, and says why, when its key is refused', async () => {
+    await open.signIn('slc_right');
+    answer = () => problem(401, 'unauthorized');
+    await expect(open.call((client) => client.account.get())).rejects.toMatchObject({ status: 401 });
+    expect([open.apiKey.value, open.account.value, tab.items.size]).toEqual([null, null, 0]);
+    expect(open.notice.value).toContain('no longer works');
+  });
+
+  it('is not changed by the late response to a key that it has left', async () => {
+    await open.signIn('slc_one');
+    let respond = (_late: Answer): void => undefined;
+    answer = () => new Promise<Answer>((resolve) => (respond = resolve));
+    const late = open.call((client) => client.account.get());
+    await Promise.resolve();
+    open.signOut();
+    answer = serve;
+    await open.signIn('slc_other');
+    respond(problem(401, 'unauthorized'));
+    await expect(late).rejects.toMatchObject({ status: 401 });
+    expect(open.apiKey.value).toBe('slc_other');
+  });
+
+  it('sends nothing while its limit is used up, nor blocks another key for it', async () => {
+    await open.signIn('slc_one');
+    answer = () => problem(429, 'rate_limit_exceeded', 60);
+    await expect(open.call((client) => client.account.get())).rejects.toMatchObject({ status: 429 });
+    asked = [];
+    await expect(open.call((client) => client.account.get())).rejects.toMatchObject({ status: 429 });
+    expect(asked).toEqual([]);
+    jest.advanceTimersByTime(60_500);
+    expect([open.pause.value, open.revival.value]).toEqual([null, 1]);
+    await expect(open.call((client) => client.account.get())).rejects.toMatchObject({ status: 429 });
+    expect(asked).toEqual(['/account']);
+    open.signOut();
+    answer = serve;
+    await open.signIn('slc_other');
+    expect([open.apiKey.value, open.pause.value]).toEqual(['slc_other', null]);
+  });
+
+  it('works without any storage', async () => {
+    Object.defineProperty(globalThis, 'window', { value: {}, configurable: true, writable: true });
+    open = await load();
+    await open.signIn('slc_right');
+    expect(open.can('messages:send')).toBe(true);
+  });
+
+  it('knows a page for operators from its own: their key is kept only while it is valid', async () => {
+    jest.resetModules();
+    const operators = await import('./operators/session.js');
+    answer = () => problem(401, 'unauthorized');
+    await expect(operators.signIn('wrong')).rejects.toMatchObject({ status: 401 });
+    expect([operators.isSignedIn.value, tab.everKept, browser.everKept]).toEqual([false, [], []]);
+    answer = () => ok({ data: [], nextCursor: null });
+    await operators.signIn('right');
+    expect([...tab.items]).toEqual([['sluice.operators-key', 'right']]);
+    operators.signOut('Bye.');
+    expect((await import('./connection.js')).apiKey.value).toBeNull();
+    expect([operators.isSignedIn.value, tab.items.size, browser.everKept]).toEqual([false, 0, []]);
+  });
+
+  describe('while a message is composed', () => {
+    const at = (second: number) => `2026-01-01T00:00:0${second}Z`;
+    const message = (status: string, second: number) =>
+      ({ id: 'msg_1', status, createdAt: at(0), updatedAt: at(second) }) as never;
+
+    it('has one idempotency key for it, and another for the next', () => {
+      const first = open.draft.keyOfDraft();
+      expect(open.draft.keyOfDraft()).toBe(first);
+      open.draft.changed();
+      const second = open.draft.keyOfDraft();
+      open.draft.discardDraft();
+      expect(new Set([first, second, open.draft.keyOfDraft()]).size).toBe(3);
+    });
+
+    it('shows what becomes of it, whatever the order of events', async () => {
+      await open.signIn('slc_right');
+      const { addSent, advanceSent, sent } = open.draft;
+      addSent(message('queued', 0));
+      for (const [status, second] of [
+        ['processing', 1],
+        ['delivered', 3],
+        ['queued', 2],
+        ['delivered', 3],
+      ] as const) {
+        expect(advanceSent(message(status, second))).toBe(true);
+      }
+      expect(sent.value[0]?.steps.map(({ status }) => status)).toEqual(['queued', 'processing', 'delivered']);
+      expect(advanceSent({ ...(message('queued', 9) as object), id: 'msg_2' } as never)).toBe(false);
+    });
+  });
+});

@@ -1,0 +1,241 @@
+const OUTPUT = 'apps/cli/support/output.ts';
+const CREDENTIALS = 'apps/cli/support/credentials.ts';
+const ERRORS = 'apps/cli/support/errors.ts';
+const LINES = 'apps/cli/batch/lines.ts';
+const LINES_SPEC = 'apps/cli/batch/lines.spec.ts';
+const RUN = 'apps/cli/batch/batch-run.ts';
+const RUN_SPEC = 'apps/cli/batch/batch-run.spec.ts';
+const COMMANDS = 'test/cli/commands.spec.ts';
+const STREAMS = 'test/cli/streams.spec.ts';
+const OUTPUT_SPEC = 'apps/cli/support/output.spec.ts';
+const ERRORS_SPEC = 'apps/cli/support/errors.spec.ts';
+const CREDENTIALS_SPEC = 'apps/cli/support/credentials.spec.ts';
+const DATA_DIR = 'apps/dev/data-dir.ts';
+const DATA_DIR_SPEC = 'apps/dev/data-dir.spec.ts';
+
+export default [
+  {
+    what: 'control characters of others reach the terminal',
+    file: OUTPUT,
+    find: '[\\u0000-\\u001f\\u007f-\\u009f\\u2028',
+    replace: '[\\u0000-\\u001a\\u2028',
+    tests: [OUTPUT_SPEC],
+  },
+  {
+    what: 'text of others is shown in another direction',
+    file: OUTPUT,
+    find: '\\u2028-\\u202e\\u2066-\\u2069]',
+    replace: '\\u2028-\\u2029]',
+    tests: [OUTPUT_SPEC],
+  },
+  {
+    what: 'what the service says is written as it is',
+    file: OUTPUT,
+    find: "text.split('\\n').map(visible).join('\\n')",
+    replace: 'text',
+    tests: [OUTPUT_SPEC],
+  },
+  {
+    what: 'a cell of a table has several lines',
+    file: OUTPUT,
+    find: 'columns.map(([, text]) => visible(text(row)))',
+    replace: 'columns.map(([, text]) => text(row))',
+    tests: [OUTPUT_SPEC],
+  },
+  {
+    what: '--json prints no JSON where a list is empty',
+    file: OUTPUT,
+    find: "if (this.isJson) this.line(count === 0 ? '[]' : '\\n]');",
+    replace: "if (this.isJson) this.line(count === 0 ? '' : '\\n]');",
+    tests: [OUTPUT_SPEC],
+  },
+  {
+    what: '--json prints errors as sentences',
+    file: ERRORS,
+    find: 'if (output.isJson) output.note(',
+    replace: 'if (output.isJson && id !== undefined) output.note(',
+    tests: [ERRORS_SPEC],
+  },
+  {
+    what: 'a key that is refused has the exit code of a failure',
+    file: ERRORS,
+    find: 'error instanceof AuthenticationError || error instanceof PermissionError) return EXIT.refused;',
+    replace: 'error instanceof PermissionError) return EXIT.refused;',
+    tests: [ERRORS_SPEC],
+  },
+  {
+    what: 'a full storage has the exit code of an outage',
+    file: ERRORS,
+    find: "error instanceof RateLimitError || error.code === 'storage_full'",
+    replace: 'error instanceof RateLimitError',
+    tests: [ERRORS_SPEC],
+  },
+  {
+    what: 'an outage has the exit code of a failure',
+    file: ERRORS,
+    find: '(error.status ?? 0) >= 500',
+    replace: '(error.status ?? 0) >= 5000',
+    tests: [ERRORS_SPEC],
+  },
+  {
+    what: 'others can read the credentials',
+    file: CREDENTIALS,
+    find: 'chmodSync(temporary, 0o600);',
+    replace: 'chmodSync(temporary, 0o644);',
+    tests: [CREDENTIALS_SPEC, COMMANDS],
+  },
+  {
+    what: 'others can read the credentials for a moment',
+    file: CREDENTIALS,
+    find: '{ mode: 0o600, flush: true }',
+    replace: '{ flush: true }',
+    tests: [CREDENTIALS_SPEC],
+  },
+  {
+    what: 'a crash while the credentials are written loses them',
+    file: CREDENTIALS,
+    find: "const temporary = `${path}.${randomBytes(4).toString('hex')}`;",
+    replace: 'const temporary = path.slice(0, randomBytes(4).length * 1_000);',
+    tests: [CREDENTIALS_SPEC],
+  },
+  {
+    what: 'the key of one service is sent to another',
+    file: CREDENTIALS,
+    find: 'return this.read().services[baseUrl] ?? {};',
+    replace: 'return this.read().services[baseUrl] ?? Object.values(this.read().services)[0] ?? {};',
+    tests: [CREDENTIALS_SPEC],
+  },
+  {
+    what: 'a logout leaves the key',
+    file: CREDENTIALS,
+    find: 'current !== baseUrl && { current }), services: others',
+    replace: 'current !== baseUrl && { current }), services: { ...others, [baseUrl]: removed }',
+    tests: [CREDENTIALS_SPEC],
+  },
+  {
+    what: 'a base URL with a password is in the error about it',
+    file: 'apps/cli/support/context.ts',
+    find: '`${name} must be a URL like https://sluice.example.com, without a password or query.`',
+    replace: '`${name} must be a URL like https://sluice.example.com, not ${text}.`',
+    tests: ['apps/cli/support/context.spec.ts'],
+  },
+  {
+    what: 'two processes send the same batch',
+    file: 'apps/cli/batch/lock.ts',
+    find: 'if (isAlive(pid)) {',
+    replace: 'if (isAlive(pid) && pid === process.pid) {',
+    tests: ['apps/cli/batch/lock.spec.ts'],
+  },
+  {
+    what: 'the lock of a process that was killed is never taken over',
+    file: 'apps/cli/batch/lock.ts',
+    find: 'if (isAlive(pid)) {',
+    replace: 'if (isAlive(pid) || pid > 0) {',
+    tests: ['apps/cli/batch/lock.spec.ts'],
+  },
+  {
+    what: 'the lock of a process of another user is taken over',
+    file: 'apps/cli/batch/lock.ts',
+    find: "=== 'EPERM'",
+    replace: "=== 'EPERMIT'",
+    tests: ['apps/cli/batch/lock.spec.ts'],
+  },
+  {
+    what: 'a run goes on after other lines than those that were sent',
+    file: RUN,
+    find: 'if (line === 0 || this.digest() === digest) return;',
+    replace: 'if (line === 0 || digest !== null) return;',
+    tests: [RUN_SPEC],
+  },
+  {
+    what: 'a repetition has another idempotency key',
+    file: RUN,
+    find: '`sluice-batch-${this.state.run}-${this.state.line + 1}`',
+    replace: '`sluice-batch-${randomUUID()}-${this.state.line + 1}`',
+    tests: [RUN_SPEC],
+  },
+  {
+    what: 'a request is repeated after its idempotency key is forgotten',
+    file: RUN,
+    find: 'Date.now() - Date.parse(at) > REMEMBERED_MS',
+    replace: 'Date.now() - Date.parse(at) > 9 * REMEMBERED_MS',
+    tests: [RUN_SPEC],
+  },
+  {
+    what: 'the time in which a request can be repeated begins with each try',
+    file: RUN,
+    find: 'this.change({ at: at ?? new Date().toISOString() });',
+    replace: 'this.change({ at: new Date().toISOString() });',
+    tests: [RUN_SPEC],
+  },
+  {
+    what: 'a run goes on for another account',
+    file: RUN,
+    find: 'state.owner !== terms.owner &&',
+    replace: "state.owner === '' &&",
+    tests: [RUN_SPEC],
+  },
+  {
+    what: 'the CR of a line that ends with CR LF is sent',
+    file: LINES,
+    find: 'bytes.at(-1) === 0x0d ? bytes.subarray(0, -1) : bytes',
+    replace: 'bytes',
+    tests: [LINES_SPEC],
+  },
+  {
+    what: 'a line that is no UTF-8 is sent with U+FFFD',
+    file: LINES,
+    find: '{ fatal: true, ignoreBOM: true }',
+    replace: '{ fatal: false, ignoreBOM: true }',
+    tests: [LINES_SPEC],
+  },
+  {
+    what: 'a line that never ends is kept in memory',
+    file: LINES,
+    find: 'if (buffer.length > MAX_BYTES + 1) throw tooLong(number + 1);',
+    replace: '',
+    tests: [LINES_SPEC],
+  },
+  {
+    what: 'a request has more bytes than the service accepts',
+    file: LINES,
+    find: 'taken.length > 0 && total + length > MAX_CHUNK_BYTES',
+    replace: 'taken.length > 0 && total + length > 9 * MAX_CHUNK_BYTES',
+    tests: [LINES_SPEC],
+  },
+  {
+    what: 'a consumed message is acknowledged before its command has ended',
+    file: 'apps/cli/support/consumer.ts',
+    find: 'const reason = await handled;',
+    replace: 'const reason = await Promise.race([handled, null]);',
+    tests: [STREAMS],
+  },
+  {
+    what: 'consume succeeds although an outcome is unknown',
+    file: 'apps/cli/support/consumer.ts',
+    find: 'if (unknown > 0) throw',
+    replace: 'if (unknown < 0) throw',
+    tests: [STREAMS],
+  },
+  {
+    what: 'others can read generated secrets',
+    file: DATA_DIR,
+    find: "open(temporary, 'w', 0o600)",
+    replace: "open(temporary, 'w', 0o644)",
+    tests: [DATA_DIR_SPEC],
+  },
+  {
+    what: 'a new development key overwrites the old one',
+    file: DATA_DIR,
+    find: 'await rename(this.file(name), kept)',
+    replace: 'await rm(this.file(name), { force: kept === kept })',
+    tests: [DATA_DIR_SPEC],
+  },
+  {
+    what: 'a damaged secret is used',
+    file: DATA_DIR,
+    find: 'if (!/^[0-9a-f]{64}$/.test(secret)) {',
+    replace: "if (secret === '') {",
+    tests: [DATA_DIR_SPEC],
+  },
+];
