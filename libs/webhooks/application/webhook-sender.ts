@@ -202,6 +202,8 @@ export class WebhookSender {
       // Before the result is stored, so that the next request need not wait. A delivery that ended without a request counts
       // as a success: it says nothing about the receiver.
       release(result.outcome === 'delivered' || result.url === null);
+      // Before the message ends, which does not fail for an endpoint that is no longer enabled.
+      if (target !== undefined) await this.disableIfDue(target, result, null);
       const failingSince = await this.settle(result);
       this.storage.countAttempt(delivery.accountId, storedBytes(result), this.clock.now());
       if (result.outcome === 'retried') this.lookIn(result.retryMs);
