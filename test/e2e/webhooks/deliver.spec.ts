@@ -121,22 +121,6 @@ describe('Webhooks', () => {
     await until(async () => (await usedBytes()) === 3 * (257 + 2 * 1_024), DEADLINE_MS);
   });
 
-  it('count what their attempts store, with the responses', async () => {
-    await endpoint((response) => response.writeHead(500).end('x'.repeat(2_000)));
-    const id = await send('x');
-    await becomes(id, 'failed');
-    const stored = (await attempts(id)).reduce((sum, { error, responseBody }) => {
-      return sum + 256 + String(error).length + String(responseBody).length;
-    }, 0);
-    const usedBytes = async () => {
-      const { storage } = (await ask('GET /account/usage')).body as { storage: { usedBytes: number } };
-      return storage.usedBytes;
-    };
-    expect(stored).toBeGreaterThan(3 * 1_024);
-    // The first 768 bytes were counted with the delivery.
-    await until(async () => (await usedBytes()) === 257 + 1_024 + stored - 768, DEADLINE_MS);
-  });
-
   it('go to every enabled endpoint, and to those that are enabled when the message is accepted', async () => {
     const [first, second] = [await endpoint(), await endpoint()];
     const disabled = await endpoint(204, { enabled: false });
@@ -450,6 +434,22 @@ describe('Webhooks', () => {
     await becomeSignedBy(next, secret);
     last = await rotate(0);
     await becomeSignedBy(last);
+  });
+
+  it('count what their attempts store, with the responses', async () => {
+    await endpoint((response) => response.writeHead(500).end('x'.repeat(2_000)));
+    const id = await send('x');
+    await becomes(id, 'failed');
+    const stored = (await attempts(id)).reduce((sum, { error, responseBody }) => {
+      return sum + 256 + String(error).length + String(responseBody).length;
+    }, 0);
+    const usedBytes = async () => {
+      const { storage } = (await ask('GET /account/usage')).body as { storage: { usedBytes: number } };
+      return storage.usedBytes;
+    };
+    expect(stored).toBeGreaterThan(3 * 1_024);
+    // The first 768 bytes were counted with the delivery.
+    await until(async () => (await usedBytes()) === 257 + 1_024 + stored - 768, DEADLINE_MS);
   });
 
   it('can be tested', async () => {
