@@ -1,6 +1,6 @@
 import { createServer as createTcpServer, type Server, type Socket } from 'node:net';
 import { createServer as createTlsServer } from 'node:tls';
-import { AUTHORITY, KEY, SELF_SIGNED } from '../../../test/support/certificates.js';
+import { AUTHORITY, KEY, SELF_SIGNED } from '../../../test/support/receiver-certificates.js';
 import { listen, until } from '../../../test/support/processes.js';
 import { MAX_IDLE, OutgoingConnections, USER_AGENT } from './connections.js';
 

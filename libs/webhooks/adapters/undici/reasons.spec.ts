@@ -10,7 +10,7 @@ import {
   LEAF,
   NOT_YET_VALID,
   SELF_SIGNED,
-} from '../../../../test/support/certificates.js';
+} from '../../../../test/support/receiver-certificates.js';
 import { startNameServer, type NameAnswer } from '../../../../test/support/name-server.js';
 import { freePort, listen } from '../../../../test/support/processes.js';
 import { resolveByDns } from './addresses.js';
