@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
-import { runMigrations } from 'bullmq';
+import { assertSchemaCompatibility, runMigrations } from 'bullmq';
 import type pg from 'pg';
 import { connectionOptions, ReliableClient, STARTING_TIMEOUT_MS } from '#platform/database/connection.js';
-import { asUnavailable } from '#platform/database/errors.js';
+import { asUnavailable, sqlState } from '#platform/database/errors.js';
 import { UsageError } from '#platform/process/usage-error.js';
 
 /** SQL files of the contexts, in the order in which they run. */
@@ -34,10 +34,39 @@ const MIGRATIONS = [
   'accounts/0008-live-keys',
   'messages/0011-next-attempts',
   'messages/0012-order-of-events',
+  'messages/0013-periods',
+  'accounts/0009-rotated-keys',
+  'accounts/0010-kept-responses',
 ] as const;
+
+/** The version of the schema of the BullMQ that is installed; a test compares both. */
+export const BULLMQ_SCHEMA = 11;
+
+const HAS_SCHEMAS = `
+  SELECT count(*) = 2 AS exists, bool_and(has_schema_privilege(n.oid, 'USAGE')) AS usable FROM pg_class c JOIN pg_namespace n ON n.oid = relnamespace
+  WHERE (nspname, relname) IN (('sluice', 'migrations'), ('bullmq', 'migration'))`;
+
+/** Partitions need no rights of their own: statements go through their table, or through functions of the owner. */
+const LACKING = `
+  WITH schemas AS (SELECT oid, nspname FROM pg_namespace WHERE nspname IN ('sluice', 'bullmq'))
+  SELECT 'USAGE on schema ' || nspname AS lacking FROM schemas WHERE NOT has_schema_privilege(oid, 'USAGE')
+  UNION ALL
+  SELECT format('%s on %s.%s', wanted, nspname, relname) FROM pg_class c JOIN schemas s ON s.oid = relnamespace,
+    unnest(ARRAY['SELECT', 'INSERT', 'UPDATE', 'DELETE']) AS wanted
+  WHERE relkind IN ('r', 'p') AND relname !~ '^(messages|attempts)_\\d' AND NOT has_table_privilege(c.oid, wanted)
+    AND (wanted = 'SELECT' OR relname NOT IN ('migrations', 'migration'))
+  UNION ALL
+  SELECT format('USAGE on %s.%s', nspname, relname) FROM pg_class c JOIN schemas s ON s.oid = relnamespace
+  WHERE CASE relkind WHEN 'S' THEN NOT has_sequence_privilege(c.oid, 'USAGE') ELSE false END
+  UNION ALL
+  SELECT format('EXECUTE on %s.%s', nspname, proname) FROM pg_proc p JOIN schemas s ON s.oid = pronamespace
+  WHERE NOT has_function_privilege(p.oid, 'EXECUTE')
+  UNION ALL
+  SELECT 'TEMPORARY on the database' WHERE NOT has_database_privilege(current_database(), 'TEMPORARY')`;
 
 /** The key of the advisory lock: "sluice" in ASCII. */
 const LOCK = 0x736c75696365;
+const NO_LIMITS = '-c statement_timeout=0 -c lock_timeout=0 -c idle_in_transaction_session_timeout=0';
 const LONG_WAIT_MS = 1_000;
 const KEEP_ALIVE_MS = 10_000;
 
@@ -52,7 +81,8 @@ export async function migrateSchema(url: string, onWait?: () => void): Promise<v
   const client = new ReliableClient({
     connectionString: url,
     connectionTimeoutMillis: STARTING_TIMEOUT_MS,
-    options: connectionOptions(false),
+    // Whatever limits the role has.
+    options: connectionOptions(false, NO_LIMITS),
     // A migration may take long, so only the system notices a half-open link.
     keepAlive: true,
     keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
@@ -60,13 +90,50 @@ export async function migrateSchema(url: string, onWait?: () => void): Promise<v
   try {
     await client.connect();
     await lock(client, onWait);
-    await runMigrations(client);
-    await migrate(client);
+    // A role that can only read and write may not even create what is there already.
+    if (!(await isMigrated(client))) {
+      await runMigrations(client).catch(explainRights);
+      await migrate(client).catch(explainRights);
+    }
+    await requireRights(client);
   } catch (error) {
     throw asUnavailable(error);
   } finally {
     await client.end();
   }
+}
+
+function explainRights(error: unknown): never {
+  if (sqlState(error) !== '42501') throw error;
+  const { message } = error as Error;
+  throw new UsageError(
+    `The migrations must run as the owner of the schemas, with CREATE on the database, and the user of DATABASE_URL is not it: ${message}. See "Rights" in docs/deploy.md.`,
+  );
+}
+
+async function isMigrated(client: pg.Client): Promise<boolean> {
+  const { rows } = await client.query<{ exists: boolean; usable: boolean }>(HAS_SCHEMAS);
+  if (rows[0]?.exists !== true) return false;
+  // Without USAGE, the schema cannot even be looked at.
+  if (!rows[0].usable) await requireRights(client);
+  const applied = await appliedMigrations(client);
+  return (await assertSchemaCompatibility(client)) >= BULLMQ_SCHEMA && MIGRATIONS.every((name) => applied.has(name));
+}
+
+async function appliedMigrations(client: pg.Client): Promise<Set<string>> {
+  const { rows } = await client.query<{ name: string }>('SELECT name FROM sluice.migrations');
+  return new Set(rows.map(({ name }) => name));
+}
+
+/** @throws UsageError that names a few of the rights which the role lacks */
+async function requireRights(client: pg.Client): Promise<void> {
+  const { rows } = await client.query<{ lacking: string }>(LACKING);
+  if (rows.length === 0) return;
+  const lacking = rows.slice(0, 5).map((row) => row.lacking);
+  const more = rows.length > 5 ? ', and others' : '';
+  throw new UsageError(
+    `The user of DATABASE_URL lacks rights: ${lacking.join(', ')}${more}. Grant them as its owner: see "Rights" in docs/deploy.md.`,
+  );
 }
 
 async function lock(client: pg.Client, onWait: () => void = () => undefined): Promise<void> {
@@ -88,8 +155,7 @@ async function migrate(client: pg.Client): Promise<void> {
       name text PRIMARY KEY,
       value text NOT NULL
     )`);
-  const { rows } = await client.query<{ name: string }>('SELECT name FROM sluice.migrations');
-  const applied = new Set(rows.map(({ name }) => name));
+  const applied = await appliedMigrations(client);
   if (applied.size > 0 && !applied.has(MIGRATIONS[0])) {
     throw new UsageError(
       'The database was created by a version of Sluice before the first release. Remove it and start again: the folder ' +

@@ -1,48 +1,73 @@
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { UsageError } from '#platform/process/usage-error.js';
 import { DataDir } from './data-dir.js';
 
-describe('DATA_DIR', () => {
-  let folder: string;
-  let dataDir: DataDir;
+const SECRET = 'a'.repeat(64);
 
-  beforeEach(async () => {
+describe('The folder for data', () => {
+  let folder: string;
+  const file = () => join(folder, 'pepper');
+  beforeEach(() => {
     folder = mkdtempSync(join(tmpdir(), 'sluice-data-'));
-    dataDir = await DataDir.open(join(folder, 'new', 'data'));
   });
   afterEach(() => {
-    rmSync(folder, { recursive: true });
+    rmSync(folder, { recursive: true, force: true });
   });
 
-  it('keeps each secret from its first start on, for its owner only', async () => {
-    const [pepper, key] = [await dataDir.secret('pepper'), await dataDir.secret('key')];
-    expect(pepper).toMatch(/^[0-9a-f]{64}$/);
-    expect(key).not.toBe(pepper);
-    const again = await DataDir.open(dataDir.path);
-    expect([await again.secret('pepper'), await again.secret('key')]).toEqual([pepper, key]);
-    expect(statSync(dataDir.file('pepper')).mode & 0o777).toBe(0o600);
-    expect(readdirSync(dataDir.path).sort()).toEqual(['key', 'pepper']);
+  const failure = (act: Promise<unknown>) =>
+    act.then(
+      () => 'It did not fail.',
+      (error: unknown) => {
+        if (error instanceof UsageError) return error.message;
+        throw error;
+      },
+    );
+
+  it('keeps a secret that it has made, in a file of its owner', async () => {
+    const secret = await (await DataDir.open(folder)).secret('pepper');
+    expect(secret).toMatch(/^[0-9a-f]{64}$/);
+    expect(await (await DataDir.open(folder)).secret('pepper')).toBe(secret);
+    expect(statSync(file()).mode & 0o777).toBe(0o600);
   });
 
-  it.each(['', 'short', 'x'.repeat(64)])('is refused, and left alone, with a damaged secret: %j', async (text) => {
-    writeFileSync(dataDir.file('pepper'), text);
-    await expect(dataDir.secret('pepper')).rejects.toThrow('does not contain a secret of 64 hexadecimal digits');
-    expect(readFileSync(dataDir.file('pepper'), 'utf8')).toBe(text);
+  it.each(['', '\n', 'garbage', SECRET.slice(1), `${SECRET}b`, '\u0000', SECRET.toUpperCase(), `${SECRET}\n${SECRET}`])(
+    'replaces no secret that is damaged: %j',
+    async (content) => {
+      writeFileSync(file(), content);
+      chmodSync(file(), 0o600);
+      expect(await failure((await DataDir.open(folder)).secret('pepper'))).toMatch(
+        /pepper does not contain a secret of 64 hexadecimal digits: restore it or set DATA_DIR\.$/,
+      );
+      expect(readFileSync(file(), 'utf8')).toBe(content);
+    },
+  );
+
+  it('says so of a secret that is a folder or a link in a circle, and follows a link', async () => {
+    const dataDir = await DataDir.open(folder);
+    mkdirSync(file());
+    expect(await failure(dataDir.secret('pepper'))).toBe(`${file()} can't be read (EISDIR).`);
+    symlinkSync('circle', join(folder, 'circle'));
+    expect(await failure(dataDir.secret('circle'))).toBe(`${join(folder, 'circle')} can't be read (ELOOP).`);
+    writeFileSync(join(folder, 'target'), SECRET, { mode: 0o600 });
+    symlinkSync('target', join(folder, 'link'));
+    expect(await dataDir.secret('link')).toBe(SECRET);
   });
 
-  it('keeps what is replaced under another name', async () => {
-    await dataDir.replace('dev-key', 'slc_one');
-    await dataDir.replace('dev-key', 'slc_two');
-    expect(await dataDir.read('dev-key')).toBe('slc_two');
-    const [kept = ''] = readdirSync(dataDir.path).filter((name) => name.startsWith('dev-key.until-'));
-    expect(readFileSync(dataDir.file(kept), 'utf8')).toBe('slc_one\n');
+  it.each([0o666, 0o644, 0o640, 0o620])('reports a secret with the mode %o', async (mode) => {
+    const warn = jest.spyOn(console, 'warn').mockImplementation();
+    writeFileSync(file(), SECRET);
+    chmodSync(file(), mode);
+    expect(await (await DataDir.open(folder)).secret('pepper')).toBe(SECRET);
+    expect(warn.mock.calls).toEqual([[expect.stringMatching(/^Other users may use .*pepper.* chmod 600 /)]]);
+    warn.mockRestore();
   });
 
-  it('reads nothing of a file that is not there, and must be a folder to write into', async () => {
-    expect(await dataDir.read('none')).toBeUndefined();
-    writeFileSync(join(folder, 'file'), '');
-    await expect(DataDir.open(join(folder, 'file'))).rejects.toThrow('set DATA_DIR to a writable folder');
-    expect(existsSync(join(folder, 'file'))).toBe(true);
+  it('must be a folder', async () => {
+    writeFileSync(file(), '');
+    for (const path of [file(), join(file(), 'below')]) {
+      expect(await failure(DataDir.open(path))).toBe(`${path} is not a folder: set DATA_DIR to a folder.`);
+    }
   });
 });

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { link, mkdir, open, readFile, rename, rm } from 'node:fs/promises';
+import { link, mkdir, open, readFile, rename, rm, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { UsageError } from '#platform/process/usage-error.js';
 
@@ -15,6 +15,9 @@ export class DataDir {
       await (await open(probe, 'w')).close();
       await rm(probe);
     } catch (error) {
+      if (['EEXIST', 'ENOTDIR'].includes(String((error as NodeJS.ErrnoException).code))) {
+        throw new UsageError(`${absolute} is not a folder: set DATA_DIR to a folder.`);
+      }
       throw new UsageError(
         `${absolute} is not writable (${String((error as NodeJS.ErrnoException).code)}): set DATA_DIR to a writable folder.`,
       );
@@ -42,7 +45,13 @@ export class DataDir {
   /** Undefined if the file does not exist. */
   async read(name: string): Promise<string | undefined> {
     try {
-      return (await readFile(this.file(name), 'utf8')).trim();
+      const text = await readFile(this.file(name), 'utf8');
+      if (process.platform !== 'win32' && ((await stat(this.file(name))).mode & 0o077) !== 0) {
+        console.warn(
+          `Other users may use ${this.file(name)}, which is secret. To prevent that: chmod 600 ${this.file(name)}`,
+        );
+      }
+      return text.trim();
     } catch (error) {
       const { code } = error as NodeJS.ErrnoException;
       if (code === 'ENOENT') return undefined;

@@ -1,3 +1,5 @@
+import { nameHidden } from './hidden-characters.js';
+
 const LOCALE = 'en';
 const PREVIEW_LENGTH = 160;
 const number = new Intl.NumberFormat(LOCALE);
@@ -66,7 +68,7 @@ export const beginning = (text: string, length: number): string => text.slice(0,
 /** One line of a message. */
 export function previewOf(text: string): string {
   const line = beginning(text.trimStart(), PREVIEW_LENGTH).replace(/\s+/g, ' ');
-  return line === '' ? '(only white space)' : line;
+  return line === '' ? '(only white space)' : nameHidden(line);
 }
 
 const encoder = new TextEncoder();

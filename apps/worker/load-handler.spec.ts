@@ -57,7 +57,7 @@ describe('loadHandler', () => {
     ['a value', 'export default 1;', /has none/],
     ['nothing', 'export default null;', /has none/],
   ])('rejects %s', async (_what, source, message) => {
-    const name = / /.test(source) ? await write(source) : source;
+    const name = source.includes(' ') ? await write(source) : source;
     await expect(loadHandler(name, folder)).rejects.toThrow(message);
   });
 });

@@ -19,6 +19,7 @@ import { LOGGER, SETTINGS } from '#platform/process/platform.module.js';
 import { provide, provideAs } from '#platform/process/provide.js';
 import type { Settings } from '#platform/process/settings.js';
 import { UsageError } from '#platform/process/usage-error.js';
+import { Repeats } from '#platform/http/access/repeats.js';
 import { AccessGuard } from './adapters/http/access.guard.js';
 import { AccountsController } from './adapters/http/accounts.controller.js';
 import { AdminAccountsController } from './adapters/http/admin-accounts.controller.js';
@@ -28,6 +29,7 @@ import { KeyAdmissionCheck } from './adapters/http/key-admission-check.js';
 import { StaleKeyCheck } from './adapters/http/stale-key-check.js';
 import { countAuthentications } from './adapters/monitoring/authentication-metrics.js';
 import { PostgresAccounts } from './adapters/postgres/postgres-accounts.js';
+import { PostgresRepeats } from './adapters/postgres/postgres-repeats.js';
 import { Accounts } from './application/accounts.js';
 import { AUTHENTICATED, AuthenticateCaller } from './application/authenticate-caller.js';
 import { ChangeAccount } from './application/change-account.js';
@@ -93,6 +95,11 @@ const http: FactoryProvider[] = [
       }),
     inject: [SETTINGS, LOGGER],
   },
+  {
+    provide: Repeats,
+    useFactory: (database: Database, { apiKeyPepper }: Settings) => PostgresRepeats.open(database, apiKeyPepper),
+    inject: [Database, SETTINGS],
+  },
   { provide: AUTHENTICATED, useFactory: countAuthentications, inject: [Metrics] },
   provide(ApiKeyGuard, [AuthenticateCaller, AUTHENTICATED]),
   provide(AccessGuard, [Reflector]),
@@ -115,7 +122,7 @@ export class AccountsModule implements OnApplicationBootstrap, BeforeApplication
       global: true,
       controllers: [AccountsController, ApiKeysController, ...(operators ? [AdminAccountsController] : [])],
       providers: http,
-      exports: [ApiKeyGuard, AccessGuard, AdmissionCheck, AUTHENTICATED],
+      exports: [ApiKeyGuard, AccessGuard, AdmissionCheck, Repeats, AUTHENTICATED],
     };
   }
 

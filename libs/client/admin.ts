@@ -1,6 +1,6 @@
 import type { List } from './list.js';
 import { pathOf, type CallOptions, type ListOptions, type Transport } from './transport.js';
-import type { ApiKey, Ban, OperatorsAccount, OperatorsAccountChanges } from './types.js';
+import type { ApiKey, Ban, NewApiKey, NewApiKeyInput, OperatorsAccount, OperatorsAccountChanges } from './types.js';
 
 export interface AccountFilter extends ListOptions {
   /** Only accounts that are suspended. */
@@ -46,6 +46,11 @@ export class Accounts {
   /** The keys of an account. */
   keys(id: string, { limit, cursor, ...options }: ListOptions = {}): List<ApiKey> {
     return this.#transport.list(pathOf`/admin/accounts/${id}/api-keys`, { limit, cursor }, options);
+  }
+
+  /** Makes a key for an account, for example for one that has lost its keys. `key` of the result is shown only once. */
+  createKey(id: string, input: NewApiKeyInput, options?: CallOptions): Promise<NewApiKey> {
+    return this.#transport.json('POST', pathOf`/admin/accounts/${id}/api-keys`, { ...options, body: input });
   }
 
   /** Revokes a key of an account, also its last one. */

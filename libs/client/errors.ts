@@ -138,8 +138,8 @@ function problemIn(body: string): Problem | null {
 /** `Retry-After` has seconds or a date. */
 function secondsUntil(retryAfter: string | null): number | null {
   if (retryAfter === null) return null;
-  const seconds = /^\d+$/.test(retryAfter)
-    ? Number(retryAfter)
-    : Math.ceil((Date.parse(retryAfter) - Date.now()) / 1_000);
+  // `Date.parse` reads more than dates: "-5", and "soon, in 2099".
+  const at = /^\w{3,9}, .* GMT$/.test(retryAfter) ? Date.parse(retryAfter) : NaN;
+  const seconds = /^\d+$/.test(retryAfter) ? Number(retryAfter) : Math.ceil((at - Date.now()) / 1_000);
   return Number.isNaN(seconds) ? null : Math.max(0, seconds);
 }

@@ -298,7 +298,7 @@ export interface components {
        */
       name: string;
       /**
-       * @description A subset of the scopes of the key that makes the request. Defaults to all of them.
+       * @description A subset of the scopes of the key that makes the request, or of all for operators. Defaults to all of them.
        * @example [
        *       "messages:send"
        *     ]
@@ -618,7 +618,7 @@ export interface components {
        */
       attempts: number;
       /**
-       * @description Why the last attempt failed.
+       * @description Why the last attempt failed, in one line without control characters.
        * @example null
        */
       failureReason: string | null;

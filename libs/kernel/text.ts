@@ -9,7 +9,15 @@ export function isStorable(text: string): boolean {
   return !text.includes('\u0000') && text.isWellFormed();
 }
 
-/** The beginning of a text, without what `isStorable` refuses. */
-export function toStorable(text: string, maxLength: number): string {
-  return text.replaceAll('\u0000', '').slice(0, maxLength).toWellFormed();
+/** C0 and C1 controls, line separators, what changes the direction of text, and tags, which no program shows. */
+const UNSEEN = /[\p{Cc}\p{Bidi_Control}\u2028\u2029\u{e0000}-\u{e007f}]/gu;
+const LINE_ENDS_AND_TABS = /\r\n|[\t-\r\u0085\u2028\u2029]/g;
+
+/**
+ * The beginning of a text that a program wrote, in one line that any terminal, log or page can show: without U+0000, and
+ * with U+FFFD for each other character that acts on its surroundings.
+ */
+export function toPlainLine(text: string, maxLength: number): string {
+  const storable = text.replaceAll('\u0000', '').slice(0, maxLength).toWellFormed();
+  return storable.replace(LINE_ENDS_AND_TABS, ' ').replace(UNSEEN, '\ufffd');
 }

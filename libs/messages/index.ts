@@ -9,7 +9,7 @@ export { BATCH_BYTES, JobDispatch, type OutboxEntry } from './application/job-di
 export { Leases, type Lease } from './application/leases.js';
 export { Messages, type OnStarted } from './application/messages.js';
 export { StorageCap } from './application/storage-cap.js';
-export { MAX_REASON_LENGTH } from './domain/attempt.js';
+export { MAX_REASON_LENGTH, toReason } from './domain/attempt.js';
 export { MESSAGE_STATUSES, OPEN_STATUSES, TRANSITIONS, type MessageStatus } from './domain/message-status.js';
 export { ATTEMPT_BYTES, bytesOf, DELIVERY_BYTES, OVERHEAD_BYTES, type Message } from './domain/message.js';
 export { backoff, POISON_AFTER_LONE_CRASHES, SUSPECT_AFTER_CRASHES, type RetryPolicy } from './domain/retry-policy.js';

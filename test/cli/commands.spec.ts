@@ -1,5 +1,5 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { accountOf, OPERATOR, sharedApi } from '../support/api.js';
 import { Cli, CLI_SCRIPT } from '../support/cli.js';
@@ -57,7 +57,7 @@ describe('The command line', () => {
     it('makes a file private that was not, and logout removes the key', async () => {
       const { key } = await api.createKey(account, { scopes: ['messages:send'] });
       await stranger.run(['login'], { env: { SLUICE_API_KEY: key } });
-      writeFileSync(stranger.credentials, readFileSync(stranger.credentials), { mode: 0o644 });
+      chmodSync(stranger.credentials, 0o644);
       await stranger.run(['login'], { input: account.key });
       expect(statSync(stranger.credentials).mode & 0o777).toBe(0o600);
       expect(await stranger.run(['logout'])).toMatchObject({ code: 0 });
@@ -217,6 +217,8 @@ describe('The command line', () => {
     expect((await cli.run(['accounts', 'keys', other.id])).stdout).toContain(other.keyId);
     expect(await cli.run(['accounts', 'revoke-key', other.id, other.keyId, '--yes'])).toMatchObject({ code: 0 });
     expect(await api.knows(other)).toBe(false);
+    const back = (await cli.run(['accounts', 'create-key', other.id, 'way back'])).stdout.trim();
+    expect(await api.knows(back)).toBe(true);
     expect(await cli.json('bans', 'list', '--account', other.id)).toEqual([]);
     expect(await cli.run(['bans', 'lift', other.keyId])).toMatchObject({ code: 1 });
     expect(await cli.run(['accounts', 'list', '--limit', '1'])).toMatchObject({ code: 0 });

@@ -139,6 +139,9 @@ describe('The client', () => {
     expect((await collected(accounts.keys(account.id))).map(({ id }) => id)).toEqual([account.keyId]);
     await accounts.revokeKey(account.id, account.keyId);
     expect(await collected(accounts.keys(account.id))).toEqual([]);
+    const made = await accounts.createKey(account.id, { name: 'way back', scopes: ['messages:send'] });
+    expect(made).toMatchObject({ name: 'way back', scopes: ['messages:send'] });
+    expect(made.key).toMatch(/^slc_/);
     expect(await collected(bans.list({ accountId: account.id }))).toEqual([]);
     await expect(bans.lift(account.keyId)).rejects.toThrow(NotFoundError);
   });

@@ -127,6 +127,15 @@ describe('A call of the client', () => {
       expect(Date.now()).toBeGreaterThanOrEqual(Math.floor(at.getTime() / 1_000) * 1_000);
     });
 
+    it.each(['soon, in 2099', '-5', '1.5', '1e3', '2099-01-01', 'Thu, 99 Foo 2099 25:61:00 GMT', ' ', 'never'])(
+      'without a wait for a Retry-After that is neither: %j',
+      async (text) => {
+        server.url('/messages', problem(503, 'unavailable', { 'retry-after': text }));
+        const error = await failure(client({ maxTries: 1 }).messages.send('hello'));
+        expect(error).toMatchObject({ status: 503, retryAfter: null });
+      },
+    );
+
     it('no more often than maxTries allows', async () => {
       server.url('/messages', cut);
       const error = await failure(client({ maxTries: 3 }).messages.send('hello'));

@@ -122,8 +122,8 @@ export default [
   {
     what: 'a replaced key goes on after its grace',
     file: STORE,
-    find: 'bothLive ? { expiresAt } : { revokedAt: endsAt }',
-    replace: 'bothLive ? { expiresAt: old.expiresAt } : { revokedAt: endsAt }',
+    find: 'const rotated = { expiresAt, rotatedAt: at,',
+    replace: 'const rotated = { expiresAt: old.expiresAt ?? expiresAt, rotatedAt: at,',
     tests: [STORE_SPEC],
   },
   {

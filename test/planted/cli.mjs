@@ -1,5 +1,5 @@
 const OUTPUT = 'apps/cli/support/output.ts';
-const CREDENTIALS = 'apps/cli/support/credentials.ts';
+const CREDENTIALS = 'apps/cli/files/credentials.ts';
 const ERRORS = 'apps/cli/support/errors.ts';
 const LINES = 'apps/cli/batch/lines.ts';
 const LINES_SPEC = 'apps/cli/batch/lines.spec.ts';
@@ -9,23 +9,23 @@ const COMMANDS = 'test/cli/commands.spec.ts';
 const STREAMS = 'test/cli/streams.spec.ts';
 const OUTPUT_SPEC = 'apps/cli/support/output.spec.ts';
 const ERRORS_SPEC = 'apps/cli/support/errors.spec.ts';
-const CREDENTIALS_SPEC = 'apps/cli/support/credentials.spec.ts';
+const CREDENTIALS_SPEC = 'apps/cli/files/stored-credentials.spec.ts';
 const DATA_DIR = 'apps/dev/data-dir.ts';
 const DATA_DIR_SPEC = 'apps/dev/data-dir.spec.ts';
 
 export default [
   {
     what: 'control characters of others reach the terminal',
-    file: OUTPUT,
-    find: '[\\u0000-\\u001f\\u007f-\\u009f\\u2028',
-    replace: '[\\u0000-\\u001a\\u2028',
+    file: 'apps/cli/support/visible.ts',
+    find: '[\\p{Cc}\\p{Bidi_Control}\\u2028',
+    replace: '[\\p{Bidi_Control}\\u2028',
     tests: [OUTPUT_SPEC],
   },
   {
     what: 'text of others is shown in another direction',
-    file: OUTPUT,
-    find: '\\u2028-\\u202e\\u2066-\\u2069]',
-    replace: '\\u2028-\\u2029]',
+    file: 'apps/cli/support/visible.ts',
+    find: '\\p{Bidi_Control}',
+    replace: '',
     tests: [OUTPUT_SPEC],
   },
   {
@@ -79,23 +79,23 @@ export default [
   },
   {
     what: 'others can read the credentials',
-    file: CREDENTIALS,
+    file: 'apps/cli/files/private-file.ts',
     find: 'chmodSync(temporary, 0o600);',
     replace: 'chmodSync(temporary, 0o644);',
     tests: [CREDENTIALS_SPEC, COMMANDS],
   },
   {
     what: 'others can read the credentials for a moment',
-    file: CREDENTIALS,
+    file: 'apps/cli/files/private-file.ts',
     find: '{ mode: 0o600, flush: true }',
     replace: '{ flush: true }',
     tests: [CREDENTIALS_SPEC],
   },
   {
     what: 'a crash while the credentials are written loses them',
-    file: CREDENTIALS,
-    find: "const temporary = `${path}.${randomBytes(4).toString('hex')}`;",
-    replace: 'const temporary = path.slice(0, randomBytes(4).length * 1_000);',
+    file: 'apps/cli/files/private-file.ts',
+    find: "const temporary = `${file}.${randomBytes(4).toString('hex')}`;",
+    replace: 'const temporary = file.slice(0, randomBytes(4).length * 1_000);',
     tests: [CREDENTIALS_SPEC],
   },
   {
@@ -114,30 +114,23 @@ export default [
   },
   {
     what: 'a base URL with a password is in the error about it',
-    file: 'apps/cli/support/context.ts',
-    find: '`${name} must be a URL like https://sluice.example.com, without a password or query.`',
+    file: 'apps/cli/input/urls.ts',
+    find: '`${name} must be a URL like https://sluice.example.com, without a password, query or fragment.`',
     replace: '`${name} must be a URL like https://sluice.example.com, not ${text}.`',
-    tests: ['apps/cli/support/context.spec.ts'],
+    tests: ['apps/cli/input/urls.spec.ts'],
   },
   {
     what: 'two processes send the same batch',
     file: 'apps/cli/batch/lock.ts',
-    find: 'if (isAlive(pid)) {',
-    replace: 'if (isAlive(pid) && pid === process.pid) {',
+    find: 'if (holder !== null && isAlive(holder)) {',
+    replace: 'if (holder !== null && isAlive(holder) && holder.pid === process.pid) {',
     tests: ['apps/cli/batch/lock.spec.ts'],
   },
   {
     what: 'the lock of a process that was killed is never taken over',
     file: 'apps/cli/batch/lock.ts',
-    find: 'if (isAlive(pid)) {',
-    replace: 'if (isAlive(pid) || pid > 0) {',
-    tests: ['apps/cli/batch/lock.spec.ts'],
-  },
-  {
-    what: 'the lock of a process of another user is taken over',
-    file: 'apps/cli/batch/lock.ts',
-    find: "=== 'EPERM'",
-    replace: "=== 'EPERMIT'",
+    find: 'if (holder !== null && isAlive(holder)) {',
+    replace: 'if (holder !== null) {',
     tests: ['apps/cli/batch/lock.spec.ts'],
   },
   {

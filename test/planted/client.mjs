@@ -61,7 +61,7 @@ export default [
   {
     what: 'Retry-After as a date is not honoured',
     file: 'libs/client/errors.ts',
-    find: 'Math.ceil((Date.parse(retryAfter) - Date.now()) / 1_000)',
+    find: 'Math.ceil((at - Date.now()) / 1_000)',
     replace: 'NaN',
     tests: [CALLS],
   },

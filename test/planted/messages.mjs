@@ -46,8 +46,8 @@ export default [
   {
     what: 'an account finds messages of another one',
     file: READ,
-    find: 'WHERE id = $1 AND account_id = $2`;',
-    replace: "WHERE id = $1 AND $2 <> ''`;",
+    find: 'WHERE id = ANY ($1::text[]) AND account_id = $2`;',
+    replace: "WHERE id = ANY ($1::text[]) AND $2 <> ''`;",
     tests: CONTRACT,
   },
   {

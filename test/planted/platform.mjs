@@ -44,9 +44,9 @@ export default [
   },
   {
     what: 'the address that a client names is trusted',
-    file: EDGE,
-    find: 'options.trustProxy.length === 0 ? false : [...options.trustProxy]',
-    replace: 'options.trustProxy.length === 0 ? true : [...options.trustProxy]',
+    file: 'libs/platform/http/access/client-address.ts',
+    find: 'if (this.networks.length === 0) return client;',
+    replace: "if (this.networks.length === 0) return String(headers['x-forwarded-for'] ?? client);",
     tests: ['test/e2e/limits/anonymous.spec.ts'],
   },
   {
@@ -205,9 +205,9 @@ export default [
   },
   {
     what: 'a connection is kept after a fatal error',
-    file: DATABASE,
-    find: "broken = (error as Partial<pg.DatabaseError>).severity === 'FATAL';",
-    replace: "broken = (error as Partial<pg.DatabaseError>).severity === 'fatal';",
+    file: 'libs/platform/database/errors.ts',
+    find: '/^(FATAL|PANIC)$/.test(',
+    replace: '/^(fatal|panic)$/.test(',
     tests: [DATABASE_SPEC],
   },
   {
@@ -220,8 +220,8 @@ export default [
   {
     what: 'the isolation of transactions is that of the server',
     file: CONNECTION,
-    find: 'return [commit, isolation,',
-    replace: "return [commit, isolation.replace(/.*/, ''),",
+    find: "default_transaction_isolation: 'read committed'",
+    replace: "default_transaction_isolation: 'serializable'",
     tests: [DATABASE_SPEC],
   },
   {
@@ -233,7 +233,7 @@ export default [
   },
   {
     what: 'a connection that did not respond in time is used again',
-    file: CONNECTION,
+    file: 'libs/platform/database/reliable-client.ts',
     find: 'error.message === READ_TIMEOUT) void this.end();',
     replace: "error.message === '') void this.end();",
     tests: [DATABASE_SPEC],

@@ -122,7 +122,7 @@ export default [
   {
     what: 'a message is shown as HTML',
     file: MESSAGE,
-    find: '{isWhole ? text : `${beginning(text, SHOWN_LENGTH)}…`}',
+    find: '{nameHidden(isWhole ? text : `${beginning(text, SHOWN_LENGTH)}…`)}',
     replace: '<span dangerouslySetInnerHTML={{ __html: text }} />',
     tests: [PORTAL_SPEC],
   },

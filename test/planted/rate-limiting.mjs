@@ -12,7 +12,6 @@ const GUARD = 'libs/rate-limiting/adapters/http/plan-throttler.guard.ts';
 const EARLY = 'libs/rate-limiting/adapters/http/early-plan-check.ts';
 const EARLY_SPEC = 'libs/rate-limiting/adapters/http/early-plan-check.spec.ts';
 const WINDOW = 'libs/kernel/rate-limit-window.ts';
-const HEADERS = 'libs/platform/http/access/rate-limit-headers.ts';
 const HEADERS_SPEC = 'libs/platform/http/access/rate-limit-headers.spec.ts';
 const BUDGET = 'libs/platform/http/access/address-budget.ts';
 const BUDGET_SPEC = 'libs/platform/http/access/address-budget.spec.ts';
@@ -210,8 +209,8 @@ export default [
   {
     what: 'an anonymous request is not counted',
     file: EARLY,
-    find: 'const { passes, window } = this.anonymous.take(ip);',
-    replace: 'const [passes, window] = [true, this.anonymous.peek(ip)];',
+    find: 'const { passes, window } = this.anonymous.take(clientAddress);',
+    replace: 'const [passes, window] = [true, this.anonymous.peek(clientAddress)];',
     tests: [EARLY_SPEC],
   },
   {
@@ -244,15 +243,15 @@ export default [
   },
   {
     what: 'each address of an IPv6 network has a budget of its own',
-    file: BUDGET,
-    find: 'const IPV6_PREFIX = 64;',
-    replace: 'const IPV6_PREFIX = 128;',
+    file: 'libs/platform/http/access/client-address.ts',
+    find: 'prefix = 64)',
+    replace: 'prefix = 128)',
     tests: [BUDGET_SPEC],
   },
   {
     what: 'each /64 of a /48 has a budget of its own',
     file: BUDGET,
-    find: 'return [counter, this.counter(normalizeIp(address, WIDE_IPV6_PREFIX), this.limit * WIDE_FACTOR)];',
+    find: 'return [counter, this.counter(networkOf(address, WIDE_IPV6_PREFIX), this.limit * WIDE_FACTOR)];',
     replace: 'return [counter];',
     tests: [BUDGET_SPEC],
   },

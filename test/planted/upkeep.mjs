@@ -1,30 +1,30 @@
 /** Retention, the reconciler, the recovery of the queue, and what is shared by all: connections and checks. */
 const PARTITIONS = 'libs/upkeep/adapters/postgres/postgres-partitions.ts';
+const PERIODS = 'libs/messages/adapters/postgres/migrations/0013-periods.sql';
 const RETENTION = ['test/contracts/partitions.spec.ts'];
 
 export default [
   ...['handler', 'webhooks'].map((mode) => ({
     what: `retention removes open messages for delivery by ${mode}`,
-    file: PARTITIONS,
-    find: `  \`\${IS_OPEN} AND delivery = '${mode}'\`,
-`,
-    replace: '',
+    file: PERIODS,
+    find: `AND delivery = ''${mode}'')`,
+    replace: 'AND false)',
     tests: RETENTION,
   })),
   {
     what: 'retention removes open messages for delivery by pull',
-    file: PARTITIONS,
-    find: `  'available_at IS NOT NULL',
-`,
-    replace: '',
+    file: PERIODS,
+    find: 'WHERE available_at IS NOT NULL)',
+    replace: 'WHERE false)',
     tests: RETENTION,
   },
   {
     what: 'retention does not look for open messages again once it has the lock',
-    file: PARTITIONS,
-    find: `IN ACCESS EXCLUSIVE MODE;
-      IF \${isOpen} THEN RETURN; END IF;`,
-    replace: 'IN ACCESS EXCLUSIVE MODE;',
+    file: PERIODS,
+    find: `  EXECUTE is_open INTO found;
+  IF found THEN RETURN false; END IF;
+  EXECUTE format('TRUNCATE`,
+    replace: `  EXECUTE format('TRUNCATE`,
     tests: RETENTION,
   },
   {

@@ -289,4 +289,11 @@ export default [
     replace: 'if (target !== undefined)',
     tests: ['test/e2e/webhooks/changes.spec.ts'],
   },
+  {
+    what: 'an endpoint that was disabled and had used up its attempts fails a message that others have got',
+    file: STATEMENTS,
+    find: 'd.abandoned IS NULL AND ${IS_ENABLED} OR NOT',
+    replace: 'd.abandoned IS NULL OR NOT',
+    tests: ['test/contracts/endpoint-outcome.spec.ts'],
+  },
 ];

@@ -1,7 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { readFileSync, rmSync } from 'node:fs';
+import { rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { folder, writePrivately } from '../support/credentials.js';
+import { folder, readIfAny, targetOf, writePrivately } from '../files/private-file.js';
 import { CliError, EXIT } from '../support/exit-codes.js';
 import { lock } from './lock.js';
 import type { Chunk } from './lines.js';
@@ -43,10 +43,14 @@ export class BatchRun {
 
   /**
    * Continues the run that was interrupted, or begins one. Nobody else can do so until this process ends.
-   * @param path where the state is kept; null for a run that cannot be continued
+   * @param file where the state is kept; null for a run that cannot be continued
    * @param terms if `size` was not chosen, that of the interrupted run is kept
    */
-  static open(path: string | null, isRestarted: boolean, terms: Terms, isSizeChosen: boolean): BatchRun {
+  static open(file: string | null, isRestarted: boolean, terms: Terms, isSizeChosen: boolean): BatchRun {
+    const path = file === null ? null : targetOf(file);
+    if (path !== null && statSync(path, { throwIfNoEntry: false })?.isDirectory() === true) {
+      throw new CliError(`${path} is a folder: name a file with --state.`, EXIT.usage);
+    }
     if (path !== null) lock(path);
     const state = path === null || isRestarted ? null : read(path);
     if (state === null) return new BatchRun(path, { ...terms, run: randomUUID(), line: 0, digest: '', at: null });
@@ -153,20 +157,34 @@ export class BatchRun {
 }
 
 function read(path: string): State | null {
-  let text: string;
-  try {
-    text = readFileSync(path, 'utf8');
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
-    throw error;
-  }
+  const text = readIfAny(path);
+  if (text === null) return null;
+  const state = parse(text);
+  if (state !== null) return state;
+  throw new CliError(`${path} is not the state of a batch. Start again with --restart.`, EXIT.usage);
+}
+
+/** @returns null if it is not what this program writes */
+function parse(text: string): State | null {
   try {
     const state = JSON.parse(text) as State;
-    if (typeof state.run === 'string' && typeof state.owner === 'string') return state;
+    const { run, owner, digest, from, size, line, deliverAt, at } = state as Readonly<Record<keyof State, unknown>>;
+    const isRight =
+      [run, owner, digest].every((value) => typeof value === 'string') &&
+      isCount(from, 1) &&
+      isCount(size, 1) &&
+      isCount(line, 0) &&
+      [deliverAt, at].every(
+        (value) => value === null || (typeof value === 'string' && !Number.isNaN(Date.parse(value))),
+      );
+    return isRight ? state : null;
   } catch {
-    // Reported below.
+    return null;
   }
-  throw new CliError(`${path} is not the state of a batch. Start again with --restart.`, EXIT.usage);
+}
+
+function isCount(value: unknown, minimum: number): boolean {
+  return Number.isSafeInteger(value) && Number(value) >= minimum;
 }
 
 function compare(state: State, terms: Terms): void {

@@ -1,56 +1,96 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { CliError } from '../support/exit-codes.js';
 import { lock } from './lock.js';
+
+/** A process that has ended. */
+const DEAD = spawnSync('true').pid;
 
 describe('The lock of a batch', () => {
   let folder: string;
-  let path: string;
+  let own: { pid: number; place: string; started: string };
+  const path = () => join(folder, 'state.json');
+  const file = () => `${path()}.lock`;
+  const exits = process.rawListeners('exit');
 
   beforeEach(() => {
     folder = mkdtempSync(join(tmpdir(), 'sluice-lock-'));
-    path = join(folder, 'new', 'batch.json');
+    lock(path());
+    own = JSON.parse(readFileSync(file(), 'utf8')) as typeof own;
+    rmSync(file());
   });
   afterEach(() => {
-    jest.restoreAllMocks();
+    for (const listener of process.rawListeners('exit'))
+      if (!exits.includes(listener)) process.removeListener('exit', listener as () => void);
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  it.each([
+    ['of a process that has ended', () => ({ ...own, pid: DEAD })],
+    ['of an earlier process with the id of a living one', () => ({ ...own, pid: process.ppid, started: 'boot 1' })],
+    ['of an earlier process with this id', () => ({ ...own, started: 'boot 1' })],
+    ['of an earlier version, of a process that has ended', () => DEAD],
+    ['that is empty', () => ''],
+  ])('%s is taken over', (_, content) => {
+    const text = content();
+    writeFileSync(file(), text === '' ? '' : JSON.stringify(text));
+    lock(path());
+    expect(JSON.parse(readFileSync(file(), 'utf8'))).toEqual(own);
+    expect(readdirSync(folder)).toEqual(['state.json.lock']);
+  });
+
+  it.each([
+    [
+      'of a living process',
+      () => JSON.stringify({ ...own, pid: process.ppid, started: '' }),
+      /^Process \d+ is sending/,
+    ],
+    ['of an earlier version, of a living process', () => String(process.ppid), /^Process \d+ is sending/],
+    [
+      'of another host',
+      () => JSON.stringify({ ...own, place: 'elsewhere', pid: DEAD }),
+      /of elsewhere .* If it does not run/,
+    ],
+    ...[
+      'garbage',
+      '0',
+      '-1',
+      '1.5',
+      'null',
+      '[]',
+      '{}',
+      '{"pid":"1"}',
+      '{"pid":0,"place":"","started":""}',
+      '1e3',
+      '\u0000',
+    ].map((text) => [`with ${JSON.stringify(text)}`, () => text, /is not a lock of sluice/] as const),
+  ] as const)('%s is kept, with a sentence', (_, content, sentence) => {
+    const text = content();
+    writeFileSync(file(), text);
+    expect(failure()).toMatchObject({ exitCode: 1, message: expect.stringMatching(sentence) as string });
+    expect(readFileSync(file(), 'utf8')).toBe(text);
+    expect(readdirSync(folder)).toEqual(['state.json.lock']);
+  });
+
+  it('that is a folder, or in a place that is none: a sentence', () => {
+    mkdirSync(file());
+    expect(failure().message).toBe(`${file()} cannot be read: it is a folder.`);
+    rmSync(file(), { recursive: true });
     rmSync(folder, { recursive: true });
+    writeFileSync(folder, '');
+    expect(failure().message).toBe(`${file()} cannot be created: a part of the path is not a folder.`);
+    expect(existsSync(file())).toBe(false);
   });
 
-  const holder = () => Number(readFileSync(`${path}.lock`, 'utf8'));
-  const heldBy = (pid: number) => {
-    lock(path);
-    writeFileSync(`${path}.lock`, String(pid));
-  };
-
-  it('is held by this process, in a folder of its owner', () => {
-    lock(path);
-    expect([holder(), statSync(`${path}.lock`).mode & 0o777]).toEqual([process.pid, 0o600]);
-    expect(existsSync(path)).toBe(false);
-  });
-
-  it('is refused while another process has it', () => {
-    heldBy(process.ppid);
-    expect(() => {
-      lock(path);
-    }).toThrow(`Process ${process.ppid} is sending these lines.`);
-    expect(holder()).toBe(process.ppid);
-  });
-
-  it('is refused while a process of another user has it', () => {
-    heldBy(1);
-    jest.spyOn(process, 'kill').mockImplementation(() => {
-      throw Object.assign(new Error('kill EPERM'), { code: 'EPERM' });
-    });
-    expect(() => {
-      lock(path);
-    }).toThrow('Process 1 is sending these lines.');
-  });
-
-  it('is taken over from a process that was killed', () => {
-    const { pid } = spawnSync('true');
-    heldBy(pid);
-    lock(path);
-    expect([holder(), readdirSync(join(folder, 'new'))]).toEqual([process.pid, ['batch.json.lock']]);
-  });
+  function failure(): CliError {
+    try {
+      lock(path());
+    } catch (error) {
+      if (error instanceof CliError) return error;
+      throw error;
+    }
+    throw new Error('It is locked.');
+  }
 });

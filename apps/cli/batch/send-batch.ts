@@ -1,5 +1,5 @@
-import { createReadStream, realpathSync } from 'node:fs';
-import { stat } from 'node:fs/promises';
+import { realpathSync } from 'node:fs';
+import { open, type FileHandle } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
   AuthenticationError,
@@ -9,10 +9,11 @@ import {
   SluiceError,
   type Sluice,
 } from '#client/index.js';
-import { readable } from '../support/arguments.js';
+import { readable } from '../input/arguments.js';
 import type { Context } from '../support/context.js';
 import { CliError, EXIT } from '../support/exit-codes.js';
-import { count, visible, type Progress } from '../support/output.js';
+import { count, type Progress } from '../support/output.js';
+import { visible } from '../support/visible.js';
 import { stopSignal } from '../support/signals.js';
 import { BatchRun } from './batch-run.js';
 import { chunksOf, readLines, type Chunk, type Line } from './lines.js';
@@ -26,6 +27,8 @@ export interface BatchOptions {
   readonly restart?: true;
 }
 
+/** A window is at most a day. Timers of Node.js end at once if they are set for more than 24 days. */
+const MAX_WAIT_MS = 86_400_000;
 const INTERRUPTED = new CliError('Interrupted.', EXIT.interrupted);
 
 /**
@@ -38,7 +41,8 @@ export async function sendBatch(message: string | undefined, options: BatchOptio
     throw new CliError('There are no lines: name a file with --file, or pipe them in.', EXIT.usage);
   }
   const { output } = context;
-  const totalBytes = file === undefined ? null : (await readable(() => stat(file))).size;
+  const opened = file === undefined ? null : await openFile(file);
+  const totalBytes = opened?.bytes ?? null;
   const path = options.state ?? (file === undefined ? null : BatchRun.pathFor(realpathSync(file), context.baseUrl));
   const { owner, suitableSize } = await lookUp(context.sluice());
   const terms = {
@@ -51,7 +55,7 @@ export async function sendBatch(message: string | undefined, options: BatchOptio
   if (run.isContinued) output.note(`Continuing after line ${count(run.line)}.`);
 
   const stop = stopSignal();
-  const input = file === undefined ? process.stdin : createReadStream(file);
+  const input = opened === null ? process.stdin : opened.handle.createReadStream();
   stop.addEventListener('abort', () => input.destroy(INTERRUPTED));
   const batch = new Batch(run, context, stop, options.deliverAt, totalBytes);
   try {
@@ -67,6 +71,13 @@ export async function sendBatch(message: string | undefined, options: BatchOptio
   }
   batch.progress.end();
   if (!output.isJson) output.success(`${count(batch.sent, 'message')} sent.`);
+}
+
+async function openFile(path: string): Promise<{ handle: FileHandle; bytes: number }> {
+  const handle = await readable(() => open(path));
+  const found = await handle.stat();
+  if (found.isDirectory()) throw new CliError(`${path} is a folder: name a file.`, EXIT.usage);
+  return { handle, bytes: found.size };
 }
 
 function stoppedAt({ line, canContinue }: BatchRun): string {
@@ -138,7 +149,7 @@ class Batch {
         if (isRefusal(error) && !this.isInDoubt) this.run.withdraw();
         // The client has waited for short limits itself.
         if (!(error instanceof RateLimitError)) throw explain(error, chunk);
-        const waitMs = 1_000 * (error.retryAfter ?? 60);
+        const waitMs = Math.min(1_000 * (error.retryAfter ?? 60), MAX_WAIT_MS);
         this.showWait(error, waitMs);
         await sleep(waitMs, undefined, { signal: this.stop });
       }

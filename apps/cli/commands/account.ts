@@ -1,8 +1,9 @@
 import { Argument, type Command } from 'commander';
 import type { DeliveryMode, UsageWindow } from '#client/index.js';
-import { withExamples } from '../support/arguments.js';
+import { withExamples } from '../input/arguments.js';
 import type { Context } from '../support/context.js';
 import { bytes, count, duration, type Share } from '../support/output.js';
+import { visible } from '../support/visible.js';
 
 const MODES = ['handler', 'webhooks', 'pull'] as const satisfies readonly DeliveryMode[];
 
@@ -35,7 +36,7 @@ export function addAccount(program: Command, context: Context): void {
     .action(async (mode: DeliveryMode | undefined) => {
       const { account } = context.sluice();
       const changed = mode === undefined ? await account.get() : await account.update({ delivery: mode });
-      context.output.result({ delivery: changed.delivery }, () => changed.delivery);
+      context.output.result({ delivery: changed.delivery }, () => visible(changed.delivery));
     });
   withExamples(delivery, 'sluice delivery', 'sluice delivery pull');
 }

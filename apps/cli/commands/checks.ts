@@ -1,6 +1,7 @@
-import { InvalidArgumentError, Option, type Command } from 'commander';
-import { integer, withExamples } from '../support/arguments.js';
-import { parseBaseUrl, type Context } from '../support/context.js';
+import { Option, type Command } from 'commander';
+import { filled, integer, withExamples } from '../input/arguments.js';
+import { parseBaseUrl, parseReceiverUrl, requireUsablePort } from '../input/urls.js';
+import type { Context } from '../support/context.js';
 import { CliError, EXIT } from '../support/exit-codes.js';
 import type { VerifyOptions } from '../verify/verify.js';
 
@@ -41,9 +42,8 @@ export function addChecks(program: Command, context: Context): void {
     .option(
       '--receive <url>',
       'the URL by which the service reaches it, with --consume webhooks (a free port of this machine)',
-      receiverUrl,
     )
-    .option('--ledger <file>', 'the file to record responses in (a new temporary file)')
+    .option('--ledger <file>', 'the file to record responses in (a new temporary file)', filled)
     .option('--resume', 'continue with the ledger of a killed run: repeat unknown outcomes, then compare')
     .addHelpText('after', '\nExit codes: 0 every guarantee was kept, 1 one was broken, 2 the result is inconclusive.')
     .action(async (options: Omit<VerifyOptions, 'urls' | 'apiKey'> & { url?: string[] }) => {
@@ -56,9 +56,11 @@ export function addChecks(program: Command, context: Context): void {
       const { output } = context;
       const urls = (options.url ?? [context.baseUrlForLoad]).map((url) => parseBaseUrl(url, '--url'));
       const [first = ''] = urls;
+      const receive = options.receive === undefined ? undefined : parseReceiverUrl(options.receive, '--receive');
       const apiKey = context.apiKeyFor(first);
+      for (const url of urls) requireUsablePort(url, '--url');
       const { verify: run } = await import('../verify/verify.js');
-      const { isKept, text, json } = await run({ ...options, urls, apiKey }, (line) => {
+      const { isKept, text, json } = await run({ ...options, receive, urls, apiKey }, (line) => {
         output.note(line);
       }).catch((error: unknown) => {
         throw new CliError(error instanceof Error ? error.message : String(error), EXIT.usage);
@@ -67,11 +69,6 @@ export function addChecks(program: Command, context: Context): void {
       process.exitCode = isKept ? EXIT.ok : EXIT.failed;
     });
   withExamples(verify, 'sluice verify --duration 60', 'sluice verify --resume --ledger run.ndjson');
-}
-
-function receiverUrl(text: string): string {
-  if (URL.canParse(text) && /^http:\/\/[^/]+:\d+(\/|$)/.test(text)) return text;
-  throw new InvalidArgumentError('It must be a URL with a port, like http://10.0.0.1:4000.');
 }
 
 function collect(value: string, previous: string[] = []): string[] {

@@ -1,7 +1,7 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import type { Command } from 'commander';
 import type { HeldMessage } from '#client/index.js';
-import { integer, withExamples } from '../support/arguments.js';
+import { filled, integer, withExamples } from '../input/arguments.js';
 import { consume, MIN_LEASE_SECONDS, requirePull } from '../support/consumer.js';
 import type { Context } from '../support/context.js';
 import type { Output } from '../support/output.js';
@@ -18,7 +18,11 @@ export function addConsume(program: Command, context: Context): void {
   const command = program
     .command('consume')
     .description('Pull messages and run a command for each, until Ctrl-C')
-    .requiredOption('-x, --exec <command>', 'run by the shell, with the text of the message as its standard input')
+    .requiredOption(
+      '-x, --exec <command>',
+      'run by the shell, with the text of the message as its standard input',
+      filled,
+    )
     .option('-c, --concurrency <n>', 'how many at the same time', integer(1, 100), 1)
     .option(
       '--lease <seconds>',

@@ -1,11 +1,13 @@
 import { Option, type Command } from 'commander';
 import type { Endpoint } from '#client/index.js';
-import { instant, integer, limitOption, withExamples } from '../support/arguments.js';
+import { idArgument, integer, limitOption, withExamples } from '../input/arguments.js';
+import { timeOption } from '../input/times.js';
 import type { Context } from '../support/context.js';
 import { CliError } from '../support/exit-codes.js';
 import { firstOf } from '../support/lists.js';
 import { count, time, type Column, type Output } from '../support/output.js';
 import { confirm } from '../support/prompts.js';
+import { visible } from '../support/visible.js';
 
 const COLUMNS: readonly Column<Endpoint>[] = [
   ['ID', ({ id }) => id],
@@ -51,13 +53,13 @@ export function addEndpoints(program: Command, context: Context): void {
   endpoints
     .command('get')
     .description('Show an endpoint')
-    .argument('<id>')
+    .addArgument(idArgument('ep'))
     .action(async (id: string) => {
       show(context.output, await api().get(id));
     });
 
   const update = withSettings(endpoints.command('update').description('Change an endpoint'))
-    .argument('<id>')
+    .addArgument(idArgument('ep'))
     .option('--url <url>', 'where messages are posted')
     .action(async (id: string, settings: Settings) => {
       const changes = changesOf(settings);
@@ -69,7 +71,7 @@ export function addEndpoints(program: Command, context: Context): void {
   endpoints
     .command('delete')
     .description('Delete an endpoint. Messages waiting for it are not posted')
-    .argument('<id>')
+    .addArgument(idArgument('ep'))
     .option('-y, --yes', 'do not ask')
     .action(async (id: string, { yes }: { yes?: true }) => {
       await confirm(`Delete ${id}?`, yes);
@@ -80,7 +82,7 @@ export function addEndpoints(program: Command, context: Context): void {
   const rotate = endpoints
     .command('rotate-secret')
     .description('Replace the secret of an endpoint')
-    .argument('<id>')
+    .addArgument(idArgument('ep'))
     .option('--grace <seconds>', 'how long the old one signs as well', integer(0, 2_592_000), 0)
     .option('-y, --yes', 'do not ask when the old one stops signing at once')
     .action(async (id: string, { grace, yes }: { grace: number; yes?: true }) => {
@@ -92,7 +94,7 @@ export function addEndpoints(program: Command, context: Context): void {
   const test = endpoints
     .command('test')
     .description('Post a test to an endpoint and show its response')
-    .argument('<id>')
+    .addArgument(idArgument('ep'))
     .action(async (id: string) => {
       const { output } = context;
       const { status, durationMs, error, body } = await api().test(id);
@@ -106,9 +108,9 @@ export function addEndpoints(program: Command, context: Context): void {
   const replay = endpoints
     .command('replay')
     .description('Post the messages of a period that an endpoint has not received')
-    .argument('<id>')
-    .requiredOption('--since <time>', 'messages that were created from this time on', instant)
-    .option('--until <time>', 'and before this time (now)', instant)
+    .addArgument(idArgument('ep'))
+    .addOption(timeOption('--since <time>', 'messages that were created from this time on').makeOptionMandatory())
+    .addOption(timeOption('--until <time>', 'and before this time (now)'))
     .action(async (id: string, { since, until }: { since: string; until?: string }) => {
       const replayed = await api().replay(id, { since, until });
       context.output.result(replayed, () => `${count(replayed.count, 'message')} will be posted.`);
@@ -148,6 +150,6 @@ function show(output: Output, endpoint: Endpoint): void {
 }
 
 function showSecret(output: Output, issued: { secret: string }, id: string): void {
-  output.result(issued, () => issued.secret);
+  output.result(issued, () => visible(issued.secret));
   if (!output.isJson) output.success(`${id}: this secret is shown only once.`);
 }

@@ -1,12 +1,14 @@
 import { Option, type Command } from 'commander';
 import type { ApiKey, NewApiKey, Scope } from '#client/index.js';
-import { instant, integer, limitOption, withExamples } from '../support/arguments.js';
+import { idArgument, integer, limitOption, withExamples } from '../input/arguments.js';
+import { timeOption } from '../input/times.js';
 import type { Context } from '../support/context.js';
 import { firstOf } from '../support/lists.js';
 import { time, type Column, type Output } from '../support/output.js';
 import { confirm } from '../support/prompts.js';
+import { visible } from '../support/visible.js';
 
-const SCOPES = [
+export const SCOPES = [
   'messages:send',
   'messages:read',
   'messages:consume',
@@ -39,7 +41,7 @@ export function addKeys(program: Command, context: Context): void {
     .description('Create a key, which is shown only once')
     .argument('<name>', 'what it is for')
     .addOption(new Option('--scope <scope...>', 'what it may do (all that your key may)').choices(SCOPES))
-    .option('--expires-at <time>', 'when it stops working', instant)
+    .addOption(timeOption('--expires-at <time>', 'when it stops working'))
     .action(async (name: string, { scope, expiresAt }: { scope?: Scope[]; expiresAt?: string }) => {
       show(context.output, await context.sluice().account.keys.create({ name, scopes: scope, expiresAt }));
     });
@@ -52,7 +54,7 @@ export function addKeys(program: Command, context: Context): void {
   const rotate = keys
     .command('rotate')
     .description('Replace a key by a new one with the same name, scopes and expiry')
-    .argument('<id>')
+    .addArgument(idArgument('key'))
     .option('--grace <seconds>', 'how long the old one keeps working', integer(0, 2_592_000), 0)
     .option('-y, --yes', 'do not ask when the old one stops working at once')
     .action(async (id: string, { grace, yes }: { grace: number; yes?: true }) => {
@@ -72,7 +74,7 @@ export function addKeys(program: Command, context: Context): void {
   keys
     .command('revoke')
     .description('Revoke a key at once and for good')
-    .argument('<id>')
+    .addArgument(idArgument('key'))
     .option('-y, --yes', 'do not ask')
     .action(async (id: string, { yes }: { yes?: true }) => {
       await confirm(`Revoke ${id}?`, yes);
@@ -87,7 +89,7 @@ export function addKeys(program: Command, context: Context): void {
 }
 
 /** The only place where a key is printed: into a pipe, nothing but the key. */
-function show(output: Output, key: NewApiKey): void {
-  output.result(key, () => key.key);
+export function show(output: Output, key: NewApiKey): void {
+  output.result(key, () => visible(key.key));
   if (!output.isJson) output.success(`${key.id} (${key.name}): this key is shown only once.`);
 }

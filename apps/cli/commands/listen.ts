@@ -1,7 +1,8 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import type { Command } from 'commander';
 import type { HeldMessage } from '#client/index.js';
-import { integer, withExamples } from '../support/arguments.js';
+import { integer, withExamples } from '../input/arguments.js';
+import { parseForwardUrl } from '../input/urls.js';
 import { consume, MIN_LEASE_SECONDS, requirePull } from '../support/consumer.js';
 import { variable, type Context } from '../support/context.js';
 import { CliError, EXIT } from '../support/exit-codes.js';
@@ -27,14 +28,15 @@ export function addListen(program: Command, context: Context): void {
     .option('-y, --yes', 'change the delivery mode of the account to pull if it is another one')
     .action(async ({ forwardTo, concurrency, timeout, limit, yes }: Options) => {
       const { output } = context;
-      const url = parseUrl(forwardTo);
+      const url = parseForwardUrl(forwardTo, '--forward-to');
       await requirePull(context, yes);
       const secret = secretOf(context);
       output.note(`Forwarding to ${url}. Press Ctrl-C to stop.`);
       output.note(`The secret to verify signatures: ${secret}`);
+      const post = await poster();
       const leaseSeconds = Math.max(timeout + 30, MIN_LEASE_SECONDS);
       await consume({ context, concurrency, leaseSeconds, limit }, (message, signal) =>
-        forward(url, secret, message, AbortSignal.any([signal, AbortSignal.timeout(timeout * 1_000)])),
+        forward(post, url, secret, message, AbortSignal.any([signal, AbortSignal.timeout(timeout * 1_000)])),
       );
     });
   withExamples(
@@ -44,8 +46,21 @@ export function addListen(program: Command, context: Context): void {
   );
 }
 
+type Post = (url: string, init: Pick<RequestInit, 'headers' | 'body' | 'signal'>) => Promise<{ status: number }>;
+
+/** The global `fetch` would wait for 300 seconds at most. */
+async function poster(): Promise<Post> {
+  const { Agent, fetch } = await import('undici');
+  const dispatcher = new Agent({ headersTimeout: 0, bodyTimeout: 0 });
+  return async (url, init) => {
+    const response = await fetch(url, { ...init, method: 'POST', redirect: 'manual', dispatcher } as object);
+    await response.body?.cancel();
+    return response;
+  };
+}
+
 /** Posts a message as the service posts it to endpoints. @returns null if it was accepted, else the reason */
-async function forward(url: string, secret: string, message: HeldMessage, signal: AbortSignal) {
+async function forward(post: Post, url: string, secret: string, message: HeldMessage, signal: AbortSignal) {
   const { id, createdAt } = message;
   const body = JSON.stringify({
     type: 'message',
@@ -63,9 +78,8 @@ async function forward(url: string, secret: string, message: HeldMessage, signal
     'webhook-signature': `v1,${signature}`,
   };
   try {
-    const response = await fetch(url, { method: 'POST', headers, body, redirect: 'manual', signal });
-    await response.body?.cancel();
-    return response.ok ? null : `status ${response.status}`;
+    const { status } = await post(url, { headers, body, signal });
+    return status >= 200 && status < 300 ? null : `status ${status}`;
   } catch (error) {
     const { cause, message: reason } = error as Error & { cause?: { code?: string } };
     return cause?.code ?? reason;
@@ -82,13 +96,4 @@ function secretOf({ baseUrl, credentials }: Context): string {
   const listenSecret = PREFIX + randomBytes(32).toString('base64');
   credentials.save(baseUrl, { listenSecret });
   return listenSecret;
-}
-
-function parseUrl(text: string): string {
-  const address = /^[a-z][a-z\d+.-]*:\/\//i.test(text) ? text : `http://${text}`;
-  const url = URL.canParse(address) ? new URL(address) : null;
-  if (url === null || !/^https?:$/.test(url.protocol) || url.username + url.password !== '') {
-    throw new CliError('--forward-to must be a URL like http://localhost:3000/hook, without a password.', EXIT.usage);
-  }
-  return url.href;
 }

@@ -1,10 +1,11 @@
 import { text } from 'node:stream/consumers';
 import type { Command } from 'commander';
 import { SluiceError, type Sluice } from '#client/index.js';
-import { withExamples } from '../support/arguments.js';
+import { withExamples } from '../input/arguments.js';
 import { variable, type Context } from '../support/context.js';
 import { CliError, EXIT } from '../support/exit-codes.js';
-import { planLine, visible } from '../support/output.js';
+import { planLine } from '../support/output.js';
+import { visible } from '../support/visible.js';
 import { askSecret, isInteractive } from '../support/prompts.js';
 
 export function addLogin(program: Command, context: Context): void {

@@ -1,6 +1,7 @@
 import { Option, type Command } from 'commander';
 import { ConflictError, NotFoundError, type Attempt, type Message, type Sluice } from '#client/index.js';
-import { instant, limitOption, withExamples } from '../support/arguments.js';
+import { id, idArgument, limitOption, visibleAscii, withExamples } from '../input/arguments.js';
+import { timeOption } from '../input/times.js';
 import type { Context } from '../support/context.js';
 import { CliError } from '../support/exit-codes.js';
 import { report } from '../support/errors.js';
@@ -9,6 +10,7 @@ import { MESSAGE_COLUMNS, messageLine, STATUSES } from '../support/messages.js';
 import { count, time, type Column } from '../support/output.js';
 import { outputClosed } from '../support/pipes.js';
 import { stopSignal } from '../support/signals.js';
+import { visible } from '../support/visible.js';
 
 const ATTEMPT_COLUMNS: readonly Column<Attempt>[] = [
   ['#', ({ number }) => String(number)],
@@ -27,9 +29,9 @@ export function addMessages(program: Command, context: Context): void {
     .description('List messages, newest first')
     .addOption(new Option('-s, --status <status>', 'only messages with this status').choices(STATUSES))
     .addOption(
-      new Option('-e, --endpoint <id>', 'only messages whose delivery to this endpoint has failed').implies({
-        status: 'failed',
-      }),
+      new Option('-e, --endpoint <id>', 'only messages whose delivery to this endpoint has failed')
+        .argParser(id('ep'))
+        .implies({ status: 'failed' }),
     )
     .addOption(limitOption(20))
     .action(async (options: { status?: Message['status']; endpoint?: string; limit: number }) => {
@@ -47,7 +49,7 @@ export function addMessages(program: Command, context: Context): void {
   const get = program
     .command('get')
     .description('Show a message')
-    .argument('<id>')
+    .addArgument(idArgument('msg'))
     .action(async (id: string) => {
       const { output } = context;
       const message = await context.sluice().messages.get(id);
@@ -70,7 +72,7 @@ export function addMessages(program: Command, context: Context): void {
   const attempts = program
     .command('attempts')
     .description('List the attempts to deliver a message')
-    .argument('<id>')
+    .addArgument(idArgument('msg'))
     .action(async (id: string) => {
       const { output } = context;
       const made = await context.sluice().messages.attempts(id);
@@ -81,16 +83,16 @@ export function addMessages(program: Command, context: Context): void {
   const cancel = program
     .command('cancel')
     .description('Cancel queued messages')
-    .argument('<id...>')
+    .addArgument(idArgument('msg', '<id...>'))
     .action((ids: string[]) => each(ids, context, (sluice, id) => sluice.messages.cancel(id)));
   withExamples(cancel, 'sluice cancel msg_01m7z3xhqzeywbegcvm7ee64q0');
 
   const retry = program
     .command('retry')
     .description('Queue failed messages again')
-    .argument('[id...]')
-    .option('--since <time>', 'all failed messages that were created from this time on', instant)
-    .option('--until <time>', 'and before this time (now)', instant)
+    .addArgument(idArgument('msg', '[id...]'))
+    .addOption(timeOption('--since <time>', 'all failed messages that were created from this time on'))
+    .addOption(timeOption('--until <time>', 'and before this time (now)'))
     .action(async (ids: string[], { since, until }: { since?: string; until?: string }) => {
       if ((ids.length === 0) === (since === undefined)) retry.error('error: name ids, or a time with --since');
       if (since === undefined && until !== undefined) retry.error('error: --until requires --since');
@@ -110,7 +112,7 @@ export function addMessages(program: Command, context: Context): void {
     .command('tail')
     .description('Show each change of status as it happens, until Ctrl-C')
     .addOption(new Option('-s, --status <status>', 'only changes to this status').choices(STATUSES))
-    .option('--after <event>', 'begin after the event with this id, of at most an hour ago (see --json)')
+    .option('--after <event>', 'begin after the event with this id, of at most an hour ago (see --json)', visibleAscii)
     .action(async (options: { status?: Message['status']; after?: string }) => {
       const { output } = context;
       const signal = AbortSignal.any([stopSignal(), outputClosed]);
@@ -131,7 +133,7 @@ export function addMessages(program: Command, context: Context): void {
         const gap = output.isTerminal ? '  ' : '\t';
         output.item(
           event,
-          () => `${output.style('dim', time(message.updatedAt))}${gap}${messageLine(output, message)}`,
+          () => `${output.style('dim', visible(time(message.updatedAt)))}${gap}${messageLine(output, message)}`,
         );
       }
     });

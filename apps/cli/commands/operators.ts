@@ -1,11 +1,13 @@
 import { Option, type Command } from 'commander';
 import type { Ban, OperatorsAccount, Plan } from '#client/index.js';
-import { integer, limitOption, withExamples } from '../support/arguments.js';
+import { id, idArgument, integer, limitOption, withExamples } from '../input/arguments.js';
+import type { Scope } from '#client/index.js';
+import { timeOption } from '../input/times.js';
 import type { Context } from '../support/context.js';
 import { firstOf } from '../support/lists.js';
 import { planLine, time, type Column, type Output } from '../support/output.js';
 import { confirm } from '../support/prompts.js';
-import { KEY_COLUMNS } from './keys.js';
+import { KEY_COLUMNS, SCOPES, show as showKey } from './keys.js';
 
 const PLANS = ['free', 'pro', 'business', 'enterprise'] as const satisfies readonly Plan[];
 
@@ -51,7 +53,7 @@ export function addOperators(program: Command, context: Context): void {
   accounts
     .command('get')
     .description('Show an account')
-    .argument('<id>')
+    .addArgument(idArgument('acct'))
     .action(async (id: string) => {
       show(context.output, await api().accounts.get(id));
     });
@@ -59,7 +61,7 @@ export function addOperators(program: Command, context: Context): void {
   const update = accounts
     .command('update')
     .description('Change the plan of an account')
-    .argument('<id>')
+    .addArgument(idArgument('acct'))
     .addOption(new Option('--plan <plan>', 'the new plan').choices(PLANS))
     .option('--per-minute <n>', 'requests a minute, with --plan enterprise', integer(1, 1e9))
     .option('--per-day <n>', 'requests a day, with --plan enterprise', integer(1, 1e9))
@@ -80,7 +82,7 @@ export function addOperators(program: Command, context: Context): void {
   accounts
     .command('suspend')
     .description('Refuse the keys of an account and keep its queued messages waiting')
-    .argument('<id>')
+    .addArgument(idArgument('acct'))
     .action(async (id: string) => {
       show(context.output, await api().accounts.update(id, { suspended: true }));
     });
@@ -88,7 +90,7 @@ export function addOperators(program: Command, context: Context): void {
   accounts
     .command('resume')
     .description('End the suspension of an account')
-    .argument('<id>')
+    .addArgument(idArgument('acct'))
     .action(async (id: string) => {
       show(context.output, await api().accounts.update(id, { suspended: false }));
     });
@@ -96,17 +98,28 @@ export function addOperators(program: Command, context: Context): void {
   accounts
     .command('keys')
     .description('List the keys of an account')
-    .argument('<id>')
+    .addArgument(idArgument('acct'))
     .addOption(limitOption(100))
     .action((id: string, { limit }: { limit: number }) =>
       context.output.list(firstOf(api().accounts.keys(id), limit), KEY_COLUMNS, 'There are no keys.'),
     );
 
   accounts
+    .command('create-key')
+    .description('Create a key for an account, which is shown only once')
+    .argument('<id>')
+    .argument('<name>', 'what it is for')
+    .addOption(new Option('--scope <scope...>', 'what it may do (everything)').choices(SCOPES))
+    .addOption(timeOption('--expires-at <time>', 'when it stops working'))
+    .action(async (id: string, name: string, { scope, expiresAt }: { scope?: Scope[]; expiresAt?: string }) => {
+      showKey(context.output, await api().accounts.createKey(id, { name, scopes: scope, expiresAt }));
+    });
+
+  accounts
     .command('revoke-key')
     .description('Revoke a key of an account at once and for good')
-    .argument('<id>')
-    .argument('<key-id>')
+    .addArgument(idArgument('acct'))
+    .addArgument(idArgument('key', '<key-id>'))
     .option('-y, --yes', 'do not ask')
     .action(async (id: string, keyId: string, { yes }: { yes?: true }) => {
       await confirm(`Revoke ${keyId} of ${id}?`, yes);
@@ -121,7 +134,7 @@ export function addOperators(program: Command, context: Context): void {
     .alias('ls')
     .description('List the banned keys')
     .addOption(limitOption(50))
-    .option('--account <id>', 'only those of this account')
+    .option('--account <id>', 'only those of this account', id('acct'))
     .action(({ limit, account }: { limit: number; account?: string }) =>
       context.output.list(firstOf(api().bans.list({ accountId: account }), limit), BAN_COLUMNS, 'No key is banned.'),
     );
@@ -129,7 +142,7 @@ export function addOperators(program: Command, context: Context): void {
   bans
     .command('lift')
     .description('End the ban of a key')
-    .argument('<key-id>')
+    .addArgument(idArgument('key', '<key-id>'))
     .action(async (keyId: string) => {
       await api().bans.lift(keyId);
       context.output.result({ keyId, lifted: true }, () => `The ban of ${keyId} is lifted.`);

@@ -2,9 +2,11 @@ import { readFile } from 'node:fs/promises';
 import { buffer } from 'node:stream/consumers';
 import type { Command } from 'commander';
 import { sendBatch, type BatchOptions } from '../batch/send-batch.js';
-import { instant, integer, readable, withExamples } from '../support/arguments.js';
+import { filled, integer, readable, visibleAscii, withExamples } from '../input/arguments.js';
+import { timeOption } from '../input/times.js';
 import type { Context } from '../support/context.js';
 import { CliError, EXIT } from '../support/exit-codes.js';
+import { visible } from '../support/visible.js';
 
 interface Options extends BatchOptions {
   readonly idempotencyKey?: string;
@@ -18,9 +20,9 @@ export function addSend(program: Command, context: Context): void {
     .command('send')
     .description('Send a message, or with --batch one for each line of a file')
     .argument('[message]', 'the text; without it, or with -, standard input is sent as it is')
-    .option('-f, --file <path>', 'send the content of a file')
-    .option('--deliver-at <time>', 'deliver at this time, up to 30 days ahead', instant)
-    .option('--idempotency-key <key>', 'a repetition with the same key creates no second message')
+    .option('-f, --file <path>', 'send the content of a file', filled)
+    .addOption(timeOption('--deliver-at <time>', 'deliver at this time, up to 30 days ahead'))
+    .option('--idempotency-key <key>', 'a repetition with the same key creates no second message', visibleAscii)
     .option('--batch', 'send each line of the file or of standard input as a message; empty lines are left out')
     .option(
       '--batch-size <n>',
@@ -28,7 +30,11 @@ export function addSend(program: Command, context: Context): void {
       integer(1, 1_000),
     )
     .option('--from-line <n>', 'leave out the lines before this one', integer(1, 1e15))
-    .option('--state <path>', 'keep the progress in this file, so that a run from standard input can be continued')
+    .option(
+      '--state <path>',
+      'keep the progress in this file, so that a run from standard input can be continued',
+      filled,
+    )
     .option('--restart', 'forget an interrupted run and start with the first line')
     .action(async (message: string | undefined, options: Options) => {
       if (options.batch === true && options.idempotencyKey !== undefined) {
@@ -57,7 +63,7 @@ async function sendOne(message: string | undefined, options: Options, context: C
   const sluice = context.sluice();
   const text = message !== undefined && message !== '-' ? message : decode(await readAll(options.file));
   const sent = await sluice.messages.send(text, { deliverAt, idempotencyKey });
-  context.output.result(sent, () => sent.id);
+  context.output.result(sent, () => visible(sent.id));
   if (context.output.isTerminal)
     context.output.success(deliverAt === undefined ? 'Queued' : `Scheduled for ${deliverAt}`);
 }

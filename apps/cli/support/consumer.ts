@@ -5,6 +5,7 @@ import { count, type Output } from './output.js';
 import { outputClosed } from './pipes.js';
 import { confirm } from './prompts.js';
 import { onStop } from './signals.js';
+import { visible } from './visible.js';
 
 interface Consumption extends Pick<ConsumeOptions, 'concurrency' | 'leaseSeconds' | 'limit'> {
   readonly context: Context;
@@ -87,7 +88,7 @@ export async function requirePull(context: Context, isConfirmed: boolean | undef
     const { delivery } = await sluice.account.get();
     if (delivery === 'pull') return;
     await confirm(
-      `The delivery mode of the account is ${delivery}, so that nothing can be pulled. Change it to pull?`,
+      `The delivery mode of the account is ${visible(delivery)}, so that nothing can be pulled. Change it to pull?`,
       isConfirmed,
     );
     await sluice.account.update({ delivery: 'pull' });

@@ -1,6 +1,8 @@
 import { Sluice, type Retry } from '#client/index.js';
-import { CredentialsFile } from './credentials.js';
+import { CredentialsFile } from '../files/credentials.js';
+import { parseBaseUrl, requireUsablePort } from '../input/urls.js';
 import { CliError, EXIT } from './exit-codes.js';
+import { proxiedFetch } from './fetch.js';
 import { duration, Output } from './output.js';
 
 export interface GlobalOptions {
@@ -16,7 +18,9 @@ const DEFAULT_BASE_URL = 'http://127.0.0.1:3000';
 
 /** What commands share. The options are known only when a command runs. */
 export class Context {
-  readonly credentials = new CredentialsFile();
+  readonly credentials = new CredentialsFile((sentence) => {
+    this.output.warn(sentence);
+  });
 
   constructor(private readonly options: () => GlobalOptions) {}
 
@@ -69,7 +73,8 @@ export class Context {
     if (!/^[\x21-\x7e]+$/.test(apiKey)) {
       throw new CliError('This is not a key: a key has only visible ASCII characters.', EXIT.refused);
     }
-    return new Sluice({ maxTries: 3, onRetry, ...options, apiKey, baseUrl: this.baseUrl });
+    requireUsablePort(this.baseUrl, 'The address of the service');
+    return new Sluice({ maxTries: 3, onRetry, fetch: proxiedFetch(), ...options, apiKey, baseUrl: this.baseUrl });
   }
 
   private get namedBaseUrl(): string | undefined {
@@ -89,17 +94,4 @@ function required(key: string | undefined, baseUrl: string, remedy: string): str
 export function variable(name: string): string | undefined {
   const text = process.env[name];
   return text === '' ? undefined : text;
-}
-
-/** @param name of what has the URL */
-export function parseBaseUrl(text: string, name: string): string {
-  const url = URL.canParse(text) ? new URL(text) : null;
-  if (url === null || !/^https?:$/.test(url.protocol) || url.username + url.password + url.search !== '') {
-    // Without the URL, which may have a password.
-    throw new CliError(
-      `${name} must be a URL like https://sluice.example.com, without a password or query.`,
-      EXIT.usage,
-    );
-  }
-  return `${url.origin}${url.pathname}`.replace(/\/+$/, '');
 }

@@ -1,6 +1,8 @@
 import { AuthenticationError, ConnectionError, PermissionError, RateLimitError, SluiceError } from '#client/index.js';
+import { connectionSentence } from './connections.js';
 import { CliError, EXIT, type ExitCode } from './exit-codes.js';
-import { visible, type Output } from './output.js';
+import { type Output } from './output.js';
+import { visible } from './visible.js';
 
 interface Description {
   readonly exitCode: ExitCode;
@@ -49,7 +51,8 @@ function sentenceOf(error: SluiceError): string {
       '--operator), or set SLUICE_API_KEY (SLUICE_ADMIN_API_KEY).'
     );
   }
-  const hint =
-    error instanceof ConnectionError ? ' Is this the right address? See --base-url and SLUICE_BASE_URL.' : '';
-  return `${visible(error.message)}${hint}`;
+  if (error instanceof ConnectionError) {
+    return `${visible(connectionSentence(error))} Is this the right address? See --base-url and SLUICE_BASE_URL.`;
+  }
+  return visible(error.message);
 }

@@ -1,5 +1,6 @@
 import type { Message } from '#client/index.js';
-import { time, visible, type Column, type Output } from './output.js';
+import { time, type Column, type Output } from './output.js';
+import { visible } from './visible.js';
 
 type Status = Message['status'];
 
@@ -31,6 +32,6 @@ export function messageLine(
   { id, status, message }: Pick<Message, 'id' | 'status' | 'message'>,
 ): string {
   return output.isTerminal
-    ? `${id}  ${output.style(colorOf(status), status.padEnd(10))}  ${visible(message)}`
-    : [id, status, visible(message)].join('\t');
+    ? `${visible(id)}  ${output.style(colorOf(status), visible(status).padEnd(10))}  ${visible(message)}`
+    : [id, status, message].map(visible).join('\t');
 }

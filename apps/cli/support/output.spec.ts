@@ -1,4 +1,5 @@
-import { Output, visible } from './output.js';
+import { Output } from './output.js';
+import { visible } from './visible.js';
 
 /** What others may have written: it would move the cursor, name the window, or look like another text. */
 const HOSTILE: readonly (readonly [text: string, shown: string])[] = [

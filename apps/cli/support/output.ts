@@ -2,6 +2,7 @@ import { styleText, stripVTControlCharacters } from 'node:util';
 import type { WriteStream } from 'node:tty';
 import type { Account } from '#client/index.js';
 import { outputClosed } from './pipes.js';
+import { visible, visibleJson, visibleLines } from './visible.js';
 
 type Style = Parameters<typeof styleText>[0];
 /** Of the rest, a pipe has nothing. */
@@ -28,12 +29,14 @@ export class Output {
 
   /** One document with `--json`, otherwise text. */
   result(value: unknown, text: () => string): void {
-    this.line(this.isJson ? JSON.stringify(value, null, this.isTerminal ? 2 : 0) : text());
+    if (this.isJson) this.json(value, this.isTerminal ? 2 : 0);
+    else this.line(text());
   }
 
   /** One of several results: a line of JSON with `--json`. */
   item(value: unknown, text: () => string): void {
-    this.line(this.isJson ? JSON.stringify(value) : text());
+    if (this.isJson) this.json(value);
+    else this.line(text());
   }
 
   /** A list: an array with `--json`, written as the pages arrive, while somebody reads them. */
@@ -47,7 +50,7 @@ export class Output {
       if (outputClosed.aborted) return;
       if (this.isJson) {
         for (const [at, row] of rows.entries()) {
-          this.out.write(`${count + at === 0 ? '[' : ','}\n${JSON.stringify(row)}`);
+          this.out.write(`${count + at === 0 ? '[' : ','}\n${visibleJson(row)}`);
         }
       } else if (rows.length > 0) this.line(this.table(rows, columns, count === 0));
       count += rows.length;
@@ -92,8 +95,13 @@ export class Output {
     return paint(this.out, style, text);
   }
 
+  /** Whatever of it the service said: nothing of that controls the terminal. */
   line(text: string): void {
-    this.out.write(`${text}\n`);
+    this.out.write(`${visibleLines(text, this.out.hasColors?.() === true)}\n`);
+  }
+
+  private json(value: unknown, indent?: number): void {
+    this.out.write(`${visibleJson(value, indent)}\n`);
   }
 
   /** A remark for people: nothing that a program would read. */
@@ -185,20 +193,6 @@ const BAR_WIDTH = 24;
 function paint(stream: Stream, style: Style, text: string): string {
   if (style === 'reset' || stream.hasColors?.() !== true) return text;
   return styleText(style, text, { validateStream: false });
-}
-
-/**
- * A text in one line. Control characters are escaped: what others wrote must not move the cursor, set the title of the
- * window or look like output of this program.
- */
-export function visible(text: string): string {
-  return text.replace(
-    // oxlint-disable-next-line no-control-regex -- these are the ones to escape
-    /[\u0000-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069]/g,
-    (character) =>
-      ({ '\n': '\\n', '\r': '\\r', '\t': '\\t' })[character] ??
-      `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
-  );
 }
 
 function cut(text: string, room: number): string {

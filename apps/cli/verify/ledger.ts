@@ -46,7 +46,8 @@ export class Ledger {
   static resume(path: string): Ledger {
     const text = readFileSync(path, 'utf8');
     const [first, ...lines] = text.split('\n').flatMap(parse);
-    if (first === undefined || !('run' in first)) throw new Error(`${path} is not a ledger of this command.`);
+    if (first === undefined || !('run' in first) || Number.isNaN(Date.parse(first.begunAt)))
+      throw new Error(`${path} is not a ledger of this command.`);
     // A killed process may have left an incomplete line. It is ended here, and ignored when the ledger is read.
     if (!text.endsWith('\n')) appendFileSync(path, '\n');
     const ledger = new Ledger(openSync(path, 'a'), first.run, new Date(first.begunAt));
@@ -118,7 +119,8 @@ export class Ledger {
 
 function parse(line: string): Line[] {
   try {
-    return line === '' ? [] : [JSON.parse(line) as Line];
+    const value = JSON.parse(line) as Line | null;
+    return typeof value === 'object' && value !== null ? [value] : [];
   } catch {
     // An incomplete line of a killed process. Without it the outcome is unknown, which is safe.
     return [];

@@ -1,3 +1,5 @@
+import { proxiedFetch } from '../support/fetch.js';
+
 /** A message as the API returns it. */
 export interface MessageView {
   readonly id: string;
@@ -27,6 +29,8 @@ const TIMEOUT_MS = 20_000;
 
 /** A client of the service under test. Every method rejects when there is no response in time. */
 export class Service {
+  private readonly fetch = proxiedFetch() ?? fetch;
+
   /** @param urls of one service; each attempt uses the next one */
   constructor(
     private readonly urls: readonly string[],
@@ -49,7 +53,7 @@ export class Service {
     attempt: number,
     extraHeaders: Readonly<Record<string, string>> = {},
   ): Promise<ServiceResponse> {
-    const response = await fetch(`${this.urls[attempt % this.urls.length] ?? ''}${path}`, {
+    const response = await this.fetch(`${this.urls[attempt % this.urls.length] ?? ''}${path}`, {
       method,
       headers: {
         authorization: `Bearer ${this.apiKey}`,

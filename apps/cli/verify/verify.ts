@@ -3,6 +3,8 @@ import { rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { UsageError } from '#platform/process/usage-error.js';
+import { fileError } from '../files/private-file.js';
+import { proxiedFetch } from '../support/fetch.js';
 import { stopSignal } from '../support/signals.js';
 import { Ledger } from './ledger.js';
 import { allKept, formatReport } from './report.js';
@@ -20,7 +22,7 @@ export interface VerifyOptions {
   readonly duration?: number;
   readonly consume?: 'pull' | 'webhooks';
   /** The URL of the receiver of webhooks. */
-  readonly receive?: string;
+  readonly receive?: string | undefined;
   readonly ledger?: string;
   readonly resume?: true;
 }
@@ -65,7 +67,8 @@ export async function verify(options: VerifyOptions, note: (line: string) => voi
 
 /** Checks the URL and the key before anything is sent. @returns the time of the service's clock */
 async function connect(url: string, apiKey: string): Promise<Date> {
-  const response = await fetch(`${url}/messages?limit=1`, { headers: { authorization: `Bearer ${apiKey}` } }).catch(
+  const request = proxiedFetch() ?? fetch;
+  const response = await request(`${url}/messages?limit=1`, { headers: { authorization: `Bearer ${apiKey}` } }).catch(
     (error: unknown) => {
       const { cause } = error as { cause?: { code?: string } };
       throw new UsageError(`${url} cannot be reached: ${cause?.code ?? String(error)}.`);
@@ -84,6 +87,6 @@ function openLedger(path: string, resume: boolean, begunAt: Date): Ledger {
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
     if (code === 'EEXIST') throw new UsageError(`${path} exists: continue with --resume, or choose another file.`);
-    throw new UsageError(message);
+    throw new UsageError(code === undefined ? message : fileError(path, 'read', error).message);
   }
 }

@@ -38,7 +38,7 @@ export class WebhookReceiver implements Consumers {
       throw new UsageError('The account has endpoints, which would get the messages as well. Disable them first.');
     }
     if (this.url === undefined) this.server.listen(0, '127.0.0.1');
-    else this.server.listen(Number(new URL(this.url).port));
+    else this.server.listen(Number(new URL(this.url).port || 80));
     await once(this.server, 'listening');
     this.secret = await this.changes.addEndpoint(
       this.url ?? `http://127.0.0.1:${(this.server.address() as AddressInfo).port}/`,

@@ -3,6 +3,7 @@ import type { ApiKey, Scope } from '#client/index.js';
 import { formatDate } from '../format.js';
 import { useNow } from '../hooks.js';
 import { Badge, Fact, Time } from './parts.js';
+import { nameHidden } from '../hidden-characters.js';
 
 const DAY_MS = 86_400_000;
 const SOON_MS = 7 * DAY_MS;
@@ -30,7 +31,7 @@ export function KeyRow({
     <li class="row">
       <div class="row-main">
         <h2>
-          <bdi>{name}</bdi> {badge}
+          <bdi>{nameHidden(name)}</bdi> {badge}
           <Expiry expiresAt={expiresAt} />
         </h2>
         <code class="sub">{id}</code>

@@ -15,6 +15,7 @@ import { useAction, useResource } from '../hooks.js';
 import { href } from '../router.js';
 import { PlanBadge } from './accounts.js';
 import { Keys } from './keys.js';
+import { nameHidden } from '../hidden-characters.js';
 
 const PLANS = (['free', 'pro', 'business', 'enterprise'] as const satisfies readonly Plan[]).map((plan) => ({
   value: plan,
@@ -31,7 +32,7 @@ export function AccountView({ id }: { id: string }) {
   };
   return (
     <Page
-      title={data?.name ?? 'Account'}
+      title={nameHidden(data?.name ?? 'Account')}
       back={{ label: 'Accounts', to: href('accounts') }}
       badge={
         data !== null && (
@@ -200,12 +201,17 @@ function SuspendDialog({
     onClose();
   });
   return suspended ? (
-    <ConfirmDialog title={`Resume “${name}”?`} confirm="Resume the account" action={action} onClose={onClose}>
+    <ConfirmDialog
+      title={`Resume “${nameHidden(name)}”?`}
+      confirm="Resume the account"
+      action={action}
+      onClose={onClose}
+    >
       <p>Its keys work again, and its queued messages are delivered.</p>
     </ConfirmDialog>
   ) : (
     <ConfirmDialog
-      {...{ title: `Suspend “${name}”?`, confirm: 'Suspend the account', look: 'danger' }}
+      {...{ title: `Suspend “${nameHidden(name)}”?`, confirm: 'Suspend the account', look: 'danger' }}
       action={action}
       onClose={onClose}
     >

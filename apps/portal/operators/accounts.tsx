@@ -9,6 +9,7 @@ import { call } from '../connection.js';
 import { useList } from '../hooks.js';
 import { href, route } from '../router.js';
 import { More } from './more.js';
+import { nameHidden } from '../hidden-characters.js';
 
 const PAGE_SIZE = 25;
 
@@ -79,7 +80,7 @@ function Rows({ accounts }: { accounts: readonly OperatorsAccount[] }) {
             <td>
               <a class="row-link" href={href(`accounts/${id}`)}>
                 <span class="row-title">
-                  <bdi class="preview">{name}</bdi> {suspended && <Badge tone="bad">suspended</Badge>}
+                  <bdi class="preview">{nameHidden(name)}</bdi> {suspended && <Badge tone="bad">suspended</Badge>}
                 </span>
                 <code class="sub">{id}</code>
               </a>

@@ -8,6 +8,7 @@ import { call } from '../connection.js';
 import { useAction, useList } from '../hooks.js';
 import { href } from '../router.js';
 import { More } from './more.js';
+import { nameHidden } from '../hidden-characters.js';
 
 export function BansView() {
   const bans = useList((cursor) => call((client) => client.admin.bans.list({ cursor }).page()), []);
@@ -38,7 +39,7 @@ export function BansView() {
                     <h2>
                       <Id id={keyId} what="id of the key" />
                     </h2>
-                    <p>{reason}</p>
+                    <p>{nameHidden(reason)}</p>
                     <a href={href(`accounts/${accountId}`)}>
                       <code>{accountId}</code>
                     </a>

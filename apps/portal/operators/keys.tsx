@@ -11,6 +11,7 @@ import { formatMoment } from '../format.js';
 import { useAction, useList, useResource } from '../hooks.js';
 import { LiftButton } from './bans.js';
 import { More } from './more.js';
+import { nameHidden } from '../hidden-characters.js';
 
 /** The keys of an account, with their bans. */
 export function Keys({ accountId }: { accountId: string }) {
@@ -41,7 +42,7 @@ export function Keys({ accountId }: { accountId: string }) {
                 {ban !== undefined && <LiftButton keyId={key.id} onLifted={forgetBan} />}
                 <Button
                   look="danger"
-                  label={`Revoke ${key.name}`}
+                  label={`Revoke ${nameHidden(key.name)}`}
                   onClick={() => {
                     setRevoking(key);
                   }}
@@ -79,7 +80,7 @@ async function allOf<Item>(list: List<Item>): Promise<readonly Item[]> {
 function BanBadge({ ban: { bannedUntil, reason } }: { ban: Ban }) {
   return (
     <Badge tone="bad">
-      <span title={reason}>banned until {formatMoment(bannedUntil)}</span>
+      <span title={nameHidden(reason)}>banned until {formatMoment(bannedUntil)}</span>
     </Badge>
   );
 }

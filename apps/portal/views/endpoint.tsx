@@ -13,6 +13,7 @@ import { useAction, useResource } from '../hooks.js';
 import { href, replace } from '../router.js';
 import { can, issued } from '../session.js';
 import { EndpointState } from './endpoints.js';
+import { nameHidden } from '../hidden-characters.js';
 
 const HOUR_MS = 3_600_000;
 /** Both secrets sign for so long, so that receivers can change theirs. */
@@ -109,7 +110,11 @@ function Details({ endpoint }: { endpoint: Endpoint }) {
           <span class="url">{url}</span>
         </Fact>
         {disabledAt !== null && <Fact name="Disabled">{formatTime(disabledAt)}</Fact>}
-        {description !== '' && <Fact name="Description">{description}</Fact>}
+        {description !== '' && (
+          <Fact name="Description">
+            <bdi>{nameHidden(description)}</bdi>
+          </Fact>
+        )}
         <Fact name="Requests">
           {rateLimitPerSecond === 0 ? 'without a limit' : `at most ${rateLimitPerSecond} per second`}
         </Fact>

@@ -12,6 +12,7 @@ import { call, pause } from '../connection.js';
 import { useAction, useResource } from '../hooks.js';
 import { href } from '../router.js';
 import { account, issued } from '../session.js';
+import { nameHidden } from '../hidden-characters.js';
 
 const MODES: Readonly<Record<DeliveryMode, { readonly title: string; readonly text: string }>> = {
   handler: { title: 'Worker', text: 'By the workers that the operator runs.' },
@@ -64,7 +65,7 @@ export function EndpointsView() {
             <li key={endpoint.id} class="row">
               <a class="row-main row-link" href={href(`endpoints/${endpoint.id}`)}>
                 <span class="url">{endpoint.url}</span>
-                <span class="hint">{endpoint.description === '' ? endpoint.id : endpoint.description}</span>
+                <span class="hint">{endpoint.description === '' ? endpoint.id : nameHidden(endpoint.description)}</span>
               </a>
               <EndpointState endpoint={endpoint} />
               <Icon name="next" />

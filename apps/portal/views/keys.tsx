@@ -16,6 +16,7 @@ import { formatTime } from '../format.js';
 import { useAction, useResource } from '../hooks.js';
 import { href, route } from '../router.js';
 import { can, issued, ownKeyId, SCOPES, signOut, switchKey } from '../session.js';
+import { nameHidden } from '../hidden-characters.js';
 
 const DAY_MS = 86_400_000;
 
@@ -208,7 +209,12 @@ function RotateDialog({ apiKey, onClose, onRotated }: { apiKey: ApiKey; onClose:
     onRotated();
   });
   return (
-    <ConfirmDialog title={`Rotate “${apiKey.name}”`} confirm="Rotate the key" action={rotate} onClose={onClose}>
+    <ConfirmDialog
+      title={`Rotate “${nameHidden(apiKey.name)}”`}
+      confirm="Rotate the key"
+      action={rotate}
+      onClose={onClose}
+    >
       <p>You get a new key with the same name, scopes and expiry. The old one stops working later, or at once.</p>
       <Choice
         label="The old key stops working"
@@ -229,12 +235,12 @@ function RevokeDialog({ apiKey, onClose, onRevoked }: { apiKey: ApiKey; onClose:
       signOut('You have revoked the key that you were signed in with.');
       return;
     }
-    announce(`The key ${apiKey.name} is revoked.`);
+    announce(`The key ${nameHidden(apiKey.name)} is revoked.`);
     onRevoked();
   });
   return (
     <ConfirmDialog
-      {...{ title: `Revoke “${apiKey.name}”?`, confirm: 'Revoke the key', look: 'danger' }}
+      {...{ title: `Revoke “${nameHidden(apiKey.name)}”?`, confirm: 'Revoke the key', look: 'danger' }}
       action={revoke}
       onClose={onClose}
     >

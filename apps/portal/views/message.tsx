@@ -11,6 +11,7 @@ import { useAction, useResource } from '../hooks.js';
 import { newest, useMessageEvents, useReloadWhenLive } from '../live.js';
 import { href } from '../router.js';
 import { can } from '../session.js';
+import { nameHidden } from '../hidden-characters.js';
 
 /** More makes browsers slow, and nobody reads it. */
 const SHOWN_LENGTH = 4_000;
@@ -104,7 +105,11 @@ export function MessageView({ id }: { id: string }) {
             </div>
             <Card title="Details">
               <Facts>
-                {shown.failureReason !== null && <Fact name="Failure">{shown.failureReason}</Fact>}
+                {shown.failureReason !== null && (
+                  <Fact name="Failure">
+                    <bdi>{nameHidden(shown.failureReason)}</bdi>
+                  </Fact>
+                )}
                 <Fact name="Id">
                   <Id id={shown.id} what="id of the message" />
                 </Fact>
@@ -138,7 +143,7 @@ function Body({ text }: { text: string }) {
   return (
     <Card title="Message" actions={<CopyButton text={text} what="message" />}>
       <pre ref={body} class="body" dir="auto" tabIndex={0} aria-label="The text of the message">
-        {isWhole ? text : `${beginning(text, SHOWN_LENGTH)}…`}
+        {nameHidden(isWhole ? text : `${beginning(text, SHOWN_LENGTH)}…`)}
       </pre>
       {!isWhole && (
         <Button
@@ -208,10 +213,10 @@ function AttemptItem({ attempt }: { attempt: Attempt }) {
           {responseStatus !== null && ` · status ${responseStatus}`}
         </span>
       </p>
-      {error !== null && <p class="field-error">{error}</p>}
+      {error !== null && <p class="field-error">{nameHidden(error)}</p>}
       {responseBody !== null && responseBody !== '' && (
         <pre class="body" dir="auto" tabIndex={0} aria-label={`Response to attempt ${number}`}>
-          {responseBody}
+          {nameHidden(responseBody)}
         </pre>
       )}
     </li>

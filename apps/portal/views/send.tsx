@@ -12,6 +12,7 @@ import { addSent, advanceSent, changed, deliverAt, keyOfDraft, sent, text, type 
 import { byteLength, formatMilliseconds, formatNumber, formatTime, previewOf } from '../format.js';
 import { useAction } from '../hooks.js';
 import { liveState, useMessageEvents } from '../live.js';
+import { chosenTime, localTime } from '../local-time.js';
 import { href } from '../router.js';
 import { can } from '../session.js';
 
@@ -20,7 +21,8 @@ const MAX_DELAY_DAYS = 30;
 
 export function SendView() {
   const bytes = byteLength(text.value);
-  const isDisabled = pause.value !== null || bytes > MAX_BYTES || bytes === 0;
+  const time = deliverAt.value === '' ? null : chosenTime(deliverAt.value);
+  const isDisabled = pause.value !== null || time?.problem !== undefined || bytes > MAX_BYTES || bytes === 0;
 
   useMessageEvents((message) => {
     if (advanceSent(message) && message.status === 'delivered') announce('The message is delivered.');
@@ -29,7 +31,7 @@ export function SendView() {
   const { run, isRunning, error } = useAction(async () => {
     const options = {
       idempotencyKey: keyOfDraft(),
-      deliverAt: deliverAt.value === '' ? undefined : new Date(deliverAt.value),
+      deliverAt: time?.at,
     };
     const message = await call((client) => client.messages.send(text.value, options));
     changed();
@@ -73,8 +75,8 @@ export function SendView() {
               </Field>
               <Field
                 label="Deliver at (optional)"
-                hint="Now, if empty. Up to 30 days ahead."
-                error={fieldError(error, '/deliverAt')}
+                hint={time?.note ?? 'Now, if empty. Up to 30 days ahead.'}
+                error={time?.problem ?? fieldError(error, '/deliverAt')}
               >
                 {(tied) => (
                   <input
@@ -153,10 +155,4 @@ function SentMessage({ sent: { message, steps } }: { sent: Sent }) {
 
 function isOutcomeUnknown(error: unknown): boolean {
   return error instanceof ConnectionError || (error instanceof ServerError && error.code !== 'storage_full');
-}
-
-/** A time as the control for times takes it, in the visitor's zone. */
-function localTime(at: number): string {
-  const offset = new Date(at).getTimezoneOffset() * 60_000;
-  return new Date(at - offset).toISOString().slice(0, 16);
 }

@@ -7,6 +7,7 @@ import { call, pause, rateLimit } from '../connection.js';
 import { formatBytes, formatMoment, formatDuration, formatNumber, formatUpTo } from '../format.js';
 import { useNow, useRefresh, useResource } from '../hooks.js';
 import { account } from '../session.js';
+import { nameHidden } from '../hidden-characters.js';
 
 /** Each look costs a request of the plan. */
 const REFRESH_MS = 60_000;
@@ -23,7 +24,7 @@ export function UsageView() {
       lead={
         account.value === null
           ? 'What the account has used of its plan.'
-          : `What ${account.value.name} has used of its ${account.value.plan} plan.`
+          : `What ${nameHidden(account.value.name)} has used of its ${account.value.plan} plan.`
       }
       actions={
         <Button icon="refresh" onClick={reload} isBusy={isLoading && data !== null}>

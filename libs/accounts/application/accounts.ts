@@ -58,13 +58,14 @@ export abstract class Accounts {
    * Adds a key, unless the account already has MAX_KEYS live ones: neither revoked nor expired.
    * @returns whether it was added
    */
-  abstract addKey(key: ApiKey, hash: Buffer): Promise<boolean>;
+  abstract addKey(key: ApiKey, hash: Buffer, by?: Actor): Promise<boolean>;
 
   /** @returns false when the account has no such key, or it is already revoked */
   abstract revokeKey(accountId: string, keyId: string, at: Date, by: Actor): Promise<boolean>;
 
   /**
-   * Replaces a key by a new one. The old one ends at `endsAt`, or earlier if it would have expired.
+   * Replaces a key by a new one. The old one ends at `endsAt`, or earlier if it would have expired. It may be replaced
+   * again until then: its successors get the expiry that it was created with, not the end of its grace.
    * @param successor returns the new key; nothing changes when it throws
    * @returns null when the account has no such live key; false when it has MAX_KEYS and both would be live
    */

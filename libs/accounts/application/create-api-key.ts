@@ -3,7 +3,7 @@ import { ValidationError } from '#kernel/domain-error.js';
 import type { Ids } from '#kernel/ids.js';
 import { nameError } from '../domain/account.js';
 import { assertCanGrant, tooManyKeys, type ApiKey, type Scope } from '../domain/api-key.js';
-import type { Accounts } from './accounts.js';
+import type { Accounts, Actor } from './accounts.js';
 import type { KeySecrets } from './key-secrets.js';
 
 /** A key with its plain text, which is not stored. */
@@ -18,7 +18,7 @@ export interface Grantor {
   readonly scopes: readonly string[];
 }
 
-interface CreateApiKeyInput {
+export interface NewApiKey {
   readonly name: string;
   /** Null for all scopes of the grantor. */
   readonly scopes: readonly Scope[] | null;
@@ -38,7 +38,7 @@ export class CreateApiKey {
    * @throws DomainError `insufficient_scope` for a scope that the grantor does not have
    * @throws DomainError `too_many_keys`
    */
-  async execute(grantor: Grantor, input: CreateApiKeyInput): Promise<IssuedKey> {
+  async execute(grantor: Grantor, input: NewApiKey, by: Actor = 'account'): Promise<IssuedKey> {
     const at = this.clock.now();
     const error = nameError(input.name);
     if (error !== null) throw new ValidationError([{ pointer: '/name', detail: error }]);
@@ -56,7 +56,7 @@ export class CreateApiKey {
       lastUsedAt: null,
     };
     const { key, hash } = this.secrets.issue();
-    if (!(await this.accounts.addKey(apiKey, hash))) throw tooManyKeys();
+    if (!(await this.accounts.addKey(apiKey, hash, by))) throw tooManyKeys();
     return { apiKey, key };
   }
 }

@@ -142,6 +142,7 @@ describe('DeliverMessage', () => {
     ['an error without a message', new Error(''), 'The handler failed without a reason.'],
     ['only what can not be stored', new Error('\u0000'), 'The handler failed without a reason.'],
     ['U+0000', new Error('be\u0000fore'), 'before'],
+    ['controls', new Error('\u001b[2J\u009b31mred\u202e\u{e0041}\nend'), '\ufffd[2J\ufffd31mred\ufffd\ufffd end'],
     ['a lone surrogate', new Error('x\ud83dx'), 'x\ufffdx'],
     ['a very long reason', new Error('y'.repeat(5_000)), 'y'.repeat(1_000)],
     ['a pair cut in two', new Error(`${'z'.repeat(999)}💌`), `${'z'.repeat(999)}\ufffd`],

@@ -2,13 +2,11 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Clock } from '#kernel/clock.js';
 import { DomainError } from '#kernel/domain-error.js';
-import { toStorable } from '#kernel/text.js';
 import { withTimeout } from '#kernel/timeout.js';
 import {
   backoff,
   type Deliveries,
   type Job,
-  MAX_REASON_LENGTH,
   type Message,
   POISON_AFTER_LONE_CRASHES,
   type RetryPolicy,
@@ -16,6 +14,7 @@ import {
 } from '#messages/index.js';
 import { nextAttemptAfter } from './handler-errors.js';
 import type { MessageHandler } from './message-handler.js';
+import { toReason } from '#messages/index.js';
 import { ReadWriteLock } from './read-write-lock.js';
 
 /** What becomes of the job. */
@@ -198,7 +197,7 @@ async function retryWhileUnavailable<T>(call: () => Promise<T>, maxMs: number, s
 }
 
 function reasonOf(error: unknown): string {
-  const text = toStorable(textOf(error), MAX_REASON_LENGTH);
+  const text = toReason(textOf(error));
   return text || 'The handler failed without a reason.';
 }
 

@@ -1,3 +1,5 @@
+import { toPlainLine } from '#kernel/text.js';
+
 /**
  * How an attempt to deliver a message ended, or `running`. A `retried` attempt is followed by another one, a `failed`
  * one is not. A `lost` attempt had a worker that was silent for too long, and another worker took the message over.
@@ -7,6 +9,11 @@ type AttemptOutcome = (typeof ATTEMPT_OUTCOMES)[number];
 
 /** Characters of the reason why an attempt failed. */
 export const MAX_REASON_LENGTH = 1_000;
+
+/** The reason of a failure as it is stored, whoever states it. */
+export function toReason(text: string): string {
+  return toPlainLine(text, MAX_REASON_LENGTH);
+}
 
 export interface Attempt {
   /** From 1, over the whole life of the message. */

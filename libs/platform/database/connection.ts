@@ -1,33 +1,7 @@
 import pg from 'pg';
+import { ReliableClient } from './reliable-client.js';
 
-/** What pg reports when a query exceeds `query_timeout`. */
-const READ_TIMEOUT = 'Query read timeout';
-
-/**
- * A connection that never ends the process and is never reused after a timeout.
- *
- * A pool removes its error listener when it lends a connection, and the borrower can add one only after the packet in
- * progress, which may contain the shutdown notice of the server. The failed query, or the pool, reports the loss.
- *
- * After `query_timeout` pg keeps the connection open with the query still pending, so every later query on a half-open
- * link would time out as well.
- */
-export class ReliableClient extends pg.Client {
-  constructor(config?: string | pg.ClientConfig) {
-    super(config);
-    this.on('error', ignore);
-  }
-
-  override query(...args: unknown[]): never {
-    const result = (super.query as (...args: unknown[]) => unknown).apply(this, args);
-    if (result instanceof Promise) {
-      result.catch((error: unknown) => {
-        if (error instanceof Error && error.message === READ_TIMEOUT) void this.end();
-      });
-    }
-    return result as never;
-  }
-}
+export { ReliableClient } from './reliable-client.js';
 
 /**
  * Nothing waits forever: not for a connection, a response or a lock. `query_timeout` is enforced by the client, for
@@ -40,20 +14,55 @@ export const CONNECTION_LIMITS = {
   lock_timeout: 2_000,
   idle_in_transaction_session_timeout: 20_000,
   keepAlive: true,
-  Client: ReliableClient,
 } as const;
 
 /**
- * The connection options that guarantees rest on, whatever the defaults of the server, the database or the role are: each
- * statement sees what was committed before it, and a commit waits for the disk unless it is asynchronous.
+ * What changes how values are read and written, or how statements are run, whatever the defaults of the server, the
+ * database or the role are. A setting that only a superuser may change is checked by `requireUsableSession`.
  *
  * Without partition pruning, since PostgreSQL 18 (seen in 18.4) crashes with all its sessions when a statement that looks
  * for partitions while it runs has to look again at a row that another one has just changed.
  */
+const SESSION: Readonly<Record<string, string>> = {
+  ...{
+    DateStyle: 'ISO, MDY',
+    IntervalStyle: 'postgres',
+    TimeZone: 'UTC',
+    bytea_output: 'hex',
+    extra_float_digits: '1',
+  },
+  ...{ lc_monetary: 'C', lc_numeric: 'C', lc_time: 'C', xmloption: 'content', xmlbinary: 'base64' },
+  ...{ standard_conforming_strings: 'on', backslash_quote: 'safe_encoding', escape_string_warning: 'on' },
+  ...{ array_nulls: 'on', transform_null_equals: 'off', quote_all_identifiers: 'off', search_path: 'public' },
+  // A policy that hides rows is an error, as for pg_dump.
+  ...{ row_security: 'off', exit_on_error: 'off', check_function_bodies: 'on', client_min_messages: 'warning' },
+  ...{ default_transaction_isolation: 'read committed', default_transaction_deferrable: 'off' },
+  ...{ idle_session_timeout: '0', enable_partition_pruning: 'off', constraint_exclusion: 'partition' },
+  ...{ enable_indexscan: 'on', enable_indexonlyscan: 'on', enable_bitmapscan: 'on', enable_seqscan: 'on' },
+  ...{ enable_sort: 'on', enable_hashagg: 'on', enable_nestloop: 'on', enable_hashjoin: 'on', enable_mergejoin: 'on' },
+  ...{ enable_material: 'on', from_collapse_limit: '8', join_collapse_limit: '8', plan_cache_mode: 'auto' },
+};
+
+/**
+ * The connection options that guarantees rest on: those above, and that a commit waits for the disk unless it is
+ * asynchronous. Of two that set the same, the last one counts.
+ */
 export function connectionOptions(asynchronousCommit: boolean, ...more: readonly string[]): string {
-  const commit = `-c synchronous_commit=${asynchronousCommit ? 'off' : 'on'}`;
-  const isolation = String.raw`-c default_transaction_isolation=read\ committed`;
-  return [commit, isolation, '-c enable_partition_pruning=off', ...more].join(' ');
+  const settings = { ...SESSION, synchronous_commit: asynchronousCommit ? 'off' : 'on' };
+  const options = Object.entries(settings).map(
+    ([name, value]) => `-c ${name}=${value.replaceAll(' ', String.raw`\ `)}`,
+  );
+  return [...options, ...more].join(' ');
+}
+
+/** A pool that drops a connection which has become useless. */
+export class ReliablePool extends pg.Pool {
+  constructor(config: pg.PoolConfig) {
+    super({ ...config, Client: ReliableClient });
+    this.on('release', (_error, client) => {
+      if ((client as pg.PoolClient & ReliableClient).isUseless) client.end().catch(ignore);
+    });
+  }
 }
 
 /**

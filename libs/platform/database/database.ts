@@ -1,7 +1,15 @@
-import pg, { type Pool, type PoolClient, type QueryConfig, type QueryResultRow } from 'pg';
+import type { Pool, PoolClient, QueryConfig, QueryResultRow } from 'pg';
 import { DataSource, type EntitySchema } from 'typeorm';
-import { BY_INDEX, CONNECTION_LIMITS, connectionOptions, IN_INDEX_ORDER, STARTING_TIMEOUT_MS } from './connection.js';
-import { asUnavailable } from './errors.js';
+import {
+  BY_INDEX,
+  CONNECTION_LIMITS,
+  connectionOptions,
+  IN_INDEX_ORDER,
+  ReliableClient,
+  ReliablePool,
+  STARTING_TIMEOUT_MS,
+} from './connection.js';
+import { asUnavailable, isStale } from './errors.js';
 import { Repositories } from './repositories.js';
 import { Turns } from '../concurrency/turns.js';
 import type { Logger } from '../observability/logging.js';
@@ -39,7 +47,7 @@ export class Database {
   private constructor(private readonly pool: Pool) {}
 
   static async connect(options: DatabaseOptions): Promise<Database> {
-    const pool = new pg.Pool({
+    const pool = new ReliablePool({
       ...CONNECTION_LIMITS,
       ...(options.timeLimitMs === undefined ? {} : limitsOf(options.timeLimitMs)),
       connectionTimeoutMillis: STARTING_TIMEOUT_MS,
@@ -129,17 +137,19 @@ export class Database {
   }
 
   private async rows<Row extends QueryResultRow>(query: QueryConfig): Promise<Row[]> {
-    let client: PoolClient | undefined;
-    let broken = false;
-    try {
-      client = await this.pool.connect();
-      return (await client.query<Row>(query)).rows;
-    } catch (error) {
-      // The server ends the session after it. After any other error of a statement, the connection remains usable.
-      broken = (error as Partial<pg.DatabaseError>).severity === 'FATAL';
-      throw asUnavailable(error);
-    } finally {
-      client?.release(broken);
+    const startedAt = performance.now();
+    for (;;) {
+      let client: PoolClient | undefined;
+      try {
+        client = await this.pool.connect();
+        return (await client.query<Row>(query)).rows;
+      } catch (error) {
+        // The pool drops this connection; of those that were opened before, the next one may be the same.
+        if (isStale(error) && client instanceof ReliableClient && client.openedAt < startedAt) continue;
+        throw asUnavailable(error);
+      } finally {
+        client?.release();
+      }
     }
   }
 }

@@ -1,22 +1,51 @@
 import { DomainError } from '#kernel/domain-error.js';
-import { SOCKET_ERROR } from '../process/socket-errors.js';
+import { isSocketError } from '../process/socket-errors.js';
+import { TLS_ERROR } from '../process/tls-files.js';
 
 /** Connection errors that pg reports without a code, and what TypeORM reports after it has released a lost connection. */
 const CONNECTION_MESSAGE =
-  /connection terminated|timeout expired|timeout exceeded when trying to connect|query read timeout|not queryable|Cannot use a pool|already released/i;
+  /connection terminated|timeout expired|timeout exceeded when trying to connect|query read timeout|not queryable|Cannot use a pool|already released|support SSL|an SSL connection/i;
 
 /**
- * SQLSTATEs of statements that may succeed later: 08 connection, 25006 read-only, 53 resources, 57 operator
- * intervention (shutdown, starting up, canceled by a timeout), 58 system, XX internal.
+ * SQLSTATEs of statements that may succeed later: 08 connection, 25006 read-only, 25P a timeout of the session, 26000 and
+ * 0A000 a plan of a table that has changed, 42501 rights that were withdrawn, 53 resources, 57 operator intervention
+ * (shutdown, starting up, canceled by a timeout), 58 system, XX internal.
  */
-const TRANSIENT_STATE = /^(08...|25006|53...|57...|58...|XX...)$/;
+const TRANSIENT_STATE = /^(08...|25006|25P..|26000|42501|53...|57...|58...|XX...)$/;
+
+const STALE_PLAN = 'cached plan must not change result type';
+
+/** Errors after which a session stays as it is, while a new one may work. */
+const USELESS_STATE = /^(08...|25006|25P..|26000|42501|57P..|58...|XX...)$/;
 
 /** Whether the database cannot be reached or is temporarily unable, so that the same statement may succeed later. */
 export function isUnavailable(error: unknown): boolean {
   if (error instanceof DomainError) return error.code === 'unavailable';
   if (error instanceof AggregateError) return error.errors.some(isUnavailable);
   const { code = '', message = '' } = (error ?? {}) as { readonly code?: string; readonly message?: string };
-  return TRANSIENT_STATE.test(code) || SOCKET_ERROR.test(code) || CONNECTION_MESSAGE.test(message);
+  if (TRANSIENT_STATE.test(code) || TLS_ERROR.test(code) || isSocketError(error)) return true;
+  return CONNECTION_MESSAGE.test(message) || isFatal(error) || message.includes(STALE_PLAN);
+}
+
+/** Whether the server has ended the session, or refused to open one. */
+function isFatal(error: unknown): boolean {
+  return /^(FATAL|PANIC)$/.test((error as { readonly severity?: string } | null)?.severity ?? '');
+}
+
+/** Whether the session that returned this error should not be used any more. */
+export function makesUseless(error: unknown): boolean {
+  return USELESS_STATE.test(sqlState(error)) || isFatal(error) || isStale(error);
+}
+
+/** Whether the server accepts no writes in the session. */
+export function isNotWritable(error: unknown): boolean {
+  return sqlState(error) === '25006';
+}
+
+/** Whether the statement did not begin, because of the session and not because of itself. */
+export function isStale(error: unknown): boolean {
+  const { message = '' } = (error ?? {}) as { readonly message?: string };
+  return isNotWritable(error) || sqlState(error) === '26000' || message.includes(STALE_PLAN);
 }
 
 /** The SQLSTATE of an error of PostgreSQL, also when TypeORM wrapped it; '' for anything else. */

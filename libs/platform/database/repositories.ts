@@ -1,7 +1,11 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import type { DataSource, EntityManager } from 'typeorm';
 import { asUnavailable } from './errors.js';
 
 type Work<T> = (manager: EntityManager) => Promise<T>;
+
+/** The transaction that everything joins which runs within `Repositories.together`. */
+const together = new AsyncLocalStorage<EntityManager>();
 
 /**
  * TypeORM's repositories, for statements that are not part of every request.
@@ -15,23 +19,38 @@ export class Repositories {
 
   async run<T>(work: Work<T>): Promise<T> {
     try {
-      return await work(this.dataSource.manager);
+      const outer = together.getStore();
+      return await work(
+        outer === undefined ? this.dataSource.manager : this.dataSource.createEntityManager(outer.queryRunner),
+      );
     } catch (error) {
       throw asUnavailable(error);
     }
   }
 
   transaction<T>(work: Work<T>): Promise<T> {
-    return this.run((manager) => manager.transaction(work));
+    return this.run((manager) => (isJoining() ? work(manager) : manager.transaction(work)));
   }
 
   /** What a caller reads, within `Database.inTurn`. */
   read<T>(id: string, work: Work<T>): Promise<T> {
-    return this.database.inTurn(id, () => this.run(work));
+    return isJoining() ? this.run(work) : this.database.inTurn(id, () => this.run(work));
   }
 
   /** A transaction within `Database.inTurn`. */
   change<T>(id: string, work: Work<T>): Promise<T> {
-    return this.database.inTurn(id, () => this.transaction(work));
+    return isJoining() ? this.run(work) : this.database.inTurn(id, () => this.transaction(work));
   }
+
+  /**
+   * A transaction within `Database.inTurn` that all repositories take part in which the work uses, those of other
+   * contexts as well.
+   */
+  together<T>(id: string, work: Work<T>): Promise<T> {
+    return this.change(id, (manager) => together.run(manager, () => work(manager)));
+  }
+}
+
+function isJoining(): boolean {
+  return together.getStore() !== undefined;
 }

@@ -1,9 +1,17 @@
 import { randomBytes } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
 import { withTimeout } from '#kernel/timeout.js';
 import { UsageError } from '../process/usage-error.js';
-import { CONNECTION_LIMITS, ReliableClient, STARTING_TIMEOUT_MS } from './connection.js';
-import { asUnavailable } from './errors.js';
+import { CONNECTION_LIMITS, connectionOptions, ReliableClient, STARTING_TIMEOUT_MS } from './connection.js';
+import { asUnavailable, sqlState } from './errors.js';
+import { UnusableSession } from './session.js';
+
+const SERVER = `
+  SELECT current_setting('sluice.options', true) AS options, current_setting('server_encoding') AS encoding,
+         current_setting('server_version_num') AS version`;
+const MIN_VERSION = 140_000;
+const RETRY_EVERY_MS = 250;
 
 /** Milliseconds that a notification may take. */
 const NOTIFICATION_TIMEOUT_MS = 3_000;
@@ -11,28 +19,44 @@ const NOTIFICATION_TIMEOUT_MS = 3_000;
 /**
  * Checks that the database can store any text, and that no proxy runs each transaction on another connection or drops
  * the options of a connection. A commit might then not wait for the disk, and workers would never be notified of jobs,
- * without any error.
+ * without any error. Waits for a database that is starting or in recovery, for up to STARTING_TIMEOUT_MS.
  * @throws UsageError when it cannot or there is such a proxy, DomainError `unavailable` when it cannot be reached
  */
 export async function requireUsableDatabase(url: string): Promise<void> {
+  const giveUpAt = performance.now() + STARTING_TIMEOUT_MS;
+  for (;;) {
+    try {
+      await requireUsable(url);
+      return;
+    } catch (error) {
+      if (!maySoonBeUsable(error) || performance.now() > giveUpAt) throw asUnavailable(error);
+      await sleep(RETRY_EVERY_MS);
+    }
+  }
+}
+
+/** Of a server that starts, or is becoming the primary, or has no connection left for now. */
+function maySoonBeUsable(error: unknown): boolean {
+  return error instanceof UnusableSession ? error.mayChange : ['57P03', '53300'].includes(sqlState(error));
+}
+
+async function requireUsable(url: string): Promise<void> {
   const config = {
     ...CONNECTION_LIMITS,
     connectionString: url,
     connectionTimeoutMillis: STARTING_TIMEOUT_MS,
-    options: '-c sluice.options=passed',
+    options: connectionOptions(false, '-c sluice.options=passed'),
   };
   const open = (): pg.Client => new ReliableClient(config);
   const [listener, speaker] = [open(), open()];
   try {
     await Promise.all([listener, speaker].map((client) => client.connect().catch(explain)));
-    const { rows } = await listener.query<{ options: string | null; encoding: string }>(
-      "SELECT current_setting('sluice.options', true) AS options, current_setting('server_encoding') AS encoding",
-    );
-    if (rows[0]?.options !== 'passed') throw isProxied('options');
-    if (rows[0].encoding !== 'UTF8') throw isNotUtf8(rows[0].encoding);
+    const { rows } = await listener.query<{ options: string | null; encoding: string; version: string }>(SERVER);
+    const [server] = rows;
+    if (server?.options !== 'passed') throw isProxied('options');
+    if (server.encoding !== 'UTF8') throw isNotUtf8(server.encoding);
+    if (Number(server.version) < MIN_VERSION) throw new UsageError('DATABASE_URL must lead to PostgreSQL 14 or newer.');
     if (!(await receives(listener, speaker))) throw isProxied('LISTEN');
-  } catch (error) {
-    throw asUnavailable(error);
   } finally {
     // Not awaited: over a half-open link it never ends.
     for (const client of [listener, speaker]) void client.end();

@@ -39,7 +39,7 @@ export class ProblemFilter implements ExceptionFilter {
   }
 }
 
-/** Each response with 503 has a line with the reason. */
+/** A response with 503 has a line with the reason; the logger bounds their number. */
 export function logUnavailable(logger: Logger, request: FastifyRequest, error: DomainError): void {
   logger.warn({ ...aboutRequest(request), reason: error.message, err: error.cause }, 'unavailable');
 }

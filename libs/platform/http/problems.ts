@@ -165,7 +165,7 @@ export const PROBLEMS: Readonly<Record<ErrorCode, ProblemKind>> = {
     status: 422,
     title: 'The Idempotency-Key was used for a different request',
     cause:
-      'In the last 24 hours, the account sent different messages with the same Idempotency-Key. Nothing was stored.',
+      'In the last 24 hours, the account sent a different request with the same Idempotency-Key. Nothing was stored.',
     cure: 'Use a new key for each new request, and reuse a key only to repeat the same request.',
     example: 'The Idempotency-Key was used for a different request. Use a new one.',
   },

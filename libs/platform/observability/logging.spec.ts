@@ -75,3 +75,33 @@ describe('An error in the log', () => {
     expect(logOf(thrown).err).toEqual(logged);
   });
 });
+
+it('A fault that repeats has a bounded number of lines, and others have theirs', async () => {
+  let lines: { msg: string; level: number }[] = [];
+  const destination = new Writable({
+    write(chunk: Buffer, _encoding, done) {
+      lines = [
+        ...lines,
+        ...chunk
+          .toString()
+          .trim()
+          .split('\n')
+          .map((line) => JSON.parse(line) as (typeof lines)[number]),
+      ];
+      done();
+    },
+  });
+  const logger = createLogger('info', 'test', destination);
+  for (let count = 0; count < 1_000; count++) {
+    logger.warn({ count }, 'request');
+    logger.error('repeated');
+    logger.info('wanted');
+  }
+  const counted = (text: string) => lines.filter(({ msg }) => msg === text);
+  expect([counted('request').length, counted('repeated').length, counted('wanted').length]).toEqual([20, 20, 1_000]);
+  while (counted('lines omitted').length < 2) await new Promise((resolve) => setTimeout(resolve, 20));
+  expect(counted('lines omitted')).toMatchObject([
+    { omitted: 980, repeated: 'request' },
+    { omitted: 980, repeated: 'repeated' },
+  ]);
+});

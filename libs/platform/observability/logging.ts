@@ -1,5 +1,5 @@
 import type { LoggerService } from '@nestjs/common';
-import { pino, type DestinationStream, type Logger } from 'pino';
+import { pino, type DestinationStream, type Logger, type LoggerOptions } from 'pino';
 
 export type { Logger } from 'pino';
 
@@ -11,8 +11,9 @@ const MAX_CAUSES = 5;
  * @param destination replaces standard output
  */
 export function createLogger(level: string, processName: string, destination?: DestinationStream): Logger {
-  const options = {
+  const options: LoggerOptions = {
     level,
+    hooks: { logMethod: limited() },
     base: { process: processName, pid: process.pid },
     serializers: { err: (error: unknown) => describeError(error, MAX_CAUSES) },
   };
@@ -37,6 +38,32 @@ function describeError(error: unknown, causes: number): object {
     stack,
     ...(typeof code === 'string' || typeof code === 'number' ? { code } : {}),
     ...(cause === undefined || causes === 0 ? {} : { cause: describeError(cause, causes - 1) }),
+  };
+}
+
+const PER_SECOND = 20;
+const WARNING = 40;
+
+/** Of warnings and errors with the same text, which a fault repeats with each request, one second has 20 at most. */
+function limited(): NonNullable<NonNullable<LoggerOptions['hooks']>['logMethod']> {
+  const written = new Map<string, number>();
+  let timer: NodeJS.Timeout | null = null;
+  return function (args, method, level) {
+    if (level < WARNING) {
+      method.apply(this, args);
+      return;
+    }
+    const text = args.findLast((arg: unknown) => typeof arg === 'string') ?? '';
+    const count = (written.get(text) ?? 0) + 1;
+    written.set(text, count);
+    if (count <= PER_SECOND) method.apply(this, args);
+    timer ??= setTimeout(() => {
+      timer = null;
+      for (const [repeated, lines] of written) {
+        if (lines > PER_SECOND) this.warn({ omitted: lines - PER_SECOND, repeated }, 'lines omitted');
+      }
+      written.clear();
+    }, 1_000).unref();
   };
 }
 

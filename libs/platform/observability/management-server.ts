@@ -3,14 +3,19 @@ import { fastify, type FastifyError, type FastifyInstance } from 'fastify';
 import type { Logger } from './logging.js';
 import { listenErrorMessage } from '../process/listen-error.js';
 import { UsageError } from '../process/usage-error.js';
+import { AllowedHosts } from './allowed-hosts.js';
 import type { Health } from './health.js';
 import type { Metrics } from './metrics.js';
 import type { OperatorsPages } from './operators-pages.js';
 
 const REQUEST_TIMEOUT_MS = 10_000;
 
+const UNKNOWN_HOST = 'Call this port by its address, or list the name of the Host header in MANAGEMENT_ALLOWED_HOSTS.';
+
 interface ManagementOptions {
   readonly host: string;
+  /** Names by which it may be called, besides `host`, `localhost` and all addresses. */
+  readonly allowedHosts: readonly string[];
   /** 0 for any free port. */
   readonly port: number;
   readonly health: Health;
@@ -32,7 +37,7 @@ export class ManagementServer {
 
   /** @throws UsageError when it cannot listen there */
   static async open(options: ManagementOptions): Promise<ManagementServer> {
-    const { host, port, health, metrics, logger, queue, mount } = options;
+    const { host, port, allowedHosts, health, metrics, logger, queue, mount } = options;
     const server = fastify({
       forceCloseConnections: true,
       requestTimeout: REQUEST_TIMEOUT_MS,
@@ -40,6 +45,12 @@ export class ManagementServer {
       http: { joinDuplicateHeaders: true },
     });
     server.server.maxHeadersCount = 0;
+    const hosts = new AllowedHosts([host, ...allowedHosts]);
+    // Before what is mounted.
+    server.addHook('onRequest', (request, reply, done) => {
+      if (hosts.includes(request.headers.host)) done();
+      else void reply.code(421).header('connection', 'close').send({ error: UNKNOWN_HOST });
+    });
     server.addHook('onSend', (_request, reply, _payload, done) => {
       if (!reply.hasHeader('cache-control')) void reply.header('cache-control', 'no-store');
       done();

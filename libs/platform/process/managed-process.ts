@@ -14,6 +14,15 @@ import type { Settings } from './settings.js';
 const POOL_SIZE = 2;
 const TIME_LIMIT_MS = 2_000;
 
+const CONNECTED = "SELECT current_setting('transaction_read_only') = 'off' AS usable";
+
+/** Fails unless the process may write. A locked row is a write, and leaves nothing to be removed. */
+const WRITABLE = `
+  WITH written AS (SELECT FROM sluice.installation LIMIT 1 FOR NO KEY UPDATE SKIP LOCKED)
+  SELECT count(*) >= 0 AND has_table_privilege('sluice.messages', 'SELECT')
+    AND has_table_privilege('sluice.messages', 'INSERT') AND has_table_privilege('sluice.messages', 'UPDATE') AS usable
+  FROM written`;
+
 /** The path of the pages that show the queue. */
 const QUEUE_PATH = '/queues';
 
@@ -49,7 +58,12 @@ export async function startManaged<Process extends Running>(
     // Health reports a lost connection.
     onError: () => undefined,
   });
-  const health = new Health(() => database.query('SELECT 1'));
+  // Until the schema is there, only the connection: it is refused already if it cannot write.
+  let ping = CONNECTED;
+  const health = new Health(async () => {
+    const [row] = await database.query<{ usable: boolean }>(ping);
+    if (row?.usable !== true) throw new Error('A right is missing.');
+  });
   const metrics = new Metrics(database);
   metrics.gauge('sluice_database_up', 'Whether the database responds in time', async () =>
     Number(await health.isDatabaseUp()),
@@ -71,6 +85,7 @@ export async function startManaged<Process extends Running>(
     if (migrate !== undefined) await health.whileMigrating(migrate);
     const { queuePages, state, isClockRight, isRedisUp, isQueueCurrent, ...running } = await start(metrics);
     queue?.serve(queuePages);
+    ping = WRITABLE;
     health.serve({ state, isClockRight, isRedisUp, isQueueCurrent });
     snapshots.start();
     const stop = async () => {

@@ -1,10 +1,15 @@
 import { inspect } from 'node:util';
 import { DomainError } from '#kernel/domain-error.js';
+import { sqlState } from '../database/errors.js';
+import { UnusableSession } from '../database/session.js';
 import { requireUsableDatabase } from '../database/usable-database.js';
 import { createLogger, type Logger } from '../observability/logging.js';
 import { readSettings, type Settings } from './settings.js';
 import { UsageError } from './usage-error.js';
+import { TLS_ERROR } from '../process/tls-files.js';
 import { listenErrorMessage } from './listen-error.js';
+
+const SQLSTATE = /^(?=.*\d)[\dA-Z]{5}$/;
 
 /** Signals within this time count as one: a terminal and npm both forward a Ctrl-C. */
 const SAME_SIGNAL_MS = 1_000;
@@ -80,11 +85,21 @@ function stopHandler(running: Running, logger: Logger): (signal: string) => void
 /** Why a process could not start, in one sentence, or a bug with its stack trace. */
 export function startErrorMessage(error: unknown): string {
   if (error instanceof UsageError) return error.message;
-  if (error instanceof DomainError && error.code === 'unavailable') {
-    const cause = error.cause instanceof Error ? error.cause.message : '';
-    return `The database at DATABASE_URL cannot be reached: ${cause || 'no response'}.`;
-  }
+  if (error instanceof DomainError && error.code === 'unavailable') return databaseMessage(error.cause);
   // Errors of PostgreSQL and of the operating system have a code. Any other error is a bug.
   const isExpected = error instanceof Error && 'code' in error;
   return listenErrorMessage(error) ?? (isExpected ? error.message : inspect(error));
+}
+
+/** What PostgreSQL says itself means that it was reached. */
+function databaseMessage(cause: unknown): string {
+  const name = 'The database at DATABASE_URL';
+  if (cause instanceof UnusableSession) return `${name} ${cause.reason}.`;
+  const { message = '', code = '' } = (cause ?? {}) as { readonly message?: string; readonly code?: string };
+  if (TLS_ERROR.test(code)) {
+    return `The TLS connection to the database at DATABASE_URL failed: ${message}. See sslmode and sslrootcert in the settings.`;
+  }
+  if (sqlState(cause) === '42501') return `${name} grants the user too few rights: ${message}.`;
+  if (SQLSTATE.test(sqlState(cause))) return `${name} was reached, but cannot be used: ${message}.`;
+  return `${name} cannot be reached: ${message || 'no response'}.`;
 }

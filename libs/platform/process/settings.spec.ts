@@ -64,6 +64,14 @@ const KEY = 'k'.repeat(32);
 const others: [string, (settings: Settings) => unknown, unknown, [string, unknown][], string[]][] = [
   ['HOST', ({ http }) => http.host, '0.0.0.0', [['127.0.0.1', '127.0.0.1']], []],
   ['MANAGEMENT_HOST', ({ management }) => management.host, '127.0.0.1', [['::', '::']], []],
+  [
+    ...(['MANAGEMENT_ALLOWED_HOSTS', ({ management }: Settings) => management.allowedHosts, []] as const),
+    [
+      ['off', []],
+      ['api, *.svc.cluster.local,sluice.internal', ['api', '*.svc.cluster.local', 'sluice.internal']],
+    ],
+    ['*', '*.', 'a..b', 'api:9464', 'http://api', '[::1]', 'a b', 'a,', '.local', 'a.*'],
+  ],
   ['SIGNUP', ({ signup }) => signup.open, false, [['open', true]], ['Open']],
   ['PORTAL', ({ portal }) => portal, true, [['off', false]], ['false']],
   ['LOG_LEVEL', ({ logLevel }) => logLevel, 'info', [['trace', 'trace']], ['verbose']],

@@ -1,5 +1,7 @@
 import { isIP } from 'node:net';
+import { parseDatabaseUrl } from '../database/database-url.js';
 import { Environment, type Format } from './environment.js';
+import { parseRedisUrl, REDIS_URL_FORM } from '../redis/redis-url.js';
 import { UsageError } from './usage-error.js';
 
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
@@ -20,17 +22,26 @@ const SECRETS_KEYS: Format<Buffer[]> = {
   },
   secret: true,
 };
-const DATABASE_URL = url('postgres://user:password@host:5432/database', /^postgres(ql)?:\/\/./);
-const REDIS_URL = matching(
-  'a URL like redis://user:password@host:6379/0, or several of sentinels or servers of a cluster, separated by commas',
-  (text) => {
-    const urls = text.split(',');
-    return urls.every((one) => /^rediss?:\/\/[^/]*(\/\d*)?$/.test(one) && URL.canParse(one));
+const DATABASE_URL: Format<string> = {
+  expected: 'a URL like postgres://user:password@host:5432/database',
+  parse: (text) => {
+    parseDatabaseUrl(text);
+    return text;
   },
-  true,
-);
+  secret: true,
+};
+const REDIS_URL: Format<string[]> = {
+  expected: REDIS_URL_FORM,
+  parse: (text) => {
+    const urls = text.split(',');
+    urls.forEach(parseRedisUrl);
+    return urls;
+  },
+  secret: true,
+};
 const COLLECTOR_URL = url('http://127.0.0.1:4318', /^https?:\/\/./);
 const NETWORKS = listOf('addresses and networks like 10.0.0.0/8', isNetwork);
+const HOST_NAMES = listOf('names like sluice.internal or *.svc.cluster.local', isHostName);
 const ORIGINS = listOf('origins like https://app.example.com', isOrigin);
 const FRACTION: Format<number> = {
   expected: 'a number from 0 to 1, like 0.1',
@@ -72,6 +83,7 @@ export function readSettings(variables: Readonly<Record<string, string | undefin
     management: {
       port: env.integer('MANAGEMENT_PORT', 9464, 0, 65_535),
       host: env.optional('MANAGEMENT_HOST') ?? '127.0.0.1',
+      allowedHosts: env.read('MANAGEMENT_ALLOWED_HOSTS', [], HOST_NAMES),
     },
     shutdownGraceMs: env.integer('SHUTDOWN_GRACE_MS', 10_000, 0, 600_000),
     database: {
@@ -147,15 +159,14 @@ export function readSettings(variables: Readonly<Record<string, string | undefin
 export type Settings = ReturnType<typeof readSettings>;
 
 function readRedis(env: Environment) {
-  const url = env.read('REDIS_URL', null, REDIS_URL);
+  const urls = env.read('REDIS_URL', null, REDIS_URL);
   const topology = env.oneOf('REDIS_TOPOLOGY', 'standalone', ['standalone', 'sentinel', 'cluster']);
   const sentinel = {
     master: env.optional('REDIS_SENTINEL_MASTER') ?? 'mymaster',
     password: env.optional('REDIS_SENTINEL_PASSWORD') ?? null,
   };
   const shards = env.integer('QUEUE_SHARDS', 1, 1, 64);
-  if (url === null) return null;
-  const urls = url.split(',');
+  if (urls === null) return null;
   if (topology === 'standalone' && urls.length > 1)
     throw new UsageError('Several URLs in REDIS_URL need REDIS_TOPOLOGY=sentinel or REDIS_TOPOLOGY=cluster.');
   return { urls, topology, sentinel, shards };
@@ -200,6 +211,11 @@ function isNetwork(text: string): boolean {
   const [, address = '', prefix = '1'] = /^([^/]+)(?:\/(\d{1,3}))?$/.exec(text) ?? [];
   const bits = isIP(address) === 4 ? 32 : 128;
   return isIP(address) !== 0 && Number(prefix) >= 1 && Number(prefix) <= bits;
+}
+
+/** A host name, or all names below one. */
+function isHostName(text: string): boolean {
+  return /^(\*\.)?[a-z0-9_-]+(\.[a-z0-9_-]+)*$/i.test(text);
 }
 
 /** An origin in the form in which browsers send it. */

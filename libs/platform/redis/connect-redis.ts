@@ -1,4 +1,5 @@
 import { Cluster, Redis, type ClusterOptions, type RedisOptions } from 'ioredis';
+import { credentialsOf, optionsOf, parseRedisUrl } from './redis-url.js';
 
 /** How to reach the Redis server at REDIS_URL. */
 export interface RedisServers {
@@ -15,23 +16,28 @@ export function connectRedis(servers: RedisServers, options: RedisOptions): Redi
   const { urls, topology } = servers;
   const [url = ''] = urls;
   if (topology === 'cluster') return connectCluster(urls, options);
-  return endTimers(topology === 'sentinel' ? connectMaster(servers, options) : new Redis(url, options));
+  return endTimers(
+    topology === 'sentinel'
+      ? connectMaster(servers, options)
+      : new Redis({ ...options, ...optionsOf(parseRedisUrl(url)) }),
+  );
 }
 
 /** Asks the sentinels again for each connection. */
 function connectMaster({ urls, sentinel: { master, password } }: RedisServers, options: RedisOptions): Redis {
   const [first = ''] = urls;
-  const { protocol, pathname } = new URL(first);
+  const address = parseRedisUrl(first);
+  const { tls, ...credentials } = credentialsOf(address);
   return new Redis({
     ...options,
-    ...secretOf(first),
-    db: Number(pathname.slice(1)),
+    ...credentials,
+    db: address.db,
     name: master,
     sentinels: urls.map((url) => addressOf(url, 26_379)),
     ...(password !== null && { sentinelPassword: password }),
     sentinelCommandTimeout: 3_000,
     sentinelRetryStrategy: waitMs,
-    ...(protocol === 'rediss:' && { tls: {}, sentinelTLS: {}, enableTLSForSentinelMode: true }),
+    ...(tls !== undefined && { tls, sentinelTLS: tls, enableTLSForSentinelMode: true }),
   });
 }
 
@@ -40,18 +46,9 @@ function waitMs(times: number): number {
   return Math.min(100 * times, 2_000);
 }
 
-/** The same user and password are used for all servers. */
-function secretOf(url: string) {
-  const { username, password } = new URL(url);
-  return {
-    ...(username !== '' && { username: decodeURIComponent(username) }),
-    ...(password !== '' && { password: decodeURIComponent(password) }),
-  };
-}
-
 function addressOf(url: string, defaultPort: number) {
-  const { hostname, port } = new URL(url);
-  return { host: hostname.replace(/^\[|\]$/g, ''), port: Number(port || defaultPort) };
+  const { host, port = defaultPort } = parseRedisUrl(url);
+  return { host, port };
 }
 
 /** Milliseconds until a command is repeated whose slot has moved, or whose master is replaced. */
@@ -59,20 +56,22 @@ const REPEAT_AFTER_MS = 200;
 
 function connectCluster(urls: readonly string[], options: RedisOptions): Cluster {
   const [first = ''] = urls;
-  const { protocol } = new URL(first);
+  const credentials = credentialsOf(parseRedisUrl(first));
+  const isEncrypted = credentials.tls !== undefined;
   const { enableOfflineQueue = true, ...redisOptions } = options;
   const cluster = new Cluster(
     urls.map((url) => addressOf(url, 6_379)),
     {
       enableOfflineQueue,
-      redisOptions: { ...redisOptions, ...secretOf(first), ...(protocol === 'rediss:' && { tls: {} }) },
+      // The same user and password are used for all servers.
+      redisOptions: { ...redisOptions, ...credentials },
       clusterRetryStrategy: waitMs,
       retryDelayOnFailover: REPEAT_AFTER_MS,
       retryDelayOnClusterDown: REPEAT_AFTER_MS,
       retryDelayOnTryAgain: REPEAT_AFTER_MS,
       slotsRefreshTimeout: 3_000,
       // Managed clusters give names for which their certificates are.
-      ...(protocol === 'rediss:' && { dnsLookup: unresolved }),
+      ...(isEncrypted && { dnsLookup: unresolved }),
     },
   );
   return endTimersOfNodes(cluster);

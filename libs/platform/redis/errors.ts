@@ -1,4 +1,5 @@
-import { SOCKET_ERROR } from '../process/socket-errors.js';
+import { isSocketError } from '../process/socket-errors.js';
+import { TLS_ERROR } from '../process/tls-files.js';
 
 /** What ioredis reports when a command was not sent, or its response did not come. */
 const CLIENT_MESSAGE =
@@ -11,5 +12,5 @@ const TEMPORARY =
 /** Whether Redis cannot be reached or is temporarily unable, so that the same command may succeed later. */
 export function isRedisUnavailable(error: unknown): boolean {
   const { code = '', message = '' } = (error ?? {}) as { readonly code?: string; readonly message?: string };
-  return SOCKET_ERROR.test(code) || CLIENT_MESSAGE.test(message) || TEMPORARY.test(message);
+  return isSocketError(error) || TLS_ERROR.test(code) || CLIENT_MESSAGE.test(message) || TEMPORARY.test(message);
 }

@@ -1,8 +1,10 @@
-import { Redis } from 'ioredis';
+import { Redis, type RedisOptions } from 'ioredis';
 import { STARTING_TIMEOUT_MS } from '../database/connection.js';
 import { UsageError } from '../process/usage-error.js';
+import { TLS_ERROR } from '../process/tls-files.js';
 import type { RedisServers } from './connect-redis.js';
 import { isRedisUnavailable } from './errors.js';
+import { optionsOf, parseRedisUrl } from './redis-url.js';
 
 /** What BullMQ recommends. Valkey reports the version of Redis that it is compatible with. */
 const MIN_VERSION = [6, 2] as const;
@@ -25,7 +27,7 @@ export async function requireUsableRedis(servers: RedisServers): Promise<void> {
   for (const url of servers.urls) {
     try {
       if (servers.topology === 'sentinel') await requireUsableMaster(url, servers);
-      else await inspect(url, (redis) => requireUsable(redis, servers.topology));
+      else await inspect(optionsOf(parseRedisUrl(url)), (redis) => requireUsable(redis, servers.topology));
       return;
     } catch (error) {
       if (!(error instanceof RedisUnreachable)) throw error;
@@ -36,31 +38,27 @@ export async function requireUsableRedis(servers: RedisServers): Promise<void> {
 }
 
 async function requireUsableMaster(url: string, { sentinel: { master, password } }: RedisServers): Promise<void> {
-  const { port: sentinelPort } = new URL(url);
-  const sentinel = { username: '', password: encodeURIComponent(password ?? ''), port: sentinelPort || '26379' };
-  const address = await inspect(
-    changed(url, { ...sentinel, pathname: '' }),
+  const address = parseRedisUrl(url);
+  const { username: _user, password: _password, ...sentinel } = optionsOf(address);
+  const asked = await inspect(
+    { ...sentinel, db: 0, port: address.port ?? 26_379, ...(password !== null && { password }) },
     async (redis) => {
       requireTopology(await redis.info(), 'sentinel');
       return redis.call('SENTINEL', 'GET-MASTER-ADDR-BY-NAME', master);
     },
     SENTINEL,
   );
-  if (address === null)
+  if (asked === null)
     throw new UsageError(
       `The sentinel at REDIS_URL does not know a master named "${master}": set REDIS_SENTINEL_MASTER.`,
     );
-  const [host = '', port = ''] = address as string[];
-  const hostname = host.includes(':') ? `[${host}]` : host;
-  await inspect(changed(url, { hostname, port }), (redis) => requireUsable(redis, 'standalone'));
+  const [host = '', port = ''] = asked as string[];
+  await inspect({ ...optionsOf(address), host, port: Number(port) }, (redis) => requireUsable(redis, 'standalone'));
 }
 
-function changed(url: string, parts: Partial<URL>): string {
-  return Object.assign(new URL(url), parts).href;
-}
-
-async function inspect<T>(url: string, ask: (redis: Redis) => Promise<T>, asked = REDIS): Promise<T> {
-  const redis = new Redis(url, {
+async function inspect<T>(options: RedisOptions, ask: (redis: Redis) => Promise<T>, asked = REDIS): Promise<T> {
+  const redis = new Redis({
+    ...options,
     ...{ lazyConnect: true, connectTimeout: STARTING_TIMEOUT_MS, commandTimeout: STARTING_TIMEOUT_MS },
     ...{ retryStrategy: () => null, maxRetriesPerRequest: 0, enableReadyCheck: false },
   });
@@ -112,6 +110,11 @@ function explained(error: unknown, { name, secret }: typeof REDIS): unknown {
   }
   if (message.includes('NOPERM')) {
     return new UsageError(`The user in REDIS_URL lacks a permission: ${message}`);
+  }
+  if (TLS_ERROR.test(code)) {
+    return new UsageError(
+      `${name} cannot be used: TLS failed (${message}). See sslmode and sslrootcert in the settings.`,
+    );
   }
   if (!isRedisUnavailable(error)) return new UsageError(`${name} cannot be used: ${message}`);
   return new RedisUnreachable(`${name} cannot be reached: ${code}.`);

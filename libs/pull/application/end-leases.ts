@@ -9,6 +9,7 @@ import {
   type Messages,
   type RetryPolicy,
 } from '#messages/index.js';
+import { toReason } from '#messages/index.js';
 import type { LeaseObserver } from './lease-messages.js';
 
 /** The reason of a failed attempt for which a consumer gives none. */
@@ -56,7 +57,7 @@ export class EndLeases {
     if (leased !== null) {
       const failed = leased.state.failures + leased.state.crashes + 1;
       const isLast = failed >= this.policy.maxAttempts;
-      const ended = leased[isLast ? 'fail' : 'requeue'](reason ?? NO_REASON, this.clock.now());
+      const ended = leased[isLast ? 'fail' : 'requeue'](toReason(reason ?? NO_REASON), this.clock.now());
       const afterMs = delayMs ?? backoff(this.policy, failed, this.random());
       if (await this.leases.reject(leased, ended, afterMs)) {
         if (!isLast) this.availability.announce([accountId]);

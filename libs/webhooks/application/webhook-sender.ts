@@ -7,7 +7,8 @@ import type { StorageCap } from '#messages/index.js';
 import { storedBytes } from './stored-bytes.js';
 import type { DeliveryResult, DueEndpoint, EndpointDeliveries, LeasedDelivery } from './endpoint-deliveries.js';
 import { disablesBecause, isSuccess, nextAttemptIn } from '../domain/attempt-result.js';
-import { disable, type AutomaticReason, type Endpoint } from '../domain/endpoint.js';
+import { toReason } from '#messages/index.js';
+import { AUTOMATIC_REASONS, disable, type AutomaticReason, type Endpoint } from '../domain/endpoint.js';
 import type { Endpoints, Target } from './endpoints.js';
 import { Places } from './places.js';
 import type { SecretBox } from './secret-box.js';
@@ -243,7 +244,7 @@ export class WebhookSender {
       const answer = await this.client.post(request);
       return { ...answer, error: isSuccess(answer.status) ? null : `The receiver returned ${answer.status}.` };
     } catch (error) {
-      return { status: null, body: null, retryAfter: null, error: (error as Error).message };
+      return { status: null, body: null, retryAfter: null, error: toReason((error as Error).message) };
     } finally {
       this.observer.requested(performance.now() - startedAt);
     }
@@ -258,13 +259,14 @@ export class WebhookSender {
     const now = this.clock.now();
     const request = { status, url: url ?? '', now, disableAfterMs: this.terms.disableAfterMs };
     if (disablesBecause({ url: request.url, failingSince }, request) === null) return;
-    let reason: AutomaticReason | null = null;
     try {
       const endpoint = await this.endpoints.update(accountId, id, (current) => {
-        reason = current.enabled ? disablesBecause(current, request) : null;
+        const reason = current.enabled ? disablesBecause(current, request) : null;
         return reason === null ? current : disable(current, reason, now);
       });
-      if (endpoint !== null && reason !== null) this.observer.disabled(reason, endpoint);
+      const reason = AUTOMATIC_REASONS.find((one) => one === endpoint?.disabledReason);
+      // By identity: another worker may have disabled it at the same time.
+      if (reason !== undefined && endpoint?.disabledAt === now) this.observer.disabled(reason, endpoint);
     } catch (error) {
       this.observer.failed(error);
     }

@@ -57,6 +57,26 @@ describe('POST /accounts responds 429 rate_limit_exceeded', () => {
     });
   });
 
+  it('to an address in any of its spellings, and to a /64', async () => {
+    const spellings = [
+      '198.51.100.1:1024',
+      '198.51.100.1:1025',
+      '[198.51.100.1]',
+      '::ffff:198.51.100.1',
+      '"198.51.100.1"',
+    ];
+    const network = [
+      '[2001:db8::1]:443',
+      '[2001:DB8::2]:443',
+      '2001:db8:0:0::3',
+      '2001:db8::4%eth0',
+      '"[2001:db8::5]"',
+    ];
+    for (const from of [...spellings, ...network]) expect((await signUp('spelled', from)).status).toBe(201);
+    for (const from of ['198.51.100.1', '2001:db8::6'])
+      expectProblem(await signUp('no', from), 429, 'rate_limit_exceeded');
+  });
+
   it('before it reads the body', async () => {
     await signUps(PER_HOUR, 'before');
     for (const body of ['', '{', '{"name":1}']) {

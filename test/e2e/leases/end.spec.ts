@@ -85,6 +85,20 @@ describe('A leased message', () => {
     expect(row?.ms).toBeLessThan(1_050);
   });
 
+  it('keeps a reason without the controls that it contains, and the message with them', async () => {
+    const controls = '\u001b[2J\u009b31mred\u202e\u{e0041}\nend';
+    const sent = await api.sent(account, { message: controls });
+    await consumer.ack(leased);
+    const again = await consumer.leaseOne();
+    expect((await consumer.nack(again, { reason: controls })).status).toBe(204);
+    const { body } = await api.ask(account, `GET /messages/${sent.id}`);
+    expect(body).toMatchObject({
+      id: again.id,
+      message: controls,
+      failureReason: '\ufffd[2J\ufffd31mred\ufffd\ufffd end',
+    });
+  });
+
   it('is failed by the nack of its last attempt, with the reason', async () => {
     await api.sql('UPDATE sluice.messages SET failures = 2, crashes = 2 WHERE id = $1', [leased.id]);
     for (let times = 0; times < 2; times++) {

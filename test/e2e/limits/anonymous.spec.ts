@@ -68,6 +68,19 @@ describe('Requests without a valid API key', () => {
     expect(shown(await from(address, holder))).toMatchObject({ limit: 60, remaining: 49 });
   });
 
+  it.each([
+    ['with ports', [1, 2, 3, 4, 5].map((last) => `203.0.113.7:5123${last}`), '203.0.113.7'],
+    ['in brackets', [1, 2, 3, 4, 5].map((last) => `[2001:db8::1]:5123${last}`), '2001:DB8:0::2'],
+    [
+      'of IPv4 in IPv6',
+      ['::ffff:203.0.113.8', '[::FFFF:cb00:7108]', '"203.0.113.8"', '203.0.113.8:1', ' 203.0.113.8 '],
+      '203.0.113.8',
+    ],
+  ])('are counted together for addresses %s', async (_name, spellings, last) => {
+    for (const spelling of spellings) expect(kindOf(await from(spelling))).toBe('401 unauthorized');
+    expect(kindOf(await from(last))).toBe(REFUSED);
+  });
+
   it('are counted by the address that the proxy adds, not by those that the client sends', async () => {
     await useUp();
     expect(kindOf(await from(`203.0.113.7, ${address}`))).toBe(REFUSED);

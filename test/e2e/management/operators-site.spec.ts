@@ -115,7 +115,7 @@ describe('The management port of an API', () => {
     const other = await api.join();
     const held = await RawConnection.open(other.managementUrl);
     const body = '{"plan":"pro"}';
-    const headers = ['Host: any', `Authorization: ${AUTHORIZED.authorization}`, 'Content-Type: application/json'];
+    const headers = ['Host: localhost', `Authorization: ${AUTHORIZED.authorization}`, 'Content-Type: application/json'];
     const head = [`PATCH /admin/accounts/${account.id} HTTP/1.1`, ...headers, `Content-Length: ${body.length}`];
     held.write(`${head.join('\r\n')}\r\n\r\n`);
     const bans = () => ask('/admin/bans', { headers: AUTHORIZED }, other);

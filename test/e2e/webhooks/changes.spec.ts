@@ -71,7 +71,7 @@ describe('A change of an endpoint holds for each attempt that begins after the r
     await delivered();
     await ask(`PATCH /endpoints/${endpoint.id}`, { enabled: false });
     const id = await sent();
-    await until(async () => (await ask(`GET /messages/${id}`)).body['status'] === 'delivered');
+    await until(async () => (await ask(`GET /messages/${id}`)).body.status === 'delivered');
     const attempts = (await ask(`GET /messages/${id}/attempts`)).body as unknown as { data: { target: string }[] };
     expect(attempts.data.map(({ target }) => target)).toEqual([other.id]);
     await ask(`PATCH /endpoints/${other.id}`, { enabled: false });
@@ -83,7 +83,7 @@ describe('A change of an endpoint holds for each attempt that begins after the r
     const other = (await ask('POST /endpoints', { url: newUrl().url })).body as unknown as Issued;
     await ask(`DELETE /endpoints/${endpoint.id}`);
     const id = await sent();
-    await until(async () => (await ask(`GET /messages/${id}`)).body['status'] === 'delivered');
+    await until(async () => (await ask(`GET /messages/${id}`)).body.status === 'delivered');
     const attempts = (await ask(`GET /messages/${id}/attempts`)).body as unknown as { data: { target: string }[] };
     expect(attempts.data.map(({ target }) => target)).toEqual([other.id]);
   });

@@ -1,10 +1,12 @@
-import { Controller, Get, HttpCode, Patch, Post, UseInterceptors } from '@nestjs/common';
+import { Controller, Get, HttpCode, Patch, Post, Req, Res, UseInterceptors } from '@nestjs/common';
 import { IsIn, IsOptional, IsString } from 'class-validator';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { DELIVERY_MODES, type DeliveryMode } from '#kernel/delivery-mode.js';
 import { Public, Scoped } from '#platform/http/access/access.js';
 import { CurrentCaller, type Caller } from '#platform/http/access/caller.js';
 import { JsonBody } from '#platform/http/body/json-body.js';
 import { Field, Operation, Section } from '#platform/http/openapi/operation.js';
+import { REPEATABLE, Repeats } from '#platform/http/access/repeats.js';
 import { ChangeAccount } from '../../application/change-account.js';
 import { GetAccount } from '../../application/get-account.js';
 import { SignUp } from '../../application/sign-up.js';
@@ -40,6 +42,7 @@ export class AccountsController {
     private readonly signUp: SignUp,
     private readonly getAccount: GetAccount,
     private readonly changeAccount: ChangeAccount,
+    private readonly repeats: Repeats,
   ) {}
 
   @Public()
@@ -49,12 +52,25 @@ export class AccountsController {
   @Operation({
     id: 'signUp',
     summary: 'Create an account',
-    description: 'Creates an account and its first API key, which has all scopes. Requires no API key.',
-    response: { description: 'The account with its API key, which is shown only once.', body: NEW_ACCOUNT },
-    errors: ['signup_closed'],
+    description:
+      'Creates an account and its first API key, which has all scopes. Requires no API key. An `Idempotency-Key` is known ' +
+      'for requests from the same address only, and should be random.',
+    headers: REPEATABLE.headers,
+    response: {
+      description: 'The account with its API key, which is shown only once, but to requests repeated with their key.',
+      body: NEW_ACCOUNT,
+      headers: REPEATABLE.responseHeaders,
+    },
+    errors: ['signup_closed', ...REPEATABLE.errors],
   })
-  async create(@JsonBody(SignUpBody) { name }: SignUpBody): Promise<object> {
-    return newAccountView(await this.signUp.execute(name));
+  async create(
+    @JsonBody(SignUpBody) body: SignUpBody,
+    @Req() request: FastifyRequest,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<object> {
+    return this.repeats.atomically({ request, reply, body }, async () =>
+      newAccountView(await this.signUp.execute(body.name)),
+    );
   }
 
   @Scoped('account:manage')

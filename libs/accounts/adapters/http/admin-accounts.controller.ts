@@ -1,4 +1,4 @@
-import { Controller, Delete, Get, HttpCode, Param, Patch, Query } from '@nestjs/common';
+import { Controller, Delete, Get, HttpCode, Param, Patch, Post, Query, Req, Res } from '@nestjs/common';
 import {
   IsBoolean,
   IsIn,
@@ -7,23 +7,30 @@ import {
   ValidatorConstraint,
   type ValidatorConstraintInterface,
 } from 'class-validator';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { FieldError } from '#kernel/domain-error.js';
 import { ForOperators } from '#platform/http/access/access.js';
 import { JsonBody } from '#platform/http/body/json-body.js';
 import { Field, Operation, Section } from '#platform/http/openapi/operation.js';
 import { pageModel, pageOf, PAGING, readPage, type PageQuery, type PageView } from '#platform/http/body/paging.js';
+import { REPEATABLE, Repeats } from '#platform/http/access/repeats.js';
 import type { AccountFilter } from '../../application/accounts.js';
 import { ChangeAccount } from '../../application/change-account.js';
+import { CreateApiKey } from '../../application/create-api-key.js';
 import { GetAccount } from '../../application/get-account.js';
 import { ListAccounts } from '../../application/list-accounts.js';
 import { ListApiKeys } from '../../application/list-api-keys.js';
 import { RevokeApiKey } from '../../application/revoke-api-key.js';
 import { limitsError, type Limits } from '../../domain/request-limits.js';
+import { SCOPES } from '../../domain/api-key.js';
 import { PLANS, type Plan } from '../../domain/plan.js';
+import { CreateApiKeyBody, newKeyOf } from './api-keys.controller.js';
 import {
   ACCOUNT_ID,
   API_KEY_PAGE,
   apiKeyView,
+  ISSUED_KEY,
+  issuedKeyView,
   KEY_ID,
   LIMITS,
   OPERATORS_ACCOUNT,
@@ -76,7 +83,9 @@ export class AdminAccountsController {
     private readonly getAccount: GetAccount,
     private readonly changeAccount: ChangeAccount,
     private readonly listKeys: ListApiKeys,
+    private readonly createKey: CreateApiKey,
     private readonly revokeKey: RevokeApiKey,
+    private readonly repeats: Repeats,
   ) {}
 
   @Get()
@@ -142,6 +151,34 @@ export class AdminAccountsController {
     return pageOf(page, find, (key) => key.id, apiKeyView);
   }
 
+  @Post(':id/api-keys')
+  @HttpCode(201)
+  @Operation({
+    id: 'createAnyApiKey',
+    summary: 'Create an API key for any account',
+    description: 'For an account that has lost its keys, or has none left that may do what it needs.',
+    path: { id: ACCOUNT_ID },
+    headers: REPEATABLE.headers,
+    response: {
+      description: 'The API key. Its secret is shown only once, but to requests that are repeated with their key.',
+      body: ISSUED_KEY,
+      headers: REPEATABLE.responseHeaders,
+    },
+    errors: ['account_not_found', 'too_many_keys', ...REPEATABLE.errors],
+  })
+  async create(
+    @Param('id') id: string,
+    @JsonBody(CreateApiKeyBody) body: CreateApiKeyBody,
+    @Req() request: FastifyRequest,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<object> {
+    return this.repeats.atomically({ request, reply, body }, async () => {
+      const account = await this.getAccount.execute(id, 'operator');
+      const grantor = { accountId: account.id, scopes: SCOPES };
+      return issuedKeyView(await this.createKey.execute(grantor, newKeyOf(body), 'operator'));
+    });
+  }
+
   @Delete(':id/api-keys/:keyId')
   @HttpCode(204)
   @Operation({
@@ -149,12 +186,20 @@ export class AdminAccountsController {
     summary: 'Revoke an API key of any account',
     description: 'The key becomes invalid everywhere within a second, even if it is the last one of the account.',
     path: { id: ACCOUNT_ID, keyId: KEY_ID },
-    response: { description: 'The key was revoked.' },
-    errors: ['account_not_found', 'api_key_not_found'],
+    headers: REPEATABLE.headers,
+    response: { description: 'The key was revoked.', headers: REPEATABLE.responseHeaders },
+    errors: ['account_not_found', 'api_key_not_found', ...REPEATABLE.errors],
   })
-  async revoke(@Param('id') id: string, @Param('keyId') keyId: string): Promise<void> {
-    const account = await this.getAccount.execute(id, 'operator');
-    await this.revokeKey.execute(account.id, keyId, 'operator');
+  async revoke(
+    @Param('id') id: string,
+    @Param('keyId') keyId: string,
+    @Req() request: FastifyRequest,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<void> {
+    await this.repeats.atomically({ request, reply, body: null }, async () => {
+      const account = await this.getAccount.execute(id, 'operator');
+      await this.revokeKey.execute(account.id, keyId, 'operator');
+    });
   }
 }
 

@@ -34,6 +34,7 @@ export class ApiKeyGuard implements CanActivate {
     const caller = cachedCaller === undefined ? await this.authenticate.execute(presentedKey) : cachedCaller;
     if (caller === null) return 'invalid';
     request.caller = caller;
+    if (cachedCaller === undefined) request.server.connectionRoom.recognize(request.raw.socket, caller.accountId);
     return 'valid';
   }
 }

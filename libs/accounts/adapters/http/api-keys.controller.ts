@@ -1,4 +1,4 @@
-import { Controller, Delete, Get, HttpCode, Param, Post, Query, Req } from '@nestjs/common';
+import { Controller, Delete, Get, HttpCode, Param, Post, Query, Req, Res } from '@nestjs/common';
 import { ArrayNotEmpty, IsArray, IsIn, IsInt, IsOptional, IsString, Max, Min, Validate } from 'class-validator';
 import { ForCallers, Scoped } from '#platform/http/access/access.js';
 import type { FastifyRequest } from 'fastify';
@@ -8,6 +8,9 @@ import { Field, Operation, Section } from '#platform/http/openapi/operation.js';
 import { pageOf, PAGING, readPage, type PageQuery, type PageView } from '#platform/http/body/paging.js';
 import { Time } from '#platform/http/body/time.js';
 import { CreateApiKey } from '../../application/create-api-key.js';
+import type { FastifyReply } from 'fastify';
+import { REPEATABLE, Repeats } from '#platform/http/access/repeats.js';
+import { type NewApiKey } from '../../application/create-api-key.js';
 import { GetOwnApiKey } from '../../application/get-own-api-key.js';
 import { ListApiKeys } from '../../application/list-api-keys.js';
 import { RevokeApiKey } from '../../application/revoke-api-key.js';
@@ -18,7 +21,7 @@ import { API_KEY, API_KEY_PAGE, apiKeyView, ISSUED_KEY, issuedKeyView, KEY_ID, N
 
 const MAX_GRACE_SECONDS = 30 * 86_400;
 
-class CreateApiKeyBody {
+export class CreateApiKeyBody {
   @Field({
     description: `The purpose of the key: 1 to ${MAX_NAME_LENGTH} characters, not only whitespace.`,
     examples: ['billing'],
@@ -28,7 +31,8 @@ class CreateApiKeyBody {
   name!: string;
 
   @Field({
-    description: 'A subset of the scopes of the key that makes the request. Defaults to all of them.',
+    description:
+      'A subset of the scopes of the key that makes the request, or of all for operators. Defaults to all of them.',
     examples: [['messages:send']],
     items: SCOPE,
   })
@@ -45,6 +49,14 @@ class CreateApiKeyBody {
   @IsOptional()
   @Validate(Time)
   expiresAt?: string | null;
+}
+
+export function newKeyOf({ name, scopes = null, expiresAt = null }: CreateApiKeyBody): NewApiKey {
+  return {
+    name,
+    scopes: scopes === null ? null : [...new Set(scopes)],
+    expiresAt: expiresAt === null ? null : new Date(expiresAt),
+  };
 }
 
 class RotateApiKeyBody {
@@ -66,6 +78,7 @@ export class ApiKeysController {
     private readonly createKey: CreateApiKey,
     private readonly rotateKey: RotateApiKey,
     private readonly revokeKey: RevokeApiKey,
+    private readonly repeats: Repeats,
   ) {}
 
   @Get()
@@ -102,21 +115,24 @@ export class ApiKeysController {
     id: 'createApiKey',
     summary: 'Create an API key',
     description: `An account can have at most ${MAX_KEYS} active keys.`,
+    headers: REPEATABLE.headers,
     response: {
-      description: 'The API key. Its secret is shown only once.',
+      description: 'The API key. Its secret is shown only once, but to requests that are repeated with their key.',
       body: ISSUED_KEY,
+      headers: REPEATABLE.responseHeaders,
       links: ['rotateApiKey', 'revokeApiKey'],
     },
-    errors: ['too_many_keys'],
+    errors: ['too_many_keys', ...REPEATABLE.errors],
   })
-  async create(@CurrentCaller() caller: Caller, @JsonBody(CreateApiKeyBody) body: CreateApiKeyBody): Promise<object> {
-    const { name, scopes = null, expiresAt = null } = body;
-    const input = {
-      name,
-      scopes: scopes === null ? null : [...new Set(scopes)],
-      expiresAt: expiresAt === null ? null : new Date(expiresAt),
-    };
-    return issuedKeyView(await this.createKey.execute(caller, input));
+  async create(
+    @CurrentCaller() caller: Caller,
+    @JsonBody(CreateApiKeyBody) body: CreateApiKeyBody,
+    @Req() request: FastifyRequest,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<object> {
+    return this.repeats.atomically({ request, reply, body }, async () =>
+      issuedKeyView(await this.createKey.execute(caller, newKeyOf(body))),
+    );
   }
 
   @Post(':id/rotate')
@@ -124,17 +140,28 @@ export class ApiKeysController {
   @Operation({
     id: 'rotateApiKey',
     summary: 'Rotate an API key',
-    description: 'Replaces a key by a new one with the same name, scopes and expiry, but a new id and secret.',
+    description:
+      'Replaces a key by a new one with the same name, scopes and expiry, but a new id and secret. A key that rotates ' +
+      'itself should have a grace: with it, the request can be repeated if its response is lost.',
     path: { id: KEY_ID },
-    response: { description: 'The new API key. Its secret is shown only once.', body: ISSUED_KEY },
-    errors: ['api_key_not_found', 'too_many_keys'],
+    headers: REPEATABLE.headers,
+    response: {
+      description: 'The new API key. Its secret is shown only once, but to requests that are repeated with their key.',
+      body: ISSUED_KEY,
+      headers: REPEATABLE.responseHeaders,
+    },
+    errors: ['api_key_not_found', 'too_many_keys', ...REPEATABLE.errors],
   })
   async rotate(
     @CurrentCaller() caller: Caller,
     @Param('id') id: string,
-    @OptionalJsonBody(RotateApiKeyBody) { graceSeconds }: RotateApiKeyBody,
+    @OptionalJsonBody(RotateApiKeyBody) body: RotateApiKeyBody,
+    @Req() request: FastifyRequest,
+    @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<object> {
-    return issuedKeyView(await this.rotateKey.execute(caller, id, graceSeconds ?? 0));
+    return this.repeats.atomically({ request, reply, body }, async () =>
+      issuedKeyView(await this.rotateKey.execute(caller, id, body.graceSeconds ?? 0)),
+    );
   }
 
   @Delete(':id')
@@ -144,10 +171,18 @@ export class ApiKeysController {
     summary: 'Revoke an API key',
     description: 'The key becomes invalid everywhere within a second.',
     path: { id: KEY_ID },
-    response: { description: 'The key was revoked.' },
-    errors: ['api_key_not_found'],
+    headers: REPEATABLE.headers,
+    response: { description: 'The key was revoked.', headers: REPEATABLE.responseHeaders },
+    errors: ['api_key_not_found', ...REPEATABLE.errors],
   })
-  async revoke(@CurrentCaller() { accountId }: Caller, @Param('id') id: string): Promise<void> {
-    await this.revokeKey.execute(accountId, id, 'account');
+  async revoke(
+    @CurrentCaller() { accountId }: Caller,
+    @Param('id') id: string,
+    @Req() request: FastifyRequest,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<void> {
+    await this.repeats.atomically({ request, reply, body: null }, () =>
+      this.revokeKey.execute(accountId, id, 'account'),
+    );
   }
 }

@@ -25,13 +25,13 @@ export class SignupLimit implements NestInterceptor {
   intercept(context: ExecutionContext, next: CallHandler): Observable<unknown> {
     if (!this.open) throw new DomainError('signup_closed', 'Sign-up is disabled. Ask the operator for an account.');
     const request = context.switchToHttp().getRequest<FastifyRequest>();
-    const { passes, window } = this.budget.take(request.ip);
+    const { passes, window } = this.budget.take(request.clientAddress);
     if (!passes) {
       request.rateLimit = [window];
       throw rateLimitExceeded('The sign-ups of your address', window.resetsInMs);
     }
     const giveBack = () => {
-      this.budget.giveBack(request.ip);
+      this.budget.giveBack(request.clientAddress);
     };
     return next.handle().pipe(tap({ error: giveBack }));
   }

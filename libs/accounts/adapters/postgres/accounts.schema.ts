@@ -30,6 +30,10 @@ export const AccountSchema = new EntitySchema<Account>({
 export interface StoredApiKey extends ApiKey {
   readonly hash: Buffer;
   readonly revokedAt: Date | null;
+  /** When it was replaced by another key. Its expiry is the end of its grace since then. */
+  readonly rotatedAt: Date | null;
+  /** The expiry that a rotated key was created with. */
+  readonly createdToExpireAt: Date | null;
 }
 
 export const ApiKeySchema = new EntitySchema<StoredApiKey>({
@@ -43,6 +47,8 @@ export const ApiKeySchema = new EntitySchema<StoredApiKey>({
     createdAt: { type: 'timestamptz', name: 'created_at' },
     expiresAt: { type: 'timestamptz', name: 'expires_at', nullable: true },
     revokedAt: { type: 'timestamptz', name: 'revoked_at', nullable: true, select: false },
+    rotatedAt: { type: 'timestamptz', name: 'rotated_at', nullable: true, select: false },
+    createdToExpireAt: { type: 'timestamptz', name: 'created_to_expire_at', nullable: true, select: false },
     lastUsedAt: { type: 'timestamptz', name: 'last_used_at', nullable: true },
   },
 });

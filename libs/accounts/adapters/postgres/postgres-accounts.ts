@@ -4,6 +4,7 @@ import { isTypeId } from '#kernel/typeid.js';
 import { Batcher } from '#platform/concurrency/batcher.js';
 import type { Database } from '#platform/database/database.js';
 import type { Repositories } from '#platform/database/repositories.js';
+import { SharedReads } from '#platform/shared-reads.js';
 import { Accounts, type AccountFilter, type Actor, type FoundKey, type Page } from '../../application/accounts.js';
 import type { Account } from '../../domain/account.js';
 import { MAX_KEYS, type ApiKey } from '../../domain/api-key.js';
@@ -31,6 +32,11 @@ const SAVE_LAST_USES = `
   )
   UPDATE sluice.api_keys k SET last_used_at = at FROM used WHERE k.id = used.id`;
 
+const ROTATING = {
+  ...{ id: true, accountId: true, name: true, scopes: true, createdAt: true, expiresAt: true, lastUsedAt: true },
+  ...{ rotatedAt: true, createdToExpireAt: true },
+} as const;
+
 /** The epochs of accounts are moved by triggers, in the transaction that changes an account or a key. */
 export class PostgresAccounts extends Accounts {
   /** Many uncached keys arrive at once after a start, or when there are more keys than the cache holds. */
@@ -39,6 +45,8 @@ export class PostgresAccounts extends Accounts {
     maxWaiting: 20_000,
     concurrency: 2,
   });
+
+  private readonly shared = new SharedReads();
 
   private constructor(
     private readonly database: Database,
@@ -62,7 +70,10 @@ export class PostgresAccounts extends Accounts {
 
   async find(id: string, by: Actor): Promise<Account | null> {
     if (!isTypeId('acct', id)) return null;
-    return this.repositories.read(turnOf(id, by), (manager) => manager.findOneBy(AccountSchema, { id }));
+    const turn = turnOf(id, by);
+    return this.shared.read(turn, () =>
+      this.repositories.read(turn, (manager) => manager.findOneBy(AccountSchema, { id })),
+    );
   }
 
   list({ limit, before, onlySuspended }: Page & AccountFilter): Promise<Account[]> {
@@ -94,13 +105,16 @@ export class PostgresAccounts extends Accounts {
 
   listKeys(accountId: string, { limit, before }: Page, by: Actor): Promise<ApiKey[]> {
     const where = { accountId, revokedAt: IsNull(), ...olderThan(before) };
-    return this.repositories.read(turnOf(accountId, by), (manager) =>
-      manager.find(ApiKeySchema, { where, order: { id: 'DESC' }, take: limit }),
+    const turn = turnOf(accountId, by);
+    return this.shared.read(`keys ${turn} ${limit} ${before ?? ''}`, () =>
+      this.repositories.read(turn, (manager) =>
+        manager.find(ApiKeySchema, { where, order: { id: 'DESC' }, take: limit }),
+      ),
     );
   }
 
-  addKey(key: ApiKey, hash: Buffer): Promise<boolean> {
-    return this.repositories.change(key.accountId, async (manager) => {
+  addKey(key: ApiKey, hash: Buffer, by: Actor = 'account'): Promise<boolean> {
+    return this.repositories.change(turnOf(key.accountId, by), async (manager) => {
       await lockAccount(manager, key.accountId);
       const live = await manager.countBy(ApiKeySchema, liveKeys(key.accountId, key.createdAt));
       if (live >= MAX_KEYS) return false;
@@ -129,14 +143,17 @@ export class PostgresAccounts extends Accounts {
   ): Promise<ApiKey | false | null> {
     return this.repositories.change(accountId, async (manager) => {
       await lockAccount(manager, accountId);
-      const live = await manager.findBy(ApiKeySchema, liveKeys(accountId, at));
-      const old = live.find(({ id }) => id === keyId);
-      if (old === undefined) return null;
+      const live = await manager.find(ApiKeySchema, { where: liveKeys(accountId, at), select: ROTATING });
+      const found = live.find(({ id }) => id === keyId);
+      if (found === undefined) return null;
+      const { rotatedAt, createdToExpireAt, ...old } = found;
+      const createdTo = rotatedAt === null ? old.expiresAt : createdToExpireAt;
       const bothLive = endsAt > at;
       if (bothLive && live.length >= MAX_KEYS) return false;
-      const key = successor(old);
+      const key = successor({ ...old, expiresAt: createdTo });
       const expiresAt = old.expiresAt !== null && old.expiresAt < endsAt ? old.expiresAt : endsAt;
-      await manager.update(ApiKeySchema, keyId, bothLive ? { expiresAt } : { revokedAt: endsAt });
+      const rotated = { expiresAt, rotatedAt: at, createdToExpireAt: createdTo };
+      await manager.update(ApiKeySchema, keyId, bothLive ? rotated : { revokedAt: endsAt });
       await insertKey(manager, key, hash);
       return key;
     });

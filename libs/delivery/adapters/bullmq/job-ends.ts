@@ -1,6 +1,5 @@
-import { toStorable } from '#kernel/text.js';
 import type { StrayMessage } from '../../application/stray-messages.js';
-import { MAX_REASON_LENGTH } from '#messages/index.js';
+import { toReason } from '#messages/index.js';
 import { WORKER_NAME } from './delivery-job.js';
 
 /** What our workers return for a job, as its event contains it. */
@@ -42,7 +41,7 @@ export function endByOthers(row: JobEndRow): StrayMessage['endedElsewhere'] {
   if (row.ended === 'completed') return { attempts, failedReason: null, run };
   if (row.ended === 'failed' && row.failed_reason !== STALLED_REASON) {
     const reason = row.failed_reason ?? 'The worker reported no reason.';
-    return { attempts, failedReason: toStorable(reason, MAX_REASON_LENGTH), run };
+    return { attempts, failedReason: toReason(reason), run };
   }
   return null;
 }

@@ -4,7 +4,7 @@ import type { EventSink } from '../../application/event-streams.js';
 import { messageView } from '#messages/adapters/http/index.js';
 
 const RECONNECT_MS = 1_000;
-const POSITION = /^(\d{1,19})-(\d{1,19})-(\d{1,18})$/;
+const POSITION = /^(\d{1,30})-(\d{1,30})-(\d{1,18})$/;
 
 /** The body of a response in the format of server-sent events. */
 export class EventStream extends Readable implements EventSink {

@@ -12,7 +12,28 @@ const LIFETIME = `interval '1 hour'`;
 /** All transactions before this one have ended: what they recorded is visible, and nothing is added to it. */
 const END = 'pg_snapshot_xmin(pg_current_snapshot())';
 
-export const LOG_END = `SELECT ${END}::text AS until`;
+/** Numbers of transactions are those of a cluster: one in which a dump was restored, or a timeline, counts anew. */
+const CLUSTER = `(SELECT system_identifier FROM pg_control_system()) || '/' || left(pg_walfile_name(pg_current_wal_lsn()), 8)`;
+
+export const LOG_END = `
+  SELECT ${END}::text AS until, split_part(value, ' ', 2) AS epoch,
+         split_part(value, ' ', 1) IS NOT DISTINCT FROM ${CLUSTER} AS current
+  FROM (SELECT) always LEFT JOIN sluice.installation ON name = 'event_log'`;
+
+/**
+ * Notes the cluster of the log and, if it is not the first, the time at which the log began anew. What was recorded with
+ * numbers that this cluster has not reached yet gets a number of now: it would be invisible until then.
+ */
+export const BEGIN_LOG = `
+  WITH log AS (
+    INSERT INTO sluice.installation AS i (name, value) VALUES ('event_log', ${CLUSTER} || ' 0')
+    ON CONFLICT (name) DO UPDATE
+      SET value = split_part(excluded.value, ' ', 1) || ' ' || floor(extract(epoch FROM clock_timestamp()))::bigint
+      WHERE split_part(i.value, ' ', 1) <> split_part(excluded.value, ' ', 1)
+    RETURNING value
+  )
+  UPDATE sluice.events SET xid = pg_current_xact_id()
+  WHERE xid > pg_current_xact_id() AND EXISTS (SELECT FROM log WHERE value !~ ' 0$')`;
 
 /** The first page of each account of these events, in the order in which they were recorded. */
 const pagesOf = (events: string) => `

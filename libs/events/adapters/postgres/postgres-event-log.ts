@@ -2,8 +2,8 @@ import type { Database } from '#platform/database/database.js';
 import type { Reads } from '#platform/database/reads.js';
 import { EventLog, type EventPage, type Position } from '../../application/event-log.js';
 import type { Message, MessageStatus } from '#messages/index.js';
-import { DELETE_EVENTS, LOG_END, READ_EVENTS, READ_NEW_EVENTS } from './events.sql.js';
 import { type MessageRow, toMessage } from '#messages/adapters/postgres/index.js';
+import { BEGIN_LOG, DELETE_EVENTS, LOG_END, READ_EVENTS, READ_NEW_EVENTS } from './events.sql.js';
 
 const DELETED_AT_ONCE = 10_000;
 
@@ -18,8 +18,19 @@ type EventRow = (MessageRow | { readonly id: null }) & {
   readonly more: boolean;
 };
 
-/** Parts of the log begin and end at the number of a transaction. */
+/** Above the number of a transaction, a position has the time in seconds at which the log began anew, or 0. */
+const EPOCH_BITS = 64n;
+const numberOf = (position: bigint) => BigInt.asUintN(Number(EPOCH_BITS), position);
+const epochOf = (position: bigint) => position >> EPOCH_BITS;
+
+/**
+ * Parts of the log begin and end at the number of a transaction. When the database has become another cluster, as after a
+ * dump was restored, positions of before are lower than all others, and everything that is kept comes after them: a client
+ * may get an event twice, but misses none.
+ */
 export class PostgresEventLog extends EventLog {
+  private epoch = 0n;
+
   constructor(
     private readonly database: Database,
     private readonly reads: Reads,
@@ -28,17 +39,22 @@ export class PostgresEventLog extends EventLog {
   }
 
   async end(): Promise<bigint> {
-    const [row] = await this.database.query<{ until: string }>(LOG_END);
-    return BigInt(row?.until ?? 0);
+    const [row] = await this.database.query<{ until: string; epoch: string | null; current: boolean }>(LOG_END);
+    if (row?.current === false) {
+      await this.database.query(BEGIN_LOG);
+      return this.end();
+    }
+    this.epoch = BigInt(row?.epoch ?? 0);
+    return this.positionAt(row?.until ?? '0');
   }
 
   async readNew(accountIds: readonly string[], from: bigint) {
     const rows = await this.database.prepared<{ until: string } & (EventRow | { event_account: null })>(
       'read-new-events',
       READ_NEW_EVENTS,
-      [accountIds, String(from)],
+      [accountIds, String(numberOf(from))],
     );
-    const until = BigInt(rows[0]?.until ?? from);
+    const until = rows[0] === undefined ? from : this.positionAt(rows[0].until);
     const byAccount = new Map<string, EventRow[]>();
     for (const row of rows) {
       if (row.event_account === null) continue;
@@ -50,8 +66,15 @@ export class PostgresEventLog extends EventLog {
   }
 
   async read(accountId: string, { from, until, id }: Position): Promise<EventPage> {
-    const values = [accountId, String(from), String(until), String(id)];
+    const isOfNow = (position: bigint) => epochOf(position) === this.epoch;
+    if (!isOfNow(until)) return { events: [], next: null };
+    const first = isOfNow(from) ? numberOf(from) : 0n;
+    const values = [accountId, String(first), String(numberOf(until)), String(id)];
     return pageOf(await this.reads.query<EventRow>(accountId, 'read-events', READ_EVENTS, values), { from, until });
+  }
+
+  private positionAt(number: string): bigint {
+    return (this.epoch << EPOCH_BITS) | BigInt(number);
   }
 
   async deleteExpired(): Promise<boolean> {

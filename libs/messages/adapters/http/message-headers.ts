@@ -1,20 +1,4 @@
-import { ValidationError } from '#kernel/domain-error.js';
 import { header } from '#platform/http/openapi/operation.js';
-
-export const IDEMPOTENCY_KEY = {
-  type: 'string',
-  pattern: '^[!-~]{1,255}$',
-  description:
-    'Makes the request safe to repeat for 24 hours: a request with the same key and body gets the original response and ' +
-    'creates nothing. A key is not used up by a request that failed.',
-  examples: ['order-4711-paid'],
-} as const;
-
-export const IDEMPOTENT_REPLAYED = header(
-  'Present if this is the response to an earlier request with the same `Idempotency-Key`.',
-  { type: 'string', const: 'true' },
-  false,
-);
 
 export const TRACEPARENT = {
   type: 'string',
@@ -27,13 +11,3 @@ export const LOCATION = header('The path of the message.', {
   format: 'uri-reference',
   examples: ['/messages/msg_01h455vb4pex5vsknk084sn02q'],
 });
-
-const HEADER_VALUE = new RegExp(IDEMPOTENCY_KEY.pattern);
-
-export function readIdempotencyKey(header: string | undefined): string | null {
-  if (header === undefined) return null;
-  if (HEADER_VALUE.test(header)) return header;
-  throw new ValidationError([
-    { pointer: '', detail: 'Idempotency-Key must be 1 to 255 visible ASCII characters without spaces.' },
-  ]);
-}

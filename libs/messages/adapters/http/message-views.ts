@@ -56,7 +56,11 @@ export const MESSAGE = viewModel<ReturnType<typeof messageView>>('Message', 'A m
     description: 'Delivery attempts so far, including those before a retry.',
     examples: [1],
   },
-  failureReason: nullable({ type: 'string', description: 'Why the last attempt failed.', examples: [null] }),
+  failureReason: nullable({
+    type: 'string',
+    description: 'Why the last attempt failed, in one line without control characters.',
+    examples: [null],
+  }),
 });
 
 export const EVENTS = {

@@ -1,5 +1,5 @@
-import { Controller, Get, Headers, HttpCode, Param, Post, Query, Res, UseGuards } from '@nestjs/common';
-import type { FastifyReply } from 'fastify';
+import { Controller, Get, Headers, HttpCode, Param, Post, Query, Req, Res, UseGuards } from '@nestjs/common';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { FieldError } from '#kernel/domain-error.js';
 import { isTypeId } from '#kernel/typeid.js';
 import { Scoped } from '#platform/http/access/access.js';
@@ -9,6 +9,13 @@ import { JsonBody } from '#platform/http/body/json-body.js';
 import { Operation, Section } from '#platform/http/openapi/operation.js';
 import { pageModel, pageView, PAGING, readPage, type PageView } from '#platform/http/body/paging.js';
 import { Traceparent } from '#platform/http/edge/traceparent.js';
+import {
+  IDEMPOTENCY_KEY,
+  IDEMPOTENT_REPLAYED,
+  readIdempotencyKey,
+  REPEATABLE,
+  Repeats,
+} from '#platform/http/access/repeats.js';
 import { CancelMessage } from '../../application/cancel-message.js';
 import { GetMessage } from '../../application/get-message.js';
 import { ListAttempts } from '../../application/list-attempts.js';
@@ -19,7 +26,7 @@ import { SendBatch } from '../../application/send-batch.js';
 import { SendMessage } from '../../application/send-message.js';
 import { MESSAGE_STATUSES, TRANSITIONS } from '../../domain/message-status.js';
 import { readBatch, readMessage, RetryFailedBody, SendBatchBody, SendMessageBody } from './message-bodies.js';
-import { IDEMPOTENCY_KEY, IDEMPOTENT_REPLAYED, LOCATION, readIdempotencyKey, TRACEPARENT } from './message-headers.js';
+import { LOCATION, TRACEPARENT } from './message-headers.js';
 import {
   ACCEPTED_BATCH,
   ACCEPTED_MESSAGE,
@@ -59,6 +66,7 @@ export class MessagesController {
     private readonly cancelMessage: CancelMessage,
     private readonly retryMessage: RetryMessage,
     private readonly retryFailed: RetryFailed,
+    private readonly repeats: Repeats,
   ) {}
 
   @Scoped('messages:send')
@@ -143,14 +151,19 @@ export class MessagesController {
       'Queues all `failed` messages that were created in a period again and gives them a new set of attempts. Their ids ' +
       `do not change. One request handles at most the ${MAX_RETRIED.toLocaleString('en')} oldest messages: repeat it ` +
       'until `count` is less.',
-    response: { description: 'The messages were queued again.', body: RETRIED },
-    errors: ['storage_full'],
+    headers: REPEATABLE.headers,
+    response: { description: 'The messages were queued again.', body: RETRIED, headers: REPEATABLE.responseHeaders },
+    errors: ['storage_full', ...REPEATABLE.errors],
   })
   async retryAll(
     @CurrentCaller() caller: Caller,
-    @JsonBody(RetryFailedBody) { since, until }: RetryFailedBody,
+    @JsonBody(RetryFailedBody) body: RetryFailedBody,
+    @Req() request: FastifyRequest,
+    @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<object> {
-    return { count: await this.retryFailed.execute(caller, new Date(since), new Date(until)) };
+    return this.repeats.afterwards({ request, reply, body }, async () => ({
+      count: await this.retryFailed.execute(caller, new Date(body.since), new Date(body.until)),
+    }));
   }
 
   @Scoped('messages:read')
@@ -204,11 +217,19 @@ export class MessagesController {
     summary: 'Cancel a message',
     description: 'Cancels a message that is `queued`.',
     path: { id: MESSAGE_ID },
-    response: { description: 'The message, now `cancelled`.', body: MESSAGE },
-    errors: ['message_not_found', 'invalid_transition'],
+    headers: REPEATABLE.headers,
+    response: { description: 'The message, now `cancelled`.', body: MESSAGE, headers: REPEATABLE.responseHeaders },
+    errors: ['message_not_found', 'invalid_transition', ...REPEATABLE.errors],
   })
-  async cancel(@CurrentCaller() caller: Caller, @Param('id') id: string): Promise<object> {
-    return messageView(await this.cancelMessage.execute(caller.accountId, id));
+  async cancel(
+    @CurrentCaller() caller: Caller,
+    @Param('id') id: string,
+    @Req() request: FastifyRequest,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<object> {
+    return this.repeats.afterwards({ request, reply, body: null }, async () =>
+      messageView(await this.cancelMessage.execute(caller.accountId, id)),
+    );
   }
 
   @Scoped('messages:send')
@@ -219,11 +240,19 @@ export class MessagesController {
     summary: 'Retry a failed message',
     description: 'Queues a `failed` message again and gives it a new set of attempts.',
     path: { id: MESSAGE_ID },
-    response: { description: 'The message, `queued` again.', body: MESSAGE },
-    errors: ['message_not_found', 'invalid_transition', 'storage_full'],
+    headers: REPEATABLE.headers,
+    response: { description: 'The message, `queued` again.', body: MESSAGE, headers: REPEATABLE.responseHeaders },
+    errors: ['message_not_found', 'invalid_transition', 'storage_full', ...REPEATABLE.errors],
   })
-  async retry(@CurrentCaller() caller: Caller, @Param('id') id: string): Promise<object> {
-    return messageView(await this.retryMessage.execute(caller, id));
+  async retry(
+    @CurrentCaller() caller: Caller,
+    @Param('id') id: string,
+    @Req() request: FastifyRequest,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<object> {
+    return this.repeats.afterwards({ request, reply, body: null }, async () =>
+      messageView(await this.retryMessage.execute(caller, id)),
+    );
   }
 }
 

@@ -4,6 +4,7 @@ import type { Backpressure } from '#platform/concurrency/backpressure.js';
 import type { Database } from '#platform/database/database.js';
 import type { Reads } from '#platform/database/reads.js';
 import type { BatchMetrics } from '#platform/observability/batch-metrics.js';
+import { SharedReads } from '#platform/shared-reads.js';
 import { WEBHOOKS, type Availability } from '../../application/availability.js';
 import {
   KEY_LIFETIME_MS,
@@ -22,7 +23,7 @@ import { CHANGE_MESSAGE, RETRY_FAILED_MESSAGES } from './change-messages.sql.js'
 import { GroupCommit } from './group-commit.js';
 import { DELETE_EXPIRED_KEYS, FIND_KEY } from './idempotency-keys.js';
 import {
-  FIND_MESSAGE,
+  FIND_MESSAGES,
   LIST_ATTEMPTS,
   LIST_MESSAGES,
   LIST_MESSAGES_WITH_STATUS,
@@ -34,6 +35,8 @@ import { toMessage, type MessageRow } from './message-row.js';
 const KEYS_AT_ONCE = 10_000;
 /** Messages that one statement retries: bounds how long their rows are locked. */
 const RETRIED_AT_ONCE = 500;
+/** Messages that are looked up by one statement. */
+const FOUND_AT_ONCE = 50;
 
 /** Above every id. */
 const HIGHEST_ID = 'msg_~';
@@ -44,7 +47,10 @@ interface ListedRow extends MessageRow {
   bytes: number;
 }
 
-const sizeOf = (rows: ListedRow[]) => rows.at(-1)?.bytes ?? 0;
+/** What the other columns of a message cost, in bytes of text: a page of small ones takes time as well. */
+const ROW_BYTES = 2_048;
+const sizeOf = (rows: ListedRow[]) => (rows.at(-1)?.bytes ?? 0) + rows.length * ROW_BYTES;
+const textBytesOf = (rows: MessageRow[]) => rows.reduce((bytes, { text }) => bytes + text.length, 0);
 
 interface RetriedRow {
   count: number;
@@ -65,6 +71,9 @@ type AttemptRow = Attempt | { readonly number: null };
 
 export class PostgresMessages extends Messages {
   private readonly groupCommit: GroupCommit;
+  private readonly shared = new SharedReads();
+  /** Of each account, the messages to look up next. */
+  private readonly wanted = new Map<string, Set<string>>();
 
   constructor(
     private readonly database: Database,
@@ -101,8 +110,21 @@ export class PostgresMessages extends Messages {
   async find(accountId: string, id: string): Promise<Message | null> {
     // Other text finds nothing; some of it (U+0000) PostgreSQL would reject.
     if (!isTypeId('msg', id)) return null;
-    const [row] = await this.reads.query<MessageRow>(accountId, 'message', FIND_MESSAGE, [id, accountId]);
-    return row === undefined ? null : toMessage(row);
+    this.wanted.set(accountId, (this.wanted.get(accountId) ?? new Set()).add(id));
+    const found = await this.shared.read(accountId, () => this.findWanted(accountId));
+    return found.get(id) ?? null;
+  }
+
+  private async findWanted(accountId: string): Promise<Map<string, Message>> {
+    const ids = [...(this.wanted.get(accountId) ?? [])];
+    this.wanted.delete(accountId);
+    const found = new Map<string, Message>();
+    for (let start = 0; start < ids.length; start += FOUND_AT_ONCE) {
+      const values = [ids.slice(start, start + FOUND_AT_ONCE), accountId];
+      const rows = await this.reads.query<MessageRow>(accountId, 'messages', FIND_MESSAGES, values, textBytesOf);
+      for (const row of rows) found.set(row.id, toMessage(row));
+    }
+    return found;
   }
 
   async list(accountId: string, { limit, before, status, missedBy }: Page): Promise<Listed> {

@@ -2,7 +2,7 @@ import { MAX_ATTEMPTS, MAX_PAGE_BYTES } from '../../application/messages.js';
 import { MESSAGE_STATUSES, TRANSITIONS } from '../../domain/message-status.js';
 import { COLUMNS } from './message-row.js';
 
-export const FIND_MESSAGE = `SELECT ${COLUMNS} FROM sluice.messages WHERE id = $1 AND account_id = $2`;
+export const FIND_MESSAGES = `SELECT ${COLUMNS} FROM sluice.messages WHERE id = ANY ($1::text[]) AND account_id = $2`;
 
 /**
  * The newest messages of an account that have a status, by `messages_by_status`. Only this index has the order, since

@@ -1,13 +1,11 @@
-import { normalizeIp } from '@nestjs/throttler';
 import { LRUCache } from 'lru-cache';
 import { atMost } from '#kernel/cache-size.js';
 import { RetryLaterError } from '#kernel/domain-error.js';
 import { seconds, tightest, type RateLimitWindow } from '#kernel/rate-limit-window.js';
+import { networkOf } from './client-address.js';
 
 /** Beyond this the least recently used addresses are dropped, so that memory stays bounded. */
 const MAX_ADDRESSES = 100_000;
-/** An IPv6 customer has a whole /64: a budget for each of its addresses would limit nothing. */
-const IPV6_PREFIX = 64;
 /** Some customers have a /48, which contains 65,536 of these. A whole /48 has this many times the budget of a /64. */
 const WIDE_IPV6_PREFIX = 48;
 const WIDE_FACTOR = 10;
@@ -23,11 +21,6 @@ interface Counter {
 export function rateLimitExceeded(what: string, retryInMs: number): RetryLaterError {
   const retryAfter = seconds(retryInMs);
   return new RetryLaterError('rate_limit_exceeded', `${what} are used up. Retry after ${retryAfter} s.`, retryAfter);
-}
-
-/** Whose address it is: the address itself, or the /64 of an IPv6 address. */
-export function networkOf(address: string): string {
-  return normalizeIp(address, IPV6_PREFIX);
 }
 
 /** Fixed windows by IP address, local to this process. */
@@ -67,8 +60,8 @@ export class AddressBudget {
   private countersOf(address: string): Counter[] {
     const key = networkOf(address);
     const counter = this.counter(key, this.limit);
-    if (!key.endsWith(`/${IPV6_PREFIX}`)) return [counter];
-    return [counter, this.counter(normalizeIp(address, WIDE_IPV6_PREFIX), this.limit * WIDE_FACTOR)];
+    if (!key.includes('/')) return [counter];
+    return [counter, this.counter(networkOf(address, WIDE_IPV6_PREFIX), this.limit * WIDE_FACTOR)];
   }
 
   private counter(key: string, limit: number): Counter {

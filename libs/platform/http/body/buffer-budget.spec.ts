@@ -15,7 +15,7 @@ describe('BufferBudget', () => {
 
   /** A transfer of an account, or of an address. */
   const open = (by: string, name = by) => {
-    const request = by.includes('.') ? { ip: by } : { caller: { accountId: by } };
+    const request = by.includes('.') ? { clientAddress: by } : { caller: { accountId: by } };
     return budget.open(request as unknown as FastifyRequest, () => cut.push(name));
   };
   const sent = (by: string, kib: number, name = by) => {

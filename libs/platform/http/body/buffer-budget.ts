@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify';
 import { DomainError } from '#kernel/domain-error.js';
-import { networkOf } from '../access/address-budget.js';
+import { networkOf } from '../access/client-address.js';
 
 /** The share of a budget that one caller may have, and that all clients without a key may have together. */
 const SHARE = 1 / 4;
@@ -31,10 +31,10 @@ export class BufferBudget {
   }
 
   /** @param cut called when the transfer must end because another one needs the room; it is already closed then */
-  open({ caller, operator, ip }: FastifyRequest, cut: () => void): Transfer {
+  open({ caller, operator, clientAddress }: FastifyRequest, cut: () => void): Transfer {
     if (caller !== undefined) return new Transfer(this.callers, caller.accountId, cut);
     if (operator === true) return new Transfer(this.callers, 'operators', cut);
-    return new Transfer(this.anonymous, networkOf(ip), cut);
+    return new Transfer(this.anonymous, networkOf(clientAddress), cut);
   }
 }
 

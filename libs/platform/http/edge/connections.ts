@@ -76,9 +76,8 @@ export function lingerAfter(request: IncomingMessage): void {
  * Closes connections whose response is not read, or read too slowly. Requests that do not arrive and idle connections
  * have timeouts of their own; the time that we take for a response is not limited here.
  */
-export function watchConnections(fastify: FastifyInstance, requestTimeoutMs: number, maxConnections: number): void {
+export function watchConnections(fastify: FastifyInstance, requestTimeoutMs: number): void {
   const { server } = fastify;
-  server.maxConnections = maxConnections;
   // A client may close its side after the request and wait for the response. Node would end the connection at once.
   Object.assign(server, { httpAllowHalfOpen: true });
   server.setTimeout(requestTimeoutMs + AFTER_REQUEST_MS, (socket: Socket) => {

@@ -5,6 +5,9 @@ import type { FastifyInstance } from 'fastify';
 import { DomainError, type ErrorCode } from '#kernel/domain-error.js';
 import type { AddressBudget } from '../access/address-budget.js';
 import { abandonedSockets, closeLingering, expectingContinue, newestReply, watchConnections } from './connections.js';
+import { addClientAddress, TrustedProxies } from '../access/client-address.js';
+import { ConnectionRoom } from './connection-room.js';
+import { isServed } from './connections.js';
 import { CountedResponse } from './pipelining.js';
 import type { RateLimitWindow } from '#kernel/rate-limit-window.js';
 import { rawProblem, type RawProblem } from './raw-problem.js';
@@ -35,12 +38,12 @@ interface EdgeOptions {
  */
 export function createEdge(options: EdgeOptions): FastifyAdapter {
   const { anonymous } = options;
+  const proxies = new TrustedProxies(options.trustProxy);
   const adapter = new FastifyAdapter({
     bodyLimit: options.maxBodyBytes,
     requestTimeout: options.requestTimeoutMs,
     keepAliveTimeout: options.keepAliveTimeoutMs,
     genReqId: (request: IncomingMessage) => requestId(request.headers['x-request-id']),
-    trustProxy: options.trustProxy.length === 0 ? false : [...options.trustProxy],
     clientErrorHandler: (error: ConnectionError, socket: Socket) => {
       respondToUnreadable(error, socket, options);
     },
@@ -65,8 +68,12 @@ export function createEdge(options: EdgeOptions): FastifyAdapter {
   for (const method of METHODS.filter((name) => !['GET', 'HEAD', 'CONNECT'].includes(name))) {
     fastify.addHttpMethod(method, { hasBody: false, overrideExisting: true });
   }
+  addClientAddress(fastify, proxies);
   options.routes.collectFrom(fastify);
-  watchConnections(fastify, options.requestTimeoutMs, options.maxConnections);
+  watchConnections(fastify, options.requestTimeoutMs);
+  const room = new ConnectionRoom(options.maxConnections, proxies, isServed);
+  room.watch(fastify.server);
+  fastify.decorate('connectionRoom', room);
   const server = fastify.server;
   // By default Node silently drops headers beyond 2,000, so that they could not be refused.
   server.maxHeadersCount = 0;

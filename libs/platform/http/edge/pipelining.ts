@@ -1,6 +1,6 @@
 import { ServerResponse, type IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
-import { networkOf } from '../access/address-budget.js';
+import { networkOf } from '../access/client-address.js';
 
 /** The maximum number of requests of a connection that wait for their responses. */
 const MAX_UNANSWERED = 32;

@@ -65,7 +65,11 @@ export function addRequestHooks(fastify: FastifyInstance, options: RequestHookOp
   });
   fastify.addHook('onRequest', (request, reply, done) => {
     cors(request.raw, reply.raw);
-    if (earlyCheck.recognize(request)) countForAddress(request.raw.socket);
+    if (earlyCheck.recognize(request)) {
+      countForAddress(request.raw.socket);
+      const holder = request.operator === true ? 'operators' : request.cachedCaller?.accountId;
+      if (holder !== undefined) fastify.connectionRoom.recognize(request.raw.socket, holder);
+    }
     const refusal = isOverloaded()
       ? overload(anonymous, request)
       : (malformed(anonymous, request) ?? earlyCheck.refusal(request));
@@ -112,18 +116,18 @@ function buffers(responses: BufferBudget, request: FastifyRequest, reply: Fastif
   return transfer.add(size);
 }
 
-function overload(anonymous: AddressBudget, { ip }: FastifyRequest): Refusal {
-  return { error: OVERLOADED, windows: exhausted([anonymous.peek(ip)]) };
+function overload(anonymous: AddressBudget, { clientAddress }: FastifyRequest): Refusal {
+  return { error: OVERLOADED, windows: exhausted([anonymous.peek(clientAddress)]) };
 }
 
-function malformed(anonymous: AddressBudget, { raw, originalUrl, ip }: FastifyRequest): Refusal | null {
+function malformed(anonymous: AddressBudget, { raw, originalUrl, clientAddress }: FastifyRequest): Refusal | null {
   const error = requestError(raw, originalUrl);
-  return error === undefined ? null : { error, windows: [anonymous.take(ip).window] };
+  return error === undefined ? null : { error, windows: [anonymous.take(clientAddress).window] };
 }
 
 function windowsOf(request: FastifyRequest, reply: FastifyReply, anonymous: AddressBudget): readonly RateLimitWindow[] {
   if (request.rateLimit !== undefined) return request.rateLimit;
-  const window = anonymous.peek(request.ip);
+  const window = anonymous.peek(request.clientAddress);
   // The key could not be looked up, so nothing was counted.
   return reply.statusCode === PROBLEMS.unavailable.status ? exhausted([window]) : [window];
 }

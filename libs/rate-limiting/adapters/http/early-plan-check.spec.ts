@@ -43,7 +43,7 @@ describe('EarlyPlanCheck', () => {
 
   const requestOf = (key: string | null = 'slc_key', originalUrl = '/messages') =>
     ({
-      ...{ method: 'GET', ip: '192.0.2.1', originalUrl },
+      ...{ method: 'GET', clientAddress: '192.0.2.1', originalUrl },
       headers: key === null ? {} : { authorization: `Bearer ${key}` },
     }) as FastifyRequest;
   const refusalOf = (...args: Parameters<typeof requestOf>) => {

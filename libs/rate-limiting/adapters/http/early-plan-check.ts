@@ -53,9 +53,9 @@ export class EarlyPlanCheck extends EarlyCheck {
     return { error: refusalError(verdict), windows: verdict.windows, caller };
   }
 
-  private anonymousRefusal({ ip, method, originalUrl, headers }: FastifyRequest): Refusal | null {
-    if (!this.needsKey(originalUrl, method) && this.anonymous.peek(ip).remaining > 0) return null;
-    const { passes, window } = this.anonymous.take(ip);
+  private anonymousRefusal({ clientAddress, method, originalUrl, headers }: FastifyRequest): Refusal | null {
+    if (!this.needsKey(originalUrl, method) && this.anonymous.peek(clientAddress).remaining > 0) return null;
+    const { passes, window } = this.anonymous.take(clientAddress);
     this.authenticated(headers.authorization === undefined ? 'missing' : 'invalid');
     this.decided(passes ? 'anonymous_admitted' : 'anonymous_refused');
     const error = passes ? UNAUTHORIZED : rateLimitExceeded('The requests of your address', window.resetsInMs);

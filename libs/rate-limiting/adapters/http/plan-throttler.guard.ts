@@ -58,7 +58,9 @@ export class PlanThrottlerGuard extends ThrottlerGuard implements Counter {
   }
 
   protected override getTracker(request: FastifyRequest): Promise<string> {
-    return Promise.resolve(request.caller === undefined ? request.ip : PlanThrottlerStorage.keyOf(request.caller));
+    return Promise.resolve(
+      request.caller === undefined ? request.clientAddress : PlanThrottlerStorage.keyOf(request.caller),
+    );
   }
 
   protected override generateKey(_context: ExecutionContext, tracker: string): string {
@@ -100,7 +102,7 @@ export class PlanThrottlerGuard extends ThrottlerGuard implements Counter {
     } catch (error) {
       this.decided('unavailable');
       const known = this.storageService.limiter.lastKnownWindows(request.caller?.accountId ?? '');
-      request.rateLimit = exhausted(known ?? [this.budgets.anonymous.peek(request.ip)]);
+      request.rateLimit = exhausted(known ?? [this.budgets.anonymous.peek(request.clientAddress)]);
       throw error;
     }
   }
@@ -109,7 +111,7 @@ export class PlanThrottlerGuard extends ThrottlerGuard implements Counter {
   private takeFromBudget(request: FastifyRequest): boolean {
     const { anonymous, operators } = this.budgets;
     const isOperator = request.operator === true;
-    const { passes, window } = isOperator ? operators.take(OPERATORS) : anonymous.take(request.ip);
+    const { passes, window } = isOperator ? operators.take(OPERATORS) : anonymous.take(request.clientAddress);
     request.rateLimit = [window];
     this.decided(`${isOperator ? 'operator' : 'anonymous'}_${passes ? 'admitted' : 'refused'}`);
     if (passes) return true;

@@ -15,6 +15,7 @@ import { Scoped } from '#platform/http/access/access.js';
 import { CurrentCaller, type Caller } from '#platform/http/access/caller.js';
 import { JsonBody } from '#platform/http/body/json-body.js';
 import { Field, Forms, Operation, Section } from '#platform/http/openapi/operation.js';
+import { SharedReads } from '#platform/shared-reads.js';
 import { Model } from '#platform/http/openapi/schema.js';
 import { Limiter } from '../../application/limiter.js';
 import { simulate, simulateSteady } from '../../domain/simulate.js';
@@ -85,6 +86,8 @@ class SimulateBody {
 @Scoped('account:manage')
 @Controller('account')
 export class UsageController {
+  private readonly shared = new SharedReads();
+
   constructor(
     private readonly storage: Limiter,
     private readonly getMessageUsage: GetMessageUsage,
@@ -98,7 +101,11 @@ export class UsageController {
       'Returns the rate limit windows of the account, its waiting messages and delivery rate, and the storage it uses.',
     response: { description: 'The usage of the account.', body: USAGE },
   })
-  async usage(@CurrentCaller() { accountId }: Caller): Promise<UsageView> {
+  usage(@CurrentCaller() { accountId }: Caller): Promise<UsageView> {
+    return this.shared.read(accountId, () => this.read(accountId));
+  }
+
+  private async read(accountId: string): Promise<UsageView> {
     // The messages first: this read waits for the account's others, so that few reach the limiter's connections at once.
     const messageUsage = await this.getMessageUsage.execute(accountId);
     const { limits, windows, at } = await this.storage.usage(accountId);

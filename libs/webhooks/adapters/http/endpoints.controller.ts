@@ -8,6 +8,7 @@ import { JsonBody, OptionalJsonBody } from '#platform/http/body/json-body.js';
 import { Field, header, Operation, Section } from '#platform/http/openapi/operation.js';
 import { Time } from '#platform/http/body/time.js';
 import { pageOf, PAGING, readPage, type PageQuery, type PageView } from '#platform/http/body/paging.js';
+import { REPEATABLE, Repeats } from '#platform/http/access/repeats.js';
 import { ChangeEndpoint } from '../../application/change-endpoint.js';
 import { CreateEndpoint } from '../../application/create-endpoint.js';
 import { DeleteEndpoint } from '../../application/delete-endpoint.js';
@@ -126,6 +127,7 @@ export class EndpointsController {
     private readonly rotateSecret: RotateSecret,
     private readonly testEndpoint: TestEndpoint,
     private readonly replayEndpoint: ReplayEndpoint,
+    private readonly repeats: Repeats,
   ) {}
 
   @Post()
@@ -136,17 +138,19 @@ export class EndpointsController {
     description:
       'Messages that are accepted from now on are also posted to this URL, if the account delivers by webhooks. An ' +
       `account can have at most ${MAX_ENDPOINTS} endpoints, each with a URL of its own.`,
+    headers: REPEATABLE.headers,
     response: {
-      description: 'The endpoint. Its secret is shown only once.',
+      description: 'The endpoint. Its secret is shown only once, but to requests that are repeated with their key.',
       body: ISSUED_ENDPOINT,
-      headers: { Location: LOCATION },
+      headers: { Location: LOCATION, ...REPEATABLE.responseHeaders },
       links: ['getEndpoint', 'changeEndpoint', 'deleteEndpoint', 'rotateSecret', 'testEndpoint', 'replayEndpoint'],
     },
-    errors: ['too_many_endpoints', 'webhooks_disabled'],
+    errors: ['too_many_endpoints', 'webhooks_disabled', ...REPEATABLE.errors],
   })
   async create(
     @CurrentCaller() { accountId }: Caller,
     @JsonBody(CreateEndpointBody) body: CreateEndpointBody,
+    @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<object> {
     const { url, description, enabled, rateLimitPerSecond } = body;
@@ -156,9 +160,11 @@ export class EndpointsController {
       enabled: enabled ?? true,
       rateLimitPerSecond: rateLimitPerSecond ?? 0,
     };
-    const issued = await this.createEndpoint.execute(accountId, input);
-    void reply.header('location', `/endpoints/${issued.endpoint.id}`);
-    return issuedEndpointView(issued);
+    return this.repeats.atomically({ request, reply, body }, async () => {
+      const issued = await this.createEndpoint.execute(accountId, input);
+      void reply.header('location', `/endpoints/${issued.endpoint.id}`);
+      return issuedEndpointView(issued);
+    });
   }
 
   @Get()
@@ -219,11 +225,17 @@ export class EndpointsController {
     summary: 'Delete an endpoint',
     description: 'What still waits for it is not posted, which does not count against messages that others get.',
     path: { id: ENDPOINT_ID },
-    response: { description: 'The endpoint was deleted.' },
-    errors: ['endpoint_not_found', 'webhooks_disabled'],
+    headers: REPEATABLE.headers,
+    response: { description: 'The endpoint was deleted.', headers: REPEATABLE.responseHeaders },
+    errors: ['endpoint_not_found', 'webhooks_disabled', ...REPEATABLE.errors],
   })
-  async delete(@CurrentCaller() { accountId }: Caller, @Param('id') id: string): Promise<void> {
-    await this.deleteEndpoint.execute(accountId, id);
+  async delete(
+    @CurrentCaller() { accountId }: Caller,
+    @Param('id') id: string,
+    @Req() request: FastifyRequest,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<void> {
+    await this.repeats.atomically({ request, reply, body: null }, () => this.deleteEndpoint.execute(accountId, id));
   }
 
   @Post(':id/rotate-secret')
@@ -235,15 +247,24 @@ export class EndpointsController {
       'Requests are signed with the new secret within a second, and with the old one as well during the grace: with the ' +
       'five newest secrets at most.',
     path: { id: ENDPOINT_ID },
-    response: { description: 'The new secret, which is shown only once.', body: ISSUED_SECRET },
-    errors: ['endpoint_not_found', 'webhooks_disabled'],
+    headers: REPEATABLE.headers,
+    response: {
+      description: 'The new secret, which is shown only once, but to requests that are repeated with their key.',
+      body: ISSUED_SECRET,
+      headers: REPEATABLE.responseHeaders,
+    },
+    errors: ['endpoint_not_found', 'webhooks_disabled', ...REPEATABLE.errors],
   })
   async rotate(
     @CurrentCaller() { accountId }: Caller,
     @Param('id') id: string,
-    @OptionalJsonBody(RotateSecretBody) { graceSeconds }: RotateSecretBody,
+    @OptionalJsonBody(RotateSecretBody) body: RotateSecretBody,
+    @Req() request: FastifyRequest,
+    @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<object> {
-    return issuedSecretView(await this.rotateSecret.execute(accountId, id, graceSeconds ?? 0));
+    return this.repeats.atomically({ request, reply, body }, async () =>
+      issuedSecretView(await this.rotateSecret.execute(accountId, id, body.graceSeconds ?? 0)),
+    );
   }
 
   @Post(':id/test')
@@ -275,18 +296,26 @@ export class EndpointsController {
       'Repeat it for more. ' +
       `Failed messages are retried for this endpoint; delivered ones stay delivered. Cancelled ones are not posted.`,
     path: { id: ENDPOINT_ID },
-    response: { description: 'How many messages will be posted.', body: REPLAYED },
-    errors: ['endpoint_not_found', 'endpoint_disabled', 'storage_full', 'webhooks_disabled'],
+    headers: REPEATABLE.headers,
+    response: {
+      description: 'How many messages will be posted.',
+      body: REPLAYED,
+      headers: REPEATABLE.responseHeaders,
+    },
+    errors: ['endpoint_not_found', 'endpoint_disabled', 'storage_full', 'webhooks_disabled', ...REPEATABLE.errors],
   })
   async replay(
     @CurrentCaller() { accountId }: Caller,
     @Param('id') id: string,
-    @JsonBody(ReplayBody) { since, until = null }: ReplayBody,
+    @JsonBody(ReplayBody) body: ReplayBody,
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<object> {
+    const { since, until = null } = body;
     const end = until === null ? null : new Date(until);
     const gone = goneSignal(request, reply);
-    return replayedView(await this.replayEndpoint.execute(accountId, id, new Date(since), end, gone));
+    return this.repeats.afterwards({ request, reply, body }, async () =>
+      replayedView(await this.replayEndpoint.execute(accountId, id, new Date(since), end, gone)),
+    );
   }
 }

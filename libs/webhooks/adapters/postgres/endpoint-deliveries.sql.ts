@@ -1,5 +1,6 @@
 import { TRANSITIONS } from '#messages/index.js';
 import { FRESH_ATTEMPTS, hasBeenDelivered, lacks, OPEN } from '#messages/adapters/postgres/index.js';
+import type { EndpointOutcome } from '../../domain/endpoint-outcome.js';
 
 /** A delivered message may be replayed to an endpoint, which does not change its status. */
 const DELIVERED = TRANSITIONS.deliver.to;
@@ -198,9 +199,14 @@ export const IS_PENDING = `
     WHERE ready = ANY ('{true,false}') AND endpoint_id = $1 AND due_at IS NOT NULL
   ) AS pending`;
 
+/** The statuses in which messages end. */
+const ENDS: Readonly<Record<EndpointOutcome['status'], string>> = {
+  delivered: TRANSITIONS.deliver.to,
+  failed: TRANSITIONS.fail.to,
+};
+
 /**
- * Ends the messages that have no delivery left to make. One has failed if an endpoint that is still enabled used up its
- * attempts, or if no endpoint at all has got it.
+ * Ends the messages that have no delivery left to make, as `endpointOutcome` decides.
  *
  * They are found by id alone: otherwise a planner that expects few open messages would read all of them.
  */
@@ -212,7 +218,7 @@ export const END_MESSAGES = `
       SELECT bool_or(due_at IS NOT NULL) FROM sluice.endpoint_deliveries d WHERE d.message_id = l.id) IS NOT TRUE
   )
   UPDATE sluice.messages m
-  SET status = CASE WHEN reason IS NULL THEN '${TRANSITIONS.deliver.to}' ELSE '${TRANSITIONS.fail.to}' END,
+  SET status = CASE WHEN reason IS NULL THEN '${ENDS.delivered}' ELSE '${ENDS.failed}' END,
       failure_reason = reason, updated_at = clock_timestamp(), claim = NULL, claim_expires_at = NULL
   FROM ended CROSS JOIN LATERAL (
     SELECT (
@@ -223,7 +229,7 @@ export const END_MESSAGES = `
       FROM sluice.endpoint_deliveries d
       WHERE d.message_id = ended.id
         AND (d.abandoned IS NULL AND ${IS_ENABLED} OR NOT ${hasBeenDelivered('a.message_id = ended.id')})
-      ORDER BY d.abandoned IS NOT NULL LIMIT 1
+      ORDER BY d.abandoned IS NOT NULL, d.endpoint_id LIMIT 1
     ) AS reason
   ) failed
   WHERE m.id = ANY ($1::text[]) AND m.id = ended.id`;

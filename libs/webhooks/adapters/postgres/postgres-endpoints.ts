@@ -1,6 +1,7 @@
 import { In, LessThan, Not, type EntityManager } from 'typeorm';
 import { isTypeId } from '#kernel/typeid.js';
 import type { Database } from '#platform/database/database.js';
+import { SharedReads } from '#platform/shared-reads.js';
 import type { Repositories } from '#platform/database/repositories.js';
 import {
   Endpoints,
@@ -36,6 +37,8 @@ const SEALED_OTHERWISE = `
 
 /** The epochs of accounts are moved by a trigger, in the transaction that changes an endpoint. */
 export class PostgresEndpoints extends Endpoints {
+  private readonly shared = new SharedReads();
+
   private constructor(
     private readonly database: Database,
     private readonly repositories: Repositories,
@@ -65,8 +68,10 @@ export class PostgresEndpoints extends Endpoints {
 
   list(accountId: string, { limit, before }: Page): Promise<Endpoint[]> {
     const where = { accountId, ...(before === null ? {} : { id: LessThan(before) }) };
-    return this.repositories.read(accountId, (manager) =>
-      manager.find(EndpointSchema, { where, order: { id: 'DESC' }, take: limit }),
+    return this.shared.read(`${accountId} ${limit} ${before ?? ''}`, () =>
+      this.repositories.read(accountId, (manager) =>
+        manager.find(EndpointSchema, { where, order: { id: 'DESC' }, take: limit }),
+      ),
     );
   }
 

@@ -1,6 +1,12 @@
 import { withBackend, type BackendClasses, type PostgresQueueBackend, type Queue, type Worker } from 'bullmq';
-import pg from 'pg';
-import { BY_INDEX, CONNECTION_LIMITS, connectionOptions, IN_INDEX_ORDER } from '#platform/database/connection.js';
+import type pg from 'pg';
+import {
+  BY_INDEX,
+  CONNECTION_LIMITS,
+  connectionOptions,
+  IN_INDEX_ORDER,
+  ReliablePool,
+} from '#platform/database/connection.js';
 import type { Database } from '#platform/database/database.js';
 import { asUnavailable, isContention, isUnavailable } from '#platform/database/errors.js';
 import { NO_TURN, type FairScheduler } from '../../../application/fair-scheduler.js';
@@ -20,7 +26,7 @@ const bullmq = withBackend(createBatchingBackend) as unknown as BackendClasses<P
 
 const rethrow = rethrowAsRefused('the database', isUnavailable);
 
-class QueuePool extends pg.Pool {
+class QueuePool extends ReliablePool {
   override query(...args: unknown[]): never {
     const result = (super.query as (...args: unknown[]) => unknown).apply(this, args);
     return (result instanceof Promise ? result.catch(rethrow) : result) as never;

@@ -6,7 +6,7 @@ import { CredentialsFile } from './credentials.js';
 const ONE = 'https://one.example.com';
 const OTHER = 'https://other.example.com';
 
-describe('The credentials file', () => {
+describe('The stored credentials', () => {
   const configured = process.env.XDG_CONFIG_HOME;
   let home: string;
   let file: CredentialsFile;
@@ -14,7 +14,7 @@ describe('The credentials file', () => {
   beforeEach(() => {
     home = mkdtempSync(join(tmpdir(), 'sluice-credentials-'));
     process.env.XDG_CONFIG_HOME = home;
-    file = new CredentialsFile();
+    file = new CredentialsFile(() => undefined);
   });
   afterEach(() => {
     jest.restoreAllMocks();
@@ -82,7 +82,7 @@ describe('The credentials file', () => {
     writeFileSync(file.path, '{"services": {"x": "slc_one"');
     expect(() => {
       file.save(ONE, { apiKey: 'slc_two' });
-    }).toThrow(/^(?!.*slc_).*is not valid JSON/);
+    }).toThrow(/^(?!.*slc_).*is not a file of sluice login/);
     expect(readFileSync(file.path, 'utf8')).toContain('slc_one');
   });
 });

@@ -1,8 +1,7 @@
-import { randomBytes } from 'node:crypto';
-import { chmodSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
-import { homedir } from 'node:os';
-import { dirname, join } from 'node:path';
-import { CliError } from './exit-codes.js';
+import { join } from 'node:path';
+import { parseBaseUrl } from '../input/urls.js';
+import { CliError } from '../support/exit-codes.js';
+import { folder, isOpenToOthers, readIfAny, writePrivately } from './private-file.js';
 
 /** What is kept for one service. */
 export interface Entry {
@@ -21,6 +20,10 @@ interface Content {
 /** The credentials file. Keys are kept by base URL, so that a key is never sent to another service. */
 export class CredentialsFile {
   readonly path = join(folder('XDG_CONFIG_HOME', '.config'), 'credentials.json');
+  private isChecked = false;
+
+  /** @param warn is told, once, that others may read the file */
+  constructor(private readonly warn: (sentence: string) => void) {}
 
   get current(): string | undefined {
     return this.read().current;
@@ -59,18 +62,17 @@ export class CredentialsFile {
   }
 
   private read(): Content {
-    let text: string;
-    try {
-      text = readFileSync(this.path, 'utf8');
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return { services: {} };
-      throw error;
+    const text = readIfAny(this.path);
+    if (text === null) return { services: {} };
+    if (!this.isChecked && isOpenToOthers(this.path)) {
+      this.warn(`Other users may use ${this.path}, which has your keys. To prevent that: chmod 600 ${this.path}`);
     }
-    try {
-      return { services: {}, ...(JSON.parse(text) as Partial<Content>) };
-    } catch {
-      throw new CliError(`${this.path} is not valid JSON: remove it, then run sluice login.`);
+    this.isChecked = true;
+    const content = parse(text);
+    if (content === null) {
+      throw new CliError(`${this.path} is not a file of sluice login: remove it, then run sluice login.`);
     }
+    return content;
   }
 
   private write(content: Content): void {
@@ -78,18 +80,24 @@ export class CredentialsFile {
   }
 }
 
-/** A folder of this program in the user's home, as the XDG Base Directory Specification places it. */
-export function folder(variable: 'XDG_CONFIG_HOME' | 'XDG_STATE_HOME', fallback: string): string {
-  const base = process.env[variable];
-  return join(base === undefined || base === '' ? join(homedir(), fallback) : base, 'sluice');
+/** @returns null if it is not what this program writes; fields of other versions are kept */
+function parse(text: string): Content | null {
+  try {
+    const content: unknown = JSON.parse(text);
+    if (!isRecord(content)) return null;
+    const { current, services = {} } = content as Partial<Content>;
+    if (current !== undefined) parseBaseUrl(current, 'current');
+    const isRight = isRecord(services) && Object.values(services).every((entry) => isRecord(entry) && hasTexts(entry));
+    return isRight ? { ...content, services } : null;
+  } catch {
+    return null;
+  }
 }
 
-/** Replaces a file that only its owner may read. A crash leaves the old one or the new one. */
-export function writePrivately(path: string, text: string): void {
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-  const temporary = `${path}.${randomBytes(4).toString('hex')}`;
-  writeFileSync(temporary, `${text}\n`, { mode: 0o600, flush: true });
-  // An unusual umask could have removed the owner's rights.
-  chmodSync(temporary, 0o600);
-  renameSync(temporary, path);
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function hasTexts({ apiKey, operatorKey, listenSecret }: Entry): boolean {
+  return [apiKey, operatorKey, listenSecret].every((text: unknown) => text === undefined || typeof text === 'string');
 }

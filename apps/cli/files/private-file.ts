@@ -1,0 +1,84 @@
+import { randomBytes } from 'node:crypto';
+import { chmodSync, mkdirSync, readFileSync, readlinkSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { dirname, isAbsolute, join, resolve } from 'node:path';
+import { CliError } from '../support/exit-codes.js';
+
+/** A folder of this program in the user's home, as the XDG Base Directory Specification places it. */
+export function folder(variable: 'XDG_CONFIG_HOME' | 'XDG_STATE_HOME', fallback: string): string {
+  const base = process.env[variable] ?? '';
+  return join(isAbsolute(base) ? base : join(homedir(), fallback), 'sluice');
+}
+
+/** @returns null if there is no such file. @throws CliError if it cannot be read */
+export function readIfAny(path: string): string | null {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return null;
+    throw fileError(path, 'read', error);
+  }
+}
+
+/** Whether other users may read or change a file, where the system has such permissions. */
+export function isOpenToOthers(path: string): boolean {
+  return process.platform !== 'win32' && (statSync(path).mode & 0o077) !== 0;
+}
+
+/**
+ * Replaces a file that only its owner may read, or the file to which a link leads. A crash leaves the old one or the
+ * new one. @throws CliError if it cannot be written
+ */
+export function writePrivately(path: string, text: string): void {
+  const file = targetOf(path);
+  const temporary = `${file}.${randomBytes(4).toString('hex')}`;
+  try {
+    mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+    writeFileSync(temporary, `${text}\n`, { mode: 0o600, flush: true });
+    // An unusual umask could have removed the owner's rights.
+    chmodSync(temporary, 0o600);
+    renameSync(temporary, file);
+  } catch (error) {
+    rmSync(temporary, { force: true });
+    throw fileError(path, 'written', error);
+  }
+}
+
+/** Where links lead from a path; a last one may lead to a file that does not exist yet. */
+export function targetOf(path: string): string {
+  let target = resolve(path);
+  for (let links = 0; links < MAX_LINKS; links++) {
+    try {
+      target = resolve(dirname(target), readlinkSync(target));
+    } catch {
+      // It is no link, or there is nothing.
+      return target;
+    }
+  }
+  throw new CliError(`${path} cannot be read: its links lead in a circle.`);
+}
+
+const MAX_LINKS = 40;
+
+const REASONS: Readonly<Record<string, string>> = {
+  EACCES: 'you lack the permission',
+  EPERM: 'you lack the permission',
+  EROFS: 'the file system is read-only',
+  ENOSPC: 'no space is left on the device',
+  EDQUOT: 'your quota on the device is used up',
+  EISDIR: 'it is a folder',
+  ENOTDIR: 'a part of the path is not a folder',
+  EEXIST: 'a part of the path is not a folder',
+  ELOOP: 'its links lead in a circle',
+  ENAMETOOLONG: 'the path is too long',
+};
+
+/** Says in a sentence why a file cannot be used. */
+export function fileError(path: string, verb: 'read' | 'written' | 'created', error: unknown): CliError {
+  const code = codeOf(error);
+  return new CliError(`${path} cannot be ${verb}: ${REASONS[code] ?? code}.`);
+}
+
+export function codeOf(error: unknown): string {
+  return String((error as NodeJS.ErrnoException).code ?? error);
+}

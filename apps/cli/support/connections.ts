@@ -1,0 +1,52 @@
+import type { ConnectionError } from '#client/index.js';
+import { proxyVariable } from './fetch.js';
+
+const UNKNOWN_AUTHORITY =
+  'The certificate of the service is not signed by an authority that is known here. For one of your own, set ' +
+  'NODE_EXTRA_CA_CERTS to the file of its certificate.';
+const CLOSED = 'The connection was closed before there was a complete response.';
+const UNREACHABLE = 'The service cannot be reached from here.';
+const NO_TLS = 'The service does not speak TLS at this port: is its address one with http://?';
+
+/** What a code of Node.js says. */
+const SENTENCES: Readonly<Record<string, string>> = {
+  ECONNREFUSED: 'Nothing accepts connections at this address.',
+  ENOTFOUND: 'The name of the host is unknown.',
+  EAI_AGAIN: 'The name of the host cannot be looked up now.',
+  ECONNRESET: CLOSED,
+  EPIPE: CLOSED,
+  UND_ERR_SOCKET: CLOSED,
+  ETIMEDOUT: UNREACHABLE,
+  EHOSTUNREACH: UNREACHABLE,
+  ENETUNREACH: UNREACHABLE,
+  UND_ERR_CONNECT_TIMEOUT: UNREACHABLE,
+  EPROTO: NO_TLS,
+  ERR_SSL_WRONG_VERSION_NUMBER: NO_TLS,
+  ERR_SSL_PACKET_LENGTH_TOO_LONG: NO_TLS,
+  DEPTH_ZERO_SELF_SIGNED_CERT: UNKNOWN_AUTHORITY,
+  SELF_SIGNED_CERT_IN_CHAIN: UNKNOWN_AUTHORITY,
+  UNABLE_TO_GET_ISSUER_CERT: UNKNOWN_AUTHORITY,
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: UNKNOWN_AUTHORITY,
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: UNKNOWN_AUTHORITY,
+  CERT_HAS_EXPIRED: 'The certificate of the service has expired.',
+  CERT_NOT_YET_VALID: 'The certificate of the service is not valid yet: is the clock of this machine right?',
+  ERR_TLS_CERT_ALTNAME_INVALID: 'The certificate of the service is for another host.',
+};
+
+/** Why there was no response, in a sentence. */
+export function connectionSentence({ message, cause }: ConnectionError): string {
+  const code = codeIn(cause);
+  const sentence = code.startsWith('HPE_')
+    ? 'The response is not HTTP: is the address one with https://?'
+    : (SENTENCES[code] ?? message);
+  const proxy = proxyVariable();
+  return `${sentence}${proxy === null ? '' : ` ${proxy} is set: is the proxy right?`}`;
+}
+
+/** The code of an error of `fetch` is that of its cause; of several addresses, that of the first. */
+function codeIn(error: unknown): string {
+  const { code, cause, errors } = (error ?? {}) as { code?: unknown; cause?: unknown; errors?: readonly unknown[] };
+  if (typeof code === 'string') return code;
+  const inner = errors?.[0] ?? cause;
+  return inner === undefined ? '' : codeIn(inner);
+}

@@ -1,0 +1,38 @@
+/**
+ * What must not reach a terminal as it is: control characters, which move the cursor or set the title of the window;
+ * separators of lines; characters that change the direction of text, so that it reads as something else; and
+ * characters that nobody sees, such as tags.
+ */
+const HIDDEN = /[\p{Cc}\p{Bidi_Control}\u2028\u2029\u2060-\u206f\ufeff\ufff9-\ufffb\ud800-\udfff\u{e0000}-\u{e0fff}]/gu;
+const SHORT: Readonly<Record<string, string>> = { '\n': '\\n', '\r': '\\r', '\t': '\\t' };
+
+/** A text in one line, with escapes for the characters that are not shown as they are. */
+export function visible(text: string): string {
+  return text.replace(HIDDEN, (character) => SHORT[character] ?? escape(character));
+}
+
+/** JSON with escapes for the same characters: parsed, it is the same. */
+export function visibleJson(value: unknown, indent = 0): string {
+  // A line end of it is between its tokens.
+  return JSON.stringify(value, null, indent).replace(HIDDEN, (character) =>
+    character === '\n' ? character : escape(character),
+  );
+}
+
+/** Lines of output with escapes for the same characters, but for tabs and, with colours, what sets those. */
+export function visibleLines(text: string, hasColors: boolean): string {
+  // oxlint-disable-next-line no-control-regex -- those that set colours begin with one
+  const kept = hasColors ? /(\n|\t|\u001b\[\d{1,3}m)/ : /(\n|\t)/;
+  return text
+    .split(kept)
+    .map((part, at) => (at % 2 === 1 ? part : visible(part)))
+    .join('');
+}
+
+/** An escape of JSON: for what is beyond U+FFFF, two. */
+function escape(character: string): string {
+  return Array.from(
+    { length: character.length },
+    (_, at) => `\\u${character.charCodeAt(at).toString(16).padStart(4, '0')}`,
+  ).join('');
+}

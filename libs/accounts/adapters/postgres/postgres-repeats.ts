@@ -1,0 +1,184 @@
+import { createCipheriv, createDecipheriv, createHash, createHmac, randomBytes } from 'node:crypto';
+import type { EntityManager } from 'typeorm';
+import { DomainError } from '#kernel/domain-error.js';
+import type { Database } from '#platform/database/database.js';
+import { isContention } from '#platform/database/errors.js';
+import type { Repositories } from '#platform/database/repositories.js';
+import { networkOf } from '#platform/http/access/client-address.js';
+import { readIdempotencyKey, Repeats, type Repeatable } from '#platform/http/access/repeats.js';
+
+/** How long a request waits for another one with the same key. */
+const MAX_WAIT_MS = '5000';
+const LIFETIME = `interval '24 hours'`;
+
+// Those of all scopes: each request removes more than it adds.
+const DELETE_EXPIRED = `
+  DELETE FROM sluice.kept_responses WHERE ctid IN (
+    SELECT ctid FROM sluice.kept_responses WHERE stored_at <= now() - ${LIFETIME}
+    ORDER BY stored_at LIMIT 10 FOR UPDATE SKIP LOCKED)`;
+
+const FIND = `
+  SELECT fingerprint, sealed FROM sluice.kept_responses
+  WHERE scope = $1 AND key_hash = $2 AND stored_at > now() - ${LIFETIME}`;
+
+// Waits for a request with the same key that is in progress. One that has expired is replaced.
+const KEEP = `
+  INSERT INTO sluice.kept_responses AS k (scope, key_hash, fingerprint, sealed) VALUES ($1, $2, $3, $4)
+  ON CONFLICT (scope, key_hash) DO UPDATE
+  SET fingerprint = excluded.fingerprint, sealed = excluded.sealed, stored_at = excluded.stored_at
+  WHERE k.stored_at <= now() - ${LIFETIME}
+  RETURNING 1`;
+
+const SEAL = 'UPDATE sluice.kept_responses SET sealed = $3 WHERE scope = $1 AND key_hash = $2';
+
+/** A response as it is kept. */
+interface Kept {
+  readonly body: unknown;
+  readonly location: string | null;
+  /** Those of its caller: no other may learn by it what that one was allowed to do. */
+  readonly scopes: readonly string[];
+}
+
+interface Row {
+  readonly fingerprint: Buffer;
+  readonly sealed: Buffer;
+}
+
+/** One request with its key. */
+interface Attempt extends Repeatable {
+  readonly scope: string;
+  readonly hash: Buffer;
+  readonly fingerprint: Buffer;
+  readonly seal: Buffer;
+}
+
+/** Keeps responses in PostgreSQL, where only who knows their Idempotency-Key can read them. */
+export class PostgresRepeats extends Repeats {
+  private constructor(
+    private readonly repositories: Repositories,
+    private readonly pepper: string,
+  ) {
+    super();
+  }
+
+  /** @param pepper the service's secret, the same for every process */
+  static async open(database: Database, pepper: string): Promise<PostgresRepeats> {
+    return new PostgresRepeats(await database.repositories([]), pepper);
+  }
+
+  async atomically<T>(repeatable: Repeatable, work: () => Promise<T>): Promise<T> {
+    const attempt = this.attempt(repeatable);
+    if (attempt === null) return work();
+    return this.repositories.together(attempt.scope, async (manager) => {
+      if (!(await keep(manager, attempt, Buffer.alloc(0)))) return (await replay(manager, attempt)) as T;
+      const result = await work();
+      await manager.query(SEAL, [attempt.scope, attempt.hash, seal(attempt, result)]);
+      return result;
+    });
+  }
+
+  async afterwards<T>(repeatable: Repeatable, work: () => Promise<T>): Promise<T> {
+    const attempt = this.attempt(repeatable);
+    if (attempt === null) return work();
+    const { scope } = attempt;
+    const earlier = await this.repositories.read(scope, async (manager) => {
+      const found = await find(manager, attempt);
+      return found === null ? null : { body: responseOf(attempt, found) };
+    });
+    if (earlier !== null) return earlier.body as T;
+    const result = await work();
+    return this.repositories.change(scope, async (manager) =>
+      (await keep(manager, attempt, seal(attempt, result))) ? result : ((await replay(manager, attempt)) as T),
+    );
+  }
+
+  private attempt({ request, reply, body }: Repeatable): Attempt | null {
+    const key = readIdempotencyKey(request.headers['idempotency-key'] as string | undefined);
+    if (key === null) return null;
+    const scope = scopeOf(request);
+    const [path = ''] = request.originalUrl.split('?');
+    const content = JSON.stringify([request.method, path, body]);
+    return {
+      ...{ request, reply, body, scope },
+      hash: this.derived('hash', scope, key),
+      fingerprint: createHash('sha256').update(content).digest(),
+      seal: this.derived('seal', scope, key),
+    };
+  }
+
+  private derived(purpose: string, scope: string, key: string): Buffer {
+    return createHmac('sha256', this.pepper).update(`kept response ${purpose}\n${scope}\n${key}`).digest();
+  }
+}
+
+/** Whose keys they are. Those of clients without an account belong to their address. */
+function scopeOf({ caller, operator, clientAddress }: Repeatable['request']): string {
+  if (caller !== undefined) return caller.accountId;
+  return operator === true ? 'operators' : `address ${networkOf(clientAddress)}`;
+}
+
+/** @returns false when there is a response to this key already */
+async function keep(manager: EntityManager, attempt: Attempt, sealed: Buffer): Promise<boolean> {
+  await manager.query(`SELECT set_config('lock_timeout', $1, true)`, [MAX_WAIT_MS]);
+  const { scope, hash, fingerprint } = attempt;
+  try {
+    await manager.query(DELETE_EXPIRED);
+    return (await manager.query<unknown[]>(KEEP, [scope, hash, fingerprint, sealed])).length > 0;
+  } catch (error) {
+    if (!isContention(error)) throw error;
+    const detail = 'The first request with this key is still in progress. Retry later.';
+    throw new DomainError('idempotency_key_in_use', detail);
+  }
+}
+
+async function find(manager: EntityManager, { scope, hash }: Attempt): Promise<Row | null> {
+  const [row] = await manager.query<Row[]>(FIND, [scope, hash]);
+  return row ?? null;
+}
+
+async function replay(manager: EntityManager, attempt: Attempt): Promise<unknown> {
+  const found = await find(manager, attempt);
+  if (found === null) throw new DomainError('unavailable', 'The earlier response has just expired. Retry.');
+  return responseOf(attempt, found);
+}
+
+function responseOf(attempt: Attempt, { fingerprint, sealed }: Row): unknown {
+  const { request, reply } = attempt;
+  if (!fingerprint.equals(attempt.fingerprint)) {
+    const detail = 'The Idempotency-Key was used for a different request. Use a new one.';
+    throw new DomainError('idempotency_key_reused', detail);
+  }
+  const { body, location, scopes } = unseal(attempt, sealed);
+  const missing = scopes.filter((scope) => request.caller?.scopes.includes(scope) !== true);
+  if (missing.length > 0) {
+    const detail = `Use an API key with the scope ${missing.join(', ')}, as the first request did.`;
+    throw new DomainError('insufficient_scope', detail);
+  }
+  void reply.header('idempotent-replayed', 'true');
+  if (location !== null) void reply.header('location', location);
+  return body ?? undefined;
+}
+
+const ALGORITHM = 'aes-256-gcm';
+const NONCE_BYTES = 12;
+const TAG_BYTES = 16;
+
+function seal({ seal: key, request, reply }: Attempt, body: unknown): Buffer {
+  const location = reply.getHeader('location');
+  const kept: Kept = {
+    body: body ?? null,
+    location: typeof location === 'string' ? location : null,
+    scopes: request.caller?.scopes ?? [],
+  };
+  const nonce = randomBytes(NONCE_BYTES);
+  const cipher = createCipheriv(ALGORITHM, key, nonce);
+  const encrypted = Buffer.concat([cipher.update(JSON.stringify(kept)), cipher.final()]);
+  return Buffer.concat([nonce, cipher.getAuthTag(), encrypted]);
+}
+
+function unseal({ seal: key }: Attempt, sealed: Buffer): Kept {
+  const decipher = createDecipheriv(ALGORITHM, key, sealed.subarray(0, NONCE_BYTES), { authTagLength: TAG_BYTES });
+  decipher.setAuthTag(sealed.subarray(NONCE_BYTES, NONCE_BYTES + TAG_BYTES));
+  const text = Buffer.concat([decipher.update(sealed.subarray(NONCE_BYTES + TAG_BYTES)), decipher.final()]);
+  return JSON.parse(text.toString()) as Kept;
+}

@@ -1,0 +1,75 @@
+import { readFileSync } from 'node:fs';
+import type { SecureContextOptions } from 'node:tls';
+
+/** How the certificate of a server is checked: not at all, whoever it is for, or with its name. */
+export type Verification = 'none' | 'chain' | 'name';
+
+export interface TlsSettings {
+  readonly verification: Verification;
+  /** Paths. Without a `ca`, the public CAs that Node.js knows are trusted. */
+  readonly ca?: string | undefined;
+  readonly cert?: string | undefined;
+  readonly key?: string | undefined;
+  readonly crl?: string | undefined;
+  readonly passphrase?: string | undefined;
+  readonly minVersion?: SecureContextOptions['minVersion'];
+  readonly maxVersion?: SecureContextOptions['maxVersion'];
+}
+
+/**
+ * Options of a TLS connection. Files are read anew, so that a connection after a renewal uses the renewed ones.
+ * @param variable the setting that names the files
+ * @throws Error with the code ERR_TLS_FILE
+ */
+export function tlsOptions(settings: TlsSettings, variable: string) {
+  const { verification, ca, cert, key, crl, passphrase, minVersion, maxVersion } = settings;
+  const read = (name: string, path: string | undefined) =>
+    path === undefined ? {} : { [name]: readText(path, `the ${name} file in ${variable}`) };
+  return {
+    rejectUnauthorized: verification !== 'none',
+    ...(verification === 'chain' && { checkServerIdentity: () => undefined }),
+    ...read('ca', ca),
+    ...read('cert', cert),
+    ...read('key', key),
+    ...read('crl', crl),
+    ...(passphrase !== undefined && { passphrase }),
+    ...(minVersion !== undefined && { minVersion }),
+    ...(maxVersion !== undefined && { maxVersion }),
+  };
+}
+
+function readText(path: string, what: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    const { code = 'unreadable' } = error as NodeJS.ErrnoException;
+    throw Object.assign(new Error(`${what} cannot be read (${code})`), { code: 'ERR_TLS_FILE' });
+  }
+}
+
+/** Codes of Node for certificates and handshakes. */
+export const TLS_ERROR =
+  /^(ERR_TLS_\w+|ERR_SSL_\w+|ERR_OSSL_\w+|CERT_\w+|CRL_\w+|UNABLE_TO_\w+|\w*SELF_SIGNED_CERT\w*|HOSTNAME_MISMATCH|INVALID_CA|INVALID_PURPOSE|EPROTO)$/;
+
+/**
+ * The same as an object that a library keeps, and reads for each connection. If a file has become unreadable, the text
+ * that was read last is used.
+ */
+export function renewedTlsOptions(settings: TlsSettings, variable: string): Record<string, unknown> {
+  let latest: Record<string, unknown> = tlsOptions(settings, variable);
+  const renewed = {};
+  for (const name of Object.keys(latest)) {
+    Object.defineProperty(renewed, name, {
+      enumerable: true,
+      get: () => {
+        try {
+          latest = tlsOptions(settings, variable);
+        } catch {
+          // A file that is just being replaced.
+        }
+        return latest[name];
+      },
+    });
+  }
+  return renewed;
+}

@@ -1,0 +1,168 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { listen } from '../support/processes.js';
+import { InProcessCli } from '../support/in-process-cli.js';
+
+/** What moves the cursor, sets colours and titles, turns text around, or is not seen at all. */
+const EVIL =
+  'a\u001b[2J\u001b]0;t\u0007\u0000\b\r\n\tb\u007f\u0085\u009b31m\u061c\u200f\u2028\u202e\u2066\u2069\ufeff\ufff9\u{e0041}\u{e007f}z';
+const HIDDEN =
+  // oxlint-disable-next-line no-control-regex -- these must not be there
+  /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ufff9-\ufffb]|\u{e0041}|\u{e007f}/u;
+// oxlint-disable-next-line no-control-regex -- colours and the bar of the program itself
+const OWN = /\u001b\[(0|2|22|3[0-9]|39|9[0-7])m|\r\u001b\[2K/g;
+
+const AT = '2026-11-21T09:30:00.000Z';
+const MESSAGE = {
+  ...{ id: EVIL, message: EVIL, status: EVIL, createdAt: EVIL, updatedAt: EVIL, delivery: EVIL, deliverAt: EVIL },
+  ...{ attempts: 1, failureReason: EVIL },
+};
+const KEY = { id: EVIL, name: EVIL, key: EVIL, scopes: [EVIL], createdAt: EVIL, expiresAt: EVIL, lastUsedAt: EVIL };
+const ENDPOINT = {
+  ...{ id: EVIL, url: EVIL, description: EVIL, rateLimitPerSecond: 0, enabled: false, createdAt: EVIL, secret: EVIL },
+  ...{ disabledAt: EVIL, disabledReason: EVIL, failingSince: EVIL },
+};
+const ACCOUNT = {
+  ...{
+    id: EVIL,
+    name: EVIL,
+    plan: EVIL,
+    limits: { perMinute: 1_000, perDay: 1_000 },
+    delivery: EVIL,
+    suspended: false,
+  },
+  createdAt: EVIL,
+};
+const WINDOW = { used: 1, limit: 2, remaining: 1, resetsAt: AT };
+const USAGE = {
+  ...{ minute: WINDOW, day: WINDOW, storage: { usedBytes: 1, limitBytes: 2 } },
+  messages: { queued: 1, scheduled: 0, deliveredPerMinute: 0, oldestQueuedAt: AT },
+};
+const ATTEMPT = {
+  ...{ number: 1, outcome: EVIL, target: EVIL, startedAt: EVIL, durationMs: 1, responseStatus: 200, error: EVIL },
+  responseBody: EVIL,
+};
+const BAN = { keyId: EVIL, accountId: EVIL, bannedAt: EVIL, bannedUntil: EVIL, reason: EVIL };
+
+/** The response to each request; the first that matches. */
+const RESPONSES: readonly (readonly [RegExp, unknown])[] = [
+  [/^POST \/messages\/(batch)/, { data: [MESSAGE] }],
+  [/^POST \/messages\/retry/, { count: 1 }],
+  [/\/attempts/, { data: [ATTEMPT] }],
+  [/^GET \/messages\?/, { data: [MESSAGE], nextCursor: null }],
+  [/\/messages/, MESSAGE],
+  [/^GET \/(admin\/accounts\/acct_x\/)?(api-)?keys(\?|$)/, { data: [KEY], nextCursor: null }],
+  [/^GET \/endpoints(\?|$)/, { data: [ENDPOINT], nextCursor: null }],
+  [/\/test/, { status: 200, durationMs: 1, error: EVIL, body: EVIL }],
+  [/\/replay/, { count: 1 }],
+  [/endpoints/, ENDPOINT],
+  [/^GET \/admin\/bans/, { data: [BAN], nextCursor: null }],
+  [/^GET \/admin\/accounts(\?|$)/, { data: [ACCOUNT], nextCursor: null }],
+  [/usage/, USAGE],
+  [/keys/, KEY],
+  [/./, ACCOUNT],
+];
+
+const COMMANDS = [
+  ...[
+    'send hello',
+    'send --batch --file lines',
+    'list',
+    'get msg_x',
+    'attempts msg_x',
+    'cancel msg_x msg_y',
+    'retry msg_x',
+  ],
+  ...[
+    'retry --since 2026-11-21',
+    'tail',
+    'usage',
+    'delivery',
+    'delivery pull',
+    'whoami',
+    'login',
+    'logout',
+    'keys list',
+  ],
+  ...['keys create name', 'keys rotate key_x --yes', 'keys revoke key_x --yes', 'endpoints list', 'endpoints get ep_x'],
+  ...['endpoints create https://example.com', 'endpoints update ep_x --enable', 'endpoints delete ep_x --yes'],
+  ...['endpoints rotate-secret ep_x --yes', 'endpoints test ep_x', 'endpoints replay ep_x --since 2026-11-21'],
+  ...['accounts list', 'accounts get acct_x', 'accounts update acct_x --plan pro', 'accounts suspend acct_x'],
+  ...['accounts resume acct_x', 'accounts keys acct_x', 'accounts revoke-key acct_x key_x --yes', 'bans list'],
+  ...['bans lift key_x', 'consume --exec true', 'listen --forward-to localhost:3000'],
+];
+
+describe('Texts of a hostile server', () => {
+  let isRefusing = false;
+  const server = createServer((request: IncomingMessage, response: ServerResponse) => {
+    const call = `${request.method ?? ''} ${request.url ?? ''}`;
+    request.resume();
+    if (isRefusing) {
+      const problem = { type: EVIL, title: EVIL, status: 400, detail: EVIL, code: EVIL, requestId: EVIL };
+      response.writeHead(400, { 'content-type': 'application/problem+json' });
+      response.end(JSON.stringify({ ...problem, errors: [{ pointer: EVIL, detail: EVIL }] }));
+    } else if (call.startsWith('GET /events')) {
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      response.end(`event: message.queued\nid: 1\ndata: ${JSON.stringify(MESSAGE)}\n\n`);
+      isRefusing = true;
+    } else {
+      const [, body] = RESPONSES.find(([pattern]) => pattern.test(call)) ?? [];
+      response.setHeader('ratelimit', '"minute";r=100;t=1').end(JSON.stringify(body));
+    }
+  });
+  let cli: InProcessCli;
+
+  beforeAll(async () => {
+    const SLUICE_BASE_URL = await listen(server);
+    cli = new InProcessCli({ SLUICE_BASE_URL, SLUICE_API_KEY: 'slc_x', SLUICE_ADMIN_API_KEY: 'slc_y' });
+    writeFileSync(join(cli.home, 'lines'), 'one\n');
+  });
+  afterAll(() => {
+    cli.remove();
+    server.close();
+    server.closeAllConnections();
+  });
+
+  const run = (command: string, options: readonly string[], isTerminal: boolean) => {
+    const args = command.split(' ').map((arg) => (arg === 'lines' ? join(cli.home, 'lines') : arg));
+    return cli.run([...args, ...options], isTerminal);
+  };
+
+  describe.each([
+    ['a pipe', [], false],
+    ['a terminal', [], true],
+    ['a pipe, as JSON', ['--json'], false],
+    ['a terminal, as JSON', ['--json'], true],
+  ] as const)('in %s', (_, options, isTerminal) => {
+    it.each(
+      COMMANDS.flatMap(
+        (command) =>
+          [
+            [command, false],
+            [command, true],
+          ] as const,
+      ),
+    )('do not control it: %s (refused: %s)', async (command, isRefused) => {
+      isRefusing = isRefused;
+      const { stdout, stderr } = await run(command, options, isTerminal);
+      const shown = stdout + stderr;
+      expect(shown).not.toBe('');
+      expect(isTerminal ? shown.replace(OWN, '') : shown).not.toMatch(HIDDEN);
+    });
+  });
+
+  it.each([
+    ['get msg_x', MESSAGE],
+    ['list', [MESSAGE]],
+    ['attempts msg_x', [ATTEMPT]],
+    ['endpoints get ep_x', ENDPOINT],
+    ['bans list', [BAN]],
+    ['cancel msg_x', MESSAGE],
+  ] as const)('are the same in the JSON of %s once it is parsed', async (command, expected) => {
+    isRefusing = false;
+    for (const isTerminal of [false, true]) {
+      expect(JSON.parse((await run(command, ['--json'], isTerminal)).stdout)).toEqual(expected);
+    }
+  });
+});

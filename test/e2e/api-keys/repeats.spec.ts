@@ -1,0 +1,233 @@
+import { randomUUID } from 'node:crypto';
+import { expectProblem, OPERATOR, ownApi, pageOf, type Account, type Key } from '../../support/api.js';
+import type { HttpResponse } from '../../support/http.js';
+
+/** A management call that is repeated because its response was lost. */
+interface Case {
+  readonly name: string;
+  readonly route: string | (() => Promise<string>);
+  readonly body?: object;
+  readonly other?: object;
+  readonly by?: () => Key | null;
+  readonly status: number;
+}
+
+describe('A management call that is repeated with its Idempotency-Key', () => {
+  const api = ownApi({ SIGNUPS_PER_HOUR: '1000000', WEBHOOK_ALLOW_PRIVATE: 'true' });
+  let account: Account;
+  let spare: Account;
+  beforeEach(async () => {
+    account = await api.signUp();
+    spare = { ...account, ...(await createdKey('spare')) };
+  });
+
+  const createdKey = async (name: string) => {
+    const { id, key } = await api.createKey(account, { name });
+    return { keyId: id, key };
+  };
+  const endpoint = async () => {
+    const made = await api.ask(account, 'POST /endpoints', { url: 'http://127.0.0.1:9/hooks' });
+    return String(made.body.id);
+  };
+  const message = async (status: string) => {
+    const { id } = await api.sent(account, { message: randomUUID() });
+    if (status !== 'queued') await api.become(id, status);
+    return id;
+  };
+  const everything = () => new Date(Date.now() + 60_000).toISOString();
+
+  const cases: Case[] = [
+    {
+      name: 'sign-up',
+      route: 'POST /accounts',
+      body: { name: 'A' },
+      other: { name: 'B' },
+      by: () => null,
+      status: 201,
+    },
+    { name: 'creating a key', route: 'POST /api-keys', body: { name: 'A' }, other: { name: 'B' }, status: 201 },
+    {
+      ...{ name: 'rotating a key', body: {}, other: { graceSeconds: 60 }, status: 201 },
+      route: () => Promise.resolve(`POST /api-keys/${account.keyId}/rotate`),
+    },
+    {
+      ...{ name: 'rotating its own key with a grace', body: { graceSeconds: 60 }, other: {}, status: 201 },
+      ...{ route: () => Promise.resolve(`POST /api-keys/${spare.keyId}/rotate`) },
+    },
+    { name: 'revoking a key', route: () => Promise.resolve(`DELETE /api-keys/${account.keyId}`), status: 204 },
+    {
+      ...{ name: 'creating an endpoint', route: 'POST /endpoints', status: 201 },
+      ...{ body: { url: 'http://127.0.0.1:9/a' }, other: { url: 'http://127.0.0.1:9/b' } },
+    },
+    {
+      ...{ name: 'rotating a secret', body: {}, other: { graceSeconds: 60 }, status: 200 },
+      route: async () => `POST /endpoints/${await endpoint()}/rotate-secret`,
+    },
+    {
+      ...{ name: 'replaying', status: 202 },
+      ...{ body: { since: '2026-01-01T00:00:00Z' }, other: { since: '2026-01-02T00:00:00Z' } },
+      route: async () => `POST /endpoints/${await endpoint()}/replay`,
+    },
+    { name: 'deleting an endpoint', route: async () => `DELETE /endpoints/${await endpoint()}`, status: 204 },
+    { name: 'retrying a message', route: async () => `POST /messages/${await message('failed')}/retry`, status: 202 },
+    {
+      name: 'cancelling a message',
+      route: async () => `POST /messages/${await message('queued')}/cancel`,
+      status: 200,
+    },
+    {
+      ...{ name: 'retrying all that failed', status: 202 },
+      ...{ body: { since: '2026-01-01T00:00:00Z', until: everything() } },
+      ...{ other: { since: '2026-01-02T00:00:00Z', until: everything() } },
+      route: async () => ((await message('failed')) ? 'POST /messages/retry' : ''),
+    },
+    {
+      ...{ name: 'an operator that creates a key', body: { name: 'A' }, other: { name: 'B' }, by: () => OPERATOR },
+      ...{ status: 201, route: () => Promise.resolve(`POST /admin/accounts/${account.id}/api-keys`) },
+    },
+    {
+      ...{ name: 'an operator that revokes a key', by: () => OPERATOR, status: 204 },
+      route: () => Promise.resolve(`DELETE /admin/accounts/${account.id}/api-keys/${account.keyId}`),
+    },
+  ];
+
+  /** What there is of all that management calls make or end, but for the times of changes. */
+  const state = () =>
+    api.sql(
+      `SELECT (SELECT count(*)::int FROM sluice.accounts) AS accounts,
+              (SELECT array_agg(id || ' ' || (revoked_at IS NULL) || ' ' || coalesce(expires_at::text, '') ORDER BY id)
+               FROM sluice.api_keys) AS keys,
+              (SELECT array_agg(id || md5(secrets::text) ORDER BY id) FROM sluice.endpoints) AS endpoints,
+              (SELECT array_agg(id || status || retries ORDER BY id) FROM sluice.messages) AS messages`,
+    );
+  const shownOf = ({ status, headers, bytes }: HttpResponse) => [status, headers.location, bytes.toString()];
+
+  it.each(cases)('changes nothing, and gets the first response again: $name', async (one) => {
+    const { route, body, other, by = () => spare, status } = one;
+    const path = typeof route === 'string' ? route : await route();
+    const key = { 'idempotency-key': randomUUID() };
+    const first = await api.ask(by(), path, body, key);
+    const after = await state();
+    const repeated = await Promise.all([1, 2, 3].map(() => api.ask(by(), path, body, key)));
+
+    expect([first.status, first.headers['idempotent-replayed']]).toEqual([status, undefined]);
+    for (const response of repeated) {
+      expect(shownOf(response)).toEqual(shownOf(first));
+      expect(response.headers['idempotent-replayed']).toBe('true');
+    }
+    expect(await state()).toEqual(after);
+    // The same key for other things.
+    const elsewhere = path.replace(/_\w{26}(?!.*_\w{26})/, '_01h455vb4pex5vsknk084sn02q');
+    const reused = await api.ask(by(), other === undefined ? elsewhere : path, other, key);
+    expectProblem(reused, 422, 'idempotency_key_reused');
+    expect(await state()).toEqual(after);
+    expect(await api.knows(spare)).toBe(true);
+  });
+
+  it.each(cases.filter(({ body }) => body !== undefined))(
+    'makes one thing of several requests at the same time: $name',
+    async ({ route, body, by = () => spare, status }) => {
+      const path = typeof route === 'string' ? route : await route();
+      const key = { 'idempotency-key': randomUUID() };
+      const responses = await Promise.all([1, 2, 3, 4].map(() => api.ask(by(), path, body, key)));
+      expect(new Set(responses.map((response) => response.bytes.toString())).size).toBe(1);
+      for (const response of responses) expect(response.status).toBe(status);
+    },
+  );
+
+  it('is 409 while the first one is in progress for 5 s', async () => {
+    const key = { 'idempotency-key': randomUUID() };
+    const ask = () => api.ask(spare, 'POST /api-keys', { name: 'A' }, key);
+    const during = await api.during('LOCK TABLE sluice.kept_responses IN SHARE MODE', [], ask);
+    expectProblem(during, 409, 'idempotency_key_in_use');
+    expect((await ask()).status).toBe(201);
+  }, 30_000);
+
+  it('is as new when the first one failed, and when it is older than 24 hours', async () => {
+    const key = { 'idempotency-key': randomUUID() };
+    expectProblem(await api.ask(spare, 'POST /api-keys', { name: '' }, key), 400, 'validation_failed');
+    const first = await api.ask(spare, 'POST /api-keys', { name: 'A' }, key);
+    await api.sql(`UPDATE sluice.kept_responses SET stored_at = now() - interval '24 hours' WHERE scope = $1`, [
+      account.id,
+    ]);
+    const second = await api.ask(spare, 'POST /api-keys', { name: 'B' }, key);
+    expect([first.status, second.status, second.body.name]).toEqual([201, 201, 'B']);
+  });
+
+  it('belongs to its account, to its route and to what its key may do', async () => {
+    const key = { 'idempotency-key': randomUUID() };
+    const first = await api.ask(spare, 'POST /api-keys', { name: 'A' }, key);
+    const stranger = await api.ask(await api.signUp(), 'POST /api-keys', { name: 'A' }, key);
+    expect([stranger.status, stranger.body.key === first.body.key]).toEqual([201, false]);
+    expectProblem(
+      await api.ask(spare, `POST /api-keys/${account.keyId}/rotate`, { name: 'A' }, key),
+      422,
+      'idempotency_key_reused',
+    );
+    const manager = await api.createKey(account, { scopes: ['account:manage'] });
+    expectProblem(await api.ask(manager, 'POST /api-keys', { name: 'A' }, key), 403, 'insufficient_scope');
+  });
+
+  it('keeps no key, no secret and no Idempotency-Key that the database could reveal', async () => {
+    const key = { 'idempotency-key': randomUUID() };
+    const made = [
+      await api.ask(spare, 'POST /api-keys', { name: 'A' }, key),
+      await api.ask(spare, 'POST /endpoints', { url: 'http://127.0.0.1:9/' }, { 'idempotency-key': randomUUID() }),
+    ];
+    const rows = await api.sql<{ row: string }>(
+      `SELECT concat_ws(' ', scope, encode(key_hash, 'escape'), encode(fingerprint, 'escape'), encode(sealed, 'escape'))
+       AS row FROM sluice.kept_responses`,
+    );
+    for (const { row } of rows) {
+      for (const secret of [made[0]?.body.key, made[1]?.body.secret, key['idempotency-key'], 'whsec_', 'slc_']) {
+        expect(row).not.toContain(String(secret));
+      }
+    }
+    expect(rows.length).toBeGreaterThan(1);
+  });
+
+  it.each(['', 'two words', 'é', 'x'.repeat(256)])('is 400 with the Idempotency-Key %j', async (value) => {
+    const before = await state();
+    const response = await api.ask(spare, 'POST /api-keys', { name: 'A' }, { 'idempotency-key': value });
+    expectProblem(response, 400, 'validation_failed');
+    expect(await state()).toEqual(before);
+  });
+
+  it.each([0, 60])('leads to no key that dies with a grace: rotated again after %i s', async (graceSeconds) => {
+    const expiresAt = new Date(Date.now() + 3_600_000).toISOString();
+    for (const given of [null, expiresAt]) {
+      const old = await api.createKey(account, { expiresAt: given });
+      const rotate = (seconds: number) =>
+        api.ask(account, `POST /api-keys/${old.id}/rotate`, { graceSeconds: seconds });
+      const made = [await rotate(60), await rotate(30), await rotate(graceSeconds)];
+      expect(made.map(({ status }) => status)).toEqual([201, 201, 201]);
+      expect(made.map(({ body }) => body.expiresAt)).toEqual(Array(3).fill(given));
+      for (const { body } of made) expect(await api.knows(String(body.key))).toBe(true);
+      expect(await api.knows(old)).toBe(graceSeconds > 0);
+    }
+  });
+
+  it('leaves a way back: operators make a key for an account that has lost its only one', async () => {
+    const { id, keyId, key } = await api.signUp();
+    expect((await api.ask(key, `POST /api-keys/${keyId}/rotate`)).status).toBe(201);
+    expectProblem(await api.ask(key), 401, 'unauthorized');
+    const made = await api.ask(OPERATOR, `POST /admin/accounts/${id}/api-keys`, { name: 'way back' });
+    expect(made.status).toBe(201);
+    expect(made.body.scopes).toEqual(['messages:send', 'messages:read', 'messages:consume', 'account:manage']);
+    const back = String(made.body.key);
+    expect((await api.send(back)).status).toBe(202);
+    expect(pageOf(await api.ask(back, 'GET /api-keys')).data).toHaveLength(2);
+  });
+
+  it.each([
+    [404, 'account_not_found', 'acct_01h455vb4pex5vsknk084sn02q', { name: 'A' }],
+    [404, 'account_not_found', 'nothing', { name: 'A' }],
+    [400, 'validation_failed', '', {}],
+    [400, 'validation_failed', '', { name: 'A', scopes: ['all'] }],
+    [400, 'validation_failed', '', { name: 'A', expiresAt: '2020-01-01T00:00:00Z' }],
+  ])('%i %s when operators make a key for %s with %j', async (status, code, id, body) => {
+    const route = `POST /admin/accounts/${id || account.id}/api-keys`;
+    expectProblem(await api.ask(OPERATOR, route, body), status, code);
+    expectProblem(await api.ask(account, route, { name: 'A' }), 401, 'unauthorized');
+  });
+});
