@@ -1,5 +1,5 @@
 import { BATCH_BYTES, OPEN_STATUSES, OVERHEAD_BYTES } from '#messages/index.js';
-import { REFUSED_DELAY_MS } from '../../application/outbox.js';
+import { REFUSED_DELAY_MS } from '../application/outbox.js';
 
 /** `Message.jobId` of a message `m`. */
 export const JOB_ID = `CASE m.retries WHEN 0 THEN m.id ELSE m.id || '.' || m.retries END`;
