@@ -1,6 +1,6 @@
 /*
  * Only the files of this folder, and left-jobs.sql.ts, know BullMQ's tables. They are its internals: the version is
- * pinned, and the contract suites of this folder's ports fail when they change.
+ * pinned, and test/contracts/bullmq-internals.spec.ts fails when they change.
  */
 
 /** The time in milliseconds since 1970, of the database's clock. */

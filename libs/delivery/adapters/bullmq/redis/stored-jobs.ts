@@ -4,8 +4,8 @@ import type { RedisQueueConnection } from './redis-queue-connection.js';
 import type { RedisShard } from './redis-shard.js';
 
 /*
- * Only the files of this folder know BullMQ's keys. They are its internals: the version is pinned, and the contract
- * suites of this folder's ports fail when they change.
+ * Only the files of this folder know BullMQ's keys. They are its internals: the version is pinned, and
+ * test/contracts/bullmq-internals.spec.ts fails when they change.
  */
 
 const FIELDS = ['timestamp', 'finishedOn', 'returnvalue', 'failedReason', 'processedOn', 'pb', 'atm', 'stc'] as const;
