@@ -16,6 +16,7 @@ import { addQueueGauges } from './adapters/monitoring/queue-metrics.js';
 import { RelayMonitor } from './adapters/monitoring/relay-monitor.js';
 import { outboxBacklog } from './adapters/postgres/outbox-backlog.js';
 import { PostgresCurrentQueue } from './adapters/postgres/postgres-current-queue.js';
+import { PostgresStrayMessages } from './adapters/postgres/postgres-stray-messages.js';
 import { PostgresOutbox } from './adapters/postgres/postgres-outbox.js';
 import { CurrentQueue } from './application/current-queue.js';
 import { DeliveryQueue } from './application/delivery-queue.js';
@@ -37,6 +38,7 @@ const CLOCK_WATCH = Symbol('settings of the clock watch');
 function queue(redis: PlatformSettings['redis'], { asynchronousCommit = false, mustReach = false } = {}): Provider[] {
   return [
     provideAs(CurrentQueue, PostgresCurrentQueue, [Database]),
+    provideAs(StrayMessages, PostgresStrayMessages, [Database, QueueMaintenance]),
     ...(redis === null ? postgresQueue(asynchronousCommit) : redisQueue(redis, mustReach)),
   ];
 }

@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { WORKER_NAME } from '#delivery/adapters/bullmq/delivery-job.js';
-import { FIND_NEXT } from '#delivery/adapters/bullmq/postgres/postgres-stray-messages.js';
 import { DELETE_EXPIRED_KEYS } from '#messages/adapters/postgres/sending/idempotency-keys.js';
+import { INSPECT } from '#delivery/adapters/bullmq/postgres/postgres-queue-maintenance.js';
+import { PAGE } from '#delivery/adapters/postgres/postgres-stray-messages.js';
 import { PostgresReconcilerTurn } from '#upkeep/adapters/postgres/postgres-reconciler-turn.js';
 import type { Database } from '#platform/database/database.js';
 import { aMessage, idempotency } from '../support/messages.js';
@@ -74,12 +75,13 @@ describe('The reconciler and the follower of jobs', () => {
       [QUEUE_NAME],
     );
     await store.sql('ANALYZE sluice.messages, bullmq.job');
-    await store.sql(`UPDATE sluice.reconciler SET position = 'msg_' || lpad('10000', 26, '0')`);
-    const checked = await blocksRead(database, FIND_NEXT, [QUEUE_NAME, 100]);
+    const idOf = (n: number) => `msg_${String(n).padStart(26, '0')}`;
+    const ids = Array.from({ length: 100 }, (_, n) => idOf(10_001 + n));
+    const page = await blocksRead(database, PAGE, [idOf(10_000), 100]);
+    const checked = page + (await blocksRead(database, INSPECT, [QUEUE_NAME, ids]));
     const stalled = await blocksRead(database, 'SELECT FROM bullmq.job WHERE queue = $1 AND stalled_marked', [
       QUEUE_NAME,
     ]);
-    await store.sql(`UPDATE sluice.reconciler SET position = ''`);
     // Some for each look-up. All jobs have more than 500, and a look-up without an index reads half of them.
     expect(checked).toBeLessThan(700);
     expect(stalled).toBeLessThan(10);

@@ -1,7 +1,7 @@
 import { WORKER_NAME } from '#delivery/adapters/bullmq/delivery-job.js';
 import { PostgresJobEvents } from '#delivery/adapters/bullmq/postgres/postgres-job-events.js';
 import { PostgresQueueMaintenance } from '#delivery/adapters/bullmq/postgres/postgres-queue-maintenance.js';
-import { PostgresStrayMessages } from '#delivery/adapters/bullmq/postgres/postgres-stray-messages.js';
+import { PostgresStrayMessages } from '#delivery/adapters/postgres/postgres-stray-messages.js';
 import { PostgresEventLog } from '#events/adapters/postgres/postgres-event-log.js';
 import { PostgresExpiredLeases } from '#messages/adapters/postgres/leases/postgres-expired-leases.js';
 import { PostgresReconcilerTurn } from '#upkeep/adapters/postgres/postgres-reconciler-turn.js';
@@ -12,10 +12,8 @@ import { RedisJobEvents } from '#delivery/adapters/bullmq/redis/redis-job-events
 import type { RedisQueueConnection } from '#delivery/adapters/bullmq/redis/redis-queue-connection.js';
 import type { RedisShard } from '#delivery/adapters/bullmq/redis/redis-shard.js';
 import { RedisQueueMaintenance } from '#delivery/adapters/bullmq/redis/redis-queue-maintenance.js';
-import { RedisStrayMessages } from '#delivery/adapters/bullmq/redis/redis-stray-messages.js';
 import type { JobEvents } from '#delivery/application/job-events.js';
 import type { QueueMaintenance } from '#delivery/application/queue-maintenance.js';
-import type { StrayMessages } from '#delivery/application/stray-messages.js';
 import type { Database } from '#platform/database/database.js';
 import { TestRedis, TestRedisCluster } from '../support/redis.js';
 import { openBullMq, openBullMqOnRedis, type BullMqProcess } from './bullmq-process.js';
@@ -34,7 +32,7 @@ const workers = {
 /** A queue, and the ports that depend on where it is. */
 interface Queueing {
   readonly bullmq: BullMqProcess;
-  ports(database: Database): { strays: StrayMessages; events: JobEvents; maintenance: QueueMaintenance };
+  ports(database: Database): { events: JobEvents; maintenance: QueueMaintenance };
   /** Removes a job behind the back of everybody. */
   lose(jobId: string): Promise<unknown>;
   /** Empties the queue. */
@@ -49,7 +47,6 @@ function queueOnPostgres(store: PostgresStore): Promise<Queueing> {
   return Promise.resolve({
     bullmq,
     ports: (database) => ({
-      strays: new PostgresStrayMessages(database, connection),
       events: new PostgresJobEvents(database, connection),
       maintenance: new PostgresQueueMaintenance(database, connection, { lockMs: LOCK_MS }),
     }),
@@ -61,9 +58,8 @@ function queueOnPostgres(store: PostgresStore): Promise<Queueing> {
 
 function redisPorts(database: Database, connection: RedisQueueConnection) {
   return {
-    strays: new RedisStrayMessages(database, connection),
     events: new RedisJobEvents(database, connection),
-    maintenance: new RedisQueueMaintenance(connection),
+    maintenance: new RedisQueueMaintenance(database, connection),
   };
 }
 
@@ -122,7 +118,8 @@ async function openOn<Queue extends Queueing>(openQueue: (store: PostgresStore) 
   const { bullmq } = queue;
   const process = await store.process(bullmq.queue);
   const { database, deliveries, messages } = process;
-  const { strays, events, maintenance } = queue.ports(database);
+  const { events, maintenance } = queue.ports(database);
+  const strays = new PostgresStrayMessages(database, maintenance);
   const reports: unknown[] = [];
   const turn = new PostgresReconcilerTurn(database);
   const expired = new FailExpiredLeases(new PostgresExpiredLeases(database, { maxAttempts: 5 }), {

@@ -4,7 +4,8 @@ import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type pg from 'pg';
-import { COUNT as COUNT_STRAYS } from '#delivery/adapters/bullmq/postgres/postgres-stray-messages.js';
+import { PostgresQueueMaintenance } from '#delivery/adapters/bullmq/postgres/postgres-queue-maintenance.js';
+import { PostgresStrayMessages } from '#delivery/adapters/postgres/postgres-stray-messages.js';
 import { Ledger } from '../../apps/cli/verify/ledger.js';
 import { formatReport } from '../../apps/cli/verify/report.js';
 import { Verification } from '../../apps/cli/verify/verification.js';
@@ -175,8 +176,10 @@ export class Fleet {
   }
 
   /** How many messages are open that nothing will deliver, as `npm run census` counts them. */
-  async census(): Promise<number> {
-    return (await this.sql<{ count: number }>(COUNT_STRAYS, ['messages']))[0]?.count ?? NaN;
+  census(): Promise<number> {
+    const database = { query: this.sql.bind(this) };
+    const queue = new PostgresQueueMaintenance(database, { queue: { name: 'messages' } }, { lockMs: NaN });
+    return new PostgresStrayMessages(database, queue).count();
   }
 
   /** Stores messages on a disk that can be filled. */

@@ -1,7 +1,40 @@
+import type { JobEnd } from '#messages/index.js';
+
 /** Jobs that other programs ended are kept this long for inspection; our workers remove theirs immediately. */
 export const ENDED_JOB_LIFETIME_MS = 24 * 3_600_000;
 
+/** How a worker of another program ended a job; null when none did. */
+export type EndedElsewhere = Pick<JobEnd, 'attempts' | 'failedReason' | 'run'> | null;
+
+/** An open message whose job is looked up. */
+export interface JobOwner {
+  readonly id: string;
+  readonly retries: number;
+  readonly jobId: string;
+  readonly crashes: number;
+  readonly status: string;
+}
+
+export interface InspectedJob {
+  /** It waits, runs or is delayed: a worker will take it, or has it. */
+  readonly isLive: boolean;
+  readonly endedElsewhere: EndedElsewhere;
+}
+
+/** What the reconciler needs of the queue. */
 export abstract class QueueMaintenance {
+  /** The jobs of these messages that the queue still has, by their ids. */
+  abstract inspect(messages: readonly JobOwner[]): Promise<Map<string, InspectedJob>>;
+
+  /** How jobs ended that the queue no longer has, as far as it still knows, by their ids. */
+  abstract endsOfRemoved(jobIds: readonly string[]): Promise<Map<string, EndedElsewhere>>;
+
+  /**
+   * Removes those of the jobs that have ended: while such a job exists, a new one with its id is ignored. From then on,
+   * their ends are not reported any more.
+   */
+  abstract removeEnded(jobIds: readonly string[]): Promise<void>;
+
   /**
    * Removes some of the jobs that ended longer ago than this.
    * @returns whether there may be more

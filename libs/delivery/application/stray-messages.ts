@@ -1,4 +1,4 @@
-import type { JobEnd } from '#messages/index.js';
+import type { EndedElsewhere } from './queue-maintenance.js';
 
 /** A stray message, and what became of its job. */
 export interface StrayMessage {
@@ -6,7 +6,7 @@ export interface StrayMessage {
   readonly retries: number;
   readonly jobId: string;
   /** How a worker of another program ended the job; null when none did. */
-  readonly endedElsewhere: Pick<JobEnd, 'attempts' | 'failedReason' | 'run'> | null;
+  readonly endedElsewhere: EndedElsewhere;
 }
 
 /**

@@ -5,7 +5,7 @@ import type { Message, RetryPolicy } from '#messages/index.js';
 import { FairQueue } from './fair-queue.js';
 import type { QueueConnection } from './queue-connection.js';
 
-/** Uses BullMQ's public API only. */
+/** Divides the jobs among the queues of BullMQ, of which a connection says how each is reached. */
 export class BullMqDeliveryQueue extends DeliveryQueue {
   private readonly queues;
 
@@ -26,8 +26,8 @@ export class BullMqDeliveryQueue extends DeliveryQueue {
     const shards = messages.map(({ id }) => this.connection.shardOf(id));
     const added = await Promise.allSettled(
       this.queues.map(async ({ shard, fair }) => {
-        const its = messages.filter((_message, index) => shards[index] === shard);
-        if (its.length > 0) await fair.add(its);
+        const ofShard = messages.filter((_message, index) => shards[index] === shard);
+        if (ofShard.length > 0) await fair.add(ofShard);
       }),
     );
     const failed = added.find((result) => result.status === 'rejected');

@@ -1,5 +1,5 @@
-import type { StrayMessage } from '../../application/stray-messages.js';
 import { toReason } from '#messages/index.js';
+import type { EndedElsewhere, JobOwner } from '../../application/queue-maintenance.js';
 import { WORKER_NAME } from './delivery-job.js';
 
 /** What our workers return for a job, as its event contains it. */
@@ -32,7 +32,7 @@ export const GONE: JobEndRow = {
 };
 
 /** How another program ended the job; null when it did not. */
-export function endByOthers(row: JobEndRow): StrayMessage['endedElsewhere'] {
+export function endByOthers(row: JobEndRow): EndedElsewhere {
   if (row.processed_by === WORKER_NAME || row.return_value === OUR_RESULT) return null;
   // A removed job has lost its count of attempts.
   const attempts = Math.max(1, row.attempts ?? 1);
@@ -44,4 +44,17 @@ export function endByOthers(row: JobEndRow): StrayMessage['endedElsewhere'] {
     return { attempts, failedReason: toReason(reason), run };
   }
   return null;
+}
+
+/**
+ * The attempts that other programs made with a job: those that ended, and those whose worker was lost. The message has
+ * counted the lost ones of our workers itself.
+ */
+export function attemptsByOthers(
+  made: number,
+  stalled: number,
+  message: Pick<JobOwner, 'crashes' | 'status'> | undefined,
+): number {
+  const ours = (message?.crashes ?? 0) + Number(message?.status === 'processing');
+  return made + Math.max(0, stalled - ours);
 }

@@ -1,13 +1,12 @@
-import { insertEntriesFor, JOB_ID, SHOULD_HAVE_JOB } from './open-messages.sql.js';
-import { NOW, THEIR_JOB_ID } from './postgres/job.sql.js';
+import { insertEntriesFor, JOB_ID, SHOULD_HAVE_JOB } from '../open-messages.sql.js';
+import { NOW } from './postgres/job.sql.js';
 
 /*
  * What is left of a queue on PostgreSQL that was used before the one on Redis.
  */
 
-/** The message `m` has a job there, in the queue that this names. */
-export const isLeft = (queue: string): string =>
-  `EXISTS (SELECT FROM bullmq.job j WHERE j.queue = ${queue} AND j.id = ${THEIR_JOB_ID})`;
+/** Those of some jobs that are left there. */
+export const WHICH_ARE_LEFT = 'SELECT id FROM bullmq.job WHERE queue = $1 AND id = ANY ($2)';
 
 export const IS_ANY_LEFT = 'SELECT FROM bullmq.job WHERE queue = $1 LIMIT 1';
 

@@ -1,15 +1,10 @@
-import { JOB_ID } from '../open-messages.sql.js';
-
 /*
  * Only the files of this folder, and left-jobs.sql.ts, know BullMQ's tables. They are its internals: the version is
- * pinned, and the contract suites of this folder's ports fail when they change.
+ * pinned, and test/contracts/bullmq-internals.spec.ts fails when they change.
  */
 
 /** The time in milliseconds since 1970, of the database's clock. */
 export const NOW = '(extract(epoch FROM clock_timestamp()) * 1000)::bigint';
-
-/** A job of BullMQ has the collation of the database: with another one, the lookup could use no index. */
-export const THEIR_JOB_ID = `(${JOB_ID}) COLLATE "default"`;
 
 /**
  * The attempts that other programs made with a job `j` of a message `m`: those that ended, and those whose worker was

@@ -2,7 +2,7 @@ import type { Database } from '#platform/database/database.js';
 import { JobEvents, type EndedJobs } from '../../../application/job-events.js';
 import type { PostgresQueueConnection } from './postgres-queue-connection.js';
 import { endByOthers, OUR_RESULT, type JobEndRow } from '../job-ends.js';
-import { JOB_ID, UNCLAIMED } from '../open-messages.sql.js';
+import { JOB_ID, UNCLAIMED } from '../../open-messages.sql.js';
 import { ATTEMPTS, RUN } from './job.sql.js';
 
 /** Ids are assigned before commits, so an event may appear after later ones: this many are read again. */

@@ -1,8 +1,46 @@
 import type { Database } from '#platform/database/database.js';
-import { QueueMaintenance } from '../../../application/queue-maintenance.js';
+import {
+  QueueMaintenance,
+  type EndedElsewhere,
+  type InspectedJob,
+  type JobOwner,
+} from '../../../application/queue-maintenance.js';
 import { WORKER_NAME } from '../delivery-job.js';
+import { attemptsByOthers, endByOthers, GONE, type JobEndRow } from '../job-ends.js';
 import type { PostgresQueueConnection } from './postgres-queue-connection.js';
-import { NOW } from './job.sql.js';
+import { NOW, RUN } from './job.sql.js';
+
+// Jobs are looked up one by one, by their index: a join of two large tables would read much more.
+export const INSPECT = `
+  SELECT wanted.id AS job_id, j.* FROM unnest($2::text[]) AS wanted (id)
+  CROSS JOIN LATERAL (
+    SELECT j.state, j.attempts_made, j.stalled_count, j.processed_by, j.failed_reason, ${RUN}
+    FROM bullmq.job j WHERE j.queue = $1 AND j.id = wanted.id COLLATE "default" LIMIT 1
+  ) j`;
+
+const LAST_EVENTS = `
+  SELECT DISTINCT ON (data->>'jobId') data->>'jobId' AS job_id, event AS ended, data->>'failedReason' AS failed_reason,
+         data->>'returnvalue' AS return_value
+  FROM bullmq.event
+  WHERE queue = $1 AND event IN ('added', 'completed', 'failed') AND data->>'jobId' = ANY ($2)
+  ORDER BY data->>'jobId', id DESC`;
+
+// The event keeps the end of the removed job from being taken for that of a new one.
+const REMOVE_ENDED = `
+  WITH removed AS (
+    DELETE FROM bullmq.job WHERE queue = $1 AND id = ANY ($2) AND state IN ('completed', 'failed') RETURNING id
+  )
+  INSERT INTO bullmq.event (queue, event, data, created_at_ms)
+  SELECT $1, 'added', jsonb_build_object('jobId', id), ${NOW} FROM removed`;
+
+interface JobRow extends Pick<JobEndRow, 'processed_by' | 'failed_reason' | 'processed_at' | 'finished_at'> {
+  readonly job_id: string;
+  readonly state: string;
+  readonly attempts_made: number;
+  readonly stalled_count: number;
+}
+
+type LastEvent = Pick<JobEndRow, 'ended' | 'failed_reason' | 'return_value'> & { readonly job_id: string };
 
 /** Jobs of a state that one call removes. */
 const REMOVED_AT_ONCE = 10_000;
@@ -35,12 +73,29 @@ const REPAIR_RATE_LIMIT = `
 
 export class PostgresQueueMaintenance extends QueueMaintenance {
   constructor(
-    private readonly database: Database,
-    private readonly connection: Pick<PostgresQueueConnection, 'queue'>,
+    private readonly database: Pick<Database, 'query'>,
+    private readonly connection: { readonly queue: Pick<PostgresQueueConnection['queue'], 'name'> },
     /** How long our workers lock a job, in milliseconds. */
     private readonly worker: { readonly lockMs: number },
   ) {
     super();
+  }
+
+  async inspect(messages: readonly JobOwner[]): Promise<Map<string, InspectedJob>> {
+    const owners = new Map(messages.map((message) => [message.jobId, message]));
+    const rows = await this.database.query<JobRow>(INSPECT, [this.connection.queue.name, [...owners.keys()]]);
+    return new Map(rows.map((row) => [row.job_id, toInspected(row, owners.get(row.job_id))]));
+  }
+
+  /** All in one reading: no index leads to the events of a job. */
+  async endsOfRemoved(jobIds: readonly string[]): Promise<Map<string, EndedElsewhere>> {
+    if (jobIds.length === 0) return new Map();
+    const events = await this.database.query<LastEvent>(LAST_EVENTS, [this.connection.queue.name, jobIds]);
+    return new Map(events.map(({ job_id, ...event }) => [job_id, endByOthers({ ...GONE, ...event })]));
+  }
+
+  async removeEnded(jobIds: readonly string[]): Promise<void> {
+    await this.database.query(REMOVE_ENDED, [this.connection.queue.name, jobIds]);
   }
 
   async removeOldJobs(olderThanMs: number): Promise<boolean> {
@@ -62,4 +117,13 @@ export class PostgresQueueMaintenance extends QueueMaintenance {
     // A worker sleeps until the next job was due by its clock at the time. This wakes it up.
     await this.database.query(`SELECT pg_notify('bullmq_jobs', $1)`, [name]);
   }
+}
+
+function toInspected(
+  { state, attempts_made, stalled_count, ...row }: JobRow,
+  owner: JobOwner | undefined,
+): InspectedJob {
+  if (state !== 'completed' && state !== 'failed') return { isLive: true, endedElsewhere: null };
+  const attempts = attemptsByOthers(attempts_made, stalled_count, owner);
+  return { isLive: false, endedElsewhere: endByOthers({ ...row, ended: state, attempts, return_value: null }) };
 }

@@ -7,13 +7,11 @@ import type { DeliverySettings } from '../../../settings.js';
 import { JobEvents } from '../../../application/job-events.js';
 import { QueueContents } from '../../../application/queue-contents.js';
 import { QueueMaintenance } from '../../../application/queue-maintenance.js';
-import { StrayMessages } from '../../../application/stray-messages.js';
 import { logLostQueue, QueueConnection, requireQueueName } from '../queue-connection.js';
 import { PostgresJobEvents } from './postgres-job-events.js';
 import { PostgresQueueConnection } from './postgres-queue-connection.js';
 import { PostgresQueueContents } from './postgres-queue-contents.js';
 import { PostgresQueueMaintenance } from './postgres-queue-maintenance.js';
-import { PostgresStrayMessages } from './postgres-stray-messages.js';
 import type { PlatformSettings } from '#platform/process/settings.js';
 
 /** The queue in the database of the messages, for processes and for tools. */
@@ -33,7 +31,6 @@ export function postgresQueue(asynchronousCommit: boolean): Provider[] {
       inject: [SETTINGS, LOGGER, Database],
     },
     { provide: QueueConnection, useExisting: PostgresQueueConnection },
-    provideAs(StrayMessages, PostgresStrayMessages, [Database, PostgresQueueConnection]),
     provideAs(QueueContents, PostgresQueueContents, []),
     provideAs(JobEvents, PostgresJobEvents, [Database, PostgresQueueConnection]),
     {

@@ -77,9 +77,9 @@ export class RedisQueueConnection extends QueueConnection<RedisShard> {
     const all = new Map<RedisShard, string[]>();
     for (const id of ids) {
       const shard = this.shardOf(id);
-      const its = all.get(shard);
-      if (its === undefined) all.set(shard, [id]);
-      else its.push(id);
+      const ofShard = all.get(shard);
+      if (ofShard === undefined) all.set(shard, [id]);
+      else ofShard.push(id);
     }
     return all;
   }

@@ -1,7 +1,17 @@
-import { QueueMaintenance } from '../../../application/queue-maintenance.js';
+import type { Database } from '#platform/database/database.js';
+import {
+  QueueMaintenance,
+  type EndedElsewhere,
+  type InspectedJob,
+  type JobOwner,
+} from '../../../application/queue-maintenance.js';
 import { WORKER_NAME } from '../delivery-job.js';
+import { endByOthers } from '../job-ends.js';
+import { WHICH_ARE_LEFT } from '../left-jobs.sql.js';
 import type { RedisQueueConnection } from './redis-queue-connection.js';
 import type { RedisShard } from './redis-shard.js';
+import { lastEvents, MAX_EVENTS } from './stored-events.js';
+import { storedJobs } from './stored-jobs.js';
 
 /** Jobs of a state that one call removes. Redis does nothing else meanwhile. */
 const REMOVED_AT_ONCE = 1_000;
@@ -16,8 +26,61 @@ const TOLERANCE_MS = 5_000;
 const MILLISECOND = 4_096;
 
 export class RedisQueueMaintenance extends QueueMaintenance {
-  constructor(private readonly connection: RedisQueueConnection) {
+  constructor(
+    private readonly database: Database,
+    private readonly connection: RedisQueueConnection,
+  ) {
     super();
+  }
+
+  /** A job that is left in a queue on PostgreSQL is live: it is taken over, or a worker has it. */
+  async inspect(messages: readonly JobOwner[]): Promise<Map<string, InspectedJob>> {
+    const jobs = await storedJobs(
+      this.connection,
+      messages.map(({ jobId }) => jobId),
+    );
+    const inspected = new Map<string, InspectedJob>();
+    const notLive: string[] = [];
+    for (const message of messages) {
+      const job = jobs.get(message.jobId);
+      const isLive = job?.ended === null;
+      if (!isLive) notLive.push(message.jobId);
+      if (job === undefined) continue;
+      const endedElsewhere = isLive ? null : endByOthers(job.end(message));
+      inspected.set(message.jobId, { isLive, endedElsewhere });
+    }
+    if (notLive.length === 0) return inspected;
+    const left = await this.database.query<{ id: string }>(WHICH_ARE_LEFT, [this.connection.queueName, notLive]);
+    for (const { id } of left) inspected.set(id, { isLive: true, endedElsewhere: null });
+    return inspected;
+  }
+
+  /** All in one reading of all shards: no index leads to the events of a job. */
+  async endsOfRemoved(jobIds: readonly string[]): Promise<Map<string, EndedElsewhere>> {
+    const ends = new Map<string, EndedElsewhere>();
+    if (jobIds.length === 0) return ends;
+    const wanted = new Set(jobIds);
+    for (const shard of this.connection.shards) {
+      const { last } = await lastEvents(shard, ['added', 'completed', 'failed'], '-');
+      for (const [jobId, event] of last) if (wanted.has(jobId)) ends.set(jobId, endByOthers(event));
+    }
+    return ends;
+  }
+
+  async removeEnded(jobIds: readonly string[]): Promise<void> {
+    const jobs = await storedJobs(this.connection, jobIds);
+    const ended = [...jobs].flatMap(([id, job]) => (job.ended === null ? [] : [id]));
+    for (const [shard, ids] of this.connection.byShard(ended)) {
+      const events = shard.key('events');
+      // The event keeps the end of the removed job from being taken for that of a new one.
+      await shard.ask((pipeline) =>
+        ids.reduce(
+          (all, id) => all.xadd(events, 'MAXLEN', '~', MAX_EVENTS, '*', 'event', 'added', 'jobId', id),
+          pipeline,
+        ),
+      );
+      await Promise.all(ids.map((id) => shard.queue.remove(id)));
+    }
   }
 
   async removeOldJobs(olderThanMs: number): Promise<boolean> {

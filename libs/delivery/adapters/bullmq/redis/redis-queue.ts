@@ -10,14 +10,12 @@ import type { DeliverySettings } from '../../../settings.js';
 import { JobEvents } from '../../../application/job-events.js';
 import { QueueContents } from '../../../application/queue-contents.js';
 import { QueueMaintenance } from '../../../application/queue-maintenance.js';
-import { StrayMessages } from '../../../application/stray-messages.js';
 import { addRedisGauges } from './redis-metrics.js';
 import { logLostQueue, QueueConnection, requireQueueName } from '../queue-connection.js';
 import { RedisJobEvents } from './redis-job-events.js';
 import { RedisQueueConnection } from './redis-queue-connection.js';
 import { RedisQueueContents } from './redis-queue-contents.js';
 import { RedisQueueMaintenance } from './redis-queue-maintenance.js';
-import { RedisStrayMessages } from './redis-stray-messages.js';
 
 /**
  * The queue on Redis, for processes and for tools.
@@ -46,10 +44,9 @@ export function redisQueue(redis: RedisServers & { readonly shards: number }, mu
       inject: [SETTINGS, LOGGER, Database],
     },
     { provide: QueueConnection, useExisting: RedisQueueConnection },
-    provideAs(StrayMessages, RedisStrayMessages, [Database, RedisQueueConnection]),
     provideAs(QueueContents, RedisQueueContents, [Database, RedisQueueConnection]),
     provideAs(JobEvents, RedisJobEvents, [Database, RedisQueueConnection]),
-    provideAs(QueueMaintenance, RedisQueueMaintenance, [RedisQueueConnection]),
+    provideAs(QueueMaintenance, RedisQueueMaintenance, [Database, RedisQueueConnection]),
     { provide: 'metrics of Redis', useFactory: addRedisGauges, inject: [Metrics, RedisQueueConnection] },
   ];
 }

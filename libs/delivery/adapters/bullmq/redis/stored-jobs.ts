@@ -1,10 +1,11 @@
-import type { JobEndRow } from '../job-ends.js';
+import type { JobOwner } from '../../../application/queue-maintenance.js';
+import { attemptsByOthers, type JobEndRow } from '../job-ends.js';
 import type { RedisQueueConnection } from './redis-queue-connection.js';
 import type { RedisShard } from './redis-shard.js';
 
 /*
- * Only the files of this folder know BullMQ's keys. They are its internals: the version is pinned, and the contract
- * suites of this folder's ports fail when they change.
+ * Only the files of this folder know BullMQ's keys. They are its internals: the version is pinned, and
+ * test/contracts/bullmq-internals.spec.ts fails when they change.
  */
 
 const FIELDS = ['timestamp', 'finishedOn', 'returnvalue', 'failedReason', 'processedOn', 'pb', 'atm', 'stc'] as const;
@@ -12,21 +13,12 @@ const FIELDS = ['timestamp', 'finishedOn', 'returnvalue', 'failedReason', 'proce
 /** Jobs that are read by one round trip. */
 const AT_ONCE = 1_000;
 
-/** An open message whose job is looked up. */
-export interface OpenMessageRow {
-  readonly id: string;
-  readonly retries: number;
-  readonly job_id: string;
-  readonly crashes: number;
-  readonly status: string;
-}
-
 /** A job that is still in the queue. */
 export interface StoredJob {
   /** Null while it waits, runs or is delayed. */
   readonly ended: 'completed' | 'failed' | null;
   /** How it ended, with the attempts that other programs made for this message. */
-  end(message: OpenMessageRow): JobEndRow;
+  end(message: Pick<JobOwner, 'crashes' | 'status'>): JobEndRow;
 }
 
 /** The jobs that the queue has of these, by their ids. Their state follows from their fields: lists are not searched. */
@@ -35,9 +27,9 @@ export async function storedJobs(
   ids: readonly string[],
 ): Promise<Map<string, StoredJob>> {
   const jobs = new Map<string, StoredJob>();
-  for (const [shard, its] of connection.byShard(ids)) {
-    for (let start = 0; start < its.length; start += AT_ONCE)
-      await readJobs(shard, its.slice(start, start + AT_ONCE), jobs);
+  for (const [shard, shardIds] of connection.byShard(ids)) {
+    for (let start = 0; start < shardIds.length; start += AT_ONCE)
+      await readJobs(shard, shardIds.slice(start, start + AT_ONCE), jobs);
   }
   return jobs;
 }
@@ -55,10 +47,9 @@ function toJob(fields: readonly (string | null)[]): StoredJob {
   const isCompleted = returned !== null;
   return {
     ended: finishedOn == null ? null : isCompleted ? 'completed' : 'failed',
-    end: ({ crashes, status }) => ({
+    end: (message) => ({
       ended: isCompleted ? 'completed' : 'failed',
-      // The message has counted the lost attempts of our workers itself.
-      attempts: Number(made) + Math.max(0, Number(stalled) - crashes - Number(status === 'processing')),
+      attempts: attemptsByOthers(Number(made), Number(stalled), message),
       // A worker without a name leaves that of the one before it.
       processed_by: isCompleted ? null : worker,
       failed_reason: reason,

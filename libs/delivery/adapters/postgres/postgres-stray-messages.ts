@@ -1,6 +1,6 @@
 import type { Database } from '#platform/database/database.js';
-import { StrayMessages, type StrayMessage } from '../../../application/stray-messages.js';
-import { endByOthers, GONE, type JobEndRow } from '../job-ends.js';
+import type { InspectedJob, JobOwner, QueueMaintenance } from '../../application/queue-maintenance.js';
+import { StrayMessages, type StrayMessage } from '../../application/stray-messages.js';
 import {
   CONTINUE,
   COUNT_UNDELIVERED,
@@ -12,26 +12,22 @@ import {
   SHOULD_HAVE_JOB,
   UNCLAIMED,
 } from '../open-messages.sql.js';
-import { isLeft } from '../left-jobs.sql.js';
-import type { RedisQueueConnection } from './redis-queue-connection.js';
-import { lastEvents, MAX_EVENTS } from './stored-events.js';
-import { storedJobs, type OpenMessageRow, type StoredJob } from './stored-jobs.js';
 
 /** Messages that the census checks at once. */
 const COUNTED_AT_ONCE = 20_000;
 
 const REQUEUED_AT_ONCE = 1_000;
 
-const FIELDS = `m.id, m.retries, m.crashes, m.status, ${JOB_ID} AS job_id`;
+const FIELDS = `m.id, m.retries, m.crashes, m.status, ${JOB_ID} AS "jobId"`;
 
 /** The next open messages after `$1`; those that may be strays have a job to look for. */
-const PAGE = `
+export const PAGE = `
   SELECT ${FIELDS}, ${UNCLAIMED} AND (m.deliver_at IS NULL OR m.deliver_at <= now()) AS is_due
   FROM sluice.messages m WHERE ${SHOULD_HAVE_JOB} AND m.id > $1 ORDER BY m.id LIMIT $2`;
 
 const STILL = `
   FROM sluice.messages m JOIN unnest($1::text[], $2::int[]) AS seen (id, retries) USING (id, retries)
-  WHERE ${UNCLAIMED} AND NOT ${isLeft('$3')}`;
+  WHERE ${UNCLAIMED}`;
 
 /** Those that still wait for a worker, and are not in the outbox. */
 const STILL_DUE = `
@@ -47,20 +43,20 @@ const STILL_OPEN = `
   SELECT ${FIELDS} ${STILL}
     AND NOT EXISTS (SELECT FROM (SELECT unnest(message_ids) AS id FROM sluice.outbox) o WHERE o.id = m.id)`;
 
-interface PageRow extends OpenMessageRow {
+interface PageRow extends JobOwner {
   readonly is_due: boolean;
 }
 
 interface Found {
-  readonly message: OpenMessageRow;
+  readonly message: JobOwner;
   /** Its job that has ended; undefined when there is none. */
-  readonly job: StoredJob | undefined;
+  readonly job: InspectedJob | undefined;
 }
 
-export class RedisStrayMessages extends StrayMessages {
+export class PostgresStrayMessages extends StrayMessages {
   constructor(
-    private readonly database: Database,
-    private readonly connection: RedisQueueConnection,
+    private readonly database: Pick<Database, 'query'>,
+    private readonly queue: Pick<QueueMaintenance, 'inspect' | 'endsOfRemoved' | 'removeEnded'>,
   ) {
     super();
   }
@@ -85,13 +81,10 @@ export class RedisStrayMessages extends StrayMessages {
       page.filter(({ is_due }) => is_due),
       STILL_DUE,
     );
-    const gone = found.some(({ job }) => job === undefined);
-    // All in one reading: no index leads to the events of a job.
-    const events = gone ? await this.allEvents() : null;
-    const strays = found.map(({ message, job }) => {
-      const { id, retries, job_id: jobId } = message;
-      const end = job?.end(message) ?? events?.get(jobId) ?? GONE;
-      return { id, retries, jobId, endedElsewhere: endByOthers(end) };
+    const removed = found.flatMap(({ message, job }) => (job === undefined ? [message.jobId] : []));
+    const ends = await this.queue.endsOfRemoved(removed);
+    const strays = found.map(({ message: { id, retries, jobId }, job }) => {
+      return { id, retries, jobId, endedElsewhere: job?.endedElsewhere ?? ends.get(jobId) ?? null };
     });
     const count = strays.filter(({ endedElsewhere }) => endedElsewhere === null).length;
     const position = page.length < limit ? '' : (page.at(-1)?.id ?? '');
@@ -102,38 +95,9 @@ export class RedisStrayMessages extends StrayMessages {
   async requeue(strays: readonly StrayMessage[]): Promise<void> {
     for (let start = 0; start < strays.length; start += REQUEUED_AT_ONCE) {
       const some = strays.slice(start, start + REQUEUED_AT_ONCE);
-      await this.removeDead(some.map(({ jobId }) => jobId));
+      await this.queue.removeEnded(some.map(({ jobId }) => jobId));
       await this.database.query(insertEntriesFor('$1'), [some.map(({ id }) => id)]);
     }
-  }
-
-  /**
-   * While a dead job exists, a new one with its id is ignored. The event keeps the end of the dead job from being taken
-   * for that of the new one.
-   */
-  private async removeDead(jobIds: readonly string[]): Promise<void> {
-    const jobs = await storedJobs(this.connection, jobIds);
-    const dead = [...jobs].flatMap(([id, { ended }]) => (ended === null ? [] : [id]));
-    for (const [shard, ids] of this.connection.byShard(dead)) {
-      const events = shard.key('events');
-      await shard.ask((pipeline) =>
-        ids.reduce(
-          (all, id) => all.xadd(events, 'MAXLEN', '~', MAX_EVENTS, '*', 'event', 'added', 'jobId', id),
-          pipeline,
-        ),
-      );
-      await Promise.all(ids.map((id) => shard.queue.remove(id)));
-    }
-  }
-
-  /** The last event of each job, of all shards. */
-  private async allEvents() {
-    const events = new Map<string, JobEndRow>();
-    for (const shard of this.connection.shards) {
-      const { last } = await lastEvents(shard, ['added', 'completed', 'failed'], '-');
-      for (const [jobId, event] of last) events.set(jobId, event);
-    }
-    return events;
   }
 
   /**
@@ -141,20 +105,16 @@ export class RedisStrayMessages extends StrayMessages {
    * twice: a message that was on its way at first has a job, or is settled, at the second time.
    * @param still keeps those that are still open, unclaimed and not in the outbox
    */
-  private async strays(messages: readonly OpenMessageRow[], still: string): Promise<Found[]> {
+  private async strays(messages: readonly JobOwner[], still: string): Promise<Found[]> {
     let found: Found[] = messages.map((message) => ({ message, job: undefined }));
     for (let look = 0; look < 2 && found.length > 0; look++) {
-      const jobs = await storedJobs(
-        this.connection,
-        found.map(({ message }) => message.job_id),
-      );
-      const jobless = found.filter(({ message }) => jobs.get(message.job_id)?.ended !== null);
-      const rows = await this.database.query<OpenMessageRow>(still, [
+      const jobs = await this.queue.inspect(found.map(({ message }) => message));
+      const jobless = found.filter(({ message }) => jobs.get(message.jobId)?.isLive !== true);
+      const rows = await this.database.query<JobOwner>(still, [
         jobless.map(({ message }) => message.id),
         jobless.map(({ message }) => message.retries),
-        this.connection.queueName,
       ]);
-      found = rows.map((message) => ({ message, job: jobs.get(message.job_id) }));
+      found = rows.map((message) => ({ message, job: jobs.get(message.jobId) }));
     }
     return found;
   }
