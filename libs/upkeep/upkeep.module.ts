@@ -11,17 +11,15 @@ import { addReconcilerGauges } from './adapters/monitoring/reconciler-metrics.js
 import { ReconcilerMonitor } from './adapters/monitoring/reconciler-monitor.js';
 import { RetentionMonitor } from './adapters/monitoring/retention-monitor.js';
 import { PostgresPartitions } from './adapters/postgres/postgres-partitions.js';
-import { PostgresReconcilerTurn } from './adapters/postgres/postgres-reconciler-turn.js';
-import { PostgresWalk } from './adapters/postgres/postgres-walk.js';
+import { PostgresReconciliation } from './adapters/postgres/postgres-reconciliation.js';
 import { reconcilerStatus } from './adapters/postgres/reconciler-status.js';
 import { ApplyRetention } from './application/apply-retention.js';
 import { JobFollower } from './application/job-follower.js';
 import { Partitions } from './application/partitions.js';
 import { QueueRecovery } from './application/queue-recovery.js';
-import { ReconcilerTurn } from './application/reconciler-turn.js';
 import { Reconciler } from './application/reconciler.js';
-import { Walk } from './application/walk.js';
 import type { UpkeepSettings } from './settings.js';
+import { Reconciliation } from './application/reconciliation.js';
 
 /** What the process starts and stops. */
 export { ApplyRetention, JobFollower, QueueRecovery, Reconciler };
@@ -41,23 +39,21 @@ export class UpkeepModule {
         provide(ReconcilerMonitor, [Metrics, LOGGER]),
         provide(RetentionMonitor, [Metrics, LOGGER]),
         provideAs(Partitions, PostgresPartitions, [Database]),
-        provideAs(ReconcilerTurn, PostgresReconcilerTurn, [Database]),
-        provideAs(Walk, PostgresWalk, [Database]),
+        provideAs(Reconciliation, PostgresReconciliation, [Database]),
         provide(Reconciler, [
           ...([StrayMessages, QueueMaintenance, Deliveries, Messages, EventLog, FailExpiredLeases] as const),
-          ...([ReconcilerTurn, ReconcilerMonitor] as const),
+          ...([Reconciliation, ReconcilerMonitor] as const),
         ]),
         {
           provide: QueueRecovery,
           useFactory: (
             queue: QueueContents,
             currentQueue: CurrentQueue,
-            walk: Walk,
+            reconciliation: Reconciliation,
             reconciler: Reconciler,
-            turn: ReconcilerTurn,
             monitor: ReconcilerMonitor,
-          ) => new QueueRecovery(queue, currentQueue, walk, () => reconciler.requeueStrays(), turn, monitor),
-          inject: [QueueContents, CurrentQueue, Walk, Reconciler, ReconcilerTurn, ReconcilerMonitor],
+          ) => new QueueRecovery(queue, currentQueue, reconciliation, () => reconciler.requeueStrays(), monitor),
+          inject: [QueueContents, CurrentQueue, Reconciliation, Reconciler, ReconcilerMonitor],
         },
         provide(JobFollower, [JobEvents, Deliveries, ReconcilerMonitor]),
         provide(ApplyRetention, [Partitions, RETENTION_DAYS, RetentionMonitor]),

@@ -104,7 +104,7 @@ for (const [name, open, missing] of [
 
     const expectNothing = async () => {
       expect(await parts.strays.count()).toBe(0);
-      expect(await parts.strays.findNext(10)).toEqual([]);
+      expect(await parts.findStrays(10)).toEqual([]);
       expect(await parts.reconcile()).toEqual([]);
     };
 
@@ -196,7 +196,7 @@ for (const [name, open, missing] of [
       const message = (await losses[loss]?.(parts)) ?? aMessage();
       expect(await parts.strays.count()).toBe(1);
       const { id, jobId, state } = message;
-      expect(await parts.strays.findNext(10)).toEqual([{ id, retries: state.retries, jobId, endedElsewhere: null }]);
+      expect(await parts.findStrays(10)).toEqual([{ id, retries: state.retries, jobId, endedElsewhere: null }]);
       expect((await parts.events.read(null)).ends).toEqual([]);
       expect(await parts.follower.run()).toBe(0);
       expect(await parts.reconcile()).toEqual([{ requeued: 1, followed: 0 }]);
@@ -266,15 +266,15 @@ for (const [name, open, missing] of [
     it('counts all of them, and finds them in steps, from the oldest on and then again', async () => {
       const all = [2, 0, 1].map((minutes) => aMessage({ createdAt: after(minutes * 60_000) }));
       for (const message of all) await parts.store.put(message);
-      const next = async () => (await parts.strays.findNext(2)).map(({ id }) => id);
+      const next = async () => (await parts.findStrays(2)).map(({ id }) => id);
       const found = async () => (await reconcilerStatus(parts.database)).strays;
       const [first, second] = [[all[1]?.id, all[2]?.id], [all[0]?.id]];
       expect(await parts.strays.count()).toBe(3);
       for (const expected of [first, second, first]) expect(await next()).toEqual(expected);
       expect(await found()).toBe(3);
       await next();
-      await parts.strays.requeue(await parts.strays.findNext(10));
-      expect(await parts.strays.findNext(10)).toEqual([]);
+      await parts.strays.requeue(await parts.findStrays(10));
+      expect(await parts.findStrays(10)).toEqual([]);
       expect(await found()).toBe(0);
     });
 
@@ -288,7 +288,7 @@ for (const [name, open, missing] of [
     it('does no harm when what it requeues is no stray any more', async () => {
       const message = aMessage();
       await parts.store.put(message);
-      const strays = await parts.strays.findNext(10);
+      const strays = await parts.findStrays(10);
       expect(strays).toHaveLength(1);
       await parts.bullmq.queue.add([message]);
       const job = await parts.take('ours');

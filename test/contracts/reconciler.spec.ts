@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { WORKER_NAME } from '#delivery/adapters/bullmq/delivery-job.js';
-import { DELETE_EXPIRED_KEYS } from '#messages/adapters/postgres/sending/idempotency-keys.js';
 import { INSPECT } from '#delivery/adapters/bullmq/postgres/postgres-queue-maintenance.js';
 import { PAGE } from '#delivery/adapters/postgres/postgres-stray-messages.js';
-import { PostgresReconcilerTurn } from '#upkeep/adapters/postgres/postgres-reconciler-turn.js';
+import { DELETE_EXPIRED_KEYS } from '#messages/adapters/postgres/sending/idempotency-keys.js';
+import { PostgresReconciliation } from '#upkeep/adapters/postgres/postgres-reconciliation.js';
 import type { Database } from '#platform/database/database.js';
 import { aMessage, idempotency } from '../support/messages.js';
 import { QUEUE_NAME } from './bullmq-process.js';
@@ -112,7 +112,7 @@ describe('The reconciler and the follower of jobs', () => {
     expect(reports).toEqual([]);
     const ends = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
       WHERE datname = current_database() AND state = 'idle in transaction'`;
-    const taken = parts.turn.take(0, async (keep) => {
+    const taken = parts.reconciliation.take(0, async (keep) => {
       await keep();
       await store.sql(ends);
       await keep();
@@ -121,11 +121,11 @@ describe('The reconciler and the follower of jobs', () => {
   });
 
   it('runs in one process at a time, and in all of them together once in an interval', async () => {
-    const { store, turn } = parts;
-    const other = new PostgresReconcilerTurn((await store.process()).database);
+    const { store, reconciliation } = parts;
+    const other = new PostgresReconciliation((await store.process()).database);
     const ran: string[] = [];
     await store.sql(`UPDATE sluice.reconciler SET began_at = now() + interval '1 hour'`);
-    await turn.take(60_000, async () => {
+    await reconciliation.take(60_000, async () => {
       ran.push('one');
       await other.take(0, () => Promise.resolve(void ran.push('while one runs')));
     });

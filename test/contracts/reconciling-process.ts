@@ -4,7 +4,7 @@ import { PostgresQueueMaintenance } from '#delivery/adapters/bullmq/postgres/pos
 import { PostgresStrayMessages } from '#delivery/adapters/postgres/postgres-stray-messages.js';
 import { PostgresEventLog } from '#events/adapters/postgres/postgres-event-log.js';
 import { PostgresExpiredLeases } from '#messages/adapters/postgres/leases/postgres-expired-leases.js';
-import { PostgresReconcilerTurn } from '#upkeep/adapters/postgres/postgres-reconciler-turn.js';
+import { PostgresReconciliation } from '#upkeep/adapters/postgres/postgres-reconciliation.js';
 import { FailExpiredLeases } from '#pull/application/fail-expired-leases.js';
 import { JobFollower } from '#upkeep/application/job-follower.js';
 import { Reconciler } from '#upkeep/application/reconciler.js';
@@ -121,7 +121,7 @@ async function openOn<Queue extends Queueing>(openQueue: (store: PostgresStore) 
   const { events, maintenance } = queue.ports(database);
   const strays = new PostgresStrayMessages(database, maintenance);
   const reports: unknown[] = [];
-  const turn = new PostgresReconcilerTurn(database);
+  const reconciliation = new PostgresReconciliation(database);
   const expired = new FailExpiredLeases(new PostgresExpiredLeases(database, { maxAttempts: 5 }), {
     expired: (leases) => leases > 0 && reports.push({ expired: leases }),
   });
@@ -133,7 +133,7 @@ async function openOn<Queue extends Queueing>(openQueue: (store: PostgresStore) 
       messages,
       new PostgresEventLog(database, process.reads),
       expired,
-      turn,
+      reconciliation,
       {
         healed: (what) => reports.push(what),
         failed: (step, error) => reports.push([step, error]),
@@ -141,12 +141,31 @@ async function openOn<Queue extends Queueing>(openQueue: (store: PostgresStore) 
     );
   const follower = new JobFollower(events, deliveries, { followingFailed: (error) => reports.push(error) });
   return {
-    ...{ ...process, store, queue, bullmq, strays, events, maintenance, reports, turn, newReconciler, follower },
+    ...{
+      ...process,
+      store,
+      queue,
+      bullmq,
+      strays,
+      events,
+      maintenance,
+      reports,
+      reconciliation,
+      newReconciler,
+      follower,
+    },
     /** Runs all steps; resolves to what they report. */
     reconcile: async (): Promise<unknown[]> => {
       reports.length = 0;
       await newReconciler().run(() => Promise.resolve());
       return reports.splice(0);
+    },
+    /** The next step of the walk; resolves to the strays that it found. */
+    findStrays: async (limit: number) => {
+      const page = await strays.findAfter(await reconciliation.position(), limit);
+      if (page === null) return [];
+      await reconciliation.advance(page.position, page.strays.length);
+      return page.strays;
     },
     take: (whose: keyof typeof workers) => bullmq.take(workers[whose]),
     reset: async () => {

@@ -6,7 +6,7 @@ import { PostgresQueueContents } from '#delivery/adapters/bullmq/postgres/postgr
 import { RedisQueueContents } from '#delivery/adapters/bullmq/redis/redis-queue-contents.js';
 import { WORKER_NAME } from '#delivery/adapters/bullmq/delivery-job.js';
 import { PostgresCurrentQueue } from '#delivery/adapters/postgres/postgres-current-queue.js';
-import { PostgresWalk } from '#upkeep/adapters/postgres/postgres-walk.js';
+import { PostgresReconciliation } from '#upkeep/adapters/postgres/postgres-reconciliation.js';
 import type { QueueContents } from '#delivery/application/queue-contents.js';
 import type { Message } from '#messages/domain/message.js';
 import { NO_TURN } from '#delivery/application/fair-scheduler.js';
@@ -50,7 +50,7 @@ describeUnless(NO_REDIS)('A queue on Redis', () => {
 
   const recoveryOf = (
     queue: QueueContents,
-    { database, newReconciler, turn }: Pick<typeof parts, 'database' | 'newReconciler' | 'turn'>,
+    { database, newReconciler, reconciliation }: Pick<typeof parts, 'database' | 'newReconciler' | 'reconciliation'>,
   ) => {
     const reports: unknown[] = [];
     const observer = {
@@ -61,8 +61,7 @@ describeUnless(NO_REDIS)('A queue on Redis', () => {
     };
     const reconciler = newReconciler();
     const current = new PostgresCurrentQueue(database);
-    const walk = new PostgresWalk(database);
-    const recovery = new QueueRecovery(queue, current, walk, () => reconciler.requeueStrays(), turn, observer);
+    const recovery = new QueueRecovery(queue, current, reconciliation, () => reconciler.requeueStrays(), observer);
     return { recovery, reports, current };
   };
 
@@ -99,7 +98,7 @@ describeUnless(NO_REDIS)('A queue on Redis', () => {
     await bullmq.queue.add([retried]);
     for (let check = 0; check < 3; check++) await recovery.check();
     expect(await store.entries()).toEqual([]);
-    await strays.findNext(20);
+    await parts.findStrays(20);
     reports.length = 0;
     await queue.redis.run((client) => client.flushall());
     await recovery.check();
@@ -126,7 +125,7 @@ describeUnless(NO_REDIS)('A queue on Redis', () => {
     for (let check = 0; check < 4; check++) await recovery.check();
     reports.length = 0;
     await new PostgresCurrentQueue(database).check('another');
-    await new PostgresWalk(database).setContents('another');
+    await new PostgresReconciliation(database).setContents('another');
     const message = aMessage();
     await store.put(message);
     for (let check = 0; check < 3; check++) await recovery.check();
@@ -143,7 +142,7 @@ describeUnless(NO_REDIS)('A queue on Redis', () => {
   it.each(['Redis', 'PostgreSQL'])('on %s: recovers only when the outbox is short enough to look', async (store) => {
     const one = store === 'Redis' ? parts : await openReconciling();
     const { recovery, reports } = recoveryOf(store === 'Redis' ? contents : new PostgresQueueContents(), one);
-    await new PostgresWalk(one.database).setContents('another');
+    await new PostgresReconciliation(one.database).setContents('another');
     await one.store.put(aMessage());
     await one.store.sql(
       `INSERT INTO sluice.outbox (message_ids, bytes) SELECT ARRAY['msg_' || n], 1 FROM generate_series(1, 10001) n`,
@@ -215,19 +214,24 @@ describeUnless(NO_REDIS)('A queue on Redis', () => {
     await lost;
   });
 
-  it('finds no stray in a message whose job is added, and its outbox entry removed, while it looks', async () => {
-    const { store, strays, bullmq, database } = parts;
-    const message = aMessage();
-    await store.put(message);
-    const query = database.query.bind(database);
-    const spied = jest.spyOn(database, 'query').mockImplementation(async (text, values) => {
-      if (text.includes('AS seen')) await bullmq.queue.add([message]);
-      return query(text, values);
-    });
-    expect(await strays.findNext(10)).toEqual([]);
-    expect(await strays.count()).toBe(0);
-    spied.mockRestore();
-  });
+  it.each(['Redis', 'PostgreSQL'])(
+    'on %s: finds no stray in a message whose job is added while it looks',
+    async (on) => {
+      const one = on === 'Redis' ? parts : await openReconciling();
+      const { store, strays, bullmq, database } = one;
+      const message = aMessage();
+      await store.put(message);
+      const query = database.query.bind(database);
+      const spied = jest.spyOn(database, 'query').mockImplementation(async (text, values) => {
+        if (text.includes('AS seen')) await bullmq.queue.add([message]);
+        return query(text, values);
+      });
+      expect(await one.findStrays(10)).toEqual([]);
+      expect(await strays.count()).toBe(0);
+      spied.mockRestore();
+      if (one !== parts) await one.close();
+    },
+  );
 
   it('takes over the jobs of a queue on PostgreSQL: retries when they are due, those of workers when they are lost', async () => {
     const { store, relay, bullmq, strays } = parts;
@@ -268,7 +272,7 @@ describeUnless(NO_REDIS)('A queue on Redis', () => {
     const { store, database, bullmq, relay, strays } = onPostgres;
     const [left, retried] = [messages(5), aRetried()];
     for (const message of [...left, retried]) await store.put(message);
-    await new PostgresWalk(database).setContents('redis of before');
+    await new PostgresReconciliation(database).setContents('redis of before');
     const { recovery, reports } = recoveryOf(new PostgresQueueContents(), onPostgres);
     for (let check = 0; check < 4; check++) await recovery.check();
     expect(reports).toEqual(['recovering', 'recovered']);

@@ -30,11 +30,6 @@ export const DUE = `
 /** The message `m` is of a suspended account, whose messages wait in the outbox. */
 export const IS_SUSPENDED = `(SELECT true FROM sluice.outbox o WHERE o.suspended_account = m.account_id LIMIT 1)`;
 
-/** Moves on before the strays are requeued, so that one that can't be does not stop the walk. */
-export const CONTINUE = `
-  UPDATE sluice.reconciler SET position = $1, strays = CASE $1 WHEN '' THEN 0 ELSE strays + $2 END,
-    strays_before = CASE $1 WHEN '' THEN strays + $2 ELSE strays_before END`;
-
 /** Inserts outbox entries for the messages of the array that this names. */
 export const insertEntriesFor = (ids: string): string =>
   insertEntriesToSweep(`(SELECT id, ${BYTES} AS bytes FROM sluice.messages WHERE id = ANY (${ids})) m`);

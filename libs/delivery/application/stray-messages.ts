@@ -9,6 +9,12 @@ export interface StrayMessage {
   readonly endedElsewhere: EndedElsewhere;
 }
 
+export interface StrayPage {
+  readonly strays: readonly StrayMessage[];
+  /** The last message of the page; '' when there are no more. */
+  readonly position: string;
+}
+
 /**
  * Open messages for handlers that nothing will deliver: they have no outbox entry, no live job and no unexpired claim. A
  * message that is just on its way from one to the next is not found.
@@ -18,11 +24,11 @@ export abstract class StrayMessages {
   abstract count(): Promise<number>;
 
   /**
-   * The strays among the next `limit` open messages, by id. Each call, by any process, continues where the one before
-   * ended, and after the last message at the first. Messages that are not due yet and those of suspended accounts are
-   * passed over. While the outbox is long, none is found, since most wait for the relay.
+   * The strays among the next `limit` open messages, by id. Messages that are not due yet and those of suspended accounts
+   * are passed over.
+   * @returns null while the outbox is long, since most messages wait for the relay
    */
-  abstract findNext(limit: number): Promise<StrayMessage[]>;
+  abstract findAfter(after: string, limit: number): Promise<StrayPage | null>;
 
   /** Replaces the messages' dead jobs by outbox entries. Harmless for one that is no longer a stray. */
   abstract requeue(strays: readonly StrayMessage[]): Promise<void>;

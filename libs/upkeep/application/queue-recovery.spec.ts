@@ -1,8 +1,7 @@
 import { CurrentQueue } from '#delivery/application/current-queue.js';
 import { QueueContents, type QueueIdentity } from '#delivery/application/queue-contents.js';
 import { QueueRecovery } from './queue-recovery.js';
-import { ReconcilerTurn } from './reconciler-turn.js';
-import { Walk } from './walk.js';
+import { Reconciliation } from './reconciliation.js';
 
 /** The queue in use before, to which processes add jobs as fast as they are taken over. */
 class NeverEmpty extends QueueContents {
@@ -34,15 +33,14 @@ class CurrentUntil extends CurrentQueue {
   }
 }
 
-class NoWalk extends Walk {
+class NothingToDo extends Reconciliation {
+  take = (_everyMs: number, work: (keep: () => Promise<void>) => Promise<void>) => work(() => Promise.resolve());
+  position = () => Promise.resolve('');
+  advance = () => Promise.resolve();
   restart = () => Promise.resolve();
   hasPassed = () => Promise.resolve(true);
   contents = () => Promise.resolve('contents_1');
   setContents = () => Promise.resolve();
-}
-
-class OwnTurn extends ReconcilerTurn {
-  take = (_everyMs: number, work: (keep: () => Promise<void>) => Promise<void>) => work(() => Promise.resolve());
 }
 
 it('ends taking over jobs as soon as another queue is the current one', async () => {
@@ -57,7 +55,7 @@ it('ends taking over jobs as soon as another queue is the current one', async ()
     },
   };
   const current = new CurrentUntil(4);
-  const recovery = new QueueRecovery(queue, current, new NoWalk(), () => Promise.resolve(), new OwnTurn(), observer);
+  const recovery = new QueueRecovery(queue, current, new NothingToDo(), () => Promise.resolve(), observer);
   await recovery.check();
   await recovery.check();
   expect(queue.steps).toBe(3);

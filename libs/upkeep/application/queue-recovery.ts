@@ -1,7 +1,6 @@
 import { PeriodicTask } from '#kernel/periodic-task.js';
 import type { CurrentQueue, QueueContents } from '#delivery/index.js';
-import type { ReconcilerTurn } from './reconciler-turn.js';
-import type { Walk } from './walk.js';
+import type { Reconciliation } from './reconciliation.js';
 
 export interface QueueRecoveryObserver {
   /** Another queue is the current one, or this one is again. */
@@ -30,9 +29,8 @@ export class QueueRecovery {
   constructor(
     private readonly queue: QueueContents,
     private readonly currentQueue: CurrentQueue,
-    private readonly walk: Walk,
+    private readonly reconciliation: Reconciliation,
     private readonly step: () => Promise<unknown>,
-    private readonly turn: ReconcilerTurn,
     private readonly observer: QueueRecoveryObserver,
   ) {}
 
@@ -51,18 +49,17 @@ export class QueueRecovery {
     const dataSet = await identity.then(({ dataSet }) => dataSet).catch(() => null);
     if (!(await this.checkCurrent(dataSet))) return;
     const { contents } = await identity;
-    // Waits for the second check: a message whose outbox entry is not removed yet does not count as a stray, and the walk
-    // would skip it.
+    // Waits for the second check: a message whose outbox entry is not removed yet is no stray, and the walk would skip it.
     const isNew = contents !== this.found;
     this.found = contents;
     if (isNew) return;
     while (!this.closed && (await this.queue.takeOver())) {
-      // Otherwise this would go on for as long as the other queue gets new jobs, once it is the current one again.
+      // Otherwise, once the other queue is the current one again, this would go on for as long as jobs are added there.
       if (!(await this.checkCurrent(dataSet))) return;
     }
     if (contents === this.checked) return;
-    if ((await this.walk.contents()) === contents) this.checked = contents;
-    else await this.turn.take(0, () => this.recover(contents));
+    if ((await this.reconciliation.contents()) === contents) this.checked = contents;
+    else await this.reconciliation.take(0, () => this.recover(contents));
   }
 
   private async checkCurrent(dataSet: string | null): Promise<boolean> {
@@ -79,12 +76,12 @@ export class QueueRecovery {
   private async recover(contents: string): Promise<void> {
     if (this.walking !== contents) {
       this.observer.recovering();
-      await this.walk.restart();
+      await this.reconciliation.restart();
       this.walking = contents;
     }
     await this.step();
-    if (!(await this.walk.hasPassed())) return;
-    await this.walk.setContents(contents);
+    if (!(await this.reconciliation.hasPassed())) return;
+    await this.reconciliation.setContents(contents);
     this.walking = null;
     this.observer.recovered();
   }

@@ -3,7 +3,7 @@ import type { Deliveries, Messages } from '#messages/index.js';
 import type { EventLog } from '#events/index.js';
 import type { FailExpiredLeases } from '#pull/index.js';
 import { ENDED_JOB_LIFETIME_MS, type QueueMaintenance, type StrayMessages } from '#delivery/index.js';
-import type { ReconcilerTurn } from './reconciler-turn.js';
+import type { Reconciliation } from './reconciliation.js';
 
 /** Open messages that are checked in one statement, of about 0.1 s. */
 const CHECKED_AT_ONCE = 20_000;
@@ -54,7 +54,7 @@ export class Reconciler {
     private readonly messages: Messages,
     private readonly events: Pick<EventLog, 'deleteExpired'>,
     private readonly expired: Pick<FailExpiredLeases, 'execute'>,
-    private readonly turn: ReconcilerTurn,
+    private readonly reconciliation: Reconciliation,
     private readonly observer: ReconcilerObserver,
   ) {}
 
@@ -62,7 +62,7 @@ export class Reconciler {
   start(everyMs: number, isAllowed: () => boolean): void {
     this.rounds = new PeriodicTask(async () => {
       if (!isAllowed()) return;
-      await this.turn
+      await this.reconciliation
         .take(everyMs, (keep) => this.run(keep))
         .catch((error: unknown) => {
           this.observer.failed('turn', error);
@@ -95,11 +95,15 @@ export class Reconciler {
    * @returns whether it found any: then there was a fault, which may have made many
    */
   async requeueStrays(): Promise<boolean> {
-    const found = await this.strays.findNext(CHECKED_AT_ONCE);
+    const page = await this.strays.findAfter(await this.reconciliation.position(), CHECKED_AT_ONCE);
+    if (page === null) return false;
+    const found = page.strays;
     const ends = found.flatMap(({ id, retries, endedElsewhere }) =>
       endedElsewhere === null ? [] : [{ id, retries, ...endedElsewhere }],
     );
     const strays = found.filter(({ endedElsewhere }) => endedElsewhere === null);
+    // Moves on before they are requeued, so that one that can't be does not stop the walk.
+    await this.reconciliation.advance(page.position, strays.length);
     if (ends.length + strays.length === 0) return false;
     await this.strays.requeue(strays);
     const followed = await this.deliveries.follow(ends);

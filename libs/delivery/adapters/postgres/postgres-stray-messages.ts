@@ -1,8 +1,7 @@
 import type { Database } from '#platform/database/database.js';
 import type { InspectedJob, JobOwner, QueueMaintenance } from '../../application/queue-maintenance.js';
-import { StrayMessages, type StrayMessage } from '../../application/stray-messages.js';
+import { StrayMessages, type StrayMessage, type StrayPage } from '../../application/stray-messages.js';
 import {
-  CONTINUE,
   COUNT_UNDELIVERED,
   DUE,
   insertEntriesFor,
@@ -72,11 +71,10 @@ export class PostgresStrayMessages extends StrayMessages {
     }
   }
 
-  async findNext(limit: number): Promise<StrayMessage[]> {
+  async findAfter(after: string, limit: number): Promise<StrayPage | null> {
     const [outbox] = await this.database.query<{ is_long: boolean }>(IS_OUTBOX_LONG);
-    if (outbox?.is_long === true) return [];
-    const [walk] = await this.database.query<{ position: string }>('SELECT position FROM sluice.reconciler');
-    const page = await this.database.query<PageRow>(PAGE, [walk?.position ?? '', limit]);
+    if (outbox?.is_long === true) return null;
+    const page = await this.database.query<PageRow>(PAGE, [after, limit]);
     const found = await this.strays(
       page.filter(({ is_due }) => is_due),
       STILL_DUE,
@@ -86,10 +84,7 @@ export class PostgresStrayMessages extends StrayMessages {
     const strays = found.map(({ message: { id, retries, jobId }, job }) => {
       return { id, retries, jobId, endedElsewhere: job?.endedElsewhere ?? ends.get(jobId) ?? null };
     });
-    const count = strays.filter(({ endedElsewhere }) => endedElsewhere === null).length;
-    const position = page.length < limit ? '' : (page.at(-1)?.id ?? '');
-    await this.database.query(CONTINUE, [position, count]);
-    return strays;
+    return { strays, position: page.length < limit ? '' : (page.at(-1)?.id ?? '') };
   }
 
   async requeue(strays: readonly StrayMessage[]): Promise<void> {
