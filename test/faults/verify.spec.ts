@@ -101,7 +101,7 @@ describe('npm run verify', () => {
       /'--duration <seconds>' argument 'long' is invalid. It must be a whole number from 0 to 86400/,
     ],
     [['--url', 'nowhere'], /^error: --url must be a URL/],
-    [['--url', 'http://127.0.0.1:1'], /cannot be reached/],
+    [['--url', 'http://127.0.0.1:2'], /cannot be reached/],
     [['--ledger', '/nonexistent/ledger'], /ENOENT/],
     [['--unknown'], /unknown option '--unknown'/],
   ])('reports the error in %j', async (args, output) => {

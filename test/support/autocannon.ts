@@ -5,6 +5,8 @@ import { ROOT } from './processes.js';
 
 interface Report {
   readonly statusCodeStats: Readonly<Record<string, { readonly count: number }>>;
+  /** Seconds. */
+  readonly duration: number;
   /** Milliseconds. */
   readonly latency: { readonly p50: number };
 }
