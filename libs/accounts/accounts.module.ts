@@ -33,12 +33,9 @@ import { Accounts } from './application/accounts.js';
 import { AUTHENTICATED, AuthenticateCaller } from './application/authenticate-caller.js';
 import { ChangeAccount } from './application/change-account.js';
 import { CreateApiKey } from './application/create-api-key.js';
-import { GetAccount } from './application/get-account.js';
-import { GetOwnApiKey } from './application/get-own-api-key.js';
 import { KeySecrets } from './application/key-secrets.js';
 import { LastUsedTracker } from './application/last-used-tracker.js';
-import { ListAccounts } from './application/list-accounts.js';
-import { ListApiKeys } from './application/list-api-keys.js';
+import { ReadAccounts } from './application/read-accounts.js';
 import { RevokeApiKey } from './application/revoke-api-key.js';
 import { RotateApiKey } from './application/rotate-api-key.js';
 import { SignUp } from './application/sign-up.js';
@@ -73,10 +70,7 @@ const core: FactoryProvider[] = [
   provide(CreateApiKey, [Accounts, KeySecrets, Ids, Clock]),
   provide(RotateApiKey, [Accounts, KeySecrets, Ids, Clock]),
   provide(RevokeApiKey, [Accounts, Clock]),
-  provide(ListApiKeys, [Accounts, LastUsedTracker]),
-  provide(GetOwnApiKey, [Accounts, KeySecrets, LastUsedTracker]),
-  provide(GetAccount, [Accounts]),
-  provide(ListAccounts, [Accounts]),
+  provide(ReadAccounts, [Accounts, KeySecrets, LastUsedTracker]),
   provide(ChangeAccount, [Accounts]),
 ];
 

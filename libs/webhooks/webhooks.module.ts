@@ -24,8 +24,7 @@ import { DeleteEndpoint } from './application/delete-endpoint.js';
 import { EndDeliveries } from './application/end-deliveries.js';
 import { EndpointDeliveries } from './application/endpoint-deliveries.js';
 import { Endpoints } from './application/endpoints.js';
-import { GetEndpoint } from './application/get-endpoint.js';
-import { ListEndpoints } from './application/list-endpoints.js';
+import { ReadEndpoints } from './application/read-endpoints.js';
 import { ReplayEndpoint } from './application/replay-endpoint.js';
 import { ResealSecrets } from './application/reseal-secrets.js';
 import { RotateSecret } from './application/rotate-secret.js';
@@ -70,8 +69,7 @@ async function requireKeys(endpoints: Endpoints, { keyIds }: SecretBox): Promise
 
 const useCases: FactoryProvider[] = [
   provide(CreateEndpoint, [Endpoints, SecretBox, WebhookClient, Ids, Clock]),
-  provide(ListEndpoints, [Endpoints]),
-  provide(GetEndpoint, [Endpoints]),
+  provide(ReadEndpoints, [Endpoints]),
   provide(ChangeEndpoint, [Endpoints, WebhookClient, Clock]),
   provide(DeleteEndpoint, [Endpoints]),
   provide(RotateSecret, [Endpoints, SecretBox, Clock]),
