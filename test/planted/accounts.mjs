@@ -86,9 +86,9 @@ export default [
   },
   {
     what: 'a process starts with another pepper than the keys of its database have',
-    file: 'libs/accounts/accounts.module.ts',
-    find: 'previous)) === own) return;',
-    replace: "previous)) !== '') return;",
+    file: 'libs/accounts/adapters/postgres/open-key-secrets.ts',
+    find: 'previous)) === own) return secrets;',
+    replace: "previous)) !== '') return secrets;",
     tests: ['test/e2e/management/installation.spec.ts'],
   },
   {
