@@ -101,8 +101,8 @@ export default [
   {
     what: 'the last uses are lost when a process stops',
     file: 'libs/accounts/application/last-used-tracker.ts',
-    find: 'await this.flushing.close();\n    await this.flush();',
-    replace: 'await this.flushing.close();',
+    find: 'finish(): Promise<void> {\n    return this.flush();',
+    replace: 'finish(): Promise<void> {\n    return Promise.resolve();',
     tests: ['libs/accounts/application/last-used-tracker.spec.ts'],
   },
   {
