@@ -2,15 +2,13 @@ import type { INestApplicationContext } from '@nestjs/common';
 import { LastUsedTracker } from '#accounts/accounts.module.js';
 import { Consumer } from '#delivery/delivery.module.js';
 import { ClockWatch, CurrentQueue, OutboxRelay } from '#delivery/queue.module.js';
-import type { BackgroundTask } from '#kernel/background-task.js';
-import { PeriodicTask } from '#kernel/periodic-task.js';
+import { RepeatedTask } from '#kernel/background-task.js';
 import { PostgresAvailability, PostgresMessages, SpaceWatch, StorageCap } from '#messages/messages.module.js';
 import { ExpiredLimits, PostgresLimiter } from '#rate-limiting/rate-limiting.module.js';
 import { ApplyRetention, JobFollower, QueueRecovery, Reconciler } from '#upkeep/upkeep.module.js';
 import { EndDeliveries, WebhookSender } from '#webhooks/webhooks.module.js';
 import type { Settings } from './settings.js';
 
-const FOLLOW_EVERY_MS = 500;
 const RECOVER_EVERY_MS = 1_000;
 
 type Role = 'api' | 'worker';
@@ -43,7 +41,7 @@ export const BACKGROUND: readonly Entry[] = [
   {
     ...{ name: 'ClockWatch', does: "compares the clock with the database's", every: '1/5 of WORKER_LOCK_MS' },
     ...{ in: BOTH, stops: 'clock' },
-    open: (app) => service(app.get(ClockWatch)),
+    open: (app) => new RepeatedTask(app.get(ClockWatch), 'before the start resolves'),
   },
   {
     ...{ name: 'OutboxRelay', does: 'relays what a crash has left, or what is due later', every: '250 ms' },
@@ -66,17 +64,17 @@ export const BACKGROUND: readonly Entry[] = [
   {
     ...{ name: 'StorageCap', does: 'writes what accounts have stored', every: '1 s' },
     ...{ in: BOTH, stops: 'counts' },
-    open: (app) => service(app.get(StorageCap)),
+    open: (app) => new RepeatedTask(app.get(StorageCap)),
   },
   {
     ...{ name: 'SpaceWatch', does: 'measures the space that is left', every: '5 s' },
     ...{ in: BOTH, stops: 'counts' },
-    open: (app) => repeated(app.get(SpaceWatch), 'first run at once'),
+    open: (app) => new RepeatedTask(app.get(SpaceWatch), 'before the start resolves'),
   },
   {
     ...{ name: 'LastUsedTracker', does: 'writes when keys were last used', every: '2 s' },
     ...{ in: ['api'], stops: 'counts' },
-    open: (app) => service(app.get(LastUsedTracker)),
+    open: (app) => new RepeatedTask(app.get(LastUsedTracker)),
   },
   {
     ...{ name: 'PostgresLimiter', does: 'writes strikes', every: 'after a refusal' },
@@ -86,7 +84,7 @@ export const BACKGROUND: readonly Entry[] = [
   {
     ...{ name: 'ExpiredLimits', does: 'deletes expired windows and bans', every: '10 min' },
     ...{ in: ['api'], stops: 'upkeep' },
-    open: (app) => repeated(app.get(ExpiredLimits)),
+    open: (app) => new RepeatedTask(app.get(ExpiredLimits)),
   },
   {
     ...{ name: 'PostgresMessages', does: 'stores accepted messages', every: 'after a request' },
@@ -114,12 +112,12 @@ export const BACKGROUND: readonly Entry[] = [
   {
     ...{ name: 'ApplyRetention', does: 'removes old messages, adds partitions', every: '1 h' },
     ...{ in: BOTH, stops: 'upkeep' },
-    open: (app) => service(app.get(ApplyRetention)),
+    open: (app) => new RepeatedTask(app.get(ApplyRetention), 'at once'),
   },
   {
     ...{ name: 'JobFollower', does: 'reads how workers of other programs ended jobs', every: '500 ms' },
     ...{ in: BOTH, stops: 'upkeep' },
-    open: (app) => service(app.get(JobFollower), FOLLOW_EVERY_MS),
+    open: (app) => new RepeatedTask(app.get(JobFollower)),
   },
   {
     ...{ name: 'Consumer', does: 'takes jobs and delivers their messages', every: 'always' },
@@ -150,26 +148,26 @@ export const BACKGROUND: readonly Entry[] = [
   {
     ...{ name: 'EndDeliveries', does: 'ends deliveries to endpoints that were disabled', every: '1 s' },
     ...{ in: ['worker'], stops: 'deliveries' },
-    open: (app) => repeated(app.get(EndDeliveries)),
+    open: (app) => new RepeatedTask(app.get(EndDeliveries)),
   },
 ];
 
 /** Starts and stops what the list has for a process. */
 export class Background {
-  private readonly running: readonly (Running & Pick<Entry, 'stops'>)[];
+  private readonly running: readonly { readonly work: Running; readonly stops: Entry['stops'] }[];
 
   constructor(app: INestApplicationContext, settings: Settings, role: Role) {
     const entries = BACKGROUND.filter((entry) => entry.in.includes(role));
-    this.running = entries.map(({ open, stops }) => ({ ...open(app, settings), stops }));
+    this.running = entries.map(({ open, stops }) => ({ work: open(app, settings), stops }));
   }
 
   async start(): Promise<void> {
-    for (const one of this.running) await one.start?.();
+    for (const { work } of this.running) await work.start?.();
   }
 
   async stop(): Promise<void> {
     for (const stage of STAGES) {
-      await Promise.all(this.running.filter(({ stops }) => stops === stage).map((one) => one.stop()));
+      await Promise.all(this.running.filter(({ stops }) => stops === stage).map(({ work }) => work.stop()));
     }
   }
 }
@@ -179,20 +177,4 @@ function service<Args extends unknown[]>(
   ...args: Args
 ): Running {
   return { start: () => running.start(...args), stop: () => running.close() };
-}
-
-/** @param first whether to wait for a first run at the start */
-function repeated(task: BackgroundTask, first?: 'first run at once'): Running {
-  const stopping = new AbortController();
-  const runs = new PeriodicTask(() => task.run(stopping.signal));
-  return {
-    start: async () => {
-      if (first !== undefined) await task.run(stopping.signal);
-      runs.start(task.intervalMs);
-    },
-    stop: () => {
-      stopping.abort();
-      return runs.close();
-    },
-  };
 }

@@ -1,3 +1,5 @@
+import { PeriodicTask } from './periodic-task.js';
+
 /** Work that a process repeats in the background. `apps/background.ts` lists all of it. */
 export interface BackgroundTask {
   /** Milliseconds from the beginning of a run to that of the next one, which is skipped while one is in progress. */
@@ -8,4 +10,37 @@ export interface BackgroundTask {
    * @param signal aborted when the process stops: end after the current step
    */
   run(signal: AbortSignal): Promise<unknown>;
+
+  /** What is left to do after the last run, when the process stops. It handles its own errors and never rejects. */
+  finish?(): Promise<unknown>;
+}
+
+/** After the interval, at once without waiting for its end, or at once, so that the start resolves after it. */
+type FirstRun = 'after the interval' | 'at once' | 'before the start resolves';
+
+/** Runs a task from the start of a process to its stop. */
+export class RepeatedTask {
+  private readonly stopping = new AbortController();
+  private readonly runs: PeriodicTask;
+
+  constructor(
+    private readonly task: BackgroundTask,
+    private readonly firstRun: FirstRun = 'after the interval',
+  ) {
+    this.runs = new PeriodicTask(() => task.run(this.stopping.signal));
+  }
+
+  async start(): Promise<void> {
+    if (this.firstRun === 'before the start resolves') await this.task.run(this.stopping.signal);
+    if (this.stopping.signal.aborted) return;
+    this.runs.start(this.task.intervalMs);
+    if (this.firstRun === 'at once') this.runs.trigger();
+  }
+
+  /** Waits for the run in progress. */
+  async stop(): Promise<void> {
+    this.stopping.abort();
+    await this.runs.close();
+    await this.task.finish?.();
+  }
 }

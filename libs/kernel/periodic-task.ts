@@ -1,4 +1,7 @@
-/** Repeats an asynchronous task in the background. Runs never overlap: a tick during a run is skipped. */
+/**
+ * Repeats an asynchronous task in the background. Runs never overlap: a tick during a run is skipped. toad-scheduler skips
+ * them as well, but its `stop` does not wait for the run in progress.
+ */
 export class PeriodicTask {
   private timer: NodeJS.Timeout | null = null;
   private running: Promise<unknown> | null = null;

@@ -7,9 +7,8 @@ import { provideReads, ReadsModule } from '#platform/database/reads.module.js';
 import { Reads } from '#platform/database/reads.js';
 import { BatchMetrics } from '#platform/observability/batch-metrics.js';
 import { Metrics } from '#platform/observability/metrics.js';
-import { LOGGER } from '#platform/process/platform.module.js';
+import { LOGGER, SETTINGS } from '#platform/process/platform.module.js';
 import { provide, provideAs, provideSetting } from '#platform/process/provide.js';
-import type { PlatformSettings } from '#platform/process/settings.js';
 import { MessagesController } from './adapters/http/messages.controller.js';
 import { StorageMonitor } from './adapters/monitoring/storage-monitor.js';
 import { PostgresAvailability } from './adapters/postgres/postgres-availability.js';
@@ -46,15 +45,13 @@ export { PostgresAvailability, PostgresMessages, SpaceWatch, StorageCap };
 const RETRIES = Symbol('retries of failed attempts');
 const STORAGE_LIMITS = Symbol('limits of storage');
 const SPACE_LIMITS = Symbol('limits of space');
-const DATABASE_URL = Symbol('database');
 const LEASING = Symbol('connections that lease');
 
 const store: Provider[] = [
   provideSetting(RETRIES, ({ retries }: MessagesSettings) => retries),
   provideSetting(STORAGE_LIMITS, ({ maxStoredMb }: MessagesSettings) => maxStoredMb),
   provide(StorageMonitor, [Metrics, LOGGER]),
-  provideSetting(DATABASE_URL, ({ database }: PlatformSettings) => database.url),
-  provide(PostgresAvailability, [Database, DATABASE_URL]),
+  provide(PostgresAvailability, [Database, SETTINGS]),
   { provide: Availability, useExisting: PostgresAvailability },
   provideAs(ExpiredLeases, PostgresExpiredLeases, [Database, RETRIES]),
   provide(PostgresMessages, [Database, Reads, JobDispatch, Availability, BatchMetrics, Backpressure]),
@@ -83,6 +80,7 @@ const useCases: Provider[] = [
 ];
 
 const PUBLISHED = [Availability, ExpiredLeases, Messages, Deliveries, StorageCap];
+
 @Module({})
 export class MessagesModule {
   /** Accepts messages over HTTP. @param queue the module that exports `JobDispatch` */

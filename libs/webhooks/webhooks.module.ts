@@ -9,13 +9,13 @@ import { Reads } from '#platform/database/reads.js';
 import { BatchMetrics } from '#platform/observability/batch-metrics.js';
 import { Metrics } from '#platform/observability/metrics.js';
 import { LOGGER, SETTINGS } from '#platform/process/platform.module.js';
-import { provide, provideAs } from '#platform/process/provide.js';
+import { provide, provideAs, provideSetting } from '#platform/process/provide.js';
 import type { WebhooksSettings } from './settings.js';
-import { UsageError } from '#platform/process/usage-error.js';
 import { EndpointsController } from './adapters/http/endpoints.controller.js';
 import { measureConnections } from './adapters/monitoring/connection-metrics.js';
 import { SendingMetrics } from './adapters/monitoring/sending-metrics.js';
 import { MESSAGE_WEBHOOK, WEBHOOKS } from './adapters/http/webhooks.js';
+import { openSecretBox } from './adapters/postgres/open-secret-box.js';
 import { PostgresEndpointDeliveries } from './adapters/postgres/postgres-endpoint-deliveries.js';
 import { PostgresEndpoints } from './adapters/postgres/postgres-endpoints.js';
 import { UndiciWebhookClient } from './adapters/undici/undici-webhook-client.js';
@@ -25,8 +25,7 @@ import { DeleteEndpoint } from './application/delete-endpoint.js';
 import { EndDeliveries } from './application/end-deliveries.js';
 import { EndpointDeliveries } from './application/endpoint-deliveries.js';
 import { Endpoints } from './application/endpoints.js';
-import { GetEndpoint } from './application/get-endpoint.js';
-import { ListEndpoints } from './application/list-endpoints.js';
+import { ReadEndpoints } from './application/read-endpoints.js';
 import { ReplayEndpoint } from './application/replay-endpoint.js';
 import { ResealSecrets } from './application/reseal-secrets.js';
 import { RotateSecret } from './application/rotate-secret.js';
@@ -41,18 +40,14 @@ export { MESSAGE_WEBHOOK, WEBHOOKS };
 /** What the process starts and stops. */
 export { EndDeliveries, WebhookSender };
 
+const TERMS = Symbol('settings of webhooks');
+const RESEALED = Symbol('secrets under the current key');
+
 const core: FactoryProvider[] = [
   { provide: Endpoints, useFactory: (database: Database) => PostgresEndpoints.open(database), inject: [Database] },
   provideAs(EndpointDeliveries, PostgresEndpointDeliveries, [Database, Reads, Availability, BatchMetrics]),
-  {
-    provide: SecretBox,
-    useFactory: async ({ secretsKeys }: WebhooksSettings, endpoints: Endpoints) => {
-      const box = new SecretBox(secretsKeys);
-      await requireKeys(endpoints, box);
-      return box;
-    },
-    inject: [SETTINGS, Endpoints],
-  },
+  { provide: SecretBox, useFactory: openSecretBox, inject: [SETTINGS, Endpoints] },
+  provideSetting(TERMS, ({ webhooks }: WebhooksSettings) => webhooks),
   {
     provide: WebhookClient,
     useFactory: ({ webhooks }: WebhooksSettings, metrics: Metrics) => {
@@ -64,36 +59,19 @@ const core: FactoryProvider[] = [
   },
 ];
 
-/** @throws UsageError when secrets of this database are encrypted under a key that this process does not have */
-async function requireKeys(endpoints: Endpoints, { keyIds }: SecretBox): Promise<void> {
-  const missing = (await endpoints.keyIds()).filter((id) => !keyIds.includes(id));
-  if (missing.length === 0) return;
-  throw new UsageError(
-    `SECRETS_KEY lacks a key with which endpoint secrets in this database are encrypted (${missing.join(', ')}). Add it. To change keys, see "Change SECRETS_KEY" in docs/webhooks.md.`,
-  );
-}
-
 const useCases: FactoryProvider[] = [
   provide(CreateEndpoint, [Endpoints, SecretBox, WebhookClient, Ids, Clock]),
-  provide(ListEndpoints, [Endpoints]),
-  provide(GetEndpoint, [Endpoints]),
+  provide(ReadEndpoints, [Endpoints]),
   provide(ChangeEndpoint, [Endpoints, WebhookClient, Clock]),
   provide(DeleteEndpoint, [Endpoints]),
   provide(RotateSecret, [Endpoints, SecretBox, Clock]),
   provide(TestEndpoint, [Endpoints, SecretBox, WebhookClient, Ids, Clock]),
   provide(ReplayEndpoint, [Endpoints, EndpointDeliveries, Clock, StorageCap]),
   provide(ResealSecrets, [Endpoints, SecretBox]),
-  {
-    provide: 'secrets under the current key',
-    useFactory: (reseal: ResealSecrets) => reseal.execute(),
-    inject: [ResealSecrets],
-  },
+  { provide: RESEALED, useFactory: (reseal: ResealSecrets) => reseal.execute(), inject: [ResealSecrets] },
 ];
 
-const TERMS = Symbol('settings of webhooks');
-
 const sending: FactoryProvider[] = [
-  { provide: TERMS, useFactory: ({ webhooks }: WebhooksSettings) => webhooks, inject: [SETTINGS] },
   provide(SendingMetrics, [Metrics, LOGGER]),
   provide(WebhookSender, [
     EndpointDeliveries,

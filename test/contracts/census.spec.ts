@@ -198,12 +198,12 @@ for (const [name, open, missing] of [
       const { id, jobId, state } = message;
       expect(await parts.findStrays(10)).toEqual([{ id, retries: state.retries, jobId, endedElsewhere: null }]);
       expect((await parts.events.read(null)).ends).toEqual([]);
-      expect(await parts.follower.run()).toBe(0);
+      expect(await parts.follower.execute()).toBe(0);
       expect(await parts.reconcile()).toEqual([{ requeued: 1, followed: 0 }]);
       expect(await parts.strays.count()).toBe(0);
       expect(await relayed(parts)).toContain(message.jobId);
       expect(await parts.strays.count()).toBe(0);
-      expect(await parts.follower.run()).toBe(0);
+      expect(await parts.follower.execute()).toBe(0);
       expect(await parts.store.find(message)).toEqual(message);
     });
 
@@ -238,7 +238,7 @@ for (const [name, open, missing] of [
         expect(read.ends).toEqual(expectedEnds);
         // Read again until it is followed.
         expect((await parts.events.read(read.position)).ends).toEqual(expectedEnds);
-        expect(await parts.follower.run()).toBe(expectedEnds.length);
+        expect(await parts.follower.execute()).toBe(expectedEnds.length);
         expect((await parts.events.read(position)).ends).toEqual([]);
       });
     });
@@ -250,7 +250,7 @@ for (const [name, open, missing] of [
         await (await parts.bullmq.job(message.jobId))?.promote();
       }
       await (await parts.take('foreign'))?.complete();
-      expect(await parts.follower.run()).toBe(1);
+      expect(await parts.follower.execute()).toBe(1);
       expect((await parts.store.find(message))?.state).toMatchObject({ status: 'delivered', attempts: 3, failures: 2 });
     });
 
@@ -258,7 +258,7 @@ for (const [name, open, missing] of [
       const message = await enqueued(parts);
       await parts.bullmq.take({ lockDuration: 1 });
       const other = parts.bullmq.run({ stalledInterval: 20 });
-      await parts.store.until(async () => (await parts.follower.run()) === 1);
+      await parts.store.until(async () => (await parts.follower.execute()) === 1);
       await other.close();
       expect((await parts.store.find(message))?.state).toMatchObject({ status: 'delivered', attempts: 2 });
     });

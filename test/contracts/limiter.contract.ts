@@ -1,5 +1,6 @@
 import type { BanPolicy } from '#rate-limiting/domain/ban-policy.js';
-import { WINDOW_MS, type Limits } from '#rate-limiting/domain/windows.js';
+import type { Limits } from '#kernel/limits.js';
+import { WINDOW_MS } from '#rate-limiting/domain/windows.js';
 import type { Hit, Limiter, Verdict } from '#rate-limiting/application/limiter.js';
 
 interface PlanThrottlerSubject {

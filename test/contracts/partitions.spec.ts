@@ -42,7 +42,9 @@ describe('Messages that are old', () => {
 
   /** What a run removes and leaves at a time, for messages that are kept for 30 days. */
   const retainedAt = (now: Date) =>
-    new ApplyRetention(new PartitionsAt(partitions, now), 30, { ran: () => undefined }).execute();
+    new ApplyRetention(new PartitionsAt(partitions, now), 30, { ran: () => undefined }).execute(
+      new AbortController().signal,
+    );
 
   /** In days from the end of what a new store has. */
   const period = (from: number, until: number) => ({ from: days(from, start), until: days(until, start) });

@@ -1,3 +1,4 @@
+import { RepeatedTask } from '#kernel/background-task.js';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { WORKER_NAME } from '#delivery/adapters/bullmq/delivery-job.js';
 import { INSPECT } from '#delivery/adapters/bullmq/postgres/postgres-queue-maintenance.js';
@@ -156,7 +157,7 @@ describe('The reconciler and the follower of jobs', () => {
       `INSERT INTO bullmq.event (queue, event, created_at_ms) SELECT $1, 'added', 0 FROM generate_series(1, 10500)`,
       [QUEUE_NAME],
     );
-    await follower.run();
+    await follower.execute();
     const [newest] = await store.sql<{ max: string }>('SELECT max(id) FROM bullmq.event');
     expect(await store.sql('SELECT count(*)::int, min(id) FROM bullmq.event')).toEqual([
       { count: 10_000, min: String(Number(newest?.max) - 9_999) },
@@ -254,7 +255,7 @@ describe('The reconciler and the follower of jobs', () => {
     expect(await stored()).toEqual(before);
   });
 
-  it('follows jobs periodically, until it is closed', async () => {
+  it('follows jobs periodically, until the process stops', async () => {
     const { store, bullmq, follower } = parts;
     const [one, other] = [aMessage(), aMessage()];
     const deliver = async (message = one) => {
@@ -262,10 +263,11 @@ describe('The reconciler and the follower of jobs', () => {
       await bullmq.queue.add([message]);
       await (await bullmq.take())?.complete();
     };
-    follower.start(10);
+    const running = new RepeatedTask({ intervalMs: 10, run: () => follower.run() });
+    await running.start();
     await deliver();
     await store.until(async () => (await store.find(one))?.state.status === 'delivered');
-    await follower.close();
+    await running.stop();
     await deliver(other);
     await sleep(100);
     expect((await store.find(other))?.state.status).toBe('queued');

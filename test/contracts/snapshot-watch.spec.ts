@@ -38,7 +38,7 @@ describe.each(['the owner', 'a role that may not see other sessions'])('Snapshot
   });
 
   const seconds = async () => {
-    await watch.check();
+    await watch.run();
     return watch.seconds;
   };
 

@@ -2,7 +2,8 @@ import fc from 'fast-check';
 import { TAKE_HITS, type HitRow } from '#rate-limiting/adapters/postgres/take-hits.js';
 import { decideHit, type HitOutcome, type Requests } from '#rate-limiting/domain/decide-hit.js';
 import type { BanPolicy, Offences } from '#rate-limiting/domain/ban-policy.js';
-import { UNUSED, type Limits, type Windows } from '#rate-limiting/domain/windows.js';
+import type { Limits } from '#kernel/limits.js';
+import { UNUSED, type Windows } from '#rate-limiting/domain/windows.js';
 import type { Hit } from '#rate-limiting/application/limiter.js';
 import { LimiterFixture } from '../support/limiter.js';
 

@@ -86,9 +86,9 @@ export default [
   },
   {
     what: 'a process starts with another pepper than the keys of its database have',
-    file: 'libs/accounts/accounts.module.ts',
-    find: 'previous)) === own) return;',
-    replace: "previous)) !== '') return;",
+    file: 'libs/accounts/adapters/postgres/open-key-secrets.ts',
+    find: 'previous)) === own) return secrets;',
+    replace: "previous)) !== '') return secrets;",
     tests: ['test/e2e/management/installation.spec.ts'],
   },
   {
@@ -101,8 +101,8 @@ export default [
   {
     what: 'the last uses are lost when a process stops',
     file: 'libs/accounts/application/last-used-tracker.ts',
-    find: 'await this.flushing.close();\n    await this.flush();',
-    replace: 'await this.flushing.close();',
+    find: 'finish(): Promise<void> {\n    return this.flush();',
+    replace: 'finish(): Promise<void> {\n    return Promise.resolve();',
     tests: ['libs/accounts/application/last-used-tracker.spec.ts'],
   },
   {

@@ -1,5 +1,7 @@
 import { readFileSync } from 'node:fs';
 import pg from 'pg';
+import type { Page } from '#client/index.js';
+import type { Limits } from '#kernel/limits.js';
 import { createTestDatabase } from './database.js';
 import { shared, startHosted, type Settings } from './hosted-api.js';
 import { call, inTime, type HttpResponse, type Call } from './http.js';
@@ -19,11 +21,6 @@ export interface Account {
   readonly key: string;
 }
 
-export interface Limits {
-  readonly perMinute: number;
-  readonly perDay: number;
-}
-
 /** An API key as it is shown once. */
 export interface NewKey {
   readonly id: string;
@@ -39,11 +36,6 @@ export interface SentMessage {
   readonly message: string;
   readonly status: string;
   readonly createdAt: string;
-}
-
-export interface Page<Item = Record<string, unknown>> {
-  readonly data: readonly Item[];
-  readonly nextCursor: string | null;
 }
 
 /** A request to send a message; what isn't given is valid. */

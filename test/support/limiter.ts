@@ -2,7 +2,7 @@ import pg from 'pg';
 import { Database } from '#platform/database/database.js';
 import { PostgresLimiter } from '#rate-limiting/adapters/postgres/postgres-limiter.js';
 import type { BanPolicy } from '#rate-limiting/domain/ban-policy.js';
-import type { Limits } from '#rate-limiting/domain/windows.js';
+import type { Limits } from '#kernel/limits.js';
 import type { Hit } from '#rate-limiting/application/limiter.js';
 import { createTestDatabase, type TestDatabase } from './database.js';
 

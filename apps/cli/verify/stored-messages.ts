@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Page } from '#client/index.js';
 import { UsageError } from '#platform/process/usage-error.js';
 import type { Ledger } from './ledger.js';
 import { reasonOf, type MessageView, type Service } from './service.js';
@@ -8,10 +9,7 @@ import type { Throttle } from './throttle.js';
 const PATIENCE_MS = 60_000;
 const HOUR_MS = 3_600_000;
 
-interface Page {
-  readonly data: readonly (MessageView & { readonly createdAt: string })[];
-  readonly nextCursor: string | null;
-}
+type MessagePage = Page<MessageView & { readonly createdAt: string }>;
 
 /** The stored messages of a run. Methods throw a UsageError when they cannot be listed. */
 export class StoredMessages {
@@ -40,7 +38,7 @@ export class StoredMessages {
     return pages.some(({ data }) => data.some(({ message }) => this.ledger.numberOf(message) !== null));
   }
 
-  private async page(query: string): Promise<Page> {
+  private async page(query: string): Promise<MessagePage> {
     const deadline = performance.now() + PATIENCE_MS;
     for (let attempt = 0; ; attempt++) {
       // The window of a limit may be longer than PATIENCE_MS.
@@ -50,7 +48,7 @@ export class StoredMessages {
       const response = await this.service.get(`/messages?${query}`, attempt).catch(reasonOf);
       const isFailure = typeof response === 'string';
       this.throttle.release(isFailure ? null : response);
-      if (!isFailure && response.status === 200) return response.body as unknown as Page;
+      if (!isFailure && response.status === 200) return response.body as unknown as MessagePage;
       if (!isFailure && response.status === 429) continue;
       const result = isFailure ? response : `${response.status} ${String(response.body?.code)}`;
       if (performance.now() > deadline || result.startsWith('4')) {

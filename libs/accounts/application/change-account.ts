@@ -1,6 +1,6 @@
 import type { DeliveryMode } from '#kernel/delivery-mode.js';
 import { accountNotFound, type Account } from '../domain/account.js';
-import type { Limits } from '../domain/request-limits.js';
+import type { Limits } from '#kernel/limits.js';
 import type { Plan } from '../domain/plan.js';
 import type { Accounts, Actor } from './accounts.js';
 

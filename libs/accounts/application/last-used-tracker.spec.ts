@@ -1,4 +1,5 @@
 import { unavailable } from '../../../test/support/messages.js';
+import { RepeatedTask } from '#kernel/background-task.js';
 import { LastUsedTracker } from './last-used-tracker.js';
 
 const MINUTE = new Date('2026-11-21T09:30:00.000Z');
@@ -38,15 +39,16 @@ describe('LastUsedTracker', () => {
     expect(saved).toEqual([new Map([['key_1', NEXT_MINUTE]])]);
   });
 
-  it('writes within seconds, and the rest when it closes', async () => {
+  it('writes within seconds, and the rest when the process stops', async () => {
     jest.useFakeTimers();
     try {
-      lastUsed.start();
+      const running = new RepeatedTask(lastUsed);
+      await running.start();
       lastUsed.record('key_1', MINUTE);
       await jest.advanceTimersByTimeAsync(5_000);
       expect(saved).toHaveLength(1);
       lastUsed.record('key_1', NEXT_MINUTE);
-      await lastUsed.close();
+      await running.stop();
       expect(saved).toHaveLength(2);
       expect(jest.getTimerCount()).toBe(0);
     } finally {

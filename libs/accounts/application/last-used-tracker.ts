@@ -1,18 +1,12 @@
-import { PeriodicTask } from '#kernel/periodic-task.js';
+import type { BackgroundTask } from '#kernel/background-task.js';
 import type { Accounts } from './accounts.js';
 
-const FLUSH_INTERVAL_MS = 2_000;
-
 /** Stores when keys were last used. */
-export class LastUsedTracker {
+export class LastUsedTracker implements BackgroundTask {
+  readonly intervalMs = 2_000;
   private pending = new Map<string, Date>();
-  private readonly flushing = new PeriodicTask(() => this.flush());
 
   constructor(private readonly accounts: Pick<Accounts, 'saveLastUses'>) {}
-
-  start(): void {
-    this.flushing.start(FLUSH_INTERVAL_MS);
-  }
 
   record(keyId: string, at: Date): void {
     this.pending.set(keyId, at);
@@ -26,8 +20,11 @@ export class LastUsedTracker {
     await this.accounts.saveLastUses(uses).catch(() => undefined);
   }
 
-  async close(): Promise<void> {
-    await this.flushing.close();
-    await this.flush();
+  run(): Promise<void> {
+    return this.flush();
+  }
+
+  finish(): Promise<void> {
+    return this.flush();
   }
 }

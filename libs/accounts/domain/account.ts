@@ -1,7 +1,7 @@
 import { INITIAL_DELIVERY_MODE, type DeliveryMode } from '#kernel/delivery-mode.js';
 import { DomainError, ValidationError } from '#kernel/domain-error.js';
 import { isLongerThan, isStorable } from '#kernel/text.js';
-import type { Limits } from './request-limits.js';
+import type { Limits } from '#kernel/limits.js';
 import { PLAN_LIMITS, type Plan } from './plan.js';
 
 /** Unicode code points. */

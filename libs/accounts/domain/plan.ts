@@ -1,4 +1,4 @@
-import type { Limits } from './request-limits.js';
+import type { Limits } from '#kernel/limits.js';
 
 export const PLANS = ['free', 'pro', 'business', 'enterprise'] as const;
 export type Plan = (typeof PLANS)[number];

@@ -1,8 +1,3 @@
-export interface Limits {
-  readonly perMinute: number;
-  readonly perDay: number;
-}
-
 /** More than any account can send, and small enough to be counted. */
 export const MAX_LIMIT = 1_000_000_000;
 

@@ -3,7 +3,10 @@ interface Waiting {
   readonly start: () => void;
 }
 
-/** A readers-writer lock in order of arrival, so that neither side can starve the other. */
+/**
+ * A readers-writer lock in order of arrival, so that neither side can starve the other. async-mutex has only a semaphore,
+ * whose release takes time in proportion to its size.
+ */
 export class ReadWriteLock {
   private sharing = 0;
   private excluding = false;

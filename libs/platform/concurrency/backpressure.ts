@@ -7,7 +7,10 @@ const CALM_MS = 1_000;
 /** The rate of a queue is measured over the last one to two spans of this length. */
 const SPAN_MS = 1_000;
 
-/** Detects overload: when new requests would have to wait too long, persistently. */
+/**
+ * Detects overload: when new requests would have to wait too long, persistently. @fastify/under-pressure measures the
+ * event loop and the memory, which are idle while requests wait for the database.
+ */
 export class Backpressure {
   private readonly stages = new Map<string, Queue[]>();
   /** The first and the last check of the current overload, in milliseconds of `performance.now()`. */

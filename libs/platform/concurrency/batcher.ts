@@ -59,7 +59,8 @@ interface Submission<Item, Result> {
 /**
  * Group commit: items that are submitted during a run join the next one, so that one round trip and one fsync serve many
  * callers, while a single caller does not wait for others. When a run fails, its items are run one by one, so that each
- * caller gets its own result; not so when the store is unavailable.
+ * caller gets its own result; not so when the store is unavailable. DataLoader also gathers calls, but bounds neither the
+ * runs in progress nor what waits.
  */
 export class Batcher<Item, Result> {
   private waiting: Submission<Item, Result>[] = [];

@@ -18,7 +18,10 @@ interface Caller {
   readonly waiting: { readonly since: number; readonly start: () => void }[];
 }
 
-/** Lets callers do a few things at a time. The rest waits without a connection or the event loop, so each delays only itself. */
+/**
+ * Lets callers do a few things at a time. The rest waits without a connection or the event loop, so each delays only itself.
+ * p-limit refuses nothing: it knows neither how long a caller has waited nor that its client has left.
+ */
 export class Turns {
   private readonly callers = new Map<string, Caller>();
 

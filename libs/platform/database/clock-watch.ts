@@ -1,4 +1,4 @@
-import { PeriodicTask } from '#kernel/periodic-task.js';
+import type { BackgroundTask } from '#kernel/background-task.js';
 import type { Logger } from '../observability/logging.js';
 import type { Metrics } from '../observability/metrics.js';
 import type { Database } from './database.js';
@@ -13,8 +13,8 @@ interface ClockWatchOptions {
  * Compares this process's clock with the database's. BullMQ decides by the worker's clock whose lock has expired, so a
  * worker whose clock is ahead would take over jobs that others are running.
  */
-export class ClockWatch {
-  private readonly checks = new PeriodicTask(() => this.check());
+export class ClockWatch implements BackgroundTask {
+  readonly intervalMs: number;
   private readonly listeners: ((isRight: boolean) => void)[] = [];
   private aheadMs = 0;
 
@@ -24,6 +24,7 @@ export class ClockWatch {
     metrics: Metrics,
     private readonly logger: Logger,
   ) {
+    this.intervalMs = options.everyMs;
     metrics.gauge(
       'sluice_clock_offset_seconds',
       "How far the clock of the process is ahead of the database's",
@@ -39,17 +40,8 @@ export class ClockWatch {
     this.listeners.push(listener);
   }
 
-  /** Resolves after the first check. */
-  async start(): Promise<void> {
-    this.checks.start(this.options.everyMs);
-    await this.check();
-  }
-
-  close(): Promise<void> {
-    return this.checks.close();
-  }
-
-  private async check(): Promise<void> {
+  /** Compares once. */
+  async run(): Promise<void> {
     const aheadMs = await this.measure().catch(() => null);
     // While the database is unavailable, no worker can take a job anyway.
     if (aheadMs === null) return;

@@ -1,9 +1,8 @@
-import { PeriodicTask } from '#kernel/periodic-task.js';
+import type { BackgroundTask } from '#kernel/background-task.js';
 import type { Database } from '../database/database.js';
 import type { Logger } from './logging.js';
 import type { Metrics } from './metrics.js';
 
-const CHECK_EVERY_MS = 30_000;
 const SHOWN_FOR_MS = 5_000;
 const WARN_AFTER_SECONDS = 300;
 
@@ -37,10 +36,10 @@ interface Held {
  * Watches the oldest snapshot of the database. While it is held, PostgreSQL keeps every row deleted since, and each
  * worker reads those of the jobs that have ended before it finds the next one.
  */
-export class SnapshotWatch {
+export class SnapshotWatch implements BackgroundTask {
+  readonly intervalMs = 30_000;
   /** How long the oldest snapshot has been held, 0 if there is none; null while the database is unavailable. */
   seconds: number | null = null;
-  private readonly checks = new PeriodicTask(() => this.check());
   private held: Held | null = null;
   private since = 0;
   private warned = false;
@@ -56,16 +55,8 @@ export class SnapshotWatch {
     metrics.storeGauges(SHOWN_FOR_MS, [{ name, help }], () => Promise.resolve({ [name]: this.seconds }));
   }
 
-  start(): void {
-    this.checks.start(CHECK_EVERY_MS);
-    this.checks.trigger();
-  }
-
-  close(): Promise<void> {
-    return this.checks.close();
-  }
-
-  async check(): Promise<void> {
+  /** Measures once. */
+  async run(): Promise<void> {
     const rows = await this.database.query<Held>(OLDEST).catch(() => null);
     const [oldest = null] = rows ?? [];
     const now = performance.now() / 1_000;

@@ -1,4 +1,5 @@
 import type { FastifyInstance } from 'fastify';
+import { RepeatedTask } from '#kernel/background-task.js';
 import { Database } from '../database/database.js';
 import { Secret } from '../http/access/secret.js';
 import type { Logger } from '../observability/logging.js';
@@ -71,11 +72,11 @@ export async function startManaged<Process extends Running>(
   metrics.gauge('sluice_ready', 'Whether the process takes work and can do it', async () =>
     Number((await health.readiness()).ready),
   );
-  const snapshots = new SnapshotWatch(database, metrics, logger);
+  const snapshots = new RepeatedTask(new SnapshotWatch(database, metrics, logger), 'at once');
   addDatabaseGauges(metrics);
   const { adminApiKey } = settings;
   const queue = adminApiKey === null ? null : new OperatorsPages(QUEUE_PATH, new Secret(adminApiKey));
-  const closing = [() => snapshots.close(), () => database.close()];
+  const closing = [() => snapshots.stop(), () => database.close()];
   const close = async () => {
     for (const next of closing) await next();
   };
@@ -87,7 +88,7 @@ export async function startManaged<Process extends Running>(
     queue?.serve(queuePages);
     ping = WRITABLE;
     health.serve({ state, isClockRight, isRedisUp, isQueueCurrent });
-    snapshots.start();
+    await snapshots.start();
     const stop = async () => {
       health.drain();
       try {

@@ -1,5 +1,6 @@
 import type { RateLimitWindow } from '#kernel/rate-limit-window.js';
-import type { Limits, Windows } from '../domain/windows.js';
+import type { Limits } from '#kernel/limits.js';
+import type { Windows } from '../domain/windows.js';
 
 /** Requests of one key, to be admitted together or not at all. */
 export interface Hit {

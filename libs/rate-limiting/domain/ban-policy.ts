@@ -1,6 +1,7 @@
 /* Repeated by `sluice.take_hits`, which decides about requests: a change here needs one there. See docs/adr/0013. */
 
-import { WINDOW_MS, type Limits } from './windows.js';
+import type { Limits } from '#kernel/limits.js';
+import { WINDOW_MS } from './windows.js';
 
 export interface BanPolicy {
   /** Milliseconds after the first refusal in a window; refusals until then are no strikes. */

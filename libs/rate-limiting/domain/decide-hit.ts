@@ -1,5 +1,6 @@
+import type { Limits } from '#kernel/limits.js';
 import { bannedUntil, strike, strikesToBan, type BanPolicy, type Offences } from './ban-policy.js';
-import { refusedUntil, take, WINDOW_MS, type Limits, type Windows } from './windows.js';
+import { refusedUntil, take, WINDOW_MS, type Windows } from './windows.js';
 
 /** What is known of an account and one of its keys. */
 interface LimiterState {

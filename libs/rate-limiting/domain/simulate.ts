@@ -1,4 +1,5 @@
-import { take, UNUSED, WINDOW_MS, type Limits, type Windows } from './windows.js';
+import type { Limits } from '#kernel/limits.js';
+import { take, UNUSED, WINDOW_MS, type Windows } from './windows.js';
 
 export interface Simulation {
   readonly admitted: number;

@@ -1,10 +1,6 @@
-/* Repeated by `sluice.take_hits`, which counts requests: a change here needs one there. See docs/adr/0013. */
+import type { Limits } from '#kernel/limits.js';
 
-/** Requests that an account may send. */
-export interface Limits {
-  readonly perMinute: number;
-  readonly perDay: number;
-}
+/* Repeated by `sluice.take_hits`, which counts requests: a change here needs one there. See docs/adr/0013. */
 
 /** Milliseconds. */
 export const WINDOW_MS = { minute: 60_000, day: 86_400_000 } as const;

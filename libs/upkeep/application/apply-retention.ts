@@ -1,8 +1,7 @@
-import { PeriodicTask } from '#kernel/periodic-task.js';
+import type { BackgroundTask } from '#kernel/background-task.js';
 import type { Partitions, Period } from './partitions.js';
 
 const DAY_MS = 86_400_000;
-const EVERY_MS = 3_600_000;
 /** Periods are created this far in advance, so that a few failed runs do no harm. */
 const AHEAD_DAYS = 7;
 
@@ -21,11 +20,8 @@ export interface RetentionObserver {
 }
 
 /** Removes old messages that are final, and adds periods for new ones. */
-export class ApplyRetention {
-  private readonly rounds = new PeriodicTask(async () => {
-    this.observer.ran(await this.execute().catch((error: unknown) => error as Error));
-  });
-  private closed = false;
+export class ApplyRetention implements BackgroundTask {
+  readonly intervalMs = 3_600_000;
 
   /** @param days how long a message is kept after it was created */
   constructor(
@@ -34,38 +30,31 @@ export class ApplyRetention {
     private readonly observer: RetentionObserver,
   ) {}
 
-  /** Runs now and then periodically. */
-  start(): void {
-    this.rounds.start(EVERY_MS);
-    this.rounds.trigger();
+  async run(signal: AbortSignal): Promise<void> {
+    this.observer.ran(await this.execute(signal).catch((error: unknown) => error as Error));
   }
 
-  /** Ends after the current step: the rest is left to the next run, of any process. */
-  async close(): Promise<void> {
-    this.closed = true;
-    await this.rounds.close();
-  }
-
-  async execute(): Promise<Retained> {
+  /** @param signal when it aborts, the rest is left to the next run, of any process */
+  async execute(signal: AbortSignal): Promise<Retained> {
     const { now, periods } = await this.partitions.list();
-    await this.addAhead(now, periods.at(-1)?.until ?? now);
+    await this.addAhead(now, periods.at(-1)?.until ?? now, signal);
     const end = new Date(now.getTime() - this.days * DAY_MS);
     const expired = periods.filter(({ until }) => until <= end);
     const removed: Period[] = [];
     for (const period of expired) {
-      if (this.closed) break;
+      if (signal.aborted) break;
       if (await this.partitions.empty(period)) removed.push(period);
     }
     for (const period of expired) {
       // Periods have no gaps, so those after a kept one are kept as well.
-      if (this.closed || !(await this.partitions.remove(period))) break;
+      if (signal.aborted || !(await this.partitions.remove(period))) break;
     }
-    return { removed, stragglers: await this.removeStragglers(end) };
+    return { removed, stragglers: await this.removeStragglers(end, signal) };
   }
 
-  private async removeStragglers(before: Date): Promise<number> {
+  private async removeStragglers(before: Date, signal: AbortSignal): Promise<number> {
     let removed = 0;
-    while (!this.closed) {
+    while (!signal.aborted) {
       const some = await this.partitions.removeStragglers(before);
       if (some === 0) break;
       removed += some;
@@ -73,11 +62,11 @@ export class ApplyRetention {
     return removed;
   }
 
-  private async addAhead(now: Date, last: Date): Promise<void> {
+  private async addAhead(now: Date, last: Date, signal: AbortSignal): Promise<void> {
     const widthMs = Math.ceil(this.days / PERIODS_KEPT) * DAY_MS;
     const today = now.getTime() - (now.getTime() % DAY_MS);
     let from = last;
-    while (from.getTime() < now.getTime() + AHEAD_DAYS * DAY_MS && !this.closed) {
+    while (from.getTime() < now.getTime() + AHEAD_DAYS * DAY_MS && !signal.aborted) {
       // The first period after an outage also covers the time of the outage.
       const until = new Date(Math.max(from.getTime(), today) + widthMs);
       if (!(await this.partitions.add({ from, until }))) return;

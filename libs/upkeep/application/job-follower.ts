@@ -1,4 +1,4 @@
-import { PeriodicTask } from '#kernel/periodic-task.js';
+import type { BackgroundTask } from '#kernel/background-task.js';
 import type { Deliveries } from '#messages/index.js';
 import type { JobEvents } from '#delivery/index.js';
 
@@ -10,13 +10,9 @@ export interface FollowerObserver {
  * Updates messages soon after workers of other programs have ended their jobs. Several processes may do so at once.
  * The reconciler finds what it misses.
  */
-export class JobFollower {
+export class JobFollower implements BackgroundTask {
+  readonly intervalMs = 500;
   private position: string | null = null;
-  private readonly rounds = new PeriodicTask(() =>
-    this.run().catch((error: unknown) => {
-      this.observer.followingFailed(error);
-    }),
-  );
 
   constructor(
     private readonly events: JobEvents,
@@ -24,16 +20,14 @@ export class JobFollower {
     private readonly observer: FollowerObserver,
   ) {}
 
-  start(everyMs: number): void {
-    this.rounds.start(everyMs);
-  }
-
-  close(): Promise<void> {
-    return this.rounds.close();
+  async run(): Promise<void> {
+    await this.execute().catch((error: unknown) => {
+      this.observer.followingFailed(error);
+    });
   }
 
   /** @returns the number of messages updated */
-  async run(): Promise<number> {
+  async execute(): Promise<number> {
     const { ends, position } = await this.events.read(this.position);
     const followed = await this.deliveries.follow(ends);
     this.position = position;

@@ -42,7 +42,8 @@ interface Held {
  * has a window, as in TCP, that grows while requests succeed quickly. A place is the right to one running request.
  * Endpoints that are new, or have been quick so far, may never answer: so an account gets places only while it has fewer
  * than are free. That is half of them at most, and less beside other accounts. A few accounts together could still take
- * all, so each is guaranteed some, for which there is a reserve as large as the total.
+ * all, so each is guaranteed some, for which there is a reserve as large as the total. Bottleneck and p-queue have limits
+ * that do not depend on one another, and no window that follows the outcome of requests.
  */
 export class Places {
   private readonly states = new Map<string, State>();

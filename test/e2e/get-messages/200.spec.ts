@@ -1,4 +1,5 @@
-import { accountForEach, expectStatus, sharedApi, type Page, type SentMessage } from '../../support/api.js';
+import type { Page } from '#client/index.js';
+import { accountForEach, expectStatus, sharedApi, type SentMessage } from '../../support/api.js';
 
 describe('GET /messages responds 200', () => {
   const api = sharedApi();

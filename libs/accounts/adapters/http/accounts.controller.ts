@@ -10,7 +10,7 @@ import { JsonBody } from '#platform/http/body/json-body.js';
 import { Field, Operation, Section } from '#platform/http/openapi/operation.js';
 import { REPEATABLE, Repeats } from '#platform/http/access/repeats.js';
 import { ChangeAccount } from '../../application/change-account.js';
-import { GetAccount } from '../../application/get-account.js';
+import { ReadAccounts } from '../../application/read-accounts.js';
 import { SignUp } from '../../application/sign-up.js';
 import { MAX_NAME_LENGTH } from '../../domain/account.js';
 import { SignupLimit } from './signup-limit.js';
@@ -42,7 +42,7 @@ class ChangeOwnAccountBody {
 export class AccountsController {
   constructor(
     private readonly signUp: SignUp,
-    private readonly getAccount: GetAccount,
+    private readonly accounts: ReadAccounts,
     private readonly changeAccount: ChangeAccount,
     private readonly repeats: Repeats,
   ) {}
@@ -84,7 +84,7 @@ export class AccountsController {
     response: { description: 'The account.', body: ACCOUNT },
   })
   async get(@CurrentCaller() { accountId }: Caller): Promise<object> {
-    return accountView(await this.getAccount.execute(accountId, 'account'));
+    return accountView(await this.accounts.find(accountId, 'account'));
   }
 
   @Scoped('account:manage')

@@ -18,11 +18,10 @@ import { REPEATABLE, Repeats } from '#platform/http/access/repeats.js';
 import type { AccountFilter } from '../../application/accounts.js';
 import { ChangeAccount } from '../../application/change-account.js';
 import { CreateApiKey } from '../../application/create-api-key.js';
-import { GetAccount } from '../../application/get-account.js';
-import { ListAccounts } from '../../application/list-accounts.js';
-import { ListApiKeys } from '../../application/list-api-keys.js';
+import { ReadAccounts } from '../../application/read-accounts.js';
 import { RevokeApiKey } from '../../application/revoke-api-key.js';
-import { limitsError, type Limits } from '../../domain/request-limits.js';
+import type { Limits } from '#kernel/limits.js';
+import { limitsError } from '../../domain/request-limits.js';
 import { SCOPES } from '../../domain/api-key.js';
 import { PLANS, type Plan } from '../../domain/plan.js';
 import { CreateApiKeyBody, newKeyOf } from './api-keys.controller.js';
@@ -80,10 +79,8 @@ class ChangeAccountBody {
 @Controller('admin/accounts')
 export class AdminAccountsController {
   constructor(
-    private readonly listAccounts: ListAccounts,
-    private readonly getAccount: GetAccount,
+    private readonly accounts: ReadAccounts,
     private readonly changeAccount: ChangeAccount,
-    private readonly listKeys: ListApiKeys,
     private readonly createKey: CreateApiKey,
     private readonly revokeKey: RevokeApiKey,
     private readonly repeats: Repeats,
@@ -101,7 +98,7 @@ export class AdminAccountsController {
     response: { description: 'A page of accounts.', body: pageModel(OPERATORS_ACCOUNT) },
   })
   async list(@Query() query: Record<string, unknown>): Promise<PageView<object>> {
-    const find = (page: Page & AccountFilter) => this.listAccounts.execute(page);
+    const find = (page: Page & AccountFilter) => this.accounts.list(page);
     return pageOf(readPage(query, 'acct', readFilter), find, ({ id }) => id, operatorsAccountView);
   }
 
@@ -115,7 +112,7 @@ export class AdminAccountsController {
     errors: ['account_not_found'],
   })
   async get(@Param('id') id: string): Promise<object> {
-    return operatorsAccountView(await this.getAccount.execute(id, 'operator'));
+    return operatorsAccountView(await this.accounts.find(id, 'operator'));
   }
 
   @Patch(':id')
@@ -147,8 +144,8 @@ export class AdminAccountsController {
   })
   async keys(@Param('id') id: string, @Query() query: Record<string, unknown>): Promise<PageView<object>> {
     const page = readPage(query, 'key');
-    const account = await this.getAccount.execute(id, 'operator');
-    const find = (page: Page) => this.listKeys.execute(account.id, page, 'operator');
+    const account = await this.accounts.find(id, 'operator');
+    const find = (page: Page) => this.accounts.keys(account.id, page, 'operator');
     return pageOf(page, find, (key) => key.id, apiKeyView);
   }
 
@@ -174,7 +171,7 @@ export class AdminAccountsController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<object> {
     return this.repeats.atomically({ request, reply, body }, async () => {
-      const account = await this.getAccount.execute(id, 'operator');
+      const account = await this.accounts.find(id, 'operator');
       const grantor = { accountId: account.id, scopes: SCOPES };
       return issuedKeyView(await this.createKey.execute(grantor, newKeyOf(body), 'operator'));
     });
@@ -198,7 +195,7 @@ export class AdminAccountsController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<void> {
     await this.repeats.atomically({ request, reply, body: null }, async () => {
-      const account = await this.getAccount.execute(id, 'operator');
+      const account = await this.accounts.find(id, 'operator');
       await this.revokeKey.execute(account.id, keyId, 'operator');
     });
   }

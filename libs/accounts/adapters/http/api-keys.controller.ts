@@ -13,8 +13,7 @@ import { CreateApiKey } from '../../application/create-api-key.js';
 import type { FastifyReply } from 'fastify';
 import { REPEATABLE, Repeats } from '#platform/http/access/repeats.js';
 import { type NewApiKey } from '../../application/create-api-key.js';
-import { GetOwnApiKey } from '../../application/get-own-api-key.js';
-import { ListApiKeys } from '../../application/list-api-keys.js';
+import { ReadAccounts } from '../../application/read-accounts.js';
 import { RevokeApiKey } from '../../application/revoke-api-key.js';
 import { RotateApiKey } from '../../application/rotate-api-key.js';
 import { MAX_NAME_LENGTH } from '../../domain/account.js';
@@ -75,8 +74,7 @@ class RotateApiKeyBody {
 @Controller('api-keys')
 export class ApiKeysController {
   constructor(
-    private readonly listKeys: ListApiKeys,
-    private readonly getOwnKey: GetOwnApiKey,
+    private readonly accounts: ReadAccounts,
     private readonly createKey: CreateApiKey,
     private readonly rotateKey: RotateApiKey,
     private readonly revokeKey: RevokeApiKey,
@@ -95,7 +93,7 @@ export class ApiKeysController {
     @CurrentCaller() { accountId }: Caller,
     @Query() query: Record<string, unknown>,
   ): Promise<PageView<object>> {
-    const find = (page: Page) => this.listKeys.execute(accountId, page, 'account');
+    const find = (page: Page) => this.accounts.keys(accountId, page, 'account');
     return pageOf(readPage(query, 'key'), find, ({ id }) => id, apiKeyView);
   }
 
@@ -108,7 +106,7 @@ export class ApiKeysController {
     response: { description: 'The API key, without its secret.', body: API_KEY },
   })
   async current(@Req() { presentedKey = '' }: FastifyRequest): Promise<object> {
-    return apiKeyView(await this.getOwnKey.execute(presentedKey));
+    return apiKeyView(await this.accounts.ownKey(presentedKey));
   }
 
   @Post()

@@ -1,7 +1,7 @@
 import { EntitySchema } from 'typeorm';
 import { Account } from '../../domain/account.js';
 import type { ApiKey } from '../../domain/api-key.js';
-import type { Limits } from '../../domain/request-limits.js';
+import type { Limits } from '#kernel/limits.js';
 
 // The tables are created by migrations.
 

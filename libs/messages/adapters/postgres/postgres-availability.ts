@@ -3,6 +3,7 @@ import type pg from 'pg';
 import { PeriodicTask } from '#kernel/periodic-task.js';
 import { CONNECTION_LIMITS, connectionOptions, ReliableClient } from '#platform/database/connection.js';
 import type { Database } from '#platform/database/database.js';
+import type { PlatformSettings } from '#platform/process/settings.js';
 import { Availability, type Available } from '../../application/delivering/availability.js';
 
 const CHANNEL = 'sluice_available';
@@ -31,7 +32,7 @@ export class PostgresAvailability extends Availability {
 
   constructor(
     private readonly database: Database,
-    private readonly url: string,
+    private readonly settings: Pick<PlatformSettings, 'database'>,
   ) {
     super();
   }
@@ -87,7 +88,7 @@ export class PostgresAvailability extends Availability {
   private async connect(): Promise<void> {
     const client: pg.Client = new ReliableClient({
       ...CONNECTION_LIMITS,
-      connectionString: this.url,
+      connectionString: this.settings.database.url,
       application_name: 'sluice-availability',
       options: connectionOptions(true),
     });

@@ -35,14 +35,14 @@ describe('StorageCap', () => {
   };
   const removeOldest = () => ledger.days.delete([...ledger.days.keys()][0] ?? '');
   const rounds = async (cap: StorageCap, count: number) => {
-    for (let round = 0; round < count; round++) await cap.round();
+    for (let round = 0; round < count; round++) await cap.run();
   };
 
   it('counts text in bytes and what goes with it, by the day in UTC', async () => {
     const cap = aCap();
     cap.count([aMessage({ accountId, text: 'ä' }), aMessage({ accountId, text: 'x' })]);
     cap.count([aMessage({ accountId, createdAt: after(DAY_MS) })]);
-    await cap.round();
+    await cap.run();
     const day = Math.floor(SENT_AT.getTime() / DAY_MS);
     expect([...ledger.days.values()]).toEqual([
       { accountId, day, bytes: 515, messages: 2 },
@@ -53,20 +53,20 @@ describe('StorageCap', () => {
   it('counts the deliveries of messages to endpoints', async () => {
     const cap = aCap();
     cap.count([aMessage({ accountId, text: 'x' }), aMessage({ accountId, text: 'x' })], 100);
-    await cap.round();
+    await cap.run();
     expect([...ledger.days.values()]).toMatchObject([{ bytes: 2 * (257 + 50 * 1_024), messages: 2 }]);
   });
 
   it('counts deliveries that are added later, and refuses them when the account is full', async () => {
     const cap = aCap();
     cap.countDeliveries(accountId, 1_023, SENT_AT);
-    await cap.round();
+    await cap.run();
     expect([...ledger.days.values()]).toMatchObject([{ bytes: 1_023 * 1_024, messages: 0 }]);
     expect(() => {
       cap.requireRoom(accountId);
     }).not.toThrow();
     cap.countDeliveries(accountId, 1, SENT_AT);
-    await cap.round();
+    await cap.run();
     expect(() => {
       cap.requireRoom(accountId);
     }).toThrow('reached its limit');
@@ -75,11 +75,11 @@ describe('StorageCap', () => {
   it('refuses an account from the round on in which it has as much as it may, and no other', async () => {
     const cap = aCap();
     cap.count(large(3));
-    await cap.round();
+    await cap.run();
     expect(refuses(cap)).toBe(false);
     cap.count(large(1));
     expect(refuses(cap)).toBe(false);
-    await cap.round();
+    await cap.run();
     expect(refuses(cap)).toBe(true);
     expect(refuses(cap, anAccountId())).toBe(false);
     expect(refusals).toBe(1);
@@ -89,12 +89,12 @@ describe('StorageCap', () => {
     const [cap, other] = [aCap(), aCap()];
     other.count(large(2, after(-DAY_MS)));
     other.count(large(1));
-    await other.round();
+    await other.run();
     cap.count(large(1));
-    await cap.round();
+    await cap.run();
     expect([refuses(cap), refuses(other)]).toEqual([true, false]);
     other.count([aMessage({ accountId })]);
-    await other.round();
+    await other.run();
     expect(refuses(other)).toBe(true);
   });
 
@@ -103,11 +103,11 @@ describe('StorageCap', () => {
     const cap = aCap();
     for (let round = 0; round < 10; round++) {
       cap.count([aMessage({ accountId })]);
-      await cap.round();
+      await cap.run();
     }
     expect(totals).toHaveBeenCalledTimes(1);
     cap.count([aMessage({ accountId, createdAt: after(DAY_MS) })]);
-    await cap.round();
+    await cap.run();
     expect(totals).toHaveBeenCalledTimes(2);
     await rounds(cap, 10);
     expect(totals).toHaveBeenCalledTimes(2);
@@ -128,10 +128,10 @@ describe('StorageCap', () => {
     const cap = aCap();
     cap.count(large(2, after(-DAY_MS)));
     cap.count(large(1));
-    await cap.round();
+    await cap.run();
     removeOldest();
     cap.count(large(2));
-    await cap.round();
+    await cap.run();
     expect(refuses(cap)).toBe(false);
   });
 
@@ -140,11 +140,11 @@ describe('StorageCap', () => {
     ledger.away = true;
     for (let round = 0; round < 2; round++) {
       cap.count(large(2));
-      await cap.round();
+      await cap.run();
     }
     expect(failures).toHaveLength(2);
     ledger.away = false;
-    await cap.round();
+    await cap.run();
     expect(refuses(cap)).toBe(true);
     expect([...ledger.days.values()]).toMatchObject([{ messages: 4 }]);
   });
@@ -157,19 +157,18 @@ describe('StorageCap', () => {
       cap.count([Message.restore({ ...state, accountId: `acct_${account}` })]);
     }
     ledger.away = false;
-    await cap.close();
+    await cap.finish();
     expect(ledger.days.size).toBe(100_000);
   });
 
-  it('writes what is left when it closes', async () => {
+  it('writes what is left when the process stops', async () => {
     const cap = aCap();
-    cap.start();
     cap.count(large(1));
-    await cap.close();
+    await cap.finish();
     expect(ledger.days.size).toBe(1);
     ledger.away = true;
     cap.count(large(1));
-    await cap.close();
+    await cap.finish();
     expect(failures).toHaveLength(1);
   });
 
@@ -177,7 +176,7 @@ describe('StorageCap', () => {
     const space = aSpace();
     const cap = aCap(1, 0, space);
     cap.count(large(4));
-    await cap.round();
+    await cap.run();
     space.left = -1;
     expect(refuses(cap)).toBe(true);
     const other = anAccountId();
@@ -191,7 +190,7 @@ describe('StorageCap', () => {
     ledger.plan = 'free';
     const cap = aCap(2, 1);
     cap.count(large(4));
-    await cap.round();
+    await cap.run();
     expect(() => {
       cap.requireRoom(accountId);
     }).toThrow(' 1 MiB');

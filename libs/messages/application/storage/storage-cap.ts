@@ -2,13 +2,12 @@ import { LRUCache } from 'lru-cache';
 import type { Plan } from '#accounts/index.js';
 import { atMost } from '#kernel/cache-size.js';
 import { DomainError } from '#kernel/domain-error.js';
-import { PeriodicTask } from '#kernel/periodic-task.js';
+import type { BackgroundTask } from '#kernel/background-task.js';
 import { bytesOf, DELIVERY_BYTES, type Message } from '../../domain/message.js';
 import type { SpaceWatch } from './space-watch.js';
 import type { AccountDay, AccountTotal, DayTotal, StorageLedger } from './storage-ledger.js';
 
 const DAY_MS = 86_400_000;
-const FLUSH_EVERY_MS = 1_000;
 /** Full accounts are checked again every four rounds, so a removal is noticed within 5 s. */
 const RECHECK_ROUNDS = 4;
 const ACCOUNTS_PER_QUERY = 1_000;
@@ -42,7 +41,8 @@ export interface StorageObserver {
  * of about a second. Unwritten counts are lost when a process dies; counts whose write got no response may be added
  * twice.
  */
-export class StorageCap {
+export class StorageCap implements BackgroundTask {
+  readonly intervalMs = 1_000;
   private pending = new Map<string, AccountDay>();
   /** Accounts that have reached their cap, with its bytes. */
   private readonly full = new LRUCache<string, number>(atMost(MAX_CACHED));
@@ -51,7 +51,6 @@ export class StorageCap {
     ...atMost(MAX_CACHED),
     ttl: CACHED_MS,
   });
-  private readonly rounds = new PeriodicTask(() => this.round());
   private roundsRun = 0;
 
   constructor(
@@ -60,10 +59,6 @@ export class StorageCap {
     private readonly space: Pick<SpaceWatch, 'isFull' | 'refusal'>,
     private readonly observer: StorageObserver,
   ) {}
-
-  start(): void {
-    this.rounds.start(FLUSH_EVERY_MS);
-  }
 
   /** Whether the account is below its cap, and the store has space. */
   hasRoom(accountId: string): boolean {
@@ -109,8 +104,7 @@ export class StorageCap {
     if (bytes > 0) this.addPending({ accountId, day: Math.floor(at.getTime() / DAY_MS), bytes, messages: 0 });
   }
 
-  /** Runs once a second. */
-  async round(): Promise<void> {
+  async run(): Promise<void> {
     const isRecheck = ++this.roundsRun % RECHECK_ROUNDS === 0;
     try {
       const written = await this.write();
@@ -123,8 +117,7 @@ export class StorageCap {
   }
 
   /** Writes what is pending. */
-  async close(): Promise<void> {
-    await this.rounds.close();
+  async finish(): Promise<void> {
     await this.write().catch((error: unknown) => {
       this.observer.failed(error);
     });

@@ -15,7 +15,8 @@ export const TOO_MUCH_BUFFERED = new DomainError(
 
 /**
  * Bounds the memory for bodies, either of requests or of responses. Only bytes that are in memory count: announcing a
- * length costs others nothing. Beyond the bound, the caller that has most loses the newest of its transfers.
+ * length costs others nothing. Beyond the bound, the caller that has most loses the newest of its transfers. A semaphore
+ * with weights, as async-mutex has one, makes the next transfer wait instead, and ends none.
  */
 export class BufferBudget {
   private readonly callers: Pool;

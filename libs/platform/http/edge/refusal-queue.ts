@@ -7,6 +7,7 @@ const SHARE = 0.1;
 /**
  * Bounds the time that refusals take in each iteration of the event loop; the rest wait for the next iterations. A
  * client that is refused sends its next request immediately, so a flood would otherwise delay every other request.
+ * Bottleneck and p-queue bound a rate by the clock, not a share of an iteration.
  */
 export class RefusalQueue {
   private readonly waiting: (() => void)[] = [];

@@ -10,6 +10,7 @@ const AT_ONCE_AFTERWARDS = 100;
  * iteration, so that beside a thousand busy connections, whose requests together take a tenth of a second or more, new
  * ones would wait for seconds. An accepted connection is the sign that others may wait: until an iteration passes
  * without one, few requests start at once. The callers of the others take turns, so that none waits for all of another's.
+ * p-queue and p-limit bound what is in progress, not what starts in an iteration of the event loop.
  */
 export class RequestQueue {
   /** Of each caller that has some, the next one first. */

@@ -1,3 +1,4 @@
+import type { DiscoveryService } from '@nestjs/core';
 import type { FastifyRequest } from 'fastify';
 import { unauthorized, type Authenticated, type AuthenticateCaller } from '#accounts/index.js';
 import { rateLimitExceeded, type AddressBudget } from '#platform/http/access/address-budget.js';
@@ -5,10 +6,12 @@ import { bearerToken } from '#platform/http/access/caller.js';
 import type { Caller } from '#kernel/caller.js';
 import { EarlyCheck } from '#platform/http/edge/request-hooks.js';
 import type { Refusal } from '#platform/http/response.js';
-import type { Secret } from '#platform/http/access/secret.js';
+import { Secret } from '#platform/http/access/secret.js';
+import { allRoutes, keyedRoutes } from '#platform/http/openapi/routes.js';
+import type { PlatformSettings } from '#platform/process/settings.js';
 import type { Decision } from '../../application/decisions.js';
 import type { CountRequest } from '../../application/count-request.js';
-import { refusalError } from './plan-throttler.guard.js';
+import { refusalError, type Budgets } from './plan-throttler.guard.js';
 
 /** Created once, because an error captures its stack. */
 const UNAUTHORIZED = unauthorized();
@@ -61,4 +64,19 @@ export class EarlyPlanCheck extends EarlyCheck {
     const error = passes ? UNAUTHORIZED : rateLimitExceeded('The requests of your address', window.resetsInMs);
     return { error, windows: [window] };
   }
+}
+
+/** The check of a process, which knows its routes. */
+export function earlyPlanCheck(
+  authenticate: AuthenticateCaller,
+  countRequest: CountRequest,
+  { adminApiKey }: PlatformSettings,
+  { anonymous }: Budgets,
+  discovery: DiscoveryService,
+  authenticated: Authenticated,
+  decided: (decision: Decision) => void,
+): EarlyPlanCheck {
+  const operatorsKey = adminApiKey === null ? null : new Secret(adminApiKey);
+  const needsKey = keyedRoutes(allRoutes(discovery));
+  return new EarlyPlanCheck(authenticate, countRequest, operatorsKey, anonymous, needsKey, authenticated, decided);
 }

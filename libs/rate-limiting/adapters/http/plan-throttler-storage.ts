@@ -1,6 +1,7 @@
-import type { ThrottlerStorage } from '@nestjs/throttler';
+import type { ThrottlerModuleOptions, ThrottlerStorage } from '@nestjs/throttler';
 import { seconds, tightest } from '#kernel/rate-limit-window.js';
 import type { Hit, Limiter, Verdict } from '../../application/limiter.js';
+import { WINDOW_MS } from '../../domain/windows.js';
 
 type ThrottlerStorageRecord = Awaited<ReturnType<ThrottlerStorage['increment']>>;
 
@@ -26,6 +27,14 @@ export class PlanThrottlerStorage implements ThrottlerStorage {
     const [accountId = '', keyId = '', epoch] = key.split('/');
     return recordOf(await this.limiter.hit({ accountId, keyId, epoch: Number(epoch), count: 1 }));
   }
+}
+
+/** The limits are those of each account, which the storage knows. */
+export function throttlerOptions(limiter: Limiter): ThrottlerModuleOptions {
+  return {
+    throttlers: [{ name: 'plan', ttl: WINDOW_MS.minute, limit: Infinity }],
+    storage: new PlanThrottlerStorage(limiter),
+  };
 }
 
 function recordOf(verdict: Verdict): PlanThrottlerRecord {

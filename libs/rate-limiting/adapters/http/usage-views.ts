@@ -1,7 +1,8 @@
 import type { Backlog, MessageUsage, Storage } from '#messages/index.js';
 import { foreignModel, nullable, time, viewModel } from '#platform/http/openapi/schema.js';
 import type { Simulation } from '../../domain/simulate.js';
-import type { Limits, WindowName } from '../../domain/windows.js';
+import type { Limits } from '#kernel/limits.js';
+import type { WindowName } from '../../domain/windows.js';
 
 interface WindowView {
   readonly limit: number;

@@ -14,9 +14,8 @@ import { REPEATABLE, Repeats } from '#platform/http/access/repeats.js';
 import { ChangeEndpoint } from '../../application/change-endpoint.js';
 import { CreateEndpoint } from '../../application/create-endpoint.js';
 import { DeleteEndpoint } from '../../application/delete-endpoint.js';
-import { GetEndpoint } from '../../application/get-endpoint.js';
-import { ListEndpoints } from '../../application/list-endpoints.js';
 import { MAX_REPLAYED, REPLAYED_PER_SECOND, ReplayEndpoint } from '../../application/replay-endpoint.js';
+import { ReadEndpoints } from '../../application/read-endpoints.js';
 import { RotateSecret } from '../../application/rotate-secret.js';
 import { MAX_TESTS, TestEndpoint } from '../../application/test-endpoint.js';
 import { MAX_DESCRIPTION_LENGTH, MAX_ENDPOINTS, MAX_RATE_LIMIT, MAX_URL_LENGTH } from '../../domain/endpoint.js';
@@ -122,8 +121,7 @@ class ReplayBody {
 export class EndpointsController {
   constructor(
     private readonly createEndpoint: CreateEndpoint,
-    private readonly listEndpoints: ListEndpoints,
-    private readonly getEndpoint: GetEndpoint,
+    private readonly endpoints: ReadEndpoints,
     private readonly changeEndpoint: ChangeEndpoint,
     private readonly deleteEndpoint: DeleteEndpoint,
     private readonly rotateSecret: RotateSecret,
@@ -182,7 +180,7 @@ export class EndpointsController {
     @CurrentCaller() { accountId }: Caller,
     @Query() query: Record<string, unknown>,
   ): Promise<PageView<object>> {
-    const find = (page: Page) => this.listEndpoints.execute(accountId, page);
+    const find = (page: Page) => this.endpoints.list(accountId, page);
     return pageOf(readPage(query, 'ep'), find, ({ id }) => id, endpointView);
   }
 
@@ -196,7 +194,7 @@ export class EndpointsController {
     errors: ['endpoint_not_found', 'webhooks_disabled'],
   })
   async get(@CurrentCaller() { accountId }: Caller, @Param('id') id: string): Promise<object> {
-    return endpointView(await this.getEndpoint.execute(accountId, id));
+    return endpointView(await this.endpoints.find(accountId, id));
   }
 
   @Patch(':id')
