@@ -19,7 +19,13 @@ import { ListEndpoints } from '../../application/list-endpoints.js';
 import { MAX_REPLAYED, ReplayEndpoint } from '../../application/replay-endpoint.js';
 import { RotateSecret } from '../../application/rotate-secret.js';
 import { TestEndpoint } from '../../application/test-endpoint.js';
-import { MAX_DESCRIPTION_LENGTH, MAX_ENDPOINTS, MAX_RATE_LIMIT, MAX_URL_LENGTH } from '../../domain/endpoint.js';
+import {
+  MAX_DESCRIPTION_LENGTH,
+  MAX_ENDPOINTS,
+  MAX_GRACE_SECONDS,
+  MAX_RATE_LIMIT,
+  MAX_URL_LENGTH,
+} from '../../domain/endpoint.js';
 import {
   ENDPOINT,
   ENDPOINT_ID,
@@ -34,8 +40,6 @@ import {
   TEST_RESULT,
 } from './views.js';
 import { WebhooksEnabledGuard } from './webhooks-enabled.guard.js';
-
-const MAX_GRACE_SECONDS = 30 * 86_400;
 
 const LOCATION = header('The path of the endpoint.', {
   type: 'string',
