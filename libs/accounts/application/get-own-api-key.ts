@@ -4,7 +4,7 @@ import { unauthorized } from './authenticate-caller.js';
 import type { KeySecrets } from './key-secrets.js';
 import type { LastUsedTracker } from './last-used-tracker.js';
 
-/** What a client may know about the key that it has, whatever the key's scopes. */
+/** Returns the key that makes the request. It requires no scope. */
 export class GetOwnApiKey {
   constructor(
     private readonly accounts: Pick<Accounts, 'findKey'>,

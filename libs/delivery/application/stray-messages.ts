@@ -18,9 +18,9 @@ export abstract class StrayMessages {
   abstract count(): Promise<number>;
 
   /**
-   * The strays among the next `limit` open messages, by id. Each call, by any process, continues where the one before
-   * ended, and after the last message at the first. Messages that are not due yet and those of suspended accounts are
-   * passed over. While the outbox is long, none is found, since most wait for the relay.
+   * The strays among the next `limit` open messages, by id. Each call, by any process, continues where the previous
+   * call ended, and starts again after the last message. Messages that are not due yet and messages of suspended
+   * accounts are skipped. While the outbox is long, none is found, since most wait for the relay.
    */
   abstract findNext(limit: number): Promise<StrayMessage[]>;
 

@@ -1,15 +1,15 @@
 import type { EventEmitter } from 'node:events';
 import { DomainError, RetryLaterError } from '#kernel/domain-error.js';
 
-/** Requests of a caller that may wait, however short their wait is: each holds memory. */
+/** The maximum number of waiting requests of a caller, regardless of how long they wait: each holds memory. */
 const MAX_WAITING = 1_000;
-/** After this time, what still waits is refused as well. */
+/** A request that has waited for this long is refused. */
 const GIVE_UP_MS = 10_000;
 
 export interface TurnLimits {
-  /** How much one caller may do at the same time. */
+  /** The maximum number of concurrent operations of one caller. */
   readonly perCaller: number;
-  /** While anything of the caller has waited for longer than this, more is refused. */
+  /** New operations are refused while one of the caller has waited for longer than this. */
   readonly maxWaitMs: number;
 }
 
@@ -18,7 +18,10 @@ interface Caller {
   readonly waiting: { readonly since: number; readonly start: () => void }[];
 }
 
-/** Lets callers do a few things at a time. The rest waits without a connection or the event loop, so each delays only itself. */
+/**
+ * Limits the concurrent operations of each caller. The others wait without using a connection or the event loop, so
+ * that a caller delays only itself.
+ */
 export class Turns {
   private readonly callers = new Map<string, Caller>();
 

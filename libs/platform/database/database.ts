@@ -14,7 +14,7 @@ import { Repositories } from './repositories.js';
 import { Turns } from '../concurrency/turns.js';
 import type { Logger } from '../observability/logging.js';
 
-/** Of the connections of a pool, what reads or changes the same account or message takes two at most. */
+/** Operations on the same account or message use at most two connections of a pool. */
 const TURNS = { perCaller: 2, maxWaitMs: 2_000 };
 
 export interface DatabaseOptions {
@@ -25,7 +25,7 @@ export interface DatabaseOptions {
   readonly asynchronousCommit?: boolean;
   /** Statements read rows in the order of an index, and are never planned anew. */
   readonly inIndexOrder?: boolean;
-  /** Milliseconds that a statement may take, if not those of CONNECTION_LIMITS. */
+  /** The maximum duration of a statement in milliseconds. Defaults to CONNECTION_LIMITS. */
   readonly timeLimitMs?: number;
   readonly onError: (error: Error) => void;
 }
@@ -97,8 +97,8 @@ export class Database {
   }
 
   /**
-   * Runs what reads or changes an account, or changes a message. All of the same one wait for their turn without a
-   * connection. Otherwise they would take all connections, and everybody else would wait for one.
+   * Runs an operation on an account or a message. At most two operations on the same one run at a time; the others wait
+   * without a connection. Otherwise they could take all connections of the pool.
    * @throws RetryLaterError `unavailable` when too many wait
    */
   async inTurn<T>(id: string, work: () => Promise<T>): Promise<T> {
@@ -144,7 +144,7 @@ export class Database {
         client = await this.pool.connect();
         return (await client.query<Row>(query)).rows;
       } catch (error) {
-        // The pool drops this connection; of those that were opened before, the next one may be the same.
+        // The pool drops this connection. Other connections that were opened before the query may be stale as well.
         if (isStale(error) && client instanceof ReliableClient && client.openedAt < startedAt) continue;
         throw asUnavailable(error);
       } finally {

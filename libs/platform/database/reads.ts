@@ -10,8 +10,8 @@ import { Turns, type TurnLimits } from '../concurrency/turns.js';
 const BYTES_PER_MS = 16_384;
 
 /**
- * Statements that callers ask for, on connections that nothing else uses. Those of one caller wait for each other, so that
- * it delays only itself.
+ * Reads on behalf of callers, on a separate pool of connections. The number of concurrent reads per caller is limited,
+ * so that a caller with many reads delays only itself.
  */
 export class Reads implements OnApplicationShutdown {
   private readonly turns: Turns;

@@ -43,8 +43,8 @@ export class Repositories {
   }
 
   /**
-   * A transaction within `Database.inTurn` that all repositories take part in which the work uses, those of other
-   * contexts as well.
+   * A transaction within `Database.inTurn`. All repositories that `work` uses take part in it, including the
+   * repositories of other contexts.
    */
   together<T>(id: string, work: Work<T>): Promise<T> {
     return this.change(id, (manager) => together.run(manager, () => work(manager)));

@@ -23,7 +23,7 @@ interface StoreGauge {
 type StoreValues = Readonly<Record<string, number | null | Readonly<Record<string, number>>>>;
 
 /**
- * The metrics of a process, in a registry of its own. Names begin with `sluice_` and end with their unit. A label has a
+ * The metrics of a process, in a separate registry. Names begin with `sluice_` and end with their unit. A label has a
  * small fixed set of values: never an id, a path as it was sent, or a key.
  */
 export class Metrics {

@@ -34,8 +34,8 @@ interface Held {
 }
 
 /**
- * Watches the oldest snapshot of the database. While it is held, PostgreSQL keeps every row deleted since, and each
- * worker reads those of the jobs that have ended before it finds the next one.
+ * Watches the oldest snapshot of the database. While it is held, PostgreSQL keeps every row deleted since then, and
+ * each worker reads the rows of ended jobs before it finds the next job.
  */
 export class SnapshotWatch {
   /** How long the oldest snapshot has been held, 0 if there is none; null while the database is unavailable. */

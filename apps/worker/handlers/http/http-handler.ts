@@ -16,7 +16,7 @@ export class HttpHandler extends MessageHandler implements OnApplicationShutdown
 
   constructor({ origin, pathname, search, username, password }: URL) {
     super();
-    // The signal ends a request at the deadline of its attempt, so undici needs no timeout of its own for the status.
+    // The signal ends a request at the deadline of its attempt, so undici needs no separate timeout for the status.
     this.receiver = new Pool(origin, { headersTimeout: 0, bodyTimeout: BODY_TIMEOUT_MS });
     this.path = pathname + search;
     const credentials = Buffer.from(`${decodeURIComponent(username)}:${decodeURIComponent(password)}`);

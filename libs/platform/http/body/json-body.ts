@@ -9,7 +9,7 @@ import { Turns } from '../../concurrency/turns.js';
 
 type BodyClass = new () => object;
 
-/** What suffices for all bodies but messages, most of all for those of anonymous clients. */
+/** The maximum size of all bodies except messages. Anonymous clients can send such bodies, too. */
 const MAX_BYTES = 16 * 1_024;
 
 /** The body that a handler's parameter declares. */

@@ -1,20 +1,21 @@
 import type { EventEmitter } from 'node:events';
 
-/** Requests that may start in an iteration of the event loop after a connection was accepted. */
+/** The maximum number of requests that start in one iteration of the event loop after a connection was accepted. */
 const AT_ONCE = 2;
-/** The same of those that wait, once no connection is accepted any more. */
+/** The maximum number of waiting requests that start in one iteration when no more connections are being accepted. */
 const AT_ONCE_AFTERWARDS = 100;
 
 /**
  * Keeps the iterations of the event loop short while connections wait to be accepted. Node.js accepts one in each
  * iteration, so that beside a thousand busy connections, whose requests together take a tenth of a second or more, new
- * ones would wait for seconds. An accepted connection is the sign that others may wait: until an iteration passes
- * without one, few requests start at once. The callers of the others take turns, so that none waits for all of another's.
+ * connections would wait for seconds. Once a connection has been accepted, only a few requests start in each iteration,
+ * until an iteration passes without a new connection. The other requests wait in a queue that serves callers
+ * round-robin.
  */
 export class RequestQueue {
-  /** Of each caller that has some, the next one first. */
+  /** The waiting requests of each caller; the caller that is served next comes first. */
   private readonly waiting = new Map<string, Set<() => void>>();
-  /** Requests that may still start in this iteration. */
+  /** How many more requests may start in this iteration. */
   private places = Infinity;
   private hasAccepted = false;
 
@@ -58,7 +59,7 @@ export class RequestQueue {
         break;
       }
       this.waiting.delete(caller);
-      // The loop gets to it again, after the others.
+      // Moves the caller behind the others.
       if (own.size > 0) this.waiting.set(caller, own);
     }
     this.places -= next.length;

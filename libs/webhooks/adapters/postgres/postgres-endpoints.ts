@@ -47,7 +47,7 @@ export class PostgresEndpoints extends Endpoints {
   add(endpoint: Endpoint, sealed: SealedSecret): Promise<boolean> {
     const { accountId } = endpoint;
     return this.repositories.change(accountId, async (manager) => {
-      // Those of one account are counted and added by one transaction at a time.
+      // One transaction at a time counts and adds the endpoints of an account.
       await manager.query(`SELECT pg_advisory_xact_lock(hashtextextended('sluice.endpoints ' || $1, 0))`, [accountId]);
       if ((await manager.countBy(EndpointSchema, { accountId })) >= MAX_ENDPOINTS) return false;
       await manager.insert(EndpointSchema, { ...endpoint, secrets: stored([{ sealed, expiresAt: null }]) });

@@ -30,8 +30,8 @@ const REASONS: Readonly<Record<string, string>> = {
 };
 
 /**
- * Keeps connections per origin, and has no limit of them: whoever calls it has a limit of requests, and those to one
- * origin must not wait for each other. It ignores proxies of the environment, which would look up names themselves.
+ * Keeps connections per origin, without a limit: the caller limits requests, and requests to one origin must not wait
+ * for each other. It ignores the proxy settings of the environment, since a proxy would resolve host names itself.
  */
 export class UndiciWebhookClient extends WebhookClient implements OnApplicationShutdown {
   private readonly agent: Agent;

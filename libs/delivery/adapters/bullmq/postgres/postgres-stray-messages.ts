@@ -56,7 +56,7 @@ const LAST_EVENTS = `
   ORDER BY data->>'jobId', id DESC`;
 
 // The dead job goes: while it exists, a new one with its id is ignored. The event keeps the end of the dead job from
-// being taken for that of the new one.
+// being taken for the end of the new job.
 const REQUEUE = `
   WITH removed AS (
     DELETE FROM bullmq.job WHERE queue = $1 AND id = ANY ($3) AND state IN ('completed', 'failed') RETURNING id

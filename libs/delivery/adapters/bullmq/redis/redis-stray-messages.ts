@@ -24,7 +24,7 @@ const REQUEUED_AT_ONCE = 1_000;
 
 const FIELDS = `m.id, m.retries, m.crashes, m.status, ${JOB_ID} AS job_id`;
 
-/** The next open messages after `$1`; those that may be strays have a job to look for. */
+/** The next open messages after `$1`; the ones that may be strays have a job to look up. */
 const PAGE = `
   SELECT ${FIELDS}, ${UNCLAIMED} AND (m.deliver_at IS NULL OR m.deliver_at <= now()) AS is_due
   FROM sluice.messages m WHERE ${SHOULD_HAVE_JOB} AND m.id > $1 ORDER BY m.id LIMIT $2`;
@@ -33,7 +33,7 @@ const STILL = `
   FROM sluice.messages m JOIN unnest($1::text[], $2::int[]) AS seen (id, retries) USING (id, retries)
   WHERE ${UNCLAIMED} AND NOT ${isLeft('$3')}`;
 
-/** Those that still wait for a worker, and are not in the outbox. */
+/** Messages that still wait for a worker and are not in the outbox. */
 const STILL_DUE = `
   WITH due AS (${DUE})
   SELECT ${FIELDS} ${STILL}
@@ -109,7 +109,7 @@ export class RedisStrayMessages extends StrayMessages {
 
   /**
    * While a dead job exists, a new one with its id is ignored. The event keeps the end of the dead job from being taken
-   * for that of the new one.
+   * for the end of the new job.
    */
   private async removeDead(jobIds: readonly string[]): Promise<void> {
     const jobs = await storedJobs(this.connection, jobIds);
@@ -139,7 +139,7 @@ export class RedisStrayMessages extends StrayMessages {
   /**
    * Messages of these that nothing will deliver. No snapshot contains both messages and jobs, so both are looked at
    * twice: a message that was on its way at first has a job, or is settled, at the second time.
-   * @param still keeps those that are still open, unclaimed and not in the outbox
+   * @param still returns the messages that are still open, unclaimed and not in the outbox
    */
   private async strays(messages: readonly OpenMessageRow[], still: string): Promise<Found[]> {
     let found: Found[] = messages.map((message) => ({ message, job: undefined }));

@@ -59,7 +59,7 @@ function toJob(fields: readonly (string | null)[]): StoredJob {
       ended: isCompleted ? 'completed' : 'failed',
       // The message has counted the lost attempts of our workers itself.
       attempts: Number(made) + Math.max(0, Number(stalled) - crashes - Number(status === 'processing')),
-      // A worker without a name leaves that of the one before it.
+      // A worker without a name leaves the name of the previous worker.
       processed_by: isCompleted ? null : worker,
       failed_reason: reason,
       processed_at: processedOn == null ? null : new Date(Number(processedOn)),
