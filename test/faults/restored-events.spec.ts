@@ -21,7 +21,7 @@ describe('A client that resumes its events after the database has become another
   it.each([
     ['higher', 1_000_000_000n],
     ['the same', 0n],
-  ])('misses none, if numbers there were %s', async (_what, ahead) => {
+  ])('misses none, if transaction ids there were %s', async (_what, ahead) => {
     const first = await EventClient.open(api, account);
     await until(() => first.lastEventId !== '');
     const seen = await api.sent(account);

@@ -1,4 +1,4 @@
-import { setImmediate as turn } from 'node:timers/promises';
+import { setImmediate as loopIteration } from 'node:timers/promises';
 import { Worker } from '../../../test/contracts/fakes/delivering.js';
 import { aClaim, claimTerms, jobOf } from '../../../test/support/messages.js';
 import type { Message } from '#messages/domain/message.js';
@@ -17,7 +17,7 @@ function slowWorker() {
     end: async ({ id }: Message) => {
       ends.get(id)?.();
       ends.delete(id);
-      await turn();
+      await loopIteration();
     },
   };
 }
@@ -27,7 +27,7 @@ describe('DeliverMessage, after crashes', () => {
     const { worker, running, end } = slowWorker();
     const [neighbour, once] = [worker.has(), worker.has(lost)];
     const runs = [worker.run(neighbour), worker.run(once)];
-    await turn();
+    await loopIteration();
     expect(running()).toEqual([neighbour.id, once.id]);
     await end(neighbour);
     await end(once);
@@ -39,9 +39,9 @@ describe('DeliverMessage, after crashes', () => {
     const { worker, running, end } = slowWorker();
     const [before, suspect, later] = [worker.has(), worker.has({ ...lost, attempts: 2, crashes: 1 }), worker.has()];
     const runs = [worker.run(before), worker.run(suspect)];
-    await turn();
+    await loopIteration();
     runs.push(worker.run(later));
-    await turn();
+    await loopIteration();
     expect(running()).toEqual([before.id]);
     await end(before);
     expect(running()).toEqual([suspect.id]);
@@ -57,7 +57,7 @@ describe('DeliverMessage, after crashes', () => {
     const { worker, running, end } = slowWorker();
     const [before, suspect] = [worker.has(), worker.has({ ...lost, crashes: 1 })];
     const runs = [worker.run(before), worker.run(suspect)];
-    await turn();
+    await loopIteration();
     await worker.deliveries.claim(jobOf(suspect), claimTerms());
     await end(before);
     expect(await Promise.all(runs)).toEqual([{ kind: 'done' }, { kind: 'done' }]);
@@ -69,7 +69,7 @@ describe('DeliverMessage, after crashes', () => {
     const { worker, end } = slowWorker();
     const [before, suspect] = [worker.has(), worker.has({ ...lost, crashes: 1 })];
     const runs = [worker.run(before), worker.run(suspect)];
-    await turn();
+    await loopIteration();
     const first = worker.stored(suspect).claim?.expiresAt.getTime() ?? 0;
     worker.store.clock.advance(20_000);
     await end(before);

@@ -11,11 +11,11 @@ import {
 } from './connection.js';
 import { asUnavailable, isStale } from './errors.js';
 import { Repositories } from './repositories.js';
-import { Turns } from '../concurrency/turns.js';
+import { CallerLimit } from '../concurrency/caller-limit.js';
 import type { Logger } from '../observability/logging.js';
 
 /** Operations on the same account or message use at most two connections of a pool. */
-const TURNS = { perCaller: 2, maxWaitMs: 2_000 };
+const CALLER_LIMIT = { perCaller: 2, maxWaitMs: 2_000 };
 
 export interface DatabaseOptions {
   readonly url: string;
@@ -42,7 +42,7 @@ export function logLostConnections(logger: Logger): (error: Error) => void {
  * Every method throws DomainError `unavailable` when the database cannot be reached or does not respond in time.
  */
 export class Database {
-  private readonly turns = new Turns(TURNS);
+  private readonly limit = new CallerLimit(CALLER_LIMIT);
 
   private constructor(private readonly pool: Pool) {}
 
@@ -101,12 +101,12 @@ export class Database {
    * without a connection. Otherwise they could take all connections of the pool.
    * @throws RetryLaterError `unavailable` when too many wait
    */
-  async inTurn<T>(id: string, work: () => Promise<T>): Promise<T> {
-    await this.turns.take(id);
+  async limited<T>(id: string, work: () => Promise<T>): Promise<T> {
+    await this.limit.acquire(id);
     try {
       return await work();
     } finally {
-      this.turns.end(id);
+      this.limit.release(id);
     }
   }
 

@@ -28,7 +28,7 @@ type StoreValues = Readonly<Record<string, number | null | Readonly<Record<strin
  */
 export class Metrics {
   private readonly registry = new Registry();
-  private storeTurn: Promise<unknown> = Promise.resolve();
+  private lastStoreRead: Promise<unknown> = Promise.resolve();
 
   /** @param database for gauges of the store, which are absent without it */
   constructor(private readonly database: Database | null = null) {
@@ -123,7 +123,7 @@ export class Metrics {
   ): void {
     const { database } = this;
     const cached = new CachedValue<StoreValues | null>(everyMs, async () =>
-      database === null ? null : this.inTurn(() => read(database)),
+      database === null ? null : this.oneAtATime(() => read(database)),
     );
     for (const { name, help, label } of gauges) {
       new Gauge({
@@ -141,10 +141,10 @@ export class Metrics {
   }
 
   // One at a time, so that they use a single connection.
-  private inTurn<T>(work: () => Promise<T>): Promise<T> {
-    const turn = this.storeTurn.then(work);
-    this.storeTurn = turn.catch(() => undefined);
-    return turn;
+  private oneAtATime<T>(work: () => Promise<T>): Promise<T> {
+    const result = this.lastStoreRead.then(work);
+    this.lastStoreRead = result.catch(() => undefined);
+    return result;
   }
 
   private addCounter(name: string, help: string, labelNames: string[], add: (counter: Counter) => void): void {

@@ -16,15 +16,15 @@ export class RequestQueue {
   /** The waiting requests of each caller; the caller that is served next comes first. */
   private readonly waiting = new Map<string, Set<() => void>>();
   /** How many more requests may start in this iteration. */
-  private places = Infinity;
+  private slots = Infinity;
   private hasAccepted = false;
 
   /** @param server emits `connection` when it has accepted one */
   constructor(server: EventEmitter) {
     server.on('connection', () => {
       this.hasAccepted = true;
-      if (this.places !== Infinity) return;
-      this.places = AT_ONCE;
+      if (this.slots !== Infinity) return;
+      this.slots = AT_ONCE;
       setImmediate(this.startIteration);
     });
   }
@@ -34,8 +34,8 @@ export class RequestQueue {
    * @param client emits `close` when nobody waits for the response any more
    */
   run(caller: string, client: EventEmitter, start: () => void): void {
-    if (this.places > 0) {
-      this.places--;
+    if (this.slots > 0) {
+      this.slots--;
       start();
       return;
     }
@@ -47,12 +47,12 @@ export class RequestQueue {
   }
 
   private readonly startIteration = (): void => {
-    this.places = this.hasAccepted ? AT_ONCE : this.waiting.size > 0 ? AT_ONCE_AFTERWARDS : Infinity;
-    if (this.places !== Infinity) setImmediate(this.startIteration);
+    this.slots = this.hasAccepted ? AT_ONCE : this.waiting.size > 0 ? AT_ONCE_AFTERWARDS : Infinity;
+    if (this.slots !== Infinity) setImmediate(this.startIteration);
     this.hasAccepted = false;
     const next: (() => void)[] = [];
     for (const [caller, own] of this.waiting) {
-      if (next.length === this.places) break;
+      if (next.length === this.slots) break;
       for (const start of own) {
         next.push(start);
         own.delete(start);
@@ -62,7 +62,7 @@ export class RequestQueue {
       // Moves the caller behind the others.
       if (own.size > 0) this.waiting.set(caller, own);
     }
-    this.places -= next.length;
+    this.slots -= next.length;
     for (const start of next) start();
   };
 }

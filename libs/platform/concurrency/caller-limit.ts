@@ -6,7 +6,7 @@ const MAX_WAITING = 1_000;
 /** A request that has waited for this long is refused. */
 const GIVE_UP_MS = 10_000;
 
-export interface TurnLimits {
+export interface CallerLimitOptions {
   /** The maximum number of concurrent operations of one caller. */
   readonly perCaller: number;
   /** New operations are refused while one of the caller has waited for longer than this. */
@@ -22,17 +22,17 @@ interface Caller {
  * Limits the concurrent operations of each caller. The others wait without using a connection or the event loop, so
  * that a caller delays only itself.
  */
-export class Turns {
+export class CallerLimit {
   private readonly callers = new Map<string, Caller>();
 
-  constructor(private readonly limits: TurnLimits) {}
+  constructor(private readonly limits: CallerLimitOptions) {}
 
   /**
-   * Resolves when it is the caller's turn, until `end` is called.
+   * Resolves when the caller may run one more operation, which ends with `release`.
    * @param client emits `close` when nobody waits for the result any more
    * @throws RetryLaterError `unavailable` when the caller has too much in progress
    */
-  async take(callerId: string, client?: EventEmitter): Promise<void> {
+  async acquire(callerId: string, client?: EventEmitter): Promise<void> {
     const caller = this.callers.get(callerId) ?? { running: 0, waiting: [] };
     this.callers.set(callerId, caller);
     if (caller.running < this.limits.perCaller) {
@@ -72,11 +72,11 @@ export class Turns {
     });
   }
 
-  /** @param restMs for how much longer the caller keeps the turn */
-  end(callerId: string, restMs = 0): void {
+  /** @param restMs milliseconds for which the operation still counts */
+  release(callerId: string, restMs = 0): void {
     if (restMs > 0) {
       setTimeout(() => {
-        this.end(callerId);
+        this.release(callerId);
       }, restMs);
       return;
     }
