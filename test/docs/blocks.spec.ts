@@ -50,7 +50,7 @@ describe('Code blocks', () => {
     ['sh', (text) => execFileSync('bash', ['-n'], { input: text, stdio: 'pipe' })],
     ['js', (text) => execFileSync(process.execPath, NODE_CHECK, { input: text, stdio: 'pipe' })],
   ])('of %s are valid', (language, check) => {
-    // Including those that are not run.
+    // Including blocks that are not run.
     const checked = blocks.filter((block) => block.language === language);
     expect(checked).not.toEqual([]);
     expect(errorsIn(checked, ({ text }) => errorOf(() => check(text)))).toEqual([]);

@@ -23,7 +23,7 @@ export function visibleJson(value: unknown, indent = 0): string {
  * Lines of output with escapes for the same characters, except tabs and, with colours, the sequences that set colours.
  */
 export function visibleLines(text: string, hasColors: boolean): string {
-  // oxlint-disable-next-line no-control-regex -- those that set colours begin with one
+  // oxlint-disable-next-line no-control-regex -- sequences that set colours begin with one
   const kept = hasColors ? /(\n|\t|\u001b\[\d{1,3}m)/ : /(\n|\t)/;
   return text
     .split(kept)

@@ -61,8 +61,9 @@ export const NEXT_IN = `
 const LEASED_AT_ONCE = 200;
 
 /*
- * Rows of deliveries are locked before those of their messages, which are locked in one order; a statement that waits
- * for a message therefore holds no delivery that another statement waits for: SETTLE_DELIVERIES skips locked rows.
+ * Rows of deliveries are locked before the rows of their messages, which are locked in one order; a statement that
+ * waits for a message therefore holds no delivery that another statement waits for: SETTLE_DELIVERIES skips locked
+ * rows.
  */
 export const PICK_DELIVERIES = `
   SELECT d.* FROM unnest($1::text[], $2::int[]) AS wanted (endpoint_id, places) CROSS JOIN LATERAL (
