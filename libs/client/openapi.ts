@@ -618,7 +618,7 @@ export interface components {
        */
       attempts: number;
       /**
-       * @description Why the last attempt failed, in one line without control characters.
+       * @description Why the last attempt failed.
        * @example null
        */
       failureReason: string | null;

@@ -17,6 +17,6 @@ export {
   type ConsumedContent,
   type ContentJson,
 } from './domain/message-content.js';
-export { bytesOf, type Message } from './domain/message.js';
+export { ATTEMPT_BYTES, bytesOf, DELIVERY_BYTES, type Message } from './domain/message.js';
 export { backoff, POISON_AFTER_LONE_CRASHES, SUSPECT_AFTER_CRASHES, type RetryPolicy } from './domain/retry-policy.js';
 export type { MessagesSettings } from './settings.js';

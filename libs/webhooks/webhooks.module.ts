@@ -13,6 +13,7 @@ import { provide, provideAs } from '#platform/process/provide.js';
 import type { WebhooksSettings } from './settings.js';
 import { UsageError } from '#platform/process/usage-error.js';
 import { EndpointsController } from './adapters/http/endpoints.controller.js';
+import { measureConnections } from './adapters/monitoring/connection-metrics.js';
 import { SendingMetrics } from './adapters/monitoring/sending-metrics.js';
 import { MESSAGE_WEBHOOK, WEBHOOKS } from './adapters/http/webhooks.js';
 import { PostgresEndpointDeliveries } from './adapters/postgres/postgres-endpoint-deliveries.js';
@@ -54,8 +55,12 @@ const core: FactoryProvider[] = [
   },
   {
     provide: WebhookClient,
-    useFactory: ({ webhooks }: WebhooksSettings) => new UndiciWebhookClient(webhooks),
-    inject: [SETTINGS],
+    useFactory: ({ webhooks }: WebhooksSettings, metrics: Metrics) => {
+      const client = new UndiciWebhookClient(webhooks);
+      measureConnections(metrics, () => client.counts);
+      return client;
+    },
+    inject: [SETTINGS, Metrics],
   },
 ];
 
@@ -99,6 +104,7 @@ const sending: FactoryProvider[] = [
     Clock,
     SendingMetrics,
     ClockWatch,
+    StorageCap,
   ]),
   provide(EndDeliveries, [Endpoints, EndpointDeliveries, SendingMetrics]),
 ];
@@ -117,7 +123,7 @@ export class WebhooksModule {
 
   /**
    * @param queue the module that exports `ClockWatch`
-   * @param messages the module that exports `Availability`
+   * @param messages the module that exports `Availability` and `StorageCap`
    */
   static forWorker(queue: DynamicModule, messages: DynamicModule): DynamicModule {
     return { module: WebhooksModule, imports: [queue, messages, ReadsModule], providers: [...core, ...sending] };

@@ -39,7 +39,7 @@ export const MINIATURE = parseFiles(`
   libs/messages/adapters/http/messages.controller.ts  import '#accounts/index.js'; import 'fastify';
   libs/messages/adapters/postgres/index.ts  export { ROW } from './message.schema.js';
   libs/messages/adapters/postgres/message.schema.ts  import 'typeorm'; export const ROW = '';
-  libs/messages/application/sending/send-message.ts  import '#accounts/index.js'; export class SendMessage {}
+  libs/messages/application/send-message.ts  import '#accounts/index.js'; export class SendMessage {}
   libs/messages/index.ts  export { SendMessage } from './application/send-message.js';
   libs/messages/messages.module.ts  import '#platform/observability/metrics.js'; import './adapters/http/messages.controller.js';
     import './application/send-message.js';
@@ -47,7 +47,7 @@ export const MINIATURE = parseFiles(`
   libs/platform/observability/tracing/otlp-tracing.ts  import '@opentelemetry/sdk-trace-base';
   libs/platform/observability/metrics.ts  import 'prom-client'; import '../database/database.js';
   libs/platform/observability/logging.ts  import 'pino'; import '#kernel/ids.js'; import '../database/database.js';
-  test/support/builders.ts  import '#messages/application/sending/send-message.js'; import 'bullmq';
+  test/support/builders.ts  import '#messages/application/send-message.js'; import 'bullmq';
 `);
 
 /** Below each `rule: description`: files that violate this rule and no other; `rule 2: …` violates it twice. */
@@ -106,7 +106,7 @@ fastify-stays-at-the-edge 2: the type of a request, and the HTTP platform, in th
   libs/delivery/adapters/bullmq/with-request.ts  import type { FastifyRequest } from 'fastify'; import '@nestjs/platform-fastify';
     export let request: FastifyRequest;
 handlers-see-what-is-published 3: a use case past the index, the type of a logger, and another handler
-  apps/worker/handlers/planted-other/with-other.ts  import '#messages/application/sending/send-message.js'; import '../post/post.js';
+  apps/worker/handlers/planted-other/with-other.ts  import '#messages/application/send-message.js'; import '../post/post.js';
     export let logger: import('#platform/observability/logging.js').Logger;
 handlers-are-registered-in-one-place: a handler in another file of the worker
   apps/worker/with-handler.ts  import './handlers/post/post.js';

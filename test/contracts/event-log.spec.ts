@@ -5,6 +5,7 @@ import type { EventPage, Position } from '#events/application/event-log.js';
 import { MAX_STREAMS } from '#events/application/event-streams.js';
 import type { Message } from '#messages/domain/message.js';
 import { aMessage, anAccountId } from '../support/messages.js';
+import { until as waitUntil } from '../support/processes.js';
 import { PostgresStore, type StoreProcess } from './postgres-store.js';
 
 describe('PostgresEventLog', () => {
@@ -36,12 +37,21 @@ describe('PostgresEventLog', () => {
   const fail = ({ id }: Message) => store.sql(`UPDATE sluice.messages SET status = 'failed' WHERE id = $1`, [id]);
   const seen = (page: EventPage | undefined) =>
     page?.events.map(({ message }) => [message.id, message.state.status]) ?? [];
+  /** Waits until the log has all changes: it ends before transactions that run, also those of other databases. */
+  const complete = async () => {
+    const [row] = await store.sql<{ xid: string }>('SELECT pg_current_xact_id()::text AS xid');
+    await waitUntil(async () => {
+      const [now] = await store.sql<{ xmin: string }>('SELECT pg_snapshot_xmin(pg_current_snapshot())::text AS xmin');
+      return BigInt(now?.xmin ?? 0) > BigInt(row?.xid ?? 0);
+    });
+  };
   const partOf = (from: bigint, until: bigint): Position => ({ from, until, id: 0n });
 
   it('returns the changes of the requested accounts in order', async () => {
     const from = await log.end();
     const [mine, theirs] = [await put(), await put({ accountId: stranger })];
     await fail(mine);
+    await complete();
     const { until, pages } = await log.readNew([accountId], from);
     expect([...pages.keys()]).toEqual([accountId]);
     const all = [
@@ -58,6 +68,7 @@ describe('PostgresEventLog', () => {
   it('continues after an event, up to the end of the part', async () => {
     const from = await log.end();
     const sent = [await put(), await put(), await put()];
+    await complete();
     const until = await log.end();
     await put();
     const { events } = await log.read(accountId, partOf(from, until));
@@ -71,11 +82,13 @@ describe('PostgresEventLog', () => {
   it('ends before a change that may still be in progress', async () => {
     const from = await log.end();
     const first = await put();
+    await complete();
     const changing = await store.transaction(`UPDATE sluice.messages SET status = 'failed' WHERE id = $1`, [first.id]);
     const later = await put();
     const before = await log.readNew([accountId], from);
     expect(seen(before.pages.get(accountId))).toEqual([[first.id, 'queued']]);
     await changing.query('COMMIT');
+    await complete();
     const after = await log.readNew([accountId], before.until);
     expect(seen(after.pages.get(accountId)).sort()).toEqual(
       [
@@ -88,12 +101,14 @@ describe('PostgresEventLog', () => {
   it('has pages of 100 events, or about 256 KiB of text', async () => {
     const from = await log.end();
     for (let n = 0; n < 101; n++) await put();
+    await complete();
     const { until, pages } = await log.readNew([accountId], from);
     const first = pages.get(accountId);
     expect(first?.events).toHaveLength(100);
     const rest = await log.read(accountId, first?.next ?? partOf(until, until));
     expect([rest.events.length, rest.next]).toEqual([1, null]);
     for (let n = 0; n < 3; n++) await put({ text: 'x'.repeat(100_000) });
+    await complete();
     const large = await log.read(accountId, partOf(until, await log.end()));
     expect(large.events).toHaveLength(2);
     expect(large.next).not.toBeNull();
@@ -106,6 +121,7 @@ describe('PostgresEventLog', () => {
       `UPDATE sluice.events SET recorded_at = now() - CASE message_id WHEN $1 THEN interval '61 minutes' ELSE interval '59 minutes' END`,
       [old.id],
     );
+    await complete();
     expect(await log.deleteExpired()).toBe(false);
     await store.sql('DELETE FROM sluice.messages WHERE id = $1', [removed.id]);
     expect(seen(await log.read(accountId, partOf(from, await log.end())))).toEqual([[young.id, 'queued']]);

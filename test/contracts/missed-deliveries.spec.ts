@@ -3,7 +3,7 @@ import type { Message, MessageState } from '#messages/domain/message.js';
 import { after, SENT_AT } from '../support/messages.js';
 import { resultOf, WebhookStore } from './webhook-store.js';
 
-const ALWAYS = { since: after(-60_000), until: after(60_000), max: 1_000 };
+const ALWAYS = { since: after(-60_000), until: after(60_000), max: 1_000, perSecond: 100 };
 const waiting = () => new AbortController().signal;
 
 describe('EndpointDeliveries that an endpoint has missed', () => {
@@ -145,6 +145,18 @@ describe('EndpointDeliveries that an endpoint has missed', () => {
         { due_at: deliverAt },
         { due_at: deliverAt },
       ]);
+    });
+
+    it('at a rate, beginning at once', async () => {
+      for (let count = 0; count < 5; count++) await send([one]);
+      expect(await replay(two, { perSecond: 2 })).toBe(5);
+      const rows = await webhooks.store.sql<{ wait: number }>(
+        `SELECT round(extract(epoch FROM due_at - min(due_at) OVER ()))::int AS wait
+         FROM sluice.endpoint_deliveries WHERE endpoint_id = $1 ORDER BY message_id`,
+        [two],
+      );
+      expect(rows.map(({ wait }) => wait)).toEqual([0, 0, 1, 1, 2]);
+      expect((await webhooks.lease([two])).length).toBe(2);
     });
 
     it('from since on and before until, and no more when the client is gone', async () => {

@@ -167,7 +167,7 @@ describe('What an account does in many steps', () => {
     const { reads, announce, onStarted } = refusedAfter({ missed: ['msg_1', 'msg_2'], last: 'msg_2' });
     const database = { transaction: () => Promise.resolve(2) } as unknown as Database;
     const deliveries = new PostgresEndpointDeliveries(database, reads, { announce } as unknown as Availability);
-    const terms = { since, until, max: 1_000 };
+    const terms = { since, until, max: 1_000, perSecond: 100 };
     const replayed = deliveries.replay(accountId, 'ep_1', terms, new AbortController().signal, onStarted);
     await expect(replayed).rejects.toThrow('too many reads');
     expect(onStarted.mock.calls).toEqual([[2]]);

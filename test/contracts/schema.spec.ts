@@ -108,7 +108,8 @@ describe('migrateSchema', () => {
       [
         'settle',
         SETTLE_DELIVERIES,
-        `${ids}, ARRAY['ep_1'], ARRAY[${token}]::uuid[], ARRAY['retried'], ARRAY[0], ARRAY[NULL], ARRAY[500], ARRAY['']`,
+        `${ids}, ARRAY['ep_1'], ARRAY[${token}]::uuid[], ARRAY['retried'], ARRAY[0], ARRAY[NULL], ARRAY[500], ARRAY[''],
+         ARRAY['https://example.com/']`,
       ],
       ['finish', END_MESSAGES, ids],
     ] as const;

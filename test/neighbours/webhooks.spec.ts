@@ -6,6 +6,19 @@ import type { Account } from '../support/api.js';
 const BACKLOG = 300;
 const CONCURRENCY = 20;
 
+/** Sends the same again and again, past the rules of HTTP. */
+function flood(again: string, beginning = ''): Behaviour {
+  return ({ socket }) => {
+    const block = again.repeat(Math.ceil(65_536 / again.length));
+    const write = () => {
+      while (socket?.destroyed === false && socket.write(block));
+      socket?.once('drain', write);
+    };
+    socket?.on('error', () => undefined).write(beginning);
+    write();
+  };
+}
+
 /** Endpoints that never get well, in every way. */
 const BAD: readonly (readonly [string, Behaviour])[] = [
   ['silent', () => undefined],
@@ -16,6 +29,9 @@ const BAD: readonly (readonly [string, Behaviour])[] = [
   ['failing', 500],
   ['endless', (response) => response.writeHead(200).write('x'.repeat(100_000))],
   ['lying', (response) => response.writeHead(200, { 'content-length': '1000' }).write('x')],
+  ['hinting', flood('HTTP/1.1 103 Early Hints\r\n\r\n')],
+  ['chatty', flood('X-Flood: x\r\n', 'HTTP/1.1 200 OK\r\n')],
+  ['crumbling', flood('1\r\nx\r\n', 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n')],
   ['redirecting', (response) => response.writeHead(302, { location: '/silent' }).end()],
 ];
 
@@ -50,17 +66,17 @@ describe('An account with endpoints that are slow, dead, endless, lying and redi
 
   it('takes no place from an account, not even with others whose new endpoints never answer', async () => {
     let open = 0;
-    const url = receiver.url('/never', (response) => {
+    const never: Behaviour = (response) => {
       open++;
       response.on('close', () => open--);
-    });
+    };
     const newcomers: Account[] = [];
     for (let accounts = 0; accounts < 6; accounts++) {
       const newcomer = await fleet.client.signUp();
       newcomers.push(newcomer);
       await fleet.client.ask(newcomer, 'PATCH /account', { delivery: 'webhooks' });
       for (let count = 0; count < CONCURRENCY / 2; count++)
-        await fleet.client.ask(newcomer, 'POST /endpoints', { url });
+        await fleet.client.ask(newcomer, 'POST /endpoints', { url: receiver.url(`/never-${count}`, never) });
     }
     const messages = Array<object>(4).fill({ message: 'hello' });
     await Promise.all(newcomers.map((newcomer) => fleet.client.ask(newcomer, 'POST /messages/batch', { messages })));

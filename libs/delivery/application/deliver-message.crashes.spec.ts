@@ -35,6 +35,20 @@ describe('DeliverMessage, after crashes', () => {
     expect(worker.stored(once)).toMatchObject({ status: 'delivered', attempts: 2, crashes: 1, loneCrashes: 0 });
   });
 
+  it('does not take a job over from itself, when it was too busy to renew its lock', async () => {
+    const { worker, running, end } = slowWorker();
+    const message = worker.has();
+    const first = worker.run(message);
+    await turn();
+    expect(await worker.run(message)).toEqual({ kind: 'again', afterMs: 1_000 });
+    expect(worker.stored(message)).toMatchObject({ status: 'processing', attempts: 1, crashes: 0 });
+    expect(running()).toEqual([message.id]);
+    await end(message);
+    expect(await first).toEqual({ kind: 'done' });
+    expect(await worker.run(message)).toEqual({ kind: 'done' });
+    expect(worker.stored(message)).toMatchObject({ status: 'delivered', attempts: 1, crashes: 0 });
+  });
+
   it('runs a message alone that was taken over twice, after those before it and before those after it', async () => {
     const { worker, running, end } = slowWorker();
     const [before, suspect, later] = [worker.has(), worker.has({ ...lost, attempts: 2, crashes: 1 }), worker.has()];

@@ -54,9 +54,14 @@ export interface DeliveryObserver {
   handled(ms: number): void;
 }
 
+/** When a job is looked at again whose message this process is still delivering. */
+const STILL_RUNNING: Outcome = { kind: 'again', afterMs: 1_000 };
+
 /** Runs one job: claims its message, calls the handler, stores how it ended. */
 export class DeliverMessage {
   private readonly lock = new ReadWriteLock();
+  /** The rounds of messages that are being delivered. */
+  private readonly running = new Set<string>();
 
   constructor(
     private readonly deliveries: Deliveries,
@@ -73,6 +78,18 @@ export class DeliverMessage {
    * @throws DomainError `unavailable` when the store could not be reached
    */
   async execute(job: Job, stopping: AbortSignal): Promise<Outcome> {
+    const round = `${job.id}.${job.retries}`;
+    // This process was too busy to renew the lock of the job, and has got it once more. Nothing has crashed.
+    if (this.running.has(round)) return STILL_RUNNING;
+    this.running.add(round);
+    try {
+      return await this.run(job, stopping);
+    } finally {
+      this.running.delete(round);
+    }
+  }
+
+  private async run(job: Job, stopping: AbortSignal): Promise<Outcome> {
     const terms = { token: this.newToken(), leaseMs: this.terms.attemptTimeoutMs + SETTLING_MS };
     const first = await this.lock.shared(async (): Promise<Message | Outcome> => {
       if (stopping.aborted) return IMMEDIATELY;

@@ -195,10 +195,13 @@ export class Message {
 export const OVERHEAD_BYTES = 256;
 
 /**
- * The bytes that each delivery to an endpoint and each retry counts: about the size of its row and the rows of its
- * attempts.
+ * The bytes that each delivery to an endpoint and each retry counts: about the size of its row and of its first attempt.
+ * The bytes of further attempts and long responses are counted when they are stored.
  */
 export const DELIVERY_BYTES = 1_024;
+
+/** What an attempt is counted with besides its texts, in bytes: about the size of the rest of its row. */
+export const ATTEMPT_BYTES = 256;
 
 /** The size of messages, in bytes. */
 export function bytesOf(messages: readonly Message[]): number {

@@ -48,6 +48,8 @@ export interface ReplayTerms {
   readonly until: Date;
   /** Stops when about so many are replayed. */
   readonly max: number;
+  /** So many are due at once, as many a second later, and so on. */
+  readonly perSecond: number;
 }
 
 /**

@@ -31,6 +31,7 @@ export abstract class Endpoints {
   /**
    * Adds an endpoint, unless the account already has MAX_ENDPOINTS.
    * @returns whether it was added
+   * @throws ValidationError when the account has another one with this URL
    */
   abstract add(endpoint: Endpoint, secret: SealedSecret): Promise<boolean>;
 
@@ -43,6 +44,7 @@ export abstract class Endpoints {
    * Concurrent changes run one after the other, each on the latest state.
    * @param change returns the new state; nothing changes when it throws
    * @returns the new state; null when the account has no such endpoint
+   * @throws ValidationError when the account has another endpoint with the new URL
    */
   abstract update(accountId: string, id: string, change: (endpoint: Endpoint) => Endpoint): Promise<Endpoint | null>;
 

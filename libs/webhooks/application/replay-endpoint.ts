@@ -6,7 +6,9 @@ import { endpointNotFound } from '../domain/endpoint.js';
 import type { Endpoints } from './endpoints.js';
 
 /** Messages that one call replays at most. */
-export const MAX_REPLAYED = 100_000;
+export const MAX_REPLAYED = 10_000;
+/** Messages that are replayed to an endpoint without a limit of its own, in a second. */
+export const REPLAYED_PER_SECOND = 100;
 
 /** Sends an endpoint the messages of a time span that it has not got. */
 export class ReplayEndpoint {
@@ -21,18 +23,20 @@ export class ReplayEndpoint {
    * @param since when the messages were created, inclusive
    * @param until when they were created, exclusive; null for now
    * @param gone aborts when the client no longer waits
-   * @returns how many, at most about 100,000
+   * @returns how many, at most about 10,000
    * @throws ValidationError when `until` is not after `since`
    * @throws DomainError `endpoint_not_found`, `endpoint_disabled`, `storage_full` or `unavailable`
    */
   async execute(accountId: string, id: string, since: Date, until: Date | null, gone: AbortSignal): Promise<number> {
-    const terms = { since, until: until ?? this.clock.now(), max: MAX_REPLAYED };
-    if (terms.until <= since)
+    const period = { since, until: until ?? this.clock.now() };
+    if (period.until <= since)
       throw new ValidationError([{ pointer: '/since', detail: 'since must be before until, which defaults to now.' }]);
     const endpoint = await this.endpoints.find(accountId, id);
     if (endpoint === null) throw endpointNotFound();
     if (!endpoint.enabled) throw new DomainError('endpoint_disabled', 'The endpoint is disabled. Enable it first.');
     this.storage.requireRoom(accountId);
+    const perSecond = endpoint.rateLimitPerSecond === 0 ? REPLAYED_PER_SECOND : endpoint.rateLimitPerSecond;
+    const terms = { ...period, max: MAX_REPLAYED, perSecond };
     return this.deliveries.replay(accountId, id, terms, gone, (deliveries) => {
       this.storage.countDeliveries(accountId, deliveries, this.clock.now());
     });

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { contentOfJson } from '#messages/index.js';
 import type { DueEndpoint, EndpointDeliveries, LeasedDelivery } from './endpoint-deliveries.js';
+import type { DeliveryResult } from './endpoint-deliveries.js';
 import type { Endpoint } from '../domain/endpoint.js';
 import type { Endpoints } from './endpoints.js';
 import { SecretBox } from './secret-box.js';
@@ -31,6 +32,9 @@ describe('WebhookSender', () => {
   let nextIn: number | null;
   let announce: () => void;
   let noted: string[];
+  let settled: DeliveryResult[];
+  let counted: number[];
+  let hasRoom: boolean;
   let answer: () => Promise<{ status: number; body: string; retryAfter: null }>;
   let sender: WebhookSender;
 
@@ -39,6 +43,9 @@ describe('WebhookSender', () => {
     looked = 0;
     nextIn = null;
     noted = [];
+    settled = [];
+    counted = [];
+    hasRoom = true;
     const deliveries = {
       due: () => {
         looked++;
@@ -50,8 +57,9 @@ describe('WebhookSender', () => {
         due = [];
         return Promise.resolve([leased]);
       },
-      settle: () => {
+      settle: (result: DeliveryResult) => {
         noted.push('settled');
+        settled.push(result);
         return Promise.resolve();
       },
     };
@@ -68,6 +76,7 @@ describe('WebhookSender', () => {
       { now: () => AT },
       { attempted: ignore, requested: ignore, disabled: ignore, failed: ignore },
       { isRight: true },
+      { hasRoom: () => hasRoom, countAttempt: (_account, bytes) => counted.push(bytes) },
     );
     sender.start();
   });
@@ -92,6 +101,19 @@ describe('WebhookSender', () => {
     await looks(20);
     // It would look once a second otherwise.
     expect(performance.now() - startedAt).toBeLessThan(15_000);
+  });
+
+  it.each([
+    ['stores what a receiver answered, and counts it', true, 'x'.repeat(1_024), 538],
+    ['stores no responses of an account that stores all it may', false, null, 0],
+  ])('%s', async (_what, room, body, bytes) => {
+    hasRoom = room;
+    answer = () => Promise.resolve({ status: 500, body: 'x'.repeat(1_024), retryAfter: null });
+    due = [{ endpointId: endpoint.id, accountId: endpoint.accountId, due: 1, rateLimitPerSecond: 0 }];
+    announce();
+    while (counted.length === 0) await sleep(1);
+    expect(settled.map(({ responseBody }) => responseBody)).toEqual([body]);
+    expect(counted).toEqual([bytes]);
   });
 
   it.each([

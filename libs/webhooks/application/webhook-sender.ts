@@ -3,6 +3,8 @@ import { LRUCache } from 'lru-cache';
 import type { Clock } from '#kernel/clock.js';
 import { DomainError } from '#kernel/domain-error.js';
 import { withTimeout } from '#kernel/timeout.js';
+import type { StorageCap } from '#messages/index.js';
+import { storedBytes } from './stored-bytes.js';
 import type { DeliveryResult, DueEndpoint, EndpointDeliveries, LeasedDelivery } from './endpoint-deliveries.js';
 import { disablesBecause, isSuccess, nextAttemptIn } from '../domain/attempt-result.js';
 import { toReason } from '#messages/index.js';
@@ -77,6 +79,7 @@ export class WebhookSender {
     private readonly clock: Clock,
     private readonly observer: SendingObserver,
     private readonly clockWatch: { readonly isRight: boolean },
+    private readonly storage: Pick<StorageCap, 'hasRoom' | 'countAttempt'>,
     private readonly random: () => number = Math.random,
   ) {
     this.places = new Places(terms.concurrency);
@@ -205,6 +208,7 @@ export class WebhookSender {
       // Before, too: what failed because its endpoint is gone does not count against the message.
       if (target !== undefined && result.outcome !== 'delivered') await this.disableIfDue(target, result);
       await this.settle(result);
+      this.storage.countAttempt(delivery.accountId, storedBytes(result), this.clock.now());
       if (result.outcome === 'retried') this.lookIn(result.retryMs);
       this.observer.attempted(result.outcome);
     } catch (error) {
@@ -219,7 +223,9 @@ export class WebhookSender {
     if (target === undefined) return { ...nothing, outcome: 'failed', error: DELETED };
     if (!target.endpoint.enabled) return { ...nothing, outcome: 'failed', error: DISABLED };
     const { error, status, body, retryAfter } = await this.post(delivery, target);
-    const answered = { ...nothing, responseStatus: status, responseBody: body, url: target.endpoint.url };
+    // An account that stores all it may can make no more of responses.
+    const responseBody = this.storage.hasRoom(delivery.accountId) ? body : null;
+    const answered = { ...nothing, responseStatus: status, responseBody, url: target.endpoint.url };
     if (error === null) return { ...answered, outcome: 'delivered', error };
     // Our shutdown may have ended the request, which is not the receiver's fault: the lease expires, and the delivery
     // starts again.

@@ -1,4 +1,4 @@
-import { DomainError } from '#kernel/domain-error.js';
+import { DomainError, ValidationError } from '#kernel/domain-error.js';
 import { isLongerThan, isStorable } from '#kernel/text.js';
 
 /** Endpoints of one account. */
@@ -58,6 +58,28 @@ export function urlError(text: string): string | null {
   if (protocol !== 'https:' && protocol !== 'http:') return 'url must begin with https:// or http://.';
   if (username !== '' || password !== '') return 'url must not contain a user name or a password.';
   return text.includes('#') ? 'url must not contain a fragment.' : null;
+}
+
+/** The same for all ways to write a URL: requests to them are the same. */
+function normalised(url: string): string {
+  const { protocol, hostname, port, pathname, search } = new URL(url);
+  const plain = (encoded: string) => {
+    const character = String.fromCharCode(Number.parseInt(encoded.slice(1), 16));
+    return /[\w.~-]/.test(character) ? character : encoded.toUpperCase();
+  };
+  const path = `${pathname}${search}`.replace(/%[\da-f]{2}/gi, plain);
+  return `${protocol}//${hostname.replace(/\.$/, '')}:${port}${path}`;
+}
+
+/**
+ * An account has one endpoint for a URL: with several, each message would be posted there as often.
+ * @param others the URLs of its other endpoints
+ * @throws ValidationError when it has one
+ */
+export function assertDistinct(url: string, others: readonly string[]): void {
+  if (!others.map(normalised).includes(normalised(url))) return;
+  const detail = 'url must not be that of another endpoint of the account: it would get each message twice.';
+  throw new ValidationError([{ pointer: '/url', detail }]);
 }
 
 /** Why a text is not a description, as a sentence; null when it is. */

@@ -41,6 +41,7 @@ const OPERATORS_ROUTES: readonly Attempt[] = [
   ['GET /admin/accounts/acct', [401]],
   ['PATCH /admin/accounts/acct', [401], { suspended: true }],
   ['GET /admin/accounts/acct/api-keys', [401]],
+  ['POST /admin/accounts/acct/api-keys', [401], { name: 'new' }],
   ['DELETE /admin/accounts/acct/api-keys/key', [401]],
   ['GET /admin/bans', [401]],
   ['DELETE /admin/bans/key', [401]],

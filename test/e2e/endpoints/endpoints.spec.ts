@@ -12,7 +12,9 @@ describe('Endpoints', () => {
   const account = accountForEach(api);
   const stranger = accountOf(api);
 
-  const post = (body: object = { url: URL }, key = account.key) => api.ask(key, 'POST /endpoints', body);
+  let count = 0;
+  const anUrl = () => `https://example.com/${++count}`;
+  const post = (body: object = { url: anUrl() }, key = account.key) => api.ask(key, 'POST /endpoints', body);
   const created = async (body?: object) => (await post(body)).body as EndpointBody;
   const list = async () => pageOf<EndpointBody>(await api.ask(account.key, 'GET /endpoints')).data;
 
@@ -101,6 +103,48 @@ describe('Endpoints', () => {
     expectProblem(await post(), 409, 'too_many_endpoints');
     await api.ask(account.key, `DELETE /endpoints/${String(responses.find(({ status }) => status === 201)?.body.id)}`);
     expect((await post()).status).toBe(201);
+  });
+
+  it.each([
+    ['the same', 'https://example.com/hooks?tenant=1'],
+    ['in capitals', 'HTTPS://EXAMPLE.COM/hooks?tenant=1'],
+    ['with the default port', 'https://example.com:443/hooks?tenant=1'],
+    ['with a dot after the host', 'https://example.com./hooks?tenant=1'],
+    ['with dots in the path', 'https://example.com/x/../hooks?tenant=1'],
+    ['with backslashes', 'https:\\\\example.com\\hooks?tenant=1'],
+    ['with needless escapes', 'https://example.com/%68ooks?tenant=%31'],
+    ['with another width', 'https://ｅxample.com/hooks?tenant=1'],
+  ])('have a URL of their own: not one that is %s', async (_what, url) => {
+    await created({ url: URL });
+    const other = await created();
+    const refused = [await post({ url }), await api.ask(account.key, `PATCH /endpoints/${other.id}`, { url })];
+    for (const response of refused) {
+      const { errors } = expectProblem(response, 400, 'validation_failed');
+      expect(errors).toEqual([{ pointer: '/url', detail: expect.stringContaining('another endpoint') as string }]);
+    }
+    expect(await list()).toHaveLength(2);
+  });
+
+  it.each([
+    ['another scheme', 'http://example.com/hooks?tenant=1'],
+    ['another port', 'https://example.com:8443/hooks?tenant=1'],
+    ['another path', 'https://example.com/Hooks?tenant=1'],
+    ['another query', 'https://example.com/hooks?tenant=2'],
+    ['an escaped delimiter', 'https://example.com/hooks%3Ftenant=1'],
+  ])('may differ in %s', async (_what, url) => {
+    await created({ url: URL });
+    expect((await post({ url })).status).toBe(201);
+  });
+
+  it('have a URL of their own, also when they are created at once, but may share it with another account', async () => {
+    const responses = await Promise.all(Array.from({ length: 5 }, () => post({ url: URL })));
+    expect(statusesOf(responses)).toEqual([201, 400, 400, 400, 400]);
+    const [first] = await list();
+    const same = await api.ask(account.key, `PATCH /endpoints/${first?.id}`, { url: URL, description: 'mine' });
+    expect(same.body).toMatchObject({ url: URL, description: 'mine' });
+    const other = await post({ url: URL }, stranger.key);
+    expect(other.status).toBe(201);
+    await api.ask(stranger.key, `DELETE /endpoints/${String(other.body.id)}`);
   });
 
   it('are changed field by field', async () => {

@@ -119,7 +119,9 @@ describe('Retries and replays', () => {
 
   it('count with the deliveries that they start, and get 507 from a full account', async () => {
     await api.ask(account, 'PATCH /account', { delivery: 'webhooks' });
-    const create = async () => (await api.ask(account, 'POST /endpoints', { url: 'https://example.com/' })).body.id;
+    let created = 0;
+    const create = async () =>
+      (await api.ask(account, 'POST /endpoints', { url: `https://example.com/${++created}` })).body.id;
     const first = await api.sent(account);
     for (let others = 0; others < 2; others++) await api.sent(account);
     await until(async () => (await used()) > 0);

@@ -93,7 +93,10 @@ describe('Webhooks', () => {
       ...{ type: 'message', timestamp: createdAt },
       data: { id, message: 'Grüße 💌', createdAt },
     });
-    expect(request?.headers).toMatchObject({ 'content-type': 'application/json', 'webhook-id': id });
+    expect(request?.headers).toMatchObject({
+      ...{ 'content-type': 'application/json', 'webhook-id': id },
+      'user-agent': expect.stringMatching(/^Sluice\/\d/) as string,
+    });
     expect(await attempts(id)).toMatchObject([
       {
         number: 1,
@@ -431,6 +434,22 @@ describe('Webhooks', () => {
     await becomeSignedBy(next, secret);
     last = await rotate(0);
     await becomeSignedBy(last);
+  });
+
+  it('count what their attempts store, with the responses', async () => {
+    await endpoint((response) => response.writeHead(500).end('x'.repeat(2_000)));
+    const id = await send('x');
+    await becomes(id, 'failed');
+    const stored = (await attempts(id)).reduce((sum, { error, responseBody }) => {
+      return sum + 256 + String(error).length + String(responseBody).length;
+    }, 0);
+    const usedBytes = async () => {
+      const { storage } = (await ask('GET /account/usage')).body as { storage: { usedBytes: number } };
+      return storage.usedBytes;
+    };
+    expect(stored).toBeGreaterThan(3 * 1_024);
+    // The first 768 bytes were counted with the delivery.
+    await until(async () => (await usedBytes()) === 257 + 1_024 + stored - 768, DEADLINE_MS);
   });
 
   it('can be tested', async () => {

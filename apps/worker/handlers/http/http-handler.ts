@@ -1,23 +1,20 @@
 import type { OnApplicationShutdown } from '@nestjs/common';
-import { Pool } from 'undici';
-import { GiveUp, MessageHandler, RetryDelivery, type Delivery } from '#delivery/index.js';
+import { GiveUp, MessageHandler, OutgoingConnections, RetryDelivery, type Delivery } from '#delivery/index.js';
 
 /** 4xx statuses that may succeed later. */
 const TRANSIENT = [408, 425, 429];
-/** A response body that stops for this long costs the receiver its connection. */
-const BODY_TIMEOUT_MS = 5_000;
 
 /** Posts each message to a URL. Any 2xx is a delivery; redirects are not followed. */
 export class HttpHandler extends MessageHandler implements OnApplicationShutdown {
-  /** Opens a connection only while all others are busy, so there are at most WORKER_CONCURRENCY, which are kept alive. */
-  private readonly receiver: Pool;
+  // The status decides. The body is read only to free the connection for the next message; a long one closes it.
+  private readonly connections = new OutgoingConnections({ isAllowed: () => true, keptBytes: 0 });
+  private readonly origin: string;
   private readonly path: string;
   private readonly headers: Readonly<Record<string, string>>;
 
   constructor({ origin, pathname, search, username, password }: URL) {
     super();
-    // The signal ends a request at the deadline of its attempt, so undici needs no separate timeout for the status.
-    this.receiver = new Pool(origin, { headersTimeout: 0, bodyTimeout: BODY_TIMEOUT_MS });
+    this.origin = origin;
     this.path = pathname + search;
     const credentials = Buffer.from(`${decodeURIComponent(username)}:${decodeURIComponent(password)}`);
     this.headers = {
@@ -33,23 +30,22 @@ export class HttpHandler extends MessageHandler implements OnApplicationShutdown
       'x-attempt': String(attempt),
       ...(traceparent !== null && { traceparent }),
     };
-    const request = { method: 'POST', path: this.path, headers, body: message, signal } as const;
-    const response = await this.receiver.request(request).catch((error: unknown) => {
-      // The sender can read the reason, so it must not contain details of the network.
-      throw signal.aborted ? error : new Error('The receiver cannot be reached.', { cause: error });
-    });
-    // The status decides. The body is read only to free the connection for the next message; a long one closes it.
-    void response.body.dump();
-    const { statusCode: status } = response;
+    const request = { path: this.path, headers, body: message };
+    const { status, headers: answered } = await this.connections
+      .post(this.origin, request, signal)
+      .catch((error: unknown) => {
+        // The sender can read the reason, so it must not contain details of the network.
+        throw signal.aborted ? error : new Error('The receiver cannot be reached.', { cause: error });
+      });
     if (status >= 200 && status < 300) return;
     const reason = `The receiver returned ${status}.`;
     if (status < 500 && !TRANSIENT.includes(status)) throw new GiveUp(reason);
-    const afterMs = retryAfterMs(response.headers['retry-after']);
+    const afterMs = retryAfterMs(answered['retry-after']);
     throw afterMs === null ? new Error(reason) : new RetryDelivery(reason, afterMs);
   }
 
   onApplicationShutdown(): Promise<void> {
-    return this.receiver.destroy();
+    return this.connections.close();
   }
 }
 

@@ -104,6 +104,11 @@ export class StorageCap {
     this.addPending({ accountId, day, bytes: count * DELIVERY_BYTES, messages: 0 });
   }
 
+  /** Counts what was stored of an attempt, on the present day like other deliveries. */
+  countAttempt(accountId: string, bytes: number, at: Date): void {
+    if (bytes > 0) this.addPending({ accountId, day: Math.floor(at.getTime() / DAY_MS), bytes, messages: 0 });
+  }
+
   /** Runs once a second. */
   async round(): Promise<void> {
     const isRecheck = ++this.roundsRun % RECHECK_ROUNDS === 0;

@@ -16,9 +16,9 @@ import { CreateEndpoint } from '../../application/create-endpoint.js';
 import { DeleteEndpoint } from '../../application/delete-endpoint.js';
 import { GetEndpoint } from '../../application/get-endpoint.js';
 import { ListEndpoints } from '../../application/list-endpoints.js';
-import { MAX_REPLAYED, ReplayEndpoint } from '../../application/replay-endpoint.js';
+import { MAX_REPLAYED, REPLAYED_PER_SECOND, ReplayEndpoint } from '../../application/replay-endpoint.js';
 import { RotateSecret } from '../../application/rotate-secret.js';
-import { TestEndpoint } from '../../application/test-endpoint.js';
+import { MAX_TESTS, TestEndpoint } from '../../application/test-endpoint.js';
 import {
   MAX_DESCRIPTION_LENGTH,
   MAX_ENDPOINTS,
@@ -143,7 +143,7 @@ export class EndpointsController {
     summary: 'Create an endpoint',
     description:
       'Messages that are accepted from now on are also posted to this URL, if the account delivers by webhooks. An ' +
-      `account can have at most ${MAX_ENDPOINTS} endpoints.`,
+      `account can have at most ${MAX_ENDPOINTS} endpoints, each with a URL of its own.`,
     headers: REPEATABLE.headers,
     response: {
       description: 'The endpoint. Its secret is shown only once, but to requests that are repeated with their key.',
@@ -280,7 +280,8 @@ export class EndpointsController {
     summary: 'Test an endpoint',
     description:
       'Posts a signed test to the endpoint, of the type `test` instead of `message`, and returns what it answered. ' +
-      'Nothing is stored, and a failure has no effect.',
+      'Nothing is stored, and a failure has no effect. It counts against the rate of the endpoint. At most ' +
+      `${MAX_TESTS} tests of an account run at the same time in each process: more get 503 with \`Retry-After\`.`,
     path: { id: ENDPOINT_ID },
     response: { description: 'What the endpoint answered.', body: TEST_RESULT },
     errors: ['endpoint_not_found', 'webhooks_disabled'],
@@ -297,7 +298,9 @@ export class EndpointsController {
     description:
       'Posts the messages of a period to the endpoint that it has not got, because it failed, was disabled or did not exist ' +
       'yet: at most about ' +
-      `${MAX_REPLAYED}. Failed messages are retried for this endpoint; delivered ones stay delivered. Cancelled ones are not posted.`,
+      `${MAX_REPLAYED}, so many in each second as the rate of the endpoint allows, or else ${REPLAYED_PER_SECOND}. ` +
+      'Repeat it for more. ' +
+      `Failed messages are retried for this endpoint; delivered ones stay delivered. Cancelled ones are not posted.`,
     path: { id: ENDPOINT_ID },
     headers: REPEATABLE.headers,
     response: {

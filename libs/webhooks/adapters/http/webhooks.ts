@@ -39,6 +39,7 @@ export const WEBHOOKS = {
         'first: [Standard Webhooks](https://www.standardwebhooks.com) 1.0.0.',
       security: [],
       parameters: [
+        header('user-agent', 'The version of the service.', 'Sluice/0.1.0'),
         header(
           'webhook-id',
           'The id of the message, the same in every attempt: detect repetitions by it.',

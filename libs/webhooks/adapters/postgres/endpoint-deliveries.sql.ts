@@ -239,10 +239,14 @@ export const FIND_MISSED = `
 /**
  * After LOCK_MESSAGES, so that it sees the deliveries that another replay or a worker has added: messages that failed are
  * retried for an endpoint, and others get another delivery.
+ *
+ * $1 messages, $2 endpoint, $3 how many were replayed before them, $4 how many are due in a second.
  */
 export const REPLAY = `
   WITH missed AS (
-    SELECT m.id, m.account_id, m.status, greatest(m.deliver_at, clock_timestamp()) AS due_at FROM sluice.messages m
+    SELECT m.id, m.account_id, m.status, greatest(m.deliver_at, statement_timestamp() + interval '1 second'
+             * (($3::int + row_number() OVER (ORDER BY m.id) - 1) / $4::int)) AS due_at
+    FROM sluice.messages m
     WHERE m.id = ANY ($1) AND m.status <> '${TRANSITIONS.cancel.to}' AND ${lacks('m', '$2')}
       AND NOT EXISTS (SELECT FROM sluice.endpoint_deliveries d
                       WHERE d.message_id = m.id AND d.endpoint_id = $2 AND d.due_at IS NOT NULL)

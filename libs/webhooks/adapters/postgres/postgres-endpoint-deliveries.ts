@@ -115,7 +115,7 @@ export class PostgresEndpointDeliveries extends EndpointDeliveries {
   async replay(
     accountId: string,
     endpointId: string,
-    { since, until, max }: ReplayTerms,
+    { since, until, max, perSecond }: ReplayTerms,
     gone: AbortSignal,
     onStarted?: OnStarted,
   ): Promise<number> {
@@ -126,7 +126,7 @@ export class PostgresEndpointDeliveries extends EndpointDeliveries {
       while (next !== null && count < max && !gone.aborted) {
         const values: unknown[] = [accountId, next, end, REPLAYED_AT_ONCE, status, endpointId];
         const [row] = await this.reads.query<Missed>(accountId, 'find-missed', FIND_MISSED, values);
-        const started = await this.replayAll(row?.missed ?? [], endpointId);
+        const started = await this.replayAll(row?.missed ?? [], [endpointId, count, perSecond]);
         if (started > 0) {
           onStarted?.(started);
           this.availability.announce([WEBHOOKS]);
@@ -138,10 +138,11 @@ export class PostgresEndpointDeliveries extends EndpointDeliveries {
     return count;
   }
 
-  private async replayAll(ids: string[], endpointId: string): Promise<number> {
+  /** @param values of REPLAY, after the messages */
+  private async replayAll(ids: string[], values: readonly unknown[]): Promise<number> {
     if (ids.length === 0) return 0;
     return this.withLocked(ids, async (client) => {
-      const { rowCount } = await client.query({ name: 'replay', text: REPLAY, values: [ids, endpointId] });
+      const { rowCount } = await client.query({ name: 'replay', text: REPLAY, values: [ids, ...values] });
       return rowCount ?? 0;
     });
   }

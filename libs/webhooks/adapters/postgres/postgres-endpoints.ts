@@ -1,12 +1,13 @@
 import { In, LessThan, type EntityManager } from 'typeorm';
 import type { Page } from '#kernel/page.js';
+import { Not } from 'typeorm';
 import { isTypeId } from '#kernel/typeid.js';
 import type { Database } from '#platform/database/database.js';
 import { SharedReads } from '#platform/shared-reads.js';
 import type { Repositories } from '#platform/database/repositories.js';
 import { Endpoints, type EndedEndpoint, type StoredSecret, type Target } from '../../application/endpoints.js';
 import type { SealedSecret } from '../../application/secret-box.js';
-import { MAX_ENDPOINTS, type Endpoint } from '../../domain/endpoint.js';
+import { assertDistinct, MAX_ENDPOINTS, type Endpoint } from '../../domain/endpoint.js';
 import { EndpointSchema, type StoredEndpoint } from './endpoints.schema.js';
 
 const TAKE_RATE = `
@@ -47,9 +48,9 @@ export class PostgresEndpoints extends Endpoints {
   add(endpoint: Endpoint, sealed: SealedSecret): Promise<boolean> {
     const { accountId } = endpoint;
     return this.repositories.change(accountId, async (manager) => {
-      // One transaction at a time counts and adds the endpoints of an account.
-      await manager.query(`SELECT pg_advisory_xact_lock(hashtextextended('sluice.endpoints ' || $1, 0))`, [accountId]);
-      if ((await manager.countBy(EndpointSchema, { accountId })) >= MAX_ENDPOINTS) return false;
+      const others = await otherUrls(manager, accountId, endpoint.id);
+      if (others.length >= MAX_ENDPOINTS) return false;
+      assertDistinct(endpoint.url, others);
       await manager.insert(EndpointSchema, { ...endpoint, secrets: stored([{ sealed, expiresAt: null }]) });
       return true;
     });
@@ -75,6 +76,7 @@ export class PostgresEndpoints extends Endpoints {
       const before = await lock(manager, accountId, id);
       if (before === null) return null;
       const changed = change(before);
+      if (changed.url !== before.url) assertDistinct(changed.url, await otherUrls(manager, accountId, id));
       await manager.update(EndpointSchema, id, changed);
       return changed;
     });
@@ -134,6 +136,13 @@ export class PostgresEndpoints extends Endpoints {
 
 function lock(manager: EntityManager, accountId: string, id: string): Promise<Endpoint | null> {
   return manager.findOne(EndpointSchema, { where: { id, accountId }, lock: { mode: 'for_no_key_update' } });
+}
+
+/** The URLs of the other endpoints of an account. Those of one account are read and written by one transaction at a time. */
+async function otherUrls(manager: EntityManager, accountId: string, id: string): Promise<string[]> {
+  await manager.query(`SELECT pg_advisory_xact_lock(hashtextextended('sluice.endpoints ' || $1, 0))`, [accountId]);
+  const others = await manager.find(EndpointSchema, { select: { url: true }, where: { accountId, id: Not(id) } });
+  return others.map(({ url }) => url);
 }
 
 async function targets(manager: EntityManager, ids: readonly string[]): Promise<Target[]> {

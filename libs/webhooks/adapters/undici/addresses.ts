@@ -1,4 +1,5 @@
 import { Resolver } from 'node:dns/promises';
+import { stat } from 'node:fs/promises';
 import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
 
@@ -31,13 +32,43 @@ export type Resolve = (name: string) => Promise<readonly string[]>;
 const LOOKUP_TIMEOUT_MS = 2_000;
 const LOOKUP_TRIES = 2;
 
-/** Asks the name servers itself: the look-up of Node.js runs on four threads, which a few slow names would occupy. */
-export function resolveByDns(): Resolve {
-  const resolver = new Resolver({ timeout: LOOKUP_TIMEOUT_MS, tries: LOOKUP_TRIES });
+/** Where the machine says which name servers it has. */
+const CONFIGURATION = '/etc/resolv.conf';
+
+/** The part of a resolver that is used. */
+type Lookups = Pick<Resolver, 'resolve4' | 'resolve6'>;
+
+/**
+ * Asks the name servers itself: the look-up of Node.js runs on four threads, which a few slow names would occupy. Its
+ * resolver reads which name servers there are when it is made. So another one is made when the configuration of the
+ * machine has changed, as it does when the network moves, and after look-ups that failed for another reason than the name.
+ */
+export function resolveByDns(
+  configuration = CONFIGURATION,
+  create: () => Lookups = () => new Resolver({ timeout: LOOKUP_TIMEOUT_MS, tries: LOOKUP_TRIES }),
+): Resolve {
+  let current: { readonly resolver: Lookups; readonly version: string } | null = null;
   return async (name) => {
+    const version = await versionOf(configuration);
+    if (current?.version !== version) current = { resolver: create(), version };
+    const { resolver } = current;
     const found = await Promise.allSettled([resolver.resolve4(name), resolver.resolve6(name)]);
     const addresses = found.flatMap((result) => (result.status === 'fulfilled' ? result.value : []));
     if (addresses.length > 0) return addresses;
-    throw found.map((result) => (result.status === 'rejected' ? (result.reason as Error) : null))[0] ?? new Error();
+    const errors = found.flatMap((result) =>
+      result.status === 'rejected' ? [result.reason as NodeJS.ErrnoException] : [],
+    );
+    const servers = errors.find(({ code = '' }) => !OF_THE_NAME.includes(code));
+    if (servers !== undefined && current.resolver === resolver) current = null;
+    throw servers ?? errors[0] ?? new Error();
   };
+}
+
+/** Errors that say something about the name, and not about the name servers. */
+const OF_THE_NAME = ['ENOTFOUND', 'ENODATA', 'EBADNAME'];
+
+/** Changes with the file, also when it is replaced. */
+async function versionOf(path: string): Promise<string> {
+  const { ino, mtimeMs, size } = await stat(path).catch(() => ({ ino: 0, mtimeMs: 0, size: 0 }));
+  return `${ino} ${mtimeMs} ${size}`;
 }
