@@ -39,7 +39,7 @@ describe('DeliverMessage, after crashes', () => {
     const { worker, running, end } = slowWorker();
     const message = worker.has();
     const first = worker.run(message);
-    await turn();
+    await loopIteration();
     expect(await worker.run(message)).toEqual({ kind: 'again', afterMs: 1_000 });
     expect(worker.stored(message)).toMatchObject({ status: 'processing', attempts: 1, crashes: 0 });
     expect(running()).toEqual([message.id]);
