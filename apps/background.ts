@@ -33,9 +33,10 @@ interface Entry {
 const BOTH = ['api', 'worker'] as const;
 
 /**
- * What runs in the background of a process, in the order in which it starts. It stops by stages, in an order in which
- * nothing is lost: no new work, what is in progress, what waits to be written, the way to the queue. Before that, the API
- * stops HTTP, its waiting leases and its streams (`api.ts`); after it, the modules close their connections.
+ * The background tasks of a process, in the order in which they start. They stop in stages, so that nothing is lost:
+ * first no new work is taken, then work in progress ends, then buffered writes, and last the relay to the queue. Before
+ * that, the API stops HTTP, its waiting leases and its streams (`api.ts`); after it, the modules close their
+ * connections.
  */
 export const BACKGROUND: readonly Entry[] = [
   {

@@ -58,7 +58,7 @@ export async function migrateSchema(url: string, onWait?: () => void): Promise<v
   const client = new ReliableClient({
     connectionString: url,
     connectionTimeoutMillis: STARTING_TIMEOUT_MS,
-    // Whatever limits the role has.
+    // Regardless of the limits of the role.
     options: connectionOptions(false, NO_LIMITS),
     // A migration may take long, so only the system notices a half-open link.
     keepAlive: true,

@@ -12,9 +12,9 @@ const ROUTES = '/admin/';
 const CLOSED = new DomainError('unavailable', 'The process is starting or stopping. Retry later.');
 
 /**
- * What the management port has for operators with a browser: the page, its files, and the operators' routes of the API, so
- * that the page needs no other origin. Requests for those routes are handled by the API itself, once they are read: the
- * connections, and what is not valid HTTP, are left to the management port.
+ * Serves operators with a browser on the management port: the page, its files, and the operators' routes of the API, so
+ * that the page needs no other origin. The management port handles connections and invalid HTTP; the API handles the
+ * requests for its routes.
  */
 export class OperatorsSite {
   private readonly page = new BuiltPage('operators');

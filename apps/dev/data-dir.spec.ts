@@ -44,7 +44,7 @@ describe('The folder for data', () => {
     },
   );
 
-  it('says so of a secret that is a folder or a link in a circle, and follows a link', async () => {
+  it('refuses a secret that is a folder or a circular link, and follows other links', async () => {
     const dataDir = await DataDir.open(folder);
     mkdirSync(file());
     expect(await failure(dataDir.secret('pepper'))).toBe(`${file()} can't be read (EISDIR).`);

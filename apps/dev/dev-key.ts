@@ -16,7 +16,7 @@ export interface DevKey {
 }
 
 /**
- * An API key for development: that of an earlier start with the same database, or the first one of a new account.
+ * An API key for development: the key of an earlier start with the same database, or the first key of a new account.
  * @param databaseUrl undefined for the embedded database
  */
 export async function ensureDevKey(

@@ -17,7 +17,7 @@ import { fileURLToPath } from 'node:url';
 
 export const root = fileURLToPath(new URL('../..', import.meta.url));
 const BUNDLE = join(root, 'scripts', 'bundle.mjs');
-/** The programs, and the portal, whose sources Vite builds. Each is built if its stamp is not that of its sources. */
+/** The programs, and the portal, whose sources Vite builds. Each is built if its stamp does not match its sources. */
 const BUILDS = [
   {
     stampFile: join(root, 'dist', '.stamp'),
@@ -79,7 +79,7 @@ async function install() {
   console.log('Installing packages (once, about 20 s) …');
   const npm = process.env.npm_execpath ?? '';
   const [command, ...first] = npm.endsWith('npm-cli.js') ? [process.execPath, npm] : ['npm'];
-  // The build and the database need these, whatever NODE_ENV says.
+  // The build and the database need these regardless of NODE_ENV.
   const included = ['--include=dev', '--include=optional'];
   // No package needs its install scripts.
   const options = [...included, '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'];
@@ -220,7 +220,7 @@ function readIfThere(file) {
   }
 }
 
-/** Runs jest with the repository's configuration; the exit code becomes that of this process. */
+/** Runs jest with the repository's configuration; its exit code becomes the exit code of this process. */
 export async function runJest(...args) {
   process.exitCode = await run(process.execPath, [bin('jest/bin/jest.js'), '--config', 'jest.config.mjs', ...args]);
 }

@@ -110,7 +110,7 @@ function isApiAway(error: unknown): boolean {
   return kind?.outlivesApi === true && error instanceof ServerError && error.code === 'unavailable';
 }
 
-/** Probes until the API responds, whatever it responds. */
+/** Probes until the API responds, with any status. */
 function leave(): void {
   isAway.value = true;
   clearTimeout(nextProbe);

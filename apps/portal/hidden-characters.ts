@@ -1,6 +1,6 @@
 /**
- * What nobody sees in a text of others, or what turns the text after it around, so that it reads as something else.
- * Line ends and tabs are shown as such.
+ * Characters that are invisible, or that change the direction of the text after them, so that a text of others reads as
+ * something else. Line ends and tabs are shown as such.
  */
 const HIDDEN = /(?![\n\r\t])[\p{Cc}\p{Bidi_Control}\u2028\u2029\u2060-\u206f\ufeff\ufff9-\ufffb\u{e0000}-\u{e0fff}]/gu;
 

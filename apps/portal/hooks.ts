@@ -100,7 +100,9 @@ export interface Action<Arguments extends readonly unknown[]> {
   readonly error: unknown;
 }
 
-/** Something that a button starts: one at a time, with its error. That of a limit goes when the limit does. */
+/**
+ * An action that a button starts, one at a time, and its error. The error of a limit disappears when the limit ends.
+ */
 export function useAction<Arguments extends readonly unknown[]>(
   work: (...args: Arguments) => Promise<void>,
 ): Action<Arguments> {

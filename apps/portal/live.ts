@@ -41,7 +41,7 @@ export function useReloadWhenLive(reload: () => void): void {
   }, [reload]);
 }
 
-/** The later state of a message: that of a response, or of an event. */
+/** The later state of a message: from a response or from an event. */
 export function newest(message: Message, other = remembered.get(message.id)): Message {
   return other !== undefined && other.updatedAt >= message.updatedAt ? other : message;
 }

@@ -1,7 +1,7 @@
 const MINUTE_MS = 60_000;
 const DAY_MS = 86_400_000;
 
-/** What a time that was chosen in the visitor's zone means. */
+/** The instant of a time that was chosen in the visitor's time zone. */
 export type Chosen =
   | { readonly at: Date; readonly note: string; readonly problem?: undefined }
   | { readonly at?: undefined; readonly note?: undefined; readonly problem: string };

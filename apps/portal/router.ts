@@ -19,7 +19,7 @@ export function href(path: string, query: Readonly<Record<string, string | null>
   return `#/${path}${search === '' ? '' : `?${search}`}`;
 }
 
-/** Without a step for Back: whoever goes back does not want to come here again. */
+/** Without an entry in the history: Back should not lead here. */
 export function replace(to: string): void {
   location.replace(to);
 }

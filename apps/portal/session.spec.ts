@@ -104,7 +104,7 @@ describe('A page of the portal', () => {
     expect([open.apiKey.value, open.account.value, open.isResuming.value]).toEqual([null, null, false]);
   });
 
-  it('goes on after a reload with what it knew, also while requests are refused', async () => {
+  it('keeps its state over a reload, also while requests are refused', async () => {
     await open.signIn('slc_right');
     answer = () => problem(429, 'rate_limit_exceeded', 60);
     open = await load();
@@ -114,13 +114,16 @@ describe('A page of the portal', () => {
     ]);
   });
 
-  it.each(['not JSON', '', 'null'])('asks what a key may do when what it knew is damaged: %j', async (profile) => {
-    tab.items.set('sluice.key', 'slc_right').set('sluice.profile', profile);
-    open = await load();
-    expect([open.isResuming.value, open.scopes.value]).toEqual([true, null]);
-    await open.findScopes();
-    expect([open.isResuming.value, open.can('messages:send')]).toEqual([false, true]);
-  });
+  it.each(['not JSON', '', 'null'])(
+    'asks for the scopes of the key when its stored state is damaged: %j',
+    async (profile) => {
+      tab.items.set('sluice.key', 'slc_right').set('sluice.profile', profile);
+      open = await load();
+      expect([open.isResuming.value, open.scopes.value]).toEqual([true, null]);
+      await open.findScopes();
+      expect([open.isResuming.value, open.can('messages:send')]).toEqual([false, true]);
+    },
+  );
 
   it('is signed out, and says why, when its key is refused', async () => {
     await open.signIn('slc_right');
@@ -130,7 +133,7 @@ describe('A page of the portal', () => {
     expect(open.notice.value).toContain('no longer works');
   });
 
-  it('is not changed by the late response to a key that it has left', async () => {
+  it('ignores a late response to an earlier key', async () => {
     await open.signIn('slc_one');
     let respond = (_late: Answer): void => undefined;
     answer = () => new Promise<Answer>((resolve) => (respond = resolve));
@@ -144,7 +147,7 @@ describe('A page of the portal', () => {
     expect(open.apiKey.value).toBe('slc_other');
   });
 
-  it('sends nothing while its limit is used up, nor blocks another key for it', async () => {
+  it('sends nothing while its limit is used up, and does not block another key', async () => {
     await open.signIn('slc_one');
     answer = () => problem(429, 'rate_limit_exceeded', 60);
     await expect(open.call((client) => client.account.get())).rejects.toMatchObject({ status: 429 });
@@ -168,7 +171,7 @@ describe('A page of the portal', () => {
     expect(open.can('messages:send')).toBe(true);
   });
 
-  it('knows a page for operators from its own: their key is kept only while it is valid', async () => {
+  it('keeps the key of operators only while it is valid', async () => {
     jest.resetModules();
     const operators = await import('./operators/session.js');
     answer = () => problem(401, 'unauthorized');
@@ -196,7 +199,7 @@ describe('A page of the portal', () => {
       expect(new Set([first, second, open.draft.keyOfDraft()]).size).toBe(3);
     });
 
-    it('shows what becomes of it, whatever the order of events', async () => {
+    it('shows its latest state in any order of events', async () => {
       await open.signIn('slc_right');
       const { addSent, advanceSent, sent } = open.draft;
       addSent(message('queued', 0));

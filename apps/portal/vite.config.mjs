@@ -22,7 +22,7 @@ export default {
     outDir: '../../dist/portal',
     emptyOutDir: true,
     assetsDir: 'assets/portal',
-    // The page of the API, and that of its management port.
+    // The page of the API, and the page of its management port.
     rollupOptions: { input: ['index.html', 'operators.html'].map((name) => root + name) },
     // Nothing inline: the page's policy forbids it.
     assetsInlineLimit: 0,

@@ -11,7 +11,7 @@ const HANDLERS: Readonly<Record<string, () => Promise<HandlerModule | null>>> = 
 };
 
 /**
- * The handler that HANDLER selects: by name one of the above, or else a file or a package with a handler of one's own.
+ * The handler that HANDLER selects: a built-in handler by name, or a file or package with a custom handler.
  * @returns null for `log`, which only logs deliveries
  * @throws UsageError for an unknown name, and for a file or package that has no handler
  */

@@ -38,7 +38,7 @@ function find(name: string, folder: string): string {
 async function load(name: string, path: string): Promise<unknown> {
   try {
     const { default: exported } = (await import(pathToFileURL(path).href)) as { readonly default?: unknown };
-    // TypeScript and others compile a default export to a property of what a CommonJS module exports.
+    // TypeScript and others compile a default export to the property `default` of a CommonJS module's exports.
     const isCompiled = typeof exported === 'object' && exported !== null && 'default' in exported;
     return isCompiled ? exported.default : exported;
   } catch (error) {

@@ -157,7 +157,7 @@ function comparison(
   };
 }
 
-/** Sluice's requests a second by those of another target, in the same round. */
+/** Sluice's requests per second divided by the requests per second of another target, in the same round. */
 function ratio(
   samples: readonly Sample[],
   callers: number,

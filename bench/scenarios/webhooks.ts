@@ -95,7 +95,7 @@ function secondsOf(store: BenchDatabase): Promise<number> {
     FROM sluice.attempts`);
 }
 
-/** Messages that are due for an endpoint that never answers, and those of another account beside it. */
+/** Messages that are due for an endpoint that never answers, and messages of another account. */
 const DUE = 100_000;
 const NEIGHBOURS_PER_SECOND = 50;
 /** Before: processes that have just started are slower. */

@@ -29,7 +29,7 @@ export const sluiceOnRedis: Target = {
   start: async (bench) => sluiceAlone(bench, {}, await newStore(bench, true)),
 };
 
-/** Those that can be measured here. */
+/** The variants of Sluice that can be measured on this machine. */
 export function profiles(bench: BenchEnvironment): Target[] {
   return bench.redis === null ? [sluice] : [sluice, sluiceOnRedis];
 }

@@ -36,11 +36,12 @@ const WAIT_SECONDS = 20;
 const RELEASE_MS = 5_000;
 
 /**
- * Messages as they become available. Fails like any call if the first lease fails; later it goes on until it succeeds or
- * is refused for good.
+ * Messages as they become available. Fails like any call if the first lease fails; later it goes on until it succeeds
+ * or is refused for good.
  *
- * When the signal is aborted, the loop ends. What it has got can still be acknowledged or rejected; the rest is rejected
- * at once, so that others get it. When the loop is left otherwise, everything that is held is rejected.
+ * When the signal is aborted, the loop ends. Messages that the loop has returned can still be acknowledged or rejected;
+ * the rest is rejected at once, so that others get it. When the loop is left otherwise, everything that is held is
+ * rejected.
  */
 export async function* consume(leases: Leases, options: ConsumeOptions): AsyncGenerator<HeldMessage, void, undefined> {
   const { concurrency = 1, leaseSeconds = 60, limit = Infinity, signal, onError } = options;
@@ -226,7 +227,7 @@ class Acknowledger {
   async #send(): Promise<void> {
     if (this.#isSending) return;
     this.#isSending = true;
-    // For those that are acknowledged at the same time.
+    // For messages that are acknowledged at the same time.
     await Promise.resolve();
     while (this.#waiting.length > 0) {
       const batch = this.#waiting.splice(0, MAX_BATCH).filter(({ lost }) => !lost.aborted);

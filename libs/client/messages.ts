@@ -5,14 +5,17 @@ import type { AcceptedMessage, Attempt, Message, MessageStatus, NewMessage, Time
 export interface SendOptions extends CallOptions {
   /**
    * 1 to 255 visible ASCII characters, kept for 24 hours: another call with the same key and message creates no second
-   * message. By default each call has a key of its own, which its retries share.
+   * message. By default each call has its own key, which its retries share.
    */
   readonly idempotencyKey?: string | undefined;
 }
 
 export interface MessageFilter extends ListOptions {
   readonly status?: MessageStatus | undefined;
-  /** Only messages whose delivery to this endpoint has failed, whatever their own status; requires the status `failed`. */
+  /**
+   * Only messages whose delivery to this endpoint has failed, regardless of the status of the message; requires the
+   * status `failed`.
+   */
   readonly endpointId?: string | undefined;
 }
 

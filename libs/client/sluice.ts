@@ -51,11 +51,11 @@ export class Sluice {
   }
 
   /**
-   * The messages of the account, if its `delivery` is `pull`, as they become available. Each one must be acknowledged or
-   * rejected; its lease is extended until then. To process several at a time, don't wait for one before the next.
+   * The messages of the account, if its `delivery` is `pull`, as they become available. Each one must be acknowledged
+   * or rejected; its lease is extended until then. To process several at a time, don't wait for one before the next.
    *
-   * When the signal is aborted, the loop ends; what it has got can still be acknowledged or rejected. When the loop is left
-   * otherwise, everything that it holds is rejected, so that others get it.
+   * When the signal is aborted, the loop ends; messages that it has returned can still be acknowledged or rejected.
+   * When the loop is left otherwise, everything that it holds is rejected, so that others get it.
    */
   consume(options: ConsumeOptions = {}): AsyncGenerator<HeldMessage, void, undefined> {
     return consume(this.leases, options);

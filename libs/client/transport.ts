@@ -220,7 +220,7 @@ class Pause {
       const roomMs = deadline - now - left;
       if (roomMs <= 0) throw this.#refusal(left);
       this.#waiting++;
-      // Those that wait go on one after another: the first ones may use up the window again.
+      // The waiting requests continue one after another: the first ones may use up the window again.
       const spreadMs = Math.random() * Math.min(SPREAD_MS + this.#waiting * SPREAD_MS_EACH, roomMs / 2);
       await sleep(Math.min(left + spreadMs, PROBE_MS), signal).finally(() => this.#waiting--);
       if (performance.now() >= deadline) throw this.#refusal(this.leftMs);

@@ -2,7 +2,10 @@ import { PeriodicTask } from './periodic-task.js';
 
 /** Work that a process repeats in the background. `apps/background.ts` lists all of it. */
 export interface BackgroundTask {
-  /** Milliseconds from the beginning of a run to that of the next one, which is skipped while one is in progress. */
+  /**
+   * Milliseconds from the start of a run to the start of the next. A run is skipped while the previous one is in
+   * progress.
+   */
   readonly intervalMs: number;
 
   /**

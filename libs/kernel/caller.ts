@@ -5,7 +5,7 @@ export interface Caller {
   readonly accountId: string;
   readonly keyId: string;
   readonly scopes: readonly string[];
-  /** Grows whenever the account or one of its keys changes, which invalidates what was cached before. */
+  /** Grows whenever the account or one of its keys changes, which invalidates cached copies. */
   readonly epoch: number;
   /** Whether the account is suspended. */
   readonly suspended: boolean;

@@ -1,9 +1,12 @@
 interface DeliveryRules {
-  /** A worker takes a job of it from the queue. It gets there by the outbox. */
+  /** Each message has a job in the queue, which is added by way of the outbox. */
   readonly hasJob: boolean;
-  /** It has a delivery to each enabled endpoint of its account. It is final when none of them is left to make. */
+  /** Each message has a delivery to every enabled endpoint of its account. It is final when all of them have ended. */
   readonly hasEndpoints: boolean;
-  /** Consumers lease it over HTTP. It is available from a time on, which each lease moves to its own end. */
+  /**
+   * Consumers lease messages over HTTP. A message has a time from which it is available; a lease sets it to the end of
+   * the lease.
+   */
   readonly isLeased: boolean;
 }
 
@@ -22,7 +25,7 @@ export const DELIVERY_MODE_NAMES = Object.keys(DELIVERY_MODES) as readonly Deliv
 
 export const INITIAL_DELIVERY_MODE = 'handler' satisfies DeliveryMode;
 
-/** The modes for which a rule holds. */
+/** The delivery modes with this property. */
 export function modesWith(rule: keyof DeliveryRules): readonly DeliveryMode[] {
   return DELIVERY_MODE_NAMES.filter((mode) => DELIVERY_MODES[mode][rule]);
 }

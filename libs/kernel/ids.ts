@@ -10,7 +10,7 @@ export function lowestId(prefix: string, at: Date): string {
 
 /** Creates identifiers. */
 export abstract class Ids {
-  /** A new TypeID. Those of a later millisecond sort after it, as text and as UUID. */
+  /** A new TypeID. Ids of a later millisecond sort after it, as text and as UUID. */
   abstract next(prefix: string, at: Date): string;
 }
 

@@ -1,4 +1,4 @@
-/** What a list is asked for. */
+/** The parameters of a request for a page of a list. */
 export interface Page {
   /** At least 1. */
   readonly limit: number;

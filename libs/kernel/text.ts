@@ -9,7 +9,10 @@ export function isStorable(text: string): boolean {
   return !text.includes('\u0000') && text.isWellFormed();
 }
 
-/** C0 and C1 controls, line separators, what changes the direction of text, and tags, which no program shows. */
+/**
+ * C0 and C1 controls, line separators, characters that change the direction of text, and tag characters, which are
+ * invisible.
+ */
 const UNSEEN = /[\p{Cc}\p{Bidi_Control}\u2028\u2029\u{e0000}-\u{e007f}]/gu;
 const LINE_ENDS_AND_TABS = /\r\n|[\t-\r\u0085\u2028\u2029]/g;
 

@@ -2,7 +2,7 @@
  * Waits for a promise for a limited time. The promise itself is not cancelled; a late rejection is ignored. p-timeout does
  * the same, but needs Node.js 22, and its early end is always an error.
  * @param onTimeout called when the time is up: what it returns is the result, what it throws the rejection
- * @param early when it aborts, the time is up
+ * @param early ends the wait early when it aborts
  */
 export async function withTimeout<T, U>(
   promise: Promise<T>,

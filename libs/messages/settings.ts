@@ -1,6 +1,6 @@
 import type { Environment } from '#platform/process/environment.js';
 
-/** What may be stored, and how often a delivery is tried. Times are in milliseconds, sizes in MiB. */
+/** Limits of storage, and retries of deliveries. Times are in milliseconds, sizes in MiB. */
 export function readMessagesSettings(env: Environment) {
   return {
     space: {

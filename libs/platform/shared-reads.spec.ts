@@ -20,7 +20,7 @@ describe('SharedReads', () => {
     });
   const settled = () => new Promise(setImmediate);
 
-  it('runs one read for all that wait, and one only that began after they were asked for', async () => {
+  it('runs one read for all waiting callers, which begins after their calls', async () => {
     const [first, ...others] = Array.from({ length: 1_000 }, () => read('a'));
     expect(started).toEqual(['a']);
     ends[0]?.();
@@ -39,14 +39,14 @@ describe('SharedReads', () => {
     expect(await alone).toBe('a4');
   });
 
-  it('lets others neither wait nor share', async () => {
+  it('runs reads with other keys independently', async () => {
     const both = [read('a'), read('b')];
     expect(started).toEqual(['a', 'b']);
     for (const end of ends) end();
     expect(await Promise.all(both)).toEqual(['a1', 'b2']);
   });
 
-  it('fails what shared a read that failed, and nothing else', async () => {
+  it('rejects only the callers that shared a failed read', async () => {
     const [first, second, third] = [read('a'), read('a'), read('a')];
     ends[0]?.(new Error('away'));
     await expect(first).rejects.toThrow('away');

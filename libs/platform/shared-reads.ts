@@ -1,14 +1,14 @@
 /**
- * Lets equal reads that wait share one. A caller that asks for the same on many connections costs as much as on a few,
- * and none of its requests waits for all others. What a read returns was read after it was asked for.
+ * Combines equal reads that wait into one. A caller that sends the same request on many connections costs no more than
+ * on a few, and no request waits for all the others. A result is never older than the call that it answers.
  */
 export class SharedReads {
   private readonly running = new Map<string, Promise<unknown>>();
   private readonly next = new Map<string, Promise<unknown>>();
 
   /**
-   * @param key the same for equal reads, which must include whose they are
-   * @param work called once for all that wait, when the one before has ended
+   * @param key identifies equal reads; must include the account
+   * @param work called once for all waiting callers, after the previous call has ended
    */
   read<T>(key: string, work: () => Promise<T>): Promise<T> {
     const waiting = this.next.get(key);

@@ -56,7 +56,7 @@ describe('A call of the client', () => {
   });
   beforeEach(() => {
     server.received.length = 0;
-    // No wait but those that the server asks for.
+    // The client waits only when the server asks for it.
     jest.spyOn(Math, 'random').mockReturnValue(0);
   });
   afterEach(() => jest.restoreAllMocks());

@@ -52,7 +52,10 @@ export function isIgnored(path: string): boolean {
   return last?.startsWith('!') === false;
 }
 
-/** Executes the stages in a folder instead of images. Packages are links to those of this clone. @returns the image */
+/**
+ * Executes the stages in a folder instead of images. Packages are links to the packages of this clone. @returns the
+ * image
+ */
 export function build(folder: string): string {
   const root = (stage: string) => join(folder, stage || 'image');
   for (const { name, instructions } of STAGES) {

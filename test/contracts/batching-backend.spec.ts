@@ -69,7 +69,7 @@ describe('createBatchingBackend', () => {
     await soon(async () => (await left()).length === 0, 'jobs were left');
     expect(done.sort()).toEqual(sent.map(({ id }) => id).sort());
     expect(used.filter((name) => name === 'exchange-jobs').length).toBeLessThan(400);
-    // Those that the check for stalled jobs had locked.
+    // The jobs that the check for stalled jobs had locked.
     expect(used.filter((name) => name.includes('move_to')).length).toBeLessThan(200);
   });
 

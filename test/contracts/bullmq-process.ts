@@ -60,7 +60,7 @@ function openBullMqOn<Connection extends QueueConnection>(connection: Connection
     /** A job, in whichever shard it is. */
     job: (jobId: string) => connection.shardOf(jobId).queue.getJob(jobId),
 
-    /** The ids of the jobs that wait; on Redis, those with a turn wait apart. */
+    /** The ids of the jobs that wait; on Redis, jobs with a turn wait in a separate set. */
     waiting: async () => {
       const all = await Promise.all(connection.shards.map(({ queue }) => queue.getJobs(['waiting', 'prioritized'])));
       return all.flat().map(({ id }) => id ?? '');

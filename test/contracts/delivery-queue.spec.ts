@@ -148,7 +148,7 @@ for (const [name, serve, missing] of [
       // The current turn is read again after a quarter of a second.
       await sleep(300);
       await queue.add(messages(200, { accountId: 'acct_of_others' }));
-      // Taking a job, one of the others, makes BullMQ move those that are due.
+      // Taking a job, one of the others, makes BullMQ move the jobs that are due.
       await take();
       await queue.giveTurnsToRetries();
       const isRetry = new Set(retried.map(({ id }) => id));

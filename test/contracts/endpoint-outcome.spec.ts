@@ -45,7 +45,7 @@ describe('The statements that end messages for webhooks', () => {
     return endpointOutcome(undelivered, delivered.length > 0);
   }
 
-  it('decide as the domain does, whatever happens to the deliveries', async () => {
+  it('agree with the domain for random ends of deliveries', async () => {
     await fc.assert(
       fc.asyncProperty(steps, async (happening) => {
         await webhooks.reset();

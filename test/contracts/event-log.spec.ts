@@ -47,7 +47,7 @@ describe('PostgresEventLog', () => {
   };
   const partOf = (from: bigint, until: bigint): Position => ({ from, until, id: 0n });
 
-  it('has the changes of the accounts that are asked for, in their order', async () => {
+  it('returns the changes of the requested accounts in order', async () => {
     const from = await log.end();
     const [mine, theirs] = [await put(), await put({ accountId: stranger })];
     await fail(mine);
@@ -65,7 +65,7 @@ describe('PostgresEventLog', () => {
     expect((await log.readNew([accountId], until)).pages.size).toBe(0);
   });
 
-  it('goes on after an event, and not beyond the part', async () => {
+  it('continues after an event, up to the end of the part', async () => {
     const from = await log.end();
     const sent = [await put(), await put(), await put()];
     await complete();
@@ -114,7 +114,7 @@ describe('PostgresEventLog', () => {
     expect(large.next).not.toBeNull();
   });
 
-  it('forgets events after an hour, and leaves out those of messages that were removed', async () => {
+  it('deletes events after an hour, and omits events of removed messages', async () => {
     const from = await log.end();
     const [old, removed, young] = [await put(), await put(), await put()];
     await store.sql(

@@ -59,7 +59,7 @@ describe('PostgresLeases', () => {
     expect(comparable(await store.find(second))).toEqual(comparable(second.requeue('no', at)));
   });
 
-  it('has the same last attempt as a message', async () => {
+  it('agrees with the domain on the last attempt', async () => {
     const counts = [0, 1, 2, 3, 4, 5];
     const all: Message[] = [];
     for (const failures of counts) {
@@ -125,7 +125,7 @@ describe('PostgresLeases', () => {
     expect(await store.sql('SELECT number FROM sluice.attempts')).toEqual([{ number: 1 }]);
   });
 
-  it('looks for others when all that it has found have used up their attempts', async () => {
+  it('looks for further messages when all that it has found have used up their attempts', async () => {
     const spent = { status: 'processing', attempts: 5, failures: 4, claim: lapsed() } as const;
     for (let n = 0; n < 3; n++) await put(spent);
     // The oldest are found first.
@@ -200,7 +200,7 @@ describe('PostgresLeases', () => {
     });
   });
 
-  it('knows a rejection that is repeated, but not of another account, lease or attempt', async () => {
+  it('recognizes a repeated rejection, but not of another account, lease or attempt', async () => {
     await put();
     const [leased = aMessage()] = (await leases.lease(accountId, terms())).messages;
     const lease = leaseOf(leased);

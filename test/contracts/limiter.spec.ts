@@ -57,7 +57,7 @@ describe('The limiter on PostgreSQL', () => {
     expect(rows).toEqual([{ strikes: 3 }]);
   });
 
-  it('stores the strikes that wait when its process stops', async () => {
+  it('stores pending strikes when its process stops', async () => {
     const stopping = await limiter.process();
     const hit = await limiter.account(1);
     for (const kind of ['admitted', 'refused', 'refused', 'refused']) expect((await stopping.hit(hit)).kind).toBe(kind);

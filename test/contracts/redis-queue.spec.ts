@@ -104,7 +104,7 @@ describeUnless(NO_REDIS)('A queue on Redis', () => {
     await recovery.check();
     expect(reports).toEqual([]);
     await recovery.check();
-    // Those that were found may not have been requeued.
+    // The messages that were found may not have been requeued.
     expect(reports).toEqual(['recovering']);
     await recovery.check();
     expect(reports).toEqual(['recovering', 'recovered']);

@@ -46,7 +46,7 @@ async function definitionsIn(url: string): Promise<string[]> {
 }
 
 describe('migrateSchema', () => {
-  it.each(readdirSync(FOLDER))('brings the schema of %s to that of today', async (name) => {
+  it.each(readdirSync(FOLDER))('migrates the schema of %s to the present schema', async (name) => {
     const [today, released] = await Promise.all([createTestDatabase(), createTestDatabase('template0')]);
     try {
       await withClient(released.url, async (client) => {

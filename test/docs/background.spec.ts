@@ -1,7 +1,7 @@
 import { BACKGROUND } from '../../apps/background.js';
 import { readPage } from './page.js';
 
-it('docs/development.md lists what runs in the background', () => {
+it('docs/development.md lists the background tasks', () => {
   const { text } = readPage('docs/development.md');
   const [, section = ''] = /\n## What runs in the background\n([^]*?)\n## /.exec(text) ?? [];
   const rows = section.split('\n').filter((line) => line.startsWith('| `'));

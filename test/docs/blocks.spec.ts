@@ -50,7 +50,7 @@ describe('Code blocks', () => {
     ['sh', (text) => execFileSync('bash', ['-n'], { input: text, stdio: 'pipe' })],
     ['js', (text) => execFileSync(process.execPath, NODE_CHECK, { input: text, stdio: 'pipe' })],
   ])('of %s are valid', (language, check) => {
-    // Including those that are not run.
+    // Including blocks that are not run.
     const checked = blocks.filter((block) => block.language === language);
     expect(checked).not.toEqual([]);
     expect(errorsIn(checked, ({ text }) => errorOf(() => check(text)))).toEqual([]);
@@ -111,6 +111,37 @@ describe('Links', () => {
     expect(broken).toEqual([]);
   });
 });
+
+describe('Paths in backticks', () => {
+  const named = pages.flatMap(({ path, text }) => pathsIn(text).map((name) => ({ page: path, name })));
+
+  it('exist', () => {
+    expect(named.filter(({ name }) => !existsSync(join(ROOT, name)))).toEqual([]);
+  });
+
+  it.each([
+    'docs/life-of-a-message.md',
+    'docs/development.md',
+    'docs/extending.md',
+    'docs/adr/0013-rules-repeated-in-sql.md',
+  ])('are found in %s', (page) => {
+    expect(named.filter((path) => path.page === page).length).toBeGreaterThan(5);
+  });
+
+  it.each([
+    ['`libs/messages/domain/message.ts`', ['libs/messages/domain/message.ts']],
+    ['`libs/<context>/settings.ts`, `test/*/x.ts`', ['libs/', 'test/']],
+    ['`node bench/run.mjs`, `sluice.messages`, libs/kernel/ids.ts', []],
+  ])('are found: %s', (text, paths) => {
+    expect(pathsIn(text)).toEqual(paths);
+  });
+});
+
+/** Paths of the sources that a text names in backticks, each up to its first placeholder, such as `<context>`. */
+function pathsIn(text: string): string[] {
+  const found = text.matchAll(/`((?:apps|bench|docs|libs|test)\/[^\s`<*…]*)([<*…]?)/g);
+  return [...found].map(([, path = '', end]) => (end === '' ? path : path.slice(0, path.lastIndexOf('/') + 1)));
+}
 
 /** Links within the repository: `[text](to)`, `[text]: to`, `<a href="to">` and `<img src="to">` outside of code. */
 function linksOf({ text }: Page): string[] {

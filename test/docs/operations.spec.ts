@@ -26,7 +26,7 @@ const ANY_VALUE = ['status', 'job'];
 
 describe('Metrics and alerts', () => {
   let fleet: Fleet;
-  /** Those of an API and a worker, such as `name{label="value"}`. */
+  /** The samples of an API and a worker, such as `name{label="value"}`. */
   let samples: readonly string[];
 
   beforeAll(async () => {

@@ -9,7 +9,10 @@ const OUTPUT_LANGUAGES = ['http', 'json', 'text'];
 /** How long a service may take to print the expected output. */
 const OUTPUT_TIMEOUT_MS = 30_000;
 
-/** The pages with commands, by their paths: those that start their own services, or those that expect a running `npm start`. */
+/**
+ * The pages with commands, by their paths: pages that start their own services, or pages that expect a running `npm
+ * start`.
+ */
 export function pagesWithCommands({ startServices }: { startServices: boolean }): (readonly [string, Page])[] {
   return readPages()
     .filter(({ blocks }) => blocks.some(isCommand))

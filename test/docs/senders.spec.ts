@@ -91,7 +91,7 @@ describe('The senders of the documentation', () => {
         })),
       ) ?? Promise.reject(new Error(`There is no ${name}.`));
 
-    it('sends each message once, whatever happened to the first request', async () => {
+    it('sends each message once, for any fault of the first request', async () => {
       const sent = await send(
         Object.fromEntries(Object.entries(PASSING).map(([title, fault]) => [title, { faults: [fault] }])),
       );

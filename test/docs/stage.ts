@@ -62,7 +62,7 @@ export class Stage {
     const { PATH = '', HOME = '', TMPDIR } = process.env;
     return Shell.open(this.folder, {
       ...{ PATH, HOME, LANG: 'C.UTF-8', ...(TMPDIR !== undefined && { TMPDIR }), HOST: '127.0.0.1' },
-      // A page must not log in for whoever runs the tests.
+      // A page must not change the credentials of the user who runs the tests.
       XDG_CONFIG_HOME: join(this.folder, '.config'),
       XDG_STATE_HOME: join(this.folder, '.state'),
       PORT: String(await this.portFor(3000)),

@@ -78,7 +78,7 @@ describe('A default that an operator sets', () => {
     }
   });
 
-  it('for a role, which it may not change itself, keeps processes from starting', async () => {
+  it('for a role, if the role cannot override it, keeps processes from starting', async () => {
     const { role, url } = await newRole(database.url);
     await asOwner(database.url, `ALTER ROLE ${role} SET session_replication_role = replica`);
     const failing = requireUsableDatabase(url);

@@ -113,7 +113,7 @@ describeUnless(NO_OPENSSL)('A connection to PostgreSQL', () => {
     },
   );
 
-  it('prints nothing, and says what is wrong at the start', async () => {
+  it('emits no warnings, and reports the fault at the start', async () => {
     const warnings: unknown[] = [];
     const note = (warning: unknown) => warnings.push(warning);
     process.on('warning', note);
@@ -155,7 +155,7 @@ describeUnless(NO_OPENSSL)('A connection to PostgreSQL', () => {
     expect(await outcome(parameters, named('elsewhere.example'))).toBe('ERR_TLS_CERT_ALTNAME_INVALID');
   });
 
-  it('is bound to its channel if that is required', async () => {
+  it('uses channel binding if that is required', async () => {
     await present('right');
     expect(await outcome(`${query('require')}&channel_binding=require`)).toBe('encrypted');
     expect(await outcome(`${query('disable')}&channel_binding=require`)).toBe('ERR_TLS_CHANNEL_BINDING');

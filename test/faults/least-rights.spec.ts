@@ -91,7 +91,7 @@ describe('A role that can only read and write', () => {
   });
 });
 
-it('The version of the schema of BullMQ is that of the BullMQ that is installed', async () => {
+it('BULLMQ_SCHEMA is the schema version of the installed BullMQ', async () => {
   const database = await createTestDatabase();
   const client = new ReliableClient(database.url);
   await client.connect();

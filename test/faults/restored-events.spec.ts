@@ -6,7 +6,7 @@ describe('A client that resumes its events after the database has become another
   const api = ownApi();
   const account = accountOf(api);
 
-  /** As it is after a dump was restored: the log is that of another cluster, whose transactions had other numbers. */
+  /** The state after a dump was restored: the log is from another cluster, with other transaction ids. */
   const restored = async (ahead: bigint) => {
     await api.sql(`UPDATE sluice.installation SET value = 'another/00000001 ' || split_part(value, ' ', 2)
       WHERE name = 'event_log'`);
@@ -21,7 +21,7 @@ describe('A client that resumes its events after the database has become another
   it.each([
     ['higher', 1_000_000_000n],
     ['the same', 0n],
-  ])('misses none, if numbers there were %s', async (_what, ahead) => {
+  ])('misses none, if transaction ids there were %s', async (_what, ahead) => {
     const first = await EventClient.open(api, account);
     await until(() => first.lastEventId !== '');
     const seen = await api.sent(account);

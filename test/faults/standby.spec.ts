@@ -23,7 +23,7 @@ describe('A standby', () => {
     rmSync(folder, { recursive: true });
   });
 
-  it('is refused with a true sentence, after a while in which it may have become the primary', async () => {
+  it('is refused with the true reason, after a wait for its promotion', async () => {
     const error: unknown = await requireUsableDatabase(postgres.url).catch((reason: unknown) => reason);
     expect(startErrorMessage(error)).toBe(
       'The database at DATABASE_URL is in recovery, as a standby is: it accepts no writes.',

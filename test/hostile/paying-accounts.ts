@@ -9,7 +9,7 @@ import { until } from '../support/processes.js';
 const ATTACKERS = 5;
 /** Within the plan. */
 const PER_SECOND = Math.floor(PLAN_LIMITS.business.perMinute / 60);
-/** Those of docker-compose.yml, with its limits of memory. */
+/** The Node.js options and memory limits of docker-compose.yml. */
 const NODE_OPTIONS = '--max-semi-space-size=16 --max-old-space-size=112';
 const MAX_MIB = { api: 384, worker: 256 };
 

@@ -42,7 +42,7 @@ describe('Reads of one account on 1,000 busy connections', () => {
     120_000,
   );
 
-  it('of 20 messages in turn are none refused either', async () => {
+  it('of 20 messages in rotation are not refused', async () => {
     const { client, account } = fleet;
     const responses = await Promise.all(
       Array.from({ length: CONNECTIONS }, (_, index) => client.ask(account, `GET /messages/${ids[index % 20] ?? ''}`)),

@@ -14,7 +14,7 @@ import { LONG } from '../long.mjs';
 const PROGRAMS = ['copy.mjs', 'lists.mjs', 'run.mjs'];
 
 /**
- * Those of all areas, each with the name of its area.
+ * The defects of all areas, each with the name of its area.
  * @param words selects by the name of an area or a part of `what`
  */
 export async function readDefects(words = []) {

@@ -74,7 +74,7 @@ describe('A time that is chosen in the portal', () => {
     expect(chosen(zone, value)).toEqual({ problem: `This time does not exist in ${zone}: clocks are changed then.` });
   });
 
-  it('is what the control shows', () => {
+  it('is shown by the control', () => {
     const { at } = chosenTime('2026-11-21T09:30');
     expect(localTime(at?.getTime() ?? 0)).toBe('2026-11-21T09:30');
   });

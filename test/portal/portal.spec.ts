@@ -85,7 +85,7 @@ describeUnless(missing)('A visitor', () => {
     expect(await page.context().cookies()).toEqual([]);
   });
 
-  it('sees a message as it is, and what may be done with it', async () => {
+  it('sees the text of a message unchanged, and the available actions', async () => {
     const account = await api.signUp();
     const reader = await api.createKey(account, { scopes: ['messages:read'] });
     const { page } = visitor;

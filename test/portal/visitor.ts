@@ -12,7 +12,7 @@ const LOOKS = (['light', 'dark'] as const).flatMap((theme) => [1440, 390].map((w
 /** `npm run screenshots` names the folder to write to. */
 const SCREENSHOTS = process.env.SLUICE_SCREENSHOTS;
 
-/** Somebody with a browser. Whatever the browser complains about fails the test. */
+/** A user with a browser. Any error that the browser reports fails the test. */
 export class Visitor {
   page!: Page;
   private browser!: Browser;

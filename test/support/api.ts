@@ -70,7 +70,7 @@ export function sharedApi(): TestApi {
 
 /**
  * An API with a database of its own.
- * @param settings those that differ
+ * @param settings the settings that differ from the defaults
  * @param link the way to its database
  */
 export function ownApi(settings: Settings = {}, link?: Link): TestApi {
@@ -183,7 +183,7 @@ export class TestApi {
     return newKey(await this.ask(by, 'POST /api-keys', { name: 'another', ...input }));
   }
 
-  /** Whether a key is valid, whatever its scopes. */
+  /** Whether a key is valid, regardless of its scopes. */
   async knows(key: Key): Promise<boolean> {
     return (await this.ask(key)).status !== 401;
   }
@@ -227,7 +227,7 @@ export class TestApi {
     return counts;
   }
 
-  /** Whether a message's job is in the queue, or on its way there; `jobId` is that of its n-th retry, if any. */
+  /** Whether a message's job is in the queue, or on its way there; `jobId` is the job id of its n-th retry, if any. */
   async isQueued(id: string, jobId = id): Promise<boolean> {
     const { inOutbox, hasJob } = await this.progress(id, jobId);
     return inOutbox || hasJob;

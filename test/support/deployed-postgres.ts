@@ -11,7 +11,7 @@ export class DeployedPostgres {
     private readonly settings: Readonly<Record<string, string>>,
   ) {}
 
-  /** Unlike that of other tests, it commits with fsync. */
+  /** Unlike the server of other tests, it commits with fsync. */
   static async start(dataDir: string, settings: Readonly<Record<string, string>>): Promise<DeployedPostgres> {
     const server = await EmbeddedPostgres.start({ dataDir, database: 'sluice', settings, port: await freePort() });
     return new DeployedPostgres(server, dataDir, settings);

@@ -18,7 +18,7 @@ const TIMEOUT_MS = 60_000;
 export const SECONDS = Number(process.env.NEIGHBOUR_SECONDS ?? 2);
 
 /**
- * Sends 20 requests a second on keep-alive connections, whatever becomes of the ones before.
+ * Sends 20 requests a second on keep-alive connections, without waiting for earlier requests.
  * @param request by default a message
  */
 export async function goodClient(url: string, key: string, request: Call = {}, seconds = SECONDS): Promise<Experience> {

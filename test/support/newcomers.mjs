@@ -2,7 +2,7 @@ import { connect } from 'node:net';
 import { performance } from 'node:perf_hooks';
 
 /*
- * Opens PER_SECOND connections a second for SECONDS, whatever becomes of the ones before, and sends REQUEST on each.
+ * Opens PER_SECOND connections a second for SECONDS, without waiting for earlier ones, and sends REQUEST on each.
  * Prints a JSON array with the status of each first response and the milliseconds until it arrived.
  */
 const { URL: url, REQUEST = '', PER_SECOND, SECONDS } = process.env;

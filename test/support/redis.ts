@@ -248,7 +248,7 @@ export class TestRedisCluster {
     throw new Error(`No master has slot ${slot}.`);
   }
 
-  /** Moves all keys of a queue, and those of its slot that follow, to another master. */
+  /** Moves the slot of a queue, with its present and future keys, to another master. */
   async moveSlotOf(queueName: string): Promise<void> {
     const from = await this.masterOf(queueName);
     const others = await Promise.all(

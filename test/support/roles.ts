@@ -3,7 +3,7 @@ import { Client } from 'pg';
 
 /** Runs statements as the owner of a database of tests. */
 export async function asOwner<Row extends object>(url: string, ...statements: string[]): Promise<Row[]> {
-  // Whatever the defaults are that it sets.
+  // Regardless of the defaults that it sets.
   const options = '-c idle_session_timeout=0 -c statement_timeout=0 -c lock_timeout=0 -c exit_on_error=off';
   const client = new Client({ connectionString: url, options: `${options} -c transaction_timeout=0` });
   await client.connect();

@@ -39,7 +39,7 @@ describe('A run of a batch', () => {
     return key;
   };
 
-  it('has a key for each request, which no other run has', () => {
+  it('uses an idempotency key for each request that no other run uses', () => {
     const [one, other] = [BatchRun.open(null, false, TERMS, true), BatchRun.open(null, false, TERMS, true)];
     const keys = [FIRST, SECOND].flatMap((chunk) => [send(one, chunk), send(other, chunk)]);
     expect(new Set(keys).size).toBe(4);
@@ -59,7 +59,7 @@ describe('A run of a batch', () => {
     expect(next.idempotencyKey).toBe(key);
   });
 
-  it('sends what was acknowledged no second time', () => {
+  it('does not send acknowledged lines again', () => {
     const run = open();
     send(run, FIRST);
     run.begin(SECOND);
@@ -105,7 +105,7 @@ describe('A run of a batch', () => {
     expect(open({ size: 9 }, false, false).size).toBe(2);
   });
 
-  it('is refused once the service may have forgotten the key, counted from the first try', () => {
+  it('is refused once the key may have expired, counted from the first attempt', () => {
     jest.useFakeTimers({ now: 0 });
     open().begin(FIRST);
     jest.setSystemTime(20 * HOUR_MS);
@@ -118,7 +118,7 @@ describe('A run of a batch', () => {
     }).toThrow('too long ago to repeat its last request safely');
   });
 
-  it('is kept in a file of its owner, which must be one', () => {
+  it('writes its state to a private file, and refuses a damaged one', () => {
     open().begin(FIRST);
     expect(statSync(path).mode & 0o777).toBe(0o600);
     expect(readFileSync(path, 'utf8')).not.toContain('"a"');

@@ -44,7 +44,7 @@ export class BatchRun {
   /**
    * Continues the run that was interrupted, or begins one. Nobody else can do so until this process ends.
    * @param file where the state is kept; null for a run that cannot be continued
-   * @param terms if `size` was not chosen, that of the interrupted run is kept
+   * @param terms if `size` was not chosen, the size of the interrupted run is kept
    */
   static open(file: string | null, isRestarted: boolean, terms: Terms, isSizeChosen: boolean): BatchRun {
     const path = file === null ? null : targetOf(file);
@@ -91,7 +91,10 @@ export class BatchRun {
     return this.state.line;
   }
 
-  /** It is the same for the next lines whatever they are: the service refuses others than those that it has stored. */
+  /**
+   * The key does not depend on the content of the next lines: the service refuses lines that differ from the ones that
+   * it has stored under the key.
+   */
   get idempotencyKey(): string {
     return `sluice-batch-${this.state.run}-${this.state.line + 1}`;
   }
@@ -164,7 +167,7 @@ function read(path: string): State | null {
   throw new CliError(`${path} is not the state of a batch. Start again with --restart.`, EXIT.usage);
 }
 
-/** @returns null if it is not what this program writes */
+/** @returns null if it is not in the format of this program */
 function parse(text: string): State | null {
   try {
     const state = JSON.parse(text) as State;

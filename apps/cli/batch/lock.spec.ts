@@ -74,7 +74,7 @@ describe('The lock of a batch', () => {
     expect(readdirSync(folder)).toEqual(['state.json.lock']);
   });
 
-  it('that is a folder, or in a place that is none: a sentence', () => {
+  it('fails with a sentence if its path is a folder, or is not in a folder', () => {
     mkdirSync(file());
     expect(failure().message).toBe(`${file()} cannot be read: it is a folder.`);
     rmSync(file(), { recursive: true });

@@ -4,16 +4,21 @@ import { dirname } from 'node:path';
 import { codeOf, fileError, readIfAny } from '../files/private-file.js';
 import { CliError } from '../support/exit-codes.js';
 
-/** The process that has a lock. A later process may get its id, and those of other machines and containers have ids of their own. */
+/**
+ * The process that has a lock. Its id alone does not identify it: a later process may get the same id, and other
+ * machines and containers have separate ids.
+ */
 interface Holder {
   readonly pid: number;
-  /** Where ids of processes are its own: the host, and on Linux the namespace. */
+  /** The scope of the process id: the host, and on Linux the namespace. */
   readonly place: string;
   /** When it was started, as the system says it; empty where it does not. */
   readonly started: string;
 }
 
-/** Keeps other processes from the same run until this one ends. That of a process which was killed is taken over. */
+/**
+ * Keeps other processes from the same run until this process ends. The lock of a process that was killed is taken over.
+ */
 export function lock(path: string): void {
   const file = `${path}.lock`;
   const own = holderOf(process.pid);

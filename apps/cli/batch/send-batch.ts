@@ -91,8 +91,8 @@ async function* from(lines: AsyncIterable<Line>, first: number): AsyncGenerator<
 }
 
 /**
- * Whose messages these will be, and how many should be in a request: a quarter of what the plan allows in a minute.
- * Requests of the whole would only fit into a window in which nobody else sends anything.
+ * Whose messages these will be, and how many should be in a request: a quarter of what the plan allows in a minute. A
+ * request as large as the limit would only fit into a window in which nobody else sends anything.
  */
 async function lookUp(sluice: Sluice): Promise<{ owner: string; suitableSize: number }> {
   const { id: owner } = await sluice.account.get().catch((error: unknown) => {

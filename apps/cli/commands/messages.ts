@@ -154,7 +154,7 @@ async function each(
       const message = await act(sluice, id);
       output.item(message, () => messageLine(output, message));
     } catch (error) {
-      // Whatever else fails would fail for the next one, too.
+      // Any other error would also occur for the next one.
       if (ids.length === 1 || !(error instanceof NotFoundError || error instanceof ConflictError)) throw error;
       report(error, output, id);
       failures++;

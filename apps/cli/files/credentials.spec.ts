@@ -58,7 +58,7 @@ describe('The credentials file', () => {
       '\u0000\u0001',
       '<html>',
     ],
-  ])('with the content %j: a sentence, and nothing is written', (content) => {
+  ])('fails with a sentence and writes nothing if its content is %j', (content) => {
     writeFileSync(file.path, content, { mode: 0o600 });
     for (const act of [() => file.current, () => file.entry(URL), save]) {
       expect(failure(act).message).toBe(
@@ -91,13 +91,13 @@ describe('The credentials file', () => {
       },
       'a part of the path is not a folder',
     ],
-  ])('that is %s: a sentence', (_, make, reason) => {
+  ])('fails with a sentence if it is %s', (_, make, reason) => {
     make(file.path);
     expect(failure(() => file.entry(URL)).message).toBe(`${file.path} cannot be read: ${reason}.`);
     expect(failure(save).message).toContain(reason);
   });
 
-  it('that is missing has no keys, and keeps fields of other versions', () => {
+  it('has no keys if it is missing, and keeps fields of other versions', () => {
     expect(file.entry(URL)).toEqual({});
     writeFileSync(file.path, JSON.stringify({ later: 1, services: { [URL]: { more: 2 } } }), { mode: 0o600 });
     file.save(URL, { apiKey: 'k' });
@@ -111,7 +111,7 @@ describe('The credentials file', () => {
     ['an absolute link', (target: string) => target, true],
     ['a relative link', () => '../dotfiles/credentials.json', true],
     ['a link to what does not exist yet', (target: string) => target, false],
-  ])('that is %s stays one', (_, leadTo, exists) => {
+  ])('remains %s after a change', (_, leadTo, exists) => {
     const target = join(home, 'dotfiles', 'credentials.json');
     mkdirSync(dirname(target));
     if (exists) writeFileSync(target, '{}', { mode: 0o600 });
@@ -122,7 +122,7 @@ describe('The credentials file', () => {
     expect(file.entry(URL)).toEqual({ apiKey: 'k' });
   });
 
-  it.each([0o666, 0o644, 0o640, 0o604, 0o620, 0o660])('with the mode %o is reported once, and made private', (mode) => {
+  it.each([0o666, 0o644, 0o640, 0o604, 0o620, 0o660])('is reported once and made private if its mode is %o', (mode) => {
     writeFileSync(file.path, '{}');
     chmodSync(file.path, mode);
     file.entry(URL);
@@ -131,7 +131,7 @@ describe('The credentials file', () => {
     expect(statSync(file.path).mode & 0o777).toBe(0o600);
   });
 
-  it('that nobody else may use is not reported, and leaves no others beside it', () => {
+  it('is not reported if it is private, and leaves no temporary files beside it', () => {
     file.save(URL, { apiKey: 'k' });
     file.entry(URL);
     expect(warnings).toEqual([]);

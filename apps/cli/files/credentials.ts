@@ -80,7 +80,7 @@ export class CredentialsFile {
   }
 }
 
-/** @returns null if it is not what this program writes; fields of other versions are kept */
+/** @returns null if it is not in the format of this program; fields of other versions are kept */
 function parse(text: string): Content | null {
   try {
     const content: unknown = JSON.parse(text);

@@ -25,7 +25,7 @@ describe('The stored credentials', () => {
 
   const modeOf = (path: string) => statSync(path).mode & 0o777;
 
-  it.each([0o000, 0o022, 0o077, 0o777])('is for its owner only, at any time, with a umask of %o', (mask) => {
+  it.each([0o000, 0o022, 0o077, 0o777])('can be read only by its owner, at any time, with a umask of %o', (mask) => {
     const modes: number[] = [];
     const { chmodSync } = fs;
     jest.spyOn(fs, 'chmodSync').mockImplementation((path, mode) => {
@@ -53,7 +53,7 @@ describe('The stored credentials', () => {
     expect(modeOf(file.path)).toBe(0o600);
   });
 
-  it('is replaced as a whole: until then the old one is complete', () => {
+  it('is replaced atomically', () => {
     file.save(ONE, { apiKey: 'slc_one' });
     const kept = join(home, 'kept');
     linkSync(file.path, kept);
@@ -77,7 +77,7 @@ describe('The stored credentials', () => {
     expect(readFileSync(file.path, 'utf8')).not.toMatch(/slc_|operators|whsec_/);
   });
 
-  it('is not overwritten when it is damaged, nor shown', () => {
+  it('is neither overwritten nor shown when it is damaged', () => {
     file.save(ONE, { apiKey: 'slc_one' });
     writeFileSync(file.path, '{"services": {"x": "slc_one"');
     expect(() => {

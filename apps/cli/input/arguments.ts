@@ -17,13 +17,13 @@ export function filled(text: string): string {
   return text;
 }
 
-/** A parser of what is sent in a header. */
+/** A parser of values that are sent in a header. */
 export function visibleAscii(text: string): string {
   if (/^[\x21-\x7e]{1,255}$/.test(text)) return text;
   throw new InvalidArgumentError('It must be 1 to 255 visible ASCII characters without spaces.');
 }
 
-/** What has ids, by their prefix. */
+/** The kinds of things that have ids, by prefix. */
 const KINDS = { acct: 'an account', ep: 'an endpoint', key: 'a key', msg: 'a message' } as const;
 
 /** A parser of the id of such a thing. The service knows whether it exists. */

@@ -84,7 +84,7 @@ describe('A URL that is typed', () => {
     expect(refusal(() => parse(text, '--option'))).toMatchObject({ exitCode: 2 });
   });
 
-  it('has a port that fetch does not refuse: of those it does, all are known', async () => {
+  it('refuses every port that fetch refuses', async () => {
     const reached = new Error('reached');
     const dispatcher = {
       dispatch() {

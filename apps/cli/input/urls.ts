@@ -1,6 +1,6 @@
 import { CliError, EXIT } from '../support/exit-codes.js';
 
-/** The base URL of a service. @param name of what has the URL */
+/** The base URL of a service. @param name the option or variable that contains the URL */
 export function parseBaseUrl(text: string, name: string): string {
   const url = httpUrl(text);
   if (url === null || url.search !== '') {
@@ -13,7 +13,7 @@ export function parseBaseUrl(text: string, name: string): string {
   return `${url.origin}${url.pathname}`.replace(/\/+$/, '');
 }
 
-/** Where messages are forwarded: a URL, of which `http://` may be left out. */
+/** The URL to forward messages to. `http://` may be left out. */
 export function parseForwardUrl(text: string, name: string): string {
   const hasScheme = /^[a-z][a-z\d+.-]*:(?!\d+(?:[/?]|$))/i.test(text);
   const url = httpUrl(hasScheme ? text : `http://${text}`);

@@ -8,7 +8,7 @@ const CLOSED = 'The connection was closed before there was a complete response.'
 const UNREACHABLE = 'The service cannot be reached from here.';
 const NO_TLS = 'The service does not speak TLS at this port: is its address one with http://?';
 
-/** What a code of Node.js says. */
+/** A description of an error code of Node.js. */
 const SENTENCES: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'Nothing accepts connections at this address.',
   ENOTFOUND: 'The name of the host is unknown.',
@@ -43,7 +43,7 @@ export function connectionSentence({ message, cause }: ConnectionError): string 
   return `${sentence}${proxy === null ? '' : ` ${proxy} is set: is the proxy right?`}`;
 }
 
-/** The code of an error of `fetch` is that of its cause; of several addresses, that of the first. */
+/** The code of an error of `fetch`: the code of its cause, or of the first cause if there were several addresses. */
 function codeIn(error: unknown): string {
   const { code, cause, errors } = (error ?? {}) as { code?: unknown; cause?: unknown; errors?: readonly unknown[] };
   if (typeof code === 'string') return code;

@@ -18,8 +18,8 @@ type Handle = (message: HeldMessage, signal: AbortSignal) => Promise<string | nu
 export const MIN_LEASE_SECONDS = 120;
 
 /**
- * Pulls messages until Ctrl-C, SIGTERM, SIGHUP, the limit, or nobody reads the output: then it takes no more and finishes
- * what it has begun. A second signal ends that as well, and rejects what is not finished.
+ * Pulls messages until Ctrl-C, SIGTERM, SIGHUP, the limit, or nobody reads the output: then it takes no more and
+ * finishes the messages that it has. A second signal ends this as well and rejects the rest.
  */
 export async function consume({ context, ...options }: Consumption, handle: Handle): Promise<void> {
   const { output } = context;
@@ -44,7 +44,7 @@ export async function consume({ context, ...options }: Consumption, handle: Hand
   });
   try {
     for await (const message of messages) {
-      // Whoever else has got a message whose lease is lost should be alone with it.
+      // Another consumer may have a message whose lease is lost, and should be the only one to process it.
       const signal = AbortSignal.any([kill.signal, message.signal]);
       const task = settle(message, output, handle(message, signal))
         .then((isSettled) => (unknown += isSettled ? 0 : 1))

@@ -28,7 +28,7 @@ export class Context {
     return new Output(this.options().json === true);
   }
 
-  /** The service that was named, or that of the last login. */
+  /** The service that was named, or the service of the last login. */
   get baseUrl(): string {
     return this.namedBaseUrl ?? this.credentials.current ?? DEFAULT_BASE_URL;
   }
@@ -43,7 +43,7 @@ export class Context {
     return this.isLoggedIn ? this.credentials.path : 'SLUICE_API_KEY';
   }
 
-  /** Whether the API key is that of the credentials file. */
+  /** Whether the API key is from the credentials file. */
   get isLoggedIn(): boolean {
     return variable('SLUICE_API_KEY') === undefined;
   }

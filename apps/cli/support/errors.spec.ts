@@ -42,13 +42,13 @@ describe('A failed command', () => {
     expect(JSON.parse(err)).toMatchObject({ error: { message: error.message } });
   });
 
-  it('names what of several has failed', () => {
+  it('names the item that has failed', () => {
     report(new CliError('No.'), new Output(false), 'msg_1');
     report(new CliError('No.'), new Output(true), 'msg_1');
     expect(err).toBe('error: msg_1: No.\n{"error":{"message":"No.","id":"msg_1"}}\n');
   });
 
-  it('writes nothing that the service says as it is', () => {
+  it('escapes the text of the service', () => {
     const hostile = { ...details, message: '\u001b[2J', code: 'not_found', status: 404 };
     report(new NotFoundError(hostile), new Output(false));
     expect(err).not.toContain('\u001b');

@@ -27,7 +27,7 @@ describe('Output', () => {
   const rowsOf = (...texts: string[]) => texts.map((text) => ({ text }));
   const columns = [['Text', ({ text }: { text: string }) => text] as const];
 
-  it.each(HOSTILE)('shows %j as %s, wherever it stands', async (text, shown) => {
+  it.each(HOSTILE)('shows %j as %s at any position', async (text, shown) => {
     expect(visible(text)).toBe(shown);
     const output = new Output(false);
     await output.list([rowsOf(text)], columns, 'none');
@@ -52,7 +52,7 @@ describe('Output', () => {
     expect(JSON.parse(out)).toEqual(pages.flat());
   });
 
-  it('says that a list is empty where no program reads it', async () => {
+  it('writes the note about an empty list to standard error', async () => {
     await new Output(false).list([], columns, 'There are none.');
     expect([out, err]).toEqual(['', 'There are none.\n']);
   });

@@ -95,7 +95,7 @@ export class Output {
     return paint(this.out, style, text);
   }
 
-  /** Whatever of it the service said: nothing of that controls the terminal. */
+  /** Escapes control characters, since parts of the text come from the service. */
   line(text: string): void {
     this.out.write(`${visibleLines(text, this.out.hasColors?.() === true)}\n`);
   }
@@ -127,8 +127,8 @@ export class Output {
   }
 
   /**
-   * A bar of progress below the other output; nothing unless standard error is a terminal. Not that of a library: those
-   * read the keyboard, from which messages may come, or end the process themselves.
+   * A bar of progress below the other output; nothing unless standard error is a terminal. The bars of libraries read
+   * the keyboard, from which messages may come, or end the process.
    */
   progress(): Progress {
     return new Progress(this.err);

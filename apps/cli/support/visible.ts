@@ -1,6 +1,6 @@
 /**
- * What must not reach a terminal as it is: control characters, which move the cursor or set the title of the window;
- * separators of lines; characters that change the direction of text, so that it reads as something else; and
+ * Characters that must be escaped on a terminal: control characters, which move the cursor or set the title of the
+ * window; separators of lines; characters that change the direction of text, so that it reads as something else; and
  * characters that nobody sees, such as tags.
  */
 const HIDDEN = /[\p{Cc}\p{Bidi_Control}\u2028\u2029\u2060-\u206f\ufeff\ufff9-\ufffb\ud800-\udfff\u{e0000}-\u{e0fff}]/gu;
@@ -19,9 +19,11 @@ export function visibleJson(value: unknown, indent = 0): string {
   );
 }
 
-/** Lines of output with escapes for the same characters, but for tabs and, with colours, what sets those. */
+/**
+ * Lines of output with escapes for the same characters, except tabs and, with colours, the sequences that set colours.
+ */
 export function visibleLines(text: string, hasColors: boolean): string {
-  // oxlint-disable-next-line no-control-regex -- those that set colours begin with one
+  // oxlint-disable-next-line no-control-regex -- sequences that set colours begin with one
   const kept = hasColors ? /(\n|\t|\u001b\[\d{1,3}m)/ : /(\n|\t)/;
   return text
     .split(kept)
@@ -29,7 +31,7 @@ export function visibleLines(text: string, hasColors: boolean): string {
     .join('');
 }
 
-/** An escape of JSON: for what is beyond U+FFFF, two. */
+/** An escape of JSON: two for a character beyond U+FFFF. */
 function escape(character: string): string {
   return Array.from(
     { length: character.length },

@@ -55,7 +55,7 @@ export class AccountChanges {
   }
 
   /**
-   * Gives the account back what it had, also if the service is away for a while.
+   * Restores the account, also if the service is unavailable for a while.
    * @throws UsageError with the commands that remain
    */
   async undo(): Promise<void> {

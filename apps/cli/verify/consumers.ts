@@ -11,7 +11,7 @@ export interface Consumers {
   /** What they have found besides. */
   readonly guarantees: readonly Guarantee[];
   /**
-   * Ends them, and gives the account back what it had.
+   * Ends the consumers and restores the account.
    * @throws UsageError when that is not possible
    */
   stop(): Promise<void>;

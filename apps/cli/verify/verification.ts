@@ -84,7 +84,7 @@ export class Verification {
   }
 
   /**
-   * Starts to consume what is sent, if that was chosen. `stopConsumers` must follow, also if this fails.
+   * Starts to consume the messages that are sent, if that was chosen. `stopConsumers` must follow, also if this fails.
    * @throws UsageError when that is not possible
    */
   async startConsumers(): Promise<void> {

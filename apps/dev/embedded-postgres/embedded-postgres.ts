@@ -42,7 +42,7 @@ const DEFAULTS = {
 
 /** A PostgreSQL server on 127.0.0.1 that ends with this process, even if that is killed. */
 export class EmbeddedPostgres {
-  /** Resolves when the server has ended, for whatever reason. */
+  /** Resolves when the server has ended, for any reason. */
   readonly exited: Promise<void>;
 
   private constructor(

@@ -5,7 +5,7 @@ import { CopyButton } from './button.js';
 
 const SHOWN_KEY = 'slc_…';
 
-/** A request to paste. The key is copied with it, but not shown to those who look over a shoulder. */
+/** A request to paste. The key is copied with it, but not shown on the screen. */
 export function Snippets({ apiKey }: { apiKey: string | null }) {
   const [language, setLanguage] = useState<Language>('curl');
   const text = (key: string) => snippet(language, BASE_URL, key);

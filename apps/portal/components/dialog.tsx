@@ -35,7 +35,7 @@ export function Dialog({ title, children, onClose }: DialogProps) {
       class="dialog"
       aria-labelledby={titleId}
       onKeyDown={(event) => {
-        // Browsers close a dialog by a second Escape, whatever is said to the event "cancel".
+        // Browsers close a dialog by a second Escape even if the event "cancel" was prevented.
         if (event.key === 'Escape' && onClose === undefined) event.preventDefault();
       }}
       onCancel={(event) => {

@@ -14,7 +14,7 @@ import { href, route } from '../router.js';
 import { can } from '../session.js';
 
 const PAGE_SIZE = 25;
-/** With those that have come since the page was loaded. */
+/** Includes the messages that have arrived since the page was loaded. */
 const MAX_ROWS = 100;
 const STATUSES: readonly MessageStatus[] = ['queued', 'processing', 'delivered', 'failed', 'cancelled'];
 
@@ -172,7 +172,7 @@ function isHeld(table: HTMLTableElement): boolean {
   return scrollY > 0 || table.matches(':hover, :focus-within');
 }
 
-/** The page after an event: messages that are new are added, those that no longer fit the filter go. */
+/** The page after an event: new messages are added, and messages that no longer match the filter are removed. */
 function merged(
   page: ListPage<Message>,
   event: Message,

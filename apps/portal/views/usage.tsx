@@ -56,7 +56,7 @@ function Figures({ usage }: { usage: Usage | null }) {
   );
 }
 
-/** Every response states it, also those that came later than the usage. */
+/** Every response states it, also responses that are newer than the usage. */
 function windowOf(name: 'minute' | 'day', usage: Usage | null): UsageWindow | null {
   const stated = rateLimit.value?.windows.find((one) => one.name === name);
   if (stated === undefined) return usage === null ? null : usage[name];

@@ -24,7 +24,7 @@ export type Actor = 'account' | 'operator';
 
 /**
  * The store of accounts and their keys. Every change of what a key may do also moves the epoch of its account, in the
- * same transaction, so that no process acts on what it read before.
+ * same transaction, so that no process uses data that it has cached before.
  */
 export abstract class Accounts {
   /** Stores an account with its first key, both or neither. `hash` is the keyed hash of that key. */

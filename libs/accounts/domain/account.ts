@@ -30,7 +30,7 @@ export class Account {
 
   /**
    * @param plan null keeps the plan
-   * @param limits individual limits; null keeps those in force, or applies those of a new plan
+   * @param limits individual limits; null keeps the present limits, or applies the limits of a new plan
    * @throws ValidationError when limits are given for another plan than enterprise
    */
   changePlan(plan: Plan | null, limits: Limits | null): Account {

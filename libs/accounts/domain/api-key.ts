@@ -6,6 +6,9 @@ export type Scope = (typeof SCOPES)[number];
 /** Live keys of one account. */
 export const MAX_KEYS = 100;
 
+/** How long a key that was rotated may remain valid. */
+export const MAX_GRACE_SECONDS = 30 * 86_400;
+
 /** The stored part of an API key. The key itself is shown once and never stored. */
 export interface ApiKey {
   readonly id: string;

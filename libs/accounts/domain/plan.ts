@@ -5,7 +5,7 @@ export type Plan = (typeof PLANS)[number];
 
 /**
  * Requests that a plan includes. Each account stores its own copy, so a change here needs a migration of the existing
- * accounts. Enterprise limits are agreed individually; until then those of business apply.
+ * accounts. Enterprise limits are agreed individually; until then the limits of the business plan apply.
  */
 export const PLAN_LIMITS: Readonly<Record<Plan, Limits>> = {
   free: { perMinute: 60, perDay: 1_000 },

@@ -1,4 +1,4 @@
-import { setImmediate as turn } from 'node:timers/promises';
+import { setImmediate as loopIteration } from 'node:timers/promises';
 import { Worker } from '../../../test/contracts/fakes/delivering.js';
 import { aClaim, claimTerms, jobOf } from '../../../test/support/messages.js';
 import type { Message } from '#messages/domain/message.js';
@@ -17,7 +17,7 @@ function slowWorker() {
     end: async ({ id }: Message) => {
       ends.get(id)?.();
       ends.delete(id);
-      await turn();
+      await loopIteration();
     },
   };
 }
@@ -27,7 +27,7 @@ describe('DeliverMessage, after crashes', () => {
     const { worker, running, end } = slowWorker();
     const [neighbour, once] = [worker.has(), worker.has(lost)];
     const runs = [worker.run(neighbour), worker.run(once)];
-    await turn();
+    await loopIteration();
     expect(running()).toEqual([neighbour.id, once.id]);
     await end(neighbour);
     await end(once);
@@ -39,7 +39,7 @@ describe('DeliverMessage, after crashes', () => {
     const { worker, running, end } = slowWorker();
     const message = worker.has();
     const first = worker.run(message);
-    await turn();
+    await loopIteration();
     expect(await worker.run(message)).toEqual({ kind: 'again', afterMs: 1_000 });
     expect(worker.stored(message)).toMatchObject({ status: 'processing', attempts: 1, crashes: 0 });
     expect(running()).toEqual([message.id]);
@@ -53,9 +53,9 @@ describe('DeliverMessage, after crashes', () => {
     const { worker, running, end } = slowWorker();
     const [before, suspect, later] = [worker.has(), worker.has({ ...lost, attempts: 2, crashes: 1 }), worker.has()];
     const runs = [worker.run(before), worker.run(suspect)];
-    await turn();
+    await loopIteration();
     runs.push(worker.run(later));
-    await turn();
+    await loopIteration();
     expect(running()).toEqual([before.id]);
     await end(before);
     expect(running()).toEqual([suspect.id]);
@@ -71,7 +71,7 @@ describe('DeliverMessage, after crashes', () => {
     const { worker, running, end } = slowWorker();
     const [before, suspect] = [worker.has(), worker.has({ ...lost, crashes: 1 })];
     const runs = [worker.run(before), worker.run(suspect)];
-    await turn();
+    await loopIteration();
     await worker.deliveries.claim(jobOf(suspect), claimTerms());
     await end(before);
     expect(await Promise.all(runs)).toEqual([{ kind: 'done' }, { kind: 'done' }]);
@@ -83,7 +83,7 @@ describe('DeliverMessage, after crashes', () => {
     const { worker, end } = slowWorker();
     const [before, suspect] = [worker.has(), worker.has({ ...lost, crashes: 1 })];
     const runs = [worker.run(before), worker.run(suspect)];
-    await turn();
+    await loopIteration();
     const first = worker.stored(suspect).claim?.expiresAt.getTime() ?? 0;
     worker.store.clock.advance(20_000);
     await end(before);

@@ -1,6 +1,7 @@
 /**
- * When the next attempt starts after an error of a handler: `never`, after milliseconds, or null for when the settings
- * say. Errors are told apart by their names, because a handler that is not part of Sluice has classes of its own.
+ * When the next attempt starts after an error of a handler: `never`, after a number of milliseconds, or null for the
+ * time from the settings. Errors are distinguished by their names, because a handler outside of Sluice has its own
+ * classes.
  */
 export function nextAttemptAfter(error: unknown): number | 'never' | null {
   try {

@@ -1,6 +1,9 @@
 import type { ContentJson } from '#messages/index.js';
 
-/** One attempt to deliver one message: what the sender gave, as in the JSON of the API, and this. */
+/**
+ * One attempt to deliver a message: the fields that the sender set, as in the JSON of the API, and the data of the
+ * attempt.
+ */
 export interface Delivery extends ContentJson {
   /** The message's id. It stays the same over all attempts: use it as an idempotency key. */
   readonly id: string;
@@ -8,7 +11,9 @@ export interface Delivery extends ContentJson {
   readonly createdAt: Date;
   /** From 1, over the whole life of the message. */
   readonly attempt: number;
-  /** What to pass on as the `traceparent` header (W3C Trace Context); null when the message was sent in no trace. */
+  /**
+   * The value to pass on as the `traceparent` header (W3C Trace Context); null when the message was sent in no trace.
+   */
   readonly traceparent: string | null;
   /** Attempts that remain if this one fails; 0 for the last one. */
   readonly attemptsLeft: number;
@@ -17,7 +22,7 @@ export interface Delivery extends ContentJson {
 }
 
 /**
- * What a worker does with a message: the port that engineers implement.
+ * Processes messages in a worker. This is the port that users of Sluice implement.
  *
  * Delivery is at least once and in no guaranteed order. Resolving means delivered; throwing fails the attempt:
  * `RetryDelivery` sets the time of the next one, `GiveUp` prevents it, and after any other error it follows the
@@ -25,9 +30,9 @@ export interface Delivery extends ContentJson {
  */
 export abstract class MessageHandler {
   /**
-   * @param signal aborts with a `TimeoutError` when the attempt times out, and with an `AbortError` when the worker stops
-   * and its grace is over: another worker then delivers the message again. What the handler does afterwards no longer
-   * counts.
+   * @param signal aborts with a `TimeoutError` when the attempt times out, and with an `AbortError` when the worker
+   * stops and its grace is over: another worker then delivers the message again. The result of the handler is then
+   * ignored.
    */
   abstract handle(delivery: Delivery, signal: AbortSignal): Promise<void>;
 }

@@ -1,4 +1,4 @@
-import { setImmediate as turn } from 'node:timers/promises';
+import { setImmediate as loopIteration } from 'node:timers/promises';
 import { InMemoryDeliveryQueue } from '../../../test/contracts/fakes/in-memory-delivery-queue.js';
 import { InMemoryOutbox } from '../../../test/contracts/fakes/in-memory-outbox.js';
 import { InMemoryStore } from '../../../test/contracts/fakes/in-memory-store.js';
@@ -59,7 +59,7 @@ describe('OutboxRelay', () => {
     const { store, outbox, queue, reports, relay, send } = relaying();
     jest.spyOn(outbox, 'remove').mockRejectedValueOnce(unavailable());
     send(aMessage());
-    await turn();
+    await loopIteration();
     await jest.advanceTimersByTimeAsync(1_000);
     expect(reports).toEqual(['cleanup_failed']);
     await relay.sweep(0);
@@ -79,7 +79,7 @@ describe('OutboxRelay', () => {
     expect(queue.calls).toEqual([1, 800, 800 + 3, 2]);
     await gathering();
     send(...messages(2_200));
-    await turn();
+    await loopIteration();
     expect(queue.calls.slice(4)).toEqual([1_000, 1_000, 200]);
   });
 
@@ -88,7 +88,7 @@ describe('OutboxRelay', () => {
     send(...messages(10));
     await jest.advanceTimersByTimeAsync(9);
     send(aMessage());
-    await turn();
+    await loopIteration();
     expect(queue.calls).toEqual([10]);
     await jest.advanceTimersByTimeAsync(1);
     expect(queue.calls).toEqual([10, 1]);
@@ -152,7 +152,7 @@ describe('OutboxRelay', () => {
     const { store, queue, reports, relay, send } = relaying();
     queue.away = true;
     send(...messages(100));
-    await turn();
+    await loopIteration();
     expect(queue.calls).toEqual([100]);
     expect(reports).toEqual(['relay_failed']);
     queue.away = false;
@@ -225,7 +225,7 @@ describe('OutboxRelay', () => {
     await jest.advanceTimersByTimeAsync(1_000);
     let closed = false;
     const closing = relay.close().then(() => (closed = true));
-    await turn();
+    await loopIteration();
     expect(closed).toBe(false);
     finish();
     await closing;

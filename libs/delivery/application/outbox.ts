@@ -13,8 +13,8 @@ export abstract class Outbox {
 
   /**
    * Passes entries to `relay` that have been due for `minAgeMs` or that only a sweeper relays, at most about
-   * `BATCH_BYTES` of them, and removes those that were relayed. What could not be relayed is postponed, without holding
-   * up the rest. When nothing else is due, the next entries of accounts that are no longer suspended become due.
+   * `BATCH_BYTES` of them, and removes the entries that were relayed. The others are postponed, so that they do not
+   * hold up the rest. When nothing else is due, the next entries of accounts that are no longer suspended become due.
    * One process sweeps at a time; for the others there is nothing to do.
    * @param relay resolves to the ids of messages that can't be queued
    * @returns the number of entries swept, or that have become due; 0 when there is nothing to do

@@ -42,8 +42,8 @@ export abstract class QueueMaintenance {
   abstract removeOldJobs(olderThanMs: number): Promise<boolean>;
 
   /**
-   * Repairs what a worker whose clock was ahead has left in the queue: locks, checks, retries and windows of the rate
-   * limit too far in the future.
+   * Repairs times in the queue that were set by a worker whose clock was ahead: locks, checks, retries and windows of
+   * the rate limit too far in the future.
    */
   abstract repairFutureTimestamps(): Promise<void>;
 }

@@ -1,4 +1,4 @@
-import { setImmediate as turn } from 'node:timers/promises';
+import { setImmediate as loopIteration } from 'node:timers/promises';
 import fc from 'fast-check';
 import { ReadWriteLock } from './read-write-lock.js';
 
@@ -63,12 +63,12 @@ describe('ReadWriteLock', () => {
           } else {
             running()[command.nth % running().length]?.end(command.succeeds);
           }
-          await turn();
+          await loopIteration();
           expectOrder(all);
         }
         while (running().length > 0) {
           running()[0]?.end(true);
-          await turn();
+          await loopIteration();
         }
         expect(all.every((work) => work.started)).toBe(true);
         expect(await Promise.all(all.map((work) => work.outcome))).toEqual(all.map((work) => work.expected));

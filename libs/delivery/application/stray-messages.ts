@@ -24,8 +24,8 @@ export abstract class StrayMessages {
   abstract count(): Promise<number>;
 
   /**
-   * The strays among the next `limit` open messages, by id. Messages that are not due yet and those of suspended accounts
-   * are passed over.
+   * The strays among the next `limit` open messages, by id. Messages that are not due yet and messages of suspended
+   * accounts are skipped.
    * @returns null while the outbox is long, since most messages wait for the relay
    */
   abstract findAfter(after: string, limit: number): Promise<StrayPage | null>;

@@ -23,7 +23,7 @@ export interface EventPage {
 }
 
 /**
- * The changes of status of messages. Only those of accounts are recorded that have a stream, or had one within the last
+ * The status changes of messages. They are recorded only for accounts that have a stream or had one within the last
  * hour. The log is read in parts; a part ends where a change may still be in progress, and never changes afterwards.
  */
 export abstract class EventLog {
@@ -46,7 +46,7 @@ export abstract class EventLog {
   abstract deleteExpired(): Promise<boolean>;
 }
 
-/** What an account may have open at the same time, counted over all processes. */
+/** One of the streams that an account may have open at the same time, over all processes. */
 export interface StreamPlace {
   readonly accountId: string;
   readonly number: number;
@@ -57,7 +57,9 @@ export abstract class StreamPlaces {
   /** @returns null when all places of the account are taken */
   abstract take(accountId: string): Promise<StreamPlace | null>;
 
-  /** Keeps places, which are otherwise free again after some seconds. @returns the tokens of those that were kept */
+  /**
+   * Keeps places, which are otherwise free again after some seconds. @returns the tokens of the places that were kept
+   */
   abstract renew(places: readonly StreamPlace[]): Promise<ReadonlySet<string>>;
 
   abstract leave(place: StreamPlace): Promise<void>;

@@ -40,7 +40,7 @@ it('A place is left when its stream cannot be opened', async () => {
   expect(left).toEqual([place]);
 });
 
-it('A stream begins where the log ends once it has its place: from then on, all is recorded', async () => {
+it('A stream begins at the end of the log, which is read after its place was taken', async () => {
   const steps: string[] = [];
   const log = { end: () => Promise.resolve(BigInt(steps.push('end'))) };
   const places = {

@@ -64,12 +64,12 @@ class Stream {
 }
 
 /**
- * The streams of a process. Those that are up to date share one statement for what is new; each of the others reads, at
- * the pace of its client, until it is up to date as well.
+ * The streams of a process. Streams that are up to date share one statement that reads new events. Each of the others
+ * reads at the pace of its client until it is up to date, too.
  */
 export class EventStreams {
   private readonly streams = new Set<Stream>();
-  /** Those that are up to date: they have got everything before `end`. */
+  /** Streams that are up to date: they have sent every event before `end`. */
   private current = new Set<Stream>();
   private end: bigint | null = null;
   private closed = false;
@@ -90,7 +90,7 @@ export class EventStreams {
 
   /**
    * Opens a stream.
-   * @param after the last event that the client has got; null for what happens from now on
+   * @param after the last event that the client has got; null for events from now on
    * @returns closes it, once its client is gone
    * @throws DomainError `too_many_streams`
    */

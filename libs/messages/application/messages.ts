@@ -46,10 +46,9 @@ export interface Listed {
 export abstract class Messages {
   /**
    * Stores the messages of a request, their outbox entries (due at `deliverAt` by the store's clock, or now) and the
-   * request's idempotency record: all or nothing, and durably, before it resolves.
-   * A message for webhooks is stored with a delivery to each enabled endpoint of its account; without any it has failed
-   * at once.
-   * Of parallel calls with one key exactly one stores; the others get what it stored.
+   * request's idempotency record: all or nothing, and durably, before it resolves. A message for webhooks is stored
+   * with a delivery to each enabled endpoint of its account; without any it has failed at once. Of parallel calls with
+   * one key exactly one stores; the others get the messages that it stored.
    * @param messages of one account, at least one
    * @throws DomainError `idempotency_key_reused` when the key was used with another fingerprint
    * @throws DomainError `idempotency_key_in_use` when the first request with the key takes too long
@@ -61,7 +60,7 @@ export abstract class Messages {
 
   abstract find(accountId: string, id: string): Promise<Message | null>;
 
-  /** Newest first. Reads no more than it returns, whatever is stored. */
+  /** Newest first. The cost does not depend on the number of stored messages. */
   abstract list(accountId: string, page: MessagePage): Promise<Listed>;
 
   /**
@@ -72,11 +71,11 @@ export abstract class Messages {
 
   /**
    * Changes a message by one of its own methods, as a compare-and-set: of two concurrent changes, one sees the result
-   * of the other. If the change gives the message a new job (a retry), the outbox entry for it commits with the
-   * change. The time of the change is the store's. A retried message for webhooks goes to the enabled endpoints of its
-   * account that have not got it; if there are none, it fails again.
+   * of the other. If the change gives the message a new job (a retry), the outbox entry for it commits with the change.
+   * The time of the change is the store's. A retried message for webhooks goes to the enabled endpoints of its account
+   * that have not got it; if there are none, it fails again.
    * @returns the changed message; null when the account has no such message
-   * @throws what `transition` throws; nothing is changed then
+   * @throws the error of `transition`, without any change
    */
   abstract change(
     accountId: string,

@@ -3,7 +3,7 @@ import type { Attempt } from '../domain/attempt.js';
 import type { Message } from '../domain/message.js';
 import type { Listed, MessagePage, Messages } from './messages.js';
 
-/** What an account may read of its messages. */
+/** Reads the messages of an account. */
 export class ReadMessages {
   constructor(private readonly messages: Messages) {}
 

@@ -10,7 +10,7 @@ type AttemptOutcome = (typeof ATTEMPT_OUTCOMES)[number];
 /** Characters of the reason why an attempt failed. */
 export const MAX_REASON_LENGTH = 1_000;
 
-/** The reason of a failure as it is stored, whoever states it. */
+/** The reason of a failure as it is stored, from any source. */
 export function toReason(text: string): string {
   return toPlainLine(text, MAX_REASON_LENGTH);
 }

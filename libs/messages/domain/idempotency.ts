@@ -14,7 +14,8 @@ export const KEY_LIFETIME_MS = 24 * 3_600_000;
 
 /*
  * Requests are equal if they mean the same, however their JSON is formatted. For 24 hours after an update, they are
- * compared with fingerprints of the version before: what a request without newer fields means must stay the same.
+ * compared with fingerprints of the previous version: the fingerprint of a request without newer fields must stay the
+ * same.
  */
 
 /** @returns null for a request without a key */

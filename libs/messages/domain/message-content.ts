@@ -2,7 +2,7 @@ import { ValidationError, type FieldError } from '#kernel/domain-error.js';
 import { deliverAtError, MAX_DELAY_DAYS } from './delivery-time.js';
 import { MAX_TEXT_BYTES, textError } from './message-text.js';
 
-/** What a sender gives, before it is checked. */
+/** The fields that a sender sets, before they are validated. */
 export interface ContentValues {
   readonly text: string;
   /** The earliest time of delivery; null for immediately. */
@@ -11,7 +11,7 @@ export interface ContentValues {
 
 declare const checked: unique symbol;
 
-/** What a sender gives: only `MessageContent.parse`, and the store, return one. */
+/** The validated fields of a sender. Only `MessageContent.parse` and the store return this type. */
 export type MessageContent = ContentValues & { readonly [checked]: true };
 
 interface ContentField<Value> {
@@ -21,7 +21,7 @@ interface ContentField<Value> {
   readonly kind: 'text' | 'time';
   /** Whether it is shown wherever the message is, only if it is not null, or only with the state of the message. */
   readonly shown: 'always' | 'if present' | 'with the state';
-  /** What JSON Schema can say of its rule. */
+  /** The part of its rule that JSON Schema can express. */
   readonly schema: Readonly<Record<string, unknown>>;
   /** Its descriptions in requests and in responses, each with an example. */
   readonly sent: Documentation;
@@ -36,8 +36,8 @@ interface Documentation {
 }
 
 /**
- * Everything about each field. What is sent, stored, carried by jobs and shown is derived from it; a new field also needs
- * a migration that adds its column.
+ * All fields of a message that a sender sets. Requests, rows, jobs and responses are derived from this table; a new
+ * field also needs a migration that adds its column.
  */
 export const CONTENT_FIELDS = {
   text: {
@@ -75,7 +75,7 @@ type NamesShown<Shown> = {
   [Name in ContentName]: Fields[Name]['shown'] extends Shown ? Name : never;
 }[ContentName];
 
-/** What consumers get: whatever is shown wherever the message is. */
+/** The fields that consumers get: the ones that are always shown. */
 export type ConsumedContent = Pick<ContentValues, NamesShown<'always' | 'if present'>>;
 
 type Json<Value> = Value extends Date ? string : Value;
@@ -85,7 +85,7 @@ export type ContentJson = {
   readonly [Name in NamesShown<'always'> as Fields[Name]['json']]: Json<ContentValues[Name]>;
 } & { readonly [Name in NamesShown<'if present'> as Fields[Name]['json']]?: Json<NonNullable<ContentValues[Name]>> };
 
-/** What is shown only with the state, with null for what the sender did not give. */
+/** The fields that are shown only with the state; null if the sender omitted them. */
 export type StateContent = {
   readonly [Name in NamesShown<'with the state'> as Fields[Name]['json']]: ContentValues[Name];
 };
@@ -96,7 +96,7 @@ type Definition = ContentField<NonNullable<ContentValues[ContentName]>> & { read
 export const CONTENT: readonly Definition[] = Object.entries(CONTENT_FIELDS).map(
   ([name, field]) => ({ ...field, name }) as unknown as Definition,
 );
-/** Those that consumers get. */
+/** The fields that consumers get. */
 export const CONSUMED = CONTENT.filter(({ shown }) => shown !== 'with the state');
 const SHOWN_WITH_STATE = CONTENT.filter(({ shown }) => shown === 'with the state');
 
@@ -116,7 +116,7 @@ export const MessageContent = {
   },
 };
 
-/** What consumers get, in JSON. */
+/** The JSON of the fields that consumers get. */
 export function contentJson(content: ConsumedContent): ContentJson {
   const json: Record<string, unknown> = {};
   for (const { name, json: key } of CONSUMED) {

@@ -12,7 +12,7 @@ export interface Claim {
   readonly alone: boolean;
 }
 
-/** What is kept of the request that sends a message. */
+/** Properties of a message that its request determines, apart from its content. */
 export interface SendingTerms {
   /** The trace in which it was sent, as a W3C `traceparent`; null without one. */
   readonly traceparent: string | null;
@@ -191,12 +191,12 @@ export class Message {
   }
 }
 
-/** What a message is counted with besides its content, in bytes: about the size of the rest of its row. */
+/** The bytes that a message counts in addition to its content: about the size of the rest of its row. */
 export const OVERHEAD_BYTES = 256;
 
 /**
- * What each delivery to an endpoint, and each retry, is counted with, in bytes: about the size of its row and of its first
- * attempt. What further attempts and long responses take is counted when it is stored.
+ * The bytes that each delivery to an endpoint and each retry counts: about the size of its row and of its first attempt.
+ * The bytes of further attempts and long responses are counted when they are stored.
  */
 export const DELIVERY_BYTES = 1_024;
 

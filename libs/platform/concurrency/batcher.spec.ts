@@ -1,4 +1,4 @@
-import { setImmediate as turn } from 'node:timers/promises';
+import { setImmediate as loopIteration } from 'node:timers/promises';
 import fc from 'fast-check';
 import { DomainError } from '#kernel/domain-error.js';
 import { Batcher, type BatcherOptions } from './batcher.js';
@@ -31,8 +31,8 @@ function doubling(
     /** Releases the oldest held run. */
     release: async () => {
       held.shift()?.();
-      await turn();
-      await turn();
+      await loopIteration();
+      await loopIteration();
     },
   };
 }
@@ -40,7 +40,7 @@ function doubling(
 const fulfilled = (values: unknown[]) => values.map((value) => ({ status: 'fulfilled', value }));
 
 describe('Batcher', () => {
-  it('runs items of one turn together, those of a run later together, and a single one at once', async () => {
+  it('runs items of one loop iteration together, items that arrive during a run together, and a single item at once', async () => {
     const { batcher, runs, submitAll, hold, release } = doubling();
     expect(await submitAll([3, 1, 2])).toEqual(fulfilled([6, 2, 4]));
     expect(await batcher.submit(4)).toBe(8);
@@ -49,7 +49,7 @@ describe('Batcher', () => {
     const results = [];
     for (const item of [5, 6, 7]) {
       results.push(batcher.submit(item));
-      await turn();
+      await loopIteration();
     }
     expect(runs.slice(2)).toEqual([[5]]);
     await release();
@@ -65,7 +65,7 @@ describe('Batcher', () => {
     const results = submitAll([1, 2, 3, 4, 5]);
     let idle = false;
     const waited = batcher.idle().then(() => (idle = true));
-    for (let round = 0; round < 5; round++) await turn();
+    for (let round = 0; round < 5; round++) await loopIteration();
     expect(runs).toHaveLength(2);
     for (let run = 0; run < 3; run++) {
       expect(idle).toBe(false);
@@ -81,7 +81,7 @@ describe('Batcher', () => {
     const { batcher, runs, submitAll } = doubling({ spacing });
     await batcher.submit(1);
     const early = submitAll([2, 3]);
-    for (let round = 0; round < 5; round++) await turn();
+    for (let round = 0; round < 5; round++) await loopIteration();
     expect(runs).toEqual([[1]]);
     expect(await batcher.submit(4)).toBe(8);
     expect(await early).toEqual(fulfilled([4, 6]));
@@ -122,16 +122,16 @@ describe('Batcher', () => {
     });
     hold();
     const first = batcher.submit(9);
-    await turn();
+    await loopIteration();
     const results = submitAll([1, 9, 1, 0, 0]);
-    await turn();
+    await loopIteration();
     await release();
     await release();
     const rejected = { status: 'rejected', reason: expect.objectContaining({ code: 'unavailable' }) as unknown };
     expect(await results).toEqual([...fulfilled([2, 18]), rejected, ...fulfilled([0]), rejected]);
     expect(await first).toBe(18);
     const next = batcher.submit(10);
-    await turn();
+    await loopIteration();
     await release();
     expect(await next).toBe(20);
   });

@@ -103,7 +103,7 @@ export class Batcher<Item, Result> {
     await new Promise<void>((resolve) => this.idleCallbacks.push(resolve));
   }
 
-  // Starts after the current turn of the event loop, so that all items submitted in it share a run.
+  // Starts after the current iteration of the event loop, so that all items submitted in it share a run.
   private schedule(): void {
     if (this.scheduled || this.running >= (this.options.concurrency ?? 1)) return;
     const restMs = this.restMs();

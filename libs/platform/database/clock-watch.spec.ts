@@ -41,13 +41,13 @@ describe('ClockWatch', () => {
     [-TOLERANCE_MS, 100 * TOLERANCE_MS, true],
     [60_000, 4 * TOLERANCE_MS, false],
     [-60_000, 4 * TOLERANCE_MS, false],
-  ])('with a clock that is %i ms ahead, and a query of %i ms: it is right: %s', async (ahead, takes, isRight) => {
+  ])('with a clock %i ms ahead and a query of %i ms, the clock counts as right: %s', async (ahead, takes, isRight) => {
     [aheadMs, queryMs] = [ahead, takes];
     await watch.run();
     expect(watch.isRight).toBe(isRight);
   });
 
-  it('tells of each change once, and of none while the database is away', async () => {
+  it('reports each change once, and none while the database is unavailable', async () => {
     await watch.run();
     for (const ahead of [60_000, 60_000, null, -60_000, 0, null, 0]) {
       aheadMs = ahead;

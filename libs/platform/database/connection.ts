@@ -17,11 +17,11 @@ export const CONNECTION_LIMITS = {
 } as const;
 
 /**
- * What changes how values are read and written, or how statements are run, whatever the defaults of the server, the
- * database or the role are. A setting that only a superuser may change is checked by `requireUsableSession`.
+ * Settings that affect how values are read and written or how statements are run. They override the defaults of the
+ * server, the database and the role. A setting that only a superuser may change is checked by `requireUsableSession`.
  *
- * Without partition pruning, since PostgreSQL 18 (seen in 18.4) crashes with all its sessions when a statement that looks
- * for partitions while it runs has to look again at a row that another one has just changed.
+ * Without partition pruning, since PostgreSQL 18 (seen in 18.4) crashes with all its sessions when a statement that
+ * looks for partitions while it runs has to look again at a row that another one has just changed.
  */
 const SESSION: Readonly<Record<string, string>> = {
   ...{
@@ -81,8 +81,7 @@ export const BY_INDEX =
   '-c enable_seqscan=off -c random_page_cost=1.1 -c jit=off -c plan_cache_mode=force_generic_plan';
 
 /**
- * Further options, for statements that read a few rows in the order of an index, whatever the statistics are, which may
- * be stale.
+ * Further options, for statements that must read a few rows in the order of an index even if the statistics are stale.
  */
 export const IN_INDEX_ORDER = '-c enable_sort=off -c enable_bitmapscan=off';
 

@@ -94,7 +94,7 @@ describe('A URL of PostgreSQL', () => {
     ['sslmode=no-verify', [true], 'none'],
     ['ssl=true', [true], 'none'],
     ['ssl=0', [false], 'none'],
-  ])('with %s is encrypted as libpq does it', (query, encrypted, verification) => {
+  ])('is encrypted like in libpq with %s', (query, encrypted, verification) => {
     const { attempts, tls } = parseDatabaseUrl(`postgres://host/db?${query}`);
     expect([attempts.map((attempt) => attempt.encrypted), tls.verification]).toEqual([encrypted, verification]);
   });

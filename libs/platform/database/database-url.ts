@@ -3,15 +3,15 @@ import { filled, hostIn, readingUrl, splitUrl, UrlError } from '../process/url-t
 
 /** One way to connect: a host, and whether with TLS. */
 export interface Attempt {
-  /** Undefined for that of PGHOST, or this machine. A folder if it begins with a slash. */
+  /** Undefined for the value of PGHOST, or for this machine. A folder if it begins with a slash. */
   readonly host: string | undefined;
-  /** What is connected to, if not `host`, which its certificate is for. */
+  /** The address to connect to, if it differs from `host`. The certificate is checked against `host`. */
   readonly address: string | undefined;
   readonly port: number | undefined;
   readonly encrypted: boolean;
 }
 
-/** What a connection URI of PostgreSQL says, as libpq means it. */
+/** A parsed connection URI of PostgreSQL. It is interpreted as libpq does. */
 export interface DatabaseAddress {
   /** In the order in which they are tried. */
   readonly attempts: readonly Attempt[];
@@ -67,7 +67,7 @@ function addressIn(url: string): DatabaseAddress {
   }
   return {
     attempts: targetsIn(hosts, read).flatMap((target) => {
-      // libpq does not encrypt what does not leave the machine.
+      // Like libpq: connections by a Unix socket are not encrypted.
       const ways = target.host?.startsWith('/') === true ? [false] : modes;
       return ways.map((encrypted) => ({ ...target, encrypted }));
     }),
@@ -163,7 +163,7 @@ function modeIn(read: (name: string) => string | undefined, ca: string | undefin
   const mode = named === '' ? (process.env.PGSSLMODE ?? '') : named;
   if (mode === 'no-verify') return 'no-verify';
   if (mode !== '' && !SSL_MODES.includes(mode)) throw new UrlError(`a URL whose sslmode is ${listed(SSL_MODES)}`);
-  // Whoever names a CA wants it to be used.
+  // A CA that is configured must be used.
   return mode === '' ? (ca === undefined ? 'disable' : 'verify-full') : mode;
 }
 

@@ -11,11 +11,11 @@ import {
 } from './connection.js';
 import { asUnavailable, isStale } from './errors.js';
 import { Repositories } from './repositories.js';
-import { Turns } from '../concurrency/turns.js';
+import { CallerLimit } from '../concurrency/caller-limit.js';
 import type { Logger } from '../observability/logging.js';
 
-/** Of the connections of a pool, what reads or changes the same account or message takes two at most. */
-const TURNS = { perCaller: 2, maxWaitMs: 2_000 };
+/** Operations on the same account or message use at most two connections of a pool. */
+const CALLER_LIMIT = { perCaller: 2, maxWaitMs: 2_000 };
 
 export interface DatabaseOptions {
   readonly url: string;
@@ -25,7 +25,7 @@ export interface DatabaseOptions {
   readonly asynchronousCommit?: boolean;
   /** Statements read rows in the order of an index, and are never planned anew. */
   readonly inIndexOrder?: boolean;
-  /** Milliseconds that a statement may take, if not those of CONNECTION_LIMITS. */
+  /** The maximum duration of a statement in milliseconds. Defaults to CONNECTION_LIMITS. */
   readonly timeLimitMs?: number;
   readonly onError: (error: Error) => void;
 }
@@ -42,7 +42,7 @@ export function logLostConnections(logger: Logger): (error: Error) => void {
  * Every method throws DomainError `unavailable` when the database cannot be reached or does not respond in time.
  */
 export class Database {
-  private readonly turns = new Turns(TURNS);
+  private readonly limit = new CallerLimit(CALLER_LIMIT);
 
   private constructor(private readonly pool: Pool) {}
 
@@ -97,16 +97,16 @@ export class Database {
   }
 
   /**
-   * Runs what reads or changes an account, or changes a message. All of the same one wait for their turn without a
-   * connection. Otherwise they would take all connections, and everybody else would wait for one.
+   * Runs an operation on an account or a message. At most two operations on the same one run at a time; the others wait
+   * without a connection. Otherwise they could take all connections of the pool.
    * @throws RetryLaterError `unavailable` when too many wait
    */
-  async inTurn<T>(id: string, work: () => Promise<T>): Promise<T> {
-    await this.turns.take(id);
+  async limited<T>(id: string, work: () => Promise<T>): Promise<T> {
+    await this.limit.acquire(id);
     try {
       return await work();
     } finally {
-      this.turns.end(id);
+      this.limit.release(id);
     }
   }
 
@@ -144,7 +144,7 @@ export class Database {
         client = await this.pool.connect();
         return (await client.query<Row>(query)).rows;
       } catch (error) {
-        // The pool drops this connection; of those that were opened before, the next one may be the same.
+        // The pool drops this connection. Other connections that were opened before the query may be stale as well.
         if (isStale(error) && client instanceof ReliableClient && client.openedAt < startedAt) continue;
         throw asUnavailable(error);
       } finally {

@@ -7,15 +7,15 @@ import { Reads } from './reads.js';
 
 interface ReadsOptions {
   readonly applicationName: string;
-  /** Statements of an account at the same time. */
+  /** The maximum number of concurrent statements of an account. */
   readonly perCaller: number;
   readonly timeLimitMs?: number;
   readonly asynchronousCommit?: boolean;
 }
 
 /**
- * Separate connections for statements that accounts ask for, so that those for sending stay free. An account's statements
- * take turns.
+ * Separate connections for reads on behalf of accounts, so that the connections for sending stay free. The number of
+ * concurrent reads per account is limited.
  */
 export function provideReads(
   token: InjectionToken,

@@ -1,26 +1,27 @@
 import type { OnApplicationShutdown } from '@nestjs/common';
 import type { QueryResultRow } from 'pg';
 import type { Database } from './database.js';
-import { Turns, type TurnLimits } from '../concurrency/turns.js';
+import { CallerLimit, type CallerLimitOptions } from '../concurrency/caller-limit.js';
 
 /**
- * A read holds its turn for a further millisecond for each of this many bytes: an account with two reads at a time gets
- * at most 32 MiB a second. Each MiB takes about 6 ms of the event loop, so one account could take all of it otherwise.
+ * A read counts as running for a further millisecond for each of this many bytes: an account with two reads at a time
+ * gets at most 32 MiB a second. Each MiB takes about 6 ms of the event loop, so one account could take all of it
+ * otherwise.
  */
 const BYTES_PER_MS = 16_384;
 
 /**
- * Statements that callers ask for, on connections that nothing else uses. Those of one caller wait for each other, so that
- * it delays only itself.
+ * Reads on behalf of callers, on a separate pool of connections. The number of concurrent reads per caller is limited,
+ * so that a caller with many reads delays only itself.
  */
 export class Reads implements OnApplicationShutdown {
-  private readonly turns: Turns;
+  private readonly limit: CallerLimit;
 
   constructor(
     private readonly database: Database,
-    limits: TurnLimits,
+    limits: CallerLimitOptions,
   ) {
-    this.turns = new Turns(limits);
+    this.limit = new CallerLimit(limits);
   }
 
   /**
@@ -35,14 +36,14 @@ export class Reads implements OnApplicationShutdown {
     values: unknown[],
     bytesOf: (rows: Row[]) => number = () => 0,
   ): Promise<Row[]> {
-    await this.turns.take(callerId);
+    await this.limit.acquire(callerId);
     let restMs = 0;
     try {
       const rows = await this.database.prepared<Row>(name, text, values);
       restMs = Math.floor(bytesOf(rows) / BYTES_PER_MS);
       return rows;
     } finally {
-      this.turns.end(callerId, restMs);
+      this.limit.release(callerId, restMs);
     }
   }
 

@@ -6,13 +6,13 @@ import { isNotWritable, makesUseless } from './errors.js';
 import { requireUsableSession } from './session.js';
 import { STRICT_TYPES } from './strict-types.js';
 
-/** What pg reports when a query exceeds `query_timeout`. */
+/** The error message of pg when a query exceeds `query_timeout`. */
 const READ_TIMEOUT = 'Query read timeout';
 
 /** How often a connection that listens is checked: it may lead to a server that is no longer the primary. */
 const CHECK_LISTENER_EVERY_MS = 30_000;
 
-/** What pg keeps of a connection that is not open yet; it has no public way to choose it later. */
+/** Private fields of a pg client that is not connected yet; pg has no public way to set them later. */
 interface Unopened {
   host: string;
   port: number;
@@ -120,7 +120,7 @@ export class ReliableClient extends pg.Client {
     return this;
   }
 
-  /** Tries them one after another, each with a connection of its own, since pg can open one only once. */
+  /** Tries the hosts one after another. Each needs a new client, since pg can connect a client only once. */
   private async firstUsable({ attempts, shuffled }: DatabaseAddress): Promise<Attempt> {
     const url = this.#url ?? '';
     const { connectionTimeoutMillis = 0 } = this.#config;

@@ -14,7 +14,7 @@ const together = new AsyncLocalStorage<EntityManager>();
 export class Repositories {
   constructor(
     private readonly dataSource: DataSource,
-    private readonly database: { inTurn<T>(id: string, work: () => Promise<T>): Promise<T> },
+    private readonly database: { limited<T>(id: string, work: () => Promise<T>): Promise<T> },
   ) {}
 
   async run<T>(work: Work<T>): Promise<T> {
@@ -32,19 +32,19 @@ export class Repositories {
     return this.run((manager) => (isJoining() ? work(manager) : manager.transaction(work)));
   }
 
-  /** What a caller reads, within `Database.inTurn`. */
+  /** What a caller reads, within `Database.limited`. */
   read<T>(id: string, work: Work<T>): Promise<T> {
-    return isJoining() ? this.run(work) : this.database.inTurn(id, () => this.run(work));
+    return isJoining() ? this.run(work) : this.database.limited(id, () => this.run(work));
   }
 
-  /** A transaction within `Database.inTurn`. */
+  /** A transaction within `Database.limited`. */
   change<T>(id: string, work: Work<T>): Promise<T> {
-    return isJoining() ? this.run(work) : this.database.inTurn(id, () => this.transaction(work));
+    return isJoining() ? this.run(work) : this.database.limited(id, () => this.transaction(work));
   }
 
   /**
-   * A transaction within `Database.inTurn` that all repositories take part in which the work uses, those of other
-   * contexts as well.
+   * A transaction within `Database.limited`. All repositories that `work` uses take part in it, including the
+   * repositories of other contexts.
    */
   together<T>(id: string, work: Work<T>): Promise<T> {
     return this.change(id, (manager) => together.run(manager, () => work(manager)));

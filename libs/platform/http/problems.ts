@@ -4,7 +4,7 @@ import { HTTP_ERRORS, type ErrorKind, type ErrorTable } from './errors.js';
 const kinds = new Map<string, ErrorKind>(Object.entries(HTTP_ERRORS));
 
 /**
- * Adds the errors of contexts to those of HTTP. Call it before the first request is served.
+ * Adds the errors of contexts to the errors of HTTP. Call it before the first request is served.
  * @throws Error when two tables describe the same code differently
  */
 export function addErrors(...tables: readonly ErrorTable[]): void {

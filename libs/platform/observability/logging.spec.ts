@@ -76,7 +76,7 @@ describe('An error in the log', () => {
   });
 });
 
-it('A fault that repeats has a bounded number of lines, and others have theirs', async () => {
+it('The number of lines per repeated fault is bounded, independently of other faults', async () => {
   let lines: { msg: string; level: number }[] = [];
   const destination = new Writable({
     write(chunk: Buffer, _encoding, done) {

@@ -46,7 +46,7 @@ export class ManagementServer {
     });
     server.server.maxHeadersCount = 0;
     const hosts = new AllowedHosts([host, ...allowedHosts]);
-    // Before what is mounted.
+    // Before the mounted routes.
     server.addHook('onRequest', (request, reply, done) => {
       if (hosts.includes(request.headers.host)) done();
       else void reply.code(421).header('connection', 'close').send({ error: UNKNOWN_HOST });

@@ -23,12 +23,12 @@ interface StoreGauge {
 type StoreValues = Readonly<Record<string, number | null | Readonly<Record<string, number>>>>;
 
 /**
- * The metrics of a process, in a registry of its own. Names begin with `sluice_` and end with their unit. A label has a
+ * The metrics of a process, in a separate registry. Names begin with `sluice_` and end with their unit. A label has a
  * small fixed set of values: never an id, a path as it was sent, or a key.
  */
 export class Metrics {
   private readonly registry = new Registry();
-  private storeTurn: Promise<unknown> = Promise.resolve();
+  private lastStoreRead: Promise<unknown> = Promise.resolve();
 
   /** @param database for gauges of the store, which are absent without it */
   constructor(private readonly database: Database | null = null) {
@@ -123,7 +123,7 @@ export class Metrics {
   ): void {
     const { database } = this;
     const cached = new CachedValue<StoreValues | null>(everyMs, async () =>
-      database === null ? null : this.inTurn(() => read(database)),
+      database === null ? null : this.oneAtATime(() => read(database)),
     );
     for (const { name, help, label } of gauges) {
       new Gauge({
@@ -141,10 +141,10 @@ export class Metrics {
   }
 
   // One at a time, so that they use a single connection.
-  private inTurn<T>(work: () => Promise<T>): Promise<T> {
-    const turn = this.storeTurn.then(work);
-    this.storeTurn = turn.catch(() => undefined);
-    return turn;
+  private oneAtATime<T>(work: () => Promise<T>): Promise<T> {
+    const result = this.lastStoreRead.then(work);
+    this.lastStoreRead = result.catch(() => undefined);
+    return result;
   }
 
   private addCounter(name: string, help: string, labelNames: string[], add: (counter: Counter) => void): void {

@@ -33,8 +33,8 @@ interface Held {
 }
 
 /**
- * Watches the oldest snapshot of the database. While it is held, PostgreSQL keeps every row deleted since, and each
- * worker reads those of the jobs that have ended before it finds the next one.
+ * Watches the oldest snapshot of the database. While it is held, PostgreSQL keeps every row deleted since then, and
+ * each worker reads the rows of ended jobs before it finds the next job.
  */
 export class SnapshotWatch implements BackgroundTask {
   readonly intervalMs = 30_000;

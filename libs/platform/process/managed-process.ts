@@ -11,7 +11,7 @@ import { SnapshotWatch } from '../observability/snapshot-watch.js';
 import { OperatorsPages, type OpenPages } from '../observability/operators-pages.js';
 import type { PlatformSettings } from './settings.js';
 
-/** One connection for health and one for metrics, apart from those of the process's own work. */
+/** One connection for health and one for metrics, separate from the connections for the process's own work. */
 const POOL_SIZE = 2;
 const TIME_LIMIT_MS = 2_000;
 

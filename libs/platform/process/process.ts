@@ -93,7 +93,7 @@ export function startErrorMessage(error: unknown): string {
   return listenErrorMessage(error) ?? (isExpected ? error.message : inspect(error));
 }
 
-/** What PostgreSQL says itself means that it was reached. */
+/** An error reported by PostgreSQL itself means that it was reached. */
 function databaseMessage(cause: unknown): string {
   const name = 'The database at DATABASE_URL';
   if (cause instanceof UnusableSession) return `${name} ${cause.reason}.`;

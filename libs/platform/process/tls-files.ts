@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { SecureContextOptions } from 'node:tls';
 
-/** How the certificate of a server is checked: not at all, whoever it is for, or with its name. */
+/** How the certificate of a server is checked: not at all, only its CA, or its CA and its host name. */
 export type Verification = 'none' | 'chain' | 'name';
 
 export interface TlsSettings {

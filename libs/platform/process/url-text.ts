@@ -30,8 +30,8 @@ export interface UrlParts {
 }
 
 /**
- * Splits what follows `scheme://`. Unlike `URL`, it accepts several hosts and a password with `#`, `?`, `@` and spaces; only
- * a slash in it must be encoded.
+ * Splits the part of a URL after `scheme://`. Unlike `URL`, it accepts several hosts and a password with `#`, `?`, `@`
+ * and spaces; only a slash in it must be encoded.
  * @throws UrlError
  */
 export function splitUrl(text: string): UrlParts {
@@ -71,7 +71,7 @@ export function filled(text: string | undefined): string | undefined {
   return text === '' ? undefined : text;
 }
 
-/** A host and a port: of `[::1]:5432`, `::1` and 5432. Undefined for what is neither. */
+/** Splits a host and a port: `[::1]:5432` into `::1` and 5432. Undefined if the text is neither. */
 export function hostIn(text: string): { host: string; port: string } | undefined {
   const [, address, name, port = ''] = /^(?:\[([\da-f:.%\w]+)\]|([^:[\]\s@?#/]*))(?::(\d{0,5}))?$/i.exec(text) ?? [];
   if (address === undefined && name === undefined) return undefined;
@@ -79,7 +79,7 @@ export function hostIn(text: string): { host: string; port: string } | undefined
   return { host: address ?? decoded(name ?? ''), port };
 }
 
-/** Runs what reads the URL in a variable. */
+/** Runs a function that parses the URL in an environment variable. */
 export function readingUrl<T>(variable: string, read: () => T): T {
   try {
     return read();

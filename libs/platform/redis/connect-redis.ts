@@ -3,7 +3,7 @@ import { credentialsOf, optionsOf, parseRedisUrl } from './redis-url.js';
 
 /** How to reach the Redis server at REDIS_URL. */
 export interface RedisServers {
-  /** Of each known server, or sentinel. Those of a cluster tell of the others. */
+  /** The URL of each known server or sentinel. The servers of a cluster report the others. */
   readonly urls: readonly string[];
   readonly topology: 'standalone' | 'sentinel' | 'cluster';
   /** How to ask sentinels for the master. Their URLs contain the credentials of the master. */
@@ -41,7 +41,7 @@ function connectMaster({ urls, sentinel: { master, password } }: RedisServers, o
   });
 }
 
-/** Before servers are tried again, all of which could not be reached. */
+/** The wait in milliseconds before all servers are tried again. */
 function waitMs(times: number): number {
   return Math.min(100 * times, 2_000);
 }
@@ -51,7 +51,7 @@ function addressOf(url: string, defaultPort: number) {
   return { host, port };
 }
 
-/** Milliseconds until a command is repeated whose slot has moved, or whose master is replaced. */
+/** Milliseconds until a command is repeated after its slot has moved or its master was replaced. */
 const REPEAT_AFTER_MS = 200;
 
 function connectCluster(urls: readonly string[], options: RedisOptions): Cluster {
@@ -70,7 +70,7 @@ function connectCluster(urls: readonly string[], options: RedisOptions): Cluster
       retryDelayOnClusterDown: REPEAT_AFTER_MS,
       retryDelayOnTryAgain: REPEAT_AFTER_MS,
       slotsRefreshTimeout: 3_000,
-      // Managed clusters give names for which their certificates are.
+      // The certificates of managed clusters are for host names, so names are not resolved.
       ...(isEncrypted && { dnsLookup: unresolved }),
     },
   );
@@ -89,8 +89,8 @@ function endTimersOfNodes(cluster: Cluster): Cluster {
 }
 
 /**
- * Ends the timer for responses (`socketTimeout`) with its connection, also that of duplicates. ioredis does not: it would
- * cut off the next connection, or keep the process from ending.
+ * Stops the timer for responses (`socketTimeout`) when its connection ends, also in duplicates. ioredis leaves it
+ * running: it would close the next connection, or keep the process from ending.
  */
 function endTimers(redis: Redis): Redis {
   const timers = redis as unknown as { socketTimeoutTimer: NodeJS.Timeout | undefined };

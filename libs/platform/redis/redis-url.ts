@@ -2,7 +2,7 @@ import type { RedisOptions } from 'ioredis';
 import { renewedTlsOptions, type TlsSettings } from '../process/tls-files.js';
 import { filled, hostIn, readingUrl, splitUrl, UrlError } from '../process/url-text.js';
 
-/** What a URL of Redis says. */
+/** A parsed URL of Redis. */
 export interface RedisAddress {
   readonly host: string;
   readonly port: number | undefined;

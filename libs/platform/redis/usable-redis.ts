@@ -62,7 +62,7 @@ async function inspect<T>(options: RedisOptions, ask: (redis: Redis) => Promise<
     ...{ lazyConnect: true, connectTimeout: STARTING_TIMEOUT_MS, commandTimeout: STARTING_TIMEOUT_MS },
     ...{ retryStrategy: () => null, maxRetriesPerRequest: 0, enableReadyCheck: false },
   });
-  // The first error is the cause of those that follow it.
+  // The first error is the cause of the errors after it.
   const failed = new Promise<never>((_resolve, reject) => redis.on('error', reject));
   try {
     return await Promise.race([failed, redis.connect().then(() => ask(redis))]);

@@ -22,8 +22,8 @@ export interface Rejection {
 }
 
 /**
- * What a consumer does with messages that it has leased. For a single message it throws DomainError `lease_lost` when the
- * lease has expired, and `message_not_found` when the account has no such message.
+ * Acknowledges, rejects and extends the leases of a consumer. For a single message it throws DomainError `lease_lost`
+ * when the lease has expired, and `message_not_found` when the account has no such message.
  */
 export class EndLeases {
   constructor(

@@ -82,8 +82,8 @@ interface Line {
 }
 
 /**
- * Requests that wait for messages of their account. A waiting request costs no statements: what is announced wakes the
- * oldest one of the account, which wakes the next if there may be more than it takes.
+ * Requests that wait for messages of their account. A waiting request runs no statements: an announcement wakes the
+ * oldest request of the account, which wakes the next one if there may be more messages than it takes.
  */
 export class WaitingLeases {
   private readonly lines = new Map<string, Line>();

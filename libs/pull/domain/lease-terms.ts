@@ -3,7 +3,7 @@ interface Bounds {
   readonly max: number;
 }
 
-/** What a consumer may ask for, in whole numbers, and what it gets if it does not. */
+/** The values that a consumer may request, as whole numbers, and the defaults. */
 export const LEASED_MESSAGES = { min: 1, max: 100, initial: 10 } satisfies Bounds & { initial: number };
 export const LEASE_SECONDS = { min: 1, max: 3_600, initial: 30 } satisfies Bounds & { initial: number };
 /** How long a request waits while no message is available. */

@@ -7,7 +7,7 @@ import type { Limiter, RefusingVerdict, Verdict } from './limiter.js';
 /** A key that is still outdated after this many lookups can't be verified. */
 const MAX_LOOKUPS = 5;
 
-/** A request of an account. What is found out about it stays on it, also when it is refused. */
+/** A request of an account. The results of the checks stay on it, also when it is refused. */
 export interface CountedRequest {
   presentedKey?: string | undefined;
   /** Undefined once the key has turned out to be invalid. */

@@ -2,7 +2,7 @@ import type { BackgroundTask } from '#kernel/background-task.js';
 import type { Bans } from './bans.js';
 import type { Limiter } from './limiter.js';
 
-/** Deletes windows and bans that have expired. What could not be deleted is deleted by the next run. */
+/** Deletes windows and bans that have expired. The next run deletes the rows that could not be deleted. */
 export class ExpiredLimits implements BackgroundTask {
   readonly intervalMs = 600_000;
 

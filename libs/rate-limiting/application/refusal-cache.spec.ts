@@ -89,7 +89,7 @@ describe('RefusalCache', () => {
     expect(kinds(HIT, 31_001)).toEqual(['refused']);
   });
 
-  it('refuses no more once the store has admitted another key', () => {
+  it('stops refusing once the store has admitted another key', () => {
     cache.update(HIT, FULL, true, 0);
     cache.update(OTHER, { ...FULL, admitted: 1, minuteUsed: 1, dayUsed: 61 }, false, 10);
     expect(kinds(HIT, 11)).toEqual(['ask']);

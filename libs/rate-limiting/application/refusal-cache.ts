@@ -24,7 +24,7 @@ interface CachedKey {
   /** Refusals are strikes from then on, until the end of the window that the store has refused the key in. */
   strikesFrom: number;
   strikesUntil: number;
-  /** Strikes that the store knows, and those that it doesn't yet. */
+  /** Strikes that are stored, and strikes that are not stored yet. */
   strikes: number;
   pending: number;
   pendingSince: number;
@@ -39,7 +39,7 @@ interface CachedAccount {
   epoch: number;
   refusedUntil: number;
   recheckAt: number;
-  /** Those that are banned or were refused in a window that has not ended. Most accounts have none. */
+  /** Keys that are banned or were refused in a window that has not ended. Most accounts have none. */
   keys: Map<string, CachedKey> | null;
 }
 

@@ -27,7 +27,7 @@ describe('The verdicts on requests that were decided together', () => {
     ]);
   });
 
-  it('tell of a ban from the strike on that caused it', () => {
+  it('report a ban from the strike that caused it', () => {
     expect(verdicts({ ...OUTCOME, spared: 1, banLeftMs: 60_000 }).slice(3)).toEqual([
       ['refused', 0, 600, 30_000],
       ['banned', 0, 600, 60_000],
@@ -37,7 +37,7 @@ describe('The verdicts on requests that were decided together', () => {
     );
   });
 
-  it('show nothing that remains where a batch did not fit', () => {
+  it('show no remaining requests where a batch did not fit', () => {
     const some = { ...OUTCOME, admitted: 0, minuteUsed: 8 };
     expect(verdicts(some, 3)[0]).toEqual(['refused', 0, 600, 30_000]);
     expect(verdicts({ ...some, admitted: 2 }, 2)[0]).toEqual(['admitted', 2, 600]);
@@ -47,7 +47,7 @@ describe('The verdicts on requests that were decided together', () => {
     expect(verdictOf(null, 0, 1)).toEqual({ kind: 'stale' });
   });
 
-  it('show a window that is about to end as one that has not', () => {
+  it('show a window that is about to end as still open', () => {
     expect(windowsOf(OUTCOME, 0, 30_000).map(({ resetsInMs }) => resetsInMs)).toEqual([1, 79_970_000]);
     expect(windowsOf({ ...OUTCOME, minuteUsed: 12 }).map(({ remaining }) => remaining)).toEqual([0, 600]);
   });

@@ -13,7 +13,7 @@ export interface BanPolicy {
   readonly maxBanMs: number;
 }
 
-/** What is known of a key that was refused. Times are Unix milliseconds, 0 for never. */
+/** The refusals, strikes and bans of a key. Times are Unix milliseconds, 0 for never. */
 export interface Offences {
   /** The end of the window that refuses the key, and the end of the grace that the first refusal in it began. */
   readonly refusingWindowEndsAt: number;
@@ -21,7 +21,7 @@ export interface Offences {
   /** Strikes within a minute, and the end of that minute. */
   readonly strikes: number;
   readonly strikesEndAt: number;
-  /** Bans of which each began less than a day after the one before. */
+  /** The number of successive bans that each began less than a day after the previous one. */
   readonly bans: number;
   readonly bannedAt: number;
   readonly bannedUntil: number;
@@ -53,7 +53,7 @@ export function strikesToBan(policy: BanPolicy, limits: Limits): number {
   return Math.max(policy.afterRefusals, Math.floor(limits.perMinute / 10));
 }
 
-/** A clock that goes back must not lengthen a ban: it never ends later than the longest one that begins now. */
+/** A clock that goes back must not lengthen a ban: it ends at most `maxBanMs` from now. */
 export function bannedUntil(offences: Offences | null, policy: BanPolicy, at: number): number {
   return Math.min(offences?.bannedUntil ?? 0, at + policy.maxBanMs);
 }
@@ -94,7 +94,10 @@ export function strike(
   };
 }
 
-/** The minute in which strikes add up. It begins with the first, and is never longer than from now on. */
+/**
+ * The minute in which strikes are added up. It begins with the first strike and ends at most a minute from now, even if
+ * the clock has gone back.
+ */
 function minuteOf({ strikes, strikesEndAt }: Offences, at: number): Pick<Offences, 'strikes' | 'strikesEndAt'> {
   const endsAt = at + WINDOW_MS.minute;
   return strikesEndAt <= at

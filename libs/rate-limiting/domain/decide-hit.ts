@@ -2,7 +2,7 @@ import type { Limits } from '#kernel/limits.js';
 import { bannedUntil, strike, strikesToBan, type BanPolicy, type Offences } from './ban-policy.js';
 import { refusedUntil, take, WINDOW_MS, type Windows } from './windows.js';
 
-/** What is known of an account and one of its keys. */
+/** The windows of an account and the offences of one of its keys. */
 interface LimiterState {
   readonly windows: Windows;
   readonly offences: Offences | null;
@@ -17,7 +17,7 @@ export interface Requests {
   readonly strikes: number;
 }
 
-/** What was decided on requests, and what is true after it. */
+/** The decision about requests, and the state after it. */
 export interface HitOutcome extends Limits {
   /** How many of the requests are admitted. */
   readonly admitted: number;

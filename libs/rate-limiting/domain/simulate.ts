@@ -36,8 +36,8 @@ export function simulate(
 }
 
 /**
- * The same for `perMinute` requests a minute for `minutes`, evenly spread. Those of a minute are counted at once, since
- * windows then begin and end with a minute.
+ * The same for `perMinute` requests a minute for `minutes`, evenly spread. The requests of a minute are counted at
+ * once, since windows then begin and end with a minute.
  */
 export function simulateSteady(perMinute: number, minutes: number, limits: Limits): Simulation {
   let windows: Windows = UNUSED;

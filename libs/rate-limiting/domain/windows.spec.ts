@@ -49,12 +49,12 @@ describe('The windows', () => {
     ['the day', 4, 8, 1, NOW + 3_600_000],
     ['both, of which the day ends later', 5, 8, 1, NOW + 3_600_000],
     ['the minute, for two requests', 4, 6, 2, NOW + 60_000],
-  ])('refuse until the later end of those that are full: %s', (_which, minute, day, count, until) => {
+  ])('refuse until the later end of the full windows: %s', (_which, minute, day, count, until) => {
     const windows = { minute: { used: minute, endsAt: NOW + 60_000 }, day: { used: day, endsAt: NOW + 3_600_000 } };
     expect(refusedUntil(windows, LIMITS, count)).toBe(until);
   });
 
-  it('refuse until the end of the minute when it is later than that of the day', () => {
+  it('refuse until the end of the minute when it is later than the end of the day', () => {
     const windows = { minute: { used: 5, endsAt: NOW + 60_000 }, day: { used: 8, endsAt: NOW + 1 } };
     expect(refusedUntil(windows, LIMITS, 1)).toBe(NOW + 60_000);
   });

@@ -7,8 +7,8 @@ export interface FollowerObserver {
 }
 
 /**
- * Updates messages soon after workers of other programs have ended their jobs. Several processes may do so at once.
- * The reconciler finds what it misses.
+ * Updates messages soon after workers of other programs have ended their jobs. Several processes may do so at once. The
+ * reconciler finds the jobs that it misses.
  */
 export class JobFollower implements BackgroundTask {
   readonly intervalMs = 500;

@@ -68,15 +68,16 @@ export abstract class EndpointDeliveries {
   abstract listen(listener: () => void): void;
 
   /**
-   * Starts attempts. Those that other workers have not ended within their lease are `lost`, and start again. Deliveries of
-   * messages that were cancelled or removed are dropped.
+   * Starts attempts. Attempts that other workers have not ended within their lease are `lost`, and start again.
+   * Deliveries of messages that were cancelled or removed are dropped.
    * @param places how many, at most, of each endpoint
    */
   abstract lease(places: ReadonlyMap<string, number>, leaseMs: number): Promise<LeasedDelivery[]>;
 
   /**
-   * Sends messages to an endpoint that has not got them, except cancelled ones: a failed message is retried for it alone, a
-   * delivered one stays delivered whatever becomes of it, and an open one is not delivered before this endpoint has it.
+   * Sends messages to an endpoint that has not got them, except cancelled ones: a failed message is retried for it
+   * alone, a delivered one stays delivered even if this delivery fails, and an open one is not delivered before this
+   * endpoint has it.
    * @param gone aborts when the client no longer waits: what was replayed until then remains
    * @returns how many
    */

@@ -67,7 +67,7 @@ export abstract class Endpoints {
   /** Endpoints with a secret that is encrypted under another key. */
   abstract sealedUnderOtherKeys(keyId: string): Promise<Pick<Endpoint, 'id' | 'accountId'>[]>;
 
-  /** By id; those that do not exist are missing. */
+  /** Endpoints by id. Ids that do not exist are missing. */
   abstract targets(ids: readonly string[]): Promise<Target[]>;
 
   /**
@@ -76,7 +76,7 @@ export abstract class Endpoints {
    */
   abstract withEnded(work: (ended: readonly EndedEndpoint[]) => Promise<void>): Promise<void>;
 
-  /** Removes an endpoint from those of `withEnded`, unless its version has changed. */
+  /** Removes an endpoint from the result of `withEnded`, unless its version has changed. */
   abstract forgetEnded(ended: EndedEndpoint): Promise<void>;
 
   /**

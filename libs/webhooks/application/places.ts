@@ -79,7 +79,7 @@ export class Places {
     const places = new Map<string, number>();
     const wanting = due
       .map(({ due: count, ...whose }) => ({ ...whose, limit: Math.min(count, this.windowOf(whose.endpointId)) }))
-      // Those with the fewest running attempts first, of as many those that have waited for the longest.
+      // Endpoints with the fewest running attempts first, and among these the ones that have waited the longest.
       .sort(
         (a, b) =>
           this.runningOf(a.endpointId) - this.runningOf(b.endpointId) ||
@@ -143,7 +143,7 @@ export class Places {
     return state.isSlow || state.failures >= FAILING_AFTER || this.now() - oldest > SLOW_MS;
   }
 
-  /** Those that have running attempts. */
+  /** Endpoints that have running attempts. */
   private accounts(): Map<string, Held> {
     const accounts = new Map<string, Held>();
     for (const [id, { accountId, running }] of this.states) {

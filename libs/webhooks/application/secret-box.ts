@@ -40,7 +40,7 @@ export class SecretBox {
     };
   }
 
-  /** @throws Error when the key is not among those of this process, or the box was changed or is of another owner */
+  /** @throws Error when this process does not have the key, or the box was changed or belongs to another owner */
   open({ keyId, box }: SealedSecret, owner: string): Buffer {
     const bytes = Buffer.from(box, 'base64');
     const decipher = createDecipheriv(ALGORITHM, this.key(keyId), bytes.subarray(0, NONCE_BYTES), {

@@ -89,7 +89,7 @@ describe('WebhookSender', () => {
   it('sleeps while nothing is due, until something is announced or the time of the next delivery has come', async () => {
     const before = looked;
     await sleep(100);
-    // It looks once a second, whatever happens.
+    // It looks at least once a second.
     expect(looked - before).toBeLessThanOrEqual(1);
     const startedAt = performance.now();
     for (let times = 0; times < 20; times++) {

@@ -47,7 +47,7 @@ const SEARCH_COSTS = 10;
 const IDLE_MS = 1_000;
 /** Targets in memory; one is used only for attempts that started with its version of the endpoint. */
 const MAX_TARGETS = 10_000;
-/** Deliveries whose result is not stored yet, including those that run: at most this many times the concurrency. */
+/** Deliveries whose result is not stored yet, including running ones: at most this many times the concurrency. */
 const MAX_UNSETTLED = 3;
 /** The longest pause between two tries to store a result. */
 const MAX_PAUSE_MS = 1_000;
@@ -92,7 +92,9 @@ export class WebhookSender {
     this.loop = this.run();
   }
 
-  /** Starts no more requests, and waits for those that run. Another worker repeats those that do not end in time. */
+  /**
+   * Starts no more requests, and waits for the running ones. Another worker repeats requests that do not end in time.
+   */
   close(graceMs: number): Promise<void> {
     return (this.closed ??= this.end(graceMs));
   }

@@ -5,7 +5,7 @@ const TOO_MANY_REQUESTS = 429;
 const UNAVAILABLE = 503;
 const GONE = 410;
 
-/** What a receiver answered, as far as it decides; the status is null when there was no answer. */
+/** The parts of a response that matter for retries; the status is null without a response. */
 export interface Received {
   readonly status: number | null;
   readonly retryAfter: string | null;
@@ -17,7 +17,7 @@ export function isSuccess(status: number | null): boolean {
 }
 
 /**
- * What follows a failed attempt.
+ * When a failed attempt is repeated.
  * @param failures attempts that have failed, this one included
  * @param retrySeconds the waits before the second and each further attempt
  * @param random a number in [0, 1)

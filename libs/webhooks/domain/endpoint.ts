@@ -7,6 +7,8 @@ export const MAX_URL_LENGTH = 2_048;
 /** Unicode code points. */
 export const MAX_DESCRIPTION_LENGTH = 200;
 export const MAX_RATE_LIMIT = 10_000;
+/** How long a secret that was rotated may remain valid. */
+export const MAX_GRACE_SECONDS = 30 * 86_400;
 
 /**
  * Why an endpoint is disabled: its account did it, it answered 410, or all attempts have failed for

@@ -1,13 +1,13 @@
-/** Waits are extended by up to a tenth, so that what failed together is not retried together. */
+/** Waits are extended by up to a tenth, so that deliveries that failed together are not retried together. */
 const JITTER = 0.1;
-/** What a receiver may ask for with Retry-After. */
+/** The longest wait that a receiver can request with Retry-After. */
 const MAX_RETRY_AFTER_MS = 86_400_000;
 
 /**
  * Milliseconds until the next attempt; null when there is none.
  * @param retrySeconds the waits before the second and each further attempt
  * @param failures attempts that have failed, at least 1
- * @param retryAfterMs what the receiver asked for, 0 for nothing
+ * @param retryAfterMs the wait that the receiver requested; 0 for none
  * @param random a number in [0, 1)
  */
 export function retryDelay(
@@ -23,7 +23,7 @@ export function retryDelay(
 
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
 
-/** The three forms of a date in HTTP (RFC 9110, 5.6.7): IMF-fixdate, that of RFC 850, and that of asctime(). All are UTC. */
+/** The three forms of a date in HTTP (RFC 9110, 5.6.7): IMF-fixdate, RFC 850 and asctime(). All are UTC. */
 const HTTP_DATES = [
   /^[A-Z][a-z]{2}, (?<day>\d{2}) (?<month>[A-Z][a-z]{2}) (?<year>\d{4}) (?<time>\d{2}:\d{2}:\d{2}) GMT$/,
   /^[A-Z][a-z]{5,8}, (?<day>\d{2})-(?<month>[A-Z][a-z]{2})-(?<year>\d{2}) (?<time>\d{2}:\d{2}:\d{2}) GMT$/,
@@ -41,7 +41,7 @@ export function retryAfterMs(text: string | null, now: Date): number {
   return at === null ? 0 : Math.max(0, at - now.getTime());
 }
 
-/** @returns Unix milliseconds; null for what is no date */
+/** @returns Unix milliseconds; null if it is not a date */
 function httpDate(text: string, now: Date): number | null {
   const groups = HTTP_DATES.map((form) => form.exec(text)?.groups).find((found) => found !== undefined);
   if (groups === undefined) return null;
@@ -51,7 +51,7 @@ function httpDate(text: string, now: Date): number | null {
   const near = century + Number(year);
   const fullYear = year.length === 4 ? Number(year) : near - (near > now.getUTCFullYear() + 50 ? 100 : 0);
   const date = new Date(`${fullYear}-${pad(MONTHS.indexOf(month) + 1)}-${pad(Number(day))}T${time}Z`);
-  // Also not the 31st of a month with 30 days, which JavaScript takes for the first of the next one.
+  // Rejects the 31st of a month with 30 days, which JavaScript takes for the first of the next month.
   return date.getUTCDate() === Number(day) ? date.getTime() : null;
 }
 

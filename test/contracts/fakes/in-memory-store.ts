@@ -14,14 +14,14 @@ export interface StoredEntry {
 export class InMemoryStore {
   readonly clock = new TestClock();
   readonly messages = new Map<string, Message>();
-  /** Those that have ended, by the ids of their messages. */
+  /** Attempts that have ended, by the ids of their messages. */
   readonly attempts = new Map<string, Attempt[]>();
   readonly entries = new Map<string, StoredEntry>();
   sweeping = false;
   private entryCount = 0;
 
   /**
-   * Stores messages with one outbox entry, as `Messages.add` does for those that arrive together.
+   * Stores messages with one outbox entry, as `Messages.add` does for messages that arrive together.
    * @param dueAt when they are for later, which is the sweeper's
    */
   commit(messages: readonly Message[], dueAt: Date | null = null): OutboxEntry {

@@ -88,7 +88,7 @@ describe('Another account', () => {
     expect(await stored()).toEqual(before);
   });
 
-  it('is no other one to itself: the same routes succeed for the owner and for operators', async () => {
+  it('is refused only because it is not the owner: the same routes succeed for the owner and for operators', async () => {
     const own = ROUTES.filter(([, [status]]) => status === 404).filter(([route]) => !route.startsWith('DELETE'));
     const responses = await Promise.all(own.map(([route, , body]) => api.ask(owned.account, routeTo(route), body)));
     expect(statusesOf(responses).filter((status) => status >= 400)).toEqual([]);

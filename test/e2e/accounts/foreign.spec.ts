@@ -103,7 +103,7 @@ describe('What belongs to another account', () => {
 
   const operations = OPERATIONS.filter(({ path, security }) => !path.startsWith('/admin') && security.length > 0);
 
-  it('is asked for by every operation', () => {
+  it('is requested by every operation', () => {
     expect(Object.keys(REQUESTS).sort()).toEqual(operations.map(({ operationId }) => operationId).sort());
   });
 
@@ -128,7 +128,7 @@ describe('What belongs to another account', () => {
     expect((await api.ask(other, `GET /messages/${id}`)).body).toMatchObject({ failureReason: 'no_endpoint' });
   });
 
-  it('is in no stream of events, also from a position of its own', async () => {
+  it('is in no stream of events, also after the position of another account', async () => {
     const theirs = await EventClient.open(api, owner);
     await until(() => theirs.lastEventId !== '');
     const mine = await EventClient.open(api, stranger, theirs.lastEventId);

@@ -57,7 +57,7 @@ describe('POST /accounts responds 429 rate_limit_exceeded', () => {
     });
   });
 
-  it('to an address in any of its spellings, and to a /64', async () => {
+  it('to an address in any spelling, and to a /64', async () => {
     const spellings = [
       '198.51.100.1:1024',
       '198.51.100.1:1025',

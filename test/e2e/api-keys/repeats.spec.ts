@@ -143,7 +143,7 @@ describe('A management call that is repeated with its Idempotency-Key', () => {
     expect((await ask()).status).toBe(201);
   }, 30_000);
 
-  it('is as new when the first one failed, and when it is older than 24 hours', async () => {
+  it('is processed as new when the first call failed or is older than 24 hours', async () => {
     const key = { 'idempotency-key': randomUUID() };
     expectProblem(await api.ask(spare, 'POST /api-keys', { name: '' }, key), 400, 'validation_failed');
     const first = await api.ask(spare, 'POST /api-keys', { name: 'A' }, key);
@@ -154,7 +154,7 @@ describe('A management call that is repeated with its Idempotency-Key', () => {
     expect([first.status, second.status, second.body.name]).toEqual([201, 201, 'B']);
   });
 
-  it('belongs to its account, to its route and to what its key may do', async () => {
+  it('is specific to its account, its route and the scopes of its key', async () => {
     const key = { 'idempotency-key': randomUUID() };
     const first = await api.ask(spare, 'POST /api-keys', { name: 'A' }, key);
     const stranger = await api.ask(await api.signUp(), 'POST /api-keys', { name: 'A' }, key);
@@ -193,21 +193,24 @@ describe('A management call that is repeated with its Idempotency-Key', () => {
     expect(await state()).toEqual(before);
   });
 
-  it.each([0, 60])('leads to no key that dies with a grace: rotated again after %i s', async (graceSeconds) => {
-    const expiresAt = new Date(Date.now() + 3_600_000).toISOString();
-    for (const given of [null, expiresAt]) {
-      const old = await api.createKey(account, { expiresAt: given });
-      const rotate = (seconds: number) =>
-        api.ask(account, `POST /api-keys/${old.id}/rotate`, { graceSeconds: seconds });
-      const made = [await rotate(60), await rotate(30), await rotate(graceSeconds)];
-      expect(made.map(({ status }) => status)).toEqual([201, 201, 201]);
-      expect(made.map(({ body }) => body.expiresAt)).toEqual(Array(3).fill(given));
-      for (const { body } of made) expect(await api.knows(String(body.key))).toBe(true);
-      expect(await api.knows(old)).toBe(graceSeconds > 0);
-    }
-  });
+  it.each([0, 60])(
+    'never returns a key that expires with the grace of an earlier one: rotated again after %i s',
+    async (graceSeconds) => {
+      const expiresAt = new Date(Date.now() + 3_600_000).toISOString();
+      for (const given of [null, expiresAt]) {
+        const old = await api.createKey(account, { expiresAt: given });
+        const rotate = (seconds: number) =>
+          api.ask(account, `POST /api-keys/${old.id}/rotate`, { graceSeconds: seconds });
+        const made = [await rotate(60), await rotate(30), await rotate(graceSeconds)];
+        expect(made.map(({ status }) => status)).toEqual([201, 201, 201]);
+        expect(made.map(({ body }) => body.expiresAt)).toEqual(Array(3).fill(given));
+        for (const { body } of made) expect(await api.knows(String(body.key))).toBe(true);
+        expect(await api.knows(old)).toBe(graceSeconds > 0);
+      }
+    },
+  );
 
-  it('leaves a way back: operators make a key for an account that has lost its only one', async () => {
+  it('is not the only way to recover: operators create a key for an account that has lost its only one', async () => {
     const { id, keyId, key } = await api.signUp();
     expect((await api.ask(key, `POST /api-keys/${keyId}/rotate`)).status).toBe(201);
     expectProblem(await api.ask(key), 401, 'unauthorized');

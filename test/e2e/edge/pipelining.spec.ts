@@ -32,7 +32,7 @@ describe('Pipelined requests', () => {
 
   it('leave no bodies in memory when their connection is lost', async () => {
     const bytes = async () => (await metricsOf(api.managementUrl)).get('sluice_buffered_bytes{bodies="requests"}');
-    // Its response does not end, so those of the others wait.
+    // Its response does not end, so the other responses wait.
     const events = lines('GET /events HTTP/1.1', 'Host: sluice', `Authorization: Bearer ${account.key}`);
     const post = `${postLines(account.key, 'Content-Length: 15')}{"message":"x"}`;
     const connection = await RawConnection.open(api.url);

@@ -85,7 +85,7 @@ describe('A leased message', () => {
     expect(row?.ms).toBeLessThan(1_050);
   });
 
-  it('keeps a reason without the controls that it contains, and the message with them', async () => {
+  it('removes control characters from a reason, and keeps them in the message', async () => {
     const controls = '\u001b[2J\u009b31mred\u202e\u{e0041}\nend';
     const sent = await api.sent(account, { message: controls });
     await consumer.ack(leased);

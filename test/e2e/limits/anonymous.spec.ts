@@ -86,7 +86,7 @@ describe('Requests without a valid API key', () => {
     expect(kindOf(await from(`203.0.113.7, ${address}`))).toBe(REFUSED);
   });
 
-  it('are counted as well if they cannot be read', async () => {
+  it('are also counted if they cannot be parsed', async () => {
     const [first, second] = [await exchange(api.url, 'nonsense\r\n\r\n'), await exchange(api.url, 'more\r\n\r\n')];
     expect([first, second].map(kindOf)).toEqual(Array(2).fill('400 malformed_request'));
     expect(shown(second).remaining).toBe(shown(first).remaining - 1);

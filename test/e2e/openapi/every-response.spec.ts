@@ -112,7 +112,7 @@ describe('Every documented response', () => {
     return lines(line, 'Host: sluice', 'Connection: close', ...framing, ...authorization, ...headers) + body;
   };
 
-  /** Requests that lead to a status, whatever the operation. */
+  /** Requests that lead to a status with any operation. */
   const requests: Readonly<Record<string, (operation: Operation) => string>> = {
     400: (operation) => request(operation, { headers: ['Not a header'] }),
     401: (operation) => request(operation, { key: '' }),

@@ -7,8 +7,8 @@ import type {
 } from '../../application/authenticate-caller.js';
 
 /**
- * Verifies the API key, with what the request hook has read and found in the cache. It refuses no request: the throttler
- * guard counts those without a valid key, and the access guard decides about them.
+ * Verifies the API key, starting from the result of the request hook. It refuses no request: the throttler guard counts
+ * requests without a valid key, and the access guard refuses them.
  */
 export class ApiKeyGuard implements CanActivate {
   constructor(

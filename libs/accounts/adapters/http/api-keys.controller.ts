@@ -17,10 +17,8 @@ import { ReadAccounts } from '../../application/read-accounts.js';
 import { RevokeApiKey } from '../../application/revoke-api-key.js';
 import { RotateApiKey } from '../../application/rotate-api-key.js';
 import { MAX_NAME_LENGTH } from '../../domain/account.js';
-import { MAX_KEYS, SCOPES, type Scope } from '../../domain/api-key.js';
+import { MAX_GRACE_SECONDS, MAX_KEYS, SCOPES, type Scope } from '../../domain/api-key.js';
 import { API_KEY, API_KEY_PAGE, apiKeyView, ISSUED_KEY, issuedKeyView, KEY_ID, NAME_RULES, SCOPE } from './views.js';
-
-const MAX_GRACE_SECONDS = 30 * 86_400;
 
 export class CreateApiKeyBody {
   @Field({

@@ -71,9 +71,9 @@ export class PostgresAccounts extends Accounts {
 
   async find(id: string, by: Actor): Promise<Account | null> {
     if (!isTypeId('acct', id)) return null;
-    const turn = turnOf(id, by);
-    return this.shared.read(turn, () =>
-      this.repositories.read(turn, (manager) => manager.findOneBy(AccountSchema, { id })),
+    const key = limitKey(id, by);
+    return this.shared.read(key, () =>
+      this.repositories.read(key, (manager) => manager.findOneBy(AccountSchema, { id })),
     );
   }
 
@@ -86,7 +86,7 @@ export class PostgresAccounts extends Accounts {
 
   async update(id: string, change: (account: Account) => Account, by: Actor): Promise<Account | null> {
     if (!isTypeId('acct', id)) return null;
-    return this.repositories.change(turnOf(id, by), async (manager) => {
+    return this.repositories.change(limitKey(id, by), async (manager) => {
       const account = await lockAccount(manager, id);
       if (account === null) return null;
       const changed = change(account);
@@ -106,16 +106,16 @@ export class PostgresAccounts extends Accounts {
 
   listKeys(accountId: string, { limit, before }: Page, by: Actor): Promise<ApiKey[]> {
     const where = { accountId, revokedAt: IsNull(), ...olderThan(before) };
-    const turn = turnOf(accountId, by);
-    return this.shared.read(`keys ${turn} ${limit} ${before ?? ''}`, () =>
-      this.repositories.read(turn, (manager) =>
+    const key = limitKey(accountId, by);
+    return this.shared.read(`keys ${key} ${limit} ${before ?? ''}`, () =>
+      this.repositories.read(key, (manager) =>
         manager.find(ApiKeySchema, { where, order: { id: 'DESC' }, take: limit }),
       ),
     );
   }
 
   addKey(key: ApiKey, hash: Buffer, by: Actor = 'account'): Promise<boolean> {
-    return this.repositories.change(turnOf(key.accountId, by), async (manager) => {
+    return this.repositories.change(limitKey(key.accountId, by), async (manager) => {
       await lockAccount(manager, key.accountId);
       const live = await manager.countBy(ApiKeySchema, liveKeys(key.accountId, key.createdAt));
       if (live >= MAX_KEYS) return false;
@@ -126,7 +126,7 @@ export class PostgresAccounts extends Accounts {
 
   async revokeKey(accountId: string, keyId: string, at: Date, by: Actor): Promise<boolean> {
     if (!isTypeId('key', keyId)) return false;
-    return this.repositories.change(turnOf(accountId, by), async (manager) => {
+    return this.repositories.change(limitKey(accountId, by), async (manager) => {
       await lockAccount(manager, accountId);
       const unrevoked = { id: keyId, accountId, revokedAt: IsNull() };
       const { affected } = await manager.update(ApiKeySchema, unrevoked, { revokedAt: at });
@@ -182,7 +182,7 @@ function lockAccount(manager: EntityManager, id: string): Promise<Account | null
   return manager.findOne(AccountSchema, { where: { id }, lock: { mode: 'for_no_key_update' } });
 }
 
-function turnOf(accountId: string, by: Actor): string {
+function limitKey(accountId: string, by: Actor): string {
   return by === 'operator' ? `${by} ${accountId}` : accountId;
 }
 

@@ -11,7 +11,7 @@ import { readIdempotencyKey, Repeats, type Repeatable } from '#platform/http/acc
 const MAX_WAIT_MS = '5000';
 const LIFETIME = `interval '24 hours'`;
 
-// Those of all scopes: each request removes more than it adds.
+// Expired keys of all owners: each request removes more than it adds.
 const DELETE_EXPIRED = `
   DELETE FROM sluice.kept_responses WHERE ctid IN (
     SELECT ctid FROM sluice.kept_responses WHERE stored_at <= now() - ${LIFETIME}
@@ -35,7 +35,7 @@ const SEAL = 'UPDATE sluice.kept_responses SET sealed = $3 WHERE scope = $1 AND 
 interface Kept {
   readonly body: unknown;
   readonly location: string | null;
-  /** Those of its caller: no other may learn by it what that one was allowed to do. */
+  /** The scopes of the first caller. A caller that lacks one of them does not get the stored response. */
   readonly scopes: readonly string[];
 }
 
@@ -111,7 +111,7 @@ export class PostgresRepeats extends Repeats {
   }
 }
 
-/** Whose keys they are. Those of clients without an account belong to their address. */
+/** The owner of the idempotency keys: the account, or the address of a client without an account. */
 function scopeOf({ caller, operator, clientAddress }: Repeatable['request']): string {
   if (caller !== undefined) return caller.accountId;
   return operator === true ? 'operators' : `address ${networkOf(clientAddress)}`;

@@ -63,7 +63,7 @@ export function exchangeTogether(
     if (!hasEnded) return moveToCompleted(job, result, removeOnComplete, token, fetchNext);
     const finishedOn = Date.now();
     if (!fetchNext) return { result: undefined, finishedOn };
-    // The job has ended, whatever happens to the next one.
+    // The job has ended, even if taking the next one fails.
     const taken = next ?? (await moveToActive(token, name).catch(reported));
     return { result: taken, finishedOn };
   };

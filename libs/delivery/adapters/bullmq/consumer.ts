@@ -7,7 +7,7 @@ import type { BullMqDeliveryQueue } from './bullmq-delivery-queue.js';
 import type { QueueConnection } from './queue-connection.js';
 import { ShardConsumer, type ConsumerOptions } from './shard-consumer.js';
 
-/** How often retries that are due are given turns. */
+/** How often due retries are assigned to scheduling turns. */
 const GIVE_TURNS_EVERY_MS = 250;
 
 /** Takes jobs from all queues, each with its part of the concurrency and of the rate. */
@@ -24,10 +24,10 @@ export class Consumer {
     logger: Logger,
   ) {
     const { shards } = connection;
-    const places = divide('WORKER_CONCURRENCY', concurrency, shards.length);
+    const slots = divide('WORKER_CONCURRENCY', concurrency, shards.length);
     const rates = rate === 0 ? [] : divide('WORKER_RATE', rate, shards.length);
     this.consumers = shards.map((shard, index) => {
-      const options = { concurrency: places[index] ?? 1, rate: rates[index] ?? 0, lockMs };
+      const options = { concurrency: slots[index] ?? 1, rate: rates[index] ?? 0, lockMs };
       return new ShardConsumer(shard, deliver, options, clockWatch, logger);
     });
     const warnings = new RareWarnings(logger);

@@ -2,7 +2,7 @@ import { contentJson, contentOfJson, type ContentJson, type Job, type Message } 
 
 export const JOB_NAME = 'message';
 
-/** BullMQ stores it with a job: it distinguishes our workers from those of other programs. */
+/** BullMQ stores it with a job: it distinguishes Sluice's workers from the workers of other programs. */
 export const WORKER_NAME = 'sluice';
 
 /** What a job carries: everything that a worker needs, and nothing that authorizes it. */

@@ -2,7 +2,7 @@ import { insertEntriesFor, JOB_ID, SHOULD_HAVE_JOB } from '../open-messages.sql.
 import { NOW } from './postgres/job.sql.js';
 
 /*
- * What is left of a queue on PostgreSQL that was used before the one on Redis.
+ * The jobs that are left in a queue on PostgreSQL after a change to Redis.
  */
 
 /** Those of some jobs that are left there. */
@@ -21,7 +21,7 @@ const TAKEN = [
   `state IN ('completed', 'failed')`,
 ].map((jobs) => `(SELECT ctid AS tid FROM bullmq.job WHERE queue = $1 AND ${jobs} LIMIT ${AT_ONCE})`);
 
-// Delayed jobs, which are retries, stay until they are due; so do those that a worker still has.
+// Delayed jobs, which are retries, stay until they are due; so do jobs that a worker still holds.
 export const TAKE_OVER = `
   WITH taken AS MATERIALIZED (${TAKEN.join(' UNION ALL ')}
   ), removed AS (

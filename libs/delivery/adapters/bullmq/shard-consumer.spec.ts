@@ -44,7 +44,7 @@ it.each([
   expect(moved).toHaveBeenCalledWith(expect.any(Number), 'token');
 });
 
-it('gives a job back only once it is delayed, which happens after it has lost its turn', async () => {
+it('reports a job as given back only after its priority was reset and it was delayed', async () => {
   const { process } = openConsumer();
   const message = aMessage();
   const steps: string[] = [];

@@ -4,7 +4,7 @@ const EVERY_MS = 5_000;
 const STUCK_AFTER_MS = 30_000;
 
 /**
- * Notices that a worker with free places takes no jobs although some wait: the same job, which any worker would take
+ * Notices that a worker with free slots takes no jobs although some wait: the same job, which any worker would take
  * next, remains the first in the queue.
  */
 export class StuckWatch {

@@ -2,8 +2,8 @@ import type { Database } from '#platform/database/database.js';
 import { REFUSED_DELAY_MS } from '../../application/outbox.js';
 
 /**
- * Outbox entries that are due, or were refused by the queue and are postponed; not those of scheduled messages. Counted
- * up to a limit, so that the cost is bounded.
+ * Outbox entries that are due, or were refused by the queue and are postponed; not entries of scheduled messages.
+ * Counted up to a limit, so that the cost is bounded.
  */
 export async function outboxBacklog(database: Database) {
   const [row] = await database.query<{ entries: number; messages: number; oldest: number }>(

@@ -9,10 +9,13 @@ const MAX_BYTES = 262_144;
 const PLACE_LIFETIME = `interval '15 seconds'`;
 const LIFETIME = `interval '1 hour'`;
 
-/** All transactions before this one have ended: what they recorded is visible, and nothing is added to it. */
+/** All transactions before this one have ended: their events are visible, and no more are added. */
 const END = 'pg_snapshot_xmin(pg_current_snapshot())';
 
-/** Numbers of transactions are those of a cluster: one in which a dump was restored, or a timeline, counts anew. */
+/**
+ * Transaction ids are specific to a cluster and its timeline: after a restore or a promotion, they may start again from
+ * lower values.
+ */
 const CLUSTER = `(SELECT system_identifier FROM pg_control_system()) || '/' || left(pg_walfile_name(pg_current_wal_lsn()), 8)`;
 
 export const LOG_END = `
@@ -21,8 +24,8 @@ export const LOG_END = `
   FROM (SELECT) always LEFT JOIN sluice.installation ON name = 'event_log'`;
 
 /**
- * Notes the cluster of the log and, if it is not the first, the time at which the log began anew. What was recorded with
- * numbers that this cluster has not reached yet gets a number of now: it would be invisible until then.
+ * Stores the cluster of the log and, if the cluster has changed, the time at which the log began anew. Events with
+ * transaction ids that this cluster has not reached yet get the present one: they would be invisible until then.
  */
 export const BEGIN_LOG = `
   WITH log AS (

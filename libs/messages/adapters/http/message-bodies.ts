@@ -37,7 +37,7 @@ function fieldError(field: ContentField, value: unknown): string | null {
   return known === null ? KINDS[field.kind].error(field.json) : field.error(known, new Date());
 }
 
-/** What a sender gives. Its fields are those of CONTENT_FIELDS. */
+/** The fields that a sender sets, from CONTENT_FIELDS. */
 export class SendMessageBody {
   readonly [json: string]: unknown;
 }

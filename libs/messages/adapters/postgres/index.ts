@@ -1,4 +1,7 @@
-/** What the statements of other contexts use of the tables of messages. Nothing else changes a row of these. */
+/**
+ * The SQL by which statements of other contexts use the tables of messages. Other contexts must not change rows of
+ * these tables in another way.
+ */
 export { hasEndpoints, hasJob } from './delivery-mode.sql.js';
 export { endMessages, retryFailed, startAttempts } from './endpoints/change-at-endpoints.sql.js';
 export { hasBeenDelivered, lacks } from './endpoints/retry-to-endpoints.sql.js';

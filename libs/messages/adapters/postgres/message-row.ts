@@ -11,7 +11,7 @@ import {
 } from '../../domain/message-content.js';
 import { OPEN_STATUSES, type MessageStatus } from '../../domain/message-status.js';
 
-/** The columns of what the sender gave. */
+/** The columns of the fields that the sender sets. */
 export type ContentRow = {
   -readonly [Name in ContentName as (typeof CONTENT_FIELDS)[Name]['column']]: ContentValues[Name];
 };
@@ -47,9 +47,9 @@ const namesOf = (fields: typeof CONTENT): string => fields.map(({ column }) => c
  * migration of a newer version has added a column to its result.
  */
 export const COLUMNS = `${OTHER_COLUMNS}, ${namesOf(CONTENT)}`;
-/** Of these, the columns of what consumers get. */
+/** The columns of the fields that consumers get. */
 export const CONSUMED_COLUMNS = namesOf(CONSUMED);
-/** The columns of a message except what its job carries. */
+/** The columns of a message except the ones that its job carries. */
 export const COLUMNS_WITHOUT_JOB = [OTHER_COLUMNS, namesOf(CONTENT.filter((field) => !CONSUMED.includes(field)))]
   .filter((names) => names !== '')
   .join(', ');
@@ -93,7 +93,7 @@ export function toConsumed(row: object): ConsumedContent {
   return Object.fromEntries(CONSUMED.map(({ name, column }) => [name, values[column]])) as unknown as ConsumedContent;
 }
 
-/** The columns of content; of what consumers get, those of it. */
+/** The values of content by column, for the fields that it has. */
 export function contentRow<Content extends ConsumedContent>(content: Content) {
   const values = content as unknown as Readonly<Record<string, unknown>>;
   const row: Record<string, unknown> = {};

@@ -42,7 +42,7 @@ interface ListedRow extends MessageRow {
   bytes: number;
 }
 
-/** What the other columns of a message cost, in bytes of text: a page of small ones takes time as well. */
+/** The cost of the other columns of a message, in bytes of text: a page of small messages takes time, too. */
 const ROW_BYTES = 2_048;
 const sizeOf = (rows: ListedRow[]) => (rows.at(-1)?.bytes ?? 0) + rows.length * ROW_BYTES;
 const textBytesOf = (rows: MessageRow[]) => rows.reduce((bytes, { text }) => bytes + text.length, 0);

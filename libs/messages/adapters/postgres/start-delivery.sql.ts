@@ -2,12 +2,12 @@ import { BATCH_BYTES } from '../../application/delivering/job-dispatch.js';
 import { isLeased } from './delivery-mode.sql.js';
 
 /*
- * How a stored message is put on its way: by an outbox entry, from which its job gets into the queue, by a time from which
- * it can be leased, or by a delivery to each endpoint. Its mode of delivery (DELIVERY_MODES) decides which.
+ * Starts the delivery of a stored message: an outbox entry, from which its job gets into the queue, a time from which
+ * it can be leased, or a delivery to each endpoint. Its delivery mode (DELIVERY_MODES) decides which.
  */
 
 interface Entries {
-  /** What to select from: rows with `id` and `bytes`, each a message that has a job. */
+  /** The relation to select from. Its rows have `id` and `bytes`, each of a message that has a job. */
   readonly rows: string;
   /** The messages of an entry have this in common. */
   readonly groupBy: string;

@@ -8,17 +8,19 @@ export const WEBHOOKS = 'webhooks';
 export type Available = string;
 
 /**
- * Tells all processes what they may take now. It only makes them faster: a process misses what is announced while it does
- * not listen, and finds it later by itself.
+ * Tells all processes which messages they can take now. It only makes them faster: a process that misses an
+ * announcement finds the messages later by itself.
  */
 export abstract class Availability {
   abstract announce(available: Iterable<Available>): void;
 
-  /** Calls the listener, from now on, with what any process announces, and with `all` when some may be missing. */
+  /**
+   * Calls the listener with the announcements of all processes from now on, and with `all` when some may be missing.
+   */
   abstract listen(listener: (available: Iterable<Available> | 'all') => void): void;
 }
 
-/** What is announced when a message of this mode is put on its way. Nothing for one that has a job. */
+/** The announcements when the delivery of a message starts. None for a message that has a job. */
 export function announcedFor({ state }: Message): readonly Available[] {
   const { hasEndpoints, isLeased } = DELIVERY_MODES[state.delivery];
   if (isLeased) return [state.accountId];

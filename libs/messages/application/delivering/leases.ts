@@ -38,9 +38,9 @@ export interface Extended {
  */
 export abstract class Leases {
   /**
-   * Claims messages that are available, those that have been so for the longest first. No other lease waits for it or gets
-   * the same. One whose lease has expired is taken over: that attempt is `lost`. If it was the last one that the message
-   * may have, the message fails instead.
+   * Claims available messages, in the order in which they became available. No other lease waits for it or gets the
+   * same messages. A message whose lease has expired is taken over: that attempt is `lost`. If it was the last attempt,
+   * the message fails instead.
    * @returns messages of a bounded size in all, and none of a suspended account
    */
   abstract lease(accountId: string, terms: LeaseTerms): Promise<Leased>;

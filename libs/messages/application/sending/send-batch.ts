@@ -9,7 +9,10 @@ import type { Accepted, Messages } from '../messages.js';
 import type { AdmitSending } from '../storage/admit-sending.js';
 import type { StorageCap } from '../storage/storage-cap.js';
 
-/** Accepts several messages, all or none. When it resolves, they are stored and will be queued, whatever happens. */
+/**
+ * Accepts several messages, all or none. When it resolves, they are stored durably and will be queued, even after a
+ * crash.
+ */
 export class SendBatch {
   constructor(
     private readonly messages: Messages,

@@ -13,7 +13,7 @@ export interface Sent {
   readonly replayed: boolean;
 }
 
-/** Accepts a message. When it resolves, the message is stored and will be queued, whatever happens. */
+/** Accepts a message. When it resolves, the message is stored durably and will be queued, even after a crash. */
 export class SendMessage {
   constructor(
     private readonly messages: Messages,

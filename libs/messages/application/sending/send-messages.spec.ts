@@ -52,13 +52,13 @@ describe('The fingerprint of a request', () => {
     [{ text: 'one"],["one' }],
   ];
 
-  it('differs for each batch of another meaning', async () => {
+  it('differs for batches with different content', async () => {
     const { batch, fingerprints } = open();
     for (const inputs of DIFFERENT) await batch.execute(sender, inputs.map(parsed), TERMS, 'key');
     expect(new Set(fingerprints).size).toBe(DIFFERENT.length);
   });
 
-  it('differs for each message of another meaning, and from that of a batch', async () => {
+  it('differs for messages with different content, and from the fingerprint of a batch', async () => {
     const { one, batch, fingerprints } = open();
     const single = DIFFERENT.filter(({ length }) => length === 1);
     for (const [input = ONE] of single) await one.execute(sender, parsed(input), TERMS, 'key');
@@ -66,7 +66,7 @@ describe('The fingerprint of a request', () => {
     expect(new Set(fingerprints).size).toBe(2 * single.length);
   });
 
-  it('is the same for what means the same, whatever the trace and the delivery mode', async () => {
+  it('does not depend on the format, the trace or the delivery mode', async () => {
     const { one, batch, fingerprints } = open();
     for (const terms of [TERMS, { ...TERMS, traceparent: TRACEPARENT }, { ...TERMS, delivery: 'pull' }] as const) {
       for (const content of [ONE, { ...ONE, deliverAt: null }].map(parsed)) {
@@ -78,8 +78,8 @@ describe('The fingerprint of a request', () => {
   });
 });
 
-describe('The fingerprint of a version before', () => {
-  it('is that of the same request', async () => {
+describe('The fingerprint of an earlier version', () => {
+  it('is equal for the same request', async () => {
     const { one, batch, fingerprints } = open();
     const contents = [ONE, { text: 'one', deliverAt: AT }].map(parsed);
     for (const content of contents) await one.execute(sender, content, TERMS, 'key');

@@ -22,7 +22,7 @@ export class GetMessageUsage {
   ) {}
 
   async execute(accountId: string): Promise<MessageUsage> {
-    // In turn: the backlog waits for the account's other reads, the rest need not.
+    // One after another: the backlog waits for the account's other reads, the rest need not.
     const messages = await this.backlogs.of(accountId);
     const totals = await this.ledger.totals([accountId]);
     const total = totals.get(accountId);

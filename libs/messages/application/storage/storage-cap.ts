@@ -46,7 +46,7 @@ export class StorageCap implements BackgroundTask {
   private pending = new Map<string, AccountDay>();
   /** Accounts that have reached their cap, with its bytes. */
   private readonly full = new LRUCache<string, number>(atMost(MAX_CACHED));
-  /** What an account may store on the present day: its cap less what it stores of other days. */
+  /** The bytes that an account may store on the present day: its cap minus the bytes of other days. */
   private readonly room = new LRUCache<string, { readonly day: number; readonly bytes: number }>({
     ...atMost(MAX_CACHED),
     ttl: CACHED_MS,
@@ -90,8 +90,8 @@ export class StorageCap implements BackgroundTask {
   }
 
   /**
-   * Counts deliveries that were added to stored messages. They count on the present day: what other days have is assumed
-   * not to grow (`room`).
+   * Counts deliveries that were added to stored messages. They count on the present day: the bytes of other days are
+   * assumed not to grow (`room`).
    */
   countDeliveries(accountId: string, count: number, at: Date): void {
     if (count === 0) return;

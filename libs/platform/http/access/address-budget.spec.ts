@@ -64,7 +64,7 @@ describe('AddressBudget', () => {
     expect(remaining(other)).toBe(0);
   });
 
-  it('lets a /48 of IPv6 have ten times the budget of one of its networks, and no more', () => {
+  it('gives a /48 of IPv6 ten times the budget of one of its networks', () => {
     const networks = Array.from({ length: 12 }, (_, index) => `2001:db8:0:${index + 1}::1`);
     expect(networks.map((address) => takeAll(address, LIMIT).filter(Boolean).length)).toEqual([
       ...Array<number>(10).fill(LIMIT),

@@ -80,7 +80,7 @@ describe('The address of a client', () => {
     ],
     ...['for=203.0.113.7', '\u0000', '203.0.113.7/32', '2001:db8::1/64', '-', '%', '[%]', ':443', 'é', '203.0.113.7 x'],
     ...[undefined, '', ' ', ',', ' , ,, '],
-  ])('is that of the proxy for %j', (item) => {
+  ])('is the address of the proxy for %j', (item) => {
     expect(clientOf(item)).toBe(PROXY);
   });
 
@@ -103,7 +103,7 @@ describe('The address of a client', () => {
     ['an address in the form of IPv6', PROXY, ['::ffff:10.0.0.1']],
     ['a proxy with another spelling', '2001:db8:0:0::1', ['2001:DB8::1']],
     ['a proxy with a zone', 'fe80::1%eth0', ['fe80::/10']],
-  ])('is that which %s states', (_name, from, trusted) => {
+  ])('is the address that %s states', (_name, from, trusted) => {
     expect(clientOf(CLIENT, from, trusted)).toBe(CLIENT);
   });
 
@@ -111,7 +111,7 @@ describe('The address of a client', () => {
     ['any, without trusted proxies', PROXY, []],
     ['one that is not trusted', '192.0.2.1', [PROXY]],
     ['one of the other family', '2001:db8::1', ['10.0.0.0/8']],
-  ])('is not what a peer states: %s', (_name, from, trusted) => {
+  ])('is not the address that a peer states: %s', (_name, from, trusted) => {
     expect(clientOf('1.1.1.1', from, trusted)).toBe(from);
   });
 });

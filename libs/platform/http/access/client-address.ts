@@ -60,8 +60,8 @@ export class TrustedProxies {
   }
 
   /**
-   * The last address that no trusted proxy has, beginning with that of the connection. What is no address counts for the
-   * proxy that wrote it.
+   * The last address that is not a trusted proxy, starting with the address of the connection. If an entry is not an
+   * address, the proxy that wrote it is returned.
    */
   clientOf({ socket, headers }: Pick<IncomingMessage, 'socket' | 'headers'>): string {
     let client = canonicalAddress(socket.remoteAddress ?? '') ?? '';

@@ -17,7 +17,7 @@ export const IDEMPOTENT_REPLAYED = header(
   false,
 );
 
-/** What `@Operation` states of a route that `Repeats` makes safe to repeat. */
+/** The parts of `@Operation` for a route that `Repeats` makes safe to repeat. */
 export const REPEATABLE = {
   headers: { 'Idempotency-Key': IDEMPOTENCY_KEY },
   responseHeaders: { 'Idempotent-Replayed': IDEMPOTENT_REPLAYED },
@@ -45,11 +45,11 @@ export interface Repeatable {
 /**
  * Lets clients repeat requests that change something other than messages, when they have not received the response. A
  * request with an `Idempotency-Key` that succeeded with it in the last 24 hours, for the same account, gets the same
- * response, whatever has changed since. Without the header, the work is just done.
+ * response, even if the data has changed since. Without the header, the work is simply run.
  *
- * Both methods throw DomainError `idempotency_key_reused` when the key was used for another request, `idempotency_key_in_use`
- * when the first one is still in progress, and `insufficient_scope` when the first caller had scopes that this one lacks.
- * Only successful responses are kept.
+ * Both methods throw DomainError `idempotency_key_reused` when the key was used for another request,
+ * `idempotency_key_in_use` when the first one is still in progress, and `insufficient_scope` when the first caller had
+ * scopes that the present caller lacks. Only successful responses are kept.
  */
 export abstract class Repeats {
   /** Commits the response together with all that the work changes through `Repositories`: both or neither. */

@@ -82,7 +82,7 @@ export class Transfer {
 }
 
 class Pool {
-  /** Only those that have bytes. */
+  /** Only entries with at least one byte. */
   private readonly holders = new Map<string, Holder>();
   bytes = 0;
 

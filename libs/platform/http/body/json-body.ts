@@ -5,11 +5,11 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { DomainError, ValidationError } from '#kernel/domain-error.js';
 import { TOO_MUCH_BUFFERED, type BufferBudget } from './buffer-budget.js';
 import { abandonedSockets, expectingContinue } from '../edge/connections.js';
-import { Turns } from '../../concurrency/turns.js';
+import { CallerLimit } from '../../concurrency/caller-limit.js';
 
 type BodyClass = new () => object;
 
-/** What suffices for all bodies but messages, most of all for those of anonymous clients. */
+/** The maximum size of all bodies except messages. Anonymous clients can send such bodies, too. */
 const MAX_BYTES = 16 * 1_024;
 
 /** The body that a handler's parameter declares. */
@@ -73,25 +73,25 @@ async function readBody(
   if (expectingContinue.has(request.raw)) reply.raw.writeContinue();
   const body = await collect(request, reply, limit);
   if (body.length <= LARGE_BYTES) return validated(type, parse(body));
-  return inTurn(request.caller?.accountId ?? '', reply, () => validated(type, parse(body)));
+  return limited(request.caller?.accountId ?? '', reply, () => validated(type, parse(body)));
 }
 
 /** Takes some tenths of a millisecond to parse; with a hundred thousand names of fields, a thousand times as long. */
 const LARGE_BYTES = 64 * 1_024;
-const turns = new Turns({ perCaller: 1, maxWaitMs: 2_000 });
+const callerLimit = new CallerLimit({ perCaller: 1, maxWaitMs: 2_000 });
 /** No batch of messages takes longer to parse. */
 const SLOW_MS = 25;
 /** After a body that takes longer, its caller waits this many times as long as the excess. */
 const WAITS = 4;
 
-async function inTurn<T>(callerId: string, reply: FastifyReply, work: () => T): Promise<T> {
-  await turns.take(callerId, reply.raw);
+async function limited<T>(callerId: string, reply: FastifyReply, work: () => T): Promise<T> {
+  await callerLimit.acquire(callerId, reply.raw);
   await nextIteration();
   const startedAt = performance.now();
   try {
     return work();
   } finally {
-    turns.end(callerId, WAITS * (performance.now() - startedAt - SLOW_MS));
+    callerLimit.release(callerId, WAITS * (performance.now() - startedAt - SLOW_MS));
   }
 }
 

@@ -81,13 +81,13 @@ describe('ConnectionRoom', () => {
     expect(closed).toEqual([first]);
   });
 
-  it('closes the new one when all others are served, and no account has more than its share', () => {
+  it('closes the new connection when all others wait for responses and no account exceeds its share', () => {
     for (let account = 0; account < 8; account++) open('192.0.2.1', MAX / 8, `acct_${account}`, true);
     open('198.51.100.1');
     expect(closed).toEqual(['198.51.100.1 0']);
   });
 
-  it('leaves a few new ones the time to present a key', () => {
+  it('gives a few new connections time to present a key', () => {
     open('192.0.2.1', MAX - 5, 'acct_1');
     open('198.51.100.1', 5);
     open('198.51.100.1');
@@ -97,7 +97,7 @@ describe('ConnectionRoom', () => {
     expect(closed).toEqual(['acct_1 0', '198.51.100.1 0']);
   });
 
-  it('does not take a trusted proxy for one client', () => {
+  it('does not count a trusted proxy as one client', () => {
     open('10.0.0.1', MAX - 12);
     open('192.0.2.1', 12);
     now += 2_000;

@@ -8,17 +8,20 @@ declare module 'fastify' {
   }
 }
 
-/** A new connection has this long to present a key, unless its address has more than a few that have not. */
+/**
+ * How long a new connection has to present a key. It does not apply to an address with more than FEW connections
+ * without a key.
+ */
 const NEW_MS = 1_000;
 const FEW = 10;
-/** Of all connections, what an account may have while all others wait for responses. */
+/** The share of all connections that one account may have while every other connection waits for a response. */
 const SHARE = 1 / 8;
 /** Between the decision to close a connection and its end, further ones may be accepted. */
 const MARGIN = 100;
 
 interface Connection {
   readonly openedAt: number;
-  /** The connections of its address that have not presented a key, or those of its account, the oldest first. */
+  /** Connections of the same address without a key, or connections of the same account; the oldest first. */
   group: Set<Socket>;
   groups: Map<string, Set<Socket>>;
   name: string;
@@ -26,10 +29,11 @@ interface Connection {
 
 /**
  * Makes room for a new connection when the process has as many as it may have. The first to be closed is the oldest of
- * the address with the most connections without a key, then the oldest of the account with the most that waits for no
- * response, then one of an account that has more than an eighth of all. If there is none of these, the new one is closed.
+ * the address with the most connections without a key, then the oldest idle connection of the account with the most
+ * connections, then the oldest connection of that account if it has more than an eighth of all. If there is none of
+ * these, the new connection is closed.
  *
- * A trusted proxy carries many clients: each of its connections counts as an address and as an account of its own.
+ * A trusted proxy carries many clients: each of its connections counts as a separate address and a separate account.
  */
 export class ConnectionRoom {
   private readonly connections = new Map<Socket, Connection>();
@@ -88,7 +92,7 @@ export class ConnectionRoom {
     if (group.delete(socket) && group.size === 0) groups.delete(name);
   }
 
-  /** One without a key: one that waits for no response, or the oldest. */
+  /** A connection without a key: an idle one, or the oldest. */
   private silent(newest: Socket): Socket | undefined {
     const group = largest(this.strangers);
     const isNew = (socket: Socket) => performance.now() - (this.connections.get(socket)?.openedAt ?? 0) <= NEW_MS;
@@ -98,7 +102,7 @@ export class ConnectionRoom {
     return group.size > FEW || !isNew(oldest) ? oldest : undefined;
   }
 
-  /** One with a key that waits for no response. */
+  /** An idle connection of the account with the most connections. */
   private idle(): Socket | undefined {
     return this.unserved(largest(this.callers));
   }

@@ -10,7 +10,7 @@ const SLOWEST_READER_BYTES_PER_MS = 50;
 const DISCARDED_BODY_BYTES = 64 * 1024;
 /** A client that is still sending must be able to read its response before the connection is reset. */
 const LINGER_MS = 1_000;
-/** The timeout of a connection fires this much later than that of its request, which responds with 408. */
+/** The timeout of a connection fires this much later than the timeout of its request, which responds with 408. */
 const AFTER_REQUEST_MS = 2_000;
 
 const newest = new WeakMap<Socket, FastifyReply>();
@@ -74,7 +74,7 @@ export function lingerAfter(request: IncomingMessage): void {
 
 /**
  * Closes connections whose response is not read, or read too slowly. Requests that do not arrive and idle connections
- * have timeouts of their own; the time that we take for a response is not limited here.
+ * have separate timeouts; the time that the API takes to respond is not limited here.
  */
 export function watchConnections(fastify: FastifyInstance, requestTimeoutMs: number): void {
   const { server } = fastify;

@@ -33,8 +33,8 @@ interface EdgeOptions {
 }
 
 /**
- * Fastify with this API's HTTP rules: no body is read before the guards have run, and what the HTTP parser or the
- * router refuses gets a problem document too.
+ * Fastify with this API's HTTP rules: no body is read before the guards have run, and requests that the HTTP parser or
+ * the router refuses get a problem document too.
  */
 export function createEdge(options: EdgeOptions): FastifyAdapter {
   const { anonymous } = options;

@@ -5,13 +5,17 @@ import { networkOf } from '../access/client-address.js';
 /** The maximum number of requests of a connection that wait for their responses. */
 const MAX_UNANSWERED = 32;
 /**
- * The same for all connections of an address, without the first request of each. Those that have not presented a key of
- * ours are as one address: a flood from many would otherwise take what all may have.
+ * The same limit for all connections of an address; the first request of each connection is not counted. Connections
+ * that have not presented a valid key share one limit, whatever their address: otherwise a flood from many addresses
+ * would use up MAX_PIPELINED_BY_ALL.
  */
 const MAX_PIPELINED = 500;
-/** The same for all addresses together. */
+/** The same limit for all addresses together. */
 const MAX_PIPELINED_BY_ALL = 2_000;
-/** How long requests of a lost connection count. Most of their cost is to create them, and a flood connects again. */
+/**
+ * How long requests of a lost connection count. Creating them causes most of the cost, and an attacker reconnects at
+ * once.
+ */
 const LOST_FOR_MS = 1_000;
 const ANONYMOUS = '';
 
@@ -22,7 +26,7 @@ interface Connection {
 }
 
 const connections = new Map<Socket, Connection>();
-/** Of each holder, the requests that wait behind another one of their connection. */
+/** By holder: the number of requests that wait behind an earlier request of the same connection. */
 const waiting = new Map<string, number>();
 let waitingOfAll = 0;
 
@@ -52,7 +56,10 @@ export class CountedResponse<Request extends IncomingMessage = IncomingMessage> 
   }
 }
 
-/** From now on, what a connection pipelines counts for its address: a request has presented a key of ours. */
+/**
+ * Called when a request presents a valid key: from now on, the requests that its connection pipelines count for its
+ * address.
+ */
 export function countForAddress(socket: Socket): void {
   const connection = connections.get(socket);
   if (connection?.holder !== ANONYMOUS) return;
@@ -72,7 +79,7 @@ function open(socket: Socket): Connection {
     const { holder, unanswered } = connection;
     if (unanswered.size > 1) setTimeout(addWaiting, LOST_FOR_MS, holder, 1 - unanswered.size).unref();
     for (const response of unanswered) {
-      // Node closes the one that has the socket.
+      // Node closes the response that has the socket.
       if (response.socket === null) response.destroy().emit('close');
     }
   });
@@ -95,6 +102,6 @@ function addWaiting(holder: string, more: number): void {
 /** Closes a connection without reading what it has sent. */
 function discard(socket: Socket & { parser?: { onIncoming: () => number } }): void {
   socket.destroy();
-  // Node would go on to create all requests in the piece that has arrived. Its parser stops at 2, as for an upgrade.
+  // Node would still create all requests in the chunk that has arrived. Its parser stops at 2, as for an upgrade.
   if (socket.parser) socket.parser.onIncoming = () => 2;
 }

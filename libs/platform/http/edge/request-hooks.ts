@@ -22,7 +22,7 @@ import type { Tracing } from '../../observability/tracing/tracing.js';
 /** Refuses from memory, with the same response, what the guards would refuse. */
 export abstract class EarlyCheck {
   /**
-   * Notes the key that a request presents, and what is known of it.
+   * Stores the key that a request presents, and its cached caller, on the request.
    * @returns whether it has a key that is valid or must be looked up
    */
   abstract recognize(request: FastifyRequest): boolean;

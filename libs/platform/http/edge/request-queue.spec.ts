@@ -67,7 +67,7 @@ describe('RequestQueue', () => {
     expect(started).toEqual([0, 1, 10]);
   });
 
-  it('leaves places to requests that arrive after those that waited', async () => {
+  it('leaves slots for requests that arrive after the waiting ones', async () => {
     server.emit('connection');
     run(0, 3);
     await nextIteration();

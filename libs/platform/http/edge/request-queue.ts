@@ -1,30 +1,31 @@
 import type { EventEmitter } from 'node:events';
 
-/** Requests that may start in an iteration of the event loop after a connection was accepted. */
+/** The maximum number of requests that start in one iteration of the event loop after a connection was accepted. */
 const AT_ONCE = 2;
-/** The same of those that wait, once no connection is accepted any more. */
+/** The maximum number of waiting requests that start in one iteration when no more connections are being accepted. */
 const AT_ONCE_AFTERWARDS = 100;
 
 /**
  * Keeps the iterations of the event loop short while connections wait to be accepted. Node.js accepts one in each
  * iteration, so that beside a thousand busy connections, whose requests together take a tenth of a second or more, new
- * ones would wait for seconds. An accepted connection is the sign that others may wait: until an iteration passes
- * without one, few requests start at once. The callers of the others take turns, so that none waits for all of another's.
+ * connections would wait for seconds. Once a connection has been accepted, only a few requests start in each iteration,
+ * until an iteration passes without a new connection. The other requests wait in a queue that serves callers
+ * round-robin.
  * p-queue and p-limit bound what is in progress, not what starts in an iteration of the event loop.
  */
 export class RequestQueue {
-  /** Of each caller that has some, the next one first. */
+  /** The waiting requests of each caller; the caller that is served next comes first. */
   private readonly waiting = new Map<string, Set<() => void>>();
-  /** Requests that may still start in this iteration. */
-  private places = Infinity;
+  /** How many more requests may start in this iteration. */
+  private slots = Infinity;
   private hasAccepted = false;
 
   /** @param server emits `connection` when it has accepted one */
   constructor(server: EventEmitter) {
     server.on('connection', () => {
       this.hasAccepted = true;
-      if (this.places !== Infinity) return;
-      this.places = AT_ONCE;
+      if (this.slots !== Infinity) return;
+      this.slots = AT_ONCE;
       setImmediate(this.startIteration);
     });
   }
@@ -34,8 +35,8 @@ export class RequestQueue {
    * @param client emits `close` when nobody waits for the response any more
    */
   run(caller: string, client: EventEmitter, start: () => void): void {
-    if (this.places > 0) {
-      this.places--;
+    if (this.slots > 0) {
+      this.slots--;
       start();
       return;
     }
@@ -47,22 +48,22 @@ export class RequestQueue {
   }
 
   private readonly startIteration = (): void => {
-    this.places = this.hasAccepted ? AT_ONCE : this.waiting.size > 0 ? AT_ONCE_AFTERWARDS : Infinity;
-    if (this.places !== Infinity) setImmediate(this.startIteration);
+    this.slots = this.hasAccepted ? AT_ONCE : this.waiting.size > 0 ? AT_ONCE_AFTERWARDS : Infinity;
+    if (this.slots !== Infinity) setImmediate(this.startIteration);
     this.hasAccepted = false;
     const next: (() => void)[] = [];
     for (const [caller, own] of this.waiting) {
-      if (next.length === this.places) break;
+      if (next.length === this.slots) break;
       for (const start of own) {
         next.push(start);
         own.delete(start);
         break;
       }
       this.waiting.delete(caller);
-      // The loop gets to it again, after the others.
+      // Moves the caller behind the others.
       if (own.size > 0) this.waiting.set(caller, own);
     }
-    this.places -= next.length;
+    this.slots -= next.length;
     for (const start of next) start();
   };
 }

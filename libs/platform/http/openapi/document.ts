@@ -80,7 +80,7 @@ function buildDocument(
   };
 }
 
-/** @param shared responses that operations refer to, by name; those of this one are added */
+/** @param shared responses that operations refer to, by name; the responses of this operation are added */
 function operation(route: Route, maxBodyBytes: number, shared: Record<string, object>): object {
   const { spec, access, body, section } = route;
   const parameters = [

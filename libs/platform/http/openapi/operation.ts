@@ -31,12 +31,12 @@ export interface OperationSpec {
     readonly body?: Schema;
     /** `application/json` by default. */
     readonly mediaTypes?: readonly string[];
-    /** Besides those of every response. */
+    /** In addition to the headers of every response. */
     readonly headers?: Readonly<Record<string, HeaderSpec>>;
     /** Operations whose path takes the `id` of the body, by their ids. */
     readonly links?: readonly string[];
   };
-  /** Errors besides those that follow from the access, body and parameters of the route. */
+  /** Errors in addition to the ones that follow from the access, body and parameters of the route. */
   readonly errors?: readonly string[];
 }
 

@@ -20,7 +20,9 @@ export interface Route {
   readonly spec: OperationSpec;
 }
 
-/** @returns a check whether a request target is certainly that of a route without parameters that needs an API key */
+/**
+ * @returns a check whether a request target is certain to belong to a route without parameters that needs an API key
+ */
 export function keyedRoutes(routes: readonly Route[]): (target: string, method: string) => boolean {
   const keyed = routes.filter(({ access }) => access !== 'public' && access !== 'operator');
   const names = new Set(keyed.map(({ method, path }) => `${method.toUpperCase()} ${path}`));

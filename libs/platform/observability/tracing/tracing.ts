@@ -23,7 +23,7 @@ export interface Span {
 
 /**
  * Exports spans to an OpenTelemetry collector. No method throws or blocks. The number of buffered spans is bounded;
- * those that a slow collector doesn't accept are lost.
+ * spans that a slow collector doesn't accept are lost.
  */
 export interface Tracing {
   start(span: SpanStart): Span;

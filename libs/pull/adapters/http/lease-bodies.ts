@@ -129,7 +129,10 @@ export function leaseTokenOf({ state: { attempts, claim } }: Message): string {
   return `${attempts}.${claim?.token ?? ''}`;
 }
 
-/** Reads a `leaseToken`. A malformed one becomes that of a lease that does not exist, so that it gets `lease_lost`. */
+/**
+ * Reads a `leaseToken`. A malformed token becomes the token of a lease that does not exist, so that the response is
+ * `lease_lost`.
+ */
 export function readLease(id: string, leaseToken: string): Lease {
   const [, attempt = '0', token = NIL] = TOKEN.exec(leaseToken) ?? [];
   return { id, token, attempt: Number(attempt) };

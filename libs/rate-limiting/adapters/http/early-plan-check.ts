@@ -18,7 +18,7 @@ const UNAUTHORIZED = unauthorized();
 
 /**
  * Refuses a key whose plan is used up or that is banned, an address whose budget is used up, and requests without a
- * valid key on routes that need one. What it reads and remembers is on the request, for the guards to continue with.
+ * valid key on routes that need one. It stores its results on the request, for the guards.
  */
 export class EarlyPlanCheck extends EarlyCheck {
   constructor(

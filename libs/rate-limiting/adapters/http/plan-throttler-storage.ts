@@ -5,12 +5,12 @@ import { WINDOW_MS } from '../../domain/windows.js';
 
 type ThrottlerStorageRecord = Awaited<ReturnType<ThrottlerStorage['increment']>>;
 
-/** A verdict as a record of @nestjs/throttler, which also blocks what was not counted. */
+/** A verdict as a record of @nestjs/throttler, which also blocks requests that were not counted. */
 interface PlanThrottlerRecord extends ThrottlerStorageRecord {
   readonly verdict: Verdict;
 }
 
-/** The storage of @nestjs/throttler: counts requests by account. Limits and windows are those of the account's plan. */
+/** The storage of @nestjs/throttler: counts requests by account. Limits and windows come from the account's plan. */
 export class PlanThrottlerStorage implements ThrottlerStorage {
   constructor(readonly limiter: Limiter) {}
 

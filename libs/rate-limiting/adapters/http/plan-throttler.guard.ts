@@ -21,7 +21,7 @@ export interface Budgets {
   readonly operators: AddressBudget;
 }
 
-/** Operators share one window, whatever their address. */
+/** All operators share one window, regardless of their address. */
 const OPERATORS = 'operators';
 
 /**

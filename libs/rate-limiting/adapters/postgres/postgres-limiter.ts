@@ -138,7 +138,7 @@ export class PostgresLimiter extends Limiter {
   }
 }
 
-// Epoch -1: strikes belong to the key whatever has changed since they were counted.
+// Epoch -1: strikes count for the key even if the account has changed since.
 function callOf({ accountId, keyId, count: strikes }: Strikes): Call {
   return { hit: { accountId, keyId, epoch: -1, count: 0 }, count: 0, whole: false, strikes };
 }

@@ -23,8 +23,8 @@ const PERIODS = `
 /** The two partitions outside of all periods. */
 const ENDS = ['before', 'after'] as const;
 
-// A message may be retried in the meantime: its status is checked again once the row is locked. What its deliveries were
-// counted with is not known any more; it goes with the last message of the day.
+// A message may be retried in the meantime: its status is checked again once the row is locked. The bytes that were
+// counted for its deliveries are no longer known; they are removed with the last message of the day.
 const stragglersOf = (end: (typeof ENDS)[number]) => `
   WITH gone AS (
     DELETE FROM sluice.messages_${end} WHERE id IN (

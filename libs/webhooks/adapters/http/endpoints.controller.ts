@@ -18,7 +18,13 @@ import { MAX_REPLAYED, REPLAYED_PER_SECOND, ReplayEndpoint } from '../../applica
 import { ReadEndpoints } from '../../application/read-endpoints.js';
 import { RotateSecret } from '../../application/rotate-secret.js';
 import { MAX_TESTS, TestEndpoint } from '../../application/test-endpoint.js';
-import { MAX_DESCRIPTION_LENGTH, MAX_ENDPOINTS, MAX_RATE_LIMIT, MAX_URL_LENGTH } from '../../domain/endpoint.js';
+import {
+  MAX_DESCRIPTION_LENGTH,
+  MAX_ENDPOINTS,
+  MAX_GRACE_SECONDS,
+  MAX_RATE_LIMIT,
+  MAX_URL_LENGTH,
+} from '../../domain/endpoint.js';
 import {
   ENDPOINT,
   ENDPOINT_ID,
@@ -33,8 +39,6 @@ import {
   TEST_RESULT,
 } from './views.js';
 import { WebhooksEnabledGuard } from './webhooks-enabled.guard.js';
-
-const MAX_GRACE_SECONDS = 30 * 86_400;
 
 const LOCATION = header('The path of the endpoint.', {
   type: 'string',

@@ -61,8 +61,9 @@ export const NEXT_IN = `
 const LEASED_AT_ONCE = 200;
 
 /*
- * Rows of deliveries are locked before those of their messages, which are locked in one order; whoever waits for a message
- * therefore holds no row of a delivery that another one waits for: SETTLE_DELIVERIES passes over those that are locked.
+ * Rows of deliveries are locked before the rows of their messages, which are locked in one order; a statement that
+ * waits for a message therefore holds no delivery that another statement waits for: SETTLE_DELIVERIES skips locked
+ * rows.
  */
 export const PICK_DELIVERIES = `
   SELECT d.* FROM unnest($1::text[], $2::int[]) AS wanted (endpoint_id, places) CROSS JOIN LATERAL (
@@ -116,8 +117,8 @@ export const LEASE_DELIVERIES = `
 export const LOCK_MESSAGES = 'SELECT FROM sluice.messages WHERE id = ANY ($1) ORDER BY id FOR UPDATE';
 
 /**
- * $1 to $8 the results. $9 where each request was sent, null without one. An endpoint with another URL by now is left as it
- * is, whatever the old one answered.
+ * $1 to $8 the results. $9 where each request was sent, null without one. An endpoint whose URL has changed since is
+ * not changed.
  */
 export const SETTLE_DELIVERIES = `
   WITH results AS (
@@ -221,8 +222,8 @@ export const END_MESSAGES = `
   )}`;
 
 /**
- * Of the next messages of an account in one status, by id, those that an endpoint has not got. The account is a range for
- * the reason that lists have.
+ * The messages that an endpoint has not got, among the next messages of an account in one status, by id. The account is
+ * a range for the same reason as in lists.
  *
  * $1 account, $2 the first id, $3 the id after the last, $4 messages to look at, $5 status, $6 endpoint.
  */

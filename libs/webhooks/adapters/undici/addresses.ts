@@ -7,8 +7,8 @@ import ipaddr from 'ipaddr.js';
 const METADATA = ['168.63.129.16'];
 
 /**
- * The part of IPv6 that is assigned to public unicast. Addresses that translate to IPv4 are outside of it, or have a range
- * of their own in ipaddr.js.
+ * The part of IPv6 that is assigned to public unicast. Addresses that translate to IPv4 are outside of it, or in a
+ * separate range of ipaddr.js.
  */
 const GLOBAL_UNICAST = ipaddr.IPv6.parseCIDR('2000::/3');
 

@@ -16,7 +16,7 @@ export interface ClientOptions {
 /** Bytes of an answer that are kept. */
 const KEPT_BYTES = 1_024;
 
-/** Has no limit of requests: whoever calls it has one, and those to one origin must not wait for each other. */
+/** Without a limit of requests: the caller limits them, and requests to one origin must not wait for each other. */
 export class UndiciWebhookClient extends WebhookClient implements OnApplicationShutdown {
   private readonly connections: OutgoingConnections;
   private readonly isAllowed: (address: string) => boolean;

@@ -35,7 +35,7 @@ export const EXCHANGE_JOBS = `
   ), promoted AS (
     UPDATE bullmq.job SET state = 'waiting', delay_ms = 0 WHERE ctid = ANY (ARRAY(SELECT tid FROM due))
   ), free AS MATERIALIZED (
-    SELECT slot, token, row_number() OVER (ORDER BY slot) AS turn FROM slots
+    SELECT slot, token, row_number() OVER (ORDER BY slot) AS nth FROM slots
     WHERE takes_next AND (job_id IS NULL OR job_id IN (SELECT id FROM ended))
   ), next AS MATERIALIZED (
     SELECT ctid AS tid, id, priority, seq FROM bullmq.job
@@ -43,7 +43,7 @@ export const EXCHANGE_JOBS = `
     ORDER BY priority, seq LIMIT (SELECT count(*) FROM free) FOR UPDATE SKIP LOCKED
   ), taken AS MATERIALIZED (
     SELECT n.tid, n.id, free.slot, free.token
-    FROM (SELECT *, row_number() OVER (ORDER BY priority, seq) AS turn FROM next) n JOIN free USING (turn)
+    FROM (SELECT *, row_number() OVER (ORDER BY priority, seq) AS nth FROM next) n JOIN free USING (nth)
   ), started AS (
     UPDATE bullmq.job j
     SET state = 'active', lock_token = (SELECT token FROM taken WHERE taken.id = j.id),

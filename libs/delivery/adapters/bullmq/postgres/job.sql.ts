@@ -7,8 +7,8 @@
 export const NOW = '(extract(epoch FROM clock_timestamp()) * 1000)::bigint';
 
 /**
- * The attempts that other programs made with a job `j` of a message `m`: those that ended, and those whose worker was
- * lost. The message has counted the lost ones of our workers itself.
+ * The attempts that other programs made with a job `j` of a message `m`: attempts that ended, and attempts whose worker
+ * was lost. The message itself counts the lost attempts of Sluice's workers.
  */
 export const ATTEMPTS = `j.attempts_made + greatest(0, j.stalled_count - m.crashes - (m.status = 'processing')::int)`;
 

@@ -63,8 +63,8 @@ const REPAIR_DELAYS = `
     WHERE processed_by = $2 AND process_at_ms > ${NOW} + delay_ms + 5000
   )`;
 
-// BullMQ does not store how long a window is: that of our workers is a second. Others may set one of up to a minute, one
-// of any length for all workers (`duration`), or one that ends at a certain time (9007199254740991 points).
+// BullMQ does not store the length of a window. Sluice's workers use a second. Other programs may set up to a minute,
+// any length for all workers (`duration`), or a certain end (9007199254740991 points).
 const REPAIR_RATE_LIMIT = `
   UPDATE bullmq.rate_limit SET expire_at_ms = ${NOW}
   WHERE queue = $1 AND points < 9007199254740991 AND expire_at_ms > ${NOW} + 5000 + greatest(60000, (

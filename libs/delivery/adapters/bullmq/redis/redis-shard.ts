@@ -159,8 +159,8 @@ export class RedisShard implements QueueShard {
 }
 
 /**
- * Publishes the events of Sluice's own processes in a separate stream, so that the followers, which read all of BullMQ's
- * stream several times, find only those of other programs in it.
+ * Publishes the events of Sluice's own processes in a separate stream, so that the followers, which read all of
+ * BullMQ's stream several times, find only events of other programs in it.
  */
 function publishApart(backend: Pick<RedisQueueBackend, 'keys' | 'toKey'>): void {
   const events = backend.toKey('sluice-events');

@@ -50,7 +50,7 @@ function toJob(fields: readonly (string | null)[]): StoredJob {
     end: (message) => ({
       ended: isCompleted ? 'completed' : 'failed',
       attempts: attemptsByOthers(Number(made), Number(stalled), message),
-      // A worker without a name leaves that of the one before it.
+      // A worker without a name leaves the name of the previous worker.
       processed_by: isCompleted ? null : worker,
       failed_reason: reason,
       processed_at: processedOn == null ? null : new Date(Number(processedOn)),

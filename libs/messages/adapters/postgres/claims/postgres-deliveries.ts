@@ -25,7 +25,9 @@ interface Settling {
   readonly ended: Message;
 }
 
-/** A message that was claimed, without what its job carries, or the wait of one that was not. */
+/**
+ * A claimed message, without the columns that its job carries, or the remaining wait of a message that was not claimed.
+ */
 type ClaimRow = Partial<ContentRow> &
   Omit<MessageRow, keyof ContentRow> & { readonly token: string | null; readonly wait_ms: number | null };
 

@@ -12,7 +12,7 @@ const { startProcessing, deliver, fail, retry } = TRANSITIONS;
  * Starts attempts. A delivered message may be replayed to an endpoint, which does not change its status.
  * @param started rows with `message_id` and `attempts`: the number of the last attempt
  * @param ids the ids of messages, as an array
- * @param token that of the claim
+ * @param token the token of the claim
  */
 export const startAttempts = (started: string, ids: string, token: string): string => `
     UPDATE sluice.messages m
@@ -37,7 +37,7 @@ export const endMessages = (ended: string, ids: string): string => `
   WHERE m.id = ANY (${ids}) AND m.id = e.id`;
 
 /**
- * Retries those of these messages that have failed.
+ * Retries the failed ones of these messages.
  * @param messages rows with `id` and `status`
  */
 export const retryFailed = (messages: string): string => `

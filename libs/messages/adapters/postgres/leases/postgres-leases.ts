@@ -88,7 +88,7 @@ export class PostgresLeases extends Leases {
       ...[id, accountId, claim?.token, attempts],
       ...[ended.status, ended.failures, ended.failureReason, delayMs, updatedAt],
     ];
-    const rows = await this.database.inTurn(id, () => this.database.query(REJECT, values));
+    const rows = await this.database.limited(id, () => this.database.query(REJECT, values));
     return rows.length > 0;
   }
 
@@ -100,7 +100,7 @@ export class PostgresLeases extends Leases {
   async extend(accountId: string, lease: Lease, leaseMs: number): Promise<Extended | null> {
     if (!isTypeId('msg', lease.id)) return null;
     const values = [...valuesOf(accountId, lease), leaseMs];
-    const [extended] = await this.database.inTurn(lease.id, () => this.database.query<Extended>(EXTEND, values));
+    const [extended] = await this.database.limited(lease.id, () => this.database.query<Extended>(EXTEND, values));
     return extended ?? null;
   }
 

@@ -35,8 +35,8 @@ export const LIST_MESSAGES = pageOf(`
   ORDER BY account_id DESC, id DESC LIMIT $3 + 1`);
 
 /**
- * The same for the messages that an endpoint, $4, has missed, whatever other endpoints have got. Each is looked up by its
- * id: for a join, a planner would walk the messages of all accounts in the order of the page.
+ * The same for the messages that were not delivered to an endpoint, $4. Each is looked up by its id: for a join, a
+ * planner would walk the messages of all accounts in the order of the page.
  */
 export const LIST_MISSED_MESSAGES = pageOf(`
   SELECT m.* FROM sluice.endpoint_deliveries d CROSS JOIN LATERAL (

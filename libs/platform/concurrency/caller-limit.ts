@@ -1,15 +1,15 @@
 import type { EventEmitter } from 'node:events';
 import { DomainError, RetryLaterError } from '#kernel/domain-error.js';
 
-/** Requests of a caller that may wait, however short their wait is: each holds memory. */
+/** The maximum number of waiting requests of a caller, regardless of how long they wait: each holds memory. */
 const MAX_WAITING = 1_000;
-/** After this time, what still waits is refused as well. */
+/** A request that has waited for this long is refused. */
 const GIVE_UP_MS = 10_000;
 
-export interface TurnLimits {
-  /** How much one caller may do at the same time. */
+export interface CallerLimitOptions {
+  /** The maximum number of concurrent operations of one caller. */
   readonly perCaller: number;
-  /** While anything of the caller has waited for longer than this, more is refused. */
+  /** New operations are refused while one of the caller has waited for longer than this. */
   readonly maxWaitMs: number;
 }
 
@@ -19,20 +19,21 @@ interface Caller {
 }
 
 /**
- * Lets callers do a few things at a time. The rest waits without a connection or the event loop, so each delays only itself.
- * p-limit refuses nothing: it knows neither how long a caller has waited nor that its client has left.
+ * Limits the concurrent operations of each caller. The others wait without using a connection or the event loop, so
+ * that a caller delays only itself. p-limit refuses nothing: it knows neither how long a caller has waited nor that its
+ * client has left.
  */
-export class Turns {
+export class CallerLimit {
   private readonly callers = new Map<string, Caller>();
 
-  constructor(private readonly limits: TurnLimits) {}
+  constructor(private readonly limits: CallerLimitOptions) {}
 
   /**
-   * Resolves when it is the caller's turn, until `end` is called.
+   * Resolves when the caller may run one more operation, which ends with `release`.
    * @param client emits `close` when nobody waits for the result any more
    * @throws RetryLaterError `unavailable` when the caller has too much in progress
    */
-  async take(callerId: string, client?: EventEmitter): Promise<void> {
+  async acquire(callerId: string, client?: EventEmitter): Promise<void> {
     const caller = this.callers.get(callerId) ?? { running: 0, waiting: [] };
     this.callers.set(callerId, caller);
     if (caller.running < this.limits.perCaller) {
@@ -72,11 +73,11 @@ export class Turns {
     });
   }
 
-  /** @param restMs for how much longer the caller keeps the turn */
-  end(callerId: string, restMs = 0): void {
+  /** @param restMs milliseconds for which the operation still counts */
+  release(callerId: string, restMs = 0): void {
     if (restMs > 0) {
       setTimeout(() => {
-        this.end(callerId);
+        this.release(callerId);
       }, restMs);
       return;
     }
