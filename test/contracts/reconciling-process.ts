@@ -63,7 +63,7 @@ function redisPorts(database: Database, connection: RedisQueueConnection) {
   return {
     strays: new RedisStrayMessages(database, connection),
     events: new RedisJobEvents(database, connection),
-    maintenance: new RedisQueueMaintenance(connection),
+    maintenance: new RedisQueueMaintenance(connection, { lockMs: LOCK_MS }),
   };
 }
 

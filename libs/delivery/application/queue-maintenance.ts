@@ -10,7 +10,8 @@ export abstract class QueueMaintenance {
 
   /**
    * Repairs what a worker whose clock was ahead has left in the queue: locks, checks, retries and windows of the rate
-   * limit too far in the future.
+   * limit too far in the future. On Redis, it also removes what keeps the scripts of BullMQ from working, such as keys
+   * of a wrong type.
    */
   abstract repairFutureTimestamps(): Promise<void>;
 }

@@ -1,5 +1,6 @@
 import { QueueMaintenance } from '../../../application/queue-maintenance.js';
 import { WORKER_NAME } from '../delivery-job.js';
+import { repairKeys } from './key-repairs.js';
 import type { RedisQueueConnection } from './redis-queue-connection.js';
 import type { RedisShard } from './redis-shard.js';
 
@@ -16,7 +17,11 @@ const TOLERANCE_MS = 5_000;
 const MILLISECOND = 4_096;
 
 export class RedisQueueMaintenance extends QueueMaintenance {
-  constructor(private readonly connection: RedisQueueConnection) {
+  constructor(
+    private readonly connection: RedisQueueConnection,
+    /** How long our workers lock a job, in milliseconds. */
+    private readonly worker: { readonly lockMs: number },
+  ) {
     super();
   }
 
@@ -30,9 +35,14 @@ export class RedisQueueMaintenance extends QueueMaintenance {
     return removed.some(({ length }) => length >= REMOVED_AT_ONCE);
   }
 
-  /** Only delays: locks, checks for stalled jobs and windows of the rate limit expire by the clock of Redis. */
+  /** Of timestamps only delays: locks, checks for stalled jobs and windows of the rate limit expire by the clock of Redis. */
   async repairFutureTimestamps(): Promise<void> {
-    await Promise.all(this.connection.shards.map((shard) => repairDelays(shard)));
+    await Promise.all(
+      this.connection.shards.map(async (shard) => {
+        await repairKeys(shard, this.worker.lockMs);
+        await repairDelays(shard);
+      }),
+    );
   }
 }
 

@@ -49,7 +49,12 @@ export function redisQueue(redis: RedisServers & { readonly shards: number }, mu
     provideAs(StrayMessages, RedisStrayMessages, [Database, RedisQueueConnection]),
     provideAs(QueueContents, RedisQueueContents, [Database, RedisQueueConnection]),
     provideAs(JobEvents, RedisJobEvents, [Database, RedisQueueConnection]),
-    provideAs(QueueMaintenance, RedisQueueMaintenance, [RedisQueueConnection]),
+    {
+      provide: QueueMaintenance,
+      useFactory: (queue: RedisQueueConnection, { worker }: DeliverySettings) =>
+        new RedisQueueMaintenance(queue, worker),
+      inject: [RedisQueueConnection, SETTINGS],
+    },
     { provide: 'metrics of Redis', useFactory: addRedisGauges, inject: [Metrics, RedisQueueConnection] },
   ];
 }

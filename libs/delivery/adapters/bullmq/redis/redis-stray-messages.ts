@@ -13,6 +13,7 @@ import {
   UNCLAIMED,
 } from '../open-messages.sql.js';
 import { isLeft } from '../left-jobs.sql.js';
+import { findableJobs, removeTraces } from './job-places.js';
 import type { RedisQueueConnection } from './redis-queue-connection.js';
 import { lastEvents, MAX_EVENTS } from './stored-events.js';
 import { storedJobs, type OpenMessageRow, type StoredJob } from './stored-jobs.js';
@@ -53,7 +54,7 @@ interface PageRow extends OpenMessageRow {
 
 interface Found {
   readonly message: OpenMessageRow;
-  /** Its job that has ended; undefined when there is none. */
+  /** Its job that has ended, or that no worker finds; undefined when there is none. */
   readonly job: StoredJob | undefined;
 }
 
@@ -90,7 +91,7 @@ export class RedisStrayMessages extends StrayMessages {
     const events = gone ? await this.allEvents() : null;
     const strays = found.map(({ message, job }) => {
       const { id, retries, job_id: jobId } = message;
-      const end = job?.end(message) ?? events?.get(jobId) ?? GONE;
+      const end = job === undefined ? (events?.get(jobId) ?? GONE) : job.ended === null ? GONE : job.end(message);
       return { id, retries, jobId, endedElsewhere: endByOthers(end) };
     });
     const count = strays.filter(({ endedElsewhere }) => endedElsewhere === null).length;
@@ -112,8 +113,8 @@ export class RedisStrayMessages extends StrayMessages {
    * for that of the new one.
    */
   private async removeDead(jobIds: readonly string[]): Promise<void> {
-    const jobs = await storedJobs(this.connection, jobIds);
-    const dead = [...jobs].flatMap(([id, { ended }]) => (ended === null ? [] : [id]));
+    const live = await this.liveJobs(jobIds, await storedJobs(this.connection, jobIds));
+    const dead = jobIds.filter((id) => !live.has(id));
     for (const [shard, ids] of this.connection.byShard(dead)) {
       const events = shard.key('events');
       await shard.ask((pipeline) =>
@@ -122,8 +123,16 @@ export class RedisStrayMessages extends StrayMessages {
           pipeline,
         ),
       );
-      await Promise.all(ids.map((id) => shard.queue.remove(id)));
+      await removeTraces(shard, ids);
     }
+  }
+
+  /** Those of these jobs that a worker will take or has: they have not ended, and are where workers find them. */
+  private liveJobs(ids: readonly string[], jobs: ReadonlyMap<string, StoredJob>): Promise<Set<string>> {
+    return findableJobs(
+      this.connection,
+      ids.filter((id) => jobs.get(id)?.ended === null),
+    );
   }
 
   /** The last event of each job, of all shards. */
@@ -144,11 +153,10 @@ export class RedisStrayMessages extends StrayMessages {
   private async strays(messages: readonly OpenMessageRow[], still: string): Promise<Found[]> {
     let found: Found[] = messages.map((message) => ({ message, job: undefined }));
     for (let look = 0; look < 2 && found.length > 0; look++) {
-      const jobs = await storedJobs(
-        this.connection,
-        found.map(({ message }) => message.job_id),
-      );
-      const jobless = found.filter(({ message }) => jobs.get(message.job_id)?.ended !== null);
+      const ids = found.map(({ message }) => message.job_id);
+      const jobs = await storedJobs(this.connection, ids);
+      const live = await this.liveJobs(ids, jobs);
+      const jobless = found.filter(({ message }) => !live.has(message.job_id));
       const rows = await this.database.query<OpenMessageRow>(still, [
         jobless.map(({ message }) => message.id),
         jobless.map(({ message }) => message.retries),

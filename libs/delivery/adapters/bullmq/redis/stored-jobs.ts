@@ -1,4 +1,4 @@
-import type { JobEndRow } from '../job-ends.js';
+import { GONE, type JobEndRow } from '../job-ends.js';
 import type { RedisQueueConnection } from './redis-queue-connection.js';
 import type { RedisShard } from './redis-shard.js';
 
@@ -23,8 +23,8 @@ export interface OpenMessageRow {
 
 /** A job that is still in the queue. */
 export interface StoredJob {
-  /** Null while it waits, runs or is delayed. */
-  readonly ended: 'completed' | 'failed' | null;
+  /** Null while it waits, runs or is delayed; `broken` when it has lost its content, and with it how it ended. */
+  readonly ended: 'completed' | 'failed' | 'broken' | null;
   /** How it ended, with the attempts that other programs made for this message. */
   end(message: OpenMessageRow): JobEndRow;
 }
@@ -46,7 +46,10 @@ async function readJobs(shard: RedisShard, ids: readonly string[], jobs: Map<str
   const found = await shard.fields(ids, ...FIELDS);
   for (const [index, id] of ids.entries()) {
     const fields = found[index];
-    if (fields !== undefined && fields[0] !== null) jobs.set(id, toJob(fields));
+    if (fields === undefined) continue;
+    if (fields[0] !== null) jobs.set(id, toJob(fields));
+    // A worker has started what was evicted, and has so stored a part of it again.
+    else if (fields.some((value) => value !== null)) jobs.set(id, { ended: 'broken', end: () => GONE });
   }
 }
 
