@@ -11,9 +11,11 @@ const REPAIR_STALLED_CHECK = `
   UPDATE bullmq.meta SET value = ${NOW}::text
   WHERE queue = $1 AND field = 'stalled-check' AND value::bigint > ${NOW} + 5000`;
 
+// BullMQ never takes over a job whose lock has no end.
 const REPAIR_LOCKS = `
   UPDATE bullmq.job SET locked_until_ms = ${NOW} + $2
-  WHERE queue = $1 AND state = 'active' AND processed_by = $3 AND locked_until_ms > ${NOW} + $2 + 5000`;
+  WHERE queue = $1 AND state = 'active'
+    AND (locked_until_ms IS NULL OR processed_by = $3 AND locked_until_ms > ${NOW} + $2 + 5000)`;
 
 // Only the latest ones: a wrong clock puts jobs there, and the cost does not grow with the others.
 const REPAIR_DELAYS = `
