@@ -100,7 +100,9 @@ describeUnless(NO_REDIS)('A queue on Redis', () => {
     const message = aMessage();
     await store.put(message);
     await bullmq.queue.add([message]);
-    await queue.redis.run((redis) => lose(redis, (name) => queue.shard.key(name), message.jobId));
+    await queue.redis.run(async (redis) => {
+      await lose(redis, (name) => queue.shard.key(name), message.jobId);
+    });
     expect(await strays.count()).toBe(1);
     expect(await reconcile()).toEqual([{ requeued: 1, followed: 0 }]);
     await relay.sweep(0);
