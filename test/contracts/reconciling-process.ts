@@ -59,7 +59,7 @@ function queueOnPostgres(store: PostgresStore): Promise<Queueing> {
 function redisPorts(database: Database, connection: RedisQueueConnection) {
   return {
     events: new RedisJobEvents(database, connection),
-    maintenance: new RedisQueueMaintenance(database, connection),
+    maintenance: new RedisQueueMaintenance(database, connection, { lockMs: LOCK_MS }),
   };
 }
 

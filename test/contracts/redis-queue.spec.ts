@@ -85,6 +85,31 @@ describeUnless(NO_REDIS)('A queue on Redis', () => {
     expect(new Set(seen.map(({ dataSet }) => dataSet)).size).toBe(3);
   });
 
+  it.each([
+    ['its list', (redis: Redis, key: (name: string) => string) => redis.del(key('wait'), key('prioritized'))],
+    [
+      'all of its hash but what a worker has written since',
+      async (redis: Redis, key: (name: string) => string, id: string) => {
+        await redis.del(key(id));
+        await redis.hset(key(id), 'pb', WORKER_NAME, 'processedOn', Date.now());
+      },
+    ],
+  ])('gets a message back once when its job has lost %s', async (_part, lose) => {
+    const { store, bullmq, strays, relay, queue, reconcile } = parts;
+    const message = aMessage();
+    await store.put(message);
+    await bullmq.queue.add([message]);
+    await queue.redis.run(async (redis) => {
+      await lose(redis, (name) => queue.shard.key(name), message.jobId);
+    });
+    expect(await strays.count()).toBe(1);
+    expect(await reconcile()).toEqual([{ requeued: 1, followed: 0 }]);
+    await relay.sweep(0);
+    expect(await strays.count()).toBe(0);
+    expect(await reconcile()).toEqual([]);
+    expect([...(await bullmq.jobs()).keys()]).toEqual([message.id]);
+  });
+
   it('gets all open messages back after it has lost them, whatever the walk was doing, and no others', async () => {
     const { store, strays, bullmq, relay, queue } = parts;
     const { recovery, reports } = recoveryOf(contents, parts);

@@ -30,10 +30,10 @@ export abstract class QueueMaintenance {
   abstract endsOfRemoved(jobIds: readonly string[]): Promise<Map<string, EndedElsewhere>>;
 
   /**
-   * Removes those of the jobs that have ended: while such a job exists, a new one with its id is ignored. From then on,
-   * their ends are not reported any more.
+   * Removes the jobs that are not live, with all their traces: while a dead job exists, a new one with its id is ignored.
+   * From then on, their ends are not reported any more.
    */
-  abstract removeEnded(jobIds: readonly string[]): Promise<void>;
+  abstract removeDead(jobIds: readonly string[]): Promise<void>;
 
   /**
    * Removes some of the jobs that ended longer ago than this.
@@ -43,7 +43,8 @@ export abstract class QueueMaintenance {
 
   /**
    * Repairs times in the queue that were set by a worker whose clock was ahead: locks, checks, retries and windows of
-   * the rate limit too far in the future.
+   * the rate limit too far in the future. On Redis, it also removes what keeps the scripts of BullMQ from working, such
+   * as keys of a wrong type.
    */
   abstract repairFutureTimestamps(): Promise<void>;
 }

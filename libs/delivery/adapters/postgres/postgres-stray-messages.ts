@@ -55,7 +55,7 @@ interface Found {
 export class PostgresStrayMessages extends StrayMessages {
   constructor(
     private readonly database: Pick<Database, 'query'>,
-    private readonly queue: Pick<QueueMaintenance, 'inspect' | 'endsOfRemoved' | 'removeEnded'>,
+    private readonly queue: Pick<QueueMaintenance, 'inspect' | 'endsOfRemoved' | 'removeDead'>,
   ) {
     super();
   }
@@ -90,7 +90,7 @@ export class PostgresStrayMessages extends StrayMessages {
   async requeue(strays: readonly StrayMessage[]): Promise<void> {
     for (let start = 0; start < strays.length; start += REQUEUED_AT_ONCE) {
       const some = strays.slice(start, start + REQUEUED_AT_ONCE);
-      await this.queue.removeEnded(some.map(({ jobId }) => jobId));
+      await this.queue.removeDead(some.map(({ jobId }) => jobId));
       await this.database.query(insertEntriesFor('$1'), [some.map(({ id }) => id)]);
     }
   }

@@ -49,9 +49,11 @@ const REPAIR_STALLED_CHECK = `
   UPDATE bullmq.meta SET value = ${NOW}::text
   WHERE queue = $1 AND field = 'stalled-check' AND value::bigint > ${NOW} + 5000`;
 
+// BullMQ never takes over a job whose lock has no end.
 const REPAIR_LOCKS = `
   UPDATE bullmq.job SET locked_until_ms = ${NOW} + $2
-  WHERE queue = $1 AND state = 'active' AND processed_by = $3 AND locked_until_ms > ${NOW} + $2 + 5000`;
+  WHERE queue = $1 AND state = 'active'
+    AND (locked_until_ms IS NULL OR processed_by = $3 AND locked_until_ms > ${NOW} + $2 + 5000)`;
 
 // Only the latest ones: a wrong clock puts jobs there, and the cost does not grow with the others.
 const REPAIR_DELAYS = `
@@ -94,7 +96,7 @@ export class PostgresQueueMaintenance extends QueueMaintenance {
     return new Map(events.map(({ job_id, ...event }) => [job_id, endByOthers({ ...GONE, ...event })]));
   }
 
-  async removeEnded(jobIds: readonly string[]): Promise<void> {
+  async removeDead(jobIds: readonly string[]): Promise<void> {
     await this.database.query(REMOVE_ENDED, [this.connection.queue.name, jobIds]);
   }
 

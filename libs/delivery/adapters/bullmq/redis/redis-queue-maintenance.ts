@@ -8,10 +8,12 @@ import {
 import { WORKER_NAME } from '../delivery-job.js';
 import { endByOthers } from '../job-ends.js';
 import { WHICH_ARE_LEFT } from '../left-jobs.sql.js';
+import { repairKeys } from './key-repairs.js';
+import { findableJobs, removeTraces } from './job-places.js';
 import type { RedisQueueConnection } from './redis-queue-connection.js';
 import type { RedisShard } from './redis-shard.js';
 import { lastEvents, MAX_EVENTS } from './stored-events.js';
-import { storedJobs } from './stored-jobs.js';
+import { storedJobs, type StoredJob } from './stored-jobs.js';
 
 /** Jobs of a state that one call removes. Redis does nothing else meanwhile. */
 const REMOVED_AT_ONCE = 1_000;
@@ -29,24 +31,25 @@ export class RedisQueueMaintenance extends QueueMaintenance {
   constructor(
     private readonly database: Database,
     private readonly connection: RedisQueueConnection,
+    /** How long our workers lock a job, in milliseconds. */
+    private readonly worker: { readonly lockMs: number },
   ) {
     super();
   }
 
   /** A job that is left in a queue on PostgreSQL is live: it is taken over, or a worker has it. */
   async inspect(messages: readonly JobOwner[]): Promise<Map<string, InspectedJob>> {
-    const jobs = await storedJobs(
-      this.connection,
-      messages.map(({ jobId }) => jobId),
-    );
+    const ids = messages.map(({ jobId }) => jobId);
+    const jobs = await storedJobs(this.connection, ids);
+    const live = await this.liveJobs(ids, jobs);
     const inspected = new Map<string, InspectedJob>();
     const notLive: string[] = [];
     for (const message of messages) {
       const job = jobs.get(message.jobId);
-      const isLive = job?.ended === null;
+      const isLive = live.has(message.jobId);
       if (!isLive) notLive.push(message.jobId);
       if (job === undefined) continue;
-      const endedElsewhere = isLive ? null : endByOthers(job.end(message));
+      const endedElsewhere = job.ended === null ? null : endByOthers(job.end(message));
       inspected.set(message.jobId, { isLive, endedElsewhere });
     }
     if (notLive.length === 0) return inspected;
@@ -67,10 +70,10 @@ export class RedisQueueMaintenance extends QueueMaintenance {
     return ends;
   }
 
-  async removeEnded(jobIds: readonly string[]): Promise<void> {
-    const jobs = await storedJobs(this.connection, jobIds);
-    const ended = [...jobs].flatMap(([id, job]) => (job.ended === null ? [] : [id]));
-    for (const [shard, ids] of this.connection.byShard(ended)) {
+  async removeDead(jobIds: readonly string[]): Promise<void> {
+    const live = await this.liveJobs(jobIds, await storedJobs(this.connection, jobIds));
+    const dead = jobIds.filter((id) => !live.has(id));
+    for (const [shard, ids] of this.connection.byShard(dead)) {
       const events = shard.key('events');
       // The event keeps the end of the removed job from being taken for that of a new one.
       await shard.ask((pipeline) =>
@@ -79,8 +82,16 @@ export class RedisQueueMaintenance extends QueueMaintenance {
           pipeline,
         ),
       );
-      await Promise.all(ids.map((id) => shard.queue.remove(id)));
+      await removeTraces(shard, ids);
     }
+  }
+
+  /** The jobs that a worker will take or has: they have not ended, and are where workers find them. */
+  private liveJobs(ids: readonly string[], jobs: ReadonlyMap<string, StoredJob>): Promise<Set<string>> {
+    return findableJobs(
+      this.connection,
+      ids.filter((id) => jobs.get(id)?.ended === null),
+    );
   }
 
   async removeOldJobs(olderThanMs: number): Promise<boolean> {
@@ -93,9 +104,14 @@ export class RedisQueueMaintenance extends QueueMaintenance {
     return removed.some(({ length }) => length >= REMOVED_AT_ONCE);
   }
 
-  /** Only delays: locks, checks for stalled jobs and windows of the rate limit expire by the clock of Redis. */
+  /** Of timestamps only delays: locks, checks for stalled jobs and windows of the rate limit expire by the clock of Redis. */
   async repairFutureTimestamps(): Promise<void> {
-    await Promise.all(this.connection.shards.map((shard) => repairDelays(shard)));
+    await Promise.all(
+      this.connection.shards.map(async (shard) => {
+        await repairKeys(shard, this.worker.lockMs);
+        await repairDelays(shard);
+      }),
+    );
   }
 }
 

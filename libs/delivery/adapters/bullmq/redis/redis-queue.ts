@@ -46,7 +46,12 @@ export function redisQueue(redis: RedisServers & { readonly shards: number }, mu
     { provide: QueueConnection, useExisting: RedisQueueConnection },
     provideAs(QueueContents, RedisQueueContents, [Database, RedisQueueConnection]),
     provideAs(JobEvents, RedisJobEvents, [Database, RedisQueueConnection]),
-    provideAs(QueueMaintenance, RedisQueueMaintenance, [Database, RedisQueueConnection]),
+    {
+      provide: QueueMaintenance,
+      useFactory: (database: Database, queue: RedisQueueConnection, { worker }: DeliverySettings) =>
+        new RedisQueueMaintenance(database, queue, worker),
+      inject: [Database, RedisQueueConnection, SETTINGS],
+    },
     { provide: 'metrics of Redis', useFactory: addRedisGauges, inject: [Metrics, RedisQueueConnection] },
   ];
 }

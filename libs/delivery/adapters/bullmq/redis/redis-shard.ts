@@ -129,8 +129,11 @@ export class RedisShard implements QueueShard {
   }
 
   /** Some fields of each of these jobs, in their order; null for what a job does not have. */
-  fields(ids: readonly string[], ...names: readonly string[]): Promise<(string | null)[][]> {
-    return this.ask((pipeline) => ids.reduce((all, id) => all.hmget(this.key(id), ...names), pipeline));
+  async fields(ids: readonly string[], ...names: readonly string[]): Promise<(string | null)[][]> {
+    const jobs = await this.read<(string | null)[]>((pipeline) =>
+      ids.reduce((all, id) => all.hmget(this.key(id), ...names), pipeline),
+    );
+    return jobs.map((fields) => fields ?? names.map(() => null));
   }
 
   /** A part of the report of its server. */
@@ -145,6 +148,16 @@ export class RedisShard implements QueueShard {
       if (error !== null) throw error;
       return result;
     }) as Results;
+  }
+
+  /** Like `ask`, with null for what can't be read because its key has a wrong type. */
+  async read<Result>(build: (pipeline: ChainableCommander) => ChainableCommander): Promise<(Result | null)[]> {
+    const replies = (await build(this.redis.pipeline()).exec()) ?? [];
+    return replies.map(([error, result]) => {
+      if (error === null) return result as Result | null;
+      if (error.message.startsWith('WRONGTYPE')) return null;
+      throw error;
+    });
   }
 
   /** Leaves memory to the workers of this queue. */

@@ -1,5 +1,6 @@
 import type { JobOwner } from '../../../application/queue-maintenance.js';
 import { attemptsByOthers, type JobEndRow } from '../job-ends.js';
+import { GONE } from '../job-ends.js';
 import type { RedisQueueConnection } from './redis-queue-connection.js';
 import type { RedisShard } from './redis-shard.js';
 
@@ -15,8 +16,8 @@ const AT_ONCE = 1_000;
 
 /** A job that is still in the queue. */
 export interface StoredJob {
-  /** Null while it waits, runs or is delayed. */
-  readonly ended: 'completed' | 'failed' | null;
+  /** Null while it waits, runs or is delayed; `broken` when it has lost its content, and with it how it ended. */
+  readonly ended: 'completed' | 'failed' | 'broken' | null;
   /** How it ended, with the attempts that other programs made for this message. */
   end(message: Pick<JobOwner, 'crashes' | 'status'>): JobEndRow;
 }
@@ -38,7 +39,10 @@ async function readJobs(shard: RedisShard, ids: readonly string[], jobs: Map<str
   const found = await shard.fields(ids, ...FIELDS);
   for (const [index, id] of ids.entries()) {
     const fields = found[index];
-    if (fields !== undefined && fields[0] !== null) jobs.set(id, toJob(fields));
+    if (fields === undefined) continue;
+    if (fields[0] !== null) jobs.set(id, toJob(fields));
+    // A worker has started what was evicted, and has so stored a part of it again.
+    else if (fields.some((value) => value !== null)) jobs.set(id, { ended: 'broken', end: () => GONE });
   }
 }
 
