@@ -14,7 +14,7 @@ describe('POST /messages, retries and replays respond 503 unavailable while the 
     const full = await api.join(settings);
     const retried = await api.sent(account);
     await api.become(retried.id, 'failed');
-    const endpoint = (await api.ask(account, 'POST /endpoints', { url: 'https://example.com/' })).body;
+    const endpoint = (await api.ask(account, 'POST /endpoints', { url: `https://example.com/${retried.id}` })).body;
     const ever = { since: new Date(0).toISOString(), until: '2100-01-01T00:00:00Z' };
     for (const response of [
       ...[await full.send(account), await full.sendBatch(account, { headers: {} })],
