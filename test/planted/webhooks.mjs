@@ -274,8 +274,8 @@ export default [
   {
     what: 'a success that began before a failure does not clear it',
     file: STATEMENTS,
-    find: 'WHERE (failing_since IS NULL) <> succeeds OR',
-    replace: 'WHERE (failing_since IS NULL AND NOT succeeds) OR',
+    find: 'WHERE (failing_since IS NULL) <> succeeds OR (has_succeeded AND failing_since IS NOT NULL)',
+    replace: 'WHERE failing_since IS NULL AND NOT succeeds',
     tests: MADE,
   },
   {
