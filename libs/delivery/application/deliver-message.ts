@@ -13,9 +13,8 @@ import {
   type RetryPolicy,
   SUSPECT_AFTER_CRASHES,
 } from '#messages/index.js';
-import { nextAttemptAfter } from './handler-errors.js';
+import { nextAttemptAfter, reasonOf } from './handler-errors.js';
 import type { MessageHandler } from './message-handler.js';
-import { toReason } from '#messages/index.js';
 import { ReadWriteLock } from './read-write-lock.js';
 
 /** What becomes of the job. */
@@ -194,20 +193,5 @@ async function retryWhileUnavailable<T>(call: () => Promise<T>, maxMs: number, s
       await sleep(waitMs);
       waited += waitMs;
     }
-  }
-}
-
-function reasonOf(error: unknown): string {
-  const text = toReason(textOf(error));
-  return text || 'The handler failed without a reason.';
-}
-
-// Anything can be thrown, even an object whose `message` or `toString` throws.
-function textOf(error: unknown): string {
-  try {
-    const message: unknown = error instanceof Error ? error.message : error;
-    return String(message);
-  } catch {
-    return '';
   }
 }

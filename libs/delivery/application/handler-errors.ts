@@ -1,3 +1,5 @@
+import { toReason } from '#messages/index.js';
+
 /**
  * When the next attempt starts after an error of a handler: `never`, after a number of milliseconds, or null for the
  * time from the settings. Errors are distinguished by their names, because a handler outside of Sluice has its own
@@ -11,5 +13,21 @@ export function nextAttemptAfter(error: unknown): number | 'never' | null {
   } catch {
     // Anything can be thrown, even an error whose properties throw.
     return null;
+  }
+}
+
+/** Why an attempt failed, in one line, from what a handler has thrown. */
+export function reasonOf(error: unknown): string {
+  const text = toReason(textOf(error));
+  return text || 'The handler failed without a reason.';
+}
+
+// Anything can be thrown, even an object whose `message` or `toString` throws.
+function textOf(error: unknown): string {
+  try {
+    const message: unknown = error instanceof Error ? error.message : error;
+    return String(message);
+  } catch {
+    return '';
   }
 }

@@ -158,7 +158,7 @@ export const SETTLE_DELIVERIES = `
     SELECT e.id, CASE WHEN succeeds THEN NULL WHEN has_succeeded THEN clock_timestamp()
                       ELSE coalesce(failing_since, clock_timestamp()) END AS failing_since
     FROM requested r JOIN sluice.endpoints e ON e.id = r.endpoint_id AND e.url = r.url
-    WHERE (failing_since IS NULL) <> succeeds OR (has_succeeded AND failing_since IS NOT NULL)
+    WHERE CASE WHEN failing_since IS NULL THEN NOT succeeds ELSE has_succeeded END
     ORDER BY e.id FOR NO KEY UPDATE OF e
   )
   UPDATE sluice.endpoints e SET failing_since = c.failing_since FROM changed c WHERE e.id = c.id`;
