@@ -14,7 +14,7 @@ export {
   contentJson,
   contentOfJson,
   MessageContent,
-  type ConsumedContent,
+  type ContentValues,
   type ContentJson,
 } from './domain/message-content.js';
 export { ATTEMPT_BYTES, bytesOf, DELIVERY_BYTES, type Message } from './domain/message.js';

@@ -1,5 +1,5 @@
 import { sha256 } from '#kernel/sha256.js';
-import { CONSUMED, type ContentValues } from './message-content.js';
+import { CONTENT, type ContentValues } from './message-content.js';
 
 /** Lets a caller repeat a request without repeating its effect. */
 export interface Idempotency {
@@ -39,7 +39,8 @@ export function idempotencyOfBatch(key: string | null, contents: readonly Conten
   return { key, fingerprint: sha256(`batch:${JSON.stringify(meaning)}`) };
 }
 
-const OPTIONAL = CONSUMED.filter(({ shown }) => shown === 'if present');
+/** `deliverAt` was the first optional field, and has its own place. */
+const OPTIONAL = CONTENT.filter(({ name, isRequired }) => !isRequired && name !== 'deliverAt');
 
 function optionalOf(content: ContentValues): Record<string, unknown> | null {
   const present = OPTIONAL.filter(({ name }) => content[name] !== null);

@@ -1,12 +1,27 @@
 import { ValidationError, type FieldError } from '#kernel/domain-error.js';
 import { deliverAtError, MAX_DELAY_DAYS } from './delivery-time.js';
+import {
+  metadataError,
+  MAX_METADATA,
+  MAX_METADATA_NAME,
+  MAX_METADATA_VALUE,
+  type Metadata,
+} from './message-metadata.js';
 import { MAX_TEXT_BYTES, textError } from './message-text.js';
+import { messageTypeError, MAX_TYPE, MESSAGE_TYPE } from './message-type.js';
+import { MAX_ORDERING_KEY, ORDERING_KEY, orderingKeyError } from './ordering-key.js';
 
 /** The fields that a sender sets, before they are validated. */
 export interface ContentValues {
   readonly text: string;
   /** The earliest time of delivery; null for immediately. */
   readonly deliverAt: Date | null;
+  /** What the message is about, as words joined by dots: `order.paid`. */
+  readonly type: string | null;
+  /** Values for the consumer, by name. */
+  readonly metadata: Metadata | null;
+  /** Messages of an account with the same key are delivered one after another. */
+  readonly orderingKey: string | null;
 }
 
 declare const checked: unique symbol;
@@ -18,9 +33,8 @@ interface ContentField<Value> {
   /** Its name in requests, responses, jobs, webhooks, events and `Delivery`. */
   readonly json: string;
   readonly column: string;
-  readonly kind: 'text' | 'time';
-  /** Whether it is shown wherever the message is, only if it is not null, or only with the state of the message. */
-  readonly shown: 'always' | 'if present' | 'with the state';
+  readonly kind: 'text' | 'time' | 'object';
+  readonly isRequired: boolean;
   /** The part of its rule that JSON Schema can express. */
   readonly schema: Readonly<Record<string, unknown>>;
   /** Its descriptions in requests and in responses, each with an example. */
@@ -44,7 +58,7 @@ export const CONTENT_FIELDS = {
     json: 'message',
     column: 'text',
     kind: 'text',
-    shown: 'always',
+    isRequired: true,
     // A character is at least one byte, and JSON Schema can't count bytes.
     schema: { minLength: 1, maxLength: MAX_TEXT_BYTES, pattern: '^[^\\u0000]*$' },
     sent: {
@@ -58,37 +72,74 @@ export const CONTENT_FIELDS = {
     json: 'deliverAt',
     column: 'deliver_at',
     kind: 'time',
-    shown: 'with the state',
+    isRequired: false,
     schema: {},
     sent: {
       description: `When to deliver, up to ${MAX_DELAY_DAYS} days ahead. Immediately if omitted or in the past.`,
       examples: ['2026-11-21T12:00:00Z'],
     },
-    returned: { description: 'When to deliver. Null for immediate delivery.', examples: [null] },
+    returned: { description: 'When to deliver, if it was sent.', examples: ['2026-11-21T12:00:00.000Z'] },
     error: deliverAtError,
+  },
+  type: {
+    json: 'type',
+    column: 'type',
+    kind: 'text',
+    isRequired: false,
+    schema: { minLength: 1, maxLength: MAX_TYPE, pattern: MESSAGE_TYPE.source },
+    sent: {
+      description:
+        'What the message is about: words of `[A-Za-z0-9_-]` joined by dots. The first word must not be `sluice`.',
+      examples: ['order.paid'],
+    },
+    returned: { description: 'The type that was sent, if any.', examples: ['order.paid'] },
+    error: messageTypeError,
+  },
+  metadata: {
+    json: 'metadata',
+    column: 'metadata',
+    kind: 'object',
+    isRequired: false,
+    schema: {
+      maxProperties: MAX_METADATA,
+      propertyNames: { minLength: 1, maxLength: MAX_METADATA_NAME },
+      additionalProperties: { type: 'string', maxLength: MAX_METADATA_VALUE },
+    },
+    sent: {
+      description: `At most ${MAX_METADATA} strings for the consumer, by name. U+0000 and lone surrogates are not allowed.`,
+      examples: [{ region: 'eu' }],
+    },
+    returned: { description: 'The metadata that was sent, if any.', examples: [{ region: 'eu' }] },
+    error: metadataError,
+  },
+  orderingKey: {
+    json: 'orderingKey',
+    column: 'ordering_key',
+    kind: 'text',
+    isRequired: false,
+    schema: { minLength: 1, maxLength: MAX_ORDERING_KEY, pattern: ORDERING_KEY.source },
+    sent: {
+      description:
+        'Messages with the same key are delivered one after another, in the order in which they were accepted.',
+      examples: ['customer-17'],
+    },
+    returned: { description: 'The ordering key that was sent, if any.', examples: ['customer-17'] },
+    error: orderingKeyError,
   },
 } as const satisfies { readonly [Name in keyof ContentValues]: ContentField<ContentValues[Name]> };
 
 type Fields = typeof CONTENT_FIELDS;
 export type ContentName = keyof Fields;
-type NamesShown<Shown> = {
-  [Name in ContentName]: Fields[Name]['shown'] extends Shown ? Name : never;
+type NamesWhere<IsRequired> = {
+  [Name in ContentName]: Fields[Name]['isRequired'] extends IsRequired ? Name : never;
 }[ContentName];
-
-/** The fields that consumers get: the ones that are always shown. */
-export type ConsumedContent = Pick<ContentValues, NamesShown<'always' | 'if present'>>;
 
 type Json<Value> = Value extends Date ? string : Value;
 
-/** The same in JSON. */
+/** The fields in JSON, without those that the sender omitted. */
 export type ContentJson = {
-  readonly [Name in NamesShown<'always'> as Fields[Name]['json']]: Json<ContentValues[Name]>;
-} & { readonly [Name in NamesShown<'if present'> as Fields[Name]['json']]?: Json<NonNullable<ContentValues[Name]>> };
-
-/** The fields that are shown only with the state; null if the sender omitted them. */
-export type StateContent = {
-  readonly [Name in NamesShown<'with the state'> as Fields[Name]['json']]: ContentValues[Name];
-};
+  readonly [Name in NamesWhere<true> as Fields[Name]['json']]: Json<ContentValues[Name]>;
+} & { readonly [Name in NamesWhere<false> as Fields[Name]['json']]?: Json<NonNullable<ContentValues[Name]>> };
 
 type Definition = ContentField<NonNullable<ContentValues[ContentName]>> & { readonly name: ContentName };
 
@@ -96,9 +147,6 @@ type Definition = ContentField<NonNullable<ContentValues[ContentName]>> & { read
 export const CONTENT: readonly Definition[] = Object.entries(CONTENT_FIELDS).map(
   ([name, field]) => ({ ...field, name }) as unknown as Definition,
 );
-/** The fields that consumers get. */
-export const CONSUMED = CONTENT.filter(({ shown }) => shown !== 'with the state');
-const SHOWN_WITH_STATE = CONTENT.filter(({ shown }) => shown === 'with the state');
 
 export const MessageContent = {
   /** @throws ValidationError with an error for each value that is refused */
@@ -116,26 +164,24 @@ export const MessageContent = {
   },
 };
 
-/** The JSON of the fields that consumers get. */
-export function contentJson(content: ConsumedContent): ContentJson {
+export function contentJson(content: ContentValues): ContentJson {
   const json: Record<string, unknown> = {};
-  for (const { name, json: key } of CONSUMED) {
-    const value = content[name as keyof ConsumedContent] as unknown;
-    if (value !== null) json[key] = value;
+  for (const { name, json: key } of CONTENT) {
+    const value = content[name];
+    if (value !== null) json[key] = value instanceof Date ? value.toISOString() : value;
   }
   return json as ContentJson;
 }
 
 /** Reads `contentJson`, as this or an earlier version has written it. */
-export function contentOfJson(json: ContentJson): ConsumedContent {
+export function contentOfJson(json: ContentJson): ContentValues {
   const values = json as Readonly<Record<string, unknown>>;
-  return Object.fromEntries(
-    CONSUMED.map(({ name, json: key }) => [name, values[key] ?? null]),
-  ) as unknown as ConsumedContent;
-}
-
-export function stateContent(content: ContentValues): StateContent {
-  return Object.fromEntries(SHOWN_WITH_STATE.map(({ name, json }) => [json, content[name]])) as unknown as StateContent;
+  const content: Record<string, unknown> = {};
+  for (const { name, json: key, kind } of CONTENT) {
+    const value = values[key] ?? null;
+    content[name] = kind === 'time' && value !== null ? new Date(value as string) : value;
+  }
+  return content as unknown as ContentValues;
 }
 
 /** The size of the content of a message, in bytes of UTF-8. */
@@ -143,7 +189,8 @@ export function contentBytes(content: ContentValues): number {
   let bytes = 0;
   for (const { name, kind } of CONTENT) {
     const value = content[name];
-    if (kind === 'text' && value !== null) bytes += Buffer.byteLength(value as string);
+    if (value === null || kind === 'time') continue;
+    bytes += Buffer.byteLength(kind === 'text' ? (value as string) : JSON.stringify(value));
   }
   return bytes;
 }

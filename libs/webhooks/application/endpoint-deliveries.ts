@@ -1,4 +1,4 @@
-import type { ConsumedContent, OnStarted } from '#messages/index.js';
+import type { ContentValues, OnStarted } from '#messages/index.js';
 
 /** Why deliveries to an endpoint are abandoned. */
 export type AbandonReason = 'endpoint_disabled' | 'endpoint_deleted';
@@ -19,7 +19,7 @@ export interface LeasedDelivery {
   readonly endpointId: string;
   readonly accountId: string;
   readonly messageId: string;
-  readonly content: ConsumedContent;
+  readonly content: ContentValues;
   readonly createdAt: Date;
   readonly traceparent: string | null;
   /** Attempts that have failed since the message was accepted or last retried. */

@@ -1,4 +1,4 @@
-import { contentJson, type ConsumedContent } from '#messages/index.js';
+import { contentJson, type ContentValues } from '#messages/index.js';
 import type { Target } from './endpoints.js';
 import type { SecretBox } from './secret-box.js';
 import { signedHeaders } from './signatures.js';
@@ -8,7 +8,7 @@ import type { WebhookRequest } from './webhook-client.js';
 interface Webhook {
   readonly type: 'message' | 'test';
   readonly id: string;
-  readonly content: ConsumedContent;
+  readonly content: ContentValues;
   readonly createdAt: Date;
   /** Of the message; null when it is in no trace. */
   readonly traceparent: string | null;

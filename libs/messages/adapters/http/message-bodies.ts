@@ -13,6 +13,7 @@ import { batchError, MAX_BATCH } from '../../domain/message-batch.js';
 import { CONTENT, MessageContent, type ContentValues } from '../../domain/message-content.js';
 
 type ContentField = (typeof CONTENT)[number];
+type ContentValue = Parameters<ContentField['error']>[0];
 
 /** The form of a field in JSON. Which values are accepted is decided by the domain. */
 const KINDS = {
@@ -21,13 +22,20 @@ const KINDS = {
     read: (value: unknown) => (typeof value === 'string' ? value : null),
     error: (json: string) => `${json} must be a string.`,
   },
+  object: {
+    schema: { type: 'object' },
+    // By name, so that a repeated request is the same whatever order its client has.
+    read: (value: unknown) =>
+      typeof value === 'object' && value !== null && !Array.isArray(value)
+        ? Object.fromEntries(Object.entries(value).sort(([one], [other]) => (one < other ? -1 : 1)))
+        : null,
+    error: (json: string) => `${json} must be an object.`,
+  },
   time: { schema: TIME_SCHEMA, read: readTime, error: invalidTime },
 } as const;
 
-const isRequired = ({ shown }: ContentField): boolean => shown === 'always';
-
 /** Null for a value that has not the form of the field. */
-function read({ kind }: ContentField, value: unknown): string | Date | null {
+function read({ kind }: ContentField, value: unknown): ContentValue | null {
   return KINDS[kind].read(value);
 }
 
@@ -56,7 +64,7 @@ for (const field of CONTENT) {
     }
   }
   Validate(Rule)(SendMessageBody.prototype, field.json);
-  if (!isRequired(field)) IsOptional()(SendMessageBody.prototype, field.json);
+  if (!field.isRequired) IsOptional()(SendMessageBody.prototype, field.json);
   Field({ ...field.sent, examples: [...field.sent.examples] })(SendMessageBody.prototype, field.json);
 }
 
@@ -112,7 +120,7 @@ export function readBatch({ messages }: SendBatchBody): MessageContent[] {
   const bodies = readItems('messages', 'A message', messages, (body, note) => {
     for (const field of CONTENT) {
       const value = body[field.json];
-      if (isRequired(field) || (value !== undefined && value !== null)) note(field.json, fieldError(field, value));
+      if (field.isRequired || (value !== undefined && value !== null)) note(field.json, fieldError(field, value));
     }
     return body;
   });

@@ -2,9 +2,9 @@ import { enumModel, exampleOf, foreignModel, idOf, nullable, time, viewModel } f
 import { MAX_RETRIED } from '../../application/changes/retry-failed.js';
 import { ATTEMPT_OUTCOMES, type Attempt } from '../../domain/attempt.js';
 import type { Message } from '../../domain/message.js';
-import { contentJson, stateContent } from '../../domain/message-content.js';
+import { contentJson } from '../../domain/message-content.js';
 import { INITIAL_STATUS, MESSAGE_STATUSES } from '../../domain/message-status.js';
-import { CONTENT, OPTIONAL_CONTENT, STATE_CONTENT } from './content-views.js';
+import { CONTENT, OPTIONAL_CONTENT } from './content-views.js';
 
 /** A message as it was accepted. */
 export function acceptedView({ state }: Message) {
@@ -14,8 +14,8 @@ export function acceptedView({ state }: Message) {
 
 /** A message with its current state. */
 export function messageView(message: Message) {
-  const { delivery, updatedAt, attempts, failureReason } = message.state;
-  return { ...acceptedView(message), delivery, ...stateContent(message.state), updatedAt, attempts, failureReason };
+  const { deliverAt, delivery, updatedAt, attempts, failureReason } = message.state;
+  return { ...acceptedView(message), deliverAt, delivery, updatedAt, attempts, failureReason };
 }
 
 export const MESSAGE_ID = idOf('msg', 'The id of the message.');
@@ -53,7 +53,11 @@ export const MESSAGE = viewModel<ReturnType<typeof messageView>>(
       ...foreignModel('DeliveryMode', 'handler'),
       description: "The account's mode of delivery when the message was accepted.",
     },
-    ...STATE_CONTENT,
+    deliverAt: {
+      ...nullable(CONTENT.deliverAt),
+      description: 'When to deliver. Null for immediate delivery.',
+      examples: [null],
+    },
     updatedAt: time('When the status last changed.', '2026-11-21T09:30:00.321Z'),
     attempts: {
       type: 'integer',
@@ -63,7 +67,7 @@ export const MESSAGE = viewModel<ReturnType<typeof messageView>>(
     },
     failureReason: nullable({ type: 'string', description: 'Why the last attempt failed.', examples: [null] }),
   },
-  OPTIONAL_CONTENT,
+  OPTIONAL_CONTENT.filter((name) => name !== 'deliverAt'),
 );
 
 export const EVENTS = {

@@ -9,11 +9,11 @@ export {
   BYTES,
   COLUMNS,
   columnsOf,
-  CONSUMED_COLUMNS,
+  CONTENT_COLUMNS,
   contentBytes,
   isSuspended,
   OPEN,
-  toConsumed,
+  toContent,
   toMessage,
   type MessageRow,
 } from './message-row.js';

@@ -1,9 +1,7 @@
 import type { DeliveryMode } from '#kernel/delivery-mode.js';
 import { Message, OVERHEAD_BYTES } from '../../domain/message.js';
 import {
-  CONSUMED,
   CONTENT,
-  type ConsumedContent,
   type CONTENT_FIELDS,
   type ContentName,
   type ContentValues,
@@ -37,22 +35,18 @@ export interface MessageRow extends ContentRow {
   next_attempt_at: Date | null;
 }
 
-const OTHER_COLUMNS = `id, account_id, status, created_at, updated_at, attempts, failures, crashes, lone_crashes, retries,
+/** The columns of a message except the ones that its job carries. */
+export const COLUMNS_WITHOUT_JOB = `id, account_id, status, created_at, updated_at, attempts, failures, crashes, lone_crashes, retries,
   failure_reason, claim, claim_expires_at, claim_alone, traceparent, delivery, next_attempt_at`;
 
-const namesOf = (fields: typeof CONTENT): string => fields.map(({ column }) => column).join(', ');
+/** The columns of the fields that the sender sets. */
+export const CONTENT_COLUMNS = CONTENT.map(({ column }) => column).join(', ');
 
 /**
  * The columns of a MessageRow. Listed instead of `*`: a prepared statement fails on its connection for ever once a
  * migration of a newer version has added a column to its result.
  */
-export const COLUMNS = `${OTHER_COLUMNS}, ${namesOf(CONTENT)}`;
-/** The columns of the fields that consumers get. */
-export const CONSUMED_COLUMNS = namesOf(CONSUMED);
-/** The columns of a message except the ones that its job carries. */
-export const COLUMNS_WITHOUT_JOB = [OTHER_COLUMNS, namesOf(CONTENT.filter((field) => !CONSUMED.includes(field)))]
-  .filter((names) => names !== '')
-  .join(', ');
+export const COLUMNS = `${COLUMNS_WITHOUT_JOB}, ${CONTENT_COLUMNS}`;
 
 /** Columns of a row that has this name. */
 export const columnsOf = (row: string, columns = COLUMNS): string => columns.replaceAll(/\w+/g, `${row}.$&`);
@@ -71,34 +65,29 @@ export const FRESH_ATTEMPTS = `
 
 /** The size of the content, as `contentBytes` computes it. @param row the name of its row, followed by a dot */
 export const contentBytes = (row = ''): string =>
-  CONTENT.filter(({ kind }) => kind === 'text')
-    .map(({ column, shown }) => [shown, `octet_length(${row}${column})`] as const)
-    .map(([shown, bytes]) => (shown === 'always' ? bytes : `coalesce(${bytes}, 0)`))
+  CONTENT.filter(({ kind }) => kind !== 'time')
+    .map(({ column, kind, isRequired }) => {
+      const bytes = `octet_length(${row}${column}${kind === 'object' ? '::text' : ''})`;
+      return isRequired ? bytes : `coalesce(${bytes}, 0)`;
+    })
     .join(' + ');
 
 /** The size of a message, as `bytesOf` computes it. */
 export const BYTES = `${contentBytes()} + ${OVERHEAD_BYTES}`;
 
-/** @param row with the columns of `COLUMNS` */
-export function toContent(row: ContentRow): MessageContent {
-  const values = row as unknown as Readonly<Record<string, unknown>>;
+/** @param row with the columns of `CONTENT_COLUMNS` */
+export function toContent(row: object): MessageContent {
+  const values = row as Readonly<Record<string, unknown>>;
   const content: Record<string, unknown> = {};
   for (const { name, column } of CONTENT) content[name] = values[column];
   return content as unknown as MessageContent;
 }
 
-/** @param row with the columns of `CONSUMED_COLUMNS` */
-export function toConsumed(row: object): ConsumedContent {
-  const values = row as Readonly<Record<string, unknown>>;
-  return Object.fromEntries(CONSUMED.map(({ name, column }) => [name, values[column]])) as unknown as ConsumedContent;
-}
-
-/** The values of content by column, for the fields that it has. */
-export function contentRow<Content extends ConsumedContent>(content: Content) {
-  const values = content as unknown as Readonly<Record<string, unknown>>;
+/** The values of content by column. */
+export function contentRow(content: ContentValues): ContentRow {
   const row: Record<string, unknown> = {};
-  for (const { name, column } of CONTENT) if (name in values) row[column] = values[name];
-  return row as Content extends ContentValues ? ContentRow : Partial<ContentRow>;
+  for (const { name, column } of CONTENT) row[column] = content[name];
+  return row as unknown as ContentRow;
 }
 
 export function toMessage(row: MessageRow): Message {

@@ -1,11 +1,11 @@
 import type { Message } from '../../domain/message.js';
-import type { ConsumedContent } from '../../domain/message-content.js';
+import type { ContentValues } from '../../domain/message-content.js';
 
 /** What a job carries of its message. */
 export interface Job {
   readonly id: string;
   readonly accountId: string;
-  readonly content: ConsumedContent;
+  readonly content: ContentValues;
   readonly createdAt: Date;
   /** The retry that the job belongs to, 0 for the first round. */
   readonly retries: number;

@@ -2,7 +2,7 @@ import { TRANSITIONS } from '#messages/index.js';
 import { hasBeenDelivered, lacks, OPEN } from '#messages/adapters/postgres/index.js';
 import {
   columnsOf,
-  CONSUMED_COLUMNS,
+  CONTENT_COLUMNS,
   endMessages,
   hasEndpoints,
   isSuspended,
@@ -86,10 +86,10 @@ export const LEASE_DELIVERIES = `
     SELECT d.* FROM unnest($1::text[], $2::text[]) AS t (message_id, endpoint_id)
     JOIN sluice.endpoint_deliveries d USING (message_id, endpoint_id) WHERE d.message_id = ANY ($1)
   ), held AS (
-    SELECT id, ${CONSUMED_COLUMNS}, created_at, traceparent, status, attempts FROM sluice.messages WHERE id = ANY ($1)
+    SELECT id, ${CONTENT_COLUMNS}, created_at, traceparent, status, attempts FROM sluice.messages WHERE id = ANY ($1)
   ), leased AS (
     SELECT p.message_id, p.endpoint_id, p.account_id, p.failures, p.token, p.number, p.started_at,
-           ${columnsOf('h', CONSUMED_COLUMNS)}, h.created_at, h.traceparent,
+           ${columnsOf('h', CONTENT_COLUMNS)}, h.created_at, h.traceparent,
            (h.attempts + row_number() OVER (PARTITION BY h.id ORDER BY p.endpoint_id))::int AS next_number
     FROM picked p JOIN held h ON h.id = p.message_id WHERE h.status IN (${OPEN}, '${DELIVERED}')
   ), started AS (${startAttempts('SELECT message_id, max(next_number) AS attempts FROM leased GROUP BY message_id', '$1', '$3')}
@@ -108,7 +108,7 @@ export const LEASE_DELIVERIES = `
     WHERE d.message_id = ANY ($1) AND d.message_id = p.message_id AND d.endpoint_id = p.endpoint_id
       AND p.message_id NOT IN (SELECT message_id FROM leased)
   )
-  SELECT message_id AS "messageId", endpoint_id AS "endpointId", account_id AS "accountId", ${CONSUMED_COLUMNS},
+  SELECT message_id AS "messageId", endpoint_id AS "endpointId", account_id AS "accountId", ${CONTENT_COLUMNS},
          created_at AS "createdAt", traceparent, failures,
          (SELECT xmin::text FROM sluice.endpoints e WHERE e.id = endpoint_id) AS "endpointVersion"
   FROM leased`;

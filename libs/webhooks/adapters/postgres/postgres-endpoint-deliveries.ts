@@ -15,7 +15,7 @@ import {
   type ReplayTerms,
 } from '../../application/endpoint-deliveries.js';
 import { type Availability, MESSAGE_STATUSES, type OnStarted, TRANSITIONS, WEBHOOKS } from '#messages/index.js';
-import { toConsumed } from '#messages/adapters/postgres/index.js';
+import { toContent } from '#messages/adapters/postgres/index.js';
 import {
   ABANDON,
   DUE_ENDPOINTS,
@@ -107,7 +107,7 @@ export class PostgresEndpointDeliveries extends EndpointDeliveries {
     return rows.map(
       ({ messageId, endpointId, accountId, endpointVersion, createdAt, traceparent, failures, ...columns }) => ({
         ...{ token, messageId, endpointId, accountId, endpointVersion, createdAt, traceparent, failures },
-        content: toConsumed(columns),
+        content: toContent(columns),
       }),
     );
   }

@@ -28,8 +28,7 @@ interface Settling {
 /**
  * A claimed message, without the columns that its job carries, or the remaining wait of a message that was not claimed.
  */
-type ClaimRow = Partial<ContentRow> &
-  Omit<MessageRow, keyof ContentRow> & { readonly token: string | null; readonly wait_ms: number | null };
+type ClaimRow = Omit<MessageRow, keyof ContentRow> & { readonly token: string | null; readonly wait_ms: number | null };
 
 /** The result for a job whose message another job of the same batch has claimed: it claims again, to take over. */
 const OVERTAKEN = Symbol('overtaken');
@@ -107,9 +106,7 @@ export class PostgresDeliveries extends Deliveries {
     return claims.map(({ job, terms }) => {
       const row = byToken.get(terms.token);
       if (row === undefined) return claimed.has(`${job.id}.${job.retries}`) ? OVERTAKEN : null;
-      return row.wait_ms === null
-        ? toMessage({ ...row, ...contentRow(job.content) } as MessageRow)
-        : { dueInMs: row.wait_ms };
+      return row.wait_ms === null ? toMessage({ ...row, ...contentRow(job.content) }) : { dueInMs: row.wait_ms };
     });
   }
 

@@ -22,7 +22,7 @@ const OWN_COLUMNS = {
   delivery: 'text',
 } as const;
 
-const CONTENT_TYPES = { text: 'text', time: 'timestamptz' } as const;
+const CONTENT_TYPES = { text: 'text', time: 'timestamptz', object: 'json' } as const;
 const CONTENT_COLUMNS = Object.fromEntries(CONTENT.map(({ column, kind }) => [column, CONTENT_TYPES[kind]]));
 const CONTENT_NAMES = Object.keys(CONTENT_COLUMNS).join(', ');
 const SENT_COLUMNS: Readonly<Record<string, string>> = { ...CONTENT_COLUMNS, ...OWN_COLUMNS };

@@ -1,0 +1,10 @@
+/** Characters. A CHECK of the table repeats it. */
+export const MAX_ORDERING_KEY = 128;
+
+export const ORDERING_KEY = /^[!-~]+$/;
+
+/** Why a text can't be an ordering key, as a sentence for the caller; null when it can. */
+export function orderingKeyError(key: string): string | null {
+  if (key.length <= MAX_ORDERING_KEY && ORDERING_KEY.test(key)) return null;
+  return `orderingKey must be 1 to ${MAX_ORDERING_KEY} visible ASCII characters.`;
+}
