@@ -176,6 +176,15 @@ export function describeAccounts(name: string, open: () => Promise<AccountsSubje
       expect(await accounts.addKey(aKey(account.id), aHash())).toBe(true);
     });
 
+    it('ends a replaced key after its grace, also when it would have expired later', async () => {
+      const hashed = aHash();
+      const expiring = { ...aKey(account.id), expiresAt: after(3_600_000) };
+      await accounts.addKey(expiring, hashed);
+      const next = aKey(account.id);
+      await accounts.replaceKey(account.id, expiring.id, SENT_AT, after(60_000), aHash(), () => next);
+      expect((await accounts.findKey(hashed))?.key.expiresAt).toEqual(after(60_000));
+    });
+
     it('replaces a key, at once or after a grace', async () => {
       const successor = aHash();
       const next = await replace(after(60_000), successor);
