@@ -11,7 +11,7 @@ export {
   columnsOf,
   CONSUMED_COLUMNS,
   contentBytes,
-  isSuspended,
+  isHalted,
   OPEN,
   toConsumed,
   toMessage,
