@@ -15,6 +15,8 @@ const MIGRATIONS = [
   'events/0001-baseline',
   'upkeep/0001-baseline',
   'messages/0002-type-metadata-ordering-key',
+  'accounts/0002-pause',
+  'messages/0003-announce-resumed-accounts',
 ] as const;
 
 /** The version of the schema of the BullMQ that is installed; a test compares both. */

@@ -36,8 +36,8 @@ export abstract class Accounts {
   abstract list(page: Page & AccountFilter): Promise<Account[]>;
 
   /**
-   * Changes the plan, limits and delivery mode of an account, and whether it is suspended. Concurrent changes run one
-   * after the other, each on the latest state.
+   * Changes the plan, limits and delivery mode of an account, and whether it is suspended or paused. Concurrent changes
+   * run one after the other, each on the latest state.
    * @param change returns the new state; nothing changes when it throws
    * @returns the new state; null when there is no such account
    */

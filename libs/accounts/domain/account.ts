@@ -19,6 +19,8 @@ export class Account {
     readonly suspended = false,
     /** Of the messages that are accepted from now on. */
     readonly delivery: DeliveryMode = INITIAL_DELIVERY_MODE,
+    /** Its messages are accepted, and not delivered. */
+    readonly paused = false,
   ) {}
 
   /** @throws ValidationError when the name is invalid */
@@ -54,13 +56,22 @@ export class Account {
     return this.with({ delivery });
   }
 
+  pause(): Account {
+    return this.with({ paused: true });
+  }
+
+  unpause(): Account {
+    return this.with({ paused: false });
+  }
+
   private with({
     plan = this.plan,
     limits = this.limits,
     suspended = this.suspended,
     delivery = this.delivery,
-  }: Partial<Pick<Account, 'plan' | 'limits' | 'suspended' | 'delivery'>>): Account {
-    return new Account(this.id, this.name, plan, limits, this.createdAt, suspended, delivery);
+    paused = this.paused,
+  }: Partial<Pick<Account, 'plan' | 'limits' | 'suspended' | 'delivery' | 'paused'>>): Account {
+    return new Account(this.id, this.name, plan, limits, this.createdAt, suspended, delivery, paused);
   }
 }
 

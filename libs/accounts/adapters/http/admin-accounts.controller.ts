@@ -72,6 +72,14 @@ class ChangeAccountBody {
   @IsOptional()
   @IsBoolean({ message: 'suspended must be true or false.' })
   suspended?: boolean | null;
+
+  @Field({
+    description: 'Whether messages are accepted, but not delivered. Unchanged if omitted.',
+    examples: [false],
+  })
+  @IsOptional()
+  @IsBoolean({ message: 'paused must be true or false.' })
+  paused?: boolean | null;
 }
 
 @Section('Operators')
@@ -118,17 +126,17 @@ export class AdminAccountsController {
   @Patch(':id')
   @Operation({
     id: 'changeAccount',
-    summary: 'Change, suspend or resume an account',
+    summary: 'Change, suspend, pause or resume an account',
     description:
-      'Takes effect everywhere within a second. Requests already counted in the current windows stay counted. While an account is suspended, its keys get 403 `account_suspended`, its messages are kept, and the built-in worker delivers none of them; deliveries that have started are finished.',
+      'Takes effect everywhere within a second. Requests already counted in the current windows stay counted. While an account is suspended, its keys get 403 `account_suspended`, its messages are kept, and the built-in worker delivers none of them; deliveries that have started are finished. `paused` is what the account itself can change with `PATCH /account`.',
     path: { id: ACCOUNT_ID },
     response: { description: 'The changed account.', body: OPERATORS_ACCOUNT },
     errors: ['account_not_found'],
   })
   async change(@Param('id') id: string, @JsonBody(ChangeAccountBody) body: ChangeAccountBody): Promise<object> {
-    const { plan = null, suspended = null } = body;
+    const { plan = null, suspended = null, paused = null } = body;
     const limits = body.limits ? { perMinute: body.limits.perMinute, perDay: body.limits.perDay } : null;
-    const changes = { plan, limits, suspended, delivery: null };
+    const changes = { plan, limits, suspended, delivery: null, paused };
     return operatorsAccountView(await this.changeAccount.execute(id, changes, 'operator'));
   }
 

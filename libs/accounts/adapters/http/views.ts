@@ -9,8 +9,8 @@ import { PLANS } from '../../domain/plan.js';
 import type { IssuedKey } from '../../application/create-api-key.js';
 import type { SignedUp } from '../../application/sign-up.js';
 
-export function accountView({ id, name, plan, limits, delivery, createdAt }: Account) {
-  return { id, name, plan, limits, delivery, createdAt };
+export function accountView({ id, name, plan, limits, delivery, paused, createdAt }: Account) {
+  return { id, name, plan, limits, delivery, paused, createdAt };
 }
 
 export function operatorsAccountView(account: Account) {
@@ -64,6 +64,11 @@ const ACCOUNT_FIELDS = {
   plan: PLAN,
   limits: LIMITS,
   delivery: DELIVERY_MODE,
+  paused: {
+    type: 'boolean',
+    description: 'Whether messages are accepted, but not delivered.',
+    examples: [false],
+  },
   createdAt: OPENED_AT,
 };
 

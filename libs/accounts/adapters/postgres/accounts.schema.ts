@@ -22,6 +22,7 @@ export const AccountSchema = new EntitySchema<Account>({
     createdAt: { type: 'timestamptz', name: 'created_at' },
     suspended: { type: 'boolean' },
     delivery: { type: 'text' },
+    paused: { type: 'boolean' },
   },
   embeddeds: { limits: { schema: limits, prefix: false } },
 });

@@ -95,6 +95,7 @@ export class PostgresAccounts extends Accounts {
         limits: changed.limits,
         suspended: changed.suspended,
         delivery: changed.delivery,
+        paused: changed.paused,
       });
       return changed;
     });

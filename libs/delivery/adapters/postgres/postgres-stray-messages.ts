@@ -5,7 +5,7 @@ import {
   COUNT_UNDELIVERED,
   DUE,
   insertEntriesFor,
-  IS_SUSPENDED,
+  IS_HALTED,
   JOB_ID,
   MAX_ENTRIES,
   SHOULD_HAVE_JOB,
@@ -33,7 +33,7 @@ const STILL_DUE = `
   WITH due AS (${DUE})
   SELECT ${FIELDS} ${STILL}
     AND m.id NOT IN (SELECT unnest(message_ids) FROM due)
-    AND ${IS_SUSPENDED} IS NULL
+    AND ${IS_HALTED} IS NULL
   ORDER BY m.id`;
 
 const IS_OUTBOX_LONG = `SELECT count(*) > ${MAX_ENTRIES} AS is_long FROM (${DUE}) due`;

@@ -11,7 +11,7 @@ export {
   columnsOf,
   CONTENT_COLUMNS,
   contentBytes,
-  isSuspended,
+  isHalted,
   OPEN,
   toContent,
   toMessage,

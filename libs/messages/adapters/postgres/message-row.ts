@@ -51,9 +51,12 @@ export const COLUMNS = `${COLUMNS_WITHOUT_JOB}, ${CONTENT_COLUMNS}`;
 /** Columns of a row that has this name. */
 export const columnsOf = (row: string, columns = COLUMNS): string => columns.replaceAll(/\w+/g, `${row}.$&`);
 
-/** Whether the account is suspended: nothing of it is delivered. */
-export const isSuspended = (account: string): string =>
-  `EXISTS (SELECT FROM sluice.suspended_accounts s WHERE s.id = ${account})`;
+/**
+ * Whether the account is suspended or paused: nothing of it is delivered. As a condition EXISTS, it would let the planner
+ * read all such accounts.
+ */
+export const isHalted = (account: string): string =>
+  `(SELECT true FROM sluice.halted_accounts halted WHERE halted.id = ${account} LIMIT 1) IS TRUE`;
 
 /** The statuses of open messages, as a list in SQL. */
 export const OPEN = OPEN_STATUSES.map((status) => `'${status}'`).join(', ');

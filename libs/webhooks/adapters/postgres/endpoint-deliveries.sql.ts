@@ -5,7 +5,7 @@ import {
   CONTENT_COLUMNS,
   endMessages,
   hasEndpoints,
-  isSuspended,
+  isHalted,
   restartDeliveries,
   retryFailed,
   startAttempts,
@@ -51,7 +51,7 @@ export const DUE_ENDPOINTS = `
       WHERE d.endpoint_id = pending.endpoint_id AND ready AND due_at IS NOT NULL LIMIT $1
     ) first
   ) counted
-  WHERE NOT ${isSuspended('account_id')}`;
+  WHERE NOT ${isHalted('account_id')}`;
 
 export const NEXT_IN = `
   SELECT greatest(0, extract(epoch FROM due_at - clock_timestamp()) * 1000)::float8 AS ms

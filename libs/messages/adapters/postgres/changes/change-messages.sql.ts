@@ -33,9 +33,9 @@ export const CHANGE_MESSAGE = `
     rows: `(SELECT * FROM retried WHERE ${hasJob('delivery')}) retried`,
     groupBy: 'id',
   })}
-    RETURNING id
+    RETURNING id, for_sweeper
   ), ${redeliver('retried', enabledEndpointsOf('$2'))}
-  SELECT status, failure_reason, updated_at, (SELECT id FROM entry) AS entry_id,
+  SELECT status, failure_reason, updated_at, (SELECT id FROM entry WHERE NOT for_sweeper) AS entry_id,
          ${countDeliveries('retried')}
   FROM moved`;
 

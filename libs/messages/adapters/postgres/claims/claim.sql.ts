@@ -1,6 +1,6 @@
 import { TRANSITIONS } from '../../../domain/message-status.js';
 import { hasJob } from '../delivery-mode.sql.js';
-import { BYTES, COLUMNS_WITHOUT_JOB, columnsOf, isSuspended } from '../message-row.js';
+import { BYTES, COLUMNS_WITHOUT_JOB, columnsOf, isHalted } from '../message-row.js';
 import { insertEntries } from '../start-delivery.sql.js';
 
 const { startProcessing, takeOver } = TRANSITIONS;
@@ -18,16 +18,16 @@ const { startProcessing, takeOver } = TRANSITIONS;
  * A message that waits for its next attempt is not claimed either: its worker may have been lost before it delayed the
  * job. The wait of a row from the future is ignored: the clock was wrong when it was set.
  *
- * Messages of a suspended account are not claimed. Each moves from the queue to the outbox, where it waits for the
- * account to be resumed: their jobs would otherwise be taken again and again.
+ * Messages of a suspended or paused account are not claimed. Each moves from the queue to the outbox, where it waits for
+ * the account to be resumed: their jobs would otherwise be taken again and again.
  */
 export const CLAIM = `
   WITH wanted AS (
     SELECT * FROM unnest($1::text[], $2::int[], $3::uuid[], $4::int[]) AS t (id, retries, token, lease_ms)
   ), held AS (
     SELECT id, account_id, status, delivery, claim, updated_at, retries,
-           CASE WHEN ${isSuspended('account_id')} THEN ${BYTES} END
-             AS suspended_bytes,
+           CASE WHEN ${isHalted('account_id')} THEN ${BYTES} END
+             AS halted_bytes,
            CASE WHEN updated_at <= clock_timestamp() AND next_attempt_at > clock_timestamp()
                 THEN ceil(extract(epoch FROM next_attempt_at - clock_timestamp()) * 1000)::int END AS wait_ms
     FROM sluice.messages WHERE id = ANY ($1::text[]) ORDER BY id FOR UPDATE
@@ -41,19 +41,19 @@ export const CLAIM = `
         next_attempt_at = NULL, updated_at = clock_timestamp()
     FROM wanted t JOIN held h USING (id, retries)
     WHERE m.id = h.id AND h.status IN ('${startProcessing.from}', '${takeOver.from}') AND ${hasJob('h.delivery')}
-      AND h.suspended_bytes IS NULL AND h.wait_ms IS NULL
+      AND h.halted_bytes IS NULL AND h.wait_ms IS NULL
     RETURNING ${columnsOf('m', COLUMNS_WITHOUT_JOB)}, h.status AS held_status, h.claim AS held_claim,
               h.updated_at AS held_since
-  ), suspended AS (${insertEntries({
+  ), halted AS (${insertEntries({
     rows: `(
-      SELECT id, account_id, suspended_bytes AS bytes FROM held JOIN wanted USING (id, retries)
-      WHERE status IN ('${startProcessing.from}', '${takeOver.from}') AND suspended_bytes IS NOT NULL
+      SELECT id, account_id, halted_bytes AS bytes FROM held JOIN wanted USING (id, retries)
+      WHERE status IN ('${startProcessing.from}', '${takeOver.from}') AND halted_bytes IS NOT NULL
         AND ${hasJob('delivery')}
-    ) suspended`,
+    ) halted`,
     groupBy: 'id, account_id',
-    dueAt: `'infinity'::timestamptz`,
-    forSweeper: 'true',
-    suspendedAccount: 'account_id',
+    isHalted: 'true',
+    // Its worker has to remove the job first: until then, another job of the message would be ignored.
+    mayHaveJob: true,
   })}
   ), lost AS (
     INSERT INTO sluice.attempts (message_id, number, account_id, started_at, outcome)
@@ -62,7 +62,7 @@ export const CLAIM = `
     ON CONFLICT DO NOTHING
   ), waiting AS (
     SELECT token, wait_ms FROM held JOIN wanted USING (id, retries)
-    WHERE wait_ms IS NOT NULL AND suspended_bytes IS NULL
+    WHERE wait_ms IS NOT NULL AND halted_bytes IS NULL
   )
   SELECT * FROM claimed FULL JOIN waiting ON waiting.token = claimed.claim`;
 

@@ -3,7 +3,7 @@ import { MAX_PAGE_BYTES } from '../../../application/messages.js';
 import { LEASE_EXPIRED } from '../../../domain/message.js';
 import { TRANSITIONS } from '../../../domain/message-status.js';
 import { isLeased } from '../delivery-mode.sql.js';
-import { COLUMNS, columnsOf, contentBytes, isSuspended } from '../message-row.js';
+import { COLUMNS, columnsOf, contentBytes, isHalted } from '../message-row.js';
 
 const { startProcessing, deliver, requeue, fail } = TRANSITIONS;
 
@@ -29,7 +29,7 @@ export const LEASE = `
     SELECT id, available_at, status, attempts, failures, crashes, updated_at, ${contentBytes()} AS bytes
     FROM sluice.messages
     WHERE account_id = $1 AND available_at <= statement_timestamp()
-      AND NOT ${isSuspended('$1')}
+      AND NOT ${isHalted('$1')}
     ORDER BY account_id, available_at, id LIMIT $2 FOR UPDATE SKIP LOCKED
   ), h AS MATERIALIZED (
     SELECT * FROM (
@@ -60,8 +60,14 @@ export const LEASE = `
     FROM h
   ) total LEFT JOIN leased ON true ORDER BY place`;
 
+export const IS_HALTED = `SELECT ${isHalted('$1')} AS "isHalted"`;
+
+/** In milliseconds: that an account is resumed is announced, which may be missed. */
+const RESUMED_IN = 1_000;
+
 export const NEXT_IN = `
-  SELECT greatest(0, extract(epoch FROM available_at - clock_timestamp()) * 1000)::float8 AS ms
+  SELECT greatest(CASE WHEN ${isHalted('$1')} THEN ${RESUMED_IN} ELSE 0 END,
+                  extract(epoch FROM available_at - clock_timestamp()) * 1000)::float8 AS ms
   FROM sluice.messages WHERE account_id = $1 AND available_at IS NOT NULL
   ORDER BY account_id, available_at, id LIMIT 1`;
 

@@ -3,6 +3,7 @@ import { Batcher } from '#platform/concurrency/batcher.js';
 import type { Database } from '#platform/database/database.js';
 import type { Reads } from '#platform/database/reads.js';
 import type { BatchMetrics } from '#platform/observability/batch-metrics.js';
+import { SharedReads } from '#platform/shared-reads.js';
 import {
   Leases,
   type Extended,
@@ -11,7 +12,7 @@ import {
   type LeaseTerms,
 } from '../../../application/delivering/leases.js';
 import type { Message } from '../../../domain/message.js';
-import { ACKNOWLEDGE, EXTEND, FIND_LEASED, LEASE, NEXT_IN, REJECT, WAS_REJECTED } from './lease.sql.js';
+import { ACKNOWLEDGE, EXTEND, FIND_LEASED, IS_HALTED, LEASE, NEXT_IN, REJECT, WAS_REJECTED } from './lease.sql.js';
 import { toMessage, type MessageRow } from '../message-row.js';
 
 /** The leases that one request acknowledges. */
@@ -39,6 +40,7 @@ const lengthOf = (rows: LeaseRow[]) => rows.filter(isLeased).reduce((sum, { text
 
 export class PostgresLeases extends Leases {
   private readonly endings: Batcher<Ending, boolean[]>;
+  private readonly shared = new SharedReads();
 
   /** @param leasing with asynchronous commit, on connections that nothing else uses */
   constructor(
@@ -65,6 +67,13 @@ export class PostgresLeases extends Leases {
       // Another round if everything that was found has failed instead.
       if (messages.length > 0 || !mayBeMore || round === MAX_ROUNDS) return { messages, mayBeMore, expired };
     }
+  }
+
+  async isHalted(accountId: string): Promise<boolean> {
+    const [row] = await this.shared.read(accountId, () =>
+      this.leasing.query<{ isHalted: boolean }>(accountId, 'halted', IS_HALTED, [accountId]),
+    );
+    return row?.isHalted ?? false;
   }
 
   async nextIn(accountId: string): Promise<number | null> {

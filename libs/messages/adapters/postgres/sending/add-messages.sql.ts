@@ -3,7 +3,7 @@ import { CONTENT } from '../../../domain/message-content.js';
 import { INITIAL_STATUS, TRANSITIONS } from '../../../domain/message-status.js';
 import { hasEndpoints, hasJob } from '../delivery-mode.sql.js';
 import { enabledEndpointsOf } from '../endpoints/retry-to-endpoints.sql.js';
-import { BYTES, type ContentRow } from '../message-row.js';
+import { BYTES, isHalted, type ContentRow } from '../message-row.js';
 import { availableFrom, insertDeliveries, insertEntries } from '../start-delivery.sql.js';
 
 /** The parameters, each an array with a value for each message, and their types. */
@@ -102,6 +102,8 @@ function addMessages(ofAnyMode: boolean): AddMessages {
     groupBy: 'due_at',
     dueAt: 'coalesce(due_at, clock_timestamp())',
     forSweeper: 'due_at IS NOT NULL',
+    // Scheduled messages have to be found when they are due.
+    isHalted: `due_at IS NULL AND ${isHalted('account_id')}`,
   })}
     RETURNING id, message_ids, for_sweeper
   )${ifAnyMode(DELIVERIES)}
