@@ -17,6 +17,7 @@ const MIGRATIONS = [
   'messages/0002-type-metadata-ordering-key',
   'accounts/0002-pause',
   'messages/0003-announce-resumed-accounts',
+  'messages/0004-lists-by-type',
 ] as const;
 
 /** The version of the schema of the BullMQ that is installed; a test compares both. */

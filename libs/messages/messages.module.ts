@@ -22,6 +22,7 @@ import { PostgresSpace } from './adapters/postgres/storage/postgres-space.js';
 import { Availability } from './application/delivering/availability.js';
 import { Backlogs } from './application/backlogs.js';
 import { CancelMessage } from './application/changes/cancel-message.js';
+import { CancelQueued } from './application/changes/cancel-queued.js';
 import { Deliveries } from './application/delivering/deliveries.js';
 import { ExpiredLeases } from './application/delivering/expired-leases.js';
 import { GetMessageUsage } from './application/storage/get-message-usage.js';
@@ -74,6 +75,7 @@ const useCases: Provider[] = [
   provide(SendBatch, [Messages, Ids, Clock, AdmitSending, StorageCap]),
   provide(ReadMessages, [Messages]),
   provide(CancelMessage, [Messages, JobDispatch, Clock]),
+  provide(CancelQueued, [Messages, JobDispatch]),
   provide(RetryMessage, [Messages, Clock, StorageCap]),
   provide(RetryFailed, [Messages, Clock, StorageCap]),
   provide(GetMessageUsage, [Backlogs, StorageLedger, STORAGE_LIMITS]),

@@ -92,8 +92,8 @@ export class PostgresStore {
     await this.sql(
       `INSERT INTO sluice.messages (id, account_id, text, status, created_at, updated_at, attempts, failures, crashes,
          lone_crashes, retries, failure_reason, claim, claim_expires_at, claim_alone, traceparent, deliver_at,
-         delivery, next_attempt_at, available_at)
-       VALUES ($1, $2, $3, $4::text, $5::timestamptz, $6, $7, $8, $9, $10, $11, $12, $13, $14::timestamptz, $15, $16, $17::timestamptz, $18::text, $19::timestamptz,
+         delivery, next_attempt_at, type, metadata, ordering_key, available_at)
+       VALUES ($1, $2, $3, $4::text, $5::timestamptz, $6, $7, $8, $9, $10, $11, $12, $13, $14::timestamptz, $15, $16, $17::timestamptz, $18::text, $19::timestamptz, $20, $21, $22,
          CASE WHEN $18 = 'pull' AND $4 IN ('queued', 'processing')
               THEN coalesce($14::timestamptz, $17::timestamptz, $5::timestamptz) END)`,
       [
@@ -101,6 +101,7 @@ export class PostgresStore {
         ...[state.failures, state.crashes, state.loneCrashes, state.retries, state.failureReason],
         ...[claim?.token, claim?.expiresAt, claim?.alone ?? false, state.traceparent],
         ...[state.deliverAt, state.delivery, state.nextAttemptAt],
+        ...[state.type, state.metadata, state.orderingKey],
       ],
     );
   }

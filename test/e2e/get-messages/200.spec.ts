@@ -43,7 +43,10 @@ describe('GET /messages responds 200', () => {
     const sent = await api.sent(account, { message: ' é 😀 ' });
     expect(await list()).toEqual({
       data: [
-        { ...sent, delivery: 'handler', deliverAt: null, updatedAt: sent.createdAt, attempts: 0, failureReason: null },
+        {
+          ...{ ...sent, delivery: 'handler', deliverAt: null, updatedAt: sent.createdAt },
+          ...{ attempts: 0, failureReason: null, nextAttemptAt: null },
+        },
       ],
       nextCursor: null,
     });

@@ -1,5 +1,5 @@
 import { MAX_STREAMS } from '../../application/event-streams.js';
-import { COLUMNS, contentBytes } from '#messages/adapters/postgres/index.js';
+import { contentBytes, shownColumns } from '#messages/adapters/postgres/index.js';
 
 /** Of a page: events, and bytes of text unless it is one event. */
 const MAX_EVENTS = 100;
@@ -47,7 +47,7 @@ const pagesOf = (events: string) => `
            sum(coalesce(${contentBytes('m.')}, 0)::float8) OVER oldest AS bytes
     FROM (${events}) e
     -- Retention may have removed it.
-    LEFT JOIN LATERAL (SELECT ${COLUMNS} FROM sluice.messages WHERE id = e.message_id) m ON true
+    LEFT JOIN LATERAL (SELECT ${shownColumns('m')} FROM sluice.messages m WHERE id = e.message_id) m ON true
     WINDOW oldest AS (PARTITION BY e.account_id ORDER BY e.id)
   ) page
   WHERE place <= ${MAX_EVENTS} AND (bytes <= ${MAX_BYTES} OR place = 1)`;

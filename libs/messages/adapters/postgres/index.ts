@@ -17,4 +17,5 @@ export {
   toMessage,
   type MessageRow,
 } from './message-row.js';
+export { shownColumns } from './reading/shown-columns.sql.js';
 export { insertEntriesToSweep, restartDeliveries } from './start-delivery.sql.js';
