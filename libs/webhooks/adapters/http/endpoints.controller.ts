@@ -11,13 +11,13 @@ import { Field, header, Operation, Section } from '#platform/http/openapi/operat
 import { Time } from '#platform/http/body/time.js';
 import { pageOf, PAGING, readPage, type PageView } from '#platform/http/body/paging.js';
 import { REPEATABLE, Repeats } from '#platform/http/access/repeats.js';
-import { ChangeEndpoint } from '../../application/change-endpoint.js';
-import { CreateEndpoint } from '../../application/create-endpoint.js';
-import { DeleteEndpoint } from '../../application/delete-endpoint.js';
+import { ChangeEndpoint } from '../../application/endpoints/change-endpoint.js';
+import { CreateEndpoint } from '../../application/endpoints/create-endpoint.js';
+import { DeleteEndpoint } from '../../application/endpoints/delete-endpoint.js';
 import { MAX_REPLAYED, REPLAYED_PER_SECOND, ReplayEndpoint } from '../../application/replay-endpoint.js';
-import { ReadEndpoints } from '../../application/read-endpoints.js';
-import { RotateSecret } from '../../application/rotate-secret.js';
-import { MAX_TESTS, TestEndpoint } from '../../application/test-endpoint.js';
+import { ReadEndpoints } from '../../application/endpoints/read-endpoints.js';
+import { RotateSecret } from '../../application/endpoints/rotate-secret.js';
+import { MAX_TESTS, TestEndpoint } from '../../application/endpoints/test-endpoint.js';
 import {
   MAX_DESCRIPTION_LENGTH,
   MAX_ENDPOINTS,
