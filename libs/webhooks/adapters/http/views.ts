@@ -1,7 +1,7 @@
 import { pageModel } from '#platform/http/body/paging.js';
 import { enumModel, idOf, nullable, time, viewModel } from '#platform/http/openapi/schema.js';
-import type { IssuedEndpoint } from '../../application/create-endpoint.js';
-import type { TestResult } from '../../application/test-endpoint.js';
+import type { IssuedEndpoint } from '../../application/endpoints/create-endpoint.js';
+import type { TestResult } from '../../application/endpoints/test-endpoint.js';
 import { DISABLED_REASONS, MAX_RATE_LIMIT, type Endpoint } from '../../domain/endpoint.js';
 
 export function endpointView({ accountId: _accountId, ...endpoint }: Endpoint) {

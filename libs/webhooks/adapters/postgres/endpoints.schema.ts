@@ -1,5 +1,5 @@
 import { EntitySchema } from 'typeorm';
-import type { SealedSecret } from '../../application/secret-box.js';
+import type { SealedSecret } from '../../application/endpoints/secret-box.js';
 import type { Endpoint } from '../../domain/endpoint.js';
 
 // The table is created by a migration.

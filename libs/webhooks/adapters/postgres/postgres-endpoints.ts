@@ -5,8 +5,13 @@ import { isTypeId } from '#kernel/typeid.js';
 import type { Database } from '#platform/database/database.js';
 import { SharedReads } from '#platform/shared-reads.js';
 import type { Repositories } from '#platform/database/repositories.js';
-import { Endpoints, type EndedEndpoint, type StoredSecret, type Target } from '../../application/endpoints.js';
-import type { SealedSecret } from '../../application/secret-box.js';
+import {
+  Endpoints,
+  type EndedEndpoint,
+  type StoredSecret,
+  type Target,
+} from '../../application/endpoints/endpoints.js';
+import type { SealedSecret } from '../../application/endpoints/secret-box.js';
 import { assertDistinct, MAX_ENDPOINTS, type Endpoint } from '../../domain/endpoint.js';
 import { EndpointSchema, type StoredEndpoint } from './endpoints.schema.js';
 

@@ -5,13 +5,13 @@ import { DomainError } from '#kernel/domain-error.js';
 import { withTimeout } from '#kernel/timeout.js';
 import type { StorageCap } from '#messages/index.js';
 import { storedBytes } from './stored-bytes.js';
-import type { DeliveryResult, DueEndpoint, EndpointDeliveries, LeasedDelivery } from './endpoint-deliveries.js';
-import { disablesBecause, isSuccess, nextAttemptIn } from '../domain/attempt-result.js';
+import type { DeliveryResult, DueEndpoint, EndpointDeliveries, LeasedDelivery } from '../endpoint-deliveries.js';
+import { disablesBecause, isSuccess, nextAttemptIn } from '../../domain/attempt-result.js';
 import { toReason } from '#messages/index.js';
-import { AUTOMATIC_REASONS, disable, type AutomaticReason, type Endpoint } from '../domain/endpoint.js';
-import type { Endpoints, Target } from './endpoints.js';
+import { AUTOMATIC_REASONS, disable, type AutomaticReason, type Endpoint } from '../../domain/endpoint.js';
+import type { Endpoints, Target } from '../endpoints/endpoints.js';
 import { Places } from './places.js';
-import type { SecretBox } from './secret-box.js';
+import type { SecretBox } from '../endpoints/secret-box.js';
 import type { WebhookClient } from './webhook-client.js';
 import { webhookRequest } from './webhook-request.js';
 

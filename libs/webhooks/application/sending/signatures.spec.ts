@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { Webhook } from 'standardwebhooks';
-import { describeUnless } from '../../../test/support/skipping.js';
+import { describeUnless } from '../../../../test/support/skipping.js';
 import { formatSecret, newSecret, signedHeaders } from './signatures.js';
 
 const BODY = '{"type":"message","data":{"message":"Grüße 💌 \\u0000"}}';

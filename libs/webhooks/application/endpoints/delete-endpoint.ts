@@ -1,4 +1,4 @@
-import { endpointNotFound } from '../domain/endpoint.js';
+import { endpointNotFound } from '../../domain/endpoint.js';
 import type { Endpoints } from './endpoints.js';
 
 export class DeleteEndpoint {

@@ -1,4 +1,4 @@
-import type { DueEndpoint } from './endpoint-deliveries.js';
+import type { DueEndpoint } from '../endpoint-deliveries.js';
 
 /** An endpoint that wants places. */
 type Wanting = Pick<DueEndpoint, 'endpointId' | 'accountId' | 'due'>;

@@ -1,13 +1,13 @@
 import type { Clock } from '#kernel/clock.js';
 import type { Ids } from '#kernel/ids.js';
 import { MessageContent } from '#messages/index.js';
-import { endpointNotFound } from '../domain/endpoint.js';
+import { endpointNotFound } from '../../domain/endpoint.js';
 import { RetryLaterError } from '#kernel/domain-error.js';
-import { type Endpoint } from '../domain/endpoint.js';
+import { type Endpoint } from '../../domain/endpoint.js';
 import type { Endpoints } from './endpoints.js';
 import type { SecretBox } from './secret-box.js';
-import type { WebhookClient } from './webhook-client.js';
-import { webhookRequest } from './webhook-request.js';
+import type { WebhookClient } from '../sending/webhook-client.js';
+import { webhookRequest } from '../sending/webhook-request.js';
 
 export interface TestResult {
   /** Null when there was no answer: `error` is the reason. */

@@ -1,5 +1,5 @@
 import type { Page } from '#kernel/page.js';
-import { endpointNotFound, type Endpoint } from '../domain/endpoint.js';
+import { endpointNotFound, type Endpoint } from '../../domain/endpoint.js';
 import type { Endpoints } from './endpoints.js';
 
 /** What an account may read of its endpoints. */

@@ -1,11 +1,11 @@
 import type { Clock } from '#kernel/clock.js';
 import { ValidationError, type FieldError } from '#kernel/domain-error.js';
 import type { Ids } from '#kernel/ids.js';
-import { descriptionError, disable, tooManyEndpoints, urlError, type Endpoint } from '../domain/endpoint.js';
+import { descriptionError, disable, tooManyEndpoints, urlError, type Endpoint } from '../../domain/endpoint.js';
 import type { Endpoints } from './endpoints.js';
 import type { SecretBox } from './secret-box.js';
-import { formatSecret, newSecret } from './signatures.js';
-import type { WebhookClient } from './webhook-client.js';
+import { formatSecret, newSecret } from '../sending/signatures.js';
+import type { WebhookClient } from '../sending/webhook-client.js';
 
 export interface NewEndpoint {
   readonly url: string;

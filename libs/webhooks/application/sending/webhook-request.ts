@@ -1,6 +1,6 @@
 import { contentJson, type ContentValues } from '#messages/index.js';
-import type { Target } from './endpoints.js';
-import type { SecretBox } from './secret-box.js';
+import type { Target } from '../endpoints/endpoints.js';
+import type { SecretBox } from '../endpoints/secret-box.js';
 import { signedHeaders } from './signatures.js';
 import type { WebhookRequest } from './webhook-client.js';
 

@@ -1,6 +1,6 @@
 import type { Page } from '#kernel/page.js';
-import type { AbandonReason } from './endpoint-deliveries.js';
-import type { Endpoint } from '../domain/endpoint.js';
+import type { AbandonReason } from '../endpoint-deliveries.js';
+import type { Endpoint } from '../../domain/endpoint.js';
 import type { SealedSecret } from './secret-box.js';
 
 /** A secret by which requests to an endpoint are signed. */

@@ -1,4 +1,4 @@
-import type { DeliveryResult } from './endpoint-deliveries.js';
+import type { DeliveryResult } from '../endpoint-deliveries.js';
 import { storedBytes } from './stored-bytes.js';
 
 const attempt = (failures: number, responseBody: string | null, error: string | null = null) =>

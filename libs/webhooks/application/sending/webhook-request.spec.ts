@@ -1,6 +1,6 @@
 import { contentOfJson } from '#messages/index.js';
-import type { Endpoint } from '../domain/endpoint.js';
-import { SecretBox } from './secret-box.js';
+import type { Endpoint } from '../../domain/endpoint.js';
+import { SecretBox } from '../endpoints/secret-box.js';
 import { signedHeaders } from './signatures.js';
 import { webhookRequest } from './webhook-request.js';
 

@@ -1,8 +1,8 @@
 import type { Clock } from '#kernel/clock.js';
-import { disable, enable, endpointNotFound, type Endpoint } from '../domain/endpoint.js';
+import { disable, enable, endpointNotFound, type Endpoint } from '../../domain/endpoint.js';
 import { assertValid, type NewEndpoint } from './create-endpoint.js';
 import type { Endpoints } from './endpoints.js';
-import type { WebhookClient } from './webhook-client.js';
+import type { WebhookClient } from '../sending/webhook-client.js';
 
 /** The fields to change; null leaves one as it is. */
 export type EndpointChanges = { readonly [Field in keyof NewEndpoint]: NewEndpoint[Field] | null };

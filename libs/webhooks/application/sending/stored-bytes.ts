@@ -1,5 +1,5 @@
 import { ATTEMPT_BYTES, DELIVERY_BYTES } from '#messages/index.js';
-import type { DeliveryResult } from './endpoint-deliveries.js';
+import type { DeliveryResult } from '../endpoint-deliveries.js';
 
 /** What is left for the first attempt of what its delivery was counted with. */
 const COUNTED_WITH_DELIVERY = DELIVERY_BYTES - ATTEMPT_BYTES;

@@ -1,8 +1,8 @@
-import type { Endpoint } from '../domain/endpoint.js';
+import type { Endpoint } from '../../domain/endpoint.js';
 import type { Endpoints } from './endpoints.js';
 import { SecretBox } from './secret-box.js';
 import { MAX_TESTS, TestEndpoint } from './test-endpoint.js';
-import type { Answer, WebhookClient } from './webhook-client.js';
+import type { Answer, WebhookClient } from '../sending/webhook-client.js';
 
 const AT = new Date('2026-11-21T09:30:00Z');
 const REFUSED = { code: 'unavailable', retryAfter: 1 };

@@ -2,7 +2,7 @@ import type { Clock } from '#kernel/clock.js';
 import type { Endpoints, StoredSecret } from './endpoints.js';
 import { RotateSecret } from './rotate-secret.js';
 import { SecretBox } from './secret-box.js';
-import { formatSecret } from './signatures.js';
+import { formatSecret } from '../sending/signatures.js';
 
 const AT = new Date('2026-11-21T09:30:00Z');
 const seconds = (count: number) => new Date(AT.getTime() + count * 1_000);

@@ -1,8 +1,8 @@
 import type { Clock } from '#kernel/clock.js';
-import { endpointNotFound } from '../domain/endpoint.js';
+import { endpointNotFound } from '../../domain/endpoint.js';
 import type { Endpoints, StoredSecret } from './endpoints.js';
 import type { SecretBox } from './secret-box.js';
-import { formatSecret, newSecret } from './signatures.js';
+import { formatSecret, newSecret } from '../sending/signatures.js';
 
 /** Secrets of an endpoint at the same time: each adds a signature to every request. */
 const MAX_SECRETS = 5;

@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { contentOfJson } from '#messages/index.js';
-import type { DueEndpoint, EndpointDeliveries, LeasedDelivery } from './endpoint-deliveries.js';
-import type { DeliveryResult } from './endpoint-deliveries.js';
-import type { Endpoint } from '../domain/endpoint.js';
-import type { Endpoints } from './endpoints.js';
-import { SecretBox } from './secret-box.js';
+import type { DueEndpoint, EndpointDeliveries, LeasedDelivery } from '../endpoint-deliveries.js';
+import type { DeliveryResult } from '../endpoint-deliveries.js';
+import type { Endpoint } from '../../domain/endpoint.js';
+import type { Endpoints } from '../endpoints/endpoints.js';
+import { SecretBox } from '../endpoints/secret-box.js';
 import type { WebhookClient } from './webhook-client.js';
 import { WebhookSender } from './webhook-sender.js';
 
