@@ -15,6 +15,7 @@ import { EndpointsController } from './adapters/http/endpoints.controller.js';
 import { measureConnections } from './adapters/monitoring/connection-metrics.js';
 import { SendingMetrics } from './adapters/monitoring/sending-metrics.js';
 import { MESSAGE_WEBHOOK, WEBHOOKS } from './adapters/http/webhooks.js';
+import { ForgetEndpoints } from './adapters/postgres/forget-endpoints.js';
 import { openSecretBox } from './adapters/postgres/open-secret-box.js';
 import { PostgresEndpointDeliveries } from './adapters/postgres/postgres-endpoint-deliveries.js';
 import { PostgresEndpoints } from './adapters/postgres/postgres-endpoints.js';
@@ -38,7 +39,7 @@ import { WebhookSender } from './application/webhook-sender.js';
 export { MESSAGE_WEBHOOK, WEBHOOKS };
 
 /** What the process starts and stops. */
-export { EndDeliveries, WebhookSender };
+export { EndDeliveries, ForgetEndpoints, WebhookSender };
 
 const TERMS = Symbol('settings of webhooks');
 const RESEALED = Symbol('secrets under the current key');
@@ -67,6 +68,7 @@ const useCases: FactoryProvider[] = [
   provide(RotateSecret, [Endpoints, SecretBox, Clock]),
   provide(TestEndpoint, [Endpoints, SecretBox, WebhookClient, Ids, Clock]),
   provide(ReplayEndpoint, [Endpoints, EndpointDeliveries, Clock, StorageCap]),
+  provide(ForgetEndpoints, [Database]),
   provide(ResealSecrets, [Endpoints, SecretBox]),
   { provide: RESEALED, useFactory: (reseal: ResealSecrets) => reseal.execute(), inject: [ResealSecrets] },
 ];

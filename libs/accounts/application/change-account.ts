@@ -4,12 +4,15 @@ import type { Limits } from '#kernel/limits.js';
 import type { Plan } from '../domain/plan.js';
 import type { Accounts, Actor } from './accounts.js';
 
-/** The fields to change; null leaves one as it is. Accounts change only their delivery mode; the rest is for operators. */
+/** The fields to change; one that is missing stays as it is. Accounts change only their delivery mode; the rest is for operators. */
 export interface AccountChanges {
-  readonly plan: Plan | null;
-  readonly limits: Limits | null;
-  readonly suspended: boolean | null;
-  readonly delivery: DeliveryMode | null;
+  readonly name?: string | undefined;
+  readonly plan?: Plan | undefined;
+  readonly limits?: Limits | undefined;
+  readonly suspended?: boolean | undefined;
+  readonly delivery?: DeliveryMode | undefined;
+  /** Null removes it. */
+  readonly externalId?: string | null | undefined;
 }
 
 export class ChangeAccount {
@@ -17,15 +20,18 @@ export class ChangeAccount {
 
   /**
    * The usage of the account's windows is kept.
-   * @throws DomainError `account_not_found`
-   * @throws ValidationError when limits are given for another plan than enterprise
+   * @throws DomainError `account_not_found`, `external_id_taken`
+   * @throws ValidationError when a name or an external id is invalid, or limits are given for another plan than enterprise
    */
-  async execute(id: string, { plan, limits, suspended, delivery }: AccountChanges, by: Actor): Promise<Account> {
+  async execute(id: string, changes: AccountChanges, by: Actor): Promise<Account> {
+    const { name, plan, limits, suspended, delivery, externalId } = changes;
     const change = (before: Account) => {
-      const planned = before.changePlan(plan, limits);
-      const changed = delivery === null ? planned : planned.changeDelivery(delivery);
-      if (suspended === null) return changed;
-      return suspended ? changed.suspend() : changed.resume();
+      let account = before.changePlan(plan ?? null, limits ?? null);
+      if (name !== undefined) account = account.rename(name);
+      if (externalId !== undefined) account = account.changeExternalId(externalId);
+      if (delivery !== undefined) account = account.changeDelivery(delivery);
+      if (suspended === undefined) return account;
+      return suspended ? account.suspend() : account.resume();
     };
     const account = await this.accounts.update(id, change, by);
     if (account === null) throw accountNotFound();

@@ -99,10 +99,9 @@ export class AccountsController {
   })
   async change(
     @CurrentCaller() { accountId }: Caller,
-    @JsonBody(ChangeOwnAccountBody) { delivery = null }: ChangeOwnAccountBody,
+    @JsonBody(ChangeOwnAccountBody) { delivery }: ChangeOwnAccountBody,
   ): Promise<object> {
-    return accountView(
-      await this.changeAccount.execute(accountId, { plan: null, limits: null, suspended: null, delivery }, 'account'),
-    );
+    const changes = { delivery: delivery ?? undefined };
+    return accountView(await this.changeAccount.execute(accountId, changes, 'account'));
   }
 }
