@@ -18,6 +18,8 @@ const MIGRATIONS = [
   'accounts/0002-pause',
   'messages/0003-announce-resumed-accounts',
   'messages/0004-lists-by-type',
+  'accounts/0003-accounts-by-operators',
+  'messages/0005-deleted-accounts',
 ] as const;
 
 /** The version of the schema of the BullMQ that is installed; a test compares both. */

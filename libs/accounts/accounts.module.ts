@@ -24,14 +24,20 @@ import { ApiKeyGuard } from './adapters/http/api-key.guard.js';
 import { ApiKeysController } from './adapters/http/api-keys.controller.js';
 import { KeyAdmissionCheck } from './adapters/http/key-admission-check.js';
 import { StaleKeyCheck } from './adapters/http/stale-key-check.js';
+import { DeletionLog } from './adapters/monitoring/deletion-log.js';
 import { countAuthentications } from './adapters/monitoring/authentication-metrics.js';
+import { ForgetKeys } from './adapters/postgres/forget-keys.js';
 import { openKeySecrets } from './adapters/postgres/open-key-secrets.js';
 import { PostgresAccounts } from './adapters/postgres/postgres-accounts.js';
+import { PostgresDeletions } from './adapters/postgres/postgres-deletions.js';
 import { PostgresRepeats } from './adapters/postgres/postgres-repeats.js';
 import { Accounts } from './application/accounts.js';
 import { AUTHENTICATED, AuthenticateCaller } from './application/authenticate-caller.js';
 import { ChangeAccount } from './application/change-account.js';
 import { CreateApiKey } from './application/create-api-key.js';
+import { DeleteAccount } from './application/delete-account.js';
+import { Deletions } from './application/deletions.js';
+import { ForgetAccounts } from './application/forget-accounts.js';
 import { KeySecrets } from './application/key-secrets.js';
 import { LastUsedTracker } from './application/last-used-tracker.js';
 import { ReadAccounts } from './application/read-accounts.js';
@@ -40,7 +46,7 @@ import { RotateApiKey } from './application/rotate-api-key.js';
 import { SignUp } from './application/sign-up.js';
 
 /** What the process starts and stops. */
-export { LastUsedTracker };
+export { DeletionLog, Deletions, ForgetAccounts, ForgetKeys, LastUsedTracker };
 
 /** Connections that only look up keys, so that a lookup never waits for a caller's query. */
 const KEY_LOOKUPS = Symbol('database of key lookups');
@@ -71,6 +77,10 @@ const http: FactoryProvider[] = [
       PostgresRepeats.open(database, apiKeyPepper),
     inject: [Database, SETTINGS],
   },
+  { provide: Deletions, useFactory: (database: Database) => PostgresDeletions.open(database), inject: [Database] },
+  provide(DeletionLog, [LOGGER]),
+  provide(DeleteAccount, [Deletions, DeletionLog]),
+  provide(ForgetKeys, [Database]),
   { provide: AUTHENTICATED, useFactory: countAuthentications, inject: [Metrics] },
   provide(ApiKeyGuard, [AuthenticateCaller, AUTHENTICATED]),
   provide(AccessGuard, [Reflector]),

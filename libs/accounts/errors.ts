@@ -38,6 +38,13 @@ export const ACCOUNTS_ERRORS = {
     cure: 'Use an id from GET /admin/accounts.',
     example: 'There is no account with this id.',
   },
+  external_id_taken: {
+    status: 409,
+    title: 'Another account has this externalId',
+    cause: 'An externalId belongs to one account at most.',
+    cure: 'Find the account with GET /admin/accounts?externalId=…, or choose another externalId.',
+    example: 'Another account has this externalId. Find it with GET /admin/accounts.',
+  },
   api_key_not_found: {
     status: 404,
     title: 'The API key does not exist',

@@ -14,6 +14,7 @@ import { redisQueue } from './adapters/bullmq/redis/redis-queue.js';
 import { clockWatchOptions } from './adapters/bullmq/shard-consumer.js';
 import { addQueueGauges } from './adapters/monitoring/queue-metrics.js';
 import { RelayMonitor } from './adapters/monitoring/relay-monitor.js';
+import { ForgetJobs, ForgetTraces } from './adapters/postgres/forget-jobs.js';
 import { outboxBacklog } from './adapters/postgres/outbox-backlog.js';
 import { PostgresCurrentQueue } from './adapters/postgres/postgres-current-queue.js';
 import { PostgresStrayMessages } from './adapters/postgres/postgres-stray-messages.js';
@@ -29,7 +30,8 @@ import { StrayMessages } from './application/stray-messages.js';
 import type { DeliverySettings } from './settings.js';
 
 /** What processes look up. */
-export { ClockWatch, CurrentQueue, openQueuePages, OutboxRelay, QueueConnection, QueueContents, StrayMessages };
+export { ClockWatch, CurrentQueue, ForgetJobs, ForgetTraces, openQueuePages, OutboxRelay };
+export { QueueConnection, QueueContents, StrayMessages };
 
 const RETRIES = Symbol('retries of jobs');
 const CLOCK_WATCH = Symbol('settings of the clock watch');
@@ -53,6 +55,8 @@ const relaying: Provider[] = [
   { provide: DeliveryQueue, useExisting: BullMqDeliveryQueue },
   provide(OutboxRelay, [Outbox, DeliveryQueue, RelayMonitor]),
   { provide: JobDispatch, useExisting: OutboxRelay },
+  provide(ForgetJobs, [Database, QueueMaintenance]),
+  provide(ForgetTraces, [Database, QueueMaintenance]),
   {
     provide: 'metrics of the queue',
     useFactory: (metrics: Metrics, connection: QueueConnection, current: CurrentQueue) => {

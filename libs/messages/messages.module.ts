@@ -14,6 +14,7 @@ import { StorageMonitor } from './adapters/monitoring/storage-monitor.js';
 import { PostgresAvailability } from './adapters/postgres/postgres-availability.js';
 import { PostgresBacklogs } from './adapters/postgres/reading/postgres-backlogs.js';
 import { PostgresDeliveries } from './adapters/postgres/claims/postgres-deliveries.js';
+import { ForgetMessages } from './adapters/postgres/forgetting/forget-messages.js';
 import { PostgresExpiredLeases } from './adapters/postgres/leases/postgres-expired-leases.js';
 import { PostgresLeases } from './adapters/postgres/leases/postgres-leases.js';
 import { PostgresMessages } from './adapters/postgres/postgres-messages.js';
@@ -41,7 +42,7 @@ import { StorageLedger } from './application/storage/storage-ledger.js';
 import type { MessagesSettings } from './settings.js';
 
 /** What the process starts and stops. */
-export { PostgresAvailability, PostgresMessages, SpaceWatch, StorageCap };
+export { ForgetMessages, PostgresAvailability, PostgresMessages, SpaceWatch, StorageCap };
 
 const RETRIES = Symbol('retries of failed attempts');
 const STORAGE_LIMITS = Symbol('limits of storage');
@@ -69,6 +70,7 @@ const useCases: Provider[] = [
   // A lease need not wait for the disk: if a crash of the database loses it, it only ends early.
   provideReads(LEASING, () => ({ applicationName: 'sluice-leases', perCaller: 2, asynchronousCommit: true })),
   provideAs(Leases, PostgresLeases, [Database, LEASING, RETRIES, BatchMetrics]),
+  provide(ForgetMessages, [Database]),
   provideAs(Backlogs, PostgresBacklogs, [Reads]),
   provide(AdmitSending, [StorageCap, Messages]),
   provide(SendMessage, [Messages, Ids, Clock, AdmitSending, StorageCap]),

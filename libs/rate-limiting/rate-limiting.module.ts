@@ -17,6 +17,7 @@ import { throttlerOptions } from './adapters/http/plan-throttler-storage.js';
 import { PlanThrottlerGuard, type Budgets } from './adapters/http/plan-throttler.guard.js';
 import { UsageController } from './adapters/http/usage.controller.js';
 import { countDecisions, observeHits } from './adapters/monitoring/limiter-metrics.js';
+import { ForgetLimits } from './adapters/postgres/forget-limits.js';
 import { PostgresBans } from './adapters/postgres/postgres-bans.js';
 import { PostgresLimiter } from './adapters/postgres/postgres-limiter.js';
 import { Bans } from './application/bans.js';
@@ -26,7 +27,7 @@ import { Limiter } from './application/limiter.js';
 import type { RateLimitingSettings } from './settings.js';
 
 /** What the process starts and stops. */
-export { ExpiredLimits, PostgresLimiter };
+export { ExpiredLimits, ForgetLimits, PostgresLimiter };
 
 const COUNTERS = Symbol('database of the counters');
 const BAN_POLICY = Symbol('policy of bans');
@@ -45,6 +46,7 @@ const DECIDED = Symbol('counts decisions');
     { provide: Limiter, useExisting: PostgresLimiter },
     provideAs(Bans, PostgresBans, [Database]),
     provide(ExpiredLimits, [Bans, Limiter]),
+    provide(ForgetLimits, [Database]),
   ],
   exports: [Limiter, Bans],
 })

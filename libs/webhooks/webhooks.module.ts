@@ -3,6 +3,7 @@ import { Clock } from '#kernel/clock.js';
 import { Ids } from '#kernel/ids.js';
 import { StorageCap } from '#messages/index.js';
 import { ClockWatch } from '#platform/database/clock-watch.js';
+import { Database } from '#platform/database/database.js';
 import { Metrics } from '#platform/observability/metrics.js';
 import { LOGGER } from '#platform/process/platform.module.js';
 import { provide, provideSetting } from '#platform/process/provide.js';
@@ -12,6 +13,7 @@ import { EndpointActionsController } from './adapters/http/endpoint-actions.cont
 import { EndpointsController } from './adapters/http/endpoints.controller.js';
 import { SendingMetrics } from './adapters/monitoring/sending-metrics.js';
 import { MESSAGE_WEBHOOK, WEBHOOKS } from './adapters/http/webhooks.js';
+import { ForgetEndpoints } from './adapters/postgres/forget-endpoints.js';
 import { ChangeEndpoint } from './application/endpoints/change-endpoint.js';
 import { CreateEndpoint } from './application/endpoints/create-endpoint.js';
 import { DeleteEndpoint } from './application/endpoints/delete-endpoint.js';
@@ -31,7 +33,7 @@ import { WebhookSender } from './application/sending/webhook-sender.js';
 export { MESSAGE_WEBHOOK, WEBHOOKS };
 
 /** What the process starts and stops. */
-export { EndDeliveries, WebhookSender };
+export { EndDeliveries, ForgetEndpoints, WebhookSender };
 
 const TERMS = Symbol('settings of webhooks');
 const RESEALED = Symbol('secrets under the current key');
@@ -44,6 +46,7 @@ const useCases: FactoryProvider[] = [
   provide(RotateSecret, [Endpoints, SecretBox, Clock]),
   provide(TestEndpoint, [Endpoints, SecretBox, WebhookClient, Ids, Clock]),
   provide(ReplayEndpoint, [Endpoints, EndpointDeliveries, Clock, StorageCap]),
+  provide(ForgetEndpoints, [Database]),
   provide(ResealSecrets, [Endpoints, SecretBox]),
   { provide: RESEALED, useFactory: (reseal: ResealSecrets) => reseal.execute(), inject: [ResealSecrets] },
 ];

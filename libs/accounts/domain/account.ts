@@ -7,6 +7,9 @@ import { PLAN_LIMITS, type Plan } from './plan.js';
 /** Unicode code points. */
 export const MAX_NAME_LENGTH = 100;
 
+/** What operators may call an account: 1 to 255 visible ASCII characters. */
+export const EXTERNAL_ID = /^[!-~]{1,255}$/;
+
 /** Sends messages, has a plan and owns keys. */
 export class Account {
   constructor(
@@ -21,12 +24,13 @@ export class Account {
     readonly delivery: DeliveryMode = INITIAL_DELIVERY_MODE,
     /** Its messages are accepted, and not delivered. */
     readonly paused = false,
+    /** What the operator's own systems call it; unique. */
+    readonly externalId: string | null = null,
   ) {}
 
   /** @throws ValidationError when the name is invalid */
   static open(id: string, name: string, at: Date): Account {
-    const error = nameError(name);
-    if (error !== null) throw new ValidationError([{ pointer: '/name', detail: error }]);
+    assertName(name);
     return new Account(id, name, 'free', PLAN_LIMITS.free, at);
   }
 
@@ -42,6 +46,24 @@ export class Account {
     }
     const unchanged = next === this.plan ? this.limits : PLAN_LIMITS[next];
     return this.with({ plan: next, limits: limits ?? unchanged });
+  }
+
+  /** @throws ValidationError when the name is invalid */
+  rename(name: string): Account {
+    assertName(name);
+    return this.with({ name });
+  }
+
+  /**
+   * @param externalId null for none
+   * @throws ValidationError when it is not 1 to 255 visible ASCII characters
+   */
+  changeExternalId(externalId: string | null): Account {
+    if (externalId !== null && !EXTERNAL_ID.test(externalId)) {
+      const detail = 'externalId must be 1 to 255 visible ASCII characters without spaces.';
+      throw new ValidationError([{ pointer: '/externalId', detail }]);
+    }
+    return this.with({ externalId });
   }
 
   suspend(): Account {
@@ -65,14 +87,21 @@ export class Account {
   }
 
   private with({
+    name = this.name,
     plan = this.plan,
     limits = this.limits,
     suspended = this.suspended,
     delivery = this.delivery,
     paused = this.paused,
-  }: Partial<Pick<Account, 'plan' | 'limits' | 'suspended' | 'delivery' | 'paused'>>): Account {
-    return new Account(this.id, this.name, plan, limits, this.createdAt, suspended, delivery, paused);
+    externalId = this.externalId,
+  }: Partial<Pick<Account, 'name' | 'plan' | 'limits' | 'suspended' | 'delivery' | 'paused' | 'externalId'>>): Account {
+    return new Account(this.id, name, plan, limits, this.createdAt, suspended, delivery, paused, externalId);
   }
+}
+
+function assertName(name: string): void {
+  const error = nameError(name);
+  if (error !== null) throw new ValidationError([{ pointer: '/name', detail: error }]);
 }
 
 /** Why a text is not a valid name, as a sentence; null when it is. */
@@ -85,6 +114,10 @@ export function nameError(name: string): string | null {
 
 export function accountSuspended(): DomainError {
   return new DomainError('account_suspended', 'The operator of this service has suspended your account. Contact them.');
+}
+
+export function externalIdTaken(): DomainError {
+  return new DomainError('external_id_taken', 'Another account has this externalId. Find it with GET /admin/accounts.');
 }
 
 export function accountNotFound(): DomainError {

@@ -36,6 +36,19 @@ export abstract class QueueMaintenance {
   abstract removeDead(jobIds: readonly string[]): Promise<void>;
 
   /**
+   * Removes jobs, whatever their state, with all that belongs to them but their events. One that a worker has is left to
+   * that worker.
+   * @returns how many were left
+   */
+  abstract remove(jobIds: readonly string[]): Promise<number>;
+
+  /** The ids of the jobs that the queue has, and of those that its events are about, in parts of bounded size. */
+  abstract mentionedJobs(): AsyncIterable<readonly string[]>;
+
+  /** Removes the events of these jobs. */
+  abstract removeEvents(jobIds: readonly string[]): Promise<void>;
+
+  /**
    * Removes some of the jobs that ended longer ago than this.
    * @returns whether there may be more
    */

@@ -109,9 +109,9 @@ export class AccountsController {
   })
   async change(
     @CurrentCaller() { accountId }: Caller,
-    @JsonBody(ChangeOwnAccountBody) { delivery = null, paused = null }: ChangeOwnAccountBody,
+    @JsonBody(ChangeOwnAccountBody) { delivery, paused }: ChangeOwnAccountBody,
   ): Promise<object> {
-    const changes = { plan: null, limits: null, suspended: null, delivery, paused };
+    const changes = { delivery: delivery ?? undefined, paused: paused ?? undefined };
     return accountView(await this.changeAccount.execute(accountId, changes, 'account'));
   }
 }

@@ -1,18 +1,11 @@
 import { Controller, Delete, Get, HttpCode, Param, Patch, Post, Query, Req, Res } from '@nestjs/common';
-import {
-  IsBoolean,
-  IsIn,
-  IsOptional,
-  Validate,
-  ValidatorConstraint,
-  type ValidatorConstraintInterface,
-} from 'class-validator';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { FieldError } from '#kernel/domain-error.js';
 import type { Page } from '#kernel/page.js';
+import { isStorable } from '#kernel/text.js';
 import { ForOperators } from '#platform/http/access/access.js';
 import { JsonBody } from '#platform/http/body/json-body.js';
-import { Field, Operation, Section } from '#platform/http/openapi/operation.js';
+import { Operation, Section } from '#platform/http/openapi/operation.js';
 import { pageModel, pageOf, PAGING, readPage, type PageView } from '#platform/http/body/paging.js';
 import { REPEATABLE, Repeats } from '#platform/http/access/repeats.js';
 import type { AccountFilter } from '../../application/accounts.js';
@@ -20,67 +13,26 @@ import { ChangeAccount } from '../../application/change-account.js';
 import { CreateApiKey } from '../../application/create-api-key.js';
 import { ReadAccounts } from '../../application/read-accounts.js';
 import { RevokeApiKey } from '../../application/revoke-api-key.js';
-import type { Limits } from '#kernel/limits.js';
-import { limitsError } from '../../domain/request-limits.js';
+import { DeleteAccount } from '../../application/delete-account.js';
+import { SignUp } from '../../application/sign-up.js';
+import { EXTERNAL_ID, MAX_NAME_LENGTH } from '../../domain/account.js';
 import { SCOPES } from '../../domain/api-key.js';
-import { PLANS, type Plan } from '../../domain/plan.js';
+import { ChangeAccountBody, changesOf, choicesOf, CreateAccountBody } from './admin-account-bodies.js';
 import { CreateApiKeyBody, newKeyOf } from './api-keys.controller.js';
 import {
   ACCOUNT_ID,
   API_KEY_PAGE,
   apiKeyView,
+  CREATED_ACCOUNT,
+  createdAccountView,
+  DELETION,
+  deletionView,
   ISSUED_KEY,
   issuedKeyView,
   KEY_ID,
-  LIMITS,
   OPERATORS_ACCOUNT,
   operatorsAccountView,
-  PLAN,
 } from './views.js';
-
-/** The domain's rule for limits, as a rule of a body. */
-@ValidatorConstraint()
-class ValidLimits implements ValidatorConstraintInterface {
-  validate(value: unknown): boolean {
-    return limitsError(value) === null;
-  }
-
-  defaultMessage(): string {
-    return limitsError(undefined) ?? '';
-  }
-}
-
-class ChangeAccountBody {
-  @Field({ $ref: PLAN, description: 'The new plan. Unchanged if omitted.', examples: ['enterprise'] })
-  @IsOptional()
-  @IsIn(PLANS, { message: `plan must be one of ${PLANS.join(', ')}.` })
-  plan?: Plan | null;
-
-  @Field({
-    $ref: LIMITS,
-    description: 'Individually agreed limits. Only with the plan `enterprise`.',
-    examples: [{ perMinute: 5_000, perDay: 1_000_000 }],
-  })
-  @IsOptional()
-  @Validate(ValidLimits)
-  limits?: Limits | null;
-
-  @Field({
-    description: 'Whether the keys of the account are refused and its queued messages wait. Unchanged if omitted.',
-    examples: [false],
-  })
-  @IsOptional()
-  @IsBoolean({ message: 'suspended must be true or false.' })
-  suspended?: boolean | null;
-
-  @Field({
-    description: 'Whether messages are accepted, but not delivered. Unchanged if omitted.',
-    examples: [false],
-  })
-  @IsOptional()
-  @IsBoolean({ message: 'paused must be true or false.' })
-  paused?: boolean | null;
-}
 
 @Section('Operators')
 @ForOperators()
@@ -88,7 +40,9 @@ class ChangeAccountBody {
 export class AdminAccountsController {
   constructor(
     private readonly accounts: ReadAccounts,
+    private readonly signUp: SignUp,
     private readonly changeAccount: ChangeAccount,
+    private readonly deleteAccount: DeleteAccount,
     private readonly createKey: CreateApiKey,
     private readonly revokeKey: RevokeApiKey,
     private readonly repeats: Repeats,
@@ -98,16 +52,52 @@ export class AdminAccountsController {
   @Operation({
     id: 'listAccounts',
     summary: 'List accounts',
-    description: 'Returns all accounts, newest first.',
+    description: 'Returns all accounts, newest first. Several filters narrow the list together.',
     query: {
       ...PAGING,
       suspended: { type: 'boolean', const: true, description: 'Only accounts that are suspended.' },
+      name: {
+        type: 'string',
+        minLength: 1,
+        maxLength: MAX_NAME_LENGTH,
+        description: 'Only accounts whose name contains this text, in upper or lower case.',
+      },
+      externalId: {
+        type: 'string',
+        pattern: EXTERNAL_ID.source,
+        description: 'Only the account with this `externalId`.',
+      },
     },
     response: { description: 'A page of accounts.', body: pageModel(OPERATORS_ACCOUNT) },
   })
   async list(@Query() query: Record<string, unknown>): Promise<PageView<object>> {
     const find = (page: Page & AccountFilter) => this.accounts.list(page);
     return pageOf(readPage(query, 'acct', readFilter), find, ({ id }) => id, operatorsAccountView);
+  }
+
+  @Post()
+  @HttpCode(201)
+  @Operation({
+    id: 'createAccount',
+    summary: 'Create an account for a customer',
+    description:
+      'Creates an account and its first API key, which has all scopes, as a sign-up does, also while sign-up is closed.',
+    headers: REPEATABLE.headers,
+    response: {
+      description: 'The account with its API key, which is shown only once, but to requests repeated with their key.',
+      body: CREATED_ACCOUNT,
+      headers: REPEATABLE.responseHeaders,
+    },
+    errors: ['external_id_taken', ...REPEATABLE.errors],
+  })
+  async add(
+    @JsonBody(CreateAccountBody) body: CreateAccountBody,
+    @Req() request: FastifyRequest,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<object> {
+    return this.repeats.atomically({ request, reply, body }, async () =>
+      createdAccountView(await this.signUp.execute(body.name, choicesOf(body))),
+    );
   }
 
   @Get(':id')
@@ -126,18 +116,32 @@ export class AdminAccountsController {
   @Patch(':id')
   @Operation({
     id: 'changeAccount',
-    summary: 'Change, suspend, pause or resume an account',
+    summary: 'Change, rename, suspend, pause or resume an account',
     description:
       'Takes effect everywhere within a second. Requests already counted in the current windows stay counted. While an account is suspended, its keys get 403 `account_suspended`, its messages are kept, and the built-in worker delivers none of them; deliveries that have started are finished. `paused` is what the account itself can change with `PATCH /account`.',
     path: { id: ACCOUNT_ID },
     response: { description: 'The changed account.', body: OPERATORS_ACCOUNT },
-    errors: ['account_not_found'],
+    errors: ['account_not_found', 'external_id_taken'],
   })
   async change(@Param('id') id: string, @JsonBody(ChangeAccountBody) body: ChangeAccountBody): Promise<object> {
-    const { plan = null, suspended = null, paused = null } = body;
-    const limits = body.limits ? { perMinute: body.limits.perMinute, perDay: body.limits.perDay } : null;
-    const changes = { plan, limits, suspended, delivery: null, paused };
-    return operatorsAccountView(await this.changeAccount.execute(id, changes, 'operator'));
+    return operatorsAccountView(await this.changeAccount.execute(id, changesOf(body), 'operator'));
+  }
+
+  @Delete(':id')
+  @HttpCode(202)
+  @Operation({
+    id: 'deleteAccount',
+    summary: 'Delete an account with all its data',
+    description:
+      'Cannot be undone. Within a second, all keys of the account are unknown, nothing more of it is delivered, and its ' +
+      'event streams end; deliveries that have started are finished. Its messages, keys, endpoints and names are then ' +
+      'removed in the background. The response is the same when the account is deleted again.',
+    path: { id: ACCOUNT_ID },
+    response: { description: 'The account is deleted, and its data is being removed.', body: DELETION },
+    errors: ['account_not_found'],
+  })
+  async remove(@Param('id') id: string): Promise<object> {
+    return deletionView(await this.deleteAccount.execute(id));
   }
 
   @Get(':id/api-keys')
@@ -209,9 +213,25 @@ export class AdminAccountsController {
   }
 }
 
-function readFilter({ suspended }: Record<string, unknown>, errors: FieldError[]): AccountFilter {
+function readFilter(query: Record<string, unknown>, errors: FieldError[]): AccountFilter {
+  const { suspended, name, externalId } = query;
   if (suspended !== undefined && suspended !== 'true') {
     errors.push({ pointer: '', detail: 'suspended must be true. Omit it for all accounts.' });
   }
-  return { onlySuspended: suspended === 'true' };
+  const isName = typeof name === 'string' && name !== '' && name.length <= MAX_NAME_LENGTH && isStorable(name);
+  if (name !== undefined && !isName) {
+    errors.push({
+      pointer: '',
+      detail: `name must have 1 to ${MAX_NAME_LENGTH} characters. Omit it for all accounts.`,
+    });
+  }
+  const isExternalId = typeof externalId === 'string' && EXTERNAL_ID.test(externalId);
+  if (externalId !== undefined && !isExternalId) {
+    errors.push({ pointer: '', detail: 'externalId must be 1 to 255 visible ASCII characters without spaces.' });
+  }
+  return {
+    onlySuspended: suspended === 'true',
+    name: isName ? name : undefined,
+    externalId: isExternalId ? externalId : undefined,
+  };
 }

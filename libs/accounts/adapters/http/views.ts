@@ -1,11 +1,12 @@
 import { pageModel } from '#platform/http/body/paging.js';
 import { DELIVERY_MODE_NAMES } from '#kernel/delivery-mode.js';
 import { enumModel, idOf, nullable, time, viewModel } from '#platform/http/openapi/schema.js';
-import { MAX_NAME_LENGTH, type Account } from '../../domain/account.js';
+import { EXTERNAL_ID, MAX_NAME_LENGTH, type Account } from '../../domain/account.js';
 import { SCOPES, type ApiKey } from '../../domain/api-key.js';
 import type { Limits } from '#kernel/limits.js';
 import { MAX_LIMIT } from '../../domain/request-limits.js';
 import { PLANS } from '../../domain/plan.js';
+import type { Deletion } from '../../application/deletions.js';
 import type { IssuedKey } from '../../application/create-api-key.js';
 import type { SignedUp } from '../../application/sign-up.js';
 
@@ -14,7 +15,7 @@ export function accountView({ id, name, plan, limits, delivery, paused, createdA
 }
 
 export function operatorsAccountView(account: Account) {
-  return { ...accountView(account), suspended: account.suspended };
+  return { ...accountView(account), externalId: account.externalId, suspended: account.suspended };
 }
 
 /** Besides a new account, the only response that contains the key itself. */
@@ -32,13 +33,33 @@ export function newAccountView({ account, ...issued }: SignedUp) {
   return { id, name, plan, createdAt, apiKey: issuedKeyView(issued) };
 }
 
+/** The same, to an operator. */
+export function createdAccountView(signedUp: SignedUp) {
+  const { limits, externalId } = signedUp.account;
+  return { ...newAccountView(signedUp), limits, externalId };
+}
+
+export function deletionView({ accountId, requestedAt }: Deletion) {
+  return { id: accountId, requestedAt };
+}
+
 export const ACCOUNT_ID = idOf('acct', 'The id of the account.');
 export const KEY_ID = idOf('key', 'The id of the API key. It is not secret.');
 
 /** The domain's rules for names. */
 export const NAME_RULES = { minLength: 1, maxLength: MAX_NAME_LENGTH, pattern: '^[^\\u0000]*\\S[^\\u0000]*$' };
 
-const ACCOUNT_NAME = { type: 'string', description: 'The name given at sign-up.', examples: ['Acme'] };
+const ACCOUNT_NAME = {
+  type: 'string',
+  description: 'The name given at sign-up or by an operator.',
+  examples: ['Acme'],
+};
+const OWN_ID = nullable({
+  type: 'string',
+  pattern: EXTERNAL_ID.source,
+  description: "What the operator's own systems call the account. Null if nothing.",
+  examples: ['customer-4711'],
+});
 const OPENED_AT = time('When the account was created.');
 const COUNT = { type: 'integer', minimum: 1, maximum: MAX_LIMIT };
 
@@ -79,6 +100,7 @@ export const OPERATORS_ACCOUNT = viewModel<ReturnType<typeof operatorsAccountVie
   'An account, as operators see it.',
   {
     ...ACCOUNT_FIELDS,
+    externalId: OWN_ID,
     suspended: {
       type: 'boolean',
       description: 'Whether the keys of the account are refused and its queued messages wait.',
@@ -133,3 +155,22 @@ export const NEW_ACCOUNT = viewModel<ReturnType<typeof newAccountView>>(
     apiKey: ISSUED_KEY,
   },
 );
+
+export const CREATED_ACCOUNT = viewModel<ReturnType<typeof createdAccountView>>(
+  'CreatedAccount',
+  'A new account with its first API key, as the operator who created it sees it.',
+  {
+    id: ACCOUNT_ID,
+    name: ACCOUNT_NAME,
+    plan: PLAN,
+    limits: LIMITS,
+    externalId: OWN_ID,
+    createdAt: OPENED_AT,
+    apiKey: ISSUED_KEY,
+  },
+);
+
+export const DELETION = viewModel<ReturnType<typeof deletionView>>('AccountDeletion', 'The deletion of an account.', {
+  id: ACCOUNT_ID,
+  requestedAt: time('When the deletion was first requested.'),
+});

@@ -13,7 +13,12 @@ const limits = new EntitySchema<Limits>({
   },
 });
 
-export const AccountSchema = new EntitySchema<Account>({
+/** An account with what only the store needs. */
+export interface StoredAccount extends Account {
+  readonly deleting: boolean;
+}
+
+export const AccountSchema = new EntitySchema<StoredAccount>({
   ...{ name: 'Account', target: Account, schema: 'sluice', tableName: 'accounts' },
   columns: {
     id: { type: 'text', primary: true },
@@ -23,6 +28,8 @@ export const AccountSchema = new EntitySchema<Account>({
     suspended: { type: 'boolean' },
     delivery: { type: 'text' },
     paused: { type: 'boolean' },
+    externalId: { type: 'text', name: 'external_id', nullable: true },
+    deleting: { type: 'boolean', select: false },
   },
   embeddeds: { limits: { schema: limits, prefix: false } },
 });

@@ -1,4 +1,4 @@
-import { IsNull, LessThan, Raw, type EntityManager, type FindOptionsWhere } from 'typeorm';
+import { ILike, IsNull, LessThan, Raw, type EntityManager, type FindOptionsWhere } from 'typeorm';
 import type { DeliveryMode } from '#kernel/delivery-mode.js';
 import type { Page } from '#kernel/page.js';
 import { isTypeId } from '#kernel/typeid.js';
@@ -7,7 +7,7 @@ import type { Database } from '#platform/database/database.js';
 import type { Repositories } from '#platform/database/repositories.js';
 import { SharedReads } from '#platform/shared-reads.js';
 import { Accounts, type AccountFilter, type Actor, type FoundKey } from '../../application/accounts.js';
-import type { Account } from '../../domain/account.js';
+import { externalIdTaken, type Account } from '../../domain/account.js';
 import { MAX_KEYS, type ApiKey } from '../../domain/api-key.js';
 import { AccountSchema, ApiKeySchema, type StoredApiKey } from './accounts.schema.js';
 
@@ -22,7 +22,7 @@ const FIND_KEYS = `
   SELECT k.id, account_id AS "accountId", k.name, scopes, k.created_at AS "createdAt", expires_at AS "expiresAt",
          last_used_at AS "lastUsedAt", epoch, suspended, delivery, hash
   FROM sluice.api_keys k JOIN sluice.accounts a ON a.id = account_id
-  WHERE hash = ANY ($1::bytea[]) AND revoked_at IS NULL`;
+  WHERE hash = ANY ($1::bytea[]) AND revoked_at IS NULL AND NOT deleting`;
 
 // All processes reach a new minute at once: rows are locked in one order to avoid deadlocks.
 const SAVE_LAST_USES = `
@@ -63,22 +63,29 @@ export class PostgresAccounts extends Accounts {
   }
 
   add(account: Account, key: ApiKey, hash: Buffer): Promise<void> {
-    return this.repositories.transaction(async (manager) => {
-      await manager.insert(AccountSchema, account);
-      await insertKey(manager, key, hash);
-    });
+    return this.repositories
+      .transaction(async (manager) => {
+        await manager.insert(AccountSchema, account);
+        await insertKey(manager, key, hash);
+      })
+      .catch(explainTaken);
   }
 
   async find(id: string, by: Actor): Promise<Account | null> {
     if (!isTypeId('acct', id)) return null;
     const key = limitKey(id, by);
     return this.shared.read(key, () =>
-      this.repositories.read(key, (manager) => manager.findOneBy(AccountSchema, { id })),
+      this.repositories.read(key, (manager) => manager.findOneBy(AccountSchema, { id, deleting: false })),
     );
   }
 
-  list({ limit, before, onlySuspended }: Page & AccountFilter): Promise<Account[]> {
-    const where = { ...olderThan(before), ...(onlySuspended && { suspended: true }) };
+  list({ limit, before, onlySuspended, name, externalId }: Page & AccountFilter): Promise<Account[]> {
+    const where = {
+      ...{ deleting: false, ...olderThan(before) },
+      ...(onlySuspended && { suspended: true }),
+      ...(name !== undefined && { name: ILike(`%${name.replaceAll(/[\\%_]/g, '\\$&')}%`) }),
+      ...(externalId !== undefined && { externalId }),
+    };
     return this.repositories.run((manager) =>
       manager.find(AccountSchema, { where, order: { id: 'DESC' }, take: limit }),
     );
@@ -86,19 +93,22 @@ export class PostgresAccounts extends Accounts {
 
   async update(id: string, change: (account: Account) => Account, by: Actor): Promise<Account | null> {
     if (!isTypeId('acct', id)) return null;
-    return this.repositories.change(limitKey(id, by), async (manager) => {
+    const work = async (manager: EntityManager) => {
       const account = await lockAccount(manager, id);
       if (account === null) return null;
       const changed = change(account);
       await manager.update(AccountSchema, id, {
+        name: changed.name,
         plan: changed.plan,
         limits: changed.limits,
         suspended: changed.suspended,
         delivery: changed.delivery,
         paused: changed.paused,
+        externalId: changed.externalId,
       });
       return changed;
-    });
+    };
+    return this.repositories.change(limitKey(id, by), work).catch(explainTaken);
   }
 
   findKey(hash: Buffer): Promise<FoundKey | null> {
@@ -115,9 +125,9 @@ export class PostgresAccounts extends Accounts {
     );
   }
 
-  addKey(key: ApiKey, hash: Buffer, by: Actor = 'account'): Promise<boolean> {
+  addKey(key: ApiKey, hash: Buffer, by: Actor = 'account'): Promise<boolean | null> {
     return this.repositories.change(limitKey(key.accountId, by), async (manager) => {
-      await lockAccount(manager, key.accountId);
+      if ((await lockAccount(manager, key.accountId)) === null) return null;
       const live = await manager.countBy(ApiKeySchema, liveKeys(key.accountId, key.createdAt));
       if (live >= MAX_KEYS) return false;
       await insertKey(manager, key, hash);
@@ -144,7 +154,7 @@ export class PostgresAccounts extends Accounts {
     successor: (old: ApiKey) => ApiKey,
   ): Promise<ApiKey | false | null> {
     return this.repositories.change(accountId, async (manager) => {
-      await lockAccount(manager, accountId);
+      if ((await lockAccount(manager, accountId)) === null) return null;
       const live = await manager.find(ApiKeySchema, { where: liveKeys(accountId, at), select: ROTATING });
       const found = live.find(({ id }) => id === keyId);
       if (found === undefined) return null;
@@ -180,7 +190,13 @@ export class PostgresAccounts extends Accounts {
 // Everything that changes an account or its keys locks the account first: keys are counted and added by one transaction
 // at a time, and no two wait for each other.
 function lockAccount(manager: EntityManager, id: string): Promise<Account | null> {
-  return manager.findOne(AccountSchema, { where: { id }, lock: { mode: 'for_no_key_update' } });
+  return manager.findOne(AccountSchema, { where: { id, deleting: false }, lock: { mode: 'for_no_key_update' } });
+}
+
+function explainTaken(error: unknown): never {
+  const { constraint } =
+    (error as { readonly driverError?: { readonly constraint?: string } } | null)?.driverError ?? {};
+  throw constraint === 'accounts_external_id' ? externalIdTaken() : error;
 }
 
 function limitKey(accountId: string, by: Actor): string {

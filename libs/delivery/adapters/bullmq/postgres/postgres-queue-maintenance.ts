@@ -18,6 +18,9 @@ export const INSPECT = `
     FROM bullmq.job j WHERE j.queue = $1 AND j.id = wanted.id COLLATE "default" LIMIT 1
   ) j`;
 
+/** Jobs, or events, of one part. */
+const LISTED_AT_ONCE = 2_000;
+
 const LAST_EVENTS = `
   SELECT DISTINCT ON (data->>'jobId') data->>'jobId' AS job_id, event AS ended, data->>'failedReason' AS failed_reason,
          data->>'returnvalue' AS return_value
@@ -32,6 +35,23 @@ const REMOVE_ENDED = `
   )
   INSERT INTO bullmq.event (queue, event, data, created_at_ms)
   SELECT $1, 'added', jsonb_build_object('jobId', id), ${NOW} FROM removed`;
+
+// Locked rows are skipped: the check for stalled jobs locks many, in an order of its own.
+const REMOVE = `
+  DELETE FROM bullmq.job WHERE ctid = ANY (ARRAY(
+    SELECT ctid FROM bullmq.job
+    WHERE queue = $1 AND id = ANY ($2) AND (state <> 'active' OR locked_until_ms IS NULL OR locked_until_ms <= ${NOW})
+    FOR UPDATE SKIP LOCKED))`;
+
+const COUNT = 'SELECT count(*)::int AS count FROM bullmq.job WHERE queue = $1 AND id = ANY ($2)';
+
+const LIST = `SELECT id FROM bullmq.job WHERE queue = $1 AND id > $2 ORDER BY id LIMIT ${LISTED_AT_ONCE}`;
+
+const LIST_OF_EVENTS = `
+  SELECT id::text, data->>'jobId' AS job_id FROM bullmq.event
+  WHERE queue = $1 AND id > $2::bigint ORDER BY id LIMIT ${LISTED_AT_ONCE}`;
+
+const REMOVE_EVENTS = `DELETE FROM bullmq.event WHERE queue = $1 AND data->>'jobId' = ANY ($2)`;
 
 interface JobRow extends Pick<JobEndRow, 'processed_by' | 'failed_reason' | 'processed_at' | 'finished_at'> {
   readonly job_id: string;
@@ -98,6 +118,31 @@ export class PostgresQueueMaintenance extends QueueMaintenance {
 
   async removeDead(jobIds: readonly string[]): Promise<void> {
     await this.database.query(REMOVE_ENDED, [this.connection.queue.name, jobIds]);
+  }
+
+  async remove(jobIds: readonly string[]): Promise<number> {
+    const values = [this.connection.queue.name, jobIds];
+    await this.database.query(REMOVE, values);
+    const [left] = await this.database.query<{ count: number }>(COUNT, values);
+    return left?.count ?? 0;
+  }
+
+  async *mentionedJobs(): AsyncGenerator<readonly string[]> {
+    const { name } = this.connection.queue;
+    for (let last: string | undefined = ''; last !== undefined;) {
+      const jobs: { id: string }[] = await this.database.query(LIST, [name, last]);
+      if (jobs.length > 0) yield jobs.map(({ id }) => id);
+      last = jobs.at(-1)?.id;
+    }
+    for (let last: string | undefined = '0'; last !== undefined;) {
+      const events: { id: string; job_id: string | null }[] = await this.database.query(LIST_OF_EVENTS, [name, last]);
+      if (events.length > 0) yield [...new Set(events.flatMap(({ job_id }) => job_id ?? []))];
+      last = events.at(-1)?.id;
+    }
+  }
+
+  async removeEvents(jobIds: readonly string[]): Promise<void> {
+    await this.database.query(REMOVE_EVENTS, [this.connection.queue.name, jobIds]);
   }
 
   async removeOldJobs(olderThanMs: number): Promise<boolean> {

@@ -9,10 +9,10 @@ import { WORKER_NAME } from '../delivery-job.js';
 import { endByOthers } from '../job-ends.js';
 import { WHICH_ARE_LEFT } from '../left-jobs.sql.js';
 import { repairKeys } from './key-repairs.js';
-import { findableJobs, removeTraces } from './job-places.js';
+import { findableJobs, placedJobs, removeTraces } from './job-places.js';
 import type { RedisQueueConnection } from './redis-queue-connection.js';
 import type { RedisShard } from './redis-shard.js';
-import { lastEvents, MAX_EVENTS } from './stored-events.js';
+import { jobsOfEvents, lastEvents, MAX_EVENTS, removeEvents } from './stored-events.js';
 import { storedJobs, type StoredJob } from './stored-jobs.js';
 
 /** Jobs of a state that one call removes. Redis does nothing else meanwhile. */
@@ -92,6 +92,31 @@ export class RedisQueueMaintenance extends QueueMaintenance {
       this.connection,
       ids.filter((id) => jobs.get(id)?.ended === null),
     );
+  }
+
+  async remove(jobIds: readonly string[]): Promise<number> {
+    let left = 0;
+    for (const [shard, ids] of this.connection.byShard(jobIds)) {
+      const locks = await shard.read<number>((pipeline) =>
+        ids.reduce((all, id) => all.exists(`${shard.key(id)}:lock`), pipeline),
+      );
+      const free = ids.filter((_id, index) => locks[index] !== 1);
+      left += ids.length - free.length;
+      if (free.length > 0) await removeTraces(shard, free);
+    }
+    return left;
+  }
+
+  async *mentionedJobs(): AsyncGenerator<readonly string[]> {
+    for (const shard of this.connection.shards) {
+      yield* placedJobs(shard);
+      yield* jobsOfEvents(shard);
+    }
+  }
+
+  async removeEvents(jobIds: readonly string[]): Promise<void> {
+    const wanted = new Set(jobIds);
+    for (const shard of this.connection.byShard(jobIds).keys()) await removeEvents(shard, wanted);
   }
 
   async removeOldJobs(olderThanMs: number): Promise<boolean> {

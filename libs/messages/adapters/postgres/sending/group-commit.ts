@@ -1,3 +1,4 @@
+import { unauthorized } from '#accounts/index.js';
 import { DomainError } from '#kernel/domain-error.js';
 import { withTimeout } from '#kernel/timeout.js';
 import { Batcher, observers } from '#platform/concurrency/batcher.js';
@@ -16,6 +17,9 @@ import { resultsOfUsedKeys, type KeyResult, type Request } from './idempotency-k
 
 /** The minimum time that a request waits for the first one with its key. */
 const KEY_WAIT_MS = 5_000;
+
+/** Raised by `sluice.refuse_deleted_accounts`. */
+const ACCOUNT_DELETED = 'SLDEL';
 
 const LIMITS = {
   maxItems: 256,
@@ -126,7 +130,9 @@ export class GroupCommit {
     const haveJobs = requests.every(({ first }) => first.hasJob);
     const { text, columns } = haveJobs ? ADD_MESSAGES_WITH_JOBS : ADD_MESSAGES;
     const values = columns.map((column) => rows.map((row) => row[column]));
-    const entries = await this.database.prepared<Entry>(haveJobs ? 'accept' : 'accept any', text, values);
+    const entries = await this.database
+      .prepared<Entry>(haveJobs ? 'accept' : 'accept any', text, values)
+      .catch(refuseDeleted(requests));
     const all = requests.flatMap(({ messages }) => messages);
     for (const { id, message_ids, for_sweeper } of entries) {
       if (id === null || for_sweeper === true) continue;
@@ -169,6 +175,13 @@ function rowsOf({ first, messages, idempotency }: Request): SentRow[] {
 function acceptedNow({ messages }: Request, stored: ReadonlyMap<string, number>): Accepted {
   const deliveries = messages.reduce((sum, { id }) => sum + (stored.get(id) ?? 0), 0);
   return { messages, deliveries, replayed: false };
+}
+
+/** The account was deleted after the request was admitted. Of several requests, the others are stored one by one. */
+function refuseDeleted({ length }: readonly Request[]) {
+  return (error: unknown): never => {
+    throw length === 1 && sqlState(error) === ACCOUNT_DELETED ? unauthorized() : error;
+  };
 }
 
 const nameOf = (accountId: string, key: string) => `${accountId}/${key}`;
