@@ -76,6 +76,10 @@ describe('A management call that is repeated with its Idempotency-Key', () => {
       status: 200,
     },
     {
+      ...{ name: 'cancelling all that is queued', status: 202, body: { type: 'order.*' }, other: {} },
+      route: async () => ((await message('queued')) ? 'POST /messages/cancel' : ''),
+    },
+    {
       ...{ name: 'retrying all that failed', status: 202 },
       ...{ body: { since: '2026-01-01T00:00:00Z', until: everything() } },
       ...{ other: { since: '2026-01-02T00:00:00Z', until: everything() } },
