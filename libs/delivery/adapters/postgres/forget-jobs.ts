@@ -49,7 +49,7 @@ const SHORTEN_ENTRIES = `
     UPDATE sluice.outbox o SET message_ids = l.ids
     FROM lasting l WHERE o.id = l.id AND l.ids <> '{}' AND cardinality(l.ids) < l.before
   )
-  SELECT max(id)::text AS last FROM page`;
+  SELECT max(id)::text AS last FROM page HAVING count(*) = ${ENTRIES_AT_ONCE}`;
 
 const FIND_GONE = `
   SELECT job_id AS id FROM unnest($1::text[], $2::text[]) AS t (job_id, message_id) WHERE ${GONE}`;
@@ -65,9 +65,10 @@ export class ForgetTraces implements ForgetsAccounts {
   ) {}
 
   async *forget(): AsyncGenerator<void, boolean> {
-    for (let last: string | null = '0'; last !== null; yield) {
-      const rows: { last: string | null }[] = await this.database.query(SHORTEN_ENTRIES, [last]);
-      last = rows[0]?.last ?? null;
+    // Others are added meanwhile: a page that is not full is the last one.
+    for (let last: string | undefined = '0'; last !== undefined; yield) {
+      const rows: { last: string }[] = await this.database.query(SHORTEN_ENTRIES, [last]);
+      last = rows[0]?.last;
     }
     let isComplete = true;
     for await (const mentioned of this.queue.mentionedJobs()) {

@@ -129,15 +129,16 @@ export class PostgresQueueMaintenance extends QueueMaintenance {
 
   async *mentionedJobs(): AsyncGenerator<readonly string[]> {
     const { name } = this.connection.queue;
+    // Others are added meanwhile: a part that is not full is the last one.
     for (let last: string | undefined = ''; last !== undefined;) {
       const jobs: { id: string }[] = await this.database.query(LIST, [name, last]);
-      if (jobs.length > 0) yield jobs.map(({ id }) => id);
-      last = jobs.at(-1)?.id;
+      yield jobs.map(({ id }) => id);
+      last = jobs[LISTED_AT_ONCE - 1]?.id;
     }
     for (let last: string | undefined = '0'; last !== undefined;) {
       const events: { id: string; job_id: string | null }[] = await this.database.query(LIST_OF_EVENTS, [name, last]);
-      if (events.length > 0) yield [...new Set(events.flatMap(({ job_id }) => job_id ?? []))];
-      last = events.at(-1)?.id;
+      yield [...new Set(events.flatMap(({ job_id }) => job_id ?? []))];
+      last = events[LISTED_AT_ONCE - 1]?.id;
     }
   }
 
