@@ -15,6 +15,7 @@ const MIGRATIONS = [
   'events/0001-baseline',
   'upkeep/0001-baseline',
   'messages/0002-type-metadata-ordering-key',
+  'messages/0004-order',
 ] as const;
 
 /** The version of the schema of the BullMQ that is installed; a test compares both. */
