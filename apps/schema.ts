@@ -20,6 +20,7 @@ const MIGRATIONS = [
   'messages/0004-lists-by-type',
   'accounts/0003-accounts-by-operators',
   'messages/0005-deleted-accounts',
+  'messages/0006-order',
 ] as const;
 
 /** The version of the schema of the BullMQ that is installed; a test compares both. */

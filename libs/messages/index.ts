@@ -7,6 +7,7 @@ export { messageNotFound } from './application/read-messages.js';
 export { BATCH_BYTES, JobDispatch, type OutboxEntry } from './application/delivering/job-dispatch.js';
 export { Leases, type Lease } from './application/delivering/leases.js';
 export { Messages, type OnStarted } from './application/messages.js';
+export { StuckKeys } from './application/delivering/stuck-keys.js';
 export { StorageCap } from './application/storage/storage-cap.js';
 export { MAX_REASON_LENGTH, toReason } from './domain/attempt.js';
 export { MESSAGE_STATUSES, OPEN_STATUSES, TRANSITIONS, type MessageStatus } from './domain/message-status.js';

@@ -17,6 +17,8 @@ import { PostgresDeliveries } from './adapters/postgres/claims/postgres-deliveri
 import { ForgetMessages } from './adapters/postgres/forgetting/forget-messages.js';
 import { PostgresExpiredLeases } from './adapters/postgres/leases/postgres-expired-leases.js';
 import { PostgresLeases } from './adapters/postgres/leases/postgres-leases.js';
+import { PostgresStuckKeys } from './adapters/postgres/order/postgres-stuck-keys.js';
+import { Releases } from './adapters/postgres/order/releases.js';
 import { PostgresMessages } from './adapters/postgres/postgres-messages.js';
 import { PostgresStorageLedger } from './adapters/postgres/storage/postgres-storage-ledger.js';
 import { PostgresSpace } from './adapters/postgres/storage/postgres-space.js';
@@ -32,6 +34,7 @@ import { Leases } from './application/delivering/leases.js';
 import { ReadMessages } from './application/read-messages.js';
 import { AdmitSending } from './application/storage/admit-sending.js';
 import { Messages } from './application/messages.js';
+import { StuckKeys } from './application/delivering/stuck-keys.js';
 import { RetryFailed } from './application/changes/retry-failed.js';
 import { RetryMessage } from './application/changes/retry-message.js';
 import { SendBatch } from './application/sending/send-batch.js';
@@ -55,10 +58,12 @@ const store: Provider[] = [
   provide(StorageMonitor, [Metrics, LOGGER]),
   provide(PostgresAvailability, [Database, SETTINGS]),
   { provide: Availability, useExisting: PostgresAvailability },
-  provideAs(ExpiredLeases, PostgresExpiredLeases, [Database, RETRIES]),
-  provide(PostgresMessages, [Database, Reads, JobDispatch, Availability, BatchMetrics, Backpressure]),
+  provideAs(ExpiredLeases, PostgresExpiredLeases, [Database, RETRIES, Availability]),
+  provide(Releases, [Database, JobDispatch, Availability]),
+  provideAs(StuckKeys, PostgresStuckKeys, [Database, Releases]),
+  provide(PostgresMessages, [Database, Reads, JobDispatch, Availability, Releases, BatchMetrics, Backpressure]),
   { provide: Messages, useExisting: PostgresMessages },
-  provideAs(Deliveries, PostgresDeliveries, [Database, BatchMetrics]),
+  provideAs(Deliveries, PostgresDeliveries, [Database, Releases, BatchMetrics]),
   provideAs(StorageLedger, PostgresStorageLedger, [Database]),
   provideSetting(SPACE_LIMITS, ({ space }: MessagesSettings) => space),
   provideAs(Space, PostgresSpace, [Database, SPACE_LIMITS]),
@@ -69,7 +74,7 @@ const store: Provider[] = [
 const useCases: Provider[] = [
   // A lease need not wait for the disk: if a crash of the database loses it, it only ends early.
   provideReads(LEASING, () => ({ applicationName: 'sluice-leases', perCaller: 2, asynchronousCommit: true })),
-  provideAs(Leases, PostgresLeases, [Database, LEASING, RETRIES, BatchMetrics]),
+  provideAs(Leases, PostgresLeases, [Database, LEASING, RETRIES, Availability, BatchMetrics]),
   provide(ForgetMessages, [Database]),
   provideAs(Backlogs, PostgresBacklogs, [Reads]),
   provide(AdmitSending, [StorageCap, Messages]),
@@ -83,7 +88,7 @@ const useCases: Provider[] = [
   provide(GetMessageUsage, [Backlogs, StorageLedger, STORAGE_LIMITS]),
 ];
 
-const PUBLISHED = [Availability, ExpiredLeases, Messages, Deliveries, StorageCap];
+const PUBLISHED = [Availability, ExpiredLeases, Messages, Deliveries, StorageCap, StuckKeys];
 
 @Module({})
 export class MessagesModule {

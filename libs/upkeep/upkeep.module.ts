@@ -1,7 +1,7 @@
 import { Module, type DynamicModule } from '@nestjs/common';
 import { CurrentQueue, JobEvents, QueueContents, QueueMaintenance, StrayMessages } from '#delivery/index.js';
 import { EventLog } from '#events/index.js';
-import { Deliveries, Messages } from '#messages/index.js';
+import { Deliveries, Messages, StuckKeys } from '#messages/index.js';
 import { Database } from '#platform/database/database.js';
 import { Metrics } from '#platform/observability/metrics.js';
 import { LOGGER } from '#platform/process/platform.module.js';
@@ -42,7 +42,7 @@ export class UpkeepModule {
         provideAs(Reconciliation, PostgresReconciliation, [Database]),
         provide(Reconciler, [
           ...([StrayMessages, QueueMaintenance, Deliveries, Messages, EventLog, FailExpiredLeases] as const),
-          ...([Reconciliation, ReconcilerMonitor] as const),
+          ...([StuckKeys, Reconciliation, ReconcilerMonitor] as const),
         ]),
         {
           provide: QueueRecovery,

@@ -193,7 +193,7 @@ describe('Of an account whose deliveries are halted', () => {
     'no message is claimed or leased while it is %s, and those that wait come back',
     async (_what, how) => {
       const { process } = await open();
-      const leases = new PostgresLeases(process.database, process.reads, { maxAttempts: 5 });
+      const leases = new PostgresLeases(process.database, process.reads, { maxAttempts: 5 }, process.availability);
       const [claimed, leased] = [ours(), ours({ delivery: 'pull' })];
       for (const message of [claimed, leased]) await store.put(message);
       const terms = () => ({ token: randomUUID(), max: 10, leaseMs: 60_000 });

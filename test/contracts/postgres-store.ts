@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Client, Pool, type QueryResultRow } from 'pg';
 import { toMessage, type MessageRow } from '#messages/adapters/postgres/message-row.js';
 import { PostgresDeliveries } from '#messages/adapters/postgres/claims/postgres-deliveries.js';
+import { Releases } from '#messages/adapters/postgres/order/releases.js';
 import { PostgresMessages } from '#messages/adapters/postgres/postgres-messages.js';
 import { PostgresOutbox } from '#delivery/adapters/postgres/postgres-outbox.js';
 import type { Message } from '#messages/domain/message.js';
@@ -18,6 +19,7 @@ import { observing } from './fakes/relay-observer.js';
 
 const TABLES = [
   ...['sluice.messages', 'sluice.attempts', 'sluice.outbox', 'sluice.idempotency_keys', 'sluice.storage'],
+  'sluice.ordered_deliveries',
   'bullmq.job',
 ];
 
@@ -63,7 +65,10 @@ export class PostgresStore {
     const outbox = new PostgresOutbox(database);
     const reports: RelayFault[] = [];
     const relay = new OutboxRelay(outbox, queue, observing(reports));
-    const messages = new PostgresMessages(database, reads, relay, { announce: ignore });
+    const announced: string[] = [];
+    const availability = { announce: (available: Iterable<string>) => void announced.push(...available) };
+    const releases = new Releases(database, relay, availability);
+    const messages = new PostgresMessages(database, reads, relay, availability, releases);
     this.opened.unshift(async () => {
       await messages.idle();
       await relay.close();
@@ -74,7 +79,10 @@ export class PostgresStore {
       reads,
       reading,
       messages,
-      deliveries: new PostgresDeliveries(database),
+      announced,
+      availability,
+      releases,
+      deliveries: new PostgresDeliveries(database, releases),
       outbox,
       relay,
       faults,

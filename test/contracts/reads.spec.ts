@@ -210,7 +210,7 @@ describe('What an account does in many steps', () => {
       last: 'msg_1',
     });
     const [database, relay] = [{} as Database, { enqueue: jest.fn() }];
-    const messages = new PostgresMessages(database, reads, relay, { announce });
+    const messages = new PostgresMessages(database, reads, relay, { announce }, { start: jest.fn() });
     const retried = messages.retryFailed(accountId, since, until, 1_000, onStarted);
     await expect(retried).rejects.toThrow('too many reads');
     expect(onStarted.mock.calls).toEqual([[2]]);

@@ -1,5 +1,5 @@
 import { PeriodicTask } from '#kernel/periodic-task.js';
-import type { Deliveries, Messages } from '#messages/index.js';
+import type { Deliveries, Messages, StuckKeys } from '#messages/index.js';
 import type { EventLog } from '#events/index.js';
 import type { FailExpiredLeases } from '#pull/index.js';
 import { ENDED_JOB_LIFETIME_MS, type QueueMaintenance, type StrayMessages } from '#delivery/index.js';
@@ -17,11 +17,12 @@ export const STEPS = [
   'delete_events',
   'fail_leases',
   'requeue_strays',
+  'release_keys',
 ] as const;
 export type Step = (typeof STEPS)[number];
 
 export interface Reconciled {
-  /** Strays that were requeued: each one is evidence of a fault. */
+  /** Strays that were requeued, and keys that were stuck: each one is evidence of a fault. */
   readonly requeued: number;
   /** Messages whose job a worker of another program has ended. */
   readonly followed: number;
@@ -43,6 +44,7 @@ export class Reconciler {
     delete_events: () => this.events.deleteExpired(),
     fail_leases: () => this.expired.execute(),
     requeue_strays: () => this.requeueStrays(),
+    release_keys: () => this.releaseKeys(),
   };
   private rounds: PeriodicTask | null = null;
   private closed = false;
@@ -54,6 +56,7 @@ export class Reconciler {
     private readonly messages: Messages,
     private readonly events: Pick<EventLog, 'deleteExpired'>,
     private readonly expired: Pick<FailExpiredLeases, 'execute'>,
+    private readonly keys: StuckKeys,
     private readonly reconciliation: Reconciliation,
     private readonly observer: ReconcilerObserver,
   ) {}
@@ -109,5 +112,14 @@ export class Reconciler {
     const followed = await this.deliveries.follow(ends);
     this.observer.healed({ requeued: strays.length, followed });
     return strays.length > 0;
+  }
+
+  /** @returns whether it found any */
+  private async releaseKeys(): Promise<boolean> {
+    const requeued = await this.keys.release();
+    if (requeued === 0) return false;
+    await this.reconciliation.count(requeued);
+    this.observer.healed({ requeued, followed: 0 });
+    return true;
   }
 }

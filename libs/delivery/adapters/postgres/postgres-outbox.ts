@@ -2,7 +2,14 @@ import type { Database } from '#platform/database/database.js';
 import { insertEntriesFor } from '../open-messages.sql.js';
 import { BATCH_BYTES, type Message, OPEN_STATUSES } from '#messages/index.js';
 import { Outbox, REFUSED_DELAY_MS } from '../../application/outbox.js';
-import { COLUMNS, hasJob, isHalted, type MessageRow, toMessage } from '#messages/adapters/postgres/index.js';
+import {
+  COLUMNS,
+  hasJob,
+  isHalted,
+  isTakenBack,
+  type MessageRow,
+  toMessage,
+} from '#messages/adapters/postgres/index.js';
 
 const SWEEP_ENTRIES = 200;
 
@@ -71,7 +78,8 @@ export class PostgresOutbox extends Outbox {
       if (entries.length === 0) return 0;
       const { rows } = await client.query<MessageRow & { is_halted: boolean }>(
         `SELECT ${COLUMNS}, ${isHalted('account_id')} AS is_halted FROM sluice.messages
-         WHERE id = ANY ($1) AND status = ANY ($2) AND ${hasJob('delivery')} ORDER BY id`,
+         WHERE id = ANY ($1) AND status = ANY ($2) AND ${hasJob('delivery')} AND (${isTakenBack('messages')}) IS NOT TRUE
+         ORDER BY id`,
         [entries.flatMap(({ message_ids }) => message_ids), OPEN_STATUSES],
       );
       const [halted, ready] = [rows.filter((row) => row.is_halted), rows.filter((row) => !row.is_halted)];

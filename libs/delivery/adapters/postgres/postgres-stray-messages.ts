@@ -1,4 +1,5 @@
 import type { Database } from '#platform/database/database.js';
+import { INSPECT_LINES, type InspectedKey, IS_BLOCKED } from '#messages/adapters/postgres/index.js';
 import type { InspectedJob, JobOwner, QueueMaintenance } from '../../application/queue-maintenance.js';
 import { StrayMessages, type StrayMessage, type StrayPage } from '../../application/stray-messages.js';
 import {
@@ -21,7 +22,8 @@ const FIELDS = `m.id, m.retries, m.crashes, m.status, ${JOB_ID} AS "jobId"`;
 
 /** The next open messages after `$1`; those that may be strays have a job to look for. */
 export const PAGE = `
-  SELECT ${FIELDS}, ${UNCLAIMED} AND (m.deliver_at IS NULL OR m.deliver_at <= now()) AS is_due
+  SELECT ${FIELDS}, ${UNCLAIMED} AND (m.deliver_at IS NULL OR m.deliver_at <= now()) AS is_due,
+         ${IS_BLOCKED} AS is_blocked
   FROM sluice.messages m WHERE ${SHOULD_HAVE_JOB} AND m.id > $1 ORDER BY m.id LIMIT $2`;
 
 const STILL = `
@@ -44,6 +46,8 @@ const STILL_OPEN = `
 
 interface PageRow extends JobOwner {
   readonly is_due: boolean;
+  /** It waits for another message with its ordering key. */
+  readonly is_blocked: boolean;
 }
 
 interface Found {
@@ -62,10 +66,11 @@ export class PostgresStrayMessages extends StrayMessages {
 
   async count(): Promise<number> {
     const [undelivered] = await this.database.query<{ count: number }>(COUNT_UNDELIVERED);
-    let count = undelivered?.count ?? 0;
+    let count = (undelivered?.count ?? 0) + (await this.countStuckKeys());
     for (let position = ''; ;) {
       const page = await this.database.query<PageRow>(PAGE, [position, COUNTED_AT_ONCE]);
-      count += (await this.strays(page, STILL_OPEN)).length;
+      const awaited = page.filter(({ is_blocked }) => !is_blocked);
+      count += (await this.strays(awaited, STILL_OPEN)).length;
       position = page.at(-1)?.id ?? '';
       if (page.length < COUNTED_AT_ONCE) return count;
     }
@@ -76,7 +81,7 @@ export class PostgresStrayMessages extends StrayMessages {
     if (outbox?.is_long === true) return null;
     const page = await this.database.query<PageRow>(PAGE, [after, limit]);
     const found = await this.strays(
-      page.filter(({ is_due }) => is_due),
+      page.filter(({ is_due, is_blocked }) => is_due && !is_blocked),
       STILL_DUE,
     );
     const removed = found.flatMap(({ message, job }) => (job === undefined ? [message.jobId] : []));
@@ -92,6 +97,17 @@ export class PostgresStrayMessages extends StrayMessages {
       const some = strays.slice(start, start + REQUEUED_AT_ONCE);
       await this.queue.removeDead(some.map(({ jobId }) => jobId));
       await this.database.query(insertEntriesFor('$1'), [some.map(({ id }) => id)]);
+    }
+  }
+
+  private async countStuckKeys(): Promise<number> {
+    let count = 0;
+    for (let last = { line: '', ordering_key: '' }; ;) {
+      const values = [last.line, last.ordering_key, COUNTED_AT_ONCE];
+      const keys = await this.database.query<InspectedKey>(INSPECT_LINES, values);
+      count += keys.filter(({ is_stuck }) => is_stuck).length;
+      last = keys.at(-1) ?? last;
+      if (keys.length < COUNTED_AT_ONCE) return count;
     }
   }
 

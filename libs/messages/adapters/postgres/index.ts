@@ -17,5 +17,14 @@ export {
   toMessage,
   type MessageRow,
 } from './message-row.js';
+export {
+  INSPECT_LINES,
+  type InspectedKey,
+  IS_BLOCKED,
+  NOTHING_RELEASED,
+  RELEASED,
+  rejoinLines,
+  isTakenBack,
+} from './order/lines.sql.js';
 export { shownColumns } from './reading/shown-columns.sql.js';
-export { insertEntriesToSweep, restartDeliveries } from './start-delivery.sql.js';
+export { insertEntriesToSweep, releasedAt, restartDeliveries } from './start-delivery.sql.js';

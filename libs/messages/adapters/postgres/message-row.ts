@@ -32,7 +32,7 @@ export interface MessageRow extends ContentRow {
   claim_alone: boolean;
   traceparent: string | null;
   delivery: DeliveryMode;
-  next_attempt_at: Date | null;
+  next_attempt_at: Date | number | null;
 }
 
 /** The columns of a message except the ones that its job carries. */
@@ -109,7 +109,8 @@ export function toMessage(row: MessageRow): Message {
     loneCrashes: row.lone_crashes,
     failureReason: row.failure_reason,
     retries: row.retries,
-    nextAttemptAt: row.next_attempt_at,
+    // Infinity: it waits for the end of another message.
+    nextAttemptAt: row.next_attempt_at instanceof Date ? row.next_attempt_at : null,
     claim:
       row.claim === null || row.claim_expires_at === null
         ? null

@@ -23,6 +23,7 @@ import { jobIdOf, Message } from '../../domain/message.js';
 import { INITIAL_STATUS, MESSAGE_STATUSES } from '../../domain/message-status.js';
 import { cancelQueued } from './changes/cancel-queued.sql.js';
 import { CHANGE_MESSAGE, RETRY_FAILED_MESSAGES } from './changes/change-messages.sql.js';
+import { Releases, type ReleasedRow } from './order/releases.js';
 import { GroupCommit } from './sending/group-commit.js';
 import { DELETE_EXPIRED_KEYS, FIND_KEY } from './sending/idempotency-keys.js';
 import { indexOf } from './reading/message-index.sql.js';
@@ -50,7 +51,7 @@ const ROW_BYTES = 2_048;
 const sizeOf = (rows: ListedRow[]) => (rows.at(-1)?.bytes ?? 0) + rows.length * ROW_BYTES;
 const textBytesOf = (rows: MessageRow[]) => rows.reduce((bytes, { text }) => bytes + text.length, 0);
 
-interface RetriedRow {
+interface RetriedRow extends ReleasedRow {
   count: number;
   deliveries: number;
   /** How many of them may be leased. */
@@ -60,7 +61,7 @@ interface RetriedRow {
   last: string | null;
 }
 
-interface CancelledRow {
+interface CancelledRow extends ReleasedRow {
   /** How many of the messages that were found are now cancelled. */
   count: number;
   found: number;
@@ -68,9 +69,8 @@ interface CancelledRow {
   jobs: readonly { readonly id: string; readonly retries: number }[];
 }
 
-interface ChangedRow extends Pick<MessageRow, 'status' | 'failure_reason' | 'updated_at'> {
-  /** The outbox entry of a message that has a new job. */
-  entry_id: string | null;
+/** The first is the changed message, with its outbox entry if it has a new job; the others are what was released. */
+interface ChangedRow extends Pick<MessageRow, 'status' | 'failure_reason' | 'updated_at'>, ReleasedRow {
   deliveries: number;
 }
 
@@ -89,6 +89,7 @@ export class PostgresMessages extends Messages {
     private readonly jobs: Pick<JobDispatch, 'enqueue'>,
     /** Announces what may be leased or sent. */
     private readonly availability: Pick<Availability, 'announce'>,
+    private readonly releases: Pick<Releases, 'start'>,
     batches?: BatchMetrics,
     backpressure?: Backpressure,
   ) {
@@ -165,8 +166,9 @@ export class PostgresMessages extends Messages {
     let retried = 0;
     while (retried < max) {
       const values: unknown[] = [accountId, next, end, Math.min(CHANGED_AT_ONCE, max - retried)];
-      const [row] = await this.reads.query<RetriedRow>(accountId, 'retry', RETRY_FAILED_MESSAGES, values);
+      const [row, ...released] = await this.reads.query<RetriedRow>(accountId, 'retry', RETRY_FAILED_MESSAGES, values);
       if (row === undefined || row.last === null) break;
+      this.releases.start(released);
       retried += row.count;
       onStarted?.(row.deliveries);
       if (row.leasable > 0) this.availability.announce([accountId]);
@@ -191,8 +193,9 @@ export class PostgresMessages extends Messages {
     while (cancelled < max) {
       const atOnce = Math.min(CHANGED_AT_ONCE, max - cancelled);
       const values = [accountId, end, atOnce, next, ...typed];
-      const [row] = await this.reads.query<CancelledRow>(accountId, `cancel ${index.name}`, text, values);
+      const [row, ...released] = await this.reads.query<CancelledRow>(accountId, `cancel ${index.name}`, text, values);
       if (row === undefined) break;
+      this.releases.start(released);
       cancelled += row.count;
       await onCancelled(row.jobs.map(jobIdOf));
       if (row.found < atOnce) break;
@@ -210,13 +213,15 @@ export class PostgresMessages extends Messages {
   private async swap({ state: from }: Message, after: Message, onStarted?: OnStarted): Promise<Message | null> {
     const to = after.state;
     const isRetried = to.retries !== from.retries;
-    const [row] = await this.database.query<ChangedRow>(CHANGE_MESSAGE, [
+    const [row, ...released] = await this.database.query<ChangedRow>(CHANGE_MESSAGE, [
       ...[from.id, from.accountId, from.status, from.attempts, from.retries],
       ...[to.status, to.retries, to.failures, to.crashes, to.loneCrashes, to.failureReason, isRetried],
+      ...[isRetried || after.hasEndpoints ? null : to.orderingKey, to.delivery],
     ]);
     if (row === undefined) return null;
-    onStarted?.(row.deliveries);
     const { status, failure_reason: failureReason, updated_at: updatedAt, entry_id: entryId } = row;
+    this.releases.start(released);
+    onStarted?.(row.deliveries);
     const stored = Message.restore({ ...to, status, failureReason, updatedAt });
     if (to.status === INITIAL_STATUS) this.availability.announce(announcedFor(stored));
     if (entryId !== null) this.jobs.enqueue({ id: entryId, messages: [stored] });

@@ -52,6 +52,10 @@ export const insertEntriesToSweep = (rows: string): string =>
 /** The `available_at` of a message that may be leased from a time on; null in the other modes. */
 export const availableFrom = (time: string): string => `CASE WHEN ${isLeased('delivery')} THEN ${time} END`;
 
+/** The time from which a message or a delivery may be leased: one with a place in a line only once it is released. */
+export const releasedAt = (position: string, time: string): string =>
+  `CASE WHEN ${position} IS NULL THEN ${time} ELSE 'infinity'::timestamptz END`;
+
 /** Inserts deliveries: rows with `message_id`, `endpoint_id`, `account_id` and `due_at`. */
 export const insertDeliveries = (rows: string): string => `
     INSERT INTO sluice.endpoint_deliveries (message_id, endpoint_id, account_id, due_at, ready)

@@ -6,6 +6,10 @@ import {
   endMessages,
   hasEndpoints,
   isHalted,
+  NOTHING_RELEASED,
+  rejoinLines,
+  RELEASED,
+  releasedAt,
   restartDeliveries,
   retryFailed,
   startAttempts,
@@ -55,7 +59,7 @@ export const DUE_ENDPOINTS = `
 
 export const NEXT_IN = `
   SELECT greatest(0, extract(epoch FROM due_at - clock_timestamp()) * 1000)::float8 AS ms
-  FROM sluice.endpoint_deliveries WHERE NOT ready AND due_at IS NOT NULL ORDER BY due_at LIMIT 1`;
+  FROM sluice.endpoint_deliveries WHERE NOT ready AND due_at < 'infinity' ORDER BY due_at LIMIT 1`;
 
 /** The rest is left to the next statement: a planner that expects more would read the whole table to join them. */
 const LEASED_AT_ONCE = 200;
@@ -190,6 +194,30 @@ export const ABANDON = `
   )
   SELECT count(*)::int AS abandoned FROM held`;
 
+/**
+ * Before ABANDON, which changes deliveries that wait for others: the end of these locks the line first as well.
+ *
+ * $1 messages, $2 the endpoint.
+ */
+export const LOCK_LINES = `
+  SELECT sluice.lock_lines(array_agg($2::text), array_agg(ordering_key)) FROM sluice.messages
+  WHERE id = ANY ($1::text[]) AND position IS NOT NULL`;
+
+/**
+ * Those of some deliveries that are no longer to be made leave their lines. Last in a transaction, since others wait for
+ * the lines until it commits.
+ *
+ * $1 ids of messages and $2 of endpoints, of each delivery.
+ */
+export const LEAVE_LINES = `
+  SELECT available FROM (
+    SELECT array_agg(t.endpoint_id) AS lines, array_agg(m.ordering_key) AS keys, array_agg(m.position) AS positions
+    FROM unnest($1::text[], $2::text[]) AS t (message_id, endpoint_id) JOIN sluice.messages m ON m.id = t.message_id
+    WHERE m.id = ANY ($1) AND m.position IS NOT NULL AND NOT EXISTS (
+      SELECT FROM sluice.endpoint_deliveries d
+      WHERE d.message_id = m.id AND d.endpoint_id = t.endpoint_id AND d.due_at IS NOT NULL)
+  ) ended CROSS JOIN LATERAL sluice.leave_lines(lines, keys, positions) released`;
+
 /** Whether deliveries to an endpoint wait or are being made. */
 export const IS_PENDING = `
   SELECT EXISTS (
@@ -244,11 +272,23 @@ export const FIND_MISSED = `
  */
 export const REPLAY = `
   WITH missed AS (
-    SELECT m.id, m.account_id, m.status, greatest(m.deliver_at, statement_timestamp() + interval '1 second'
+    SELECT m.id, m.account_id, m.status, m.ordering_key, m.position, greatest(m.deliver_at, statement_timestamp() + interval '1 second'
              * (($3::int + row_number() OVER (ORDER BY m.id) - 1) / $4::int)) AS due_at
     FROM sluice.messages m
     WHERE m.id = ANY ($1) AND m.status <> '${TRANSITIONS.cancel.to}' AND ${lacks('m', '$2')}
       AND NOT EXISTS (SELECT FROM sluice.endpoint_deliveries d
                       WHERE d.message_id = m.id AND d.endpoint_id = $2 AND d.due_at IS NOT NULL)
   ), retried AS (${retryFailed('missed')}
-  )${restartDeliveries('SELECT id AS message_id, $2 AS endpoint_id, account_id, due_at FROM missed')}`;
+  ), restarted AS (${restartDeliveries(
+    `SELECT id AS message_id, $2 AS endpoint_id, account_id, ${releasedAt('position', 'due_at')} AS due_at FROM missed`,
+  )}
+    RETURNING message_id
+  )
+  SELECT message_id, ${NOTHING_RELEASED} FROM restarted
+  UNION ALL
+  SELECT NULL, ${RELEASED} FROM (${rejoinLines(
+    `(
+    SELECT $2::text AS line, ordering_key, position, message_id, due_at FROM missed JOIN restarted ON message_id = id
+  ) members`,
+    false,
+  )}) released`;

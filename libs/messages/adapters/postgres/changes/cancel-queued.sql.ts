@@ -1,5 +1,6 @@
 import { TRANSITIONS } from '../../../domain/message-status.js';
 import { hasJob } from '../delivery-mode.sql.js';
+import { leaveAllLines, NOTHING_RELEASED, RELEASED } from '../order/lines.sql.js';
 import { messagesOf, type MessageIndex } from '../reading/message-index.sql.js';
 
 const { from, to } = TRANSITIONS.cancel;
@@ -18,8 +19,11 @@ export const cancelQueued = (index: MessageIndex): string => `
     UPDATE sluice.messages m
     SET status = '${to}', updated_at = clock_timestamp(), available_at = NULL, next_attempt_at = NULL
     FROM held WHERE m.id = held.id
-    RETURNING m.id, m.retries, ${hasJob('m.delivery')} AS has_job
+    RETURNING m.id, m.retries, m.position, ${hasJob('m.delivery')} AS has_job
   )
   SELECT (SELECT count(*) FROM page)::int AS found, (SELECT max(id) FROM page) AS last, count(*)::int AS count,
-         coalesce(json_agg(json_build_object('id', id, 'retries', retries)) FILTER (WHERE has_job), '[]') AS jobs
-  FROM cancelled`;
+         coalesce(json_agg(json_build_object('id', id, 'retries', retries)) FILTER (WHERE has_job), '[]') AS jobs,
+         ${NOTHING_RELEASED}
+  FROM cancelled
+  UNION ALL
+  SELECT NULL, NULL, NULL, NULL, ${RELEASED} FROM (${leaveAllLines('cancelled')}) released`;

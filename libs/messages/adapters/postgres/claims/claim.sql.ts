@@ -1,9 +1,13 @@
 import { TRANSITIONS } from '../../../domain/message-status.js';
 import { hasJob } from '../delivery-mode.sql.js';
 import { BYTES, COLUMNS_WITHOUT_JOB, columnsOf, isHalted } from '../message-row.js';
+import { isTakenBack } from '../order/lines.sql.js';
 import { insertEntries } from '../start-delivery.sql.js';
 
 const { startProcessing, takeOver } = TRANSITIONS;
+
+/** When the job of a message that was taken back is looked at again. */
+const ASK_AGAIN_MS = 1_000;
 
 /*
  * While a message is processing, `updated_at` is the start of its attempt: a take-over records the lost attempt with
@@ -16,7 +20,8 @@ const { startProcessing, takeOver } = TRANSITIONS;
  * another worker once its lock has expired (WORKER_LOCK_MS), and no sooner.
  *
  * A message that waits for its next attempt is not claimed either: its worker may have been lost before it delayed the
- * job. The wait of a row from the future is ignored: the clock was wrong when it was set.
+ * job. The wait of a row from the future is ignored: the clock was wrong when it was set. One that was taken back, since a
+ * message before it was retried, waits for as long as that takes: its job asks again and again.
  *
  * Messages of a suspended or paused account are not claimed. Each moves from the queue to the outbox, where it waits for
  * the account to be resumed: their jobs would otherwise be taken again and again.
@@ -28,7 +33,8 @@ export const CLAIM = `
     SELECT id, account_id, status, delivery, claim, updated_at, retries,
            CASE WHEN ${isHalted('account_id')} THEN ${BYTES} END
              AS halted_bytes,
-           CASE WHEN updated_at <= clock_timestamp() AND next_attempt_at > clock_timestamp()
+           CASE WHEN ${isTakenBack('messages')} THEN ${ASK_AGAIN_MS}
+                WHEN updated_at <= clock_timestamp() AND next_attempt_at > clock_timestamp()
                 THEN ceil(extract(epoch FROM next_attempt_at - clock_timestamp()) * 1000)::int END AS wait_ms
     FROM sluice.messages WHERE id = ANY ($1::text[]) ORDER BY id FOR UPDATE
   ), claimed AS (

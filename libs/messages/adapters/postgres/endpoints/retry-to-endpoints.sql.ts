@@ -1,7 +1,7 @@
 import { NO_ENDPOINT } from '../../../domain/message.js';
 import { TRANSITIONS } from '../../../domain/message-status.js';
 import { hasEndpoints } from '../delivery-mode.sql.js';
-import { restartDeliveries } from '../start-delivery.sql.js';
+import { releasedAt, restartDeliveries } from '../start-delivery.sql.js';
 
 /** The enabled endpoints of an account, as an array. */
 export const enabledEndpointsOf = (account: string): string =>
@@ -48,9 +48,10 @@ export const redeliver = (moved: string, endpoints: string): string => `
     FROM ${moved} AS moved
     WHERE d.message_id = moved.id AND ${hasEndpoints('moved.delivery')} AND NOT d.endpoint_id = ANY (${endpoints})
   ), redelivered AS (${restartDeliveries(`
-      SELECT moved.id AS message_id, e.id AS endpoint_id, moved.account_id, clock_timestamp() AS due_at
+      SELECT moved.id AS message_id, e.id AS endpoint_id, moved.account_id,
+             ${releasedAt('moved.position', 'clock_timestamp()')} AS due_at
       FROM ${moved} AS moved CROSS JOIN unnest(${endpoints}) AS e (id)
       WHERE ${hasEndpoints('moved.delivery')} AND moved.failure_reason IS DISTINCT FROM '${NO_ENDPOINT}'
         AND ${lacks('moved', 'e.id')}`)}
-    RETURNING message_id
+    RETURNING message_id, endpoint_id
   )`;

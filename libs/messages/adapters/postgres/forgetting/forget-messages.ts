@@ -15,6 +15,11 @@ const LOCK = `
 
 // Whoever adds an attempt or a delivery has locked the message: statements after LOCK see all of them.
 const DELETE = [
+  `DELETE FROM sluice.ordered_deliveries o USING (
+     SELECT coalesce(d.endpoint_id, m.account_id || ' ' || m.delivery) AS line, m.ordering_key, m.position
+     FROM sluice.messages m LEFT JOIN sluice.endpoint_deliveries d ON d.message_id = m.id
+     WHERE m.id = ANY ($1) AND m.position IS NOT NULL
+   ) t WHERE o.line = t.line AND o.ordering_key = t.ordering_key AND o.position = t.position`,
   'DELETE FROM sluice.attempts WHERE message_id = ANY ($1)',
   'DELETE FROM sluice.endpoint_deliveries WHERE message_id = ANY ($1)',
   'DELETE FROM sluice.messages WHERE id = ANY ($1)',

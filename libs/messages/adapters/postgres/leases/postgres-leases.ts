@@ -11,6 +11,7 @@ import {
   type Leased,
   type LeaseTerms,
 } from '../../../application/delivering/leases.js';
+import type { Availability } from '../../../application/delivering/availability.js';
 import type { Message } from '../../../domain/message.js';
 import { ACKNOWLEDGE, EXTEND, FIND_LEASED, IS_HALTED, LEASE, NEXT_IN, REJECT, WAS_REJECTED } from './lease.sql.js';
 import { toMessage, type MessageRow } from '../message-row.js';
@@ -33,6 +34,13 @@ interface LeaseRow extends Omit<MessageRow, 'id'> {
   available: number;
   considered: number;
   expired: number;
+  released: number;
+}
+
+/** A message whose lease has ended, or an account of which another message was released. */
+interface Ended {
+  readonly id: string | null;
+  readonly available: string | null;
 }
 
 const isLeased = (row: LeaseRow): row is LeaseRow & MessageRow => row.id !== null;
@@ -47,6 +55,7 @@ export class PostgresLeases extends Leases {
     private readonly database: Database,
     private readonly leasing: Reads,
     private readonly policy: { readonly maxAttempts: number },
+    private readonly availability: Pick<Availability, 'announce'>,
     metrics?: BatchMetrics,
   ) {
     super();
@@ -62,6 +71,7 @@ export class PostgresLeases extends Leases {
       const [counts] = rows;
       const { available = 0, considered = 0 } = counts ?? {};
       expired += counts?.expired ?? 0;
+      if ((counts?.released ?? 0) > 0) this.availability.announce([accountId]);
       const messages = rows.filter(isLeased).map(toMessage);
       const mayBeMore = available === max || considered < available;
       // Another round if everything that was found has failed instead.
@@ -97,8 +107,8 @@ export class PostgresLeases extends Leases {
       ...[id, accountId, claim?.token, attempts],
       ...[ended.status, ended.failures, ended.failureReason, delayMs, updatedAt],
     ];
-    const rows = await this.database.limited(id, () => this.database.query(REJECT, values));
-    return rows.length > 0;
+    const rows = await this.database.limited(id, () => this.database.query<Ended>(REJECT, values));
+    return this.announceReleased(rows).length > 0;
   }
 
   async wasRejected(accountId: string, { id, attempt, token }: Lease): Promise<boolean> {
@@ -117,14 +127,20 @@ export class PostgresLeases extends Leases {
     const ends = endings
       .flatMap(({ accountId, leases }) => leases.map((lease) => ({ ...lease, accountId })))
       .filter(({ id }) => isTypeId('msg', id));
-    const rows = await this.database.prepared<Lease & { account_id: string }>('acknowledge', ACKNOWLEDGE, [
+    const rows = await this.database.prepared<Lease & Ended & { account_id: string }>('acknowledge', ACKNOWLEDGE, [
       ends.map(({ id }) => id),
       ends.map(({ accountId }) => accountId),
       ends.map(({ token }) => token),
       ends.map(({ attempt }) => attempt),
     ]);
-    const ended = new Set(rows.map(({ account_id, ...lease }) => nameOf(account_id, lease)));
+    const ended = new Set(this.announceReleased(rows).map(({ account_id, ...lease }) => nameOf(account_id, lease)));
     return endings.map(({ accountId, leases }) => leases.map((lease) => ended.has(nameOf(accountId, lease))));
+  }
+
+  /** @returns the rows of ended leases */
+  private announceReleased<Row extends Ended>(rows: readonly Row[]): Row[] {
+    this.availability.announce(new Set(rows.flatMap(({ available }) => available ?? [])));
+    return rows.filter(({ id }) => id !== null);
   }
 }
 
