@@ -14,6 +14,8 @@ const MIGRATIONS = [
   'webhooks/0001-baseline',
   'events/0001-baseline',
   'upkeep/0001-baseline',
+  'accounts/0002-plans',
+  'rate-limiting/0002-plans',
 ] as const;
 
 /** The version of the schema of the BullMQ that is installed; a test compares both. */

@@ -41,7 +41,11 @@ export abstract class Accounts {
    * @param change returns the new state; nothing changes when it throws
    * @returns the new state; null when there is no such account
    */
-  abstract update(id: string, change: (account: Account) => Account, by: Actor): Promise<Account | null>;
+  abstract update(
+    id: string,
+    change: (account: Account) => Account | Promise<Account>,
+    by: Actor,
+  ): Promise<Account | null>;
 
   /** The key with this hash, unless it is unknown or revoked. The caller must check its expiry. */
   abstract findKey(hash: Buffer): Promise<FoundKey | null>;

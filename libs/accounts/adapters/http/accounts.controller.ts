@@ -101,8 +101,7 @@ export class AccountsController {
     @CurrentCaller() { accountId }: Caller,
     @JsonBody(ChangeOwnAccountBody) { delivery = null }: ChangeOwnAccountBody,
   ): Promise<object> {
-    return accountView(
-      await this.changeAccount.execute(accountId, { plan: null, limits: null, suspended: null, delivery }, 'account'),
-    );
+    const changes = { plan: null, limits: null, suspended: null, delivery };
+    return accountView((await this.changeAccount.execute(accountId, changes, 'account')).after);
   }
 }

@@ -1,8 +1,8 @@
 import { Controller, Delete, Get, HttpCode, Param, Patch, Post, Query, Req, Res } from '@nestjs/common';
 import {
   IsBoolean,
-  IsIn,
   IsOptional,
+  IsString,
   Validate,
   ValidatorConstraint,
   type ValidatorConstraintInterface,
@@ -11,19 +11,21 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { FieldError } from '#kernel/domain-error.js';
 import type { Page } from '#kernel/page.js';
 import { ForOperators } from '#platform/http/access/access.js';
+import { CurrentOperator } from '#platform/http/access/caller.js';
 import { JsonBody } from '#platform/http/body/json-body.js';
 import { Field, Operation, Section } from '#platform/http/openapi/operation.js';
 import { pageModel, pageOf, PAGING, readPage, type PageView } from '#platform/http/body/paging.js';
 import { REPEATABLE, Repeats } from '#platform/http/access/repeats.js';
 import type { AccountFilter } from '../../application/accounts.js';
+import { Audit, difference } from '../../application/audit.js';
 import { ChangeAccount } from '../../application/change-account.js';
 import { CreateApiKey } from '../../application/create-api-key.js';
 import { ReadAccounts } from '../../application/read-accounts.js';
 import { RevokeApiKey } from '../../application/revoke-api-key.js';
 import type { Limits } from '#kernel/limits.js';
+import type { Account } from '../../domain/account.js';
 import { limitsError } from '../../domain/request-limits.js';
 import { SCOPES } from '../../domain/api-key.js';
-import { PLANS, type Plan } from '../../domain/plan.js';
 import { CreateApiKeyBody, newKeyOf } from './api-keys.controller.js';
 import {
   ACCOUNT_ID,
@@ -51,14 +53,14 @@ class ValidLimits implements ValidatorConstraintInterface {
 }
 
 class ChangeAccountBody {
-  @Field({ $ref: PLAN, description: 'The new plan. Unchanged if omitted.', examples: ['enterprise'] })
+  @Field({ ...PLAN, description: 'The new plan. Unchanged if omitted.', examples: ['enterprise'] })
   @IsOptional()
-  @IsIn(PLANS, { message: `plan must be one of ${PLANS.join(', ')}.` })
-  plan?: Plan | null;
+  @IsString({ message: 'plan must be the name of a plan.' })
+  plan?: string | null;
 
   @Field({
     $ref: LIMITS,
-    description: 'Individually agreed limits. Only with the plan `enterprise`.',
+    description: 'Individually agreed limits. Only with a plan that has none of its own, such as `enterprise`.',
     examples: [{ perMinute: 5_000, perDay: 1_000_000 }],
   })
   @IsOptional()
@@ -83,6 +85,7 @@ export class AdminAccountsController {
     private readonly changeAccount: ChangeAccount,
     private readonly createKey: CreateApiKey,
     private readonly revokeKey: RevokeApiKey,
+    private readonly audit: Audit,
     private readonly repeats: Repeats,
   ) {}
 
@@ -125,11 +128,20 @@ export class AdminAccountsController {
     response: { description: 'The changed account.', body: OPERATORS_ACCOUNT },
     errors: ['account_not_found'],
   })
-  async change(@Param('id') id: string, @JsonBody(ChangeAccountBody) body: ChangeAccountBody): Promise<object> {
+  async change(
+    @Param('id') id: string,
+    @JsonBody(ChangeAccountBody) body: ChangeAccountBody,
+    @CurrentOperator() operator: string,
+  ): Promise<object> {
     const { plan = null, suspended = null } = body;
     const limits = body.limits ? { perMinute: body.limits.perMinute, perDay: body.limits.perDay } : null;
     const changes = { plan, limits, suspended, delivery: null };
-    return operatorsAccountView(await this.changeAccount.execute(id, changes, 'operator'));
+    return this.audit.record(operator, async () => {
+      const { before, after } = await this.changeAccount.execute(id, changes, 'operator');
+      const changed = difference(auditedAccount(before), auditedAccount(after));
+      const change = changed && { action: 'account.changed', subject: id, accountId: id, ...changed };
+      return { result: operatorsAccountView(after), change };
+    });
   }
 
   @Get(':id/api-keys')
@@ -167,14 +179,19 @@ export class AdminAccountsController {
   async create(
     @Param('id') id: string,
     @JsonBody(CreateApiKeyBody) body: CreateApiKeyBody,
+    @CurrentOperator() operator: string,
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<object> {
-    return this.repeats.atomically({ request, reply, body }, async () => {
+    const work = async () => {
       const account = await this.accounts.find(id, 'operator');
       const grantor = { accountId: account.id, scopes: SCOPES };
-      return issuedKeyView(await this.createKey.execute(grantor, newKeyOf(body), 'operator'));
-    });
+      const issued = await this.createKey.execute(grantor, newKeyOf(body), 'operator');
+      const { id: subject, scopes, expiresAt } = issued.apiKey;
+      const about = { action: 'api_key.created', subject, accountId: account.id };
+      return { result: issuedKeyView(issued), change: { ...about, before: null, after: { scopes, expiresAt } } };
+    };
+    return this.repeats.atomically({ request, reply, body }, () => this.audit.record(operator, work));
   }
 
   @Delete(':id/api-keys/:keyId')
@@ -191,14 +208,23 @@ export class AdminAccountsController {
   async revoke(
     @Param('id') id: string,
     @Param('keyId') keyId: string,
+    @CurrentOperator() operator: string,
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<void> {
-    await this.repeats.atomically({ request, reply, body: null }, async () => {
+    const work = async () => {
       const account = await this.accounts.find(id, 'operator');
       await this.revokeKey.execute(account.id, keyId, 'operator');
-    });
+      const about = { action: 'api_key.revoked', subject: keyId, accountId: account.id };
+      return { result: undefined, change: { ...about, before: { revoked: false }, after: { revoked: true } } };
+    };
+    await this.repeats.atomically({ request, reply, body: null }, () => this.audit.record(operator, work));
   }
+}
+
+/** What audit entries have of an account: nothing that its owner wrote. */
+function auditedAccount({ plan, limits, suspended }: Account) {
+  return { plan, limits, suspended };
 }
 
 function readFilter({ suspended }: Record<string, unknown>, errors: FieldError[]): AccountFilter {

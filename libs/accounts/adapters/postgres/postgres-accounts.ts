@@ -84,15 +84,20 @@ export class PostgresAccounts extends Accounts {
     );
   }
 
-  async update(id: string, change: (account: Account) => Account, by: Actor): Promise<Account | null> {
+  async update(
+    id: string,
+    change: (account: Account) => Account | Promise<Account>,
+    by: Actor,
+  ): Promise<Account | null> {
     if (!isTypeId('acct', id)) return null;
     return this.repositories.change(limitKey(id, by), async (manager) => {
-      const account = await lockAccount(manager, id);
+      await lockAccount(manager, id);
+      const account = await manager.findOneBy(AccountSchema, { id });
       if (account === null) return null;
-      const changed = change(account);
+      const changed = await change(account);
       await manager.update(AccountSchema, id, {
         plan: changed.plan,
-        limits: changed.limits,
+        agreed: changed.agreed,
         suspended: changed.suspended,
         delivery: changed.delivery,
       });
@@ -177,9 +182,10 @@ export class PostgresAccounts extends Accounts {
 }
 
 // Everything that changes an account or its keys locks the account first: keys are counted and added by one transaction
-// at a time, and no two wait for each other.
-function lockAccount(manager: EntityManager, id: string): Promise<Account | null> {
-  return manager.findOne(AccountSchema, { where: { id }, lock: { mode: 'for_no_key_update' } });
+// at a time, and no two wait for each other. It is read by another statement: one that has waited for the lock would read
+// the limits of its plan as they were before.
+async function lockAccount(manager: EntityManager, id: string): Promise<void> {
+  await manager.query('SELECT FROM sluice.accounts WHERE id = $1 FOR NO KEY UPDATE', [id]);
 }
 
 function limitKey(accountId: string, by: Actor): string {
