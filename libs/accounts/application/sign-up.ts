@@ -35,7 +35,10 @@ export class SignUp {
     const at = this.clock.now();
     const plan = await this.plans.find(this.planName);
     if (plan === null) {
-      throw new DomainError('unavailable', 'The plan of new accounts does not exist. Tell the operator of this service.');
+      throw new DomainError(
+        'unavailable',
+        'The plan of new accounts does not exist. Tell the operator of this service.',
+      );
     }
     const account = Account.open(this.ids.next('acct', at), name, plan, at);
     const apiKey: ApiKey = {

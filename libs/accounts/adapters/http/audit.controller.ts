@@ -51,7 +51,12 @@ export class AuditController {
   })
   async list(@Query() query: Record<string, unknown>): Promise<PageView<AuditEntry>> {
     const find = (page: AuditPage) => this.audit.list(page);
-    return pageOf(readPage(query, 'audit', readFilter), find, ({ id }) => id, (entry) => entry);
+    return pageOf(
+      readPage(query, 'audit', readFilter),
+      find,
+      ({ id }) => id,
+      (entry) => entry,
+    );
   }
 }
 

@@ -33,7 +33,8 @@ export const TERMS = {
     type: 'integer',
     minimum: 1,
     maximum: Number.MAX_SAFE_INTEGER,
-    description: 'The bytes that an account may store. Null: as configured with `MAX_STORED_MB_PER_ACCOUNT` and others.',
+    description:
+      'The bytes that an account may store. Null: as configured with `MAX_STORED_MB_PER_ACCOUNT` and others.',
     examples: [10_737_418_240],
   }),
   maxEndpoints: nullable({
@@ -49,7 +50,7 @@ export const PLAN_VIEW = viewModel<ReturnType<typeof planView>>('Plan', 'A plan 
   name: PLAN_NAME_SCHEMA,
   ...TERMS,
   accounts: { type: 'integer', minimum: 0, description: 'How many accounts have it.', examples: [12] },
-  version: { type: 'integer', minimum: 1, description: 'Grows with every change. The `ETag` contains it.', examples: [1] },
+  version: { type: 'integer', minimum: 1, description: 'Grows with every change. It is the `ETag`.', examples: [7] },
 });
 
 export const PLAN_PAGE = pageModel(PLAN_VIEW, 'A page of a list, by name.');

@@ -32,7 +32,7 @@ const ADD = `
 // Without limits, it keeps those that it had for accounts with which none are agreed.
 const CHANGE = `
   UPDATE sluice.plans
-  SET individual = $2, per_minute = $3, per_day = $4, max_stored_bytes = $5, max_endpoints = $6, version = version + 1
+  SET individual = $2, per_minute = $3, per_day = $4, max_stored_bytes = $5, max_endpoints = $6, version = DEFAULT
   WHERE name = $1`;
 const REMOVE = 'DELETE FROM sluice.plans WHERE name = $1';
 

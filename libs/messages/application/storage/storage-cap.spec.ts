@@ -24,7 +24,10 @@ describe('StorageCap', () => {
   const aSpace = () =>
     new SpaceWatch({ left: () => Promise.resolve(0) }, { watch: () => undefined, changed: () => undefined, failed });
   const aCap = (perAccount = 1, free = 0, space = aSpace()) =>
-    new StorageCap(ledger, { byPlan: new Map([['free', free]]), perAccount }, space, { refused: () => refusals++, failed });
+    new StorageCap(ledger, { byPlan: new Map([['free', free]]), perAccount }, space, {
+      refused: () => refusals++,
+      failed,
+    });
   const large = (count: number, createdAt = SENT_AT) => messages(count, { accountId, createdAt, text: textOf(LARGE) });
   const refuses = (cap: StorageCap, account = accountId) => {
     if (cap.hasRoom(account)) return false;

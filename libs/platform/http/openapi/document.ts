@@ -109,7 +109,9 @@ function parametersIn(place: string, schemas: Readonly<Record<string, Schema>> =
 
 function successResponses({ status, spec }: Route): Record<string, object> {
   const { alternatives = {}, ...response } = spec.response;
-  const others = Object.entries(alternatives).map(([other, description]) => [other, { ...response, description }] as const);
+  const others = Object.entries(alternatives).map(
+    ([other, description]) => [other, { ...response, description }] as const,
+  );
   const all = [[String(status), response] as const, ...others];
   return Object.fromEntries(all.map(([each, described]) => [each, successResponse(described)]));
 }
@@ -160,6 +162,10 @@ function securityOf(access: Access): object[] {
 
 function securitySchemes(routes: readonly Route[]): object {
   const apiKey = { type: 'http', scheme: 'bearer', description: 'An API key of an account: `slc_…`' };
-  const operatorsKey = { type: 'http', scheme: 'bearer', description: "The key of an operator, one of `ADMIN_API_KEY`" };
+  const operatorsKey = {
+    type: 'http',
+    scheme: 'bearer',
+    description: 'The key of an operator, one of `ADMIN_API_KEY`',
+  };
   return { apiKey, ...(routes.some(({ access }) => access === 'operator') && { operatorsKey }) };
 }

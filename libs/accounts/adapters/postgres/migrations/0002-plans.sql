@@ -8,8 +8,8 @@ CREATE TABLE sluice.plans (
   -- NULL: as the settings have it.
   max_stored_bytes bigint CHECK (max_stored_bytes > 0),
   max_endpoints integer CHECK (max_endpoints >= 0),
-  -- Incremented by every change.
-  version integer NOT NULL DEFAULT 1
+  -- Another one after every change, also of a plan that was deleted and created again.
+  version integer GENERATED ALWAYS AS IDENTITY
 );
 INSERT INTO sluice.plans (name, individual, per_minute, per_day) VALUES
   ('free', false, 60, 1000),
@@ -42,7 +42,7 @@ CREATE TABLE sluice.audit (
   -- The name of a plan, or the id of what has one.
   subject text NOT NULL,
   account_id text COLLATE "C",
-  before jsonb,
-  after jsonb
+  before json,
+  after json
 );
 CREATE INDEX audit_by_account ON sluice.audit (account_id, id);
