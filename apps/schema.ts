@@ -21,6 +21,8 @@ const MIGRATIONS = [
   'accounts/0003-accounts-by-operators',
   'messages/0005-deleted-accounts',
   'messages/0006-order',
+  'accounts/0004-plans',
+  'rate-limiting/0002-plans',
 ] as const;
 
 /** The version of the schema of the BullMQ that is installed; a test compares both. */

@@ -43,7 +43,7 @@ export class ApiModule {
     const messages = MessagesModule.forApi(queue);
     const pull = PullModule.forApi(messages);
     const events = EventsModule.forApi();
-    const operators = parts.settings.adminApiKey !== null;
+    const operators = parts.settings.operatorKeys.length > 0;
     return {
       module: ApiModule,
       imports: [

@@ -1,5 +1,6 @@
 import { Command, CommanderError } from 'commander';
 import { addAccount } from './commands/account.js';
+import { addAdmin } from './commands/admin.js';
 import { addChecks } from './commands/checks.js';
 import { addConsume } from './commands/consume.js';
 import { addEndpoints } from './commands/endpoints.js';
@@ -42,7 +43,7 @@ export class Program {
     for (const [group, ...commands] of [
       ['Messages:', addSend, addMessages, addConsume, addListen],
       ['Your account:', addLogin, addAccount, addKeys, addEndpoints],
-      ['For operators:', addOperators, addChecks],
+      ['For operators:', addOperators, addAdmin, addChecks],
     ] as const) {
       this.command.commandsGroup(group);
       for (const add of commands) add(this.command, this.context);

@@ -53,6 +53,28 @@ export const ACCOUNTS_ERRORS = {
     cure: 'Use an id from GET /api-keys. It starts with key_ and is not the secret key.',
     example: 'The account has no active key with this id.',
   },
+  plan_not_found: {
+    status: 404,
+    title: 'The plan does not exist',
+    cause: 'There is no plan with this name.',
+    cure: 'Use a name from GET /admin/plans, or create the plan with PUT /admin/plans/{name}.',
+    example: 'There is no plan with this name.',
+  },
+  plan_in_use: {
+    status: 409,
+    title: 'The plan is in use',
+    cause: 'Accounts have the plan, or new accounts get it (SIGNUP_PLAN). Nothing was deleted.',
+    cure: 'Give the accounts another plan with PATCH /admin/accounts/{id}. The plan of new accounts cannot be deleted.',
+    example: 'The plan cannot be deleted: accounts have it. Give them another plan first.',
+  },
+  plan_changed: {
+    status: 412,
+    title: 'The plan has changed',
+    cause:
+      'The plan does not have the version in If-Match, or exists despite If-None-Match: somebody else has changed or created it. Nothing was changed.',
+    cure: 'Read the plan again, decide whether your change still applies, and repeat it with the new ETag.',
+    example: 'The plan is not as If-Match or If-None-Match requires. Read it again.',
+  },
   too_many_keys: {
     status: 409,
     title: 'The account has too many API keys',

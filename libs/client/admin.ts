@@ -1,6 +1,16 @@
 import type { List } from './list.js';
 import { pathOf, type CallOptions, type ListOptions, type Transport } from './transport.js';
-import type { ApiKey, Ban, NewApiKey, NewApiKeyInput, OperatorsAccount, OperatorsAccountChanges } from './types.js';
+import type {
+  ApiKey,
+  AuditEntry,
+  Ban,
+  NewApiKey,
+  NewApiKeyInput,
+  OperatorsAccount,
+  OperatorsAccountChanges,
+  Plan,
+  PlanInput,
+} from './types.js';
 
 export interface AccountFilter extends ListOptions {
   /** Only accounts that are suspended. */
@@ -12,14 +22,28 @@ export interface BanFilter extends ListOptions {
   readonly accountId?: string | undefined;
 }
 
-/** For operators: the client's key is their `ADMIN_API_KEY`. */
+export interface AuditFilter extends ListOptions {
+  /** Only changes that concern this account. */
+  readonly accountId?: string | undefined;
+}
+
+export interface PlanCondition extends CallOptions {
+  /** The version that the plan must still have; null if it must not exist yet. Without it, whatever is there is replaced. */
+  readonly version?: number | null | undefined;
+}
+
+/** For operators: the client's key is one of `ADMIN_API_KEY`. */
 export class Admin {
   readonly accounts: Accounts;
+  readonly audit: AuditList;
   readonly bans: Bans;
+  readonly plans: Plans;
 
   constructor(transport: Transport) {
     this.accounts = new Accounts(transport);
+    this.audit = new AuditList(transport);
     this.bans = new Bans(transport);
+    this.plans = new Plans(transport);
   }
 }
 
@@ -73,5 +97,52 @@ export class Bans {
   /** Ends the ban of a key. Earlier bans no longer prolong the next one. */
   lift(keyId: string, options?: CallOptions): Promise<void> {
     return this.#transport.json('DELETE', pathOf`/admin/bans/${keyId}`, options);
+  }
+}
+
+export class Plans {
+  readonly #transport: Transport;
+
+  constructor(transport: Transport) {
+    this.#transport = transport;
+  }
+
+  /** All plans, by name. */
+  list({ limit, cursor, ...options }: ListOptions = {}): List<Plan> {
+    return this.#transport.list('/admin/plans', { limit, cursor }, options);
+  }
+
+  get(name: string, options?: CallOptions): Promise<Plan> {
+    return this.#transport.json('GET', pathOf`/admin/plans/${name}`, options);
+  }
+
+  /** Creates a plan or replaces all that it says. A field that is left out becomes null. */
+  put(name: string, input: PlanInput, { version, ...options }: PlanCondition = {}): Promise<Plan> {
+    const call = { ...options, body: input, headers: conditionOf(version) };
+    return this.#transport.json('PUT', pathOf`/admin/plans/${name}`, call);
+  }
+
+  /** Deletes a plan that no account has. */
+  delete(name: string, { version, ...options }: PlanCondition = {}): Promise<void> {
+    const call = { ...options, headers: conditionOf(version) };
+    return this.#transport.json('DELETE', pathOf`/admin/plans/${name}`, call);
+  }
+}
+
+function conditionOf(version: number | null | undefined): Record<string, string> {
+  if (version === undefined) return {};
+  return version === null ? { 'if-none-match': '*' } : { 'if-match': `"${version}"` };
+}
+
+/** What operators have changed. */
+export class AuditList {
+  readonly #transport: Transport;
+
+  constructor(transport: Transport) {
+    this.#transport = transport;
+  }
+
+  list({ accountId, limit, cursor, ...options }: AuditFilter = {}): List<AuditEntry> {
+    return this.#transport.list('/admin/audit', { accountId, limit, cursor }, options);
   }
 }

@@ -1,5 +1,15 @@
 export type { AccountResource, ApiKeys } from './account.js';
-export type { AccountFilter, Accounts, Admin, BanFilter, Bans } from './admin.js';
+export type {
+  AccountFilter,
+  Accounts,
+  Admin,
+  AuditFilter,
+  AuditList,
+  BanFilter,
+  Bans,
+  PlanCondition,
+  Plans,
+} from './admin.js';
 export type { ConsumeOptions, HeldMessage } from './consume.js';
 export type { Endpoints } from './endpoints.js';
 export {
@@ -28,6 +38,7 @@ export type {
   Acknowledgement,
   ApiKey,
   Attempt,
+  AuditEntry,
   Ban,
   DeliveryMode,
   Endpoint,
@@ -51,6 +62,7 @@ export type {
   OperatorsAccountChanges,
   Page,
   Plan,
+  PlanInput,
   Problem,
   Scope,
   SignUpInput,

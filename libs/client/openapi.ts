@@ -29,6 +29,9 @@ export interface components {
       | 'message_not_found'
       | 'method_not_allowed'
       | 'not_found'
+      | 'plan_changed'
+      | 'plan_in_use'
+      | 'plan_not_found'
       | 'rate_limit_exceeded'
       | 'request_timeout'
       | 'signup_closed'
@@ -183,10 +186,10 @@ export interface components {
        */
       name: string;
       /**
-       * @description New accounts have this plan.
-       * @constant
+       * @description The name of the plan of the account, which determines its limits.
+       * @example free
        */
-      plan: 'free';
+      plan: string;
       /**
        * Format: date-time
        * @description When the account was created.
@@ -195,12 +198,7 @@ export interface components {
       createdAt: string;
       apiKey: components['schemas']['IssuedKey'];
     };
-    /**
-     * @description The plan of an account, which determines its limits.
-     * @enum {string}
-     */
-    Plan: 'free' | 'pro' | 'business' | 'enterprise';
-    /** @description Request limits, shared by all keys of the account. */
+    /** @description Request limits, shared by all keys of an account. */
     Limits: {
       /** @example 60 */
       perMinute: number;
@@ -224,7 +222,11 @@ export interface components {
        * @example Acme
        */
       name: string;
-      plan: components['schemas']['Plan'];
+      /**
+       * @description The name of the plan of the account, which determines its limits.
+       * @example free
+       */
+      plan: string;
       limits: components['schemas']['Limits'];
       delivery: components['schemas']['DeliveryMode'];
       /**
@@ -330,7 +332,11 @@ export interface components {
        * @example Acme
        */
       name: string;
-      plan: components['schemas']['Plan'];
+      /**
+       * @description The name of the plan of the account, which determines its limits.
+       * @example free
+       */
+      plan: string;
       limits: components['schemas']['Limits'];
       delivery: components['schemas']['DeliveryMode'];
       /**
@@ -359,9 +365,9 @@ export interface components {
        * @description The new plan. Unchanged if omitted.
        * @example enterprise
        */
-      plan?: components['schemas']['Plan'];
+      plan?: string;
       /**
-       * @description Individually agreed limits. Only with the plan `enterprise`.
+       * @description Individually agreed limits. Only with a plan that has none of its own, such as `enterprise`.
        * @example {
        *       "perMinute": 5000,
        *       "perDay": 1000000
@@ -373,6 +379,128 @@ export interface components {
        * @example false
        */
       suspended?: boolean;
+    };
+    /** @description A plan that accounts can have. */
+    Plan: {
+      /**
+       * @description The name of the plan.
+       * @example gold
+       */
+      name: string;
+      /**
+       * @description The request limits of each account. Null: they are agreed with each account. Until that is done, the limits that the plan had last apply to it; a plan that never had any begins with 1,000 a minute and 100,000 a day.
+       * @example {
+       *       "perMinute": 600,
+       *       "perDay": 50000
+       *     }
+       */
+      limits: components['schemas']['Limits'] | null;
+      /**
+       * @description The bytes that an account may store. Null: as configured with `MAX_STORED_MB_PER_ACCOUNT` and others.
+       * @example 10737418240
+       */
+      maxStoredBytes: number | null;
+      /**
+       * @description The endpoints that an account may have. Null: 50. An account that has more keeps them.
+       * @example 20
+       */
+      maxEndpoints: number | null;
+      /**
+       * @description How many accounts have it.
+       * @example 12
+       */
+      accounts: number;
+      /**
+       * @description Grows with every change. It is the `ETag`.
+       * @example 7
+       */
+      version: number;
+    };
+    /** @description A page of a list, by name. */
+    PlanPage: {
+      data: components['schemas']['Plan'][];
+      /**
+       * @description Send it as `cursor` to get the next page. Null on the last page.
+       * @example bXNnXzAxaDQ1NXZiNHBleDV2c2tuazA4NHNuMDJx
+       */
+      nextCursor: string | null;
+    };
+    PutPlanBody: {
+      /**
+       * @description The request limits of each account. Null: they are agreed with each account. Until that is done, the limits that the plan had last apply to it; a plan that never had any begins with 1,000 a minute and 100,000 a day.
+       * @example {
+       *       "perMinute": 600,
+       *       "perDay": 50000
+       *     }
+       */
+      limits: components['schemas']['Limits'] | null;
+      /**
+       * @description The bytes that an account may store. Null: as configured with `MAX_STORED_MB_PER_ACCOUNT` and others.
+       * @example 10737418240
+       */
+      maxStoredBytes?: number | null;
+      /**
+       * @description The endpoints that an account may have. Null: 50. An account that has more keeps them.
+       * @example 20
+       */
+      maxEndpoints?: number | null;
+    };
+    /** @description A change by an operator. */
+    AuditEntry: {
+      /**
+       * @description The id of the entry.
+       * @example audit_01h455vb4pex5vsknk084sn02q
+       */
+      id: string;
+      /**
+       * Format: date-time
+       * @description When it was changed.
+       * @example 2026-11-21T09:30:00.123Z
+       */
+      at: string;
+      /**
+       * @description The name of the key that was used.
+       * @example alice
+       */
+      operator: string;
+      /**
+       * @description What happened.
+       * @example plan.changed
+       */
+      action: string;
+      /**
+       * @description What it happened to: the name of a plan, or the id of an account or a key.
+       * @example gold
+       */
+      subject: string;
+      /**
+       * @description The account that it concerns. Null for plans.
+       * @example acct_01h455vb4pex5vsknk084sn02q
+       */
+      accountId: string | null;
+      /**
+       * @description The fields that were changed or deleted, as they were. Null for something new.
+       * @example {
+       *       "maxEndpoints": null
+       *     }
+       */
+      before: Record<string, unknown> | null;
+      /**
+       * @description The same fields as they are now. Null for something deleted.
+       * @example {
+       *       "maxEndpoints": 20
+       *     }
+       */
+      after: Record<string, unknown> | null;
+    };
+    /** @description A page of a list, newest first. */
+    AuditEntryPage: {
+      data: components['schemas']['AuditEntry'][];
+      /**
+       * @description Send it as `cursor` to get the next page. Null on the last page.
+       * @example bXNnXzAxaDQ1NXZiNHBleDV2c2tuazA4NHNuMDJx
+       */
+      nextCursor: string | null;
     };
     /** @description A rate limit window. It starts with the first request that it counts. */
     UsageWindow: {
@@ -1103,7 +1231,8 @@ export interface ErrorCodes {
     | 'ban_not_found'
     | 'endpoint_not_found'
     | 'message_not_found'
-    | 'not_found';
+    | 'not_found'
+    | 'plan_not_found';
   405: 'method_not_allowed';
   408: 'request_timeout';
   409:
@@ -1111,9 +1240,11 @@ export interface ErrorCodes {
     | 'idempotency_key_in_use'
     | 'invalid_transition'
     | 'lease_lost'
+    | 'plan_in_use'
     | 'too_many_endpoints'
     | 'too_many_keys'
     | 'too_many_streams';
+  412: 'plan_changed';
   413: 'body_too_large';
   415: 'unsupported_encoding';
   422: 'idempotency_key_reused';

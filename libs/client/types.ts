@@ -12,7 +12,6 @@ export type MessageStatus = Message['status'];
 export type Attempt = Schemas['Attempt'];
 export type NewAccount = Schemas['NewAccount'];
 export type Account = Schemas['Account'];
-export type Plan = Account['plan'];
 export type DeliveryMode = Account['delivery'];
 export type Limits = Schemas['Limits'];
 export type Usage = Schemas['Usage'];
@@ -28,6 +27,8 @@ export type LeasedMessage = Schemas['LeasedMessage'];
 export type Acknowledgement = Schemas['Acknowledgement'];
 export type OperatorsAccount = Schemas['OperatorsAccount'];
 export type Ban = Schemas['Ban'];
+export type Plan = Schemas['Plan'];
+export type AuditEntry = Schemas['AuditEntry'];
 export type FieldError = Schemas['FieldFault'];
 export type Problem = Schemas['Problem'];
 export type WebhookPayload = Schemas['MessageWebhook'];
@@ -51,6 +52,7 @@ export type EndpointChanges = Input<Schemas['ChangeEndpointBody']>;
 export type LeaseInput = Input<Schemas['LeaseBody']>;
 export type Lease = Schemas['AcknowledgedLease'];
 export type OperatorsAccountChanges = Input<Schemas['ChangeAccountBody']>;
+export type PlanInput = Input<Schemas['PutPlanBody']>;
 
 /** A body as callers write it: optional fields may be undefined, and times may be `Date`s. */
 type Input<Body> = {

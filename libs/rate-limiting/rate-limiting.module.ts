@@ -10,7 +10,7 @@ import { BatchMetrics } from '#platform/observability/batch-metrics.js';
 import { Metrics } from '#platform/observability/metrics.js';
 import { loopTime } from '#platform/process/loop-time.js';
 import { SETTINGS } from '#platform/process/platform.module.js';
-import { provide, provideAs, provideSetting } from '#platform/process/provide.js';
+import { provide, provideSetting } from '#platform/process/provide.js';
 import { BansController } from './adapters/http/bans.controller.js';
 import { earlyPlanCheck } from './adapters/http/early-plan-check.js';
 import { throttlerOptions } from './adapters/http/plan-throttler-storage.js';
@@ -44,7 +44,7 @@ const DECIDED = Symbol('counts decisions');
     { provide: HITS, useFactory: observeHits, inject: [BatchMetrics, Backpressure] },
     provide(PostgresLimiter, [COUNTERS, BAN_POLICY, HITS]),
     { provide: Limiter, useExisting: PostgresLimiter },
-    provideAs(Bans, PostgresBans, [Database]),
+    { provide: Bans, useFactory: (database: Database) => PostgresBans.open(database), inject: [Database] },
     provide(ExpiredLimits, [Bans, Limiter]),
     provide(ForgetLimits, [Database]),
   ],

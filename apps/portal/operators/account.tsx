@@ -1,10 +1,9 @@
 import { useState } from 'preact/hooks';
-import type { Limits, OperatorsAccount, Plan } from '#client/index.js';
+import type { Limits, OperatorsAccount } from '#client/index.js';
 import { announce } from '../components/announcer.js';
 import { Button } from '../components/button.js';
 import { Choice } from '../components/choice.js';
 import { ConfirmDialog } from '../components/confirm-dialog.js';
-import { Field } from '../components/field.js';
 import { Form } from '../components/form.js';
 import { Loaded } from '../components/loaded.js';
 import { Badge, Card, Fact, Facts, Id, Page } from '../components/parts.js';
@@ -15,16 +14,9 @@ import { useAction, useResource } from '../hooks.js';
 import { href } from '../router.js';
 import { PlanBadge } from './accounts.js';
 import { Keys } from './keys.js';
+import { LimitField } from './number-fields.js';
+import { allPlans } from './plans.js';
 import { nameHidden } from '../hidden-characters.js';
-
-const LABELS: Readonly<Record<Plan, string>> = {
-  free: 'free',
-  pro: 'pro',
-  business: 'business',
-  enterprise: 'enterprise',
-};
-const PLANS = (Object.entries(LABELS) as [Plan, string][]).map(([value, label]) => ({ value, label }));
-const MAX_LIMIT = 1_000_000_000;
 
 export function AccountView({ id }: { id: string }) {
   const account = useResource(() => call((client) => client.admin.accounts.get(id)), [id]);
@@ -108,10 +100,13 @@ function PlanCard({ account, onChanged }: ChangeProps) {
   // What is not edited follows the account.
   const [edited, setEdited] = useState<Partial<Pick<OperatorsAccount, 'plan' | 'limits'>>>({});
   const { plan, limits } = { ...account, ...edited };
-  const isEnterprise = plan === 'enterprise';
-  const isSame = plan === account.plan && (!isEnterprise || isEqual(limits, account.limits));
+  const plans = useResource(allPlans, []);
+  const chosen = plans.data?.find(({ name }) => name === plan);
+  const isIndividual = chosen?.limits === null;
+  const isSame = plan === account.plan && (!isIndividual || isEqual(limits, account.limits));
+  const names = plans.data?.map(({ name }) => name) ?? [account.plan];
   const { run, isRunning, error } = useAction(async () => {
-    const input = isEnterprise ? { plan, limits } : { plan };
+    const input = isIndividual ? { plan, limits } : { plan };
     const changed = await call((client) => client.admin.accounts.update(account.id, input));
     onChanged(changed);
     setEdited({});
@@ -128,12 +123,12 @@ function PlanCard({ account, onChanged }: ChangeProps) {
           label="Plan"
           hint="Takes effect everywhere within a second. What was used stays used."
           value={plan}
-          choices={PLANS}
+          choices={names.map((name) => ({ value: name, label: name }))}
           onChange={(chosen) => {
             setEdited({ ...edited, plan: chosen });
           }}
         />
-        {isEnterprise && (
+        {isIndividual && (
           <div class="limits">
             <LimitField
               label="Requests a minute"
@@ -152,7 +147,7 @@ function PlanCard({ account, onChanged }: ChangeProps) {
           </div>
         )}
         {fieldError(error, '/limits') !== undefined && <p class="field-error">{fieldError(error, '/limits')}</p>}
-        <Problem error={error} fields={['/limits']} />
+        <Problem error={error ?? plans.error} fields={['/limits']} />
         <div class="actions">
           <Button type="submit" isBusy={isRunning} isDisabled={isSame}>
             Save
@@ -160,32 +155,6 @@ function PlanCard({ account, onChanged }: ChangeProps) {
         </div>
       </Form>
     </Card>
-  );
-}
-
-interface LimitFieldProps {
-  readonly label: string;
-  readonly value: number;
-  readonly onInput: (value: number) => void;
-}
-
-function LimitField({ label, value, onInput }: LimitFieldProps) {
-  return (
-    <Field label={label}>
-      {(tied) => (
-        <input
-          {...tied}
-          type="number"
-          required
-          min={1}
-          max={MAX_LIMIT}
-          value={Number.isNaN(value) ? '' : value}
-          onInput={({ currentTarget }) => {
-            onInput(currentTarget.valueAsNumber);
-          }}
-        />
-      )}
-    </Field>
   );
 }
 

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import type { OperatorsAccount, Plan } from '#client/index.js';
+import type { OperatorsAccount } from '#client/index.js';
 import { Button } from '../components/button.js';
 import { Field } from '../components/field.js';
 import { Form } from '../components/form.js';
@@ -95,8 +95,8 @@ function Rows({ accounts }: { accounts: readonly OperatorsAccount[] }) {
   );
 }
 
-export function PlanBadge({ plan }: { plan: Plan }) {
-  return <Badge tone={plan === 'free' ? 'quiet' : 'info'}>{plan}</Badge>;
+export function PlanBadge({ plan }: { plan: string }) {
+  return <Badge tone="info">{plan}</Badge>;
 }
 
 function OpenById() {

@@ -48,7 +48,11 @@ export abstract class Accounts {
    * @returns the new state; null when there is no such account
    * @throws DomainError `external_id_taken` when another account has its external id
    */
-  abstract update(id: string, change: (account: Account) => Account, by: Actor): Promise<Account | null>;
+  abstract update(
+    id: string,
+    change: (account: Account) => Account | Promise<Account>,
+    by: Actor,
+  ): Promise<Account | null>;
 
   /** The key with this hash, unless it is unknown or revoked. The caller must check its expiry. */
   abstract findKey(hash: Buffer): Promise<FoundKey | null>;

@@ -1,8 +1,8 @@
 import type { DeliveryMode } from '#kernel/delivery-mode.js';
 import { accountNotFound, type Account } from '../domain/account.js';
 import type { Limits } from '#kernel/limits.js';
-import type { Plan } from '../domain/plan.js';
 import type { Accounts, Actor } from './accounts.js';
+import type { Plans } from './plans.js';
 
 /**
  * The fields to change; one that is missing stays as it is. Accounts change `delivery` and `paused`; the rest is for
@@ -10,7 +10,8 @@ import type { Accounts, Actor } from './accounts.js';
  */
 export interface AccountChanges {
   readonly name?: string | undefined;
-  readonly plan?: Plan | undefined;
+  /** Its name. */
+  readonly plan?: string | undefined;
   readonly limits?: Limits | undefined;
   readonly suspended?: boolean | undefined;
   readonly delivery?: DeliveryMode | undefined;
@@ -20,17 +21,30 @@ export interface AccountChanges {
 }
 
 export class ChangeAccount {
-  constructor(private readonly accounts: Accounts) {}
+  constructor(
+    private readonly accounts: Accounts,
+    private readonly plans: Plans,
+  ) {}
 
   /**
    * The usage of the account's windows is kept.
+   * @returns the account as it was and as it is now
    * @throws DomainError `account_not_found`, `external_id_taken`
-   * @throws ValidationError when a name or an external id is invalid, or limits are given for another plan than enterprise
+   * @throws ValidationError when a name or an external id is invalid, the plan does not exist, or limits are given and the
+   * plan has its own
    */
-  async execute(id: string, changes: AccountChanges, by: Actor): Promise<Account> {
+  async execute(
+    id: string,
+    changes: AccountChanges,
+    by: Actor,
+  ): Promise<Readonly<Record<'before' | 'after', Account>>> {
     const { name, plan, limits, suspended, delivery, paused, externalId } = changes;
-    const change = (before: Account) => {
-      let account = before.changePlan(plan ?? null, limits ?? null);
+    const chosen = plan === undefined ? null : await this.plans.require(plan);
+    let former = null as Account | null;
+    const change = async (before: Account) => {
+      former = before;
+      const next = chosen ?? (limits === undefined ? null : await this.plans.require(before.plan));
+      let account = next === null ? before : before.changePlan(next, limits ?? null);
       if (name !== undefined) account = account.rename(name);
       if (externalId !== undefined) account = account.changeExternalId(externalId);
       if (delivery !== undefined) account = account.changeDelivery(delivery);
@@ -38,8 +52,8 @@ export class ChangeAccount {
       if (suspended === undefined) return account;
       return suspended ? account.suspend() : account.resume();
     };
-    const account = await this.accounts.update(id, change, by);
-    if (account === null) throw accountNotFound();
-    return account;
+    const after = await this.accounts.update(id, change, by);
+    if (after === null || former === null) throw accountNotFound();
+    return { before: former, after };
   }
 }

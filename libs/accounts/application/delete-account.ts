@@ -1,5 +1,5 @@
 import { accountNotFound } from '../domain/account.js';
-import type { Deletion, Deletions } from './deletions.js';
+import type { Deletions, NewDeletion } from './deletions.js';
 
 export interface DeletionObserver {
   /** An operator has deleted an account. */
@@ -20,7 +20,7 @@ export class DeleteAccount {
    * Harmless for an account that is deleted already.
    * @throws DomainError `account_not_found` when there never was such an account
    */
-  async execute(id: string): Promise<Deletion> {
+  async execute(id: string): Promise<NewDeletion> {
     const deletion = await this.deletions.request(id);
     if (deletion === null) throw accountNotFound();
     if (deletion.isNew) this.observer.requested(id);

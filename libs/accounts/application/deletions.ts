@@ -5,15 +5,19 @@ export interface Deletion {
   readonly requestedAt: Date;
 }
 
+export interface NewDeletion extends Deletion {
+  /** Whether it was requested for the first time. */
+  readonly isNew: boolean;
+}
+
 /** The accounts that operators have deleted, and how far the removal of what is stored of them has come. */
 export abstract class Deletions {
   /**
    * From the commit on, the account is gone to everybody: its keys are unknown, nothing of it is delivered, and its external
    * id is free. Its name is removed at once.
-   * @returns the first request, also once everything is removed, and whether it was this one; null when there was no such
-   *   account
+   * @returns the first request, also once everything is removed; null when there was no such account
    */
-  abstract request(id: string): Promise<(Deletion & { readonly isNew: boolean }) | null>;
+  abstract request(id: string): Promise<NewDeletion | null>;
 
   /**
    * The deletions with something left to remove, for one process at a time: for this one until it has not asked for a

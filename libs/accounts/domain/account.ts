@@ -2,7 +2,7 @@ import { INITIAL_DELIVERY_MODE, type DeliveryMode } from '#kernel/delivery-mode.
 import { DomainError, ValidationError } from '#kernel/domain-error.js';
 import { isLongerThan, isStorable } from '#kernel/text.js';
 import type { Limits } from '#kernel/limits.js';
-import { PLAN_LIMITS, type Plan } from './plan.js';
+import { limitsOf, type Plan } from './plan.js';
 
 /** Unicode code points. */
 export const MAX_NAME_LENGTH = 100;
@@ -10,12 +10,18 @@ export const MAX_NAME_LENGTH = 100;
 /** What operators may call an account: 1 to 255 visible ASCII characters. */
 export const EXTERNAL_ID = /^[!-~]{1,255}$/;
 
+/** Limits that were agreed with one account; null where the plan's apply. */
+export type AgreedLimits = { readonly [Name in keyof Limits]: number | null };
+const NONE_AGREED: AgreedLimits = { perMinute: null, perDay: null };
+
 /** Sends messages, has a plan and owns keys. */
 export class Account {
   constructor(
     readonly id: string,
     readonly name: string,
-    readonly plan: Plan,
+    /** The name of its plan. */
+    readonly plan: string,
+    /** In force: of its plan, or agreed. */
     readonly limits: Limits,
     readonly createdAt: Date,
     /** Its keys are refused, and its messages are not delivered. */
@@ -26,26 +32,27 @@ export class Account {
     readonly paused = false,
     /** What the operator's own systems call it; unique. */
     readonly externalId: string | null = null,
+    readonly agreed: AgreedLimits = NONE_AGREED,
   ) {}
 
   /** @throws ValidationError when the name is invalid */
-  static open(id: string, name: string, at: Date): Account {
+  static open(id: string, name: string, plan: Plan, at: Date): Account {
     assertName(name);
-    return new Account(id, name, 'free', PLAN_LIMITS.free, at);
+    return new Account(id, name, plan.name, limitsOf(plan, NONE_AGREED), at);
   }
 
   /**
-   * @param plan null keeps the plan
-   * @param limits individual limits; null keeps the present limits, or applies the limits of a new plan
-   * @throws ValidationError when limits are given for another plan than enterprise
+   * @param plan the new plan, or the one that it has
+   * @param limits agreed with the account; null keeps those that were agreed, unless the plan changes
+   * @throws ValidationError when limits are given and the plan has its own
    */
-  changePlan(plan: Plan | null, limits: Limits | null): Account {
-    const next = plan ?? this.plan;
-    if (limits !== null && next !== 'enterprise') {
-      throw new ValidationError([{ pointer: '/limits', detail: 'limits can be set only with the plan enterprise.' }]);
+  changePlan(plan: Plan, limits: Limits | null): Account {
+    if (limits !== null && plan.limits !== null) {
+      const detail = `limits can be set only with a plan whose limits are agreed with each account. ${plan.name} has its own.`;
+      throw new ValidationError([{ pointer: '/limits', detail }]);
     }
-    const unchanged = next === this.plan ? this.limits : PLAN_LIMITS[next];
-    return this.with({ plan: next, limits: limits ?? unchanged });
+    const agreed = limits ?? (plan.name === this.plan ? this.agreed : NONE_AGREED);
+    return this.with({ plan: plan.name, limits: limitsOf(plan, agreed), agreed });
   }
 
   /** @throws ValidationError when the name is invalid */
@@ -94,8 +101,9 @@ export class Account {
     delivery = this.delivery,
     paused = this.paused,
     externalId = this.externalId,
-  }: Partial<Pick<Account, 'name' | 'plan' | 'limits' | 'suspended' | 'delivery' | 'paused' | 'externalId'>>): Account {
-    return new Account(this.id, name, plan, limits, this.createdAt, suspended, delivery, paused, externalId);
+    agreed = this.agreed,
+  }: Partial<Omit<Account, 'id' | 'createdAt'>>): Account {
+    return new Account(this.id, name, plan, limits, this.createdAt, suspended, delivery, paused, externalId, agreed);
   }
 }
 

@@ -94,9 +94,7 @@ export function endpointNotFound(): DomainError {
   return new DomainError('endpoint_not_found', 'The account has no endpoint with this id.');
 }
 
-export function tooManyEndpoints(): DomainError {
-  return new DomainError(
-    'too_many_endpoints',
-    `An account can have at most ${MAX_ENDPOINTS} endpoints. Delete one first.`,
-  );
+export function tooManyEndpoints(max: number): DomainError {
+  const remedy = max === 0 ? 'Your plan has no endpoints.' : 'Delete one first.';
+  return new DomainError('too_many_endpoints', `The account can have at most ${max} endpoints. ${remedy}`);
 }

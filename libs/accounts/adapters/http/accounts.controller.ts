@@ -112,6 +112,6 @@ export class AccountsController {
     @JsonBody(ChangeOwnAccountBody) { delivery, paused }: ChangeOwnAccountBody,
   ): Promise<object> {
     const changes = { delivery: delivery ?? undefined, paused: paused ?? undefined };
-    return accountView(await this.changeAccount.execute(accountId, changes, 'account'));
+    return accountView((await this.changeAccount.execute(accountId, changes, 'account')).after);
   }
 }

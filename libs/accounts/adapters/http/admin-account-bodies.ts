@@ -1,6 +1,5 @@
 import {
   IsBoolean,
-  IsIn,
   IsOptional,
   IsString,
   Validate,
@@ -12,7 +11,6 @@ import { Field } from '#platform/http/openapi/operation.js';
 import type { AccountChanges } from '../../application/change-account.js';
 import type { NewAccount } from '../../application/sign-up.js';
 import { EXTERNAL_ID, MAX_NAME_LENGTH } from '../../domain/account.js';
-import { PLANS, type Plan } from '../../domain/plan.js';
 import { limitsError } from '../../domain/request-limits.js';
 import { LIMITS, NAME_RULES, PLAN } from './views.js';
 
@@ -41,14 +39,14 @@ export class ChangeAccountBody {
   @IsString({ message: 'name must be a string.' })
   name?: string | null;
 
-  @Field({ $ref: PLAN, description: 'The new plan. Unchanged if omitted.', examples: ['enterprise'] })
+  @Field({ ...PLAN, description: 'The new plan. Unchanged if omitted.', examples: ['enterprise'] })
   @IsOptional()
-  @IsIn(PLANS, { message: `plan must be one of ${PLANS.join(', ')}.` })
-  plan?: Plan | null;
+  @IsString({ message: 'plan must be the name of a plan.' })
+  plan?: string | null;
 
   @Field({
     $ref: LIMITS,
-    description: 'Individually agreed limits. Only with the plan `enterprise`.',
+    description: 'Individually agreed limits. Only with a plan that has none of its own, such as `enterprise`.',
     examples: [{ perMinute: 5_000, perDay: 1_000_000 }],
   })
   @IsOptional()
@@ -64,6 +62,14 @@ export class ChangeAccountBody {
   suspended?: boolean | null;
 
   @Field({
+    description: 'Whether messages are accepted, but not delivered. Unchanged if omitted.',
+    examples: [false],
+  })
+  @IsOptional()
+  @IsBoolean({ message: 'paused must be true or false.' })
+  paused?: boolean | null;
+
+  @Field({
     ...EXTERNAL_ID_FIELD,
     description: `${EXTERNAL_ID_FIELD.description} Null removes it. Unchanged if omitted.`,
   })
@@ -73,12 +79,13 @@ export class ChangeAccountBody {
 }
 
 /** What a body changes. */
-export function changesOf({ name, plan, limits, suspended, externalId }: ChangeAccountBody): AccountChanges {
+export function changesOf({ name, plan, limits, suspended, paused, externalId }: ChangeAccountBody): AccountChanges {
   return {
     name: name ?? undefined,
     plan: plan ?? undefined,
     limits: limitsOf(limits),
     suspended: suspended ?? undefined,
+    paused: paused ?? undefined,
     externalId,
   };
 }
@@ -92,14 +99,14 @@ export class CreateAccountBody {
   @IsString({ message: 'name must be a string.' })
   name!: string;
 
-  @Field({ $ref: PLAN, description: 'The plan. `free` if omitted.', examples: ['pro'] })
+  @Field({ ...PLAN, description: 'That of sign-ups if omitted.', examples: ['pro'] })
   @IsOptional()
-  @IsIn(PLANS, { message: `plan must be one of ${PLANS.join(', ')}.` })
-  plan?: Plan | null;
+  @IsString({ message: 'plan must be the name of a plan.' })
+  plan?: string | null;
 
   @Field({
     $ref: LIMITS,
-    description: 'Individually agreed limits. Only with the plan `enterprise`.',
+    description: 'Individually agreed limits. Only with a plan that has none of its own, such as `enterprise`.',
     examples: [{ perMinute: 5_000, perDay: 1_000_000 }],
   })
   @IsOptional()

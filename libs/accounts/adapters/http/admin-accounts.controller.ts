@@ -4,11 +4,13 @@ import type { FieldError } from '#kernel/domain-error.js';
 import type { Page } from '#kernel/page.js';
 import { isStorable } from '#kernel/text.js';
 import { ForOperators } from '#platform/http/access/access.js';
+import { CurrentOperator } from '#platform/http/access/caller.js';
 import { JsonBody } from '#platform/http/body/json-body.js';
 import { Operation, Section } from '#platform/http/openapi/operation.js';
 import { pageModel, pageOf, PAGING, readPage, type PageView } from '#platform/http/body/paging.js';
 import { REPEATABLE, Repeats } from '#platform/http/access/repeats.js';
 import type { AccountFilter } from '../../application/accounts.js';
+import { Audit, difference } from '../../application/audit.js';
 import { ChangeAccount } from '../../application/change-account.js';
 import { CreateApiKey } from '../../application/create-api-key.js';
 import { ReadAccounts } from '../../application/read-accounts.js';
@@ -18,6 +20,7 @@ import { SignUp } from '../../application/sign-up.js';
 import { EXTERNAL_ID, MAX_NAME_LENGTH } from '../../domain/account.js';
 import { SCOPES } from '../../domain/api-key.js';
 import { ChangeAccountBody, changesOf, choicesOf, CreateAccountBody } from './admin-account-bodies.js';
+import type { Account } from '../../domain/account.js';
 import { CreateApiKeyBody, newKeyOf } from './api-keys.controller.js';
 import {
   ACCOUNT_ID,
@@ -45,6 +48,7 @@ export class AdminAccountsController {
     private readonly deleteAccount: DeleteAccount,
     private readonly createKey: CreateApiKey,
     private readonly revokeKey: RevokeApiKey,
+    private readonly audit: Audit,
     private readonly repeats: Repeats,
   ) {}
 
@@ -92,12 +96,18 @@ export class AdminAccountsController {
   })
   async add(
     @JsonBody(CreateAccountBody) body: CreateAccountBody,
+    @CurrentOperator() operator: string,
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<object> {
-    return this.repeats.atomically({ request, reply, body }, async () =>
-      createdAccountView(await this.signUp.execute(body.name, choicesOf(body))),
-    );
+    const work = async () => {
+      const created = await this.signUp.execute(body.name, choicesOf(body));
+      const { id: subject } = created.account;
+      const about = { action: 'account.created', subject, accountId: subject };
+      const change = { ...about, before: null, after: auditedAccount(created.account) };
+      return { result: createdAccountView(created), change };
+    };
+    return this.repeats.atomically({ request, reply, body }, () => this.audit.record(operator, work));
   }
 
   @Get(':id')
@@ -123,8 +133,17 @@ export class AdminAccountsController {
     response: { description: 'The changed account.', body: OPERATORS_ACCOUNT },
     errors: ['account_not_found', 'external_id_taken'],
   })
-  async change(@Param('id') id: string, @JsonBody(ChangeAccountBody) body: ChangeAccountBody): Promise<object> {
-    return operatorsAccountView(await this.changeAccount.execute(id, changesOf(body), 'operator'));
+  async change(
+    @Param('id') id: string,
+    @JsonBody(ChangeAccountBody) body: ChangeAccountBody,
+    @CurrentOperator() operator: string,
+  ): Promise<object> {
+    return this.audit.record(operator, async () => {
+      const { before, after } = await this.changeAccount.execute(id, changesOf(body), 'operator');
+      const changed = difference(auditedAccount(before), auditedAccount(after));
+      const change = changed && { action: 'account.changed', subject: id, accountId: id, ...changed };
+      return { result: operatorsAccountView(after), change };
+    });
   }
 
   @Delete(':id')
@@ -140,8 +159,13 @@ export class AdminAccountsController {
     response: { description: 'The account is deleted, and its data is being removed.', body: DELETION },
     errors: ['account_not_found'],
   })
-  async remove(@Param('id') id: string): Promise<object> {
-    return deletionView(await this.deleteAccount.execute(id));
+  async remove(@Param('id') id: string, @CurrentOperator() operator: string): Promise<object> {
+    return this.audit.record(operator, async () => {
+      const deletion = await this.deleteAccount.execute(id);
+      const about = { action: 'account.deleted', subject: id, accountId: id };
+      const change = deletion.isNew ? { ...about, before: { deleted: false }, after: { deleted: true } } : null;
+      return { result: deletionView(deletion), change };
+    });
   }
 
   @Get(':id/api-keys')
@@ -179,14 +203,19 @@ export class AdminAccountsController {
   async create(
     @Param('id') id: string,
     @JsonBody(CreateApiKeyBody) body: CreateApiKeyBody,
+    @CurrentOperator() operator: string,
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<object> {
-    return this.repeats.atomically({ request, reply, body }, async () => {
+    const work = async () => {
       const account = await this.accounts.find(id, 'operator');
       const grantor = { accountId: account.id, scopes: SCOPES };
-      return issuedKeyView(await this.createKey.execute(grantor, newKeyOf(body), 'operator'));
-    });
+      const issued = await this.createKey.execute(grantor, newKeyOf(body), 'operator');
+      const { id: subject, scopes, expiresAt } = issued.apiKey;
+      const about = { action: 'api_key.created', subject, accountId: account.id };
+      return { result: issuedKeyView(issued), change: { ...about, before: null, after: { scopes, expiresAt } } };
+    };
+    return this.repeats.atomically({ request, reply, body }, () => this.audit.record(operator, work));
   }
 
   @Delete(':id/api-keys/:keyId')
@@ -203,14 +232,23 @@ export class AdminAccountsController {
   async revoke(
     @Param('id') id: string,
     @Param('keyId') keyId: string,
+    @CurrentOperator() operator: string,
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<void> {
-    await this.repeats.atomically({ request, reply, body: null }, async () => {
+    const work = async () => {
       const account = await this.accounts.find(id, 'operator');
       await this.revokeKey.execute(account.id, keyId, 'operator');
-    });
+      const about = { action: 'api_key.revoked', subject: keyId, accountId: account.id };
+      return { result: undefined, change: { ...about, before: { revoked: false }, after: { revoked: true } } };
+    };
+    await this.repeats.atomically({ request, reply, body: null }, () => this.audit.record(operator, work));
   }
+}
+
+/** What audit entries have of an account: nothing that its owner wrote. */
+function auditedAccount({ plan, limits, suspended, paused }: Account) {
+  return { plan, limits, suspended, paused };
 }
 
 function readFilter(query: Record<string, unknown>, errors: FieldError[]): AccountFilter {

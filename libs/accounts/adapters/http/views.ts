@@ -5,8 +5,8 @@ import { EXTERNAL_ID, MAX_NAME_LENGTH, type Account } from '../../domain/account
 import { SCOPES, type ApiKey } from '../../domain/api-key.js';
 import type { Limits } from '#kernel/limits.js';
 import { MAX_LIMIT } from '../../domain/request-limits.js';
-import { PLANS } from '../../domain/plan.js';
 import type { Deletion } from '../../application/deletions.js';
+import { PLAN_NAME } from '../../domain/plan.js';
 import type { IssuedKey } from '../../application/create-api-key.js';
 import type { SignedUp } from '../../application/sign-up.js';
 
@@ -63,12 +63,17 @@ const OWN_ID = nullable({
 const OPENED_AT = time('When the account was created.');
 const COUNT = { type: 'integer', minimum: 1, maximum: MAX_LIMIT };
 
-export const LIMITS = viewModel<Limits>('Limits', 'Request limits, shared by all keys of the account.', {
+export const LIMITS = viewModel<Limits>('Limits', 'Request limits, shared by all keys of an account.', {
   perMinute: { ...COUNT, examples: [60] },
   perDay: { ...COUNT, examples: [1_000] },
 });
 
-export const PLAN = enumModel('Plan', 'The plan of an account, which determines its limits.', PLANS);
+export const PLAN = {
+  type: 'string',
+  pattern: PLAN_NAME.source,
+  description: 'The name of the plan of the account, which determines its limits.',
+  examples: ['free'],
+};
 
 export const DELIVERY_MODE = enumModel(
   'DeliveryMode',
@@ -150,7 +155,7 @@ export const NEW_ACCOUNT = viewModel<ReturnType<typeof newAccountView>>(
   {
     id: ACCOUNT_ID,
     name: ACCOUNT_NAME,
-    plan: { type: 'string', const: 'free', description: 'New accounts have this plan.' },
+    plan: PLAN,
     createdAt: OPENED_AT,
     apiKey: ISSUED_KEY,
   },

@@ -1,17 +1,21 @@
 import { EntitySchema } from 'typeorm';
-import { Account } from '../../domain/account.js';
+import { Account, type AgreedLimits } from '../../domain/account.js';
 import type { ApiKey } from '../../domain/api-key.js';
-import type { Limits } from '#kernel/limits.js';
 
 // The tables are created by migrations.
 
-const limits = new EntitySchema<Limits>({
-  name: 'Limits',
+const agreed = new EntitySchema<AgreedLimits>({
+  name: 'AgreedLimits',
   columns: {
-    perMinute: { type: 'integer', name: 'per_minute' },
-    perDay: { type: 'integer', name: 'per_day' },
+    perMinute: { type: 'integer', name: 'per_minute', nullable: true },
+    perDay: { type: 'integer', name: 'per_day', nullable: true },
   },
 });
+
+/** The limits in force, which depend on the plan. */
+const limits = (account: string) => `
+  SELECT json_build_object('perMinute', per_minute, 'perDay', per_day)
+  FROM sluice.account_plans plans WHERE plans.id = ${account}.id`;
 
 /** An account with what only the store needs. */
 export interface StoredAccount extends Account {
@@ -30,8 +34,9 @@ export const AccountSchema = new EntitySchema<StoredAccount>({
     paused: { type: 'boolean' },
     externalId: { type: 'text', name: 'external_id', nullable: true },
     deleting: { type: 'boolean', select: false },
+    limits: { type: 'json', virtualProperty: true, query: limits },
   },
-  embeddeds: { limits: { schema: limits, prefix: false } },
+  embeddeds: { agreed: { schema: agreed, prefix: false } },
 });
 
 /** A key with what only the store needs. */

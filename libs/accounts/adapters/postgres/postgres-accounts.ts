@@ -91,16 +91,20 @@ export class PostgresAccounts extends Accounts {
     );
   }
 
-  async update(id: string, change: (account: Account) => Account, by: Actor): Promise<Account | null> {
+  async update(
+    id: string,
+    change: (account: Account) => Account | Promise<Account>,
+    by: Actor,
+  ): Promise<Account | null> {
     if (!isTypeId('acct', id)) return null;
     const work = async (manager: EntityManager) => {
-      const account = await lockAccount(manager, id);
-      if (account === null) return null;
-      const changed = change(account);
+      if (!(await lockAccount(manager, id))) return null;
+      const account = await manager.findOneByOrFail(AccountSchema, { id });
+      const changed = await change(account);
       await manager.update(AccountSchema, id, {
         name: changed.name,
         plan: changed.plan,
-        limits: changed.limits,
+        agreed: changed.agreed,
         suspended: changed.suspended,
         delivery: changed.delivery,
         paused: changed.paused,
@@ -127,7 +131,7 @@ export class PostgresAccounts extends Accounts {
 
   addKey(key: ApiKey, hash: Buffer, by: Actor = 'account'): Promise<boolean | null> {
     return this.repositories.change(limitKey(key.accountId, by), async (manager) => {
-      if ((await lockAccount(manager, key.accountId)) === null) return null;
+      if (!(await lockAccount(manager, key.accountId))) return null;
       const live = await manager.countBy(ApiKeySchema, liveKeys(key.accountId, key.createdAt));
       if (live >= MAX_KEYS) return false;
       await insertKey(manager, key, hash);
@@ -154,7 +158,7 @@ export class PostgresAccounts extends Accounts {
     successor: (old: ApiKey) => ApiKey,
   ): Promise<ApiKey | false | null> {
     return this.repositories.change(accountId, async (manager) => {
-      if ((await lockAccount(manager, accountId)) === null) return null;
+      if (!(await lockAccount(manager, accountId))) return null;
       const live = await manager.find(ApiKeySchema, { where: liveKeys(accountId, at), select: ROTATING });
       const found = live.find(({ id }) => id === keyId);
       if (found === undefined) return null;
@@ -188,9 +192,11 @@ export class PostgresAccounts extends Accounts {
 }
 
 // Everything that changes an account or its keys locks the account first: keys are counted and added by one transaction
-// at a time, and no two wait for each other.
-function lockAccount(manager: EntityManager, id: string): Promise<Account | null> {
-  return manager.findOne(AccountSchema, { where: { id, deleting: false }, lock: { mode: 'for_no_key_update' } });
+// at a time, and no two wait for each other. It is read by another statement: one that has waited for the lock would read
+// the limits of its plan as they were before. Returns whether there is such an account.
+async function lockAccount(manager: EntityManager, id: string): Promise<boolean> {
+  const text = 'SELECT FROM sluice.accounts WHERE id = $1 AND NOT deleting FOR NO KEY UPDATE';
+  return (await manager.query<object[]>(text, [id])).length > 0;
 }
 
 function explainTaken(error: unknown): never {

@@ -1,7 +1,7 @@
 import { isTypeId } from '#kernel/typeid.js';
 import type { Database } from '#platform/database/database.js';
 import type { Repositories } from '#platform/database/repositories.js';
-import { Deletions, type Deletion } from '../../application/deletions.js';
+import { Deletions, type NewDeletion } from '../../application/deletions.js';
 
 /** Deletions of one round. */
 const AT_ONCE = 20;
@@ -68,7 +68,7 @@ export class PostgresDeletions extends Deletions {
     return new PostgresDeletions(database, await database.repositories([]));
   }
 
-  async request(id: string): Promise<(Deletion & { readonly isNew: boolean }) | null> {
+  async request(id: string): Promise<NewDeletion | null> {
     if (!isTypeId('acct', id)) return null;
     return this.repositories.change(`operator ${id}`, async (manager) => {
       await manager.query(DELETE, [id]);

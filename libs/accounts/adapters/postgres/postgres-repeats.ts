@@ -119,7 +119,7 @@ export class PostgresRepeats extends Repeats {
 /** The owner of the idempotency keys: the account, or the address of a client without an account. */
 function scopeOf({ caller, operator, clientAddress }: Repeatable['request']): string {
   if (caller !== undefined) return caller.accountId;
-  return operator === true ? 'operators' : `address ${networkOf(clientAddress)}`;
+  return operator !== undefined ? 'operators' : `address ${networkOf(clientAddress)}`;
 }
 
 /** The account that a request without an account of its own is about: it is removed with that one. */

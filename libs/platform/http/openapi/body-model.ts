@@ -41,7 +41,8 @@ function readModel(type: new () => object): Model {
     const custom = rule.constraintCls as { schema?: JsonSchema } | undefined;
     const keywords = custom?.schema ?? RULES[name]?.((rule.constraints as unknown[] | undefined) ?? []);
     if (keywords === undefined) throw new Error(`${type.name}.${field}: no schema for ${name}.`);
-    properties[field] = { ...properties[field], ...(each ? { items: keywords } : keywords) };
+    // What is described may say more than the rule, such as that null is allowed.
+    properties[field] = { ...properties[field], ...(each ? { items: keywords } : keywords), ...described };
   }
   const forms = Object.entries(describedForms(type) ?? {}).map(([name, required]) => {
     const fields = Object.entries(properties).filter(([field]) => required.includes(field));

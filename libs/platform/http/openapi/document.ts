@@ -96,7 +96,7 @@ function operation(route: Route, maxBodyBytes: number, shared: Record<string, ob
     security: securityOf(access),
     ...(parameters.length > 0 && { parameters }),
     ...(body && { requestBody: { required: body.required, content: contentOf(bodyModel(body.type)) } }),
-    responses: { [route.status]: successResponse(spec.response), ...errorResponses(route, maxBodyBytes, shared) },
+    responses: { ...successResponses(route), ...errorResponses(route, maxBodyBytes, shared) },
   };
 }
 
@@ -105,6 +105,15 @@ function parametersIn(place: string, schemas: Readonly<Record<string, Schema>> =
     const { description, ...rest } = schema instanceof Model ? schema.schema : schema;
     return { name, in: place, required: place === 'path', description, schema: rest };
   });
+}
+
+function successResponses({ status, spec }: Route): Record<string, object> {
+  const { alternatives = {}, ...response } = spec.response;
+  const others = Object.entries(alternatives).map(
+    ([other, description]) => [other, { ...response, description }] as const,
+  );
+  const all = [[String(status), response] as const, ...others];
+  return Object.fromEntries(all.map(([each, described]) => [each, successResponse(described)]));
 }
 
 function successResponse({ description, headers, body, mediaTypes, links }: Route['spec']['response']): object {
@@ -153,6 +162,10 @@ function securityOf(access: Access): object[] {
 
 function securitySchemes(routes: readonly Route[]): object {
   const apiKey = { type: 'http', scheme: 'bearer', description: 'An API key of an account: `slc_…`' };
-  const operatorsKey = { type: 'http', scheme: 'bearer', description: "The operators' key, `ADMIN_API_KEY`" };
+  const operatorsKey = {
+    type: 'http',
+    scheme: 'bearer',
+    description: 'The key of an operator, one of `ADMIN_API_KEY`',
+  };
   return { apiKey, ...(routes.some(({ access }) => access === 'operator') && { operatorsKey }) };
 }

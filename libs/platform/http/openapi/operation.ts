@@ -27,6 +27,8 @@ export interface OperationSpec {
   /** The successful response. */
   readonly response: {
     readonly description: string;
+    /** Descriptions of further statuses of success, with the same body and headers. */
+    readonly alternatives?: Readonly<Record<number, string>>;
     /** Omitted for a response without a body. */
     readonly body?: Schema;
     /** `application/json` by default. */

@@ -43,7 +43,7 @@ export class EndpointsController {
     summary: 'Create an endpoint',
     description:
       'Messages that are accepted from now on are also posted to this URL, if the account delivers by webhooks. An ' +
-      `account can have at most ${MAX_ENDPOINTS} endpoints, each with a URL of its own.`,
+      `account can have at most ${MAX_ENDPOINTS} endpoints unless its plan states another number, each with a URL of its own.`,
     headers: REPEATABLE.headers,
     response: {
       description: 'The endpoint. Its secret is shown only once, but to requests that are repeated with their key.',

@@ -12,7 +12,7 @@ import {
   type Target,
 } from '../../application/endpoints/endpoints.js';
 import type { SealedSecret } from '../../application/endpoints/secret-box.js';
-import { assertDistinct, MAX_ENDPOINTS, type Endpoint } from '../../domain/endpoint.js';
+import { assertDistinct, MAX_ENDPOINTS, tooManyEndpoints, type Endpoint } from '../../domain/endpoint.js';
 import { EndpointSchema, type StoredEndpoint } from './endpoints.schema.js';
 
 const TAKE_RATE = `
@@ -30,6 +30,8 @@ const TAKE_RATE = `
 const ENDED = `
   SELECT id, reason, xmin::text AS version FROM sluice.ended_endpoints
   WHERE pg_try_advisory_xact_lock(hashtext('sluice.ended_endpoints')) ORDER BY id`;
+
+const PLANNED = 'SELECT max_endpoints FROM sluice.account_plans WHERE id = $1';
 
 const SECRETS = `sluice.endpoints, jsonb_to_recordset(secrets) AS secret (sealed jsonb)`;
 const KEY_IDS = `SELECT DISTINCT sealed->>'keyId' AS "keyId" FROM ${SECRETS}`;
@@ -50,14 +52,14 @@ export class PostgresEndpoints extends Endpoints {
     return new PostgresEndpoints(database, await database.repositories([EndpointSchema]));
   }
 
-  add(endpoint: Endpoint, sealed: SealedSecret): Promise<boolean> {
+  add(endpoint: Endpoint, sealed: SealedSecret): Promise<void> {
     const { accountId } = endpoint;
     return this.repositories.change(accountId, async (manager) => {
       const others = await otherUrls(manager, accountId, endpoint.id);
-      if (others.length >= MAX_ENDPOINTS) return false;
+      const max = await maxEndpoints(manager, accountId);
+      if (others.length >= max) throw tooManyEndpoints(max);
       assertDistinct(endpoint.url, others);
       await manager.insert(EndpointSchema, { ...endpoint, secrets: stored([{ sealed, expiresAt: null }]) });
-      return true;
     });
   }
 
@@ -148,6 +150,11 @@ async function otherUrls(manager: EntityManager, accountId: string, id: string):
   await manager.query(`SELECT pg_advisory_xact_lock(hashtextextended('sluice.endpoints ' || $1, 0))`, [accountId]);
   const others = await manager.find(EndpointSchema, { select: { url: true }, where: { accountId, id: Not(id) } });
   return others.map(({ url }) => url);
+}
+
+async function maxEndpoints(manager: EntityManager, accountId: string): Promise<number> {
+  const [plan] = await manager.query<{ max_endpoints: number | null }[]>(PLANNED, [accountId]);
+  return plan?.max_endpoints ?? MAX_ENDPOINTS;
 }
 
 async function targets(manager: EntityManager, ids: readonly string[]): Promise<Target[]> {

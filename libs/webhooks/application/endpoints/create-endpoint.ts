@@ -1,7 +1,7 @@
 import type { Clock } from '#kernel/clock.js';
 import { ValidationError, type FieldError } from '#kernel/domain-error.js';
 import type { Ids } from '#kernel/ids.js';
-import { descriptionError, disable, tooManyEndpoints, urlError, type Endpoint } from '../../domain/endpoint.js';
+import { descriptionError, disable, urlError, type Endpoint } from '../../domain/endpoint.js';
 import type { Endpoints } from './endpoints.js';
 import type { SecretBox } from './secret-box.js';
 import { formatSecret, newSecret } from '../sending/signatures.js';
@@ -44,7 +44,7 @@ export class CreateEndpoint {
     };
     const endpoint = enabled ? created : disable(created, 'by_account', at);
     const secret = newSecret();
-    if (!(await this.endpoints.add(endpoint, this.box.seal(secret, endpoint.id)))) throw tooManyEndpoints();
+    await this.endpoints.add(endpoint, this.box.seal(secret, endpoint.id));
     return { endpoint, secret: formatSecret(secret) };
   }
 }

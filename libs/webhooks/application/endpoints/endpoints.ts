@@ -29,11 +29,11 @@ export interface EndedEndpoint {
 /** The store of endpoints. */
 export abstract class Endpoints {
   /**
-   * Adds an endpoint, unless the account already has MAX_ENDPOINTS.
-   * @returns whether it was added
+   * Adds an endpoint, unless the account already has as many as its plan allows, or MAX_ENDPOINTS.
+   * @throws DomainError `too_many_endpoints`
    * @throws ValidationError when the account has another one with this URL
    */
-  abstract add(endpoint: Endpoint, secret: SealedSecret): Promise<boolean>;
+  abstract add(endpoint: Endpoint, secret: SealedSecret): Promise<void>;
 
   abstract find(accountId: string, id: string): Promise<Endpoint | null>;
 
