@@ -228,6 +228,11 @@ export interface components {
       limits: components['schemas']['Limits'];
       delivery: components['schemas']['DeliveryMode'];
       /**
+       * @description Whether messages are accepted, but not delivered.
+       * @example false
+       */
+      paused: boolean;
+      /**
        * Format: date-time
        * @description When the account was created.
        * @example 2026-11-21T09:30:00.123Z
@@ -240,6 +245,11 @@ export interface components {
        * @example pull
        */
       delivery?: components['schemas']['DeliveryMode'];
+      /**
+       * @description Whether messages are accepted, but not delivered. Unchanged if omitted.
+       * @example true
+       */
+      paused?: boolean;
     };
     /** @description An API key, without its secret. */
     ApiKey: {
@@ -334,6 +344,11 @@ export interface components {
       limits: components['schemas']['Limits'];
       delivery: components['schemas']['DeliveryMode'];
       /**
+       * @description Whether messages are accepted, but not delivered.
+       * @example false
+       */
+      paused: boolean;
+      /**
        * Format: date-time
        * @description When the account was created.
        * @example 2026-11-21T09:30:00.123Z
@@ -373,6 +388,11 @@ export interface components {
        * @example false
        */
       suspended?: boolean;
+      /**
+       * @description Whether messages are accepted, but not delivered. Unchanged if omitted.
+       * @example false
+       */
+      paused?: boolean;
     };
     /** @description A rate limit window. It starts with the first request that it counts. */
     UsageWindow: {
@@ -776,6 +796,11 @@ export interface components {
     /** @description Messages that were leased. */
     LeasedMessages: {
       data: components['schemas']['LeasedMessage'][];
+      /**
+       * @description Present if no message was available because the account is paused.
+       * @constant
+       */
+      paused?: true;
     };
     AcknowledgedLease: {
       /**
