@@ -62,7 +62,7 @@ export class Accounts {
     return this.#transport.json('GET', pathOf`/admin/accounts/${id}`, options);
   }
 
-  /** Changes the plan, its limits, or whether the account is suspended. */
+  /** Changes the plan, its limits, or whether the account is suspended or paused. */
   update(id: string, changes: OperatorsAccountChanges, options?: CallOptions): Promise<OperatorsAccount> {
     return this.#transport.json('PATCH', pathOf`/admin/accounts/${id}`, { ...options, body: changes });
   }

@@ -230,6 +230,11 @@ export interface components {
       limits: components['schemas']['Limits'];
       delivery: components['schemas']['DeliveryMode'];
       /**
+       * @description Whether messages are accepted, but not delivered.
+       * @example false
+       */
+      paused: boolean;
+      /**
        * Format: date-time
        * @description When the account was created.
        * @example 2026-11-21T09:30:00.123Z
@@ -242,6 +247,11 @@ export interface components {
        * @example pull
        */
       delivery?: components['schemas']['DeliveryMode'];
+      /**
+       * @description Whether messages are accepted, but not delivered. Unchanged if omitted.
+       * @example true
+       */
+      paused?: boolean;
     };
     /** @description An API key, without its secret. */
     ApiKey: {
@@ -340,6 +350,11 @@ export interface components {
       limits: components['schemas']['Limits'];
       delivery: components['schemas']['DeliveryMode'];
       /**
+       * @description Whether messages are accepted, but not delivered.
+       * @example false
+       */
+      paused: boolean;
+      /**
        * Format: date-time
        * @description When the account was created.
        * @example 2026-11-21T09:30:00.123Z
@@ -379,6 +394,11 @@ export interface components {
        * @example false
        */
       suspended?: boolean;
+      /**
+       * @description Whether messages are accepted, but not delivered. Unchanged if omitted.
+       * @example false
+       */
+      paused?: boolean;
     };
     /** @description A plan that accounts can have. */
     Plan: {
@@ -904,6 +924,11 @@ export interface components {
     /** @description Messages that were leased. */
     LeasedMessages: {
       data: components['schemas']['LeasedMessage'][];
+      /**
+       * @description Present if no message was available because the account is paused.
+       * @constant
+       */
+      paused?: true;
     };
     AcknowledgedLease: {
       /**

@@ -124,6 +124,18 @@ describe('The command line', () => {
     expect((await api.ask(account)).body.delivery).toBe('pull');
   });
 
+  it('pauses and resumes the deliveries of the account', async () => {
+    const delivery = async () => /Delivery\t(.*)/.exec((await cli.run(['whoami'])).stdout)?.[1];
+    expect(await cli.json('pause')).toEqual({ paused: true });
+    expect((await api.ask(account)).body.paused).toBe(true);
+    expect((await cli.run(['pause'])).stdout).toContain('until `sluice resume`');
+    expect(await delivery()).toMatch(/, paused$/);
+    expect((await cli.run(['accounts', 'get', account.id])).stdout).toContain('State\tpaused');
+    expect(await cli.json('resume')).toEqual({ paused: false });
+    expect((await cli.run(['resume'])).stdout).toBe('Messages are delivered.\n');
+    expect(await delivery()).not.toContain('paused');
+  });
+
   it('creates, lists, rotates and revokes keys, and shows each key once', async () => {
     const created = await cli.run(['keys', 'create', 'billing', '--scope', 'messages:send', 'messages:read']);
     expect(created).toMatchObject({ code: 0, stdout: expect.stringMatching(/^slc_\w+\n$/) as string });

@@ -31,6 +31,7 @@ const ACCOUNT = {
     limits: { perMinute: 1_000, perDay: 1_000 },
     delivery: EVIL,
     suspended: false,
+    paused: true,
   },
   createdAt: EVIL,
 };
@@ -80,6 +81,8 @@ const COMMANDS = [
     'usage',
     'delivery',
     'delivery pull',
+    'pause',
+    'resume',
     'whoami',
     'login',
     'logout',

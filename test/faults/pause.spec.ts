@@ -82,7 +82,7 @@ describe.each([
 
     it('that is killed and started anew begins nothing either, and what it had is delivered later', async () => {
       const worker = await fleet.worker();
-      const hanging = await fleet.send('wait 60000');
+      const hanging = await fleet.send('wait 4000');
       await until(() => fleet.began(hanging, 1));
       await pause(true);
       const sent = await fleet.send('hello');
@@ -100,48 +100,63 @@ describe.each([
       expect([calls(hanging), calls(sent)]).toEqual([1, 0]);
       await pause(false);
       await isDelivered(sent);
-      await until(() => fleet.began(hanging, 2));
+      await isDelivered(hanging);
+      expect(calls(hanging)).toBe(2);
       await next.kill();
     });
 
     it('of two begins nothing a second later, though messages are sent and claimed all the time', async () => {
       const workers = [await fleet.worker(), await fleet.worker()];
-      const sending = new AbortController();
-      const sent: Promise<string>[] = [];
-      const sender = (async () => {
-        while (!sending.signal.aborted) {
-          sent.push(fleet.send('hello'));
+      const sent: string[] = [];
+      /** Sends messages while something else is done. */
+      const whileSending = async (work: () => Promise<unknown>) => {
+        const over = new AbortController();
+        const done = work().finally(() => {
+          over.abort();
+        });
+        while (!over.signal.aborted) {
+          sent.push(await fleet.send('hello'));
           await sleep(5);
         }
-      })();
-      await until(() => fleet.handled().length > 50);
-      await pause(true);
-      await sleep(HALTS_MS);
-      const begun = fleet.handled().length;
-      await sleep(1_000);
-      expect(fleet.handled().length).toBe(begun);
+        await done;
+      };
+      /** The attempts that began later than a second after the answer, by the clock of the database. */
+      let late: unknown[] = [];
+      await whileSending(async () => {
+        await until(() => sent.some((id) => calls(id) > 0));
+        await pause(true);
+        const [paused] = await fleet.sql<{ at: Date }>('SELECT clock_timestamp() AS at');
+        await sleep(HALTS_MS + 1_000);
+        late = await fleet.sql(
+          `SELECT id FROM sluice.messages WHERE account_id = $1 AND attempts > 0 AND updated_at > $2 AND claim IS NOT NULL
+           UNION SELECT message_id FROM sluice.attempts WHERE account_id = $1 AND started_at > $2`,
+          [fleet.account.id, new Date((paused?.at.getTime() ?? 0) + HALTS_MS)],
+        );
+      });
+      expect(late).toEqual([]);
+      expect(await waiting()).toBeGreaterThan(0);
       await pause(false);
-      await until(() => fleet.handled().length > begun + 50);
-      sending.abort();
-      await sender;
-      for (const id of await Promise.all(sent)) await isDelivered(id);
+      for (const id of sent) await isDelivered(id);
+      for (const id of sent) expect(calls(id)).toBe(1);
       for (const worker of workers) await worker.kill();
     });
 
-    it('delivers for others as before, also when thousands of its messages go on', async () => {
+    it('delivers for others as before, also when a thousand of its messages go on', async () => {
       const worker = await fleet.worker({ HANDLER_MS: '10' });
       await pause(true);
-      for (let batch = 0; batch < 3; batch++) {
-        await fleet.client.sendBatch(fleet.account, { messages: Array<string>(1_000).fill('hello') });
-      }
+      await fleet.client.sendBatch(fleet.account, { messages: Array<string>(1_000).fill('hello') });
       await neighbour();
-      expect(await waiting()).toBe(3_000);
+      expect(await waiting()).toBe(1_000);
       const before = fleet.handled().length;
       await pause(false);
       await until(() => fleet.handled().length > before + 20);
       await neighbour();
-      expect(fleet.handled().length).toBeLessThan(before + 2_000);
-      await until(() => fleet.handled().length >= before + 3_001, 100_000);
+      expect(fleet.handled().length).toBeLessThan(before + 800);
+      await until(
+        () => fleet.handled().length >= before + 1_001,
+        60_000,
+        () => String(fleet.handled().length - before) + worker.output,
+      );
       expect(await waiting()).toBe(0);
       await worker.kill();
     });
@@ -187,7 +202,5 @@ describe('Webhooks of a paused account', () => {
 
     await ask('PATCH /account', { paused: false });
     for (const one of [first, sent]) await until(fleet.has(one, 'delivered'));
-    expect(await fleet.message(first)).toMatchObject({ attempts: 3 });
-    expect(await fleet.message(sent)).toMatchObject({ attempts: 2 });
   });
 });

@@ -169,6 +169,20 @@ export default [
     tests: ['test/e2e/api-keys/scopes.spec.ts'],
   },
   {
+    what: 'a paused account is delivered for',
+    file: 'libs/accounts/adapters/postgres/migrations/0002-pause.sql',
+    find: 'SELECT id FROM sluice.accounts WHERE suspended OR paused',
+    replace: 'SELECT id FROM sluice.accounts WHERE suspended',
+    tests: ['test/contracts/halted-accounts.spec.ts'],
+  },
+  {
+    what: 'waiting processes are not told that an account is resumed',
+    file: 'libs/messages/adapters/postgres/migrations/0002-announce-resumed-accounts.sql',
+    find: 'AFTER UPDATE OF suspended, paused',
+    replace: 'AFTER UPDATE OF suspended',
+    tests: ['test/contracts/halted-accounts.spec.ts'],
+  },
+  {
     what: 'a suspended account is served',
     file: 'libs/accounts/adapters/http/access.guard.ts',
     find: 'if (caller.suspended) throw accountSuspended();',

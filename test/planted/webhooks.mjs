@@ -37,7 +37,7 @@ export default [
   {
     what: 'deliveries of suspended accounts are due',
     file: STATEMENTS,
-    find: "WHERE NOT ${isSuspended('account_id')}`;",
+    find: "WHERE NOT ${isHalted('account_id')}`;",
     replace: '`;',
     tests: MADE,
   },

@@ -364,6 +364,28 @@ describeUnless(missing)('In the portal', () => {
     await page.getByText('This key is not valid').waitFor();
   });
 
+  it('deliveries are paused and resumed, which every page shows meanwhile', async () => {
+    const { page } = visitor;
+    const stored = async () => (await api().ask(account)).body.paused;
+    await visit('#/usage');
+    const pausing = page.getByRole('switch', { name: 'Pause deliveries' });
+    await pausing.click();
+    await page.getByText('Messages are accepted, and wait until you resume.').waitFor();
+    expect(await stored()).toBe(true);
+    const { id } = await api().sent(account);
+    await page.getByRole('link', { name: 'Send', exact: true }).click();
+    await page.reload();
+    await page.getByText('Messages are accepted, and wait until you resume.').waitFor();
+    const message = async () => (await api().ask(account, `GET /messages/${id}`)).body;
+    expect(await message()).toMatchObject({ status: 'queued', attempts: 0 });
+    await visitor.button('Resume deliveries').click();
+    await page.getByText('Messages are accepted, and wait until you resume.').waitFor({ state: 'detached' });
+    expect(await stored()).toBe(false);
+    await until(async () => (await message()).status === 'delivered');
+    await page.getByRole('link', { name: 'Usage' }).click();
+    expect(await pausing.isChecked()).toBe(false);
+  });
+
   it('a used-up limit shows when it ends, and then a ban', async () => {
     visitor.expects('429');
     const limited = await api().signUp({ perMinute: 4, perDay: 1_000 });

@@ -39,6 +39,26 @@ export function addAccount(program: Command, context: Context): void {
       context.output.result({ delivery: changed.delivery }, () => visible(changed.delivery));
     });
   withExamples(delivery, 'sluice delivery', 'sluice delivery pull');
+
+  const setPaused = async (paused: boolean) => {
+    const changed = await context.sluice().account.update({ paused });
+    context.output.result({ paused: changed.paused }, () =>
+      changed.paused
+        ? 'Paused: messages are accepted, and not delivered until `sluice resume`.'
+        : 'Messages are delivered.',
+    );
+  };
+  const pause = program
+    .command('pause')
+    .description('Accept messages without delivering them')
+    .action(() => setPaused(true));
+  withExamples(pause, 'sluice pause');
+
+  const resume = program
+    .command('resume')
+    .description('Deliver messages again after a pause')
+    .action(() => setPaused(false));
+  withExamples(resume, 'sluice resume');
 }
 
 function windowField({ used, limit, resetsAt }: UsageWindow): Share {

@@ -13,7 +13,7 @@ const ACCOUNT_COLUMNS: readonly Column<OperatorsAccount>[] = [
   ['ID', ({ id }) => id],
   ['PLAN', ({ plan }) => plan],
   ['DELIVERY', ({ delivery }) => delivery],
-  ['STATE', ({ suspended }) => (suspended ? 'suspended' : 'active'), ({ suspended }) => (suspended ? 'red' : 'green')],
+  ['STATE', stateOf, ({ suspended, paused }) => (suspended ? 'red' : paused ? 'yellow' : 'green')],
   ['CREATED', ({ createdAt }) => time(createdAt)],
   ['NAME', ({ name }) => name],
 ];
@@ -154,8 +154,13 @@ function show(output: Output, account: OperatorsAccount): void {
       Name: account.name,
       Plan: planLine(account),
       Delivery: account.delivery,
-      State: account.suspended ? 'suspended' : 'active',
+      State: stateOf(account),
       Created: time(account.createdAt),
     }),
   );
+}
+
+function stateOf({ suspended, paused }: OperatorsAccount): string {
+  const states = [...(suspended ? ['suspended'] : []), ...(paused ? ['paused'] : [])];
+  return states.join(', ') || 'active';
 }

@@ -34,6 +34,7 @@ export function AccountView({ id }: { id: string }) {
           <>
             <PlanBadge plan={data.plan} />
             {data.suspended && <Badge tone="bad">suspended</Badge>}
+            {data.paused && <Badge tone="warn">paused</Badge>}
           </>
         )
       }

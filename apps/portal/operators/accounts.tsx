@@ -72,7 +72,7 @@ function Rows({ accounts }: { accounts: readonly OperatorsAccount[] }) {
         </tr>
       </thead>
       <tbody>
-        {accounts.map(({ id, name, plan, suspended, createdAt }) => (
+        {accounts.map(({ id, name, plan, suspended, paused, createdAt }) => (
           <tr key={id}>
             <td>
               <PlanBadge plan={plan} />
@@ -81,6 +81,7 @@ function Rows({ accounts }: { accounts: readonly OperatorsAccount[] }) {
               <a class="row-link" href={href(`accounts/${id}`)}>
                 <span class="row-title">
                   <bdi class="preview">{nameHidden(name)}</bdi> {suspended && <Badge tone="bad">suspended</Badge>}
+                  {paused && <Badge tone="warn">paused</Badge>}
                 </span>
                 <code class="sub">{id}</code>
               </a>

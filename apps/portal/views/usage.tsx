@@ -1,6 +1,7 @@
 import type { Usage, UsageWindow } from '#client/index.js';
 import { Button } from '../components/button.js';
 import { Badge, Card, Figure, Page, Skeleton, Time } from '../components/parts.js';
+import { Pausing } from '../components/paused.js';
 import { Problem } from '../components/problem.js';
 import { Ring } from '../components/meter.js';
 import { call, pause, rateLimit } from '../connection.js';
@@ -34,6 +35,7 @@ export function UsageView() {
     >
       <Problem error={error} onRetry={reload} />
       {data === null && pause.value === null ? isLoading && <Skeleton rows={6} /> : <Figures usage={data} />}
+      <Pausing />
       {data !== null && <p class="hint">Refreshed every minute while you look. Each time counts as one request.</p>}
     </Page>
   );
