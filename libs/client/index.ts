@@ -52,6 +52,7 @@ export type {
   Page,
   Plan,
   Problem,
+  QueuedFilter,
   Scope,
   SignUpInput,
   SimulateInput,

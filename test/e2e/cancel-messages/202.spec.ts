@@ -10,7 +10,7 @@ describe('POST /messages/cancel responds 202', () => {
   const hasJob = async (id: string) => (await api.sql('SELECT FROM bullmq.job WHERE id = $1', [id])).length > 0;
   const inAnHour = new Date(Date.now() + 3_600_000).toISOString();
 
-  it.each([
+  it.each<[string, object, number[]]>([
     ['a type', { type: 'order.paid' }, [1, 2]],
     ['all types that begin so', { type: 'order.*' }, [1, 2, 3]],
     ['every type, for an empty object', {}, [0, 1, 2, 3, 4]],
