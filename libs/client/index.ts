@@ -64,6 +64,7 @@ export type {
   Plan,
   PlanInput,
   Problem,
+  QueuedFilter,
   Scope,
   SignUpInput,
   SimulateInput,

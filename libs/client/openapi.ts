@@ -115,6 +115,31 @@ export interface components {
         message: string;
         /**
          * Format: date-time
+         * @description When to deliver, if it was sent.
+         * @example 2026-11-21T12:00:00.000Z
+         */
+        deliverAt?: string;
+        /**
+         * @description The type that was sent, if any.
+         * @example order.paid
+         */
+        type?: string;
+        /**
+         * @description The metadata that was sent, if any.
+         * @example {
+         *       "region": "eu"
+         *     }
+         */
+        metadata?: {
+          [key: string]: string;
+        };
+        /**
+         * @description The ordering key that was sent, if any.
+         * @example customer-17
+         */
+        orderingKey?: string;
+        /**
+         * Format: date-time
          * @description When the message was accepted.
          * @example 2026-11-21T09:30:00.123Z
          */
@@ -693,6 +718,25 @@ export interface components {
        * @example 2026-11-21T12:00:00Z
        */
       deliverAt?: string;
+      /**
+       * @description What the message is about: words of `[A-Za-z0-9_-]` joined by dots. The first word must not be `sluice`.
+       * @example order.paid
+       */
+      type?: string;
+      /**
+       * @description At most 50 strings for the consumer, by name. U+0000 and lone surrogates are not allowed.
+       * @example {
+       *       "region": "eu"
+       *     }
+       */
+      metadata?: {
+        [key: string]: string;
+      };
+      /**
+       * @description Messages with the same key are delivered one after another, in the order in which they were accepted.
+       * @example customer-17
+       */
+      orderingKey?: string;
     };
     /** @description A message that was accepted. */
     AcceptedMessage: {
@@ -706,6 +750,31 @@ export interface components {
        * @example Hello, Sluice
        */
       message: string;
+      /**
+       * Format: date-time
+       * @description When to deliver, if it was sent.
+       * @example 2026-11-21T12:00:00.000Z
+       */
+      deliverAt?: string;
+      /**
+       * @description The type that was sent, if any.
+       * @example order.paid
+       */
+      type?: string;
+      /**
+       * @description The metadata that was sent, if any.
+       * @example {
+       *       "region": "eu"
+       *     }
+       */
+      metadata?: {
+        [key: string]: string;
+      };
+      /**
+       * @description The ordering key that was sent, if any.
+       * @example customer-17
+       */
+      orderingKey?: string;
       /**
        * @description New messages are queued.
        * @constant
@@ -735,6 +804,31 @@ export interface components {
        * @example Hello, Sluice
        */
       message: string;
+      /**
+       * Format: date-time
+       * @description When to deliver. Null for immediate delivery.
+       * @example null
+       */
+      deliverAt: string | null;
+      /**
+       * @description The type that was sent, if any.
+       * @example order.paid
+       */
+      type?: string;
+      /**
+       * @description The metadata that was sent, if any.
+       * @example {
+       *       "region": "eu"
+       *     }
+       */
+      metadata?: {
+        [key: string]: string;
+      };
+      /**
+       * @description The ordering key that was sent, if any.
+       * @example customer-17
+       */
+      orderingKey?: string;
       /** @example delivered */
       status: components['schemas']['MessageStatus'];
       /**
@@ -748,12 +842,6 @@ export interface components {
        * @example handler
        */
       delivery: components['schemas']['DeliveryMode'];
-      /**
-       * Format: date-time
-       * @description When to deliver. Null for immediate delivery.
-       * @example null
-       */
-      deliverAt: string | null;
       /**
        * Format: date-time
        * @description When the status last changed.
@@ -770,6 +858,12 @@ export interface components {
        * @example null
        */
       failureReason: string | null;
+      /**
+       * Format: date-time
+       * @description When the next attempt is due, while the message waits for that: its `deliverAt`, the wait after a failed attempt, the `delaySeconds` of a lease that was given back, or the earliest of these of its endpoints. Otherwise null.
+       * @example null
+       */
+      nextAttemptAt: string | null;
     };
     /** @description A page of a list, newest first. */
     MessagePage: {
@@ -816,6 +910,33 @@ export interface components {
     Retried: {
       /**
        * @description The number of messages that were queued again.
+       * @example 17
+       */
+      count: number;
+    };
+    CancelQueuedBody: {
+      /**
+       * @description Only messages of this type. `order.*` means all types that begin with `order.`; before the `*` there can be up to 4 words.
+       * @example order.*
+       */
+      type?: string;
+      /**
+       * Format: date-time
+       * @description Only messages that were accepted at this time or later.
+       * @example 2026-11-21T09:00:00Z
+       */
+      since?: string;
+      /**
+       * Format: date-time
+       * @description Only messages that were accepted before this time.
+       * @example 2026-11-21T10:00:00Z
+       */
+      until?: string;
+    };
+    /** @description The result of cancelling queued messages. */
+    Cancelled: {
+      /**
+       * @description The number of messages that were cancelled.
        * @example 17
        */
       count: number;
@@ -898,6 +1019,31 @@ export interface components {
        * @example Hello, Sluice
        */
       message: string;
+      /**
+       * Format: date-time
+       * @description When to deliver, if it was sent.
+       * @example 2026-11-21T12:00:00.000Z
+       */
+      deliverAt?: string;
+      /**
+       * @description The type that was sent, if any.
+       * @example order.paid
+       */
+      type?: string;
+      /**
+       * @description The metadata that was sent, if any.
+       * @example {
+       *       "region": "eu"
+       *     }
+       */
+      metadata?: {
+        [key: string]: string;
+      };
+      /**
+       * @description The ordering key that was sent, if any.
+       * @example customer-17
+       */
+      orderingKey?: string;
       /**
        * Format: date-time
        * @description When the message was accepted.

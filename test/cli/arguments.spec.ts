@@ -29,6 +29,22 @@ const NOT_A_TIME = [
   ...['', ' ', 'now', '2026-11-31T07:00:00Z', '2026-11-21T24:00:00Z', '2026-12-31T23:59:60Z', '26-11-21', '2026-02-29'],
   ...['2026-11-21T09:30:00 (CET)', '2026-11-21T09:30:00Z (CET)', '2026-11-21T09:30 CET', '1795266889', '21.11.2026'],
 ];
+const NOT_A_TYPE = [
+  '',
+  ' ',
+  '.',
+  '.a',
+  'a.',
+  'a..b',
+  'a b',
+  'a\n',
+  'é',
+  '*',
+  'order*',
+  '*.paid',
+  'order.*.paid',
+  'a,b',
+];
 const NOT_AN_ID = [
   '',
   ' ',
@@ -60,6 +76,7 @@ const WRONG: Readonly<Record<string, readonly string[]>> = {
   n: NOT_A_NUMBER,
   seconds: NOT_A_NUMBER,
   time: NOT_A_TIME,
+  type: NOT_A_TYPE,
   id: NOT_AN_ID,
   'key-id': NOT_AN_ID,
   url: NOT_A_URL,
@@ -187,6 +204,8 @@ describe('Wrong arguments', () => {
     ],
     ...['consume --exec true --lease 9', 'consume --exec true --lease 3601', 'listen -f localhost --timeout 0'],
     ...['listen -f localhost --timeout 3501', 'listen -f localhost --timeout 2147484', 'listen -f localhost -c 0'],
+    ...['send x --metadata region', 'send x --metadata =eu', 'send x --jsonl', 'send x --type order.*'],
+    ...['cancel', 'cancel msg_x --all', 'cancel msg_x --type order.*', 'cancel --all msg_x --since 2026-11-21'],
     ...['listen -f localhost -c 1000', 'consume --exec true --limit 0', 'send --batch --batch-size 0'],
     ...['send --batch --batch-size 1001', 'send --batch --from-line 0', 'keys rotate key_x --grace 2592001'],
     ...[

@@ -75,6 +75,31 @@ describe('The command line', () => {
       ).toMatch(/ended with 1: .*"code":"validation_failed"/);
     });
 
+    it('sends a type, metadata with any names, and an ordering key', async () => {
+      const fields = [
+        '--type',
+        'order.paid',
+        '-m',
+        'region=eu',
+        '-m',
+        '__proto__=a=b',
+        '-m',
+        'empty=',
+        '-m',
+        'region=us',
+      ];
+      const sent = await cli.json<{ id: string }>('send', 'hello', ...fields, '--ordering-key', 'customer-17');
+      const expected = JSON.parse('{"region":"us","__proto__":"a=b","empty":""}') as object;
+      const { body } = await api.ask(account, `GET /messages/${sent.id}`);
+      expect(body).toMatchObject({ type: 'order.paid', orderingKey: 'customer-17' });
+      expect(Object.entries(body.metadata as object).sort()).toEqual(Object.entries(expected).sort());
+      const shown = (await cli.run(['get', sent.id])).stdout;
+      expect(shown).toContain('Type\torder.paid\n');
+      expect(shown).toContain('Metadata\t{"__proto__":"a=b","empty":"","region":"us"}\n');
+      expect(shown).toContain('Ordering key\tcustomer-17\n');
+      expect((await cli.run(['send', 'x', '--type', 'sluice.x'])).stderr).toContain('it is reserved');
+    });
+
     it('sends standard input byte for byte, and refuses what is no text', async () => {
       const text = '\ufeff  two lines\r\nand a tab\t\n';
       const { stdout } = await cli.run(['send'], { input: text });
@@ -90,7 +115,7 @@ describe('The command line', () => {
     const [failed, queued] = [await api.sent(account, { message: 'a\u001b[31m\tb' }), await api.sent(account)];
     await api.become(failed.id, 'failed');
     const { stdout } = await cli.run(['list', '--status', 'failed']);
-    expect(stdout).toMatch(new RegExp(`^${failed.id}\tfailed\t[^\t]+Z\t1\ta\\\\u001b\\[31m\\\\tb\n$`));
+    expect(stdout).toMatch(new RegExp(`^${failed.id}\tfailed\t[^\t]+Z\t1\t-\ta\\\\u001b\\[31m\\\\tb\n$`));
     const [listed] = await cli.json<{ message: string }[]>('list', '--status', 'failed');
     expect(listed?.message).toBe('a\u001b[31m\tb');
     expect((await cli.run(['get', failed.id])).stdout).toContain('Failure\tthe handler said no\n');
@@ -106,6 +131,31 @@ describe('The command line', () => {
     expect(await cli.json('retry', failed.id)).toMatchObject({ id: failed.id, status: 'queued' });
     await api.become(failed.id, 'failed');
     expect(await cli.json('retry', '--since', '2020-01-01')).toEqual({ count: 1 });
+  });
+
+  it('lists and cancels by type and time', async () => {
+    const other = await api.signUp();
+    const env = { SLUICE_API_KEY: other.key };
+    const ids: string[] = [];
+    for (const type of ['order.paid', 'order.sent', 'order', undefined]) {
+      ids.push((await api.sent(other, { body: { message: 'hello', type } })).id);
+    }
+    const [paid = '', sent = '', order = '', none = ''] = ids;
+    const listed = async (...args: string[]) => {
+      const { stdout } = await cli.run(['list', ...args], { env });
+      return stdout
+        .split('\n')
+        .filter(Boolean)
+        .map((line) => line.split('\t')[0]);
+    };
+    expect(await listed('--type', 'order.*')).toEqual([sent, paid]);
+    expect(await listed('--type', 'order', '--status', 'queued')).toEqual([order]);
+    expect(await listed('--since', '2026-01-01', '--until', '2026-01-02')).toEqual([]);
+    expect(await listed('--since', '2026-01-01')).toEqual([none, order, sent, paid]);
+    expect((await cli.run(['list', '--type', 'order.paid'], { env })).stdout).toMatch(/\torder\.paid\thello\n$/);
+    expect((await cli.run(['cancel', '--type', 'order.*'], { env })).stdout).toBe('2 messages cancelled.\n');
+    expect(await listed('--status', 'queued')).toEqual([none, order]);
+    expect((await cli.run(['cancel', '--all', '--json'], { env })).stdout).toBe('{"count":2}\n');
   });
 
   it('ends quietly when nobody reads on', async () => {

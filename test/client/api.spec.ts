@@ -48,6 +48,27 @@ describe('The client', () => {
     await expect(messages.get('msg_none')).rejects.toThrow(NotFoundError);
   });
 
+  it('sends a type, metadata and an ordering key, and lists and cancels by type and time', async () => {
+    const { messages } = client();
+    const fields = {
+      type: 'user.created',
+      metadata: JSON.parse('{"region":"eu","__proto__":"data"}') as Record<string, string>,
+      orderingKey: 'user-17',
+    };
+    const sent = await messages.send('hello', { ...fields, idempotencyKey: 'user-17-created' });
+    expect(sent).toMatchObject(fields);
+    expect(Object.keys(sent.metadata ?? {}).sort()).toEqual(['__proto__', 'region']);
+    await messages.sendBatch([{ message: 'one', type: 'user.deleted' }, { message: 'two' }]);
+    const [since, until] = [new Date(sent.createdAt), new Date(Date.parse(sent.createdAt) + 1)];
+    const [found, ...others] = await collected(messages.list({ type: 'user.*', since, until }));
+    expect(found).toMatchObject({ id: sent.id, ...fields, nextAttemptAt: null });
+    expect(others).toEqual([]);
+    expect(await collected(messages.list({ type: 'user.*', until: since }))).toEqual([]);
+    expect(await messages.cancelAll({ type: 'user.*', since })).toEqual({ count: 2 });
+    expect(await messages.cancelAll()).toMatchObject({ count: expect.any(Number) as number });
+    expect(await collected(messages.list({ status: 'queued' }))).toEqual([]);
+  });
+
   it('lists page by page', async () => {
     const { messages } = client();
     const sent = await messages.sendBatch(['1', '2', '3', '4', '5'].map((message) => ({ message })));

@@ -59,7 +59,8 @@ describeUnless(missing)('Every view', () => {
 
   async function fill(): Promise<void> {
     const { client } = fleet;
-    ids.message = (await client.sent(account, { message: 'throw' })).id;
+    const fields = { type: 'order.paid', metadata: { region: 'eu' } };
+    ids.message = (await client.sent(account, { body: { message: 'throw', ...fields } })).id;
     const texts = [
       'Order 4710 is paid',
       '{"event":"invoice.paid","amount":12900}',

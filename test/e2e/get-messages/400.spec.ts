@@ -18,7 +18,19 @@ describe('GET /messages responds 400 validation_failed', () => {
     [
       'type',
       [
-        ...['', '*', 'order*', 'order.', '.order', '*.paid', 'order.*.paid', 'a.b.c.d.e.*', 'order%20paid', '%00', '%C3%A4'],
+        ...[
+          '',
+          '*',
+          'order*',
+          'order.',
+          '.order',
+          '*.paid',
+          'order.*.paid',
+          'a.b.c.d.e.*',
+          'order%20paid',
+          '%00',
+          '%C3%A4',
+        ],
         ...['order.paid%0A', 'order,paid', 'x'.repeat(129)],
       ],
     ],
