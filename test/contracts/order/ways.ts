@@ -87,8 +87,8 @@ async function toHandlers(webhooks: WebhookStore): Promise<Way & { readonly jobs
     },
     end: async ({ id }, how) => {
       const claimed = known(running, id);
-      running.delete(id);
       if (!(await deliveries.settle(claimed, ended(claimed, how)))) throw new Error('The claim was lost.');
+      running.delete(id);
       if (how !== 'retried') jobs.delete(claimed.jobId);
     },
     lose: ({ id }) => Promise.resolve(void running.delete(id)),

@@ -42,8 +42,8 @@ export const CLAIM = `
     SET status = '${startProcessing.to}', claim = t.token, claim_alone = false,
         claim_expires_at = clock_timestamp() + t.lease_ms * interval '1 millisecond',
         attempts = m.attempts + (h.claim IS DISTINCT FROM t.token)::int,
-        crashes = m.crashes + (m.status = '${takeOver.from}' AND h.claim <> t.token)::int,
-        lone_crashes = m.lone_crashes + (m.status = '${takeOver.from}' AND h.claim <> t.token AND m.claim_alone)::int,
+        crashes = m.crashes + (h.status = '${takeOver.from}' AND h.claim <> t.token)::int,
+        lone_crashes = m.lone_crashes + (h.status = '${takeOver.from}' AND h.claim <> t.token AND m.claim_alone)::int,
         next_attempt_at = NULL, updated_at = clock_timestamp()
     FROM wanted t JOIN held h USING (id, retries)
     WHERE m.id = h.id AND h.status IN ('${startProcessing.from}', '${takeOver.from}') AND ${hasJob('h.delivery')}

@@ -187,7 +187,8 @@ BEGIN
   RETURN QUERY SELECT * FROM sluice.release_first(lines, keys, since, false);
 END $$;
 
--- The same for messages that were cancelled, and for their deliveries to endpoints.
+-- The same for messages that were cancelled, and for their deliveries to endpoints. A delivery that is locked is about to be
+-- leased: whoever has locked it waits for the message, and then finds it cancelled.
 CREATE FUNCTION sluice.leave_lines_of(ids text[])
 RETURNS TABLE (entry_id bigint, message_ids text[], available text) LANGUAGE plpgsql STRICT AS $$
 #variable_conflict use_column
@@ -197,13 +198,23 @@ DECLARE
   positions bigint[];
 BEGIN
   -- What changes which deliveries a message has locks it first.
-  SELECT array_agg(coalesce(endpoint_id, m.account_id || ' ' || m.delivery)), array_agg(m.ordering_key), array_agg(m.position)
-  INTO lines, keys, positions
+  SELECT array_agg(coalesce(endpoint_id, m.account_id || ' ' || m.delivery)), array_agg(m.ordering_key)
+  INTO lines, keys
   FROM sluice.messages m LEFT JOIN sluice.endpoint_deliveries d ON d.message_id = m.id AND d.due_at IS NOT NULL
   WHERE m.id = ANY (ids) AND m.position IS NOT NULL;
   PERFORM sluice.lock_lines(lines, keys);
-  DELETE FROM sluice.endpoint_deliveries d USING unnest(lines) AS line
-  WHERE d.message_id = ANY (ids) AND d.endpoint_id = line AND d.due_at IS NOT NULL;
+  WITH waiting AS (
+    SELECT message_id, endpoint_id FROM sluice.endpoint_deliveries
+    WHERE message_id = ANY (ids) AND due_at IS NOT NULL FOR UPDATE SKIP LOCKED
+  ), dropped AS (
+    DELETE FROM sluice.endpoint_deliveries d USING waiting w
+    WHERE d.message_id = ANY (ids) AND d.message_id = w.message_id AND d.endpoint_id = w.endpoint_id
+    RETURNING d.message_id, d.endpoint_id
+  )
+  SELECT array_agg(coalesce(endpoint_id, m.account_id || ' ' || m.delivery)), array_agg(m.ordering_key), array_agg(m.position)
+  INTO lines, keys, positions
+  FROM sluice.messages m LEFT JOIN dropped d ON d.message_id = m.id
+  WHERE m.id = ANY (ids) AND m.position IS NOT NULL AND (endpoint_id IS NOT NULL OR m.delivery <> 'webhooks');
   RETURN QUERY SELECT * FROM sluice.leave_lines(lines, keys, positions);
 END $$;
 
