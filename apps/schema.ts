@@ -15,6 +15,8 @@ const MIGRATIONS = [
   'events/0001-baseline',
   'upkeep/0001-baseline',
   'messages/0002-type-metadata-ordering-key',
+  'messages/0003-skipped',
+  'webhooks/0002-types-and-headers',
 ] as const;
 
 /** The version of the schema of the BullMQ that is installed; a test compares both. */

@@ -1,6 +1,6 @@
 import { INITIAL_STATUS, TRANSITIONS } from '../../../domain/message-status.js';
 import { hasEndpoints, hasJob, isLeased } from '../delivery-mode.sql.js';
-import { enabledEndpointsOf, redeliver, retriedAs } from '../endpoints/retry-to-endpoints.sql.js';
+import { redeliver, retriedAs } from '../endpoints/retry-to-endpoints.sql.js';
 import { BYTES, FRESH_ATTEMPTS } from '../message-row.js';
 import { availableFrom, insertEntries, insertEntriesToSweep } from '../start-delivery.sql.js';
 
@@ -9,7 +9,7 @@ const countDeliveries = (retried: string): string =>
   `((SELECT count(*) FROM ${retried} WHERE NOT (${hasEndpoints('delivery')})) + (SELECT count(*) FROM redelivered))::int
          AS deliveries`;
 
-const RETRIED = retriedAs(enabledEndpointsOf('$2'), '$6', '$11');
+const RETRIED = retriedAs('$2', '$6', '$11');
 
 /**
  * A compare-and-set: every transition changes one of the three columns of the condition.
@@ -26,7 +26,7 @@ export const CHANGE_MESSAGE = `
         available_at = CASE WHEN $6 = '${INITIAL_STATUS}' THEN ${availableFrom('clock_timestamp()')} END,
         next_attempt_at = NULL
     WHERE id = $1 AND status = $3 AND attempts = $4 AND retries = $5
-    RETURNING id, account_id, delivery, status, failure_reason, updated_at, ${BYTES} AS bytes
+    RETURNING id, account_id, type, delivery, status, failure_reason, updated_at, ${BYTES} AS bytes
   ), retried AS (
     SELECT * FROM moved WHERE $12
   ), entry AS (${insertEntries({
@@ -34,12 +34,12 @@ export const CHANGE_MESSAGE = `
     groupBy: 'id',
   })}
     RETURNING id
-  ), ${redeliver('retried', enabledEndpointsOf('$2'))}
+  ), ${redeliver('retried', '$2')}
   SELECT status, failure_reason, updated_at, (SELECT id FROM entry) AS entry_id,
          ${countDeliveries('retried')}
   FROM moved`;
 
-const ALL_RETRIED = retriedAs(enabledEndpointsOf('$1'), `'${TRANSITIONS.retry.to}'`, 'NULL');
+const ALL_RETRIED = retriedAs('$1', `'${TRANSITIONS.retry.to}'`, 'NULL');
 
 /**
  * The next failed messages of an account, by id. The account is a range for the reason that lists have.
@@ -56,9 +56,9 @@ export const RETRY_FAILED_MESSAGES = `
     SET status = ${ALL_RETRIED.status}, failure_reason = ${ALL_RETRIED.reason},
         available_at = ${availableFrom('clock_timestamp()')}, ${FRESH_ATTEMPTS}
     FROM failed WHERE m.id = failed.id
-    RETURNING m.id, m.account_id, m.delivery, m.failure_reason, ${BYTES} AS bytes
+    RETURNING m.id, m.account_id, m.type, m.delivery, m.failure_reason, ${BYTES} AS bytes
   ), entries AS (${insertEntriesToSweep(`moved WHERE ${hasJob('delivery')}`)}
-  ), ${redeliver('moved', enabledEndpointsOf('$1'))}
+  ), ${redeliver('moved', '$1')}
   SELECT count(*)::int AS count, max(id) AS last, (count(*) FILTER (WHERE ${isLeased('delivery')}))::int AS leasable,
          (SELECT count(*) FROM redelivered)::int AS redelivered, ${countDeliveries('moved')}
   FROM moved`;

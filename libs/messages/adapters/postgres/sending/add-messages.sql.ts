@@ -2,7 +2,7 @@ import { NO_ENDPOINT } from '../../../domain/message.js';
 import { CONTENT } from '../../../domain/message-content.js';
 import { INITIAL_STATUS, TRANSITIONS } from '../../../domain/message-status.js';
 import { hasEndpoints, hasJob } from '../delivery-mode.sql.js';
-import { enabledEndpointsOf } from '../endpoints/retry-to-endpoints.sql.js';
+import { endpointsFor, hasEnabledEndpoint } from '../endpoints/retry-to-endpoints.sql.js';
 import { BYTES, type ContentRow } from '../message-row.js';
 import { availableFrom, insertDeliveries, insertEntries } from '../start-delivery.sql.js';
 
@@ -36,30 +36,35 @@ interface AddMessages {
 }
 
 /**
- * Of each account: the endpoints to which its messages go. Each account is looked up by itself: for a join, a planner may
+ * Of each account and type: the endpoints to which its messages go. Each is looked up by itself: for a join, a planner may
  * read the endpoints of all accounts.
  */
 const ENDPOINTS = `, endpoints AS MATERIALIZED (
-    SELECT account_id, ${enabledEndpointsOf('sender.account_id')} AS ids
-    FROM (SELECT DISTINCT account_id FROM input WHERE ${hasEndpoints('delivery')}) sender
+    SELECT account_id, of_type, ${endpointsFor('sender.account_id', 'sender.type')} AS ids
+    FROM (SELECT DISTINCT account_id, type, of_type FROM input WHERE ${hasEndpoints('delivery')}) sender
   )`;
 
-/** Stores a message for webhooks without an endpoint as failed. */
+/** What endpoints are joined by: the type of a message, also of one without. */
+const OF_TYPE = `coalesce(type, '') AS of_type`;
+
+/** Whether a message for webhooks goes to no endpoint: it is skipped, or has failed if there is none at all. */
 const WITHOUT_ENDPOINT = `${hasEndpoints('delivery')} AND ids = '{}'`;
 
 const DELIVERIES = `, deliveries AS (${insertDeliveries(`
       SELECT m.id AS message_id, e.id AS endpoint_id, m.account_id, coalesce(m.due_at, clock_timestamp()) AS due_at
-      FROM accepted m JOIN endpoints USING (account_id) CROSS JOIN unnest(endpoints.ids) AS e (id)
+      FROM accepted m JOIN endpoints USING (account_id, of_type) CROSS JOIN unnest(endpoints.ids) AS e (id)
       WHERE ${hasEndpoints('m.delivery')}`)}
   )`;
 
 /** The messages without an entry, of each account and mode, and to how many endpoints each of them goes. */
 const OTHERS = `
   UNION ALL
-  SELECT NULL, array_agg(id), NULL,
-         coalesce(max(CASE WHEN ${hasEndpoints('delivery')} THEN cardinality(ids) END), 0)
-  FROM accepted LEFT JOIN endpoints USING (account_id) WHERE NOT (${hasJob('delivery')})
-  GROUP BY account_id, delivery`;
+  SELECT NULL, array_agg(id), NULL, endpoints FROM (
+    SELECT id, account_id, delivery,
+           CASE WHEN ${hasEndpoints('delivery')} THEN cardinality(ids) ELSE 0 END AS endpoints
+    FROM accepted LEFT JOIN endpoints USING (account_id, of_type) WHERE NOT (${hasJob('delivery')})
+  ) other
+  GROUP BY account_id, delivery, endpoints`;
 
 /**
  * One group commit: idempotency keys, and for each message whose key is new (or that has none) its row and what puts it on
@@ -77,11 +82,12 @@ function addMessages(ofAnyMode: boolean): AddMessages {
   const parameters = columns.map((column, index) => `$${index + 1}::${SENT_COLUMNS[column] ?? ''}[]`);
   const ifAnyMode = (sql: string): string => (ofAnyMode ? sql : '');
   const status = ofAnyMode
-    ? `CASE WHEN ${WITHOUT_ENDPOINT} THEN '${TRANSITIONS.fail.to}' ELSE '${INITIAL_STATUS}' END`
+    ? `CASE WHEN NOT (${WITHOUT_ENDPOINT}) THEN '${INITIAL_STATUS}'
+            WHEN ${hasEnabledEndpoint('input.account_id')} THEN '${TRANSITIONS.skip.to}' ELSE '${TRANSITIONS.fail.to}' END`
     : `'${INITIAL_STATUS}'`;
   const text = `
   WITH input AS (
-    SELECT * FROM unnest(${parameters.join(', ')}) AS t (${columns.join(', ')})
+    SELECT *${ifAnyMode(`, ${OF_TYPE}`)} FROM unnest(${parameters.join(', ')}) AS t (${columns.join(', ')})
   ), first_uses AS (
     INSERT INTO sluice.idempotency_keys (account_id, key, fingerprint, message_id, message_ids, created_at)
     SELECT account_id, key, fingerprint, id, batch::text[], created_at FROM input WHERE key IS NOT NULL
@@ -93,10 +99,10 @@ function addMessages(ofAnyMode: boolean): AddMessages {
                                  ${ifAnyMode(', delivery, available_at, failure_reason')})
     SELECT id, account_id, ${CONTENT_NAMES}, ${status}, created_at, created_at, traceparent
            ${ifAnyMode(`, delivery, ${availableFrom('greatest(deliver_at, now())')}
-           , CASE WHEN ${WITHOUT_ENDPOINT} THEN '${NO_ENDPOINT}' END`)}
-    FROM input ${ifAnyMode('LEFT JOIN endpoints USING (account_id)')}
+           , CASE WHEN ${WITHOUT_ENDPOINT} AND NOT ${hasEnabledEndpoint('input.account_id')} THEN '${NO_ENDPOINT}' END`)}
+    FROM input ${ifAnyMode('LEFT JOIN endpoints USING (account_id, of_type)')}
     WHERE head IS NULL OR head IN (SELECT message_id FROM first_uses)
-    RETURNING id, account_id, delivery, ${BYTES} AS bytes, CASE WHEN deliver_at > now() THEN deliver_at END AS due_at
+    RETURNING id, account_id, delivery${ifAnyMode(`, ${OF_TYPE}`)}, ${BYTES} AS bytes, CASE WHEN deliver_at > now() THEN deliver_at END AS due_at
   ), entries AS (${insertEntries({
     rows: ofAnyMode ? `(SELECT * FROM accepted WHERE ${hasJob('delivery')}) accepted` : 'accepted',
     groupBy: 'due_at',
