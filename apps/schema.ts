@@ -23,6 +23,8 @@ const MIGRATIONS = [
   'messages/0006-order',
   'accounts/0004-plans',
   'rate-limiting/0002-plans',
+  'messages/0007-skipped',
+  'webhooks/0002-types-and-headers',
 ] as const;
 
 /** The version of the schema of the BullMQ that is installed; a test compares both. */

@@ -41,7 +41,7 @@ const RESEALED = Symbol('secrets under the current key');
 const useCases: FactoryProvider[] = [
   provide(CreateEndpoint, [Endpoints, SecretBox, WebhookClient, Ids, Clock]),
   provide(ReadEndpoints, [Endpoints]),
-  provide(ChangeEndpoint, [Endpoints, WebhookClient, Clock]),
+  provide(ChangeEndpoint, [Endpoints, SecretBox, WebhookClient, Clock]),
   provide(DeleteEndpoint, [Endpoints]),
   provide(RotateSecret, [Endpoints, SecretBox, Clock]),
   provide(TestEndpoint, [Endpoints, SecretBox, WebhookClient, Ids, Clock]),

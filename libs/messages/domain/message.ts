@@ -173,13 +173,19 @@ export class Message {
   }
 
   retry(at: Date): Message {
-    return this.move('retry', at, {
-      retries: this.state.retries + 1,
-      failures: 0,
-      crashes: 0,
-      loneCrashes: 0,
-      failureReason: null,
-    });
+    return this.move('retry', at, this.afresh);
+  }
+
+  skip(at: Date): Message {
+    return this.move('skip', at, {});
+  }
+
+  replay(at: Date): Message {
+    return this.move('replay', at, this.afresh);
+  }
+
+  private get afresh(): Partial<MessageState> {
+    return { retries: this.state.retries + 1, failures: 0, crashes: 0, loneCrashes: 0, failureReason: null };
   }
 
   private move(transition: Transition, at: Date, change: Partial<MessageState>): Message {

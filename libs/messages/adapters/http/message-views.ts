@@ -38,7 +38,7 @@ export const ACCEPTED_MESSAGE = viewModel<ReturnType<typeof acceptedView>>(
 export const MESSAGE_STATUS = enumModel(
   'MessageStatus',
   '`queued`: waiting for a worker. `processing`: being delivered. `delivered`: delivered. `failed`: all attempts failed, ' +
-    'see `failureReason`. `cancelled`: cancelled before delivery.',
+    'see `failureReason`. `cancelled`: cancelled before delivery. `skipped`: no endpoint wants messages of its type.',
   MESSAGE_STATUSES,
 );
 

@@ -3,8 +3,8 @@
  * these tables in another way.
  */
 export { hasEndpoints, hasJob } from './delivery-mode.sql.js';
-export { endMessages, retryFailed, startAttempts } from './endpoints/change-at-endpoints.sql.js';
-export { hasBeenDelivered, lacks } from './endpoints/retry-to-endpoints.sql.js';
+export { endMessages, replayMessages, startAttempts } from './endpoints/change-at-endpoints.sql.js';
+export { hasBeenDelivered, isWantedBy, lacks } from './endpoints/retry-to-endpoints.sql.js';
 export {
   BYTES,
   COLUMNS,

@@ -8,6 +8,7 @@ const RULES: Readonly<Record<string, (constraints: readonly unknown[]) => JsonSc
   isBoolean: () => ({ type: 'boolean' }),
   isInt: () => ({ type: 'integer' }),
   isArray: () => ({ type: 'array' }),
+  isObject: () => ({ type: 'object' }),
   arrayNotEmpty: () => ({ minItems: 1 }),
   arrayMinSize: ([minItems]) => ({ minItems }),
   arrayMaxSize: ([maxItems]) => ({ maxItems }),

@@ -1,6 +1,8 @@
-import { IsBoolean, IsInt, IsOptional, IsString, Max, Min } from 'class-validator';
+import { IsArray, IsBoolean, IsInt, IsObject, IsOptional, IsString, Max, Min } from 'class-validator';
 import { Field } from '#platform/http/openapi/operation.js';
-import { MAX_DESCRIPTION_LENGTH, MAX_RATE_LIMIT, MAX_URL_LENGTH } from '../../domain/endpoint.js';
+import { MAX_TYPE, TYPE_PATTERN } from '#messages/index.js';
+import { MAX_HEADER_NAME, MAX_HEADER_VALUE, MAX_HEADERS } from '../../domain/endpoint-headers.js';
+import { MAX_DESCRIPTION_LENGTH, MAX_RATE_LIMIT, MAX_TYPES, MAX_URL_LENGTH } from '../../domain/endpoint.js';
 
 const URL_FIELD = {
   description:
@@ -36,6 +38,33 @@ class EndpointSettings {
   @Min(0, { message: 'rateLimitPerSecond must not be negative.' })
   @Max(MAX_RATE_LIMIT, { message: `rateLimitPerSecond must be at most ${MAX_RATE_LIMIT}.` })
   rateLimitPerSecond?: number | null;
+
+  @Field({
+    description:
+      'Which messages it gets: types like `order.paid`, or `order.*` for every type that begins with `order.`. None: ' +
+      'all, also those without a type, as `*` does. Operational events only reach endpoints that name them, such as ' +
+      '`sluice.message.failed` or `sluice.*`.',
+    examples: [['order.*', 'invoice.paid']],
+    maxItems: MAX_TYPES,
+    items: { type: 'string', maxLength: MAX_TYPE, pattern: TYPE_PATTERN.source },
+  })
+  @IsOptional()
+  @IsArray({ message: 'types must be an array.' })
+  @IsString({ each: true, message: 'types must contain only strings.' })
+  types?: string[] | null;
+
+  @Field({
+    description:
+      'Headers that are sent along, by name. Their values are stored encrypted and never shown. Those that frame or sign ' +
+      'the request are not allowed: `host`, `content-*`, `webhook-*`, `connection` and the like.',
+    examples: [{ Authorization: 'Bearer a-token-of-yours' }],
+    maxProperties: MAX_HEADERS,
+    propertyNames: { minLength: 1, maxLength: MAX_HEADER_NAME },
+    additionalProperties: { type: 'string', minLength: 1, maxLength: MAX_HEADER_VALUE },
+  })
+  @IsOptional()
+  @IsObject({ message: 'headers must be an object.' })
+  headers?: Record<string, string> | null;
 }
 
 export class CreateEndpointBody extends EndpointSettings {

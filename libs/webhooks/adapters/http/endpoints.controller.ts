@@ -59,12 +59,14 @@ export class EndpointsController {
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<object> {
-    const { url, description, enabled, rateLimitPerSecond } = body;
+    const { url, description, enabled, rateLimitPerSecond, types, headers } = body;
     const input = {
       url,
       description: description ?? '',
       enabled: enabled ?? true,
       rateLimitPerSecond: rateLimitPerSecond ?? 0,
+      types: types ?? [],
+      headers: headers ?? {},
     };
     return this.repeats.atomically({ request, reply, body }, async () => {
       const issued = await this.createEndpoint.execute(accountId, input);
@@ -77,7 +79,8 @@ export class EndpointsController {
   @Operation({
     id: 'listEndpoints',
     summary: 'List endpoints',
-    description: 'Returns the endpoints of the account, newest first, without their secrets.',
+    description:
+      'Returns the endpoints of the account, newest first, without their secrets and the values of their headers.',
     query: PAGING,
     response: { description: 'A page of endpoints.', body: ENDPOINT_PAGE },
     errors: ['webhooks_disabled'],
@@ -108,7 +111,8 @@ export class EndpointsController {
     id: 'changeEndpoint',
     summary: 'Change an endpoint',
     description:
-      'Fields that are omitted stay as they are. To pause an endpoint, disable it: messages that are accepted meanwhile ' +
+      'Fields that are omitted stay as they are, `types` and `headers` are replaced as a whole, and null removes them. A ' +
+      'change holds for every attempt that begins after the response. To pause an endpoint, disable it: messages that are accepted meanwhile ' +
       'are not posted to it, and what waits for it is not either. That does not count against messages that others get.',
     path: { id: ENDPOINT_ID },
     response: { description: 'The endpoint with its new state.', body: ENDPOINT },
@@ -120,7 +124,10 @@ export class EndpointsController {
     @JsonBody(ChangeEndpointBody) body: ChangeEndpointBody,
   ): Promise<object> {
     const { url = null, description = null, enabled = null, rateLimitPerSecond = null } = body;
-    const changes = { url, description, enabled, rateLimitPerSecond };
+    // For these, null is a value: without any.
+    const types = body.types === null ? [] : (body.types ?? null);
+    const headers = body.headers === null ? {} : (body.headers ?? null);
+    const changes = { url, description, enabled, rateLimitPerSecond, types, headers };
     return endpointView(await this.changeEndpoint.execute(accountId, id, changes));
   }
 

@@ -46,6 +46,18 @@ const ENDPOINT_FIELDS = {
     description: 'The maximum number of requests per second. 0 for no limit.',
     examples: [0],
   },
+  types: {
+    type: 'array',
+    items: { type: 'string' },
+    description: 'The types of messages that it gets. Empty for all.',
+    examples: [['order.*']],
+  },
+  headerNames: {
+    type: 'array',
+    items: { type: 'string' },
+    description: 'The names of the headers that are sent along. Their values are never shown.',
+    examples: [['Authorization']],
+  },
   enabled: { type: 'boolean', description: 'Whether it gets new messages.', examples: [true] },
   createdAt: time('When the endpoint was created.'),
   disabledAt: nullable({ ...time('When it was disabled. Null while it is enabled.'), examples: [null] }),

@@ -7,7 +7,11 @@ export const MESSAGE_WEBHOOK = new Model('MessageWebhook', {
   type: 'object',
   description: 'A message, as an endpoint gets it.',
   properties: {
-    type: { type: 'string', enum: ['message', 'test'], description: '`test`: sent by `POST /endpoints/{id}/test`.' },
+    type: {
+      type: 'string',
+      description: 'The type of the message, or `message` if it has none. `test`: sent by `POST /endpoints/{id}/test`.',
+      examples: ['message'],
+    },
     timestamp: time('When the message was accepted.', EXAMPLE_TIME),
     data: {
       type: 'object',

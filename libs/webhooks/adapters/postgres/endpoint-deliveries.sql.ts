@@ -1,5 +1,6 @@
 import { TRANSITIONS } from '#messages/index.js';
-import { hasBeenDelivered, lacks, OPEN } from '#messages/adapters/postgres/index.js';
+import { TYPES_CHANGED } from '../../domain/endpoint-outcome.js';
+import { hasBeenDelivered, isWantedBy, lacks, OPEN } from '#messages/adapters/postgres/index.js';
 import {
   columnsOf,
   CONTENT_COLUMNS,
@@ -10,8 +11,8 @@ import {
   rejoinLines,
   RELEASED,
   releasedAt,
+  replayMessages,
   restartDeliveries,
-  retryFailed,
   startAttempts,
 } from '#messages/adapters/postgres/index.js';
 
@@ -143,7 +144,7 @@ export const SETTLE_DELIVERIES = `
     UPDATE sluice.endpoint_deliveries d
     SET due_at = CASE outcome WHEN 'retried' THEN clock_timestamp() + retry_ms * interval '1 millisecond' END,
         failures = failures + 1, ready = false, token = NULL, number = NULL, started_at = NULL,
-        abandoned = CASE WHEN outcome = 'failed' AND NOT (${IS_ENABLED}) THEN error END
+        abandoned = CASE WHEN outcome = 'failed' AND (error = '${TYPES_CHANGED}' OR NOT (${IS_ENABLED})) THEN error END
     FROM held h
     WHERE d.message_id = ANY ($1) AND d.message_id = h.message_id AND d.endpoint_id = h.endpoint_id
       AND outcome <> 'delivered'
@@ -250,19 +251,20 @@ export const END_MESSAGES = `
   )}`;
 
 /**
- * The messages that an endpoint has not got, among the next messages of an account in one status, by id. The account is
+ * The messages that an endpoint wants and has not got, among the next messages of an account in one status, by id. The account is
  * a range for the same reason as in lists.
  *
  * $1 account, $2 the first id, $3 the id after the last, $4 messages to look at, $5 status, $6 endpoint.
  */
 export const FIND_MISSED = `
   WITH page AS MATERIALIZED (
-    SELECT id, delivery FROM sluice.messages
+    SELECT id, delivery, type FROM sluice.messages
     WHERE account_id >= $1 AND account_id <= $1 AND status = $5 AND id >= $2 AND id < $3
     ORDER BY account_id, id LIMIT $4
   )
   SELECT (SELECT max(id) FROM page) AS last,
-         ARRAY(SELECT id FROM page m WHERE ${hasEndpoints('m.delivery')} AND ${lacks('m', '$6')}) AS missed`;
+         ARRAY(SELECT id FROM page m WHERE ${hasEndpoints('m.delivery')} AND ${isWantedBy('$6', 'm.type')}
+                 AND ${lacks('m', '$6')}) AS missed`;
 
 /**
  * After LOCK_MESSAGES, so that it sees the deliveries that another replay or a worker has added: messages that failed are
@@ -278,7 +280,7 @@ export const REPLAY = `
     WHERE m.id = ANY ($1) AND m.status <> '${TRANSITIONS.cancel.to}' AND ${lacks('m', '$2')}
       AND NOT EXISTS (SELECT FROM sluice.endpoint_deliveries d
                       WHERE d.message_id = m.id AND d.endpoint_id = $2 AND d.due_at IS NOT NULL)
-  ), retried AS (${retryFailed('missed')}
+  ), retried AS (${replayMessages('missed')}
   ), restarted AS (${restartDeliveries(
     `SELECT id AS message_id, $2 AS endpoint_id, account_id, ${releasedAt('position', 'due_at')} AS due_at FROM missed`,
   )}

@@ -8,10 +8,10 @@ import type { Repositories } from '#platform/database/repositories.js';
 import {
   Endpoints,
   type EndedEndpoint,
+  type Sealed,
   type StoredSecret,
   type Target,
 } from '../../application/endpoints/endpoints.js';
-import type { SealedSecret } from '../../application/endpoints/secret-box.js';
 import { assertDistinct, MAX_ENDPOINTS, tooManyEndpoints, type Endpoint } from '../../domain/endpoint.js';
 import { EndpointSchema, type StoredEndpoint } from './endpoints.schema.js';
 
@@ -33,10 +33,12 @@ const ENDED = `
 
 const PLANNED = 'SELECT max_endpoints FROM sluice.account_plans WHERE id = $1';
 
-const SECRETS = `sluice.endpoints, jsonb_to_recordset(secrets) AS secret (sealed jsonb)`;
-const KEY_IDS = `SELECT DISTINCT sealed->>'keyId' AS "keyId" FROM ${SECRETS}`;
+const SEALED = `
+  (SELECT id, account_id, sealed FROM sluice.endpoints, jsonb_to_recordset(secrets) AS secret (sealed jsonb)
+   UNION ALL SELECT id, account_id, headers FROM sluice.endpoints WHERE headers IS NOT NULL) stored`;
+const KEY_IDS = `SELECT DISTINCT sealed->>'keyId' AS "keyId" FROM ${SEALED}`;
 const SEALED_UNDER_OTHER_KEYS = `
-  SELECT DISTINCT id, account_id AS "accountId" FROM ${SECRETS} WHERE sealed->>'keyId' <> $1`;
+  SELECT DISTINCT id, account_id AS "accountId" FROM ${SEALED} WHERE sealed->>'keyId' <> $1`;
 
 export class PostgresEndpoints extends Endpoints {
   private readonly shared = new SharedReads();
@@ -52,14 +54,14 @@ export class PostgresEndpoints extends Endpoints {
     return new PostgresEndpoints(database, await database.repositories([EndpointSchema]));
   }
 
-  add(endpoint: Endpoint, sealed: SealedSecret): Promise<void> {
+  add({ secrets, ...endpoint }: Endpoint & Sealed): Promise<void> {
     const { accountId } = endpoint;
     return this.repositories.change(accountId, async (manager) => {
       const others = await otherUrls(manager, accountId, endpoint.id);
       const max = await maxEndpoints(manager, accountId);
       if (others.length >= max) throw tooManyEndpoints(max);
       assertDistinct(endpoint.url, others);
-      await manager.insert(EndpointSchema, { ...endpoint, secrets: stored([{ sealed, expiresAt: null }]) });
+      await manager.insert(EndpointSchema, { ...endpoint, secrets: stored(secrets) });
     });
   }
 
@@ -77,7 +79,11 @@ export class PostgresEndpoints extends Endpoints {
     );
   }
 
-  async update(accountId: string, id: string, change: (endpoint: Endpoint) => Endpoint): Promise<Endpoint | null> {
+  async update(
+    accountId: string,
+    id: string,
+    change: (endpoint: Endpoint) => Endpoint & Partial<Pick<Sealed, 'headers'>>,
+  ): Promise<Endpoint | null> {
     if (!isTypeId('ep', id)) return null;
     return this.repositories.change(accountId, async (manager) => {
       const before = await lock(manager, accountId, id);
@@ -85,20 +91,19 @@ export class PostgresEndpoints extends Endpoints {
       const changed = change(before);
       if (changed.url !== before.url) assertDistinct(changed.url, await otherUrls(manager, accountId, id));
       await manager.update(EndpointSchema, id, changed);
-      return changed;
+      const { headers: _headers, ...endpoint } = changed;
+      return endpoint;
     });
   }
 
-  async updateSecrets(
-    accountId: string,
-    id: string,
-    change: (secrets: readonly StoredSecret[]) => readonly StoredSecret[],
-  ): Promise<boolean> {
+  async updateSealed(accountId: string, id: string, change: (sealed: Sealed) => Sealed): Promise<boolean> {
     if (!isTypeId('ep', id)) return false;
     return this.repositories.change(accountId, async (manager) => {
       if ((await lock(manager, accountId, id)) === null) return false;
       const [target] = await targets(manager, [id]);
-      await manager.update(EndpointSchema, id, { secrets: stored(change(target?.secrets ?? [])) });
+      if (target === undefined) return false;
+      const { secrets, headers } = change(target);
+      await manager.update(EndpointSchema, id, { secrets: stored(secrets), headers });
       return true;
     });
   }
@@ -160,11 +165,10 @@ async function maxEndpoints(manager: EntityManager, accountId: string): Promise<
 async function targets(manager: EntityManager, ids: readonly string[]): Promise<Target[]> {
   const query = manager
     .createQueryBuilder(EndpointSchema, 'endpoint')
-    .addSelect(['endpoint.secrets', 'endpoint.version']);
+    .addSelect(['endpoint.secrets', 'endpoint.headers', 'endpoint.version']);
   const rows = await query.where({ id: In([...ids]) }).getMany();
-  return rows.map(({ secrets, version, ...endpoint }) => ({
-    endpoint,
-    version,
+  return rows.map(({ secrets, headers, version, ...endpoint }) => ({
+    ...{ endpoint, version, headers },
     secrets: secrets.map(({ sealed, expiresAt }) => ({
       sealed,
       expiresAt: expiresAt === null ? null : new Date(expiresAt),

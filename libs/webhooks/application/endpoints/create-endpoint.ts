@@ -1,10 +1,12 @@
 import type { Clock } from '#kernel/clock.js';
-import { ValidationError, type FieldError } from '#kernel/domain-error.js';
 import type { Ids } from '#kernel/ids.js';
-import { descriptionError, disable, urlError, type Endpoint } from '../../domain/endpoint.js';
+import type { EndpointHeaders } from '../../domain/endpoint-headers.js';
+import { disable, type Endpoint } from '../../domain/endpoint.js';
 import type { Endpoints } from './endpoints.js';
 import type { SecretBox } from './secret-box.js';
 import { formatSecret, newSecret } from '../sending/signatures.js';
+import { sealHeaders } from './sealed-headers.js';
+import { assertValid } from './valid-endpoint.js';
 import type { WebhookClient } from '../sending/webhook-client.js';
 
 export interface NewEndpoint {
@@ -12,6 +14,8 @@ export interface NewEndpoint {
   readonly description: string;
   readonly enabled: boolean;
   readonly rateLimitPerSecond: number;
+  readonly types: readonly string[];
+  readonly headers: EndpointHeaders;
 }
 
 /** An endpoint with its secret, which is shown only once. */
@@ -34,31 +38,22 @@ export class CreateEndpoint {
    * @throws DomainError `too_many_endpoints`
    */
   async execute(accountId: string, input: NewEndpoint): Promise<IssuedEndpoint> {
-    assertValid(this.client, input.url, input.description);
+    assertValid(this.client, input);
     const at = this.clock.now();
-    const { enabled, ...rest } = input;
+    const { enabled, types, headers, ...rest } = input;
     const created: Endpoint = {
       ...rest,
+      ...{ types: [...new Set(types)], headerNames: Object.keys(headers) },
       ...{ id: this.ids.next('ep', at), accountId, enabled: true, createdAt: at },
       ...{ disabledAt: null, disabledReason: null, failingSince: null },
     };
     const endpoint = enabled ? created : disable(created, 'by_account', at);
     const secret = newSecret();
-    await this.endpoints.add(endpoint, this.box.seal(secret, endpoint.id));
+    const sealed = {
+      secrets: [{ sealed: this.box.seal(secret, endpoint.id), expiresAt: null }],
+      headers: sealHeaders(this.box, headers, endpoint.id),
+    };
+    await this.endpoints.add({ ...endpoint, ...sealed });
     return { endpoint, secret: formatSecret(secret) };
   }
-}
-
-/** @throws ValidationError */
-export function assertValid(client: WebhookClient, url: string | null, description: string | null): void {
-  const errors: FieldError[] = [];
-  const add = (pointer: string, detail: string | null) => {
-    if (detail !== null) errors.push({ pointer, detail });
-  };
-  if (url !== null) {
-    const forbidden = 'url must not contain a private address: endpoints must be reachable from the Internet.';
-    add('/url', urlError(url) ?? (client.isForbidden(url) ? forbidden : null));
-  }
-  if (description !== null) add('/description', descriptionError(description));
-  if (errors.length > 0) throw new ValidationError(errors);
 }

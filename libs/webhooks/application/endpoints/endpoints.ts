@@ -10,11 +10,17 @@ export interface StoredSecret {
   readonly expiresAt: Date | null;
 }
 
-/** What is needed to send to an endpoint. */
-export interface Target {
-  readonly endpoint: Endpoint;
+/** What is stored of an endpoint and never shown. */
+export interface Sealed {
   /** The current one first. Expired ones may be among them. */
   readonly secrets: readonly StoredSecret[];
+  /** Null without headers. */
+  readonly headers: SealedSecret | null;
+}
+
+/** What is needed to send to an endpoint. */
+export interface Target extends Sealed {
+  readonly endpoint: Endpoint;
   /** Changes with each change of the endpoint. */
   readonly version: string;
 }
@@ -33,7 +39,7 @@ export abstract class Endpoints {
    * @throws DomainError `too_many_endpoints`
    * @throws ValidationError when the account has another one with this URL
    */
-  abstract add(endpoint: Endpoint, secret: SealedSecret): Promise<void>;
+  abstract add(endpoint: Endpoint & Sealed): Promise<void>;
 
   abstract find(accountId: string, id: string): Promise<Endpoint | null>;
 
@@ -42,29 +48,29 @@ export abstract class Endpoints {
 
   /**
    * Concurrent changes run one after the other, each on the latest state.
-   * @param change returns the new state; nothing changes when it throws
+   * @param change returns the new state, with headers if they change; nothing changes when it throws
    * @returns the new state; null when the account has no such endpoint
    * @throws ValidationError when the account has another endpoint with the new URL
    */
-  abstract update(accountId: string, id: string, change: (endpoint: Endpoint) => Endpoint): Promise<Endpoint | null>;
-
-  /**
-   * The same for the secrets of an endpoint.
-   * @returns false when the account has no such endpoint
-   */
-  abstract updateSecrets(
+  abstract update(
     accountId: string,
     id: string,
-    change: (secrets: readonly StoredSecret[]) => readonly StoredSecret[],
-  ): Promise<boolean>;
+    change: (endpoint: Endpoint) => Endpoint & Partial<Pick<Sealed, 'headers'>>,
+  ): Promise<Endpoint | null>;
+
+  /**
+   * The same for what is never shown of an endpoint.
+   * @returns false when the account has no such endpoint
+   */
+  abstract updateSealed(accountId: string, id: string, change: (sealed: Sealed) => Sealed): Promise<boolean>;
 
   /** @returns false when the account has no such endpoint */
   abstract remove(accountId: string, id: string): Promise<boolean>;
 
-  /** The ids of the keys under which secrets are stored. */
+  /** The ids of the keys under which secrets and headers are stored. */
   abstract keyIds(): Promise<string[]>;
 
-  /** Endpoints with a secret that is encrypted under another key. */
+  /** Endpoints with a secret or headers that are encrypted under another key. */
   abstract sealedUnderOtherKeys(keyId: string): Promise<Pick<Endpoint, 'id' | 'accountId'>[]>;
 
   /** Endpoints by id. Ids that do not exist are missing. */

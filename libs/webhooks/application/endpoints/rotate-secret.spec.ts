@@ -11,12 +11,16 @@ describe('RotateSecret', () => {
   const box = new SecretBox([Buffer.alloc(32)]);
   const secret = (expiresAt: Date | null): StoredSecret => ({ sealed: box.seal(Buffer.alloc(32), 'ep_1'), expiresAt });
 
+  const headers = box.seal(Buffer.from('{}'), 'ep_1 headers');
+
   /** What is stored after a rotation of these. */
   async function rotate(before: readonly StoredSecret[], graceSeconds: number) {
     let after: readonly StoredSecret[] = [];
-    const endpoints: Pick<Endpoints, 'updateSecrets'> = {
-      updateSecrets: (_accountId, id, change) => {
-        after = change(before);
+    const endpoints: Pick<Endpoints, 'updateSealed'> = {
+      updateSealed: (_accountId, id, change) => {
+        const sealed = change({ secrets: before, headers });
+        expect(sealed.headers).toBe(headers);
+        after = sealed.secrets;
         return Promise.resolve(id === 'ep_1');
       },
     };

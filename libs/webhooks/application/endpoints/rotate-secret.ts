@@ -1,6 +1,6 @@
 import type { Clock } from '#kernel/clock.js';
 import { endpointNotFound } from '../../domain/endpoint.js';
-import type { Endpoints, StoredSecret } from './endpoints.js';
+import type { Endpoints, Sealed, StoredSecret } from './endpoints.js';
 import type { SecretBox } from './secret-box.js';
 import { formatSecret, newSecret } from '../sending/signatures.js';
 
@@ -24,11 +24,11 @@ export class RotateSecret {
     const endsAt = new Date(at.getTime() + graceSeconds * 1_000);
     const secret = newSecret();
     const current: StoredSecret = { sealed: this.box.seal(secret, id), expiresAt: null };
-    const replace = (secrets: readonly StoredSecret[]) => {
+    const replace = ({ secrets, headers }: Sealed): Sealed => {
       const old = secrets.map(({ sealed, expiresAt }) => ({ sealed, expiresAt: earlier(expiresAt, endsAt) }));
-      return [current, ...old.filter(({ expiresAt }) => expiresAt > at)].slice(0, MAX_SECRETS);
+      return { secrets: [current, ...old.filter(({ expiresAt }) => expiresAt > at)].slice(0, MAX_SECRETS), headers };
     };
-    if (!(await this.endpoints.updateSecrets(accountId, id, replace))) throw endpointNotFound();
+    if (!(await this.endpoints.updateSealed(accountId, id, replace))) throw endpointNotFound();
     return formatSecret(secret);
   }
 }

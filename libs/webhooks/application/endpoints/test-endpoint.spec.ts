@@ -22,7 +22,9 @@ describe('TestEndpoint', () => {
       Promise.resolve({ id, accountId, url: 'https://example.com/', rateLimitPerSecond });
     const endpoints = {
       find,
-      targets: async ([id = '']: string[]) => [{ endpoint: await find('', id), secrets: [], version: '1' }],
+      targets: async ([id = '']: string[]) => [
+        { endpoint: await find('', id), secrets: [], headers: null, version: '1' },
+      ],
       takeRate: (wanted: Map<string, number>) =>
         Promise.resolve(new Map([...wanted.keys()].map((id) => [id, granted]))),
     };

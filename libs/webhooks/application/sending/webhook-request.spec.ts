@@ -1,5 +1,6 @@
 import { contentOfJson } from '#messages/index.js';
 import type { Endpoint } from '../../domain/endpoint.js';
+import { sealHeaders } from '../endpoints/sealed-headers.js';
 import { SecretBox } from '../endpoints/secret-box.js';
 import { signedHeaders } from './signatures.js';
 import { webhookRequest } from './webhook-request.js';
@@ -9,6 +10,7 @@ const after = (ms: number) => new Date(AT.getTime() + ms);
 const endpoint: Endpoint = {
   ...{ id: 'ep_1', accountId: 'acct_1', url: 'https://example.com/', description: '', rateLimitPerSecond: 0 },
   ...{ enabled: true, createdAt: AT, disabledAt: null, disabledReason: null, failingSince: null },
+  ...{ types: [], headerNames: [] },
 };
 const webhook = {
   type: 'message',
@@ -59,8 +61,38 @@ describe('webhookRequest', () => {
       [CURRENT, OLD],
     ],
   ] as const)('is signed with %s', (_what, secrets, signing) => {
-    const target = { endpoint, version: '1', secrets: secrets.map(([secret, expiresAt]) => stored(secret, expiresAt)) };
+    const sealed = secrets.map(([secret, expiresAt]) => stored(secret, expiresAt));
+    const target = { endpoint, version: '1', secrets: sealed, headers: null };
     const { headers, body } = webhookRequest(box, target, webhook, AT);
     expect(headers).toEqual({ 'content-type': 'application/json', ...signedHeaders(signing, 'msg_1', AT, body) });
+  });
+
+  it('has the headers of its endpoint, which replace none of its own', () => {
+    // What the API refuses, another version may have stored.
+    const given = { 'X-Tenant': 'a', ['__proto__']: 'b', 'content-type': 'text/plain', 'webhook-id': 'another' };
+    const headers = sealHeaders(box, given, endpoint.id);
+    const request = webhookRequest(
+      box,
+      { endpoint, version: '1', secrets: [stored(CURRENT, null)], headers },
+      webhook,
+      AT,
+    );
+    expect(Object.entries(request.headers)).toEqual(
+      Object.entries({
+        ...given,
+        'content-type': 'application/json',
+        ...signedHeaders([CURRENT], 'msg_1', AT, request.body),
+      }),
+    );
+  });
+
+  it('is of the type of its message', () => {
+    const target = { endpoint, version: '1', secrets: [stored(CURRENT, null)], headers: null };
+    const content = contentOfJson({ message: 'hello', type: 'order.paid' });
+    const { body } = webhookRequest(box, target, { ...webhook, type: 'order.paid', content }, AT);
+    expect(JSON.parse(body)).toEqual({
+      ...{ type: 'order.paid', timestamp: AT.toISOString() },
+      data: { id: 'msg_1', message: 'hello', type: 'order.paid', createdAt: AT.toISOString() },
+    });
   });
 });

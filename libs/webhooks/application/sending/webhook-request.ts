@@ -1,12 +1,14 @@
 import { contentJson, type ContentValues } from '#messages/index.js';
 import type { Target } from '../endpoints/endpoints.js';
+import { openHeaders } from '../endpoints/sealed-headers.js';
 import type { SecretBox } from '../endpoints/secret-box.js';
 import { signedHeaders } from './signatures.js';
 import type { WebhookRequest } from './webhook-client.js';
 
 /** What an endpoint gets. */
 interface Webhook {
-  readonly type: 'message' | 'test';
+  /** The type of the message, or what stands for it. */
+  readonly type: string;
   readonly id: string;
   readonly content: ContentValues;
   readonly createdAt: Date;
@@ -17,7 +19,7 @@ interface Webhook {
 /** A request to an endpoint, signed with the secrets that it has at this time, the newest first. */
 export function webhookRequest(
   box: SecretBox,
-  { endpoint, secrets }: Target,
+  { endpoint, secrets, headers }: Target,
   webhook: Webhook,
   at: Date,
 ): WebhookRequest {
@@ -26,10 +28,10 @@ export function webhookRequest(
   const current = secrets
     .filter(({ expiresAt }) => expiresAt === null || expiresAt > at)
     .map(({ sealed }) => box.open(sealed, endpoint.id));
-  const headers = {
+  const own = {
     'content-type': 'application/json',
     ...(traceparent !== null && { traceparent }),
     ...signedHeaders(current, id, at, body),
   };
-  return { url: endpoint.url, headers, body };
+  return { url: endpoint.url, headers: { ...openHeaders(box, headers, endpoint.id), ...own }, body };
 }

@@ -12,6 +12,7 @@ const AT = new Date('2026-11-21T09:30:00Z');
 const endpoint: Endpoint = {
   ...{ id: 'ep_1', accountId: 'acct_1', url: 'https://example.com/', description: '', rateLimitPerSecond: 0 },
   ...{ enabled: true, createdAt: AT, disabledAt: null, disabledReason: null, failingSince: null },
+  ...{ types: [], headerNames: [] },
 };
 const leased: LeasedDelivery = {
   ...{
@@ -64,7 +65,7 @@ describe('WebhookSender', () => {
       },
     };
     const endpoints = {
-      targets: () => Promise.resolve([{ endpoint, secrets, version: '1' }]),
+      targets: () => Promise.resolve([{ endpoint, secrets, headers: null, version: '1' }]),
     };
     const ignore = () => undefined;
     sender = new WebhookSender(

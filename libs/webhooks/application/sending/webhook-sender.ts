@@ -7,7 +7,8 @@ import type { StorageCap } from '#messages/index.js';
 import { storedBytes } from './stored-bytes.js';
 import type { DeliveryResult, DueEndpoint, EndpointDeliveries, LeasedDelivery } from '../endpoint-deliveries.js';
 import { disablesBecause, isSuccess, nextAttemptIn } from '../../domain/attempt-result.js';
-import { toReason } from '#messages/index.js';
+import { matchesType, toReason } from '#messages/index.js';
+import { TYPES_CHANGED } from '../../domain/endpoint-outcome.js';
 import { AUTOMATIC_REASONS, disable, type AutomaticReason, type Endpoint } from '../../domain/endpoint.js';
 import type { Endpoints, Target } from '../endpoints/endpoints.js';
 import { Places } from './places.js';
@@ -55,6 +56,9 @@ const MAX_PAUSE_MS = 1_000;
 /** Why a delivery fails without a request. */
 const DELETED = 'endpoint_deleted';
 const DISABLED = 'endpoint_disabled';
+
+/** The type of a request for a message without one. */
+const UNTYPED = 'message';
 
 /** Makes due deliveries: leases them, posts each to its endpoint, and stores how that ended. */
 export class WebhookSender {
@@ -222,6 +226,9 @@ export class WebhookSender {
     const nothing = { delivery, retryMs: 0, responseStatus: null, responseBody: null, url: null };
     if (target === undefined) return { ...nothing, outcome: 'failed', error: DELETED };
     if (!target.endpoint.enabled) return { ...nothing, outcome: 'failed', error: DISABLED };
+    if (!matchesType(target.endpoint.types, delivery.content.type)) {
+      return { ...nothing, outcome: 'failed', error: TYPES_CHANGED };
+    }
     const { error, status, body, retryAfter } = await this.post(delivery, target);
     // An account that stores all it may can make no more of responses.
     const responseBody = this.storage.hasRoom(delivery.accountId) ? body : null;
@@ -238,7 +245,7 @@ export class WebhookSender {
   }
 
   private async post({ messageId, content, createdAt, traceparent }: LeasedDelivery, target: Target) {
-    const webhook = { type: 'message', id: messageId, content, createdAt, traceparent } as const;
+    const webhook = { type: content.type ?? UNTYPED, id: messageId, content, createdAt, traceparent };
     const request = webhookRequest(this.box, target, webhook, this.clock.now());
     const startedAt = performance.now();
     try {

@@ -1,6 +1,6 @@
 import { INITIAL_STATUS, TRANSITIONS } from '../../../domain/message-status.js';
 import { hasEndpoints, hasJob, isLeased } from '../delivery-mode.sql.js';
-import { enabledEndpointsOf, redeliver, retriedAs } from '../endpoints/retry-to-endpoints.sql.js';
+import { redeliver, retriedAs } from '../endpoints/retry-to-endpoints.sql.js';
 import { BYTES, FRESH_ATTEMPTS } from '../message-row.js';
 import { leaveAllLines, NOTHING_RELEASED, RELEASED, rejoinLines, retriedMembers } from '../order/lines.sql.js';
 import { availableFrom, insertEntries, insertEntriesToSweep, releasedAt } from '../start-delivery.sql.js';
@@ -20,7 +20,7 @@ const membersOf = (retried: string): string =>
     `redelivered JOIN ${retried} ON ${retried}.id = message_id`,
   );
 
-const RETRIED = retriedAs(enabledEndpointsOf('$2'), '$6', '$11');
+const RETRIED = retriedAs('$2', '$6', '$11');
 
 /**
  * A compare-and-set: every transition changes one of the three columns of the condition.
@@ -41,7 +41,7 @@ export const CHANGE_MESSAGE = `
         available_at = CASE WHEN $6 = '${INITIAL_STATUS}' THEN ${AVAILABLE} END,
         next_attempt_at = NULL
     WHERE (SELECT count(*) FROM locked) = 1 AND id = $1 AND status = $3 AND attempts = $4 AND retries = $5
-    RETURNING id, account_id, delivery, ordering_key, position, status, failure_reason, updated_at, ${BYTES} AS bytes
+    RETURNING id, account_id, type, delivery, ordering_key, position, status, failure_reason, updated_at, ${BYTES} AS bytes
   ), retried AS (
     SELECT * FROM moved WHERE $12
   ), entry AS (${insertEntries({
@@ -49,7 +49,7 @@ export const CHANGE_MESSAGE = `
     groupBy: 'id',
   })}
     RETURNING id, for_sweeper
-  ), ${redeliver('retried', enabledEndpointsOf('$2'))}
+  ), ${redeliver('retried', '$2')}
   SELECT status, failure_reason, updated_at, ${countDeliveries('retried')},
          (SELECT id FROM entry WHERE NOT for_sweeper) AS entry_id, NULL::text[] AS message_ids, NULL::text AS available
   FROM moved
@@ -60,7 +60,7 @@ export const CHANGE_MESSAGE = `
     SELECT * FROM (${leaveAllLines(`(SELECT * FROM moved WHERE status = '${TRANSITIONS.cancel.to}') moved`)}) cancelled
   ) released`;
 
-const ALL_RETRIED = retriedAs(enabledEndpointsOf('$1'), `'${TRANSITIONS.retry.to}'`, 'NULL');
+const ALL_RETRIED = retriedAs('$1', `'${TRANSITIONS.retry.to}'`, 'NULL');
 
 /**
  * The next failed messages of an account, by id. The account is a range for the reason that lists have.
@@ -77,9 +77,9 @@ export const RETRY_FAILED_MESSAGES = `
     SET status = ${ALL_RETRIED.status}, failure_reason = ${ALL_RETRIED.reason},
         available_at = ${AVAILABLE}, ${FRESH_ATTEMPTS}
     FROM failed WHERE m.id = failed.id
-    RETURNING m.id, m.account_id, m.delivery, m.ordering_key, m.position, m.failure_reason, ${BYTES} AS bytes
+    RETURNING m.id, m.account_id, m.type, m.delivery, m.ordering_key, m.position, m.failure_reason, ${BYTES} AS bytes
   ), entries AS (${insertEntriesToSweep(`moved WHERE ${hasJob('delivery')} AND position IS NULL`)}
-  ), ${redeliver('moved', enabledEndpointsOf('$1'))}
+  ), ${redeliver('moved', '$1')}
   SELECT count(*)::int AS count, max(id) AS last, (count(*) FILTER (WHERE ${isLeased('delivery')}))::int AS leasable,
          (SELECT count(*) FROM redelivered)::int AS redelivered, ${countDeliveries('moved')}, ${NOTHING_RELEASED}
   FROM moved
