@@ -16,6 +16,7 @@ export interface components {
       | 'body_too_large'
       | 'endpoint_disabled'
       | 'endpoint_not_found'
+      | 'external_id_taken'
       | 'headers_too_large'
       | 'idempotency_key_in_use'
       | 'idempotency_key_reused'
@@ -178,7 +179,7 @@ export interface components {
        */
       id: string;
       /**
-       * @description The name given at sign-up.
+       * @description The name given at sign-up or by an operator.
        * @example Acme
        */
       name: string;
@@ -220,7 +221,7 @@ export interface components {
        */
       id: string;
       /**
-       * @description The name given at sign-up.
+       * @description The name given at sign-up or by an operator.
        * @example Acme
        */
       name: string;
@@ -326,7 +327,7 @@ export interface components {
        */
       id: string;
       /**
-       * @description The name given at sign-up.
+       * @description The name given at sign-up or by an operator.
        * @example Acme
        */
       name: string;
@@ -339,6 +340,11 @@ export interface components {
        * @example 2026-11-21T09:30:00.123Z
        */
       createdAt: string;
+      /**
+       * @description What the operator's own systems call the account. Null if nothing.
+       * @example customer-4711
+       */
+      externalId: string | null;
       /**
        * @description Whether the keys of the account are refused and its queued messages wait.
        * @example false
@@ -354,7 +360,64 @@ export interface components {
        */
       nextCursor: string | null;
     };
+    CreateAccountBody: {
+      /**
+       * @description 1 to 100 characters, not only whitespace.
+       * @example Acme
+       */
+      name: string;
+      /**
+       * @description The plan. `free` if omitted.
+       * @example pro
+       */
+      plan?: components['schemas']['Plan'];
+      /**
+       * @description Individually agreed limits. Only with the plan `enterprise`.
+       * @example {
+       *       "perMinute": 5000,
+       *       "perDay": 1000000
+       *     }
+       */
+      limits?: components['schemas']['Limits'];
+      /**
+       * @description What your own systems call the account: 1 to 255 visible ASCII characters, different from those of all others.
+       * @example customer-4711
+       */
+      externalId?: string;
+    };
+    /** @description A new account with its first API key, as the operator who created it sees it. */
+    CreatedAccount: {
+      /**
+       * @description The id of the account.
+       * @example acct_01h455vb4pex5vsknk084sn02q
+       */
+      id: string;
+      /**
+       * @description The name given at sign-up or by an operator.
+       * @example Acme
+       */
+      name: string;
+      plan: components['schemas']['Plan'];
+      limits: components['schemas']['Limits'];
+      /**
+       * @description What the operator's own systems call the account. Null if nothing.
+       * @example customer-4711
+       */
+      externalId: string | null;
+      /**
+       * Format: date-time
+       * @description When the account was created.
+       * @example 2026-11-21T09:30:00.123Z
+       */
+      createdAt: string;
+      apiKey: components['schemas']['IssuedKey'];
+    };
     ChangeAccountBody: {
+      /**
+       * @description The new name. Unchanged if omitted.
+       * @example Acme Ltd
+       */
+      name?: string;
       /**
        * @description The new plan. Unchanged if omitted.
        * @example enterprise
@@ -373,6 +436,25 @@ export interface components {
        * @example false
        */
       suspended?: boolean;
+      /**
+       * @description What your own systems call the account: 1 to 255 visible ASCII characters, different from those of all others. Null removes it. Unchanged if omitted.
+       * @example customer-4711
+       */
+      externalId?: string | null;
+    };
+    /** @description The deletion of an account. */
+    AccountDeletion: {
+      /**
+       * @description The id of the account.
+       * @example acct_01h455vb4pex5vsknk084sn02q
+       */
+      id: string;
+      /**
+       * Format: date-time
+       * @description When the deletion was first requested.
+       * @example 2026-11-21T09:30:00.123Z
+       */
+      requestedAt: string;
     };
     /** @description A rate limit window. It starts with the first request that it counts. */
     UsageWindow: {
@@ -1108,6 +1190,7 @@ export interface ErrorCodes {
   408: 'request_timeout';
   409:
     | 'endpoint_disabled'
+    | 'external_id_taken'
     | 'idempotency_key_in_use'
     | 'invalid_transition'
     | 'lease_lost'

@@ -1,24 +1,10 @@
-import { Option, type Command } from 'commander';
-import type { Ban, OperatorsAccount, Plan } from '#client/index.js';
-import { id, idArgument, integer, limitOption, withExamples } from '../input/arguments.js';
-import type { Scope } from '#client/index.js';
-import { timeOption } from '../input/times.js';
+import type { Command } from 'commander';
+import type { Ban } from '#client/index.js';
+import { id, idArgument, limitOption } from '../input/arguments.js';
 import type { Context } from '../support/context.js';
 import { firstOf } from '../support/lists.js';
-import { planLine, time, type Column, type Output } from '../support/output.js';
-import { confirm } from '../support/prompts.js';
-import { KEY_COLUMNS, SCOPES, show as showKey } from './keys.js';
-
-const PLANS = Object.keys({ free: 0, pro: 0, business: 0, enterprise: 0 } satisfies Record<Plan, unknown>) as Plan[];
-
-const ACCOUNT_COLUMNS: readonly Column<OperatorsAccount>[] = [
-  ['ID', ({ id }) => id],
-  ['PLAN', ({ plan }) => plan],
-  ['DELIVERY', ({ delivery }) => delivery],
-  ['STATE', ({ suspended }) => (suspended ? 'suspended' : 'active'), ({ suspended }) => (suspended ? 'red' : 'green')],
-  ['CREATED', ({ createdAt }) => time(createdAt)],
-  ['NAME', ({ name }) => name],
-];
+import { time, type Column } from '../support/output.js';
+import { addOperatorsAccounts } from './operators-accounts.js';
 
 const BAN_COLUMNS: readonly Column<Ban>[] = [
   ['KEY', ({ keyId }) => keyId],
@@ -28,106 +14,13 @@ const BAN_COLUMNS: readonly Column<Ban>[] = [
   ['REASON', ({ reason }) => reason],
 ];
 
-interface Changes {
-  readonly plan?: Plan;
-  readonly perMinute?: number;
-  readonly perDay?: number;
-}
-
 /** The commands that need the operators' key. */
 export function addOperators(program: Command, context: Context): void {
-  const accounts = program.command('accounts').description("Manage all accounts (with the operators' key)");
+  const admin = program.command('admin').description("Manage the service (with the operators' key)");
   const api = () => context.operator().admin;
+  addOperatorsAccounts(admin, context);
 
-  accounts
-    .command('list')
-    .alias('ls')
-    .description('List accounts, newest first')
-    .addOption(limitOption(50))
-    .option('--suspended', 'only suspended ones')
-    .action(({ limit, suspended }: { limit: number; suspended?: true }) => {
-      const none = suspended ? 'No account is suspended.' : 'There are no accounts.';
-      return context.output.list(firstOf(api().accounts.list({ suspended }), limit), ACCOUNT_COLUMNS, none);
-    });
-
-  accounts
-    .command('get')
-    .description('Show an account')
-    .addArgument(idArgument('acct'))
-    .action(async (id: string) => {
-      show(context.output, await api().accounts.get(id));
-    });
-
-  const update = accounts
-    .command('update')
-    .description('Change the plan of an account')
-    .addArgument(idArgument('acct'))
-    .addOption(new Option('--plan <plan>', 'the new plan').choices(PLANS))
-    .option('--per-minute <n>', 'requests a minute, with --plan enterprise', integer(1, 1e9))
-    .option('--per-day <n>', 'requests a day, with --plan enterprise', integer(1, 1e9))
-    .action(async (id: string, { plan, perMinute, perDay }: Changes) => {
-      if ((perMinute === undefined) !== (perDay === undefined)) {
-        update.error('error: --per-minute and --per-day belong together');
-      }
-      if (plan === undefined && perMinute === undefined) update.error('error: name what to change by an option');
-      const limits = perMinute === undefined || perDay === undefined ? undefined : { perMinute, perDay };
-      show(context.output, await api().accounts.update(id, { plan, limits }));
-    });
-  withExamples(
-    update,
-    'sluice accounts update acct_01m7z2cmr5et4sdsg2r89kz5qa --plan business',
-    'sluice accounts update acct_… --plan enterprise --per-minute 5000 --per-day 1000000',
-  );
-
-  accounts
-    .command('suspend')
-    .description('Refuse the keys of an account and keep its queued messages waiting')
-    .addArgument(idArgument('acct'))
-    .action(async (id: string) => {
-      show(context.output, await api().accounts.update(id, { suspended: true }));
-    });
-
-  accounts
-    .command('resume')
-    .description('End the suspension of an account')
-    .addArgument(idArgument('acct'))
-    .action(async (id: string) => {
-      show(context.output, await api().accounts.update(id, { suspended: false }));
-    });
-
-  accounts
-    .command('keys')
-    .description('List the keys of an account')
-    .addArgument(idArgument('acct'))
-    .addOption(limitOption(100))
-    .action((id: string, { limit }: { limit: number }) =>
-      context.output.list(firstOf(api().accounts.keys(id), limit), KEY_COLUMNS, 'There are no keys.'),
-    );
-
-  accounts
-    .command('create-key')
-    .description('Create a key for an account, which is shown only once')
-    .argument('<id>')
-    .argument('<name>', 'what it is for')
-    .addOption(new Option('--scope <scope...>', 'what it may do (everything)').choices(SCOPES))
-    .addOption(timeOption('--expires-at <time>', 'when it stops working'))
-    .action(async (id: string, name: string, { scope, expiresAt }: { scope?: Scope[]; expiresAt?: string }) => {
-      showKey(context.output, await api().accounts.createKey(id, { name, scopes: scope, expiresAt }));
-    });
-
-  accounts
-    .command('revoke-key')
-    .description('Revoke a key of an account at once and for good')
-    .addArgument(idArgument('acct'))
-    .addArgument(idArgument('key', '<key-id>'))
-    .option('-y, --yes', 'do not ask')
-    .action(async (id: string, keyId: string, { yes }: { yes?: true }) => {
-      await confirm(`Revoke ${keyId} of ${id}?`, yes);
-      await api().accounts.revokeKey(id, keyId);
-      context.output.result({ id: keyId, revoked: true }, () => `${keyId} is revoked.`);
-    });
-
-  const bans = program.command('bans').description("Look at bans and lift them (with the operators' key)");
+  const bans = admin.command('bans').description('Look at bans and lift them');
 
   bans
     .command('list')
@@ -147,17 +40,4 @@ export function addOperators(program: Command, context: Context): void {
       await api().bans.lift(keyId);
       context.output.result({ keyId, lifted: true }, () => `The ban of ${keyId} is lifted.`);
     });
-}
-
-function show(output: Output, account: OperatorsAccount): void {
-  output.result(account, () =>
-    output.fields({
-      Id: account.id,
-      Name: account.name,
-      Plan: planLine(account),
-      Delivery: account.delivery,
-      State: account.suspended ? 'suspended' : 'active',
-      Created: time(account.createdAt),
-    }),
-  );
 }
