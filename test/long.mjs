@@ -8,7 +8,7 @@ export const LONG = [
   'test/docs/serving-pages\\.',
   'test/e2e/(edge/slow-readers|management/(npm-start|proxied-database)|pages/docs|tracing/request-to-delivery)\\.',
   'test/examples/(handlers|redis-workers)\\.',
-  'test/faults/(bad-handlers|clocks|consumer|database-away|embedded-postgres|foreign-worker|killed)\\.',
+  'test/faults/(bad-handlers|clocks|consumer|database-away|deleted-accounts|embedded-postgres|foreign-worker|killed)\\.',
   'test/faults/(limits-six-processes|pause|poison|program-killed|queue-locked|queue-parts|redis|redis-cluster|redis-sentinel|retention)\\.',
   'test/faults/(rolling-restart|standby|tracing|verify|webhooks|worker-lost)\\.',
   'test/hostile/hanging\\.',

@@ -8,7 +8,6 @@ import { addKeys } from './commands/keys.js';
 import { addListen } from './commands/listen.js';
 import { addLogin } from './commands/login.js';
 import { addMessages } from './commands/messages.js';
-import { addOperators } from './commands/operators.js';
 import { addSend } from './commands/send.js';
 import { withExamples } from './input/arguments.js';
 import { Context, type GlobalOptions } from './support/context.js';
@@ -43,7 +42,7 @@ export class Program {
     for (const [group, ...commands] of [
       ['Messages:', addSend, addMessages, addConsume, addListen],
       ['Your account:', addLogin, addAccount, addKeys, addEndpoints],
-      ['For operators:', addOperators, addAdmin, addChecks],
+      ['For operators:', addAdmin, addChecks],
     ] as const) {
       this.command.commandsGroup(group);
       for (const add of commands) add(this.command, this.context);

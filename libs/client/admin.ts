@@ -1,9 +1,12 @@
 import type { List } from './list.js';
 import { pathOf, type CallOptions, type ListOptions, type Transport } from './transport.js';
 import type {
+  AccountDeletion,
   ApiKey,
   AuditEntry,
   Ban,
+  CreatedAccount,
+  NewAccountInput,
   NewApiKey,
   NewApiKeyInput,
   OperatorsAccount,
@@ -15,6 +18,10 @@ import type {
 export interface AccountFilter extends ListOptions {
   /** Only accounts that are suspended. */
   readonly suspended?: true | undefined;
+  /** Only accounts whose name contains this, in upper or lower case. */
+  readonly name?: string | undefined;
+  /** Only the account with this external id. */
+  readonly externalId?: string | undefined;
 }
 
 export interface BanFilter extends ListOptions {
@@ -54,17 +61,30 @@ export class Accounts {
     this.#transport = transport;
   }
 
-  list({ suspended, limit, cursor, ...options }: AccountFilter = {}): List<OperatorsAccount> {
-    return this.#transport.list('/admin/accounts', { suspended, limit, cursor }, options);
+  list({ suspended, name, externalId, limit, cursor, ...options }: AccountFilter = {}): List<OperatorsAccount> {
+    return this.#transport.list('/admin/accounts', { suspended, name, externalId, limit, cursor }, options);
+  }
+
+  /**
+   * Creates an account, also while sign-up is closed. `apiKey.key` of the result is shown only once. Never repeated when its
+   * outcome is unknown; with an `externalId`, the account can then be found.
+   */
+  create(input: NewAccountInput, options?: CallOptions): Promise<CreatedAccount> {
+    return this.#transport.json('POST', '/admin/accounts', { ...options, body: input });
   }
 
   get(id: string, options?: CallOptions): Promise<OperatorsAccount> {
     return this.#transport.json('GET', pathOf`/admin/accounts/${id}`, options);
   }
 
-  /** Changes the plan, its limits, or whether the account is suspended or paused. */
+  /** Changes the name, the plan and its limits, the external id, or whether the account is suspended or paused. */
   update(id: string, changes: OperatorsAccountChanges, options?: CallOptions): Promise<OperatorsAccount> {
     return this.#transport.json('PATCH', pathOf`/admin/accounts/${id}`, { ...options, body: changes });
+  }
+
+  /** Deletes an account for good: its keys are unknown at once, and its data is removed in the background. */
+  delete(id: string, options?: CallOptions): Promise<AccountDeletion> {
+    return this.#transport.json('DELETE', pathOf`/admin/accounts/${id}`, options);
   }
 
   /** The keys of an account. */

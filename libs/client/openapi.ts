@@ -16,6 +16,7 @@ export interface components {
       | 'body_too_large'
       | 'endpoint_disabled'
       | 'endpoint_not_found'
+      | 'external_id_taken'
       | 'headers_too_large'
       | 'idempotency_key_in_use'
       | 'idempotency_key_reused'
@@ -92,10 +93,10 @@ export interface components {
     /** @description A message, as an endpoint gets it. */
     MessageWebhook: {
       /**
-       * @description `test`: sent by `POST /endpoints/{id}/test`.
-       * @enum {string}
+       * @description The type of the message, or `message` if it has none. `test`: sent by `POST /endpoints/{id}/test`.
+       * @example message
        */
-      type: 'message' | 'test';
+      type: string;
       /**
        * Format: date-time
        * @description When the message was accepted.
@@ -130,9 +131,7 @@ export interface components {
          *       "region": "eu"
          *     }
          */
-        metadata?: {
-          [key: string]: string;
-        };
+        metadata?: Record<string, string>;
         /**
          * @description The ordering key that was sent, if any.
          * @example customer-17
@@ -206,7 +205,7 @@ export interface components {
        */
       id: string;
       /**
-       * @description The name given at sign-up.
+       * @description The name given at sign-up or by an operator.
        * @example Acme
        */
       name: string;
@@ -243,7 +242,7 @@ export interface components {
        */
       id: string;
       /**
-       * @description The name given at sign-up.
+       * @description The name given at sign-up or by an operator.
        * @example Acme
        */
       name: string;
@@ -363,7 +362,7 @@ export interface components {
        */
       id: string;
       /**
-       * @description The name given at sign-up.
+       * @description The name given at sign-up or by an operator.
        * @example Acme
        */
       name: string;
@@ -386,6 +385,11 @@ export interface components {
        */
       createdAt: string;
       /**
+       * @description What the operator's own systems call the account. Null if nothing.
+       * @example customer-4711
+       */
+      externalId: string | null;
+      /**
        * @description Whether the keys of the account are refused and its queued messages wait.
        * @example false
        */
@@ -400,7 +404,68 @@ export interface components {
        */
       nextCursor: string | null;
     };
+    CreateAccountBody: {
+      /**
+       * @description 1 to 100 characters, not only whitespace.
+       * @example Acme
+       */
+      name: string;
+      /**
+       * @description That of sign-ups if omitted.
+       * @example pro
+       */
+      plan?: string;
+      /**
+       * @description Individually agreed limits. Only with a plan that has none of its own, such as `enterprise`.
+       * @example {
+       *       "perMinute": 5000,
+       *       "perDay": 1000000
+       *     }
+       */
+      limits?: components['schemas']['Limits'];
+      /**
+       * @description What your own systems call the account: 1 to 255 visible ASCII characters, different from those of all others.
+       * @example customer-4711
+       */
+      externalId?: string;
+    };
+    /** @description A new account with its first API key, as the operator who created it sees it. */
+    CreatedAccount: {
+      /**
+       * @description The id of the account.
+       * @example acct_01h455vb4pex5vsknk084sn02q
+       */
+      id: string;
+      /**
+       * @description The name given at sign-up or by an operator.
+       * @example Acme
+       */
+      name: string;
+      /**
+       * @description The name of the plan of the account, which determines its limits.
+       * @example free
+       */
+      plan: string;
+      limits: components['schemas']['Limits'];
+      /**
+       * @description What the operator's own systems call the account. Null if nothing.
+       * @example customer-4711
+       */
+      externalId: string | null;
+      /**
+       * Format: date-time
+       * @description When the account was created.
+       * @example 2026-11-21T09:30:00.123Z
+       */
+      createdAt: string;
+      apiKey: components['schemas']['IssuedKey'];
+    };
     ChangeAccountBody: {
+      /**
+       * @description The new name. Unchanged if omitted.
+       * @example Acme Ltd
+       */
+      name?: string;
       /**
        * @description The new plan. Unchanged if omitted.
        * @example enterprise
@@ -424,6 +489,25 @@ export interface components {
        * @example false
        */
       paused?: boolean;
+      /**
+       * @description What your own systems call the account: 1 to 255 visible ASCII characters, different from those of all others. Null removes it. Unchanged if omitted.
+       * @example customer-4711
+       */
+      externalId?: string | null;
+    };
+    /** @description The deletion of an account. */
+    AccountDeletion: {
+      /**
+       * @description The id of the account.
+       * @example acct_01h455vb4pex5vsknk084sn02q
+       */
+      id: string;
+      /**
+       * Format: date-time
+       * @description When the deletion was first requested.
+       * @example 2026-11-21T09:30:00.123Z
+       */
+      requestedAt: string;
     };
     /** @description A plan that accounts can have. */
     Plan: {
@@ -729,9 +813,7 @@ export interface components {
        *       "region": "eu"
        *     }
        */
-      metadata?: {
-        [key: string]: string;
-      };
+      metadata?: Record<string, string>;
       /**
        * @description Messages with the same key are delivered one after another, in the order in which they were accepted.
        * @example customer-17
@@ -767,9 +849,7 @@ export interface components {
        *       "region": "eu"
        *     }
        */
-      metadata?: {
-        [key: string]: string;
-      };
+      metadata?: Record<string, string>;
       /**
        * @description The ordering key that was sent, if any.
        * @example customer-17
@@ -788,10 +868,10 @@ export interface components {
       createdAt: string;
     };
     /**
-     * @description `queued`: waiting for a worker. `processing`: being delivered. `delivered`: delivered. `failed`: all attempts failed, see `failureReason`. `cancelled`: cancelled before delivery.
+     * @description `queued`: waiting for a worker. `processing`: being delivered. `delivered`: delivered. `failed`: all attempts failed, see `failureReason`. `cancelled`: cancelled before delivery. `skipped`: no endpoint wants messages of its type.
      * @enum {string}
      */
-    MessageStatus: 'queued' | 'processing' | 'delivered' | 'failed' | 'cancelled';
+    MessageStatus: 'queued' | 'processing' | 'delivered' | 'failed' | 'cancelled' | 'skipped';
     /** @description A message with its current state. */
     Message: {
       /**
@@ -821,9 +901,7 @@ export interface components {
        *       "region": "eu"
        *     }
        */
-      metadata?: {
-        [key: string]: string;
-      };
+      metadata?: Record<string, string>;
       /**
        * @description The ordering key that was sent, if any.
        * @example customer-17
@@ -1036,9 +1114,7 @@ export interface components {
        *       "region": "eu"
        *     }
        */
-      metadata?: {
-        [key: string]: string;
-      };
+      metadata?: Record<string, string>;
       /**
        * @description The ordering key that was sent, if any.
        * @example customer-17
@@ -1184,6 +1260,21 @@ export interface components {
        * @example 100
        */
       rateLimitPerSecond?: number;
+      /**
+       * @description Which messages it gets: types like `order.paid`, or `order.*` for every type that begins with `order.`. None: all, also those without a type, as `*` does. Operational events only reach endpoints that name them, such as `sluice.message.failed` or `sluice.*`.
+       * @example [
+       *       "order.*",
+       *       "invoice.paid"
+       *     ]
+       */
+      types?: string[];
+      /**
+       * @description Headers that are sent along, by name. Their values are stored encrypted and never shown. Those that frame or sign the request are not allowed: `host`, `content-*`, `webhook-*`, `connection` and the like.
+       * @example {
+       *       "Authorization": "Bearer a-token-of-yours"
+       *     }
+       */
+      headers?: Record<string, string>;
     };
     /**
      * @description `by_account`: with `enabled`. `gone`: it answered 410. `failing`: for days, every attempt has failed.
@@ -1212,6 +1303,20 @@ export interface components {
        * @example 0
        */
       rateLimitPerSecond: number;
+      /**
+       * @description The types of messages that it gets. Empty for all.
+       * @example [
+       *       "order.*"
+       *     ]
+       */
+      types: string[];
+      /**
+       * @description The names of the headers that are sent along. Their values are never shown.
+       * @example [
+       *       "Authorization"
+       *     ]
+       */
+      headerNames: string[];
       /**
        * @description Whether it gets new messages.
        * @example true
@@ -1268,6 +1373,20 @@ export interface components {
        * @example 0
        */
       rateLimitPerSecond: number;
+      /**
+       * @description The types of messages that it gets. Empty for all.
+       * @example [
+       *       "order.*"
+       *     ]
+       */
+      types: string[];
+      /**
+       * @description The names of the headers that are sent along. Their values are never shown.
+       * @example [
+       *       "Authorization"
+       *     ]
+       */
+      headerNames: string[];
       /**
        * @description Whether it gets new messages.
        * @example true
@@ -1327,6 +1446,21 @@ export interface components {
        * @example 100
        */
       rateLimitPerSecond?: number;
+      /**
+       * @description Which messages it gets: types like `order.paid`, or `order.*` for every type that begins with `order.`. None: all, also those without a type, as `*` does. Operational events only reach endpoints that name them, such as `sluice.message.failed` or `sluice.*`.
+       * @example [
+       *       "order.*",
+       *       "invoice.paid"
+       *     ]
+       */
+      types?: string[];
+      /**
+       * @description Headers that are sent along, by name. Their values are stored encrypted and never shown. Those that frame or sign the request are not allowed: `host`, `content-*`, `webhook-*`, `connection` and the like.
+       * @example {
+       *       "Authorization": "Bearer a-token-of-yours"
+       *     }
+       */
+      headers?: Record<string, string>;
     };
     RotateSecretBody: {
       /**
@@ -1408,6 +1542,7 @@ export interface ErrorCodes {
   408: 'request_timeout';
   409:
     | 'endpoint_disabled'
+    | 'external_id_taken'
     | 'idempotency_key_in_use'
     | 'invalid_transition'
     | 'lease_lost'

@@ -26,6 +26,8 @@ export type EndpointTest = Schemas['TestResult'];
 export type LeasedMessage = Schemas['LeasedMessage'];
 export type Acknowledgement = Schemas['Acknowledgement'];
 export type OperatorsAccount = Schemas['OperatorsAccount'];
+export type CreatedAccount = Schemas['CreatedAccount'];
+export type AccountDeletion = Schemas['AccountDeletion'];
 export type Ban = Schemas['Ban'];
 export type Plan = Schemas['Plan'];
 export type AuditEntry = Schemas['AuditEntry'];
@@ -53,6 +55,7 @@ export type NewEndpointInput = Input<Schemas['CreateEndpointBody']>;
 export type EndpointChanges = Input<Schemas['ChangeEndpointBody']>;
 export type LeaseInput = Input<Schemas['LeaseBody']>;
 export type Lease = Schemas['AcknowledgedLease'];
+export type NewAccountInput = Input<Schemas['CreateAccountBody']>;
 export type OperatorsAccountChanges = Input<Schemas['ChangeAccountBody']>;
 export type PlanInput = Input<Schemas['PutPlanBody']>;
 

@@ -81,6 +81,7 @@ const WRONG: Readonly<Record<string, readonly string[]>> = {
   'key-id': NOT_AN_ID,
   url: NOT_A_URL,
   key: ['', ' ', 'a b', 'é', 'a\nb', 'x'.repeat(256)],
+  'external-id': ['', ' ', 'a b', 'é', 'a\nb', 'x'.repeat(256)],
   event: ['', ' ', 'a b', 'a\nb'],
   path: ['', ' '],
   file: ['', ' '],
@@ -108,13 +109,17 @@ const ARGUMENTS: Readonly<Record<string, string>> = {
   'endpoints rotate-secret': 'ep_x --yes',
   'endpoints test': 'ep_x',
   'endpoints replay': 'ep_x --since 2026-11-21',
-  'accounts get': 'acct_x',
-  'accounts update': 'acct_x --plan pro',
-  'accounts suspend': 'acct_x',
-  'accounts resume': 'acct_x',
-  'accounts keys': 'acct_x',
-  'accounts revoke-key': 'acct_x key_x --yes',
-  'bans lift': 'key_x',
+  'admin accounts create': 'Acme',
+  'admin accounts get': 'acct_x',
+  'admin accounts update': 'acct_x --plan pro',
+  'admin accounts rename': 'acct_x Acme',
+  'admin accounts suspend': 'acct_x',
+  'admin accounts resume': 'acct_x',
+  'admin accounts delete': 'acct_x --yes',
+  'admin accounts keys list': 'acct_x',
+  'admin accounts keys create': 'acct_x name',
+  'admin accounts keys revoke': 'acct_x key_x --yes',
+  'admin bans lift': 'key_x',
 };
 
 interface Wrong {
@@ -216,8 +221,9 @@ describe('Wrong arguments', () => {
       'verify --settle 86401',
     ],
     ...['verify --messages 0', 'endpoints update ep_x --rate-limit 10001'],
-    ...['accounts update acct_x --plan enterprise --per-minute 0 --per-day 1'],
-    ...['accounts update acct_x --plan enterprise --per-minute 1 --per-day 1000000001'],
+    ...['admin accounts update acct_x --plan enterprise --per-minute 0 --per-day 1'],
+    ...['admin accounts create Acme --plan enterprise --per-minute 1', 'admin accounts update acct_x --per-day 1'],
+    ...['admin accounts update acct_x --plan enterprise --per-minute 1 --per-day 1000000001'],
   ])('out of range: %s', async (command) => {
     await refused(command.split(' '));
   });

@@ -232,7 +232,8 @@ describe('The command line', () => {
       [['endpoints', 'update', 'ep_unknown', '--enable', '--disable'], 2, [/cannot be used with/]],
       [['endpoints', 'update', 'ep_unknown'], 2, [/name what to change/]],
       [['endpoints', 'rotate-secret', 'ep_unknown'], 2, [/stops signing at once\? Confirm with --yes/]],
-      [['accounts', 'update', 'acct_unknown'], 2, [/name what to change/]],
+      [['admin', 'accounts', 'update', 'acct_unknown'], 2, [/name what to change/]],
+      [['admin', 'accounts', 'delete', 'acct_unknown'], 2, [/for good\? Confirm with --yes/]],
       [['send', 'hello', '--from-line', '2'], 2, [/--from-line requires --batch/]],
       [['listen', '--forward-to', 'ftp://127.0.0.1/', '--yes'], 2, [/--forward-to must be a URL like/]],
       [['listen', '--forward-to', 'http://:secret@127.0.0.1/', '--yes'], 2, [/--forward-to must be (?!.*secret)/]],
@@ -269,21 +270,49 @@ describe('The command line', () => {
 
   it('serves operators', async () => {
     const other = await api.signUp();
-    expect(await cli.json('accounts', 'update', other.id, '--plan', 'pro')).toMatchObject({
+    const accounts = ['admin', 'accounts'] as const;
+    expect(await cli.json(...accounts, 'update', other.id, '--plan', 'pro')).toMatchObject({
       limits: { perMinute: 300 },
     });
-    expect(await cli.json('accounts', 'suspend', other.id)).toMatchObject({ suspended: true });
-    expect((await cli.run(['accounts', 'get', other.id])).stdout).toContain('State\tsuspended');
-    expect(await cli.json('accounts', 'list', '--suspended', '--limit', '1')).toMatchObject([{ suspended: true }]);
-    expect(await cli.json('accounts', 'resume', other.id)).toMatchObject({ suspended: false });
-    expect((await cli.run(['accounts', 'keys', other.id])).stdout).toContain(other.keyId);
-    expect(await cli.run(['accounts', 'revoke-key', other.id, other.keyId, '--yes'])).toMatchObject({ code: 0 });
+    expect(await cli.json(...accounts, 'suspend', other.id)).toMatchObject({ suspended: true });
+    expect((await cli.run([...accounts, 'get', other.id])).stdout).toContain('State\tsuspended');
+    expect(await cli.json(...accounts, 'list', '--suspended', '--limit', '1')).toMatchObject([{ suspended: true }]);
+    expect(await cli.json(...accounts, 'resume', other.id)).toMatchObject({ suspended: false });
+    expect((await cli.run([...accounts, 'keys', 'list', other.id])).stdout).toContain(other.keyId);
+    expect(await cli.run([...accounts, 'keys', 'revoke', other.id, other.keyId, '--yes'])).toMatchObject({ code: 0 });
     expect(await api.knows(other)).toBe(false);
-    const back = (await cli.run(['accounts', 'create-key', other.id, 'way back'])).stdout.trim();
+    const back = (await cli.run([...accounts, 'keys', 'create', other.id, 'way back'])).stdout.trim();
     expect(await api.knows(back)).toBe(true);
-    expect(await cli.json('bans', 'list', '--account', other.id)).toEqual([]);
-    expect(await cli.run(['bans', 'lift', other.keyId])).toMatchObject({ code: 1 });
-    expect(await cli.run(['accounts', 'list', '--limit', '1'])).toMatchObject({ code: 0 });
+    expect(await cli.json('admin', 'bans', 'list', '--account', other.id)).toEqual([]);
+    expect(await cli.run(['admin', 'bans', 'lift', other.keyId])).toMatchObject({ code: 1 });
+    expect(await cli.run([...accounts, 'list', '--limit', '1'])).toMatchObject({ code: 0 });
+  });
+
+  it('creates, finds, renames and deletes accounts', async () => {
+    const accounts = ['admin', 'accounts'] as const;
+    const made = await cli.run([...accounts, 'create', 'Blue Whale', '--plan', 'pro', '--external-id', 'whale-1']);
+    expect(made).toMatchObject({ code: 0, stdout: expect.stringMatching(/^slc_\w+\n$/) as string });
+    const key = made.stdout.trim();
+    const id = /acct_\w+/.exec(made.stderr)?.[0] ?? '';
+    expect((await api.ask(key)).body).toMatchObject({ id, name: 'Blue Whale', plan: 'pro' });
+    expect(await cli.json(...accounts, 'create', 'Other', '--json')).toMatchObject({ apiKey: { name: 'first key' } });
+    const taken = await cli.run([...accounts, 'create', 'Blue', '--external-id', 'whale-1', '--json']);
+    expect(JSON.parse(taken.stderr)).toMatchObject({ error: { code: 'external_id_taken' } });
+    for (const filter of [
+      ['--name', 'blue wh'],
+      ['--external-id', 'whale-1'],
+    ]) {
+      expect(await cli.json(...accounts, 'list', ...filter)).toMatchObject([{ id }]);
+    }
+    expect(await cli.json(...accounts, 'list', '--name', 'nobody')).toEqual([]);
+    expect(await cli.json(...accounts, 'rename', id, 'Grey Whale')).toMatchObject({ name: 'Grey Whale' });
+    expect((await cli.run([...accounts, 'get', id])).stdout).toMatch(/Name\tGrey Whale\nExternal id\twhale-1\n/);
+    expect(await cli.json(...accounts, 'update', id, '--no-external-id')).toMatchObject({ externalId: null });
+    expect((await cli.run([...accounts, 'delete', id])).code).toBe(2);
+    expect(await api.knows(key)).toBe(true);
+    expect(await cli.json(...accounts, 'delete', id, '--yes')).toMatchObject({ id });
+    expect(await api.knows(key)).toBe(false);
+    expect((await cli.run([...accounts, 'get', id])).code).toBe(1);
   });
 
   it('states errors without a stack trace, and exits with a code for each kind', async () => {

@@ -32,8 +32,9 @@ const ACCOUNT = {
     delivery: EVIL,
     suspended: false,
     paused: true,
+    externalId: EVIL,
   },
-  createdAt: EVIL,
+  ...{ createdAt: EVIL, requestedAt: EVIL, apiKey: KEY },
 };
 const WINDOW = { used: 1, limit: 2, remaining: 1, resetsAt: AT };
 const USAGE = {
@@ -91,9 +92,14 @@ const COMMANDS = [
   ...['keys create name', 'keys rotate key_x --yes', 'keys revoke key_x --yes', 'endpoints list', 'endpoints get ep_x'],
   ...['endpoints create https://example.com', 'endpoints update ep_x --enable', 'endpoints delete ep_x --yes'],
   ...['endpoints rotate-secret ep_x --yes', 'endpoints test ep_x', 'endpoints replay ep_x --since 2026-11-21'],
-  ...['accounts list', 'accounts get acct_x', 'accounts update acct_x --plan pro', 'accounts suspend acct_x'],
-  ...['accounts resume acct_x', 'accounts keys acct_x', 'accounts revoke-key acct_x key_x --yes', 'bans list'],
-  ...['bans lift key_x', 'consume --exec true', 'listen --forward-to localhost:3000'],
+  ...['list', 'get acct_x', 'update acct_x --plan pro', 'suspend acct_x', 'resume acct_x', 'rename acct_x name'].map(
+    (command) => `admin accounts ${command}`,
+  ),
+  ...['create name', 'delete acct_x --yes', 'keys list acct_x', 'keys create acct_x name'].map(
+    (command) => `admin accounts ${command}`,
+  ),
+  ...['admin accounts keys revoke acct_x key_x --yes', 'admin bans list', 'admin bans lift key_x'],
+  ...['consume --exec true', 'listen --forward-to localhost:3000'],
 ];
 
 describe('Texts of a hostile server', () => {
@@ -160,7 +166,7 @@ describe('Texts of a hostile server', () => {
     ['list', [MESSAGE]],
     ['attempts msg_x', [ATTEMPT]],
     ['endpoints get ep_x', ENDPOINT],
-    ['bans list', [BAN]],
+    ['admin bans list', [BAN]],
     ['cancel msg_x', MESSAGE],
   ] as const)('are the same in the JSON of %s once it is parsed', async (command, expected) => {
     isRefusing = false;

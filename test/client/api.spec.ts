@@ -163,6 +163,14 @@ describe('The client', () => {
     const made = await accounts.createKey(account.id, { name: 'way back', scopes: ['messages:send'] });
     expect(made).toMatchObject({ name: 'way back', scopes: ['messages:send'] });
     expect(made.key).toMatch(/^slc_/);
+    const created = await accounts.create({ name: 'Blue Whale', plan: 'pro', externalId: 'client-1' });
+    expect(created).toMatchObject({ plan: 'pro', externalId: 'client-1', apiKey: { name: 'first key' } });
+    expect(await accounts.update(created.id, { name: 'Grey Whale' })).toMatchObject({ name: 'Grey Whale' });
+    for (const filter of [{ name: 'grey wh' }, { externalId: 'client-1' }]) {
+      expect((await collected(accounts.list(filter))).map(({ id }) => id)).toEqual([created.id]);
+    }
+    expect(await accounts.delete(created.id)).toMatchObject({ id: created.id });
+    await expect(accounts.get(created.id)).rejects.toThrow(NotFoundError);
     expect(await collected(bans.list({ accountId: account.id }))).toEqual([]);
     await expect(bans.lift(account.keyId)).rejects.toThrow(NotFoundError);
   });

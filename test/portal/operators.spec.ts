@@ -97,6 +97,72 @@ describeUnless(missing)('On the page for operators', () => {
     await page.getByText('There is no account with this id.').waitFor();
   });
 
+  it('an account is created, found by its name and its external id, and renamed', async () => {
+    visitor.expects('409');
+    const { page } = visitor;
+    const mark = account.id.slice(-8);
+    await visit('#/accounts');
+    await visitor.button('Create an account').click();
+    await dialog().getByLabel('Name').fill(`Blue Whale ${mark}`);
+    await dialog().getByLabel('Plan').selectOption('pro');
+    await dialog().getByLabel('External id').fill(`whale-${mark}`);
+    await visitor.button('Create the account').click();
+    const key = await dialog().getByLabel('API key', { exact: true }).innerText();
+    const { id } = (await api.ask(key)).body;
+    await page.keyboard.press('Escape');
+    await visitor.button('I have stored it').click();
+    await visitor.button('Yes, it is stored').click();
+    await page.getByRole('heading', { name: `Blue Whale ${mark}` }).waitFor();
+    expect((await api.ask(key)).body).toMatchObject({ name: `Blue Whale ${mark}`, plan: 'pro' });
+
+    await page.getByRole('link', { name: 'Accounts' }).first().click();
+    await visitor.button('Create an account').click();
+    await dialog().getByLabel('Name').fill('Another');
+    await dialog().getByLabel('External id').fill(`whale-${mark}`);
+    await page.keyboard.press('Enter');
+    await dialog().getByText('Another account has this externalId').waitFor();
+    await dialog().getByRole('button', { name: 'Cancel' }).click();
+    for (const [label, text] of [
+      ['Name contains', `WHALE ${mark}`],
+      ['External id', `whale-${mark}`],
+    ] as const) {
+      await page.getByLabel(label).fill(text);
+      await visitor.button('Search').click();
+      await until(async () => (await page.locator('tbody tr').count()) === 1);
+      await page.getByLabel(label).fill('');
+    }
+    await page.getByLabel('Name contains').fill(`nobody ${mark}`);
+    await visitor.button('Search').click();
+    await page.getByText('There are no such accounts').waitFor();
+    await page.getByRole('link', { name: 'Show all accounts' }).click();
+    await page.getByText(String(id)).click();
+    await page.getByLabel('Name', { exact: true }).fill('Grey Whale');
+    await page.getByLabel('External id').fill('');
+    await visitor.button('Save the name').click();
+    await page.getByRole('heading', { name: 'Grey Whale' }).waitFor();
+    const { body } = await api.ask(OPERATOR, `GET /admin/accounts/${String(id)}`);
+    expect(body).toMatchObject({ name: 'Grey Whale', externalId: null });
+  });
+
+  it('an account is deleted once its name is typed', async () => {
+    const { page } = visitor;
+    await visitAccount();
+    await visitor.button('Delete').click();
+    const confirm = dialog().getByRole('button', { name: 'Delete the account' });
+    expect(await confirm.isDisabled()).toBe(true);
+    await dialog().getByLabel('Type Test to confirm').fill('Tes');
+    await page.keyboard.press('Enter');
+    expect(await confirm.isDisabled()).toBe(true);
+    await dialog().getByRole('button', { name: 'Cancel' }).click();
+    expect(await stored()).toMatchObject({ name: 'Test' });
+    await visitor.button('Delete').click();
+    await dialog().getByLabel('Type Test to confirm').fill('Test');
+    await confirm.click();
+    await page.getByText('Newest first').waitFor();
+    expect(await page.getByText(account.id).count()).toBe(0);
+    expect(await api.knows(account)).toBe(false);
+  });
+
   it('a plan is changed, and for enterprise its limits', async () => {
     const { page } = visitor;
     await visitAccount();

@@ -57,6 +57,9 @@ async function valueOf(redis: Redis, key: string): Promise<unknown> {
       return redis.zrange(key, 0, -1);
     case 'stream':
       return redis.xrange(key, '-', '+');
+    // It has expired meanwhile.
+    case 'none':
+      return null;
     default:
       throw new Error(`The key ${key} has an unknown type.`);
   }

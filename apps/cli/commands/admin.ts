@@ -5,6 +5,8 @@ import type { Context } from '../support/context.js';
 import { firstOf } from '../support/lists.js';
 import { time, type Column, type Output } from '../support/output.js';
 import { confirm } from '../support/prompts.js';
+import { addOperatorsAccounts } from './operators-accounts.js';
+import { addBans } from './operators-bans.js';
 
 const PLAN_COLUMNS: readonly Column<Plan>[] = [
   ['NAME', ({ name }) => name],
@@ -37,8 +39,10 @@ interface Terms {
 export function addAdmin(program: Command, context: Context): void {
   const admin = program
     .command('admin')
-    .description("Define plans, and see what operators changed (with an operator's key)");
+    .description("Manage accounts, plans and bans, and see what operators changed (with an operator's key)");
+  addOperatorsAccounts(admin, context);
   addPlans(admin, context);
+  addBans(admin, context);
   admin
     .command('audit')
     .description('List what operators changed, newest first')

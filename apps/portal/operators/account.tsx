@@ -12,7 +12,9 @@ import { call } from '../connection.js';
 import { formatNumber, formatTime } from '../format.js';
 import { useAction, useResource } from '../hooks.js';
 import { href } from '../router.js';
+import { NameCard } from './account-name.js';
 import { PlanBadge } from './accounts.js';
+import { DeleteDialog } from './delete-account.js';
 import { Keys } from './keys.js';
 import { LimitField } from './number-fields.js';
 import { allPlans } from './plans.js';
@@ -20,7 +22,10 @@ import { nameHidden } from '../hidden-characters.js';
 
 export function AccountView({ id }: { id: string }) {
   const account = useResource(() => call((client) => client.admin.accounts.get(id)), [id]);
-  const [isAsking, setIsAsking] = useState(false);
+  const [asking, setAsking] = useState<'suspend' | 'delete' | null>(null);
+  const close = () => {
+    setAsking(null);
+  };
   const { data } = account;
   const change = (changed: OperatorsAccount) => {
     account.set(() => changed);
@@ -40,14 +45,24 @@ export function AccountView({ id }: { id: string }) {
       }
       actions={
         data !== null && (
-          <Button
-            look={data.suspended ? 'primary' : 'danger'}
-            onClick={() => {
-              setIsAsking(true);
-            }}
-          >
-            {data.suspended ? 'Resume' : 'Suspend'}
-          </Button>
+          <>
+            <Button
+              look={data.suspended ? 'primary' : 'danger'}
+              onClick={() => {
+                setAsking('suspend');
+              }}
+            >
+              {data.suspended ? 'Resume' : 'Suspend'}
+            </Button>
+            <Button
+              look="danger"
+              onClick={() => {
+                setAsking('delete');
+              }}
+            >
+              Delete
+            </Button>
+          </>
         )
       }
     >
@@ -56,26 +71,20 @@ export function AccountView({ id }: { id: string }) {
           <div class="columns detail">
             <div>
               <PlanCard account={shown} onChanged={change} />
+              <NameCard account={shown} onChanged={change} />
               <Keys accountId={shown.id} />
             </div>
             <Details account={shown} />
           </div>
         )}
       </Loaded>
-      {isAsking && data !== null && (
-        <SuspendDialog
-          account={data}
-          onChanged={change}
-          onClose={() => {
-            setIsAsking(false);
-          }}
-        />
-      )}
+      {asking === 'suspend' && data !== null && <SuspendDialog account={data} onChanged={change} onClose={close} />}
+      {asking === 'delete' && data !== null && <DeleteDialog account={data} onClose={close} />}
     </Page>
   );
 }
 
-function Details({ account: { id, limits, delivery, createdAt } }: { account: OperatorsAccount }) {
+function Details({ account: { id, externalId, limits, delivery, createdAt } }: { account: OperatorsAccount }) {
   return (
     <Card title="Details">
       <Facts>
@@ -86,6 +95,11 @@ function Details({ account: { id, limits, delivery, createdAt } }: { account: Op
         <Fact name="Id">
           <Id id={id} what="id of the account" />
         </Fact>
+        {externalId !== null && (
+          <Fact name="External id">
+            <code>{externalId}</code>
+          </Fact>
+        )}
         <Fact name="Created">{formatTime(createdAt)}</Fact>
       </Facts>
     </Card>

@@ -66,10 +66,8 @@ export class Account {
    * @throws ValidationError when it is not 1 to 255 visible ASCII characters
    */
   changeExternalId(externalId: string | null): Account {
-    if (externalId !== null && !EXTERNAL_ID.test(externalId)) {
-      const detail = 'externalId must be 1 to 255 visible ASCII characters without spaces.';
-      throw new ValidationError([{ pointer: '/externalId', detail }]);
-    }
+    const error = externalId === null ? null : externalIdError(externalId);
+    if (error !== null) throw new ValidationError([{ pointer: '/externalId', detail: error }]);
     return this.with({ externalId });
   }
 
@@ -118,6 +116,12 @@ export function nameError(name: string): string | null {
     return `name must have 1 to ${MAX_NAME_LENGTH} characters and must not be blank.`;
   }
   return isStorable(name) ? null : 'name must not contain U+0000 or lone surrogates.';
+}
+
+/** Why a value is not a valid external id, as a sentence; null when it is. */
+export function externalIdError(value: unknown): string | null {
+  const isValid = typeof value === 'string' && EXTERNAL_ID.test(value);
+  return isValid ? null : 'externalId must be 1 to 255 visible ASCII characters without spaces.';
 }
 
 export function accountSuspended(): DomainError {

@@ -86,6 +86,10 @@ describe('A management call that is repeated with its Idempotency-Key', () => {
       route: async () => ((await message('failed')) ? 'POST /messages/retry' : ''),
     },
     {
+      ...{ name: 'an operator that creates an account', body: { name: 'A' }, other: { name: 'B' }, by: () => OPERATOR },
+      ...{ status: 201, route: 'POST /admin/accounts' },
+    },
+    {
       ...{ name: 'an operator that creates a key', body: { name: 'A' }, other: { name: 'B' }, by: () => OPERATOR },
       ...{ status: 201, route: () => Promise.resolve(`POST /admin/accounts/${account.id}/api-keys`) },
     },

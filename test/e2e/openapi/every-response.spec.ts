@@ -46,6 +46,8 @@ const ELSEWHERE: Readonly<Record<string, readonly string[]>> = {
   'events/stream': ['streamEvents 200', 'streamEvents 409'],
   'retry-message/202': ['retryMessage 202'],
   'retry-messages/202': ['retryFailedMessages 202'],
+  'admin/create-account': ['createAccount 201', 'createAccount 409', 'changeAccount 409'],
+  'admin/delete-account': ['deleteAccount 202'],
   'admin/accounts': ['listAccounts 200', 'getAnyAccount 200'],
   'admin/api-keys': ['listAnyApiKeys 200', 'revokeAnyApiKey 204'],
   'api-keys/repeats': [
@@ -57,6 +59,7 @@ const ELSEWHERE: Readonly<Record<string, readonly string[]>> = {
     'revokeApiKey 409',
     'revokeApiKey 422',
     'createAnyApiKey 409',
+    'createAccount 422',
     'createAnyApiKey 422',
     'revokeAnyApiKey 409',
     'revokeAnyApiKey 422',

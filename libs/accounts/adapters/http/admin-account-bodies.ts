@@ -10,7 +10,7 @@ import type { Limits } from '#kernel/limits.js';
 import { Field } from '#platform/http/openapi/operation.js';
 import type { AccountChanges } from '../../application/change-account.js';
 import type { NewAccount } from '../../application/sign-up.js';
-import { EXTERNAL_ID, MAX_NAME_LENGTH } from '../../domain/account.js';
+import { EXTERNAL_ID, externalIdError, MAX_NAME_LENGTH } from '../../domain/account.js';
 import { limitsError } from '../../domain/request-limits.js';
 import { LIMITS, NAME_RULES, PLAN } from './views.js';
 
@@ -30,6 +30,20 @@ class ValidLimits implements ValidatorConstraintInterface {
 
   defaultMessage(): string {
     return limitsError(undefined) ?? '';
+  }
+}
+
+/** The domain's rule for external ids, of one that can be removed. */
+@ValidatorConstraint()
+class RemovableExternalId implements ValidatorConstraintInterface {
+  static readonly schema = { type: ['string', 'null'], pattern: EXTERNAL_ID.source };
+
+  validate(value: unknown): boolean {
+    return externalIdError(value) === null;
+  }
+
+  defaultMessage(): string {
+    return externalIdError(undefined) ?? '';
   }
 }
 
@@ -74,7 +88,7 @@ export class ChangeAccountBody {
     description: `${EXTERNAL_ID_FIELD.description} Null removes it. Unchanged if omitted.`,
   })
   @IsOptional()
-  @IsString({ message: 'externalId must be a string or null.' })
+  @Validate(RemovableExternalId)
   externalId?: string | null;
 }
 

@@ -17,7 +17,7 @@ import { ReadAccounts } from '../../application/read-accounts.js';
 import { RevokeApiKey } from '../../application/revoke-api-key.js';
 import { DeleteAccount } from '../../application/delete-account.js';
 import { SignUp } from '../../application/sign-up.js';
-import { EXTERNAL_ID, MAX_NAME_LENGTH } from '../../domain/account.js';
+import { EXTERNAL_ID, externalIdError, MAX_NAME_LENGTH } from '../../domain/account.js';
 import { SCOPES } from '../../domain/api-key.js';
 import { ChangeAccountBody, changesOf, choicesOf, CreateAccountBody } from './admin-account-bodies.js';
 import type { Account } from '../../domain/account.js';
@@ -263,13 +263,11 @@ function readFilter(query: Record<string, unknown>, errors: FieldError[]): Accou
       detail: `name must have 1 to ${MAX_NAME_LENGTH} characters. Omit it for all accounts.`,
     });
   }
-  const isExternalId = typeof externalId === 'string' && EXTERNAL_ID.test(externalId);
-  if (externalId !== undefined && !isExternalId) {
-    errors.push({ pointer: '', detail: 'externalId must be 1 to 255 visible ASCII characters without spaces.' });
-  }
+  const externalIdFault = externalId === undefined ? null : externalIdError(externalId);
+  if (externalIdFault !== null) errors.push({ pointer: '', detail: externalIdFault });
   return {
     onlySuspended: suspended === 'true',
     name: isName ? name : undefined,
-    externalId: isExternalId ? externalId : undefined,
+    externalId: externalId as string | undefined,
   };
 }
