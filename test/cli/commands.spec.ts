@@ -224,6 +224,41 @@ describe('The command line', () => {
     expect(await cli.run(['accounts', 'list', '--limit', '1'])).toMatchObject({ code: 0 });
   });
 
+  it('lets operators define plans, and see what they changed', async () => {
+    const plan = ['admin', 'plans'];
+    const limits = { perMinute: 600, perDay: 50_000 };
+    const created = await cli.json(...plan, 'put', 'gold', '--per-minute', '600', '--per-day', '50000');
+    expect(created).toMatchObject({ name: 'gold', limits, maxStoredBytes: null, maxEndpoints: null });
+    expect(
+      await cli.json(...plan, 'put', 'gold', '--max-endpoints', '0', '--max-stored-bytes', '1000000'),
+    ).toMatchObject({ limits, maxStoredBytes: 1_000_000, maxEndpoints: 0 });
+    expect(
+      await cli.json(...plan, 'put', 'gold', '--per-minute', '700', '--max-stored-bytes', 'default'),
+    ).toMatchObject({ limits: { ...limits, perMinute: 700 }, maxStoredBytes: null, maxEndpoints: 0 });
+    expect(await cli.json(...plan, 'put', 'gold', '--individual')).toMatchObject({ limits: null, maxEndpoints: 0 });
+    expect(await cli.json(...plan, 'get', 'gold')).toMatchObject({ limits: null });
+    expect((await cli.run([...plan, 'list'])).stdout).toContain('gold\tagreed with each account\tdefault\t0\t0\n');
+    expect(await cli.json('accounts', 'update', account.id, '--plan', 'gold')).toMatchObject({ plan: 'gold' });
+    expect(await cli.run([...plan, 'delete', 'gold', '--yes'])).toMatchObject({ code: 1 });
+    await cli.json(
+      'accounts',
+      'update',
+      account.id,
+      '--plan',
+      'enterprise',
+      '--per-minute',
+      '100000',
+      '--per-day',
+      '100000',
+    );
+    expect(await cli.json(...plan, 'delete', 'gold', '--yes')).toEqual({ name: 'gold', deleted: true });
+    const audited = (await cli.json('admin', 'audit', '--limit', '2')) as unknown as { action: string }[];
+    expect(audited.map(({ action }) => action)).toEqual(['plan.deleted', 'account.changed']);
+    expect((await cli.run(['admin', 'audit', '--account', account.id])).stdout).toContain(
+      '\toperator\taccount.changed\t',
+    );
+  });
+
   it('states errors without a stack trace, and exits with a code for each kind', async () => {
     const { key } = await api.createKey(account, { scopes: ['messages:send'] });
     const away = { SLUICE_BASE_URL: 'http://127.0.0.1:65533', SLUICE_API_KEY: key };

@@ -27,7 +27,10 @@ export type Actor = 'account' | 'operator';
  * same transaction, so that no process uses data that it has cached before.
  */
 export abstract class Accounts {
-  /** Stores an account with its first key, both or neither. `hash` is the keyed hash of that key. */
+  /**
+   * Stores an account with its first key, both or neither. `hash` is the keyed hash of that key.
+   * @throws DomainError `unavailable` when its plan was deleted meanwhile
+   */
   abstract add(account: Account, key: ApiKey, hash: Buffer): Promise<void>;
 
   abstract find(id: string, by: Actor): Promise<Account | null>;

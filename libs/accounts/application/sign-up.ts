@@ -1,8 +1,8 @@
 import type { Clock } from '#kernel/clock.js';
-import { DomainError } from '#kernel/domain-error.js';
 import type { Ids } from '#kernel/ids.js';
 import { Account } from '../domain/account.js';
 import { SCOPES, type ApiKey } from '../domain/api-key.js';
+import { planMissing } from '../domain/plan.js';
 import type { Accounts } from './accounts.js';
 import type { IssuedKey } from './create-api-key.js';
 import type { KeySecrets } from './key-secrets.js';
@@ -34,12 +34,7 @@ export class SignUp {
   async execute(name: string): Promise<SignedUp> {
     const at = this.clock.now();
     const plan = await this.plans.find(this.planName);
-    if (plan === null) {
-      throw new DomainError(
-        'unavailable',
-        'The plan of new accounts does not exist. Tell the operator of this service.',
-      );
-    }
+    if (plan === null) throw planMissing();
     const account = Account.open(this.ids.next('acct', at), name, plan, at);
     const apiKey: ApiKey = {
       id: this.ids.next('key', at),

@@ -48,6 +48,14 @@ export function planNotFound(): DomainError {
   return new DomainError('plan_not_found', 'There is no plan with this name.');
 }
 
+/** The plan was deleted while an account was created. */
+export function planMissing(): DomainError {
+  return new DomainError(
+    'unavailable',
+    'The plan of the new account does not exist. Tell the operator of this service.',
+  );
+}
+
 /** @param by completes "The plan cannot be deleted: …" */
 export function planInUse(by: string): DomainError {
   return new DomainError('plan_in_use', `The plan cannot be deleted: ${by}`);

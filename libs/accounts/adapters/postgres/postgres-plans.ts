@@ -1,7 +1,7 @@
 import type { EntityManager } from 'typeorm';
 import type { Page } from '#kernel/page.js';
 import type { Database } from '#platform/database/database.js';
-import { sqlState } from '#platform/database/errors.js';
+import { FOREIGN_KEY_VIOLATION, sqlState } from '#platform/database/errors.js';
 import type { Repositories } from '#platform/database/repositories.js';
 import { Plans, type Expected, type PutResult, type UsedPlan } from '../../application/plans.js';
 import {
@@ -37,7 +37,6 @@ const CHANGE = `
   WHERE name = $1`;
 const REMOVE = 'DELETE FROM sluice.plans WHERE name = $1';
 
-const FOREIGN_KEY_VIOLATION = '23503';
 /** What operators read and change at the same time is limited together. */
 const OPERATORS = 'operator plans';
 
