@@ -98,6 +98,9 @@ const ARGUMENTS: Readonly<Record<string, string>> = {
   'accounts keys': 'acct_x',
   'accounts revoke-key': 'acct_x key_x --yes',
   'bans lift': 'key_x',
+  'admin plans get': 'gold',
+  'admin plans put': 'gold --individual',
+  'admin plans delete': 'gold --yes',
 };
 
 interface Wrong {
@@ -199,6 +202,12 @@ describe('Wrong arguments', () => {
     ...['verify --messages 0', 'endpoints update ep_x --rate-limit 10001'],
     ...['accounts update acct_x --plan enterprise --per-minute 0 --per-day 1'],
     ...['accounts update acct_x --plan enterprise --per-minute 1 --per-day 1000000001'],
+    ...['admin plans put gold --per-minute 0 --per-day 1', 'admin plans put gold --per-minute 1 --per-day 1000000001'],
+    ...[
+      'admin plans put gold --individual --max-endpoints 101',
+      'admin plans put gold --individual --max-endpoints no',
+    ],
+    ...['admin plans put gold --individual --max-stored-bytes 0', 'admin plans put gold --individual --per-day 1'],
   ])('out of range: %s', async (command) => {
     await refused(command.split(' '));
   });

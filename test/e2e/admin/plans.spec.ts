@@ -238,11 +238,15 @@ describe('Plans', () => {
     await move(id);
     await put({ limits: null });
     expect((await api.ask(key)).body).toMatchObject({ plan: name, limits: LIMITS });
+    const counted = async () => (await api.ask(key)).headers['x-ratelimit-limit'];
+    expect(await counted()).toBe('5');
     const agreed = { perMinute: 7, perDay: 70 };
     expect((await move(id, name, { limits: agreed })).body).toMatchObject({ limits: agreed });
-    await put(TERMS);
-    expect((await api.ask(key)).body).toMatchObject({ limits: LIMITS });
+    expect(await counted()).toBe('7');
+    await put({ limits: { perMinute: 6, perDay: 50 } });
+    expect(await counted()).toBe('6');
     await put({ limits: null });
+    expect(await counted()).toBe('7');
     expect((await api.ask(key)).body).toMatchObject({ limits: agreed });
   });
 
