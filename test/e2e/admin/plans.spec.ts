@@ -166,7 +166,7 @@ describe('Plans', () => {
       { 'if-match': '"1"', 'if-none-match': '*' },
       { 'if-none-match': '"1"' },
     ])('and %j is 400', async (headers) => {
-      expectProblem(await put(TERMS, headers as Record<string, string>), 400, 'validation_failed');
+      expectProblem(await put(TERMS, headers), 400, 'validation_failed');
     });
   });
 
@@ -192,7 +192,6 @@ describe('Plans', () => {
 
     it('while accounts are moved to them: they get either', async () => {
       const accounts = await Promise.all(Array.from({ length: 4 }, () => api.signUp('free')));
-      const outcomes = new Set<string>();
       for (let round = 0; round < 15; round++) {
         await put(TERMS);
         const [removed, ...moved] = await Promise.all([
@@ -207,27 +206,30 @@ describe('Plans', () => {
             expect(errors).toMatchObject([{ pointer: '/plan' }]);
           }
         }
-        if (removed?.status !== 204) expectProblem(removed as never, 409, 'plan_in_use');
+        if (removed.status !== 204) expectProblem(removed, 409, 'plan_in_use');
         const isMoved = moved.some(({ status }) => status === 200);
         // Only if it was deleted before any account had it, or after none did.
-        expect(removed?.status === 204 && isMoved).toBe(false);
-        outcomes.add(String(removed?.status));
+        expect(removed.status === 204 && isMoved).toBe(false);
         for (const { id } of accounts) await move(id, 'pro');
       }
-      expect(outcomes.size).toBeGreaterThan(0);
     });
   });
 
   it('are named by an account\u2019s change to an unknown one', async () => {
     const { id } = await api.signUp('free');
-    const { errors } = expectProblem(await move(id, 'nothing'), 400, 'validation_failed');
-    expect((errors as Json[])[0]?.detail).toMatch(/^plan must be one of .*business, .*enterprise, .*free, .*pro/);
+    const detail = async () => {
+      const { errors } = expectProblem(await move(id, 'nothing'), 400, 'validation_failed');
+      const [error] = errors as { pointer: string; detail: string }[];
+      expect(error?.pointer).toBe('/plan');
+      return error?.detail ?? '';
+    };
+    expect(await detail()).toMatch(/^plan must be one of .*business, .*enterprise, .*free, .*pro/);
     await api.sql(
-      `INSERT INTO sluice.plans (name, individual, per_minute, per_day) SELECT 'many-' || n, true, 1, 1 FROM generate_series(1, 100) n`,
+      `INSERT INTO sluice.plans (name, individual, per_minute, per_day)
+       SELECT 'many-' || n, true, 1, 1 FROM generate_series(1, 100) n`,
     );
-    const { errors: fewer } = expectProblem(await move(id, 'nothing'), 400, 'validation_failed');
-    expect(fewer?.[0]?.detail).toMatch(/ or another one of GET \/admin\/plans\.$/);
-    expect(fewer?.[0]?.detail.length).toBeLessThan(2_500);
+    expect(await detail()).toMatch(/ or another one of GET \/admin\/plans\.$/);
+    expect((await detail()).length).toBeLessThan(2_500);
     await api.sql(`DELETE FROM sluice.plans WHERE name LIKE 'many-%'`);
   });
 
