@@ -120,6 +120,9 @@ const ARGUMENTS: Readonly<Record<string, string>> = {
   'admin accounts keys create': 'acct_x name',
   'admin accounts keys revoke': 'acct_x key_x --yes',
   'admin bans lift': 'key_x',
+  'admin plans get': 'gold',
+  'admin plans put': 'gold --individual',
+  'admin plans delete': 'gold --yes',
 };
 
 interface Wrong {
@@ -224,6 +227,12 @@ describe('Wrong arguments', () => {
     ...['admin accounts update acct_x --plan enterprise --per-minute 0 --per-day 1'],
     ...['admin accounts create Acme --plan enterprise --per-minute 1', 'admin accounts update acct_x --per-day 1'],
     ...['admin accounts update acct_x --plan enterprise --per-minute 1 --per-day 1000000001'],
+    ...['admin plans put gold --per-minute 0 --per-day 1', 'admin plans put gold --per-minute 1 --per-day 1000000001'],
+    ...[
+      'admin plans put gold --individual --max-endpoints 101',
+      'admin plans put gold --individual --max-endpoints no',
+    ],
+    ...['admin plans put gold --individual --max-stored-bytes 0', 'admin plans put gold --individual --per-day 1'],
   ])('out of range: %s', async (command) => {
     await refused(command.split(' '));
   });

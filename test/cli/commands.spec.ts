@@ -315,6 +315,41 @@ describe('The command line', () => {
     expect((await cli.run([...accounts, 'get', id])).code).toBe(1);
   });
 
+  it('lets operators define plans, and see what they changed', async () => {
+    const plan = ['admin', 'plans'];
+    const limits = { perMinute: 600, perDay: 50_000 };
+    const created = await cli.json(...plan, 'put', 'cli-plan', '--per-minute', '600', '--per-day', '50000');
+    expect(created).toMatchObject({ name: 'cli-plan', limits, maxStoredBytes: null, maxEndpoints: null });
+    expect(
+      await cli.json(...plan, 'put', 'cli-plan', '--max-endpoints', '0', '--max-stored-bytes', '1000000'),
+    ).toMatchObject({ limits, maxStoredBytes: 1_000_000, maxEndpoints: 0 });
+    expect(
+      await cli.json(...plan, 'put', 'cli-plan', '--per-minute', '700', '--max-stored-bytes', 'default'),
+    ).toMatchObject({ limits: { ...limits, perMinute: 700 }, maxStoredBytes: null, maxEndpoints: 0 });
+    expect(await cli.json(...plan, 'put', 'cli-plan', '--individual')).toMatchObject({ limits: null, maxEndpoints: 0 });
+    expect(await cli.json(...plan, 'get', 'cli-plan')).toMatchObject({ limits: null });
+    expect((await cli.run([...plan, 'list'])).stdout).toContain('cli-plan\tagreed with each account\tdefault\t0\t0\n');
+    expect(await cli.json('accounts', 'update', account.id, '--plan', 'cli-plan')).toMatchObject({ plan: 'cli-plan' });
+    expect(await cli.run([...plan, 'delete', 'cli-plan', '--yes'])).toMatchObject({ code: 1 });
+    await cli.json(
+      'accounts',
+      'update',
+      account.id,
+      '--plan',
+      'enterprise',
+      '--per-minute',
+      '100000',
+      '--per-day',
+      '100000',
+    );
+    expect(await cli.json(...plan, 'delete', 'cli-plan', '--yes')).toEqual({ name: 'cli-plan', deleted: true });
+    const audited = (await cli.json('admin', 'audit', '--limit', '2')) as unknown as { action: string }[];
+    expect(audited.map(({ action }) => action)).toEqual(['plan.deleted', 'account.changed']);
+    expect((await cli.run(['admin', 'audit', '--account', account.id])).stdout).toContain(
+      '\toperator\taccount.changed\t',
+    );
+  });
+
   it('states errors without a stack trace, and exits with a code for each kind', async () => {
     const { key } = await api.createKey(account, { scopes: ['messages:send'] });
     const away = { SLUICE_BASE_URL: 'http://127.0.0.1:65533', SLUICE_API_KEY: key };

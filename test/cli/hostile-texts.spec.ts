@@ -47,6 +47,12 @@ const ATTEMPT = {
 };
 const BAN = { keyId: EVIL, accountId: EVIL, bannedAt: EVIL, bannedUntil: EVIL, reason: EVIL };
 
+const PLAN = { name: EVIL, limits: null, maxStoredBytes: null, maxEndpoints: null, accounts: 1, version: 1 };
+const ENTRY = {
+  ...{ id: EVIL, at: AT, operator: EVIL, action: EVIL, subject: EVIL, accountId: EVIL },
+  ...{ before: { [EVIL]: EVIL }, after: EVIL },
+};
+
 /** The response to each request; the first that matches. */
 const RESPONSES: readonly (readonly [RegExp, unknown])[] = [
   [/^POST \/messages\/(batch)/, { data: [MESSAGE] }],
@@ -60,6 +66,9 @@ const RESPONSES: readonly (readonly [RegExp, unknown])[] = [
   [/\/replay/, { count: 1 }],
   [/endpoints/, ENDPOINT],
   [/^GET \/admin\/bans/, { data: [BAN], nextCursor: null }],
+  [/^GET \/admin\/plans(\?|$)/, { data: [PLAN], nextCursor: null }],
+  [/^GET \/admin\/audit/, { data: [ENTRY], nextCursor: null }],
+  [/plans/, PLAN],
   [/^GET \/admin\/accounts(\?|$)/, { data: [ACCOUNT], nextCursor: null }],
   [/usage/, USAGE],
   [/keys/, KEY],
@@ -100,6 +109,8 @@ const COMMANDS = [
   ),
   ...['admin accounts keys revoke acct_x key_x --yes', 'admin bans list', 'admin bans lift key_x'],
   ...['consume --exec true', 'listen --forward-to localhost:3000'],
+  ...['admin plans list', 'admin plans get x', 'admin plans put x --individual', 'admin plans delete x --yes'],
+  ...['admin audit'],
 ];
 
 describe('Texts of a hostile server', () => {
@@ -167,6 +178,8 @@ describe('Texts of a hostile server', () => {
     ['attempts msg_x', [ATTEMPT]],
     ['endpoints get ep_x', ENDPOINT],
     ['admin bans list', [BAN]],
+    ['admin plans list', [PLAN]],
+    ['admin audit', [ENTRY]],
     ['cancel msg_x', MESSAGE],
   ] as const)('are the same in the JSON of %s once it is parsed', async (command, expected) => {
     isRefusing = false;

@@ -16,7 +16,9 @@ describe('The client', () => {
 
   const recording: typeof fetch = (input, init) => {
     const { pathname } = new URL(input);
-    called.add(`${init?.method ?? 'GET'} ${pathname.replace(/\b(msg|acct|key|ep)_\w+/g, '{}')}`);
+    called.add(
+      `${init?.method ?? 'GET'} ${pathname.replace(/\b(msg|acct|key|ep)_\w+/g, '{}').replace(/(?<=plans\/).+/, '{}')}`,
+    );
     return fetch(input, init);
   };
   const client = (apiKey = account.key) => new Sluice({ apiKey, baseUrl: api.url, fetch: recording });
@@ -173,6 +175,24 @@ describe('The client', () => {
     await expect(accounts.get(created.id)).rejects.toThrow(NotFoundError);
     expect(await collected(bans.list({ accountId: account.id }))).toEqual([]);
     await expect(bans.lift(account.keyId)).rejects.toThrow(NotFoundError);
+  });
+
+  it('defines plans, and reads what operators have changed', async () => {
+    const { plans, audit } = client(OPERATOR.key).admin;
+    const limits = { perMinute: 6, perDay: 60 };
+    const created = await plans.put('client-plan', { limits, maxEndpoints: 3 }, { version: null });
+    expect(created).toMatchObject({ limits, maxEndpoints: 3, maxStoredBytes: null, accounts: 0 });
+    await expect(plans.put('client-plan', { limits: null }, { version: null })).rejects.toThrow(ConflictError);
+    const changed = await plans.put('client-plan', { limits: null }, { version: created.version });
+    expect(await plans.get('client-plan')).toEqual(changed);
+    expect(await collected(plans.list({ limit: 1 }))).toContainEqual(changed);
+    const stale = { version: created.version };
+    await expect(plans.delete('client-plan', stale)).rejects.toMatchObject({ code: 'plan_changed', status: 412 });
+    await plans.delete('client-plan', { version: changed.version });
+    await expect(plans.get('client-plan')).rejects.toThrow(NotFoundError);
+    const { data } = await audit.list({ limit: 3 }).page();
+    expect(data.map(({ action }) => action)).toEqual(['plan.deleted', 'plan.changed', 'plan.created']);
+    expect(await collected(audit.list({ accountId: account.id }))).toEqual([]);
   });
 
   it('streams events', async () => {

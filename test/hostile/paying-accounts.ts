@@ -97,9 +97,7 @@ describe('Paying accounts that send all that their plan allows', () => {
   it.each(Object.entries(ATTACKS))(
     'cost others nothing by %s',
     async (name, attack) => {
-      const accounts = await Promise.all(
-        Array.from({ length: ATTACKERS }, () => fleet.client.signUp(LIMITS)),
-      );
+      const accounts = await Promise.all(Array.from({ length: ATTACKERS }, () => fleet.client.signUp(LIMITS)));
       const attacking = accounts.map((account) => start(attack(account), account));
       const good = await besideThem(SECONDS);
       const answers: Record<string, number> = {};

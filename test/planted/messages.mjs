@@ -170,4 +170,11 @@ export default [
     replace: '`stored_at <= statement_timestamp() - 0.5 * ${lifetimeMs}',
     tests: ['test/contracts/reconciler.spec.ts'],
   },
+  {
+    what: 'an account stores more than its plan allows',
+    file: 'libs/messages/application/storage/storage-cap.ts',
+    find: 'return planned?.maxBytes ?? byDefault;',
+    replace: 'return Math.max(planned?.maxBytes ?? 0, byDefault);',
+    tests: ['libs/messages/application/storage/storage-cap.spec.ts'],
+  },
 ];

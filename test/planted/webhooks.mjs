@@ -299,4 +299,11 @@ export default [
     replace: 'd.abandoned IS NULL OR NOT',
     tests: ['test/contracts/endpoint-outcome.spec.ts'],
   },
+  {
+    what: 'an account has more endpoints than its plan allows',
+    file: 'libs/webhooks/adapters/postgres/postgres-endpoints.ts',
+    find: 'return plan?.max_endpoints ?? MAX_ENDPOINTS;',
+    replace: 'return Math.max(plan?.max_endpoints ?? 0, MAX_ENDPOINTS);',
+    tests: ['test/e2e/admin/plans.spec.ts'],
+  },
 ];

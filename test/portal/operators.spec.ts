@@ -178,6 +178,61 @@ describeUnless(missing)('On the page for operators', () => {
     expect(await stored()).toMatchObject({ plan: 'enterprise', limits: { perMinute: 5_000, perDay: 700_000 } });
   });
 
+  it('a plan is created, changed, given to an account, and not deleted while it has one', async () => {
+    visitor.expects('409');
+    const { page } = visitor;
+    await visit('#/plans');
+    await page.getByText('limits agreed with each account').waitFor();
+    await page.getByRole('link', { name: 'Create a plan' }).click();
+    await page.getByLabel('Name').fill('gold');
+    await page.getByLabel('Requests a minute').fill('600');
+    await page.getByLabel('Requests a day').fill('50000');
+    await page.getByLabel('Endpoints').fill('20');
+    await visitor.button('Save').click();
+    await page.getByText('0 accounts on this plan.').waitFor();
+    await page.getByLabel('Requests a minute').fill('700');
+    await page.getByLabel('Endpoints').fill('');
+    await page.keyboard.press('Enter');
+    await until(async () => {
+      const { body } = await api.ask(OPERATOR, 'GET /admin/plans/gold');
+      return body.maxEndpoints === null && (body.limits as { perMinute: number }).perMinute === 700;
+    });
+    await visitAccount();
+    await page.goto(`${api.managementUrl}/#/accounts/${account.id}`);
+    await page.getByLabel('Plan', { exact: true }).selectOption('gold');
+    await visitor.button('Save').click();
+    await page.getByText('700 requests a minute, 50,000 a day').waitFor();
+    await page.getByRole('link', { name: 'Plans' }).click();
+    await page.getByRole('link', { name: 'gold' }).click();
+    await page.getByText('1 account on this plan.').waitFor();
+    await visitor.button('Delete').click();
+    await visitor.button('Delete the plan').click();
+    await dialog().getByText('The plan cannot be deleted: accounts have it.').waitFor();
+    await dialog().getByRole('button', { name: 'Cancel' }).click();
+    await api.ask(OPERATOR, `PATCH /admin/accounts/${account.id}`, { plan: 'free' });
+    await visitor.button('Delete').click();
+    await visitor.button('Delete the plan').click();
+    await page.getByRole('link', { name: 'enterprise' }).waitFor();
+    expect(await page.getByRole('link', { name: 'gold' }).count()).toBe(0);
+    await page.getByRole('link', { name: 'Audit' }).click();
+    await page.getByText('operator: plan.deleted').waitFor();
+    await page.getByText('operator: plan.changed').waitFor();
+    await page.getByText(account.id).first().waitFor();
+  });
+
+  it('a plan that another operator has changed meanwhile is not overwritten', async () => {
+    visitor.expects('412');
+    const { page } = visitor;
+    await api.ask(OPERATOR, 'PUT /admin/plans/silver', { limits: { perMinute: 5, perDay: 50 } });
+    await visit('#/plans/silver');
+    await page.getByLabel('Requests a minute').fill('6');
+    await api.ask(OPERATOR, 'PUT /admin/plans/silver', { limits: { perMinute: 7, perDay: 70 } });
+    await visitor.button('Save').click();
+    await page.getByText('The plan is not as If-Match').waitFor();
+    const { body } = await api.ask(OPERATOR, 'GET /admin/plans/silver');
+    expect(body).toMatchObject({ limits: { perMinute: 7, perDay: 70 } });
+  });
+
   it('an account is suspended, found, and resumed', async () => {
     const { page } = visitor;
     await visitAccount();
@@ -268,6 +323,10 @@ describeUnless(missing)('On the page for operators', () => {
       ['accounts', () => '#/accounts', 'Newest first'],
       ['account', () => `#/accounts/${account.id}`, 'first key'],
       ['bans', () => '#/bans', REASON],
+      ['plans', () => '#/plans', 'limits agreed with each account'],
+      ['plan', () => '#/plans/pro', 'on this plan'],
+      ['new-plan', () => '#/plans/+', 'It cannot be changed'],
+      ['audit', () => '#/audit', 'newest first'],
       ['queue', () => '#/queue', 'serving'],
     ];
     it.each(views)('%s', async (name, hash, shown) => {

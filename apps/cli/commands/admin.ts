@@ -26,13 +26,15 @@ const AUDIT_COLUMNS: readonly Column<AuditEntry>[] = [
   ['AFTER', ({ after }) => JSON.stringify(after)],
 ];
 
-/** What `plans put` changes; null stands for the default. */
+type NumberOrDefault = number | 'default';
+
+/** What `plans put` changes. */
 interface Terms {
   readonly perMinute?: number;
   readonly perDay?: number;
   readonly individual?: true;
-  readonly maxStoredBytes?: number | null;
-  readonly maxEndpoints?: number | null;
+  readonly maxStoredBytes?: NumberOrDefault;
+  readonly maxEndpoints?: NumberOrDefault;
 }
 
 /** The commands about the whole service, which need the key of an operator. */
@@ -129,12 +131,13 @@ function changedLimits(plan: Plan | null, terms: Terms): PlanInput['limits'] | u
 
 function inputOf(plan: Plan | null, limits: PlanInput['limits'], terms: Terms): PlanInput {
   const { maxStoredBytes = plan?.maxStoredBytes, maxEndpoints = plan?.maxEndpoints } = terms;
-  return { limits, maxStoredBytes, maxEndpoints };
+  const orNull = (value: NumberOrDefault | null | undefined) => (value === 'default' ? null : value);
+  return { limits, maxStoredBytes: orNull(maxStoredBytes), maxEndpoints: orNull(maxEndpoints) };
 }
 
-function numberOrDefault(minimum: number, maximum: number): (text: string) => number | null {
+function numberOrDefault(minimum: number, maximum: number): (text: string) => NumberOrDefault {
   return (text) => {
-    if (text === 'default') return null;
+    if (text === 'default') return text;
     try {
       return integer(minimum, maximum)(text);
     } catch {

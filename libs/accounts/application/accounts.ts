@@ -33,7 +33,8 @@ export type Actor = 'account' | 'operator';
 export abstract class Accounts {
   /**
    * Stores an account with its first key, both or neither. `hash` is the keyed hash of that key.
-   * @throws DomainError `external_id_taken` when another account has its external id
+   * @throws DomainError `external_id_taken` when another account has its external id, or `unavailable` when its plan was
+   * deleted meanwhile
    */
   abstract add(account: Account, key: ApiKey, hash: Buffer): Promise<void>;
 

@@ -1,10 +1,9 @@
 import type { Clock } from '#kernel/clock.js';
-import { DomainError } from '#kernel/domain-error.js';
 import type { Ids } from '#kernel/ids.js';
 import type { Limits } from '#kernel/limits.js';
 import { Account } from '../domain/account.js';
 import { SCOPES, type ApiKey } from '../domain/api-key.js';
-import type { Plan } from '../domain/plan.js';
+import { planMissing, type Plan } from '../domain/plan.js';
 import type { Accounts } from './accounts.js';
 import type { IssuedKey } from './create-api-key.js';
 import type { KeySecrets } from './key-secrets.js';
@@ -64,7 +63,7 @@ export class SignUp {
 
   private async initialPlan(): Promise<Plan> {
     const plan = await this.plans.find(this.planName);
-    if (plan !== null) return plan;
-    throw new DomainError('unavailable', 'The plan of new accounts does not exist. Tell the operator of this service.');
+    if (plan === null) throw planMissing();
+    return plan;
   }
 }

@@ -2,7 +2,7 @@ import { INITIAL_DELIVERY_MODE, type DeliveryMode } from '#kernel/delivery-mode.
 import { DomainError, ValidationError } from '#kernel/domain-error.js';
 import { isLongerThan, isStorable } from '#kernel/text.js';
 import type { Limits } from '#kernel/limits.js';
-import { limitsOf, type Plan } from './plan.js';
+import { limitsOf, type AgreedLimits, type Plan } from './plan.js';
 
 /** Unicode code points. */
 export const MAX_NAME_LENGTH = 100;
@@ -10,8 +10,6 @@ export const MAX_NAME_LENGTH = 100;
 /** What operators may call an account: 1 to 255 visible ASCII characters. */
 export const EXTERNAL_ID = /^[!-~]{1,255}$/;
 
-/** Limits that were agreed with one account; null where the plan's apply. */
-export type AgreedLimits = { readonly [Name in keyof Limits]: number | null };
 const NONE_AGREED: AgreedLimits = { perMinute: null, perDay: null };
 
 /** Sends messages, has a plan and owns keys. */

@@ -1,12 +1,14 @@
 import { DomainError } from '#kernel/domain-error.js';
 import type { Limits } from '#kernel/limits.js';
-import type { AgreedLimits } from './account.js';
 
 /** 1 to 40 of `a-z 0-9 -`. */
 export const PLAN_NAME = /^[a-z0-9-]{1,40}$/;
 
 /** Each message is stored with a delivery to every endpoint of its account. */
 export const MAX_PLAN_ENDPOINTS = 100;
+
+/** Limits that were agreed with one account; null where the plan's apply. */
+export type AgreedLimits = { readonly [Name in keyof Limits]: number | null };
 
 /** What an operator decides about a plan. */
 export interface PlanTerms {
@@ -46,6 +48,14 @@ export function hasTerms(plan: Plan, { limits, maxStoredBytes, maxEndpoints }: P
 
 export function planNotFound(): DomainError {
   return new DomainError('plan_not_found', 'There is no plan with this name.');
+}
+
+/** The plan was deleted while an account was created. */
+export function planMissing(): DomainError {
+  return new DomainError(
+    'unavailable',
+    'The plan of the new account does not exist. Tell the operator of this service.',
+  );
 }
 
 /** @param by completes "The plan cannot be deleted: …" */

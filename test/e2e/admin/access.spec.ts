@@ -8,6 +8,11 @@ const OPERATORS_ROUTES = [
   'DELETE /admin/accounts/any/api-keys/any',
   'GET /admin/bans',
   'DELETE /admin/bans/any',
+  'GET /admin/plans',
+  'GET /admin/plans/free',
+  'PUT /admin/plans/free',
+  'DELETE /admin/plans/free',
+  'GET /admin/audit',
 ];
 
 describe('Routes for operators', () => {

@@ -49,6 +49,11 @@ const ELSEWHERE: Readonly<Record<string, readonly string[]>> = {
   'admin/create-account': ['createAccount 201', 'createAccount 409', 'changeAccount 409'],
   'admin/delete-account': ['deleteAccount 202'],
   'admin/accounts': ['listAccounts 200', 'getAnyAccount 200'],
+  'admin/audit': ['listAudit 200'],
+  'admin/plans': [
+    ...['listPlans 200', 'getPlan 200', 'putPlan 200', 'putPlan 201', 'putPlan 412', 'deletePlan 204'],
+    ...['deletePlan 409', 'deletePlan 412'],
+  ],
   'admin/api-keys': ['listAnyApiKeys 200', 'revokeAnyApiKey 204'],
   'api-keys/repeats': [
     'createAnyApiKey 201',

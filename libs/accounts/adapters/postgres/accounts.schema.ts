@@ -1,6 +1,7 @@
 import { EntitySchema } from 'typeorm';
-import { Account, type AgreedLimits } from '../../domain/account.js';
+import { Account } from '../../domain/account.js';
 import type { ApiKey } from '../../domain/api-key.js';
+import type { AgreedLimits } from '../../domain/plan.js';
 
 // The tables are created by migrations.
 

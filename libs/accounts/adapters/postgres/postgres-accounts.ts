@@ -4,11 +4,13 @@ import type { Page } from '#kernel/page.js';
 import { isTypeId } from '#kernel/typeid.js';
 import { Batcher } from '#platform/concurrency/batcher.js';
 import type { Database } from '#platform/database/database.js';
+import { FOREIGN_KEY_VIOLATION, sqlState } from '#platform/database/errors.js';
 import type { Repositories } from '#platform/database/repositories.js';
 import { SharedReads } from '#platform/shared-reads.js';
 import { Accounts, type AccountFilter, type Actor, type FoundKey } from '../../application/accounts.js';
 import { externalIdTaken, type Account } from '../../domain/account.js';
 import { MAX_KEYS, type ApiKey } from '../../domain/api-key.js';
+import { planMissing } from '../../domain/plan.js';
 import { AccountSchema, ApiKeySchema, type StoredApiKey } from './accounts.schema.js';
 
 interface FoundRow extends ApiKey {
@@ -65,7 +67,9 @@ export class PostgresAccounts extends Accounts {
   add(account: Account, key: ApiKey, hash: Buffer): Promise<void> {
     return this.repositories
       .transaction(async (manager) => {
-        await manager.insert(AccountSchema, account);
+        await manager.insert(AccountSchema, account).catch((error: unknown) => {
+          throw sqlState(error) === FOREIGN_KEY_VIOLATION ? planMissing() : error;
+        });
         await insertKey(manager, key, hash);
       })
       .catch(explainTaken);

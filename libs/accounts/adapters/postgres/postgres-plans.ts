@@ -1,11 +1,12 @@
 import type { EntityManager } from 'typeorm';
 import type { Page } from '#kernel/page.js';
 import type { Database } from '#platform/database/database.js';
-import { sqlState } from '#platform/database/errors.js';
+import { FOREIGN_KEY_VIOLATION, sqlState } from '#platform/database/errors.js';
 import type { Repositories } from '#platform/database/repositories.js';
 import { Plans, type Expected, type PutResult, type UsedPlan } from '../../application/plans.js';
 import {
   hasTerms,
+  PLAN_NAME,
   planChanged,
   planInUse,
   planNotFound,
@@ -18,7 +19,7 @@ const LIMITS = `json_build_object('perMinute', per_minute, 'perDay', per_day)`;
 const COLUMNS = `
   name, CASE WHEN NOT individual THEN ${LIMITS} END AS limits, ${LIMITS} AS "initialLimits",
   max_stored_bytes::float8 AS "maxStoredBytes", max_endpoints AS "maxEndpoints", version`;
-const USED = `${COLUMNS}, (SELECT count(*)::int FROM sluice.accounts WHERE plan = name) AS accounts`;
+const USED = `${COLUMNS}, (SELECT count(*)::int FROM sluice.accounts WHERE plan = plans.name) AS accounts`;
 
 // Keeps the plan from being deleted, and not from being changed.
 const FIND = `SELECT ${COLUMNS} FROM sluice.plans WHERE name = $1 FOR KEY SHARE`;
@@ -36,7 +37,6 @@ const CHANGE = `
   WHERE name = $1`;
 const REMOVE = 'DELETE FROM sluice.plans WHERE name = $1';
 
-const FOREIGN_KEY_VIOLATION = '23503';
 /** What operators read and change at the same time is limited together. */
 const OPERATORS = 'operator plans';
 
@@ -108,6 +108,8 @@ async function lockOrAdd(
 }
 
 async function one<Row>(manager: EntityManager, text: string, name: string): Promise<Row | null> {
+  // PostgreSQL refuses texts with U+0000.
+  if (!PLAN_NAME.test(name)) return null;
   const [row] = await manager.query<Row[]>(text, [name]);
   return row ?? null;
 }

@@ -64,8 +64,8 @@ export class BansController {
   })
   async lift(@Param('keyId') keyId: string, @CurrentOperator() operator: string): Promise<void> {
     await this.audit.record(operator, async () => {
-      const { accountId, ...before } = await this.bans.lift(keyId);
-      return { result: undefined, change: { action: 'ban.lifted', subject: keyId, accountId, before, after: null } };
+      const { accountId, keyId: subject, ...before } = await this.bans.lift(keyId);
+      return { result: undefined, change: { action: 'ban.lifted', subject, accountId, before, after: null } };
     });
   }
 }
