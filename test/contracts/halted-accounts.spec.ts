@@ -247,19 +247,22 @@ describe('Of an account whose deliveries are halted', () => {
   });
 
   it.each([
-    ['resumed', [{ suspended: true }, {}]],
-    ['unpaused', [{ paused: true }, {}]],
-    ['resumed and unpaused at once', [{ suspended: true, paused: true }, {}]],
-  ])('all processes are told that it is %s, and of no other change', async (_what, steps) => {
+    ['resumed', 'suspended = false'],
+    ['unpaused', 'paused = false'],
+    ['resumed and unpaused at once', 'suspended = false, paused = false'],
+  ])('all processes are told that it is %s, and of no other change', async (what, halts) => {
     const listener = await store.transaction('SELECT');
     const heard: (string | undefined)[] = [];
     listener.on('notification', ({ payload }) => heard.push(payload));
     await listener.query('COMMIT; LISTEN sluice_available');
-    await change({ paused: true, suspended: true });
-    await change({ paused: true });
-    await change({ paused: true });
-    for (const step of steps) await change(step);
-    await change({});
+    const set = (changes: string) => store.sql(`UPDATE sluice.accounts SET ${changes} WHERE id = $1`, [accountId]);
+    await set('suspended = true, paused = true');
+    await set('paused = true');
+    await set("name = 'other'");
+    if (what === 'resumed') await set('paused = false');
+    if (what === 'unpaused') await set('suspended = false');
+    await set(halts);
+    await set(halts);
     await listener.query('SELECT');
     expect(heard).toEqual([` webhooks ${accountId}`]);
   });

@@ -42,6 +42,13 @@ export default [
     tests: MADE,
   },
   {
+    what: 'disabling an endpoint again moves the time at which it was disabled',
+    file: 'libs/webhooks/domain/endpoint.ts',
+    find: 'return endpoint.enabled ? { ...endpoint, enabled: false, disabledAt: at, disabledReason } : endpoint;',
+    replace: 'return { ...endpoint, enabled: false, disabledAt: at, disabledReason };',
+    tests: ['test/e2e/access/repeated-changes.spec.ts'],
+  },
+  {
     what: 'a leased delivery is picked by two workers',
     file: STATEMENTS,
     find: 'ORDER BY due_at LIMIT wanted.places FOR UPDATE SKIP LOCKED',

@@ -145,6 +145,12 @@ export class Message {
     });
   }
 
+  /** The claimed message when it runs alone. */
+  runAlone(): Message {
+    const { claim } = this.state;
+    return Message.restore({ ...this.state, claim: claim && { ...claim, alone: true } });
+  }
+
   deliver(at: Date): Message {
     return this.move('deliver', at, { claim: null, failureReason: null });
   }

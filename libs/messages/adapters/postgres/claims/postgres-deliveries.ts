@@ -11,6 +11,7 @@ import {
 } from '../../../application/delivering/deliveries.js';
 import type { Message } from '../../../domain/message.js';
 import { CLAIM, RENEW_CLAIM_ALONE } from './claim.sql.js';
+import { EXCUSE } from './excuse.sql.js';
 import { FOLLOW } from './follow.sql.js';
 import { contentRow, toMessage, type ContentRow, type MessageRow } from '../message-row.js';
 import type { ReleasedRow, Releases } from '../order/releases.js';
@@ -78,6 +79,10 @@ export class PostgresDeliveries extends Deliveries {
   settle(claimed: Message, ended: Message): Promise<boolean> {
     this.held.delete(claimed.state.claim?.token);
     return this.ends.submit({ claimed, ended });
+  }
+
+  async excuse({ id, state }: Message): Promise<void> {
+    await this.database.query(EXCUSE, [id, state.retries, state.attempts]);
   }
 
   async follow(ends: readonly JobEnd[]): Promise<number> {
