@@ -127,9 +127,7 @@ export interface components {
          *       "region": "eu"
          *     }
          */
-        metadata?: {
-          [key: string]: string;
-        };
+        metadata?: Record<string, string>;
         /**
          * @description The ordering key that was sent, if any.
          * @example customer-17
@@ -581,9 +579,7 @@ export interface components {
        *       "region": "eu"
        *     }
        */
-      metadata?: {
-        [key: string]: string;
-      };
+      metadata?: Record<string, string>;
       /**
        * @description Messages with the same key are delivered one after another, in the order in which they were accepted.
        * @example customer-17
@@ -619,9 +615,7 @@ export interface components {
        *       "region": "eu"
        *     }
        */
-      metadata?: {
-        [key: string]: string;
-      };
+      metadata?: Record<string, string>;
       /**
        * @description The ordering key that was sent, if any.
        * @example customer-17
@@ -673,9 +667,7 @@ export interface components {
        *       "region": "eu"
        *     }
        */
-      metadata?: {
-        [key: string]: string;
-      };
+      metadata?: Record<string, string>;
       /**
        * @description The ordering key that was sent, if any.
        * @example customer-17
@@ -888,9 +880,7 @@ export interface components {
        *       "region": "eu"
        *     }
        */
-      metadata?: {
-        [key: string]: string;
-      };
+      metadata?: Record<string, string>;
       /**
        * @description The ordering key that was sent, if any.
        * @example customer-17
