@@ -70,6 +70,12 @@ describe('When the next attempt of a message is due, as its account sees it', ()
     expect(await shown(message)).toBe(7);
   });
 
+  it('of one that waits for no time', async () => {
+    const message = await put({ delivery: 'pull' });
+    await webhooks.store.sql(`UPDATE sluice.messages SET available_at = 'infinity' WHERE id = $1`, [message.id]);
+    expect(await shown(message)).toBeNull();
+  });
+
   it('of one for webhooks: the first of its endpoints that wait', async () => {
     const [one, two, three] = [
       await webhooks.endpoint(accountId),

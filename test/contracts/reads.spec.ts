@@ -86,6 +86,16 @@ describe('A read of an account with many messages', () => {
     }
   });
 
+  it('costs the indexes by type nothing without types', async () => {
+    const [sizes] = await store.sql<{ indexes: number; bytes: number }>(
+      `SELECT count(*)::int AS indexes, max(pg_relation_size(oid))::int AS bytes FROM pg_class
+       WHERE relkind = 'i' AND pg_get_indexdef(oid) LIKE '%sluice.messages\\_% substr(id, 5))%'`,
+    );
+    // The page that every index has.
+    expect(sizes).toEqual({ indexes: expect.any(Number) as number, bytes: 8_192 });
+    expect(sizes?.indexes).toBeGreaterThanOrEqual(15);
+  });
+
   it('that counts its backlog reads what it counts', async () => {
     const backlogs = new PostgresBacklogs(process.reads);
     expect(await backlogs.of('one')).toMatchObject({ queued: 5_000, scheduled: 0 });

@@ -19,7 +19,8 @@ export const cancelQueued = (index: MessageIndex): string => `
     UPDATE sluice.messages m
     SET status = '${to}', updated_at = clock_timestamp(), available_at = NULL, next_attempt_at = NULL
     FROM held WHERE m.id = held.id
-    RETURNING m.id, m.retries, m.position, ${hasJob('m.delivery')} AS has_job
+    RETURNING m.id, m.retries, m.position,
+              ${hasJob('m.delivery')} AND coalesce(m.deliver_at <= statement_timestamp(), true) AS has_job
   )
   SELECT (SELECT count(*) FROM page)::int AS found, (SELECT max(id) FROM page) AS last, count(*)::int AS count,
          coalesce(json_agg(json_build_object('id', id, 'retries', retries)) FILTER (WHERE has_job), '[]') AS jobs,

@@ -11,7 +11,7 @@ const nextAttemptAt = (row: string): string => `(
       WHEN ${row}.status = '${INITIAL_STATUS}'
         THEN greatest(${row}.deliver_at, ${row}.available_at, ${row}.next_attempt_at)
     END AS due
-  ) waiting WHERE due > statement_timestamp() AND due < 'infinity'
+  ) waiting WHERE due > statement_timestamp() AND isfinite(due)
 )`;
 
 /**
