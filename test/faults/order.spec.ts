@@ -30,7 +30,7 @@ class Senders {
     await sleep(0);
     for (let number = 0; !this.stopped; number++) {
       const headers = { 'idempotency-key': `${key} ${number}` };
-      const body = { message: `${key} ${number}`, orderingKey: key };
+      const body = JSON.stringify({ message: `${key} ${number}`, orderingKey: key });
       const accepted = async () => {
         try {
           return (await this.fleet.client.send(this.fleet.account, { body, headers })).status === 202;
