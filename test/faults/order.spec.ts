@@ -29,7 +29,7 @@ class Senders {
   private async send(key: string): Promise<void> {
     await sleep(0);
     for (let number = 0; !this.stopped; number++) {
-      const headers = { 'idempotency-key': `${key} ${number}` };
+      const headers = { 'idempotency-key': `${key}-${number}` };
       const body = JSON.stringify({ message: `${key} ${number}`, orderingKey: key });
       const accepted = async () => {
         try {
