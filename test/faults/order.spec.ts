@@ -2,6 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Consumer } from '../support/consumer.js';
 import { Fleet } from '../support/fleet.js';
 import { until, type Program } from '../support/processes.js';
+import { Receiver } from '../support/receiver.js';
+import { NO_REDIS, TestRedis } from '../support/redis.js';
 import { Rounds } from '../support/rounds.js';
 
 const KEYS = ['a', 'b', 'c', 'd'];
@@ -134,5 +136,57 @@ describe('Ordering keys, under load', () => {
     await consuming;
     expect(disorder(texts, senders.acknowledged)).toEqual([]);
     expect(await fleet.census()).toBe(0);
+  });
+
+  it('endpoints get messages in order, whatever is killed', async () => {
+    fleet = await Fleet.deploy({ WEBHOOK_ALLOW_PRIVATE: 'true', WEBHOOK_RETRY_SECONDS: '0,0,0,0,0,1,1,1,1' });
+    worker = await fleet.worker();
+    const receiver = await Receiver.start();
+    const { api } = fleet;
+    await fleet.client.ask(fleet.account, 'PATCH /account', { delivery: 'webhooks' });
+    // Each endpoint refuses some of its requests.
+    for (const [path, every] of [
+      ['/one', 3],
+      ['/two', 7],
+    ] as const) {
+      const url = receiver.url(path, (response, _received, n) => response.writeHead(n % every === 0 ? 500 : 204).end());
+      await fleet.client.ask(fleet.account, 'POST /endpoints', { url });
+    }
+    const senders = new Senders(fleet);
+    for (const [programs, database] of [
+      [[worker], false],
+      [[api, worker], true],
+    ] as const) {
+      await going(senders);
+      await restart(programs, database);
+    }
+    await going(senders);
+    await senders.stop();
+    await nothingOpen();
+    for (const path of ['/one', '/two']) {
+      const bodies = receiver.at(path).map(({ body }) => JSON.parse(body) as { data: { message: string } });
+      const texts = bodies.map(({ data }) => data.message);
+      expect(disorder(texts, senders.acknowledged)).toEqual([]);
+    }
+    receiver.stop();
+    expect(await fleet.census()).toBe(0);
+  });
+
+  (NO_REDIS === null ? it : it.skip)('handlers get messages in order although Redis loses its keys', async () => {
+    const redis = await TestRedis.start();
+    fleet = await Fleet.startForLoad({ REDIS_URL: redis.url });
+    await fleet.worker();
+    const senders = new Senders(fleet);
+    for (let times = 0; times < 3; times++) {
+      await going(senders);
+      await redis.run((client) => client.flushall());
+    }
+    await going(senders);
+    await senders.stop();
+    await nothingOpen();
+    const texts = fleet.handled().map(({ message }) => message);
+    expect(disorder(texts, senders.acknowledged)).toEqual([]);
+    expect(await fleet.sql('SELECT * FROM sluice.ordered_deliveries')).toEqual([]);
+    await redis.stop();
   });
 });
