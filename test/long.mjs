@@ -9,7 +9,7 @@ export const LONG = [
   'test/e2e/(edge/slow-readers|management/(npm-start|proxied-database)|pages/docs|tracing/request-to-delivery)\\.',
   'test/examples/(handlers|redis-workers)\\.',
   'test/faults/(bad-handlers|clocks|consumer|database-away|deleted-accounts|embedded-postgres|foreign-worker|killed)\\.',
-  'test/faults/(limits-six-processes|pause|poison|program-killed|queue-locked|queue-parts|redis|redis-cluster|redis-sentinel|retention)\\.',
+  'test/faults/(limits-six-processes|order|pause|poison|program-killed|queue-locked|queue-parts|redis|redis-cluster|redis-sentinel|retention)\\.',
   'test/faults/(rolling-restart|standby|tracing|verify|webhooks|worker-lost)\\.',
   'test/hostile/hanging\\.',
   'test/neighbours/(bodies|busy-reads|cheap-reads|connections|pipelining|slow-readers|webhooks)\\.',
