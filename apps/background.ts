@@ -6,6 +6,7 @@ import { RepeatedTask } from '#kernel/background-task.js';
 import { PostgresAvailability, PostgresMessages, SpaceWatch, StorageCap } from '#messages/messages.module.js';
 import { ExpiredLimits, PostgresLimiter } from '#rate-limiting/rate-limiting.module.js';
 import { ApplyRetention, JobFollower, QueueRecovery, Reconciler } from '#upkeep/upkeep.module.js';
+import { CountUsage } from '#usage/usage.module.js';
 import { EndDeliveries, WebhookSender } from '#webhooks/webhooks.module.js';
 import type { Settings } from './settings.js';
 
@@ -114,6 +115,11 @@ export const BACKGROUND: readonly Entry[] = [
     ...{ name: 'ApplyRetention', does: 'removes old messages, adds partitions', every: '1 h' },
     ...{ in: BOTH, stops: 'upkeep' },
     open: (app) => new RepeatedTask(app.get(ApplyRetention), 'at once'),
+  },
+  {
+    ...{ name: 'CountUsage', does: 'counts accepted messages by account and hour', every: '15 s' },
+    ...{ in: BOTH, stops: 'upkeep' },
+    open: (app) => new RepeatedTask(app.get(CountUsage), 'at once'),
   },
   {
     ...{ name: 'JobFollower', does: 'reads how workers of other programs ended jobs', every: '500 ms' },

@@ -14,6 +14,7 @@ const MIGRATIONS = [
   'webhooks/0001-baseline',
   'events/0001-baseline',
   'upkeep/0001-baseline',
+  'usage/0001-baseline',
 ] as const;
 
 /** The version of the schema of the BullMQ that is installed; a test compares both. */

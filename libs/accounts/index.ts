@@ -1,5 +1,5 @@
 export { AUTHENTICATED, AuthenticateCaller, unauthorized } from './application/authenticate-caller.js';
 export type { Authenticated } from './application/authenticate-caller.js';
 export { SignUp } from './application/sign-up.js';
-export { accountSuspended } from './domain/account.js';
+export { accountNotFound, accountSuspended } from './domain/account.js';
 export type { Plan } from './domain/plan.js';

@@ -107,9 +107,16 @@ function parametersIn(place: string, schemas: Readonly<Record<string, Schema>> =
   });
 }
 
-function successResponse({ description, headers, body, mediaTypes, links }: Route['spec']['response']): object {
+function successResponse(spec: Route['spec']['response']): object {
+  const { description, headers, body, mediaTypes, alternatives = {}, links } = spec;
+  const content = body && {
+    ...contentOf(body, mediaTypes),
+    ...Object.fromEntries(
+      Object.entries(alternatives).map(([type, schema]) => [type, { schema, example: exampleOf(schema) }]),
+    ),
+  };
   return {
-    ...response(description, headers, body && contentOf(body, mediaTypes)),
+    ...response(description, headers, content),
     ...(links && { links: Object.fromEntries(links.map((operationId) => [operationId, linkById(operationId)])) }),
   };
 }

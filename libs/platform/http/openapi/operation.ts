@@ -31,6 +31,8 @@ export interface OperationSpec {
     readonly body?: Schema;
     /** `application/json` by default. */
     readonly mediaTypes?: readonly string[];
+    /** Bodies of further media types, which `Accept` selects, by media type. */
+    readonly alternatives?: Readonly<Record<string, Schema>>;
     /** In addition to the headers of every response. */
     readonly headers?: Readonly<Record<string, HeaderSpec>>;
     /** Operations whose path takes the `id` of the body, by their ids. */
