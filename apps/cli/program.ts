@@ -9,6 +9,7 @@ import { addLogin } from './commands/login.js';
 import { addMessages } from './commands/messages.js';
 import { addOperators } from './commands/operators.js';
 import { addSend } from './commands/send.js';
+import { addAdminUsage } from './commands/usage.js';
 import { withExamples } from './input/arguments.js';
 import { Context, type GlobalOptions } from './support/context.js';
 import { report } from './support/errors.js';
@@ -42,7 +43,7 @@ export class Program {
     for (const [group, ...commands] of [
       ['Messages:', addSend, addMessages, addConsume, addListen],
       ['Your account:', addLogin, addAccount, addKeys, addEndpoints],
-      ['For operators:', addOperators, addChecks],
+      ['For operators:', addOperators, addAdminUsage, addChecks],
     ] as const) {
       this.command.commandsGroup(group);
       for (const add of commands) add(this.command, this.context);

@@ -9,7 +9,9 @@ import type {
   SimulateInput,
   Simulation,
   Usage,
+  UsagePeriod,
 } from './types.js';
+import { csvOf, historyQuery, type UsageHistoryOptions } from './usage.js';
 
 /** The account of the API key. */
 export class AccountResource {
@@ -33,6 +35,16 @@ export class AccountResource {
   /** What is used of the limits and of the storage. */
   usage(options?: CallOptions): Promise<Usage> {
     return this.#transport.json('GET', '/account/usage', options);
+  }
+
+  /** What was accepted in each hour or day, by the time of acceptance: oldest first, without empty periods. */
+  usageHistory(options: UsageHistoryOptions = {}): List<UsagePeriod> {
+    return this.#transport.list('/account/usage/history', historyQuery(options), options);
+  }
+
+  /** The same as CSV, page by page. */
+  usageHistoryCsv(options: UsageHistoryOptions = {}): AsyncGenerator<string, void, undefined> {
+    return csvOf(this.#transport, '/account/usage/history', options);
   }
 
   /** Which requests of a schedule the limits would admit. Sends nothing. */

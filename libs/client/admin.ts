@@ -1,6 +1,16 @@
 import type { List } from './list.js';
 import { pathOf, type CallOptions, type ListOptions, type Transport } from './transport.js';
-import type { ApiKey, Ban, NewApiKey, NewApiKeyInput, OperatorsAccount, OperatorsAccountChanges } from './types.js';
+import type {
+  AccountUsagePeriod,
+  ApiKey,
+  Ban,
+  NewApiKey,
+  NewApiKeyInput,
+  OperatorsAccount,
+  OperatorsAccountChanges,
+  UsagePeriod,
+} from './types.js';
+import { csvOf, historyQuery, type UsageHistoryOptions } from './usage.js';
 
 export interface AccountFilter extends ListOptions {
   /** Only accounts that are suspended. */
@@ -16,10 +26,22 @@ export interface BanFilter extends ListOptions {
 export class Admin {
   readonly accounts: Accounts;
   readonly bans: Bans;
+  readonly #transport: Transport;
 
   constructor(transport: Transport) {
+    this.#transport = transport;
     this.accounts = new Accounts(transport);
     this.bans = new Bans(transport);
+  }
+
+  /** What was accepted from each account in each hour or day: oldest first, then by account. */
+  usage(options: UsageHistoryOptions = {}): List<AccountUsagePeriod> {
+    return this.#transport.list('/admin/usage', historyQuery(options), options);
+  }
+
+  /** The same as CSV, page by page. */
+  usageCsv(options: UsageHistoryOptions = {}): AsyncGenerator<string, void, undefined> {
+    return csvOf(this.#transport, '/admin/usage', options);
   }
 }
 
@@ -41,6 +63,16 @@ export class Accounts {
   /** Changes the plan, its limits, or whether the account is suspended. */
   update(id: string, changes: OperatorsAccountChanges, options?: CallOptions): Promise<OperatorsAccount> {
     return this.#transport.json('PATCH', pathOf`/admin/accounts/${id}`, { ...options, body: changes });
+  }
+
+  /** What was accepted from an account in each hour or day, also from one that was deleted. */
+  usageHistory(id: string, options: UsageHistoryOptions = {}): List<UsagePeriod> {
+    return this.#transport.list(pathOf`/admin/accounts/${id}/usage/history`, historyQuery(options), options);
+  }
+
+  /** The same as CSV, page by page. */
+  usageHistoryCsv(id: string, options: UsageHistoryOptions = {}): AsyncGenerator<string, void, undefined> {
+    return csvOf(this.#transport, pathOf`/admin/accounts/${id}/usage/history`, options);
   }
 
   /** The keys of an account. */

@@ -25,6 +25,7 @@ export type {
   AcceptedMessage,
   Account,
   AccountChanges,
+  AccountUsagePeriod,
   Acknowledgement,
   ApiKey,
   Attempt,
@@ -58,7 +59,9 @@ export type {
   Simulation,
   Time,
   Usage,
+  UsagePeriod,
   UsageWindow,
   WebhookPayload,
 } from './types.js';
+export type { UsageHistoryOptions } from './usage.js';
 export { verifyWebhook, WebhookVerificationError, type VerifyOptions, type WebhookHeaders } from './webhooks.js';

@@ -51,8 +51,8 @@ export class CountUsage implements BackgroundTask {
     const now = await this.ledger.now();
     const id = lowestId('msg', new Date(now.getTime() - LAG_MS));
     if (!(await this.ledger.announce(id, everyMs))) return false;
-    if (await this.ledger.othersEnded()) await whileMore(signal, () => this.ledger.count(id));
-    else this.observer.delayed();
+    if (await this.ledger.othersEnded(signal)) await whileMore(signal, () => this.ledger.count(id));
+    else if (!signal.aborted) this.observer.delayed();
     await whileMore(signal, () => this.ledger.countLate());
     await whileMore(signal, async () => {
       const hours = await this.ledger.due();

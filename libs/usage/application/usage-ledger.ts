@@ -24,9 +24,10 @@ export abstract class UsageLedger {
 
   /**
    * Waits until all transactions have ended that may store messages and began before the announcement. It blocks nobody.
+   * @param signal when it aborts, it waits no longer
    * @returns whether they have; false when they take too long
    */
-  abstract othersEnded(): Promise<boolean>;
+  abstract othersEnded(signal: AbortSignal): Promise<boolean>;
 
   /**
    * Counts some messages up to an id that was announced, after `othersEnded`.

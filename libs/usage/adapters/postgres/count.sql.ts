@@ -13,9 +13,9 @@ export const ANNOUNCE = `
   RETURNING closing`;
 
 /**
- * Transactions that may have stored messages. A statement locks its table before it takes its snapshot: one that does not
- * hold this lock yet will see what was committed before this was read. They have no transaction ids before they write, so
- * that those cannot tell.
+ * Transactions that may have stored messages without having seen the announcement. The trigger looks at it after its
+ * transaction has taken this lock, so those that take it later see it. Transaction ids could not tell them apart: a transaction
+ * gets one when it first writes.
  */
 const WRITERS = `
   SELECT DISTINCT virtualtransaction AS writer FROM pg_locks

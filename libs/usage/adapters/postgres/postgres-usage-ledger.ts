@@ -36,10 +36,10 @@ export class PostgresUsageLedger extends UsageLedger {
     return (await this.database.query(ANNOUNCE, [id, everyMs])).length > 0;
   }
 
-  async othersEnded(): Promise<boolean> {
+  async othersEnded(signal: AbortSignal): Promise<boolean> {
     const deadline = performance.now() + WRITERS_WAIT_MS;
     let writers = await this.database.query<{ writer: string }>(FIND_WRITERS);
-    while (writers.length > 0 && performance.now() < deadline) {
+    while (writers.length > 0 && performance.now() < deadline && !signal.aborted) {
       await sleep(PAUSE_MS);
       writers = await this.database.query(FIND_WRITERS_AGAIN, [writers.map(({ writer }) => writer)]);
     }
