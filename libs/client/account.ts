@@ -11,7 +11,7 @@ import type {
   Usage,
   UsagePeriod,
 } from './types.js';
-import { csvOf, historyQuery, type UsageHistoryOptions } from './usage.js';
+import type { UsageHistoryOptions } from './usage.js';
 
 /** The account of the API key. */
 export class AccountResource {
@@ -38,13 +38,8 @@ export class AccountResource {
   }
 
   /** What was accepted in each hour or day, by the time of acceptance: oldest first, without empty periods. */
-  usageHistory(options: UsageHistoryOptions = {}): List<UsagePeriod> {
-    return this.#transport.list('/account/usage/history', historyQuery(options), options);
-  }
-
-  /** The same as CSV, page by page. */
-  usageHistoryCsv(options: UsageHistoryOptions = {}): AsyncGenerator<string, void, undefined> {
-    return csvOf(this.#transport, '/account/usage/history', options);
+  usageHistory({ signal, ...query }: UsageHistoryOptions = {}): List<UsagePeriod> {
+    return this.#transport.list('/account/usage/history', query, { signal });
   }
 
   /** Which requests of a schedule the limits would admit. Sends nothing. */

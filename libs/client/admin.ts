@@ -10,7 +10,7 @@ import type {
   OperatorsAccountChanges,
   UsagePeriod,
 } from './types.js';
-import { csvOf, historyQuery, type UsageHistoryOptions } from './usage.js';
+import type { UsageHistoryOptions } from './usage.js';
 
 export interface AccountFilter extends ListOptions {
   /** Only accounts that are suspended. */
@@ -35,13 +35,8 @@ export class Admin {
   }
 
   /** What was accepted from each account in each hour or day: oldest first, then by account. */
-  usage(options: UsageHistoryOptions = {}): List<AccountUsagePeriod> {
-    return this.#transport.list('/admin/usage', historyQuery(options), options);
-  }
-
-  /** The same as CSV, page by page. */
-  usageCsv(options: UsageHistoryOptions = {}): AsyncGenerator<string, void, undefined> {
-    return csvOf(this.#transport, '/admin/usage', options);
+  usage({ signal, ...query }: UsageHistoryOptions = {}): List<AccountUsagePeriod> {
+    return this.#transport.list('/admin/usage', query, { signal });
   }
 }
 
@@ -66,13 +61,8 @@ export class Accounts {
   }
 
   /** What was accepted from an account in each hour or day, also from one that was deleted. */
-  usageHistory(id: string, options: UsageHistoryOptions = {}): List<UsagePeriod> {
-    return this.#transport.list(pathOf`/admin/accounts/${id}/usage/history`, historyQuery(options), options);
-  }
-
-  /** The same as CSV, page by page. */
-  usageHistoryCsv(id: string, options: UsageHistoryOptions = {}): AsyncGenerator<string, void, undefined> {
-    return csvOf(this.#transport, pathOf`/admin/accounts/${id}/usage/history`, options);
+  usageHistory(id: string, { signal, ...query }: UsageHistoryOptions = {}): List<UsagePeriod> {
+    return this.#transport.list(pathOf`/admin/accounts/${id}/usage/history`, query, { signal });
   }
 
   /** The keys of an account. */

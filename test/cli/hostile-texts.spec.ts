@@ -43,6 +43,8 @@ const ATTEMPT = {
   ...{ number: 1, outcome: EVIL, target: EVIL, startedAt: EVIL, durationMs: 1, responseStatus: 200, error: EVIL },
   responseBody: EVIL,
 };
+const COUNTS = { accepted: 1, acceptedBytes: 1, delivered: 1, failed: 0, cancelled: 0 };
+const PERIOD = { start: EVIL, accountId: EVIL, externalId: EVIL, ...COUNTS };
 const BAN = { keyId: EVIL, accountId: EVIL, bannedAt: EVIL, bannedUntil: EVIL, reason: EVIL };
 
 /** The response to each request; the first that matches. */
@@ -59,6 +61,7 @@ const RESPONSES: readonly (readonly [RegExp, unknown])[] = [
   [/endpoints/, ENDPOINT],
   [/^GET \/admin\/bans/, { data: [BAN], nextCursor: null }],
   [/^GET \/admin\/accounts(\?|$)/, { data: [ACCOUNT], nextCursor: null }],
+  [/usage\/history|admin\/usage/, { data: [PERIOD], nextCursor: null }],
   [/usage/, USAGE],
   [/keys/, KEY],
   [/./, ACCOUNT],
@@ -78,6 +81,7 @@ const COMMANDS = [
     'retry --since 2026-11-21',
     'tail',
     'usage',
+    'usage --by hour',
     'delivery',
     'delivery pull',
     'whoami',
@@ -90,6 +94,7 @@ const COMMANDS = [
   ...['endpoints rotate-secret ep_x --yes', 'endpoints test ep_x', 'endpoints replay ep_x --since 2026-11-21'],
   ...['accounts list', 'accounts get acct_x', 'accounts update acct_x --plan pro', 'accounts suspend acct_x'],
   ...['accounts resume acct_x', 'accounts keys acct_x', 'accounts revoke-key acct_x key_x --yes', 'bans list'],
+  ...['admin usage', 'admin usage --csv', 'admin usage --account acct_x'],
   ...['bans lift key_x', 'consume --exec true', 'listen --forward-to localhost:3000'],
 ];
 

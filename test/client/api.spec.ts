@@ -65,6 +65,10 @@ describe('The client', () => {
     expect(await sluice.account.get()).toMatchObject({ id: account.id, delivery: 'handler' });
     expect(await sluice.account.update({ delivery: 'pull' })).toMatchObject({ delivery: 'pull' });
     expect(await sluice.account.usage()).toMatchObject({ minute: { used: 3 } });
+    expect(await sluice.account.usageHistory({ by: 'hour', since: new Date(), limit: 1 }).page()).toMatchObject({
+      data: [],
+      nextCursor: null,
+    });
     expect(sluice.rateLimit?.windows.map(({ name }) => name)).toEqual(['minute', 'day']);
     expect(await sluice.account.simulate({ requests: [{ at: 0 }] })).toMatchObject({ admitted: 1 });
 

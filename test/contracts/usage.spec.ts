@@ -113,12 +113,12 @@ describe('The usage of accounts', () => {
     const start = hourStart(2);
     await send(account, start);
     let sent = 1;
-    let isOver = false;
+    const counting = { isOver: false };
     const sending = (async () => {
-      for (; !isOver; sent++) await send(account, within(start, sent));
+      for (; !counting.isOver; sent++) await send(account, within(start, sent));
     })();
     for (let round = 0; round < 20; round++) await count();
-    isOver = true;
+    counting.isOver = true;
     await sending;
     await count();
     expect(sent).toBeGreaterThan(20);

@@ -17,14 +17,10 @@ export function addAccount(program: Command, context: Context): void {
       ),
   ).action(async (options: HistoryOptions) => {
     const { output } = context;
+    const { csv, ...range } = options;
     if (Object.keys(options).length > 0) {
-      if (options.by === undefined) usage.error('error: --since, --until and --csv need --by hour or --by day');
-      const { account } = context.sluice();
-      const history = {
-        list: (range: HistoryOptions) => account.usageHistory(range),
-        csv: (range: HistoryOptions) => account.usageHistoryCsv(range),
-      };
-      await showHistory(output, options, history, HISTORY_COLUMNS);
+      if (range.by === undefined) usage.error('error: --since, --until and --csv need --by hour or --by day');
+      await showHistory(output, context.sluice().account.usageHistory(range), HISTORY_COLUMNS, csv);
       return;
     }
     const used = await context.sluice().account.usage();

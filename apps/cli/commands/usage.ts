@@ -1,40 +1,33 @@
 import { Option, type Command } from 'commander';
-import type { AccountUsagePeriod, UsagePeriod } from '#client/index.js';
+import type { AccountUsagePeriod, UsageHistoryOptions, UsagePeriod } from '#client/index.js';
 import { id, withExamples } from '../input/arguments.js';
 import { timeOption } from '../input/times.js';
 import type { Context } from '../support/context.js';
+import { csvLine } from '../support/csv.js';
 import { firstOf } from '../support/lists.js';
 import { bytes, count, time, type Column, type Output } from '../support/output.js';
 
-export interface HistoryOptions {
-  readonly by?: 'hour' | 'day';
-  readonly since?: string;
-  readonly until?: string;
+export interface HistoryOptions extends UsageHistoryOptions {
   readonly csv?: true;
 }
 
-type Range = Omit<HistoryOptions, 'csv'>;
+/** A column of a table, with the name of its field in CSV. */
+type HistoryColumn<Period> = readonly [field: keyof Period & string, ...Column<Period>];
 
-/** A history as the client returns it: as a list, and as CSV. */
-interface History<Period> {
-  readonly list: (range: Range) => AsyncIterable<Period>;
-  readonly csv: (range: Range) => AsyncIterable<string>;
-}
-
-const START: Column<UsagePeriod> = ['START', ({ start }) => time(start)];
-const COUNTS: readonly Column<UsagePeriod>[] = [
-  ['ACCEPTED', ({ accepted }) => count(accepted)],
-  ['SIZE', ({ acceptedBytes }) => bytes(acceptedBytes)],
-  ['DELIVERED', ({ delivered }) => count(delivered)],
-  ['FAILED', ({ failed }) => count(failed)],
-  ['CANCELLED', ({ cancelled }) => count(cancelled)],
+const START: HistoryColumn<UsagePeriod> = ['start', 'START', ({ start }) => time(start)];
+const COUNTS: readonly HistoryColumn<UsagePeriod>[] = [
+  ['accepted', 'ACCEPTED', ({ accepted }) => count(accepted)],
+  ['acceptedBytes', 'SIZE', ({ acceptedBytes }) => bytes(acceptedBytes)],
+  ['delivered', 'DELIVERED', ({ delivered }) => count(delivered)],
+  ['failed', 'FAILED', ({ failed }) => count(failed)],
+  ['cancelled', 'CANCELLED', ({ cancelled }) => count(cancelled)],
 ];
-export const HISTORY_COLUMNS: readonly Column<UsagePeriod>[] = [START, ...COUNTS];
-const COLUMNS_OF_ALL: readonly Column<AccountUsagePeriod>[] = [
+export const HISTORY_COLUMNS: readonly HistoryColumn<UsagePeriod>[] = [START, ...COUNTS];
+const COLUMNS_OF_ALL: readonly HistoryColumn<AccountUsagePeriod>[] = [
   START,
-  ['ACCOUNT', ({ accountId }) => accountId],
+  ['accountId', 'ACCOUNT', ({ accountId }) => accountId],
+  ['externalId', 'EXTERNAL ID', ({ externalId }) => externalId ?? '-'],
   ...COUNTS,
-  ['EXTERNAL ID', ({ externalId }) => externalId ?? '-'],
 ];
 
 /** Adds the options of a history. */
@@ -43,20 +36,27 @@ export function withHistoryOptions(command: Command): Command {
     .addOption(new Option('--by <period>', 'the length of the periods, in UTC').choices(['hour', 'day']))
     .addOption(timeOption('--since <time>', 'only periods that start then or later'))
     .addOption(timeOption('--until <time>', 'only periods that start before'))
-    .addOption(new Option('--csv', 'print CSV').conflicts('json'));
+    .option('--csv', 'print CSV');
 }
 
+/** Shows all pages of a history. */
 export async function showHistory<Period>(
   output: Output,
-  { csv, ...range }: HistoryOptions,
-  history: History<Period>,
-  columns: readonly Column<Period>[],
+  history: AsyncIterable<Period>,
+  columns: readonly HistoryColumn<Period>[],
+  csv = false,
 ): Promise<void> {
-  if (csv !== true) {
-    await output.list(firstOf(history.list(range), Infinity), columns, 'Nothing was accepted in this time.');
+  const pages = firstOf(history, Infinity);
+  if (!csv) {
+    const shown = columns.map(([, ...column]): Column<Period> => column);
+    await output.list(pages, shown, 'Nothing was accepted in this time.');
     return;
   }
-  for await (const page of history.csv(range)) for (const line of page.trimEnd().split('\r\n')) output.line(line);
+  const fields = columns.map(([field]) => field);
+  output.line(csvLine(fields));
+  for await (const page of pages) {
+    for (const period of page) output.line(csvLine(fields.map((field) => period[field] as string | number | null)));
+  }
 }
 
 /** The command that needs the operators' key. */
@@ -69,17 +69,10 @@ export function addAdminUsage(program: Command, context: Context): void {
       .command('usage')
       .description('Show what was accepted from all accounts, or from one, in each hour or day')
       .option('--account <id>', 'only from this account, also if it was deleted', id('acct')),
-  ).action(async ({ account, ...options }: HistoryOptions & { readonly account?: string }) => {
+  ).action(({ account, csv, ...options }: HistoryOptions & { readonly account?: string }) => {
     const api = context.operator().admin;
-    if (account === undefined) {
-      const all = { list: (range: Range) => api.usage(range), csv: (range: Range) => api.usageCsv(range) };
-      return showHistory(context.output, options, all, COLUMNS_OF_ALL);
-    }
-    const one = {
-      list: (range: Range) => api.accounts.usageHistory(account, range),
-      csv: (range: Range) => api.accounts.usageHistoryCsv(account, range),
-    };
-    return showHistory(context.output, options, one, HISTORY_COLUMNS);
+    if (account === undefined) return showHistory(context.output, api.usage(options), COLUMNS_OF_ALL, csv);
+    return showHistory(context.output, api.accounts.usageHistory(account, options), HISTORY_COLUMNS, csv);
   });
   withExamples(
     usage,
