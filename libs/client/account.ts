@@ -38,8 +38,8 @@ export class AccountResource {
   }
 
   /** What was accepted in each hour or day, by the time of acceptance: oldest first, without empty periods. */
-  usageHistory({ signal, ...query }: UsageHistoryOptions = {}): List<UsagePeriod> {
-    return this.#transport.list('/account/usage/history', query, { signal });
+  usageHistory(options: UsageHistoryOptions = {}): List<UsagePeriod> {
+    return this.#transport.list('/account/usage/history', options);
   }
 
   /** Which requests of a schedule the limits would admit. Sends nothing. */
@@ -56,8 +56,8 @@ export class ApiKeys {
   }
 
   /** The keys that are not revoked, newest first, without their secrets. */
-  list({ limit, cursor, ...options }: ListOptions = {}): List<ApiKey> {
-    return this.#transport.list('/api-keys', { limit, cursor }, options);
+  list(options: ListOptions = {}): List<ApiKey> {
+    return this.#transport.list('/api-keys', options);
   }
 
   /** The key of this client: what it may do, and until when. */

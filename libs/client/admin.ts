@@ -26,17 +26,10 @@ export interface BanFilter extends ListOptions {
 export class Admin {
   readonly accounts: Accounts;
   readonly bans: Bans;
-  readonly #transport: Transport;
 
   constructor(transport: Transport) {
-    this.#transport = transport;
     this.accounts = new Accounts(transport);
     this.bans = new Bans(transport);
-  }
-
-  /** What was accepted from each account in each hour or day: oldest first, then by account. */
-  usage({ signal, ...query }: UsageHistoryOptions = {}): List<AccountUsagePeriod> {
-    return this.#transport.list('/admin/usage', query, { signal });
   }
 }
 
@@ -47,8 +40,8 @@ export class Accounts {
     this.#transport = transport;
   }
 
-  list({ suspended, limit, cursor, ...options }: AccountFilter = {}): List<OperatorsAccount> {
-    return this.#transport.list('/admin/accounts', { suspended, limit, cursor }, options);
+  list(options: AccountFilter = {}): List<OperatorsAccount> {
+    return this.#transport.list('/admin/accounts', options);
   }
 
   get(id: string, options?: CallOptions): Promise<OperatorsAccount> {
@@ -60,14 +53,19 @@ export class Accounts {
     return this.#transport.json('PATCH', pathOf`/admin/accounts/${id}`, { ...options, body: changes });
   }
 
+  /** What was accepted from each account in each hour or day: oldest first, then by account. */
+  usage(options: UsageHistoryOptions = {}): List<AccountUsagePeriod> {
+    return this.#transport.list('/admin/usage', options);
+  }
+
   /** What was accepted from an account in each hour or day, also from one that was deleted. */
-  usageHistory(id: string, { signal, ...query }: UsageHistoryOptions = {}): List<UsagePeriod> {
-    return this.#transport.list(pathOf`/admin/accounts/${id}/usage/history`, query, { signal });
+  usageHistory(id: string, options: UsageHistoryOptions = {}): List<UsagePeriod> {
+    return this.#transport.list(pathOf`/admin/accounts/${id}/usage/history`, options);
   }
 
   /** The keys of an account. */
-  keys(id: string, { limit, cursor, ...options }: ListOptions = {}): List<ApiKey> {
-    return this.#transport.list(pathOf`/admin/accounts/${id}/api-keys`, { limit, cursor }, options);
+  keys(id: string, options: ListOptions = {}): List<ApiKey> {
+    return this.#transport.list(pathOf`/admin/accounts/${id}/api-keys`, options);
   }
 
   /** Makes a key for an account, for example for one that has lost its keys. `key` of the result is shown only once. */
@@ -88,8 +86,8 @@ export class Bans {
     this.#transport = transport;
   }
 
-  list({ accountId, limit, cursor, ...options }: BanFilter = {}): List<Ban> {
-    return this.#transport.list('/admin/bans', { accountId, limit, cursor }, options);
+  list(options: BanFilter = {}): List<Ban> {
+    return this.#transport.list('/admin/bans', options);
   }
 
   /** Ends the ban of a key. Earlier bans no longer prolong the next one. */

@@ -46,8 +46,8 @@ export class Messages {
   }
 
   /** The messages of the account, newest first. */
-  list({ status, endpointId, limit, cursor, ...options }: MessageFilter = {}): List<Message> {
-    return this.#transport.list('/messages', { status, endpointId, limit, cursor }, options);
+  list(options: MessageFilter = {}): List<Message> {
+    return this.#transport.list('/messages', options);
   }
 
   /** The attempts to deliver a message, the newest last. */

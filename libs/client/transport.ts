@@ -94,7 +94,8 @@ export class Transport {
     });
   }
 
-  list<Item>(path: string, query: Call['query'], { signal }: CallOptions): List<Item> {
+  /** All options but the signal are parameters of the query. */
+  list<Item>(path: string, { signal, ...query }: CallOptions): List<Item> {
     return new List((cursor) =>
       this.json<Page<Item>>('GET', path, { query: { ...query, ...(cursor !== undefined && { cursor }) }, signal }),
     );

@@ -2,8 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Fleet } from '../support/fleet.js';
 import { until } from '../support/processes.js';
 
-/** Two minutes, or ten: `USAGE_FAULT_SECONDS=600`. */
-const SECONDS = Number(process.env.USAGE_FAULT_SECONDS ?? 120);
+/** Two minutes, or ten: `SLUICE_USAGE_SECONDS=600`. */
+const SECONDS = Number(process.env.SLUICE_USAGE_SECONDS ?? 120);
 /** Longer than messages wait to be counted: what a stopped process stores afterwards is late. */
 const STOPPED_MS = 30_000;
 const QUIET_MS = 4_000;

@@ -70,9 +70,9 @@ export function addAdminUsage(program: Command, context: Context): void {
       .description('Show what was accepted from all accounts, or from one, in each hour or day')
       .option('--account <id>', 'only from this account, also if it was deleted', id('acct')),
   ).action(({ account, csv, ...options }: HistoryOptions & { readonly account?: string }) => {
-    const api = context.operator().admin;
-    if (account === undefined) return showHistory(context.output, api.usage(options), COLUMNS_OF_ALL, csv);
-    return showHistory(context.output, api.accounts.usageHistory(account, options), HISTORY_COLUMNS, csv);
+    const { accounts } = context.operator().admin;
+    if (account === undefined) return showHistory(context.output, accounts.usage(options), COLUMNS_OF_ALL, csv);
+    return showHistory(context.output, accounts.usageHistory(account, options), HISTORY_COLUMNS, csv);
   });
   withExamples(
     usage,

@@ -56,6 +56,14 @@ export const COUNT_LATE = `
   )
   SELECT count(*)::integer AS count FROM found`;
 
+/**
+ * Messages of an account with a status, from `low` to another id, as a range of the index by status. A planner may prefer to
+ * read all messages between two ids when these stand by themselves.
+ */
+const inIndex = (status: string, high: string): string => `
+  (m.account_id, m.status, m.id) >= (hour.account_id, ${status}, low)
+  AND (m.account_id, m.status, m.id) <= (hour.account_id, ${status}, ${high})`;
+
 export const FIND_DUE = `
   SELECT account_id AS "accountId", start FROM sluice.usage WHERE recount_at <= now()
   ORDER BY recount_at LIMIT ${HOURS_AT_ONCE}`;
@@ -63,17 +71,13 @@ export const FIND_DUE = `
 /**
  * $1 and $2: hours of accounts, $3 and $4: their lowest ids and those of the next hour. It reads an index, and of that only
  * the messages that are not delivered: the others are the rest. Without one of these, the messages of the hour were removed.
- * Each status is read by itself: for several at once, a planner may prefer to read all messages of the hour.
  *
  * The more there are, and the longer the hour is over, the later it is looked at again.
  */
 export const RECOUNT = `
   WITH progress AS MATERIALIZED (${LOCK_PROGRESS}), seen AS MATERIALIZED (
     SELECT hour.account_id, hour.start, rest.*,
-           EXISTS (
-             SELECT FROM sluice.messages m
-             WHERE m.account_id = hour.account_id AND m.status = 'delivered' AND m.id >= low AND m.id < high
-           ) AS has_delivered
+           EXISTS (SELECT FROM sluice.messages m WHERE ${inIndex(`'delivered'`, 'high')}) AS has_delivered
     FROM unnest($1::text[], $2::timestamptz[], $3::text[], $4::text[]) AS hour (account_id, start, low, high)
     CROSS JOIN progress CROSS JOIN LATERAL (
       SELECT sum(number)::bigint AS undelivered,
@@ -82,8 +86,7 @@ export const RECOUNT = `
              coalesce(sum(number) FILTER (WHERE status IN (${ENDS})), 0)::bigint AS ended
       FROM unnest(ARRAY[${UNDELIVERED}]) AS other (status) CROSS JOIN LATERAL (
         SELECT count(*) AS number FROM sluice.messages m
-        WHERE m.account_id = hour.account_id AND m.status = other.status
-          AND m.id >= low AND m.id < high AND m.id <= progress.counted
+        WHERE ${inIndex('other.status', 'least(high, progress.counted)')}
       ) counted_again
     ) rest
   ), result AS (
