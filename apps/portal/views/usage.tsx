@@ -4,12 +4,12 @@ import { Button } from '../components/button.js';
 import { Badge, Card, Figure, Page, Skeleton, Time } from '../components/parts.js';
 import { Problem } from '../components/problem.js';
 import { Ring } from '../components/meter.js';
+import { UsageHistory } from '../components/usage-history.js';
 import { call, pause, rateLimit } from '../connection.js';
 import { formatBytes, formatMoment, formatDuration, formatNumber, formatUpTo } from '../format.js';
 import { useNow, useRefresh, useResource } from '../hooks.js';
 import { account } from '../session.js';
 import { nameHidden } from '../hidden-characters.js';
-import { UsageHistory } from './usage-history.js';
 
 /** Each look costs a request of the plan. */
 const REFRESH_MS = 60_000;

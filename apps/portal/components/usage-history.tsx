@@ -1,9 +1,9 @@
 import { useState } from 'preact/hooks';
 import type { UsagePeriod } from '#client/index.js';
-import { Choice } from '../components/choice.js';
-import { HistoryChart } from '../components/history-chart.js';
-import { Card, Skeleton } from '../components/parts.js';
-import { Problem } from '../components/problem.js';
+import { Choice } from './choice.js';
+import { HistoryChart } from './history-chart.js';
+import { Card, Skeleton } from './parts.js';
+import { Problem } from './problem.js';
 import { call } from '../connection.js';
 import { useResource } from '../hooks.js';
 
@@ -19,11 +19,21 @@ type Span = (typeof SPANS)[number];
 
 const NOTHING = { accepted: 0, acceptedBytes: 0, delivered: 0, failed: 0, cancelled: 0 };
 
-/** A chart of what was accepted. @param round loads it again when it changes */
-export function UsageHistory({ round }: { round: number }) {
+interface UsageHistoryProps {
+  /** For operators: whose. Without it, it is the account of the key. */
+  readonly accountId?: string;
+  /** Loads it again when it changes. */
+  readonly round?: number;
+}
+
+/** A chart of what was accepted. */
+export function UsageHistory({ accountId, round = 0 }: UsageHistoryProps) {
   const [chosen, choose] = useState<Span['value']>(SPANS[0].value);
   const span = SPANS.find(({ value }) => value === chosen) ?? SPANS[0];
-  const { data, error, isLoading, reload } = useResource(() => load(span), [chosen, String(round)]);
+  const { data, error, isLoading, reload } = useResource(
+    () => load(span, accountId),
+    [accountId, chosen, String(round)],
+  );
   return (
     <Card title="Messages over time">
       <Choice label="Time" value={chosen} choices={SPANS} onChange={choose} />
@@ -34,11 +44,14 @@ export function UsageHistory({ round }: { round: number }) {
 }
 
 /** With the empty periods, which the API leaves out. */
-async function load({ by, periods, ms }: Span): Promise<UsagePeriod[]> {
+async function load({ by, periods, ms }: Span, accountId: string | undefined): Promise<UsagePeriod[]> {
   const last = Math.floor(Date.now() / ms) * ms;
   const starts = Array.from({ length: periods }, (_, index) =>
     new Date(last - (periods - 1 - index) * ms).toISOString(),
   );
-  const { data } = await call((client) => client.account.usageHistory({ by, since: starts[0], limit: 100 }).page());
+  const query = { by, since: starts[0], limit: 100 };
+  const { data } = await call(({ account, admin }) =>
+    (accountId === undefined ? account.usageHistory(query) : admin.accounts.usageHistory(accountId, query)).page(),
+  );
   return starts.map((start) => data.find((period) => period.start === start) ?? { start, ...NOTHING });
 }
