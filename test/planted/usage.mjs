@@ -2,6 +2,7 @@
 const COUNT = 'libs/usage/adapters/postgres/count.sql.ts';
 const LEDGER = 'libs/usage/adapters/postgres/postgres-usage-ledger.ts';
 const COUNTED = ['test/contracts/usage.spec.ts'];
+const ENDED = ['test/contracts/usage-ends.spec.ts'];
 const SHOWN = ['test/e2e/accounts/usage-history.spec.ts'];
 
 export default [
@@ -38,20 +39,20 @@ export default [
     file: COUNT,
     find: 'undelivered >= accepted OR has_delivered AS is_stored',
     replace: 'true AS is_stored',
-    tests: COUNTED,
+    tests: ENDED,
   },
   {
     what: 'usage is not counted before messages are removed',
     file: 'libs/upkeep/application/apply-retention.ts',
     find: '      if (!(await this.usage.execute(period, signal))) continue;\n',
     replace: '',
-    tests: COUNTED,
+    tests: ENDED,
   },
   {
     what: 'usage of an hour that is over is shown before it is complete',
     file: 'libs/usage/adapters/postgres/postgres-usage-history.ts',
-    find: 'if (rest?.hasUncounted === false) return;',
-    replace: 'if (rest !== undefined) return;',
+    find: 'return row?.hasUncounted === true;',
+    replace: 'return row === undefined;',
     tests: COUNTED,
   },
   {

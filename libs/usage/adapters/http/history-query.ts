@@ -2,6 +2,7 @@ import type { FieldError } from '#kernel/domain-error.js';
 import { isTypeId } from '#kernel/typeid.js';
 import { PAGING, readPage } from '#platform/http/body/paging.js';
 import { invalidTime, readTime, TIME_SCHEMA } from '#platform/http/body/time.js';
+import { enumModel } from '#platform/http/openapi/schema.js';
 import type { HistoryQuery, Place } from '../../application/usage-history.js';
 import { PERIOD_LENGTHS, PERIOD_MS, type PeriodLength } from '../../domain/usage-period.js';
 
@@ -11,8 +12,7 @@ const DEFAULT_LENGTH = 'day' satisfies PeriodLength;
 /** The query of a history, for the OpenAPI document. */
 export const HISTORY_QUERY = {
   by: {
-    type: 'string',
-    enum: PERIOD_LENGTHS,
+    $ref: enumModel('UsagePeriodLength', 'The length of the periods of a usage history.', PERIOD_LENGTHS),
     default: DEFAULT_LENGTH,
     description: 'The length of the periods. Hours and days begin and end in UTC.',
   },

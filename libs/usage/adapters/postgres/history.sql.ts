@@ -50,7 +50,11 @@ export const IS_KNOWN = `
   SELECT EXISTS (SELECT FROM sluice.accounts WHERE id = $1)
       OR EXISTS (SELECT FROM sluice.usage WHERE account_id = $1) AS "isKnown"`;
 
-export const PROGRESS = 'SELECT counted, clock_timestamp() AS now FROM sluice.usage_progress';
+/** Late messages are counted soon, unless nothing counts. */
+export const PROGRESS = `
+  SELECT counted, clock_timestamp() AS now,
+         EXISTS (SELECT FROM sluice.usage_late WHERE noted_at < now() - interval '1 minute') AS "isStuck"
+  FROM sluice.usage_progress`;
 
 /** $1 and $2: the last message counted, and an id. */
 export const HAS_UNCOUNTED = `SELECT EXISTS (SELECT FROM sluice.messages WHERE id > $1 AND id < $2) AS "hasUncounted"`;

@@ -13,6 +13,13 @@ const RETRY_AFTER_SECONDS = 15;
 /** Reads of all accounts are limited like those of one. */
 const OPERATORS = 'usage of all accounts';
 
+interface Progress {
+  counted: string;
+  now: Date;
+  /** Whether late messages have not been counted for long. */
+  isStuck: boolean;
+}
+
 export class PostgresUsageHistory extends UsageHistory {
   constructor(private readonly reads: Reads) {
     super();
@@ -39,16 +46,19 @@ export class PostgresUsageHistory extends UsageHistory {
     return row?.isKnown === true;
   }
 
+  private async hasUncounted(reader: string, counted: string, end: string): Promise<boolean> {
+    const values = [counted, end];
+    const [row] = await this.reads.query<{ hasUncounted: boolean }>(reader, 'uncounted', HAS_UNCOUNTED, values);
+    return row?.hasUncounted === true;
+  }
+
   /** The running hour may lag. An hour that is over must not be taken for complete before it is. */
   private async requireCounted(reader: string, until: Date): Promise<void> {
-    const [row] = await this.reads.query<{ counted: string; now: Date }>(reader, 'progress of usage', PROGRESS, []);
-    const { counted = '', now = new Date() } = row ?? {};
+    const [row] = await this.reads.query<Progress>(reader, 'progress of usage', PROGRESS, []);
+    const { counted = '', now = new Date(), isStuck = false } = row ?? {};
     const due = now.getTime() - GRACE_MS;
     const end = lowestId('msg', new Date(Math.min(until.getTime(), due - (due % PERIOD_MS.hour))));
-    if (counted >= end) return;
-    const values = [counted, end];
-    const [rest] = await this.reads.query<{ hasUncounted: boolean }>(reader, 'uncounted', HAS_UNCOUNTED, values);
-    if (rest?.hasUncounted === false) return;
+    if (!isStuck && (counted >= end || !(await this.hasUncounted(reader, counted, end)))) return;
     const detail = 'Messages of hours that are over are being counted. Retry later, or with an earlier until.';
     throw new RetryLaterError('unavailable', detail, RETRY_AFTER_SECONDS);
   }

@@ -33,7 +33,8 @@ INSERT INTO sluice.usage_progress VALUES ('', '', '-infinity');
 CREATE TABLE sluice.usage_late (
   message_id text COLLATE "C" PRIMARY KEY,
   account_id text COLLATE "C" NOT NULL,
-  created_at timestamptz NOT NULL
+  created_at timestamptz NOT NULL,
+  noted_at timestamptz NOT NULL DEFAULT now()
 );
 
 -- A trigger, so that no way of storing messages can forget it, nor a process of an earlier version.
