@@ -1089,6 +1089,11 @@ export interface components {
        */
       count: number;
     };
+    /**
+     * @description The length of the periods of a usage history.
+     * @enum {string}
+     */
+    UsagePeriodLength: 'hour' | 'day';
     /** @description What was accepted in an hour or a day. Messages that are neither delivered, failed nor cancelled are still open. */
     UsagePeriod: {
       /**
