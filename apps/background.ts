@@ -6,6 +6,7 @@ import { RepeatedTask } from '#kernel/background-task.js';
 import { PostgresAvailability, PostgresMessages, SpaceWatch, StorageCap } from '#messages/messages.module.js';
 import { ExpiredLimits, PostgresLimiter } from '#rate-limiting/rate-limiting.module.js';
 import { ApplyRetention, JobFollower, QueueRecovery, Reconciler } from '#upkeep/upkeep.module.js';
+import { CountUsage } from '#usage/usage.module.js';
 import { EndDeliveries, WebhookSender } from '#webhooks/webhooks.module.js';
 import { openForgetting } from './forgetting.js';
 import type { Settings } from './settings.js';
@@ -120,6 +121,11 @@ export const BACKGROUND: readonly Entry[] = [
     ...{ name: 'ForgetAccounts', does: 'removes what is stored of deleted accounts', every: '1 s' },
     ...{ in: ['api'], stops: 'upkeep' },
     open: (app) => new RepeatedTask(new ForgetAccounts(app.get(Deletions), openForgetting(app), app.get(DeletionLog))),
+  },
+  {
+    ...{ name: 'CountUsage', does: 'counts accepted messages by account and hour', every: '15 s' },
+    ...{ in: BOTH, stops: 'upkeep' },
+    open: (app) => new RepeatedTask(app.get(CountUsage), 'at once'),
   },
   {
     ...{ name: 'JobFollower', does: 'reads how workers of other programs ended jobs', every: '500 ms' },

@@ -25,6 +25,7 @@ const MIGRATIONS = [
   'rate-limiting/0002-plans',
   'messages/0007-skipped',
   'webhooks/0002-types-and-headers',
+  'usage/0001-baseline',
 ] as const;
 
 /** The version of the schema of the BullMQ that is installed; a test compares both. */

@@ -9,7 +9,9 @@ import type {
   SimulateInput,
   Simulation,
   Usage,
+  UsagePeriod,
 } from './types.js';
+import type { UsageHistoryOptions } from './usage.js';
 
 /** The account of the API key. */
 export class AccountResource {
@@ -35,6 +37,11 @@ export class AccountResource {
     return this.#transport.json('GET', '/account/usage', options);
   }
 
+  /** What was accepted in each hour or day, by the time of acceptance: oldest first, without empty periods. */
+  usageHistory(options: UsageHistoryOptions = {}): List<UsagePeriod> {
+    return this.#transport.list('/account/usage/history', options);
+  }
+
   /** Which requests of a schedule the limits would admit. Sends nothing. */
   simulate(schedule: SimulateInput, options?: CallOptions): Promise<Simulation> {
     return this.#transport.json('POST', '/account/simulate', { ...options, body: schedule, repeatable: true });
@@ -49,8 +56,8 @@ export class ApiKeys {
   }
 
   /** The keys that are not revoked, newest first, without their secrets. */
-  list({ limit, cursor, ...options }: ListOptions = {}): List<ApiKey> {
-    return this.#transport.list('/api-keys', { limit, cursor }, options);
+  list(options: ListOptions = {}): List<ApiKey> {
+    return this.#transport.list('/api-keys', options);
   }
 
   /** The key of this client: what it may do, and until when. */

@@ -2,6 +2,7 @@ import type { List } from './list.js';
 import { pathOf, type CallOptions, type ListOptions, type Transport } from './transport.js';
 import type {
   AccountDeletion,
+  AccountUsagePeriod,
   ApiKey,
   AuditEntry,
   Ban,
@@ -13,7 +14,9 @@ import type {
   OperatorsAccountChanges,
   Plan,
   PlanInput,
+  UsagePeriod,
 } from './types.js';
+import type { UsageHistoryOptions } from './usage.js';
 
 export interface AccountFilter extends ListOptions {
   /** Only accounts that are suspended. */
@@ -61,8 +64,8 @@ export class Accounts {
     this.#transport = transport;
   }
 
-  list({ suspended, name, externalId, limit, cursor, ...options }: AccountFilter = {}): List<OperatorsAccount> {
-    return this.#transport.list('/admin/accounts', { suspended, name, externalId, limit, cursor }, options);
+  list(options: AccountFilter = {}): List<OperatorsAccount> {
+    return this.#transport.list('/admin/accounts', options);
   }
 
   /**
@@ -87,9 +90,19 @@ export class Accounts {
     return this.#transport.json('DELETE', pathOf`/admin/accounts/${id}`, options);
   }
 
+  /** What was accepted from each account in each hour or day: oldest first, then by account. */
+  usage(options: UsageHistoryOptions = {}): List<AccountUsagePeriod> {
+    return this.#transport.list('/admin/usage', options);
+  }
+
+  /** What was accepted from an account in each hour or day, also from one that was deleted. */
+  usageHistory(id: string, options: UsageHistoryOptions = {}): List<UsagePeriod> {
+    return this.#transport.list(pathOf`/admin/accounts/${id}/usage/history`, options);
+  }
+
   /** The keys of an account. */
-  keys(id: string, { limit, cursor, ...options }: ListOptions = {}): List<ApiKey> {
-    return this.#transport.list(pathOf`/admin/accounts/${id}/api-keys`, { limit, cursor }, options);
+  keys(id: string, options: ListOptions = {}): List<ApiKey> {
+    return this.#transport.list(pathOf`/admin/accounts/${id}/api-keys`, options);
   }
 
   /** Makes a key for an account, for example for one that has lost its keys. `key` of the result is shown only once. */
@@ -110,8 +123,8 @@ export class Bans {
     this.#transport = transport;
   }
 
-  list({ accountId, limit, cursor, ...options }: BanFilter = {}): List<Ban> {
-    return this.#transport.list('/admin/bans', { accountId, limit, cursor }, options);
+  list(options: BanFilter = {}): List<Ban> {
+    return this.#transport.list('/admin/bans', options);
   }
 
   /** Ends the ban of a key. Earlier bans no longer prolong the next one. */
@@ -128,8 +141,8 @@ export class Plans {
   }
 
   /** All plans, by name. */
-  list({ limit, cursor, ...options }: ListOptions = {}): List<Plan> {
-    return this.#transport.list('/admin/plans', { limit, cursor }, options);
+  list(options: ListOptions = {}): List<Plan> {
+    return this.#transport.list('/admin/plans', options);
   }
 
   get(name: string, options?: CallOptions): Promise<Plan> {
@@ -162,7 +175,7 @@ export class AuditList {
     this.#transport = transport;
   }
 
-  list({ accountId, limit, cursor, ...options }: AuditFilter = {}): List<AuditEntry> {
-    return this.#transport.list('/admin/audit', { accountId, limit, cursor }, options);
+  list(options: AuditFilter = {}): List<AuditEntry> {
+    return this.#transport.list('/admin/audit', options);
   }
 }

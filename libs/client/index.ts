@@ -36,6 +36,7 @@ export type {
   Account,
   AccountChanges,
   AccountDeletion,
+  AccountUsagePeriod,
   Acknowledgement,
   ApiKey,
   Attempt,
@@ -74,7 +75,9 @@ export type {
   Simulation,
   Time,
   Usage,
+  UsagePeriod,
   UsageWindow,
   WebhookPayload,
 } from './types.js';
+export type { UsageHistoryOptions } from './usage.js';
 export { verifyWebhook, WebhookVerificationError, type VerifyOptions, type WebhookHeaders } from './webhooks.js';

@@ -50,9 +50,9 @@ export class Messages {
   }
 
   /** The messages of the account, newest first. */
-  list({ status, type, since, until, endpointId, limit, cursor, ...options }: MessageFilter = {}): List<Message> {
+  list({ since, until, ...options }: MessageFilter = {}): List<Message> {
     const span = { since: since && textOf(since), until: until && textOf(until) };
-    return this.#transport.list('/messages', { status, type, ...span, endpointId, limit, cursor }, options);
+    return this.#transport.list('/messages', { ...options, ...span });
   }
 
   /** The attempts to deliver a message, the newest last. */

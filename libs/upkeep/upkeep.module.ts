@@ -7,6 +7,7 @@ import { Metrics } from '#platform/observability/metrics.js';
 import { LOGGER } from '#platform/process/platform.module.js';
 import { provide, provideAs, provideSetting } from '#platform/process/provide.js';
 import { FailExpiredLeases } from '#pull/index.js';
+import { SettleUsage } from '#usage/index.js';
 import { addReconcilerGauges } from './adapters/monitoring/reconciler-metrics.js';
 import { ReconcilerMonitor } from './adapters/monitoring/reconciler-monitor.js';
 import { RetentionMonitor } from './adapters/monitoring/retention-monitor.js';
@@ -56,7 +57,7 @@ export class UpkeepModule {
           inject: [QueueContents, CurrentQueue, Reconciliation, Reconciler, ReconcilerMonitor],
         },
         provide(JobFollower, [JobEvents, Deliveries, ReconcilerMonitor]),
-        provide(ApplyRetention, [Partitions, RETENTION_DAYS, RetentionMonitor]),
+        provide(ApplyRetention, [Partitions, SettleUsage, RETENTION_DAYS, RetentionMonitor]),
         {
           provide: 'metrics of the reconciler',
           useFactory: (metrics: Metrics) => {

@@ -186,6 +186,36 @@ describe('The command line', () => {
     expect(await delivery()).not.toContain('paused');
   });
 
+  it('shows what was accepted, as a table, JSON and CSV', async () => {
+    const start = new Date(Date.now() - 100 * 86_400_000).toISOString().replace(/T.*/, 'T00:00:00.000Z');
+    for (const hours of [0, 1, 2]) {
+      await api.sql(
+        `INSERT INTO sluice.usage (account_id, start, accepted, accepted_bytes, delivered, failed, cancelled)
+         VALUES ($1, $2::timestamptz + $3 * interval '1 hour', 1000, 2048, 997, 2, 1)`,
+        [account.id, start, hours],
+      );
+    }
+    const line = (hour: number) => start.replace('00:00:00.000', `0${hour}:00:00`);
+    const span = ['--since', line(0), '--until', line(2)];
+    const row = (hour: number) => `${line(hour)}\t1,000\t2.0 KiB\t997\t2\t1\n`;
+    expect((await cli.run(['usage', '--by', 'hour', ...span])).stdout).toBe(row(0) + row(1));
+    expect(await cli.json('usage', '--by', 'day', ...span)).toMatchObject([{ start, accepted: 3_000 }]);
+    const csv = (await cli.run(['usage', '--by', 'hour', '--csv', ...span])).stdout.split('\n');
+    const lines = [0, 1].map((hour) => start.replace('T00', `T0${hour}`) + ',1000,2048,997,2,1');
+    expect(csv).toEqual(['start,accepted,acceptedBytes,delivered,failed,cancelled', ...lines, '']);
+    const all = await cli.run(['admin', 'usage', '--csv', ...span]);
+    expect(all.stdout).toContain(`\n${start},${account.id},,3000,6144,2991,6,3\n`);
+    const one = ['admin', 'usage', '--by', 'hour', '--account', account.id, ...span];
+    expect((await cli.run(one)).stdout).toBe(row(0) + row(1));
+    for (const wrong of [
+      ['usage', '--csv'],
+      ['usage', '--since', line(0)],
+      ['usage', '--by', 'week'],
+    ]) {
+      expect(await cli.run(wrong)).toMatchObject({ code: 2, stdout: '' });
+    }
+  });
+
   it('creates, lists, rotates and revokes keys, and shows each key once', async () => {
     const created = await cli.run(['keys', 'create', 'billing', '--scope', 'messages:send', 'messages:read']);
     expect(created).toMatchObject({ code: 0, stdout: expect.stringMatching(/^slc_\w+\n$/) as string });

@@ -45,6 +45,8 @@ const ATTEMPT = {
   ...{ number: 1, outcome: EVIL, target: EVIL, startedAt: EVIL, durationMs: 1, responseStatus: 200, error: EVIL },
   responseBody: EVIL,
 };
+const COUNTS = { accepted: 1, acceptedBytes: 1, delivered: 1, failed: 0, cancelled: 0 };
+const PERIOD = { start: EVIL, accountId: EVIL, externalId: EVIL, ...COUNTS };
 const BAN = { keyId: EVIL, accountId: EVIL, bannedAt: EVIL, bannedUntil: EVIL, reason: EVIL };
 
 const PLAN = { name: EVIL, limits: null, maxStoredBytes: null, maxEndpoints: null, accounts: 1, version: 1 };
@@ -70,6 +72,7 @@ const RESPONSES: readonly (readonly [RegExp, unknown])[] = [
   [/^GET \/admin\/audit/, { data: [ENTRY], nextCursor: null }],
   [/plans/, PLAN],
   [/^GET \/admin\/accounts(\?|$)/, { data: [ACCOUNT], nextCursor: null }],
+  [/usage\/history|admin\/usage/, { data: [PERIOD], nextCursor: null }],
   [/usage/, USAGE],
   [/keys/, KEY],
   [/./, ACCOUNT],
@@ -89,6 +92,7 @@ const COMMANDS = [
     'retry --since 2026-11-21',
     'tail',
     'usage',
+    'usage --by hour',
     'delivery',
     'delivery pull',
     'pause',
@@ -111,6 +115,7 @@ const COMMANDS = [
   ...['consume --exec true', 'listen --forward-to localhost:3000'],
   ...['admin plans list', 'admin plans get x', 'admin plans put x --individual', 'admin plans delete x --yes'],
   ...['admin audit'],
+  ...['admin usage', 'admin usage --csv', 'admin usage --account acct_x'],
 ];
 
 describe('Texts of a hostile server', () => {

@@ -88,6 +88,10 @@ describe('The client', () => {
     expect(await sluice.account.get()).toMatchObject({ id: account.id, delivery: 'handler' });
     expect(await sluice.account.update({ delivery: 'pull' })).toMatchObject({ delivery: 'pull' });
     expect(await sluice.account.usage()).toMatchObject({ minute: { used: 3 } });
+    expect(await sluice.account.usageHistory({ by: 'hour', since: new Date(), limit: 1 }).page()).toMatchObject({
+      data: [],
+      nextCursor: null,
+    });
     expect(sluice.rateLimit?.windows.map(({ name }) => name)).toEqual(['minute', 'day']);
     expect(await sluice.account.simulate({ requests: [{ at: 0 }] })).toMatchObject({ admitted: 1 });
 
@@ -160,6 +164,8 @@ describe('The client', () => {
     expect((await accounts.list({ limit: 1 }).page()).data).toHaveLength(1);
     expect((await collected(accounts.list({ suspended: true }))).map(({ id }) => id)).toContain(account.id);
     expect((await collected(accounts.keys(account.id))).map(({ id }) => id)).toEqual([account.keyId]);
+    expect((await accounts.usageHistory(account.id, { until: new Date() }).page()).nextCursor).toBeNull();
+    expect((await accounts.usage({ by: 'hour', limit: 1, until: '1970-01-02T00:00:00Z' }).page()).data).toEqual([]);
     await accounts.revokeKey(account.id, account.keyId);
     expect(await collected(accounts.keys(account.id))).toEqual([]);
     const made = await accounts.createKey(account.id, { name: 'way back', scopes: ['messages:send'] });

@@ -18,6 +18,9 @@ import { PostgresStore, type StoreProcess } from './postgres-store.js';
 const DAY_MS = 86_400_000;
 const days = (count: number, moment: Date) => after(count * DAY_MS, moment);
 
+/** Usage that is counted. */
+const SETTLED = { execute: () => Promise.resolve(true) };
+
 /** The partitions of a store whose clock shows another time. */
 class PartitionsAt extends Partitions {
   constructor(
@@ -51,7 +54,7 @@ describe('Messages that are old', () => {
 
   /** What a run removes and leaves at a time, for messages that are kept for 30 days. */
   const retainedAt = (now: Date) =>
-    new ApplyRetention(new PartitionsAt(partitions, now), 30, { ran: () => undefined }).execute(
+    new ApplyRetention(new PartitionsAt(partitions, now), SETTLED, 30, { ran: () => undefined }).execute(
       new AbortController().signal,
     );
 

@@ -386,6 +386,25 @@ describeUnless(missing)('In the portal', () => {
     expect(await pausing.isChecked()).toBe(false);
   });
 
+  it('the usage over time is a chart, and a table for screen readers', async () => {
+    const start = new Date(new Date(Date.now() - 3_600_000).setUTCMinutes(0, 0, 0));
+    await api().sql(
+      `INSERT INTO sluice.usage (account_id, start, accepted, accepted_bytes, delivered, failed, cancelled)
+       VALUES ($1, $2, 1234, 5120, 1200, 4, 0)`,
+      [account.id, start],
+    );
+    const { page } = visitor;
+    await visit('#/usage');
+    await page.getByRole('img', { name: '1,234 accepted, 1,200 of them delivered, 4 failed' }).waitFor();
+    expect(await page.locator('rect.delivered').count()).toBe(24);
+    await page.getByText('As a table').click();
+    const cells = await page.getByRole('row').nth(1).getByRole('cell').allInnerTexts();
+    expect(cells.slice(1)).toEqual(['1,234', '5 KiB', '1,200', '4']);
+    await page.getByLabel('Time').selectOption('the last 30 days');
+    await page.getByText('Messages by the day').waitFor();
+    expect(await page.locator('rect.delivered').count()).toBe(30);
+  });
+
   it('a used-up limit shows when it ends, and then a ban', async () => {
     visitor.expects('429');
     const limited = await api().signUp({ perMinute: 4, perDay: 1_000 });
@@ -395,6 +414,7 @@ describeUnless(missing)('In the portal', () => {
     await visitor.button('Refresh').click();
     await visitor.button('Refresh').click();
     await page.getByText('The rate limit is reached').waitFor();
+    await page.getByText('admitted at', { exact: false }).first().waitFor();
     for (let refusals = 0; refusals < 4; refusals++) await api().ask(limited, 'GET /account');
     await page.reload();
     await page.getByText('This key is banned').first().waitFor();

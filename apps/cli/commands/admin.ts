@@ -7,6 +7,7 @@ import { time, type Column, type Output } from '../support/output.js';
 import { confirm } from '../support/prompts.js';
 import { addOperatorsAccounts } from './operators-accounts.js';
 import { addBans } from './operators-bans.js';
+import { addAdminUsage } from './usage.js';
 
 const PLAN_COLUMNS: readonly Column<Plan>[] = [
   ['NAME', ({ name }) => name],
@@ -45,6 +46,7 @@ export function addAdmin(program: Command, context: Context): void {
   addOperatorsAccounts(admin, context);
   addPlans(admin, context);
   addBans(admin, context);
+  addAdminUsage(admin, context);
   admin
     .command('audit')
     .description('List what operators changed, newest first')

@@ -8,6 +8,7 @@ import { Form } from '../components/form.js';
 import { Loaded } from '../components/loaded.js';
 import { Badge, Card, Fact, Facts, Id, Page } from '../components/parts.js';
 import { fieldError, Problem } from '../components/problem.js';
+import { UsageHistory } from '../components/usage-history.js';
 import { call } from '../connection.js';
 import { formatNumber, formatTime } from '../format.js';
 import { useAction, useResource } from '../hooks.js';
@@ -73,6 +74,7 @@ export function AccountView({ id }: { id: string }) {
               <PlanCard account={shown} onChanged={change} />
               <NameCard account={shown} onChanged={change} />
               <Keys accountId={shown.id} />
+              <UsageHistory accountId={shown.id} />
             </div>
             <Details account={shown} />
           </div>

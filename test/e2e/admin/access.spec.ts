@@ -6,6 +6,8 @@ const OPERATORS_ROUTES = [
   'PATCH /admin/accounts/any',
   'GET /admin/accounts/any/api-keys',
   'DELETE /admin/accounts/any/api-keys/any',
+  'GET /admin/accounts/any/usage/history',
+  'GET /admin/usage',
   'GET /admin/bans',
   'DELETE /admin/bans/any',
   'GET /admin/plans',

@@ -15,6 +15,7 @@ const ELSEWHERE: Readonly<Record<string, readonly string[]>> = {
   'accounts/get-account': ['getAccount 200'],
   'accounts/change-account': ['changeOwnAccount 200'],
   'accounts/get-usage': ['getUsage 200'],
+  'accounts/usage-history': ['getUsageHistory 200', 'getAnyUsageHistory 200', 'listUsage 200'],
   'accounts/simulate': ['simulateLimits 200'],
   'post-accounts/201': ['signUp 201'],
   'post-accounts/403': ['signUp 403'],

@@ -116,9 +116,16 @@ function successResponses({ status, spec }: Route): Record<string, object> {
   return Object.fromEntries(all.map(([each, described]) => [each, successResponse(described)]));
 }
 
-function successResponse({ description, headers, body, mediaTypes, links }: Route['spec']['response']): object {
+function successResponse(spec: Route['spec']['response']): object {
+  const { description, headers, body, mediaTypes, otherBodies = {}, links } = spec;
+  const content = body && {
+    ...contentOf(body, mediaTypes),
+    ...Object.fromEntries(
+      Object.entries(otherBodies).map(([type, schema]) => [type, { schema, example: exampleOf(schema) }]),
+    ),
+  };
   return {
-    ...response(description, headers, body && contentOf(body, mediaTypes)),
+    ...response(description, headers, content),
     ...(links && { links: Object.fromEntries(links.map((operationId) => [operationId, linkById(operationId)])) }),
   };
 }

@@ -33,6 +33,8 @@ export interface OperationSpec {
     readonly body?: Schema;
     /** `application/json` by default. */
     readonly mediaTypes?: readonly string[];
+    /** Bodies of further media types, which `Accept` selects, by media type. */
+    readonly otherBodies?: Readonly<Record<string, Schema>>;
     /** In addition to the headers of every response. */
     readonly headers?: Readonly<Record<string, HeaderSpec>>;
     /** Operations whose path takes the `id` of the body, by their ids. */
