@@ -17,6 +17,7 @@ const MIGRATIONS = [
   'messages/0002-type-metadata-ordering-key',
   'messages/0003-skipped',
   'webhooks/0002-types-and-headers',
+  'webhooks/0003-operational-events',
 ] as const;
 
 /** The version of the schema of the BullMQ that is installed; a test compares both. */
