@@ -89,10 +89,10 @@ export interface components {
     /** @description A message, as an endpoint gets it. */
     MessageWebhook: {
       /**
-       * @description `test`: sent by `POST /endpoints/{id}/test`.
-       * @enum {string}
+       * @description The type of the message, or `message` if it has none. `test`: sent by `POST /endpoints/{id}/test`.
+       * @example message
        */
-      type: 'message' | 'test';
+      type: string;
       /**
        * Format: date-time
        * @description When the message was accepted.
@@ -110,6 +110,31 @@ export interface components {
          * @example Hello, Sluice
          */
         message: string;
+        /**
+         * Format: date-time
+         * @description When to deliver, if it was sent.
+         * @example 2026-11-21T12:00:00.000Z
+         */
+        deliverAt?: string;
+        /**
+         * @description The type that was sent, if any.
+         * @example order.paid
+         */
+        type?: string;
+        /**
+         * @description The metadata that was sent, if any.
+         * @example {
+         *       "region": "eu"
+         *     }
+         */
+        metadata?: {
+          [key: string]: string;
+        };
+        /**
+         * @description The ordering key that was sent, if any.
+         * @example customer-17
+         */
+        orderingKey?: string;
         /**
          * Format: date-time
          * @description When the message was accepted.
@@ -545,6 +570,25 @@ export interface components {
        * @example 2026-11-21T12:00:00Z
        */
       deliverAt?: string;
+      /**
+       * @description What the message is about: words of `[A-Za-z0-9_-]` joined by dots. The first word must not be `sluice`.
+       * @example order.paid
+       */
+      type?: string;
+      /**
+       * @description At most 50 strings for the consumer, by name. U+0000 and lone surrogates are not allowed.
+       * @example {
+       *       "region": "eu"
+       *     }
+       */
+      metadata?: {
+        [key: string]: string;
+      };
+      /**
+       * @description Messages with the same key are delivered one after another, in the order in which they were accepted.
+       * @example customer-17
+       */
+      orderingKey?: string;
     };
     /** @description A message that was accepted. */
     AcceptedMessage: {
@@ -559,6 +603,31 @@ export interface components {
        */
       message: string;
       /**
+       * Format: date-time
+       * @description When to deliver, if it was sent.
+       * @example 2026-11-21T12:00:00.000Z
+       */
+      deliverAt?: string;
+      /**
+       * @description The type that was sent, if any.
+       * @example order.paid
+       */
+      type?: string;
+      /**
+       * @description The metadata that was sent, if any.
+       * @example {
+       *       "region": "eu"
+       *     }
+       */
+      metadata?: {
+        [key: string]: string;
+      };
+      /**
+       * @description The ordering key that was sent, if any.
+       * @example customer-17
+       */
+      orderingKey?: string;
+      /**
        * @description New messages are queued.
        * @constant
        */
@@ -571,10 +640,10 @@ export interface components {
       createdAt: string;
     };
     /**
-     * @description `queued`: waiting for a worker. `processing`: being delivered. `delivered`: delivered. `failed`: all attempts failed, see `failureReason`. `cancelled`: cancelled before delivery.
+     * @description `queued`: waiting for a worker. `processing`: being delivered. `delivered`: delivered. `failed`: all attempts failed, see `failureReason`. `cancelled`: cancelled before delivery. `skipped`: no endpoint wants messages of its type.
      * @enum {string}
      */
-    MessageStatus: 'queued' | 'processing' | 'delivered' | 'failed' | 'cancelled';
+    MessageStatus: 'queued' | 'processing' | 'delivered' | 'failed' | 'cancelled' | 'skipped';
     /** @description A message with its current state. */
     Message: {
       /**
@@ -587,6 +656,31 @@ export interface components {
        * @example Hello, Sluice
        */
       message: string;
+      /**
+       * Format: date-time
+       * @description When to deliver. Null for immediate delivery.
+       * @example null
+       */
+      deliverAt: string | null;
+      /**
+       * @description The type that was sent, if any.
+       * @example order.paid
+       */
+      type?: string;
+      /**
+       * @description The metadata that was sent, if any.
+       * @example {
+       *       "region": "eu"
+       *     }
+       */
+      metadata?: {
+        [key: string]: string;
+      };
+      /**
+       * @description The ordering key that was sent, if any.
+       * @example customer-17
+       */
+      orderingKey?: string;
       /** @example delivered */
       status: components['schemas']['MessageStatus'];
       /**
@@ -600,12 +694,6 @@ export interface components {
        * @example handler
        */
       delivery: components['schemas']['DeliveryMode'];
-      /**
-       * Format: date-time
-       * @description When to deliver. Null for immediate delivery.
-       * @example null
-       */
-      deliverAt: string | null;
       /**
        * Format: date-time
        * @description When the status last changed.
@@ -752,6 +840,31 @@ export interface components {
       message: string;
       /**
        * Format: date-time
+       * @description When to deliver, if it was sent.
+       * @example 2026-11-21T12:00:00.000Z
+       */
+      deliverAt?: string;
+      /**
+       * @description The type that was sent, if any.
+       * @example order.paid
+       */
+      type?: string;
+      /**
+       * @description The metadata that was sent, if any.
+       * @example {
+       *       "region": "eu"
+       *     }
+       */
+      metadata?: {
+        [key: string]: string;
+      };
+      /**
+       * @description The ordering key that was sent, if any.
+       * @example customer-17
+       */
+      orderingKey?: string;
+      /**
+       * Format: date-time
        * @description When the message was accepted.
        * @example 2026-11-21T09:30:00.123Z
        */
@@ -885,6 +998,23 @@ export interface components {
        * @example 100
        */
       rateLimitPerSecond?: number;
+      /**
+       * @description Which messages it gets: types like `order.paid`, or `order.*` for every type that begins with `order.`. None: all, also those without a type, as `*` does. Operational events only reach endpoints that name them, such as `sluice.message.failed` or `sluice.*`.
+       * @example [
+       *       "order.*",
+       *       "invoice.paid"
+       *     ]
+       */
+      types?: string[];
+      /**
+       * @description Headers that are sent along, by name. Their values are stored encrypted and never shown. Those that frame or sign the request are not allowed: `host`, `content-*`, `webhook-*`, `connection` and the like.
+       * @example {
+       *       "Authorization": "Bearer a-token-of-yours"
+       *     }
+       */
+      headers?: {
+        [key: string]: string;
+      };
     };
     /**
      * @description `by_account`: with `enabled`. `gone`: it answered 410. `failing`: for days, every attempt has failed.
@@ -913,6 +1043,20 @@ export interface components {
        * @example 0
        */
       rateLimitPerSecond: number;
+      /**
+       * @description The types of messages that it gets. Empty for all.
+       * @example [
+       *       "order.*"
+       *     ]
+       */
+      types: string[];
+      /**
+       * @description The names of the headers that are sent along. Their values are never shown.
+       * @example [
+       *       "Authorization"
+       *     ]
+       */
+      headerNames: string[];
       /**
        * @description Whether it gets new messages.
        * @example true
@@ -969,6 +1113,20 @@ export interface components {
        * @example 0
        */
       rateLimitPerSecond: number;
+      /**
+       * @description The types of messages that it gets. Empty for all.
+       * @example [
+       *       "order.*"
+       *     ]
+       */
+      types: string[];
+      /**
+       * @description The names of the headers that are sent along. Their values are never shown.
+       * @example [
+       *       "Authorization"
+       *     ]
+       */
+      headerNames: string[];
       /**
        * @description Whether it gets new messages.
        * @example true
@@ -1028,6 +1186,23 @@ export interface components {
        * @example 100
        */
       rateLimitPerSecond?: number;
+      /**
+       * @description Which messages it gets: types like `order.paid`, or `order.*` for every type that begins with `order.`. None: all, also those without a type, as `*` does. Operational events only reach endpoints that name them, such as `sluice.message.failed` or `sluice.*`.
+       * @example [
+       *       "order.*",
+       *       "invoice.paid"
+       *     ]
+       */
+      types?: string[];
+      /**
+       * @description Headers that are sent along, by name. Their values are stored encrypted and never shown. Those that frame or sign the request are not allowed: `host`, `content-*`, `webhook-*`, `connection` and the like.
+       * @example {
+       *       "Authorization": "Bearer a-token-of-yours"
+       *     }
+       */
+      headers?: {
+        [key: string]: string;
+      };
     };
     RotateSecretBody: {
       /**
