@@ -26,6 +26,7 @@ const MIGRATIONS = [
   'messages/0007-skipped',
   'webhooks/0002-types-and-headers',
   'usage/0001-baseline',
+  'webhooks/0003-operational-events',
 ] as const;
 
 /** The version of the schema of the BullMQ that is installed; a test compares both. */

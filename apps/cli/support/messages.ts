@@ -10,9 +10,17 @@ export const STATUSES = [
   'delivered',
   'failed',
   'cancelled',
+  'skipped',
 ] as const satisfies readonly Status[];
 
-const COLORS = { queued: 'yellow', processing: 'cyan', delivered: 'green', failed: 'red', cancelled: 'gray' } as const;
+const COLORS = {
+  queued: 'yellow',
+  processing: 'cyan',
+  delivered: 'green',
+  failed: 'red',
+  cancelled: 'gray',
+  skipped: 'gray',
+} as const;
 
 function colorOf(status: string): (typeof COLORS)[Status] | 'reset' {
   return status in COLORS ? COLORS[status as Status] : 'reset';

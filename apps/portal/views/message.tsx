@@ -100,7 +100,9 @@ export function MessageView({ id }: { id: string }) {
                       <p class="hint">
                         {shown.status === 'cancelled'
                           ? 'None: it was cancelled before.'
-                          : 'None yet. They appear here as they happen.'}
+                          : shown.status === 'skipped'
+                            ? 'None: no endpoint wants messages of its type. Replay it to one that does.'
+                            : 'None yet. They appear here as they happen.'}
                       </p>
                     )
                   }

@@ -17,7 +17,7 @@ import { can } from '../session.js';
 const PAGE_SIZE = 25;
 /** Includes the messages that have arrived since the page was loaded. */
 const MAX_ROWS = 100;
-const STATUSES: readonly MessageStatus[] = ['queued', 'processing', 'delivered', 'failed', 'cancelled'];
+const STATUSES: readonly MessageStatus[] = ['queued', 'processing', 'delivered', 'failed', 'cancelled', 'skipped'];
 
 export function MessagesView() {
   const { query } = route.value;

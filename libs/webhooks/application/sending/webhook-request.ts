@@ -1,4 +1,4 @@
-import { contentJson, type ContentValues } from '#messages/index.js';
+import { contentJson, isReserved, type ContentValues } from '#messages/index.js';
 import type { Target } from '../endpoints/endpoints.js';
 import { openHeaders } from '../endpoints/sealed-headers.js';
 import type { SecretBox } from '../endpoints/secret-box.js';
@@ -24,7 +24,9 @@ export function webhookRequest(
   at: Date,
 ): WebhookRequest {
   const { type, id, content, createdAt, traceparent } = webhook;
-  const body = JSON.stringify({ type, timestamp: createdAt, data: { id, ...contentJson(content), createdAt } });
+  // The text of an operational event is its data.
+  const data = isReserved(type) ? content.text : JSON.stringify({ id, ...contentJson(content), createdAt });
+  const body = `{"type":${JSON.stringify(type)},"timestamp":${JSON.stringify(createdAt)},"data":${data}}`;
   const current = secrets
     .filter(({ expiresAt }) => expiresAt === null || expiresAt > at)
     .map(({ sealed }) => box.open(sealed, endpoint.id));
