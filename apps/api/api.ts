@@ -1,7 +1,7 @@
 import { NestFactory } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { FastifyInstance } from 'fastify';
-import { ClockWatch, CurrentQueue, openQueuePages, QueueConnection } from '#delivery/queue.module.js';
+import { ClockWatch, CurrentQueue, JobQueue, openQueuePages, QueueConnection } from '#delivery/queue.module.js';
 import { EventStreams } from '#events/events.module.js';
 import { AccessLog } from '#platform/http/edge/access-log.js';
 import { AddressBudget } from '#platform/http/access/address-budget.js';
@@ -90,7 +90,7 @@ async function listen(settings: Settings, logger: Logger, metrics: Metrics, site
     url: (await app.getUrl()).replace('[::]', '127.0.0.1').replace('0.0.0.0', '127.0.0.1'),
     queuePages: (basePath: string) => openQueuePages(app.get(QueueConnection), basePath),
     isClockRight: () => app.get(ClockWatch).isRight,
-    isRedisUp: () => app.get(QueueConnection).isUp,
+    isRedisUp: () => app.get(JobQueue).isUp,
     isQueueCurrent: () => app.get(CurrentQueue).isCurrent,
     stop: async () => {
       app.get(WaitingLeases).close();

@@ -1,5 +1,5 @@
 import { Module, type DynamicModule } from '@nestjs/common';
-import { CurrentQueue, JobEvents, QueueContents, QueueMaintenance, StrayMessages } from '#delivery/index.js';
+import { CurrentQueue, JobQueue, StrayMessages } from '#delivery/index.js';
 import { EventLog } from '#events/index.js';
 import { Deliveries, Messages } from '#messages/index.js';
 import { Database } from '#platform/database/database.js';
@@ -41,21 +41,23 @@ export class UpkeepModule {
         provideAs(Partitions, PostgresPartitions, [Database]),
         provideAs(Reconciliation, PostgresReconciliation, [Database]),
         provide(Reconciler, [
-          ...([StrayMessages, QueueMaintenance, Deliveries, Messages, EventLog, FailExpiredLeases] as const),
+          ...([StrayMessages, JobQueue, Deliveries, Messages, EventLog, FailExpiredLeases] as const),
           ...([Reconciliation, ReconcilerMonitor] as const),
         ]),
         {
           provide: QueueRecovery,
           useFactory: (
-            queue: QueueContents,
+            queue: JobQueue,
+            strays: StrayMessages,
             currentQueue: CurrentQueue,
             reconciliation: Reconciliation,
             reconciler: Reconciler,
             monitor: ReconcilerMonitor,
-          ) => new QueueRecovery(queue, currentQueue, reconciliation, () => reconciler.requeueStrays(), monitor),
-          inject: [QueueContents, CurrentQueue, Reconciliation, Reconciler, ReconcilerMonitor],
+          ) =>
+            new QueueRecovery(queue, strays, currentQueue, reconciliation, () => reconciler.requeueStrays(), monitor),
+          inject: [JobQueue, StrayMessages, CurrentQueue, Reconciliation, Reconciler, ReconcilerMonitor],
         },
-        provide(JobFollower, [JobEvents, Deliveries, ReconcilerMonitor]),
+        provide(JobFollower, [JobQueue, StrayMessages, Deliveries, ReconcilerMonitor]),
         provide(ApplyRetention, [Partitions, RETENTION_DAYS, RetentionMonitor]),
         {
           provide: 'metrics of the reconciler',

@@ -36,13 +36,13 @@ const POSTGRES: readonly [name: string, ours: string, digest: string][] = [
   ['apply_retention', 'exchange-jobs.sql.ts', '6887f1d8f60464b5'],
   ['next_delay', 'exchange-jobs.sql.ts', '26f9a2e5c0270f44'],
   ['change_priority', 'due-retries.ts', 'ab55673a411d3ad6'],
-  ['publish_event', 'postgres-job-events.ts', '35d17bc74c97faa2'],
-  ['clean', 'postgres-queue-maintenance.ts', '4a563d34c6bb6c9c'],
-  ['remove', 'postgres-queue-maintenance.ts', '1e4c43cfeb0ba071'],
-  ['move_to_delayed', 'postgres-queue-maintenance.ts', '739a3d4b310bfc50'],
-  ['extend_lock', 'postgres-queue-maintenance.ts', '7299aca1369bd466'],
-  ['move_stalled_jobs_to_wait', 'postgres-queue-maintenance.ts', '4c6d99f8b3aa83fc'],
-  ['rate_limit_consume', 'postgres-queue-maintenance.ts', 'c278c1895aed4900'],
+  ['publish_event', 'job-ends.ts', '35d17bc74c97faa2'],
+  ['clean', 'maintenance.ts', '4a563d34c6bb6c9c'],
+  ['remove', 'maintenance.ts', '1e4c43cfeb0ba071'],
+  ['move_to_delayed', 'maintenance.ts', '739a3d4b310bfc50'],
+  ['extend_lock', 'maintenance.ts', '7299aca1369bd466'],
+  ['move_stalled_jobs_to_wait', 'maintenance.ts', '4c6d99f8b3aa83fc'],
+  ['rate_limit_consume', 'maintenance.ts', 'c278c1895aed4900'],
 ];
 
 const REDIS: readonly [name: string, ours: string, digest: string][] = [
@@ -51,10 +51,10 @@ const REDIS: readonly [name: string, ours: string, digest: string][] = [
   ['moveToActive', 'exchange-jobs.lua.ts', '7d35069db0b831af'],
   ['moveToFinished', 'exchange-jobs.lua.ts', '8e744ec5d65dbe9e'],
   ['changePriority', 'redis-shard.ts', '84163c6004a885ae'],
-  ['changeDelay', 'redis-queue-maintenance.ts', '0a30d9823c49463b'],
-  ['moveToDelayed', 'redis-queue-maintenance.ts', '1a7b9311ef92fd66'],
-  ['cleanJobsInSet', 'redis-queue-maintenance.ts', 'dbdd85409e49a4e3'],
-  ['removeJob', 'redis-queue-maintenance.ts', 'f2acb16fda20ccac'],
+  ['changeDelay', 'maintenance.ts', '0a30d9823c49463b'],
+  ['moveToDelayed', 'maintenance.ts', '1a7b9311ef92fd66'],
+  ['cleanJobsInSet', 'maintenance.ts', 'dbdd85409e49a4e3'],
+  ['removeJob', 'maintenance.ts', 'f2acb16fda20ccac'],
   ['moveStalledJobsToWait', 'stored-jobs.ts', 'dad86d89b50d825f'],
 ];
 

@@ -1,7 +1,7 @@
 import { DomainError } from '#kernel/domain-error.js';
 import { PeriodicTask } from '#kernel/periodic-task.js';
 import { BATCH_BYTES, bytesOf, JobDispatch, type Message, type OutboxEntry } from '#messages/index.js';
-import type { DeliveryQueue } from './delivery-queue.js';
+import type { JobQueue } from './job-queue.js';
 import type { Outbox } from './outbox.js';
 
 /** What can fail. The outbox entries remain then. */
@@ -56,7 +56,7 @@ export class OutboxRelay extends JobDispatch {
 
   constructor(
     private readonly outbox: Outbox,
-    private readonly queue: DeliveryQueue,
+    private readonly queue: Pick<JobQueue, 'add' | 'remove'>,
     private readonly observer: RelayObserver,
   ) {
     super();

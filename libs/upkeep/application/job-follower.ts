@@ -1,6 +1,6 @@
 import type { BackgroundTask } from '#kernel/background-task.js';
 import type { Deliveries } from '#messages/index.js';
-import type { JobEvents } from '#delivery/index.js';
+import type { JobQueue, StrayMessages } from '#delivery/index.js';
 
 export interface FollowerObserver {
   followingFailed(error: unknown): void;
@@ -15,7 +15,8 @@ export class JobFollower implements BackgroundTask {
   private position: string | null = null;
 
   constructor(
-    private readonly events: JobEvents,
+    private readonly queue: Pick<JobQueue, 'readEnds'>,
+    private readonly messages: Pick<StrayMessages, 'endsOfOpen'>,
     private readonly deliveries: Deliveries,
     private readonly observer: FollowerObserver,
   ) {}
@@ -28,8 +29,8 @@ export class JobFollower implements BackgroundTask {
 
   /** @returns the number of messages updated */
   async execute(): Promise<number> {
-    const { ends, position } = await this.events.read(this.position);
-    const followed = await this.deliveries.follow(ends);
+    const { ends, position } = await this.queue.readEnds(this.position);
+    const followed = await this.deliveries.follow(await this.messages.endsOfOpen(ends));
     this.position = position;
     return followed;
   }

@@ -1,5 +1,5 @@
 import { PeriodicTask } from '#kernel/periodic-task.js';
-import type { CurrentQueue, QueueContents } from '#delivery/index.js';
+import type { CurrentQueue, JobQueue, StrayMessages } from '#delivery/index.js';
 import type { Reconciliation } from './reconciliation.js';
 
 export interface QueueRecoveryObserver {
@@ -27,7 +27,8 @@ export class QueueRecovery {
 
   /** @param step requeues strays among the next open messages */
   constructor(
-    private readonly queue: QueueContents,
+    private readonly queue: Pick<JobQueue, 'identity' | 'takeOver'>,
+    private readonly messages: Pick<StrayMessages, 'requeueJobs'>,
     private readonly currentQueue: CurrentQueue,
     private readonly reconciliation: Reconciliation,
     private readonly step: () => Promise<unknown>,
@@ -53,7 +54,7 @@ export class QueueRecovery {
     const isNew = contents !== this.found;
     this.found = contents;
     if (isNew) return;
-    while (!this.closed && (await this.queue.takeOver())) {
+    while (!this.closed && (await this.queue.takeOver((jobIds) => this.messages.requeueJobs(jobIds)))) {
       // Otherwise, once the other queue is the current one again, this would go on for as long as jobs are added there.
       if (!(await this.checkCurrent(dataSet))) return;
     }

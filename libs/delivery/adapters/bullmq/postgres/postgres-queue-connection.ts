@@ -7,7 +7,6 @@ import {
   IN_INDEX_ORDER,
   ReliablePool,
 } from '#platform/database/connection.js';
-import type { Database } from '#platform/database/database.js';
 import { asUnavailable, isContention, isUnavailable } from '#platform/database/errors.js';
 import { NO_TURN, type FairScheduler } from '../../../application/fair-scheduler.js';
 import {
@@ -19,7 +18,6 @@ import {
 } from '../queue-connection.js';
 import { createBatchingBackend } from './batching-backend.js';
 import { giveTurns } from './due-retries.js';
-import { queueDepth } from './queue-depth.js';
 
 /** The classes of BullMQ, with our backend, on connections of pg. */
 const bullmq = withBackend(createBatchingBackend) as unknown as BackendClasses<PostgresQueueBackend, pg.Pool>;
@@ -105,16 +103,12 @@ export class PostgresQueueConnection extends QueueConnection implements QueueSha
     return giveTurns(this.pool, this.queue.name, scheduler);
   }
 
-  depth(database: Database) {
-    return queueDepth(database, this.queue.name);
-  }
-
   asUnavailable(error: unknown): unknown {
     // A lock timeout concerns the queue, not a job.
     return asUnavailable(asUnavailable(error), isContention);
   }
 
-  async onApplicationShutdown(): Promise<void> {
+  async close(): Promise<void> {
     if (this.isAbandoned) return;
     await this.queue.close();
     await this.pool.end();

@@ -108,7 +108,7 @@ export class RedisQueueConnection extends QueueConnection<RedisShard> {
     return asUnavailable(error, isRedisUnavailable);
   }
 
-  async onApplicationShutdown(): Promise<void> {
+  async close(): Promise<void> {
     for (const { memory } of this.shards) await memory.close();
     if (this.isAbandoned) return;
     for (const { queue } of this.shards) await queue.close();
