@@ -1,6 +1,6 @@
 import { createPostgresBackend, withBackend, type Job, type Worker } from 'bullmq';
 import { PostgresJobQueue } from '#delivery/adapters/bullmq/postgres/postgres-job-queue.js';
-import { EXCHANGE_JOBS } from '#delivery/adapters/bullmq/postgres/exchange-jobs.sql.js';
+import { EXCHANGE_JOBS } from '#delivery/adapters/bullmq/internals/postgres/exchange-jobs.sql.js';
 import { fromJob, WORKER_NAME, type DeliveryJobData } from '#delivery/adapters/bullmq/delivery-job.js';
 import { aMessage, jobOf, messages, TRACEPARENT } from '../support/messages.js';
 import { until } from '../support/processes.js';

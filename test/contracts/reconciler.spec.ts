@@ -1,7 +1,7 @@
 import { RepeatedTask } from '#kernel/background-task.js';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { WORKER_NAME } from '#delivery/adapters/bullmq/delivery-job.js';
-import { INSPECT } from '#delivery/adapters/bullmq/postgres/job-ends.js';
+import { INSPECT } from '#delivery/adapters/bullmq/internals/postgres/job-ends.js';
 import { PAGE } from '#delivery/adapters/postgres/postgres-stray-messages.js';
 import { DELETE_EXPIRED_KEYS } from '#messages/adapters/postgres/sending/idempotency-keys.js';
 import { PostgresReconciliation } from '#upkeep/adapters/postgres/postgres-reconciliation.js';

@@ -7,7 +7,7 @@ import { FailExpiredLeases } from '#pull/application/fail-expired-leases.js';
 import { JobFollower } from '#upkeep/application/job-follower.js';
 import { Reconciler } from '#upkeep/application/reconciler.js';
 import type { RedisQueueConnection } from '#delivery/adapters/bullmq/redis/redis-queue-connection.js';
-import type { RedisShard } from '#delivery/adapters/bullmq/redis/redis-shard.js';
+import type { RedisShard } from '#delivery/adapters/bullmq/internals/redis/redis-shard.js';
 import { Database } from '#platform/database/database.js';
 import { TestRedis, TestRedisCluster } from '../support/redis.js';
 import { LOCK_MS, openBullMq, openBullMqOnRedis, type BullMqProcess } from './bullmq-process.js';

@@ -78,7 +78,7 @@ export default [
   },
   {
     what: 'the census does not count messages whose job has ended',
-    file: 'libs/delivery/adapters/bullmq/postgres/job-ends.ts',
+    file: 'libs/delivery/adapters/bullmq/internals/postgres/job-ends.ts',
     find: "state === 'completed' || state === 'failed' ? state : null",
     replace: "null as JobEndRow['ended']",
     tests: ['test/contracts/census.spec.ts'],
@@ -106,7 +106,7 @@ export default [
   },
   {
     what: 'a requeued message keeps its dead job, with which BullMQ ignores the new one',
-    file: 'libs/delivery/adapters/bullmq/postgres/job-ends.ts',
+    file: 'libs/delivery/adapters/bullmq/internals/postgres/job-ends.ts',
     find: "AND id = ANY ($2) AND state IN ('completed', 'failed') RETURNING id",
     replace: 'AND id = ANY ($2) AND false RETURNING id',
     tests: ['test/contracts/census.spec.ts'],

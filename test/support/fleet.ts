@@ -4,7 +4,7 @@ import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type pg from 'pg';
-import { inspect } from '#delivery/adapters/bullmq/postgres/job-ends.js';
+import { inspect } from '#delivery/adapters/bullmq/internals/postgres/job-ends.js';
 import { PostgresStrayMessages } from '#delivery/adapters/postgres/postgres-stray-messages.js';
 import { Ledger } from '../../apps/cli/verify/ledger.js';
 import { formatReport } from '../../apps/cli/verify/report.js';

@@ -3,10 +3,10 @@ import type { RetryPolicy } from '#messages/index.js';
 import type { CurrentQueue } from '../../../application/current-queue.js';
 import { IN_POSTGRESQL, type Queryable, type QueueIdentity } from '../../../application/job-queue.js';
 import { BullMqJobQueue } from '../bullmq-job-queue.js';
-import { endsOf, inspect, readEnds, removeDead } from './job-ends.js';
-import { removeOldJobs, repairFutureTimestamps } from './maintenance.js';
+import { endsOf, inspect, readEnds, removeDead } from '../internals/postgres/job-ends.js';
+import { removeOldJobs, repairFutureTimestamps } from '../internals/postgres/maintenance.js';
 import type { PostgresQueueConnection } from './postgres-queue-connection.js';
-import { queueDepth } from './queue-depth.js';
+import { queueDepth } from '../internals/postgres/queue-depth.js';
 
 /** BullMQ in the database of the messages. */
 export class PostgresJobQueue extends BullMqJobQueue {

@@ -8,7 +8,7 @@ import {
   ReliablePool,
 } from '#platform/database/connection.js';
 import { asUnavailable, isContention, isUnavailable } from '#platform/database/errors.js';
-import { NO_TURN, type FairScheduler } from '../../../application/fair-scheduler.js';
+import type { FairScheduler } from '../../../application/fair-scheduler.js';
 import {
   QueueConnection,
   rethrowAsRefused,
@@ -16,8 +16,9 @@ import {
   type QueueShard,
   type WorkerSettings,
 } from '../queue-connection.js';
-import { createBatchingBackend } from './batching-backend.js';
-import { giveTurns } from './due-retries.js';
+import { createBatchingBackend } from '../internals/postgres/batching-backend.js';
+import { giveTurns } from '../internals/postgres/due-retries.js';
+import { firstWaitingJob, nextPriority } from '../internals/postgres/waiting-jobs.js';
 
 /** The classes of BullMQ, with our backend, on connections of pg. */
 const bullmq = withBackend(createBatchingBackend) as unknown as BackendClasses<PostgresQueueBackend, pg.Pool>;
@@ -80,23 +81,12 @@ export class PostgresQueueConnection extends QueueConnection implements QueueSha
     return worker as unknown as Worker;
   }
 
-  async nextPriority(): Promise<number | null> {
-    const { rows } = await this.pool.query<{ priority: number }>(
-      `SELECT priority FROM bullmq.job WHERE queue = $1 AND state = 'waiting' AND priority < ${NO_TURN}
-       ORDER BY priority, seq LIMIT 1`,
-      [this.queue.name],
-    );
-    return rows[0]?.priority ?? null;
+  nextPriority(): Promise<number | null> {
+    return nextPriority(this.pool, this.queue.name);
   }
 
-  async firstWaitingJob(): Promise<string | null> {
-    const { rows } = await this.pool.query<{ id: string }>(
-      `SELECT id FROM bullmq.job WHERE queue = $1 AND state = 'waiting'
-         AND NOT EXISTS (SELECT FROM bullmq.meta WHERE queue = $1 AND field = 'paused' AND value = '1')
-       ORDER BY priority, seq LIMIT 1`,
-      [this.queue.name],
-    );
-    return rows[0]?.id ?? null;
+  firstWaitingJob(): Promise<string | null> {
+    return firstWaitingJob(this.pool, this.queue.name);
   }
 
   giveTurns(scheduler: FairScheduler): Promise<void> {

@@ -1,6 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto';
 import type { QueueIdentity } from '../../../application/job-queue.js';
-import type { RedisShard } from './redis-shard.js';
+import type { RedisShard } from '../internals/redis/redis-shard.js';
 
 /**
  * For each shard, an id in Redis, which is gone when Redis has come back empty, and the run id of its server: after a

@@ -3,10 +3,10 @@ import type { Database } from '#platform/database/database.js';
 import type { CurrentQueue } from '../../../application/current-queue.js';
 import type { InspectedJob, QueueIdentity } from '../../../application/job-queue.js';
 import { BullMqJobQueue } from '../bullmq-job-queue.js';
-import { findLeft, takeOver } from '../postgres/left-jobs.js';
+import { findLeft, takeOver } from '../internals/postgres/left-jobs.js';
 import { identity } from './identity.js';
-import { endsOf, inspect, readEnds, removeDead } from './job-ends.js';
-import { removeOldJobs, repairFutureTimestamps } from './maintenance.js';
+import { endsOf, inspect, readEnds, removeDead } from '../internals/redis/job-ends.js';
+import { removeOldJobs, repairFutureTimestamps } from '../internals/redis/maintenance.js';
 import type { RedisQueueConnection } from './redis-queue-connection.js';
 
 /** BullMQ on Redis. */

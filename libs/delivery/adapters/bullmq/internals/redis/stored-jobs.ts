@@ -1,10 +1,10 @@
 import { GONE, type JobEndRow } from '../job-ends.js';
-import type { RedisQueueConnection } from './redis-queue-connection.js';
+import type { RedisQueueConnection } from '../../redis/redis-queue-connection.js';
 import type { RedisShard } from './redis-shard.js';
 
 /*
- * Only the files of this folder know BullMQ's keys. They are its internals: the version is pinned, and
- * test/contracts/bullmq-internals.spec.ts fails when they change.
+ * Only the files of this folder know BullMQ's keys and scripts. They are its internals: the version is pinned, and
+ * test/contracts/bullmq-internals.spec.ts says what an upgrade has to compare.
  */
 
 const FIELDS = ['timestamp', 'finishedOn', 'returnvalue', 'failedReason', 'processedOn', 'pb', 'atm', 'stc'] as const;

@@ -9,11 +9,11 @@ import {
 import type { ChainableCommander } from 'ioredis';
 import { isRedisUnavailable } from '#platform/redis/errors.js';
 import type { RedisClient } from '#platform/redis/connect-redis.js';
-import { NO_TURN, type FairScheduler } from '../../../application/fair-scheduler.js';
-import { WORKER_NAME } from '../delivery-job.js';
-import { rethrowAsRefused, type Processor, type QueueShard, type WorkerSettings } from '../queue-connection.js';
+import { NO_TURN, type FairScheduler } from '../../../../application/fair-scheduler.js';
+import { WORKER_NAME } from '../../delivery-job.js';
+import { rethrowAsRefused, type Processor, type QueueShard, type WorkerSettings } from '../../queue-connection.js';
 import { addTogether, exchangeByScript } from './batching-backend.js';
-import { MemoryWatch } from './memory-watch.js';
+import { MemoryWatch } from '../../redis/memory-watch.js';
 
 /** The score of a prioritized job is its priority times this, plus a counter. */
 const PRIORITY = 2 ** 32;

@@ -1,6 +1,6 @@
 import { toReason } from '#messages/index.js';
-import type { ForeignEnd } from '../../application/foreign-end.js';
-import { WORKER_NAME } from './delivery-job.js';
+import type { ForeignEnd } from '../../../application/foreign-end.js';
+import { WORKER_NAME } from '../delivery-job.js';
 
 /** What our workers return for a job, as its event contains it. */
 export const OUR_RESULT = JSON.stringify(WORKER_NAME);

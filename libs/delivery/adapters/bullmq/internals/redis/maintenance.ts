@@ -1,4 +1,4 @@
-import { WORKER_NAME } from '../delivery-job.js';
+import { WORKER_NAME } from '../../delivery-job.js';
 import { repairKeys } from './key-repairs.js';
 import type { RedisShard } from './redis-shard.js';
 

@@ -1,8 +1,8 @@
-import type { ForeignEnd } from '../../../application/foreign-end.js';
-import type { ForeignEnds, InspectedJob } from '../../../application/job-queue.js';
+import type { ForeignEnd } from '../../../../application/foreign-end.js';
+import type { ForeignEnds, InspectedJob } from '../../../../application/job-queue.js';
 import { endByOthers, OUR_RESULT } from '../job-ends.js';
 import { findableJobs, removeTraces } from './job-places.js';
-import type { RedisQueueConnection } from './redis-queue-connection.js';
+import type { RedisQueueConnection } from '../../redis/redis-queue-connection.js';
 import type { RedisShard } from './redis-shard.js';
 import { lastEvents, MAX_EVENTS } from './stored-events.js';
 import { storedJobs, type StoredJob } from './stored-jobs.js';

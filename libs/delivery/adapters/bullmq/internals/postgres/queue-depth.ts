@@ -1,4 +1,4 @@
-import type { Queryable } from '../../../application/job-queue.js';
+import type { Queryable } from '../../../../application/job-queue.js';
 
 /** Each has an index of its own in BullMQ's schema. */
 const STATES = ['waiting', 'active', 'delayed', 'failed', 'completed'] as const;

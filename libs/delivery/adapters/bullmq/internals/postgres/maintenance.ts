@@ -1,5 +1,5 @@
-import type { Queryable } from '../../../application/job-queue.js';
-import { WORKER_NAME } from '../delivery-job.js';
+import type { Queryable } from '../../../../application/job-queue.js';
+import { WORKER_NAME } from '../../delivery-job.js';
 import { NOW } from './job.sql.js';
 
 /** Jobs of a state that one call removes. */

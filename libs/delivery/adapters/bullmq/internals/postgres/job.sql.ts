@@ -1,6 +1,6 @@
 /*
- * Only the files of this folder, know BullMQ's tables. They are its internals: the version is
- * pinned, and test/contracts/bullmq-internals.spec.ts fails when they change.
+ * Only the files of this folder know BullMQ's tables and functions. They are its internals: the version is pinned, and
+ * test/contracts/bullmq-internals.spec.ts says what an upgrade has to compare.
  */
 
 /** The time in milliseconds since 1970, of the database's clock. */

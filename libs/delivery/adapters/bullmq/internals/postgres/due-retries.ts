@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { NO_TURN, type FairScheduler } from '../../../application/fair-scheduler.js';
+import { NO_TURN, type FairScheduler } from '../../../../application/fair-scheduler.js';
 
 const AT_ONCE = 1_000;
 

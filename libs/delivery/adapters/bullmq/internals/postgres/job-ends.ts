@@ -1,5 +1,5 @@
-import type { ForeignEnd } from '../../../application/foreign-end.js';
-import type { ForeignEnds, InspectedJob, Queryable } from '../../../application/job-queue.js';
+import type { ForeignEnd } from '../../../../application/foreign-end.js';
+import type { ForeignEnds, InspectedJob, Queryable } from '../../../../application/job-queue.js';
 import { endByOthers, GONE, OUR_RESULT, type JobEndRow } from '../job-ends.js';
 import { NOW, RUNS } from './job.sql.js';
 
