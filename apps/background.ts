@@ -1,8 +1,9 @@
-import type { INestApplicationContext } from '@nestjs/common';
+import type { INestApplicationContext, Type } from '@nestjs/common';
 import { LastUsedTracker } from '#accounts/accounts.module.js';
 import { Consumer } from '#delivery/delivery.module.js';
 import { ClockWatch, CurrentQueue, OutboxRelay } from '#delivery/queue.module.js';
-import { RepeatedTask } from '#kernel/background-task.js';
+import { Activity } from '#kernel/activity.js';
+import { RepeatedTask, type BackgroundTask } from '#kernel/background-task.js';
 import { PostgresAvailability, PostgresMessages, SpaceWatch, StorageCap } from '#messages/messages.module.js';
 import { ExpiredLimits, PostgresLimiter } from '#rate-limiting/rate-limiting.module.js';
 import { ApplyRetention, JobFollower, QueueRecovery, Reconciler } from '#upkeep/upkeep.module.js';
@@ -10,6 +11,9 @@ import { EndDeliveries, WebhookSender } from '#webhooks/webhooks.module.js';
 import type { Settings } from './settings.js';
 
 const RECOVER_EVERY_MS = 1_000;
+
+/** Announced by a process that has work. It is the id of no account. */
+const AWAKE = 'awake';
 
 type Role = 'api' | 'worker';
 
@@ -42,7 +46,7 @@ export const BACKGROUND: readonly Entry[] = [
   {
     ...{ name: 'ClockWatch', does: "compares the clock with the database's", every: '1/5 of WORKER_LOCK_MS' },
     ...{ in: BOTH, stops: 'clock' },
-    open: (app) => new RepeatedTask(app.get(ClockWatch), 'before the start resolves'),
+    open: (app) => repeated(app, ClockWatch, 'before the start resolves'),
   },
   {
     ...{ name: 'OutboxRelay', does: 'relays what a crash has left, or what is due later', every: '250 ms' },
@@ -51,7 +55,7 @@ export const BACKGROUND: readonly Entry[] = [
       const relay = app.get(OutboxRelay);
       return {
         start: () => {
-          relay.startSweeping();
+          relay.startSweeping(app.get(Activity));
         },
         stop: () => relay.close(),
       };
@@ -60,22 +64,35 @@ export const BACKGROUND: readonly Entry[] = [
   {
     ...{ name: 'PostgresAvailability', does: 'announces what may be leased', every: 'after a change' },
     ...{ in: BOTH, stops: 'announcements' },
-    open: (app) => ({ stop: () => app.get(PostgresAvailability).close() }),
+    open: (app) => {
+      const [availability, activity] = [app.get(PostgresAvailability), app.get(Activity)];
+      return {
+        start: () => {
+          activity.announceBy(() => {
+            availability.announce([AWAKE]);
+          });
+          availability.listen(() => {
+            activity.noteOthers();
+          });
+        },
+        stop: () => availability.close(),
+      };
+    },
   },
   {
     ...{ name: 'StorageCap', does: 'writes what accounts have stored', every: '1 s' },
     ...{ in: BOTH, stops: 'counts' },
-    open: (app) => new RepeatedTask(app.get(StorageCap)),
+    open: (app) => repeated(app, StorageCap),
   },
   {
     ...{ name: 'SpaceWatch', does: 'measures the space that is left', every: '5 s' },
     ...{ in: BOTH, stops: 'counts' },
-    open: (app) => new RepeatedTask(app.get(SpaceWatch), 'before the start resolves'),
+    open: (app) => repeated(app, SpaceWatch, 'before the start resolves'),
   },
   {
     ...{ name: 'LastUsedTracker', does: 'writes when keys were last used', every: '2 s' },
     ...{ in: ['api'], stops: 'counts' },
-    open: (app) => new RepeatedTask(app.get(LastUsedTracker)),
+    open: (app) => repeated(app, LastUsedTracker),
   },
   {
     ...{ name: 'PostgresLimiter', does: 'writes strikes', every: 'after a refusal' },
@@ -85,7 +102,7 @@ export const BACKGROUND: readonly Entry[] = [
   {
     ...{ name: 'ExpiredLimits', does: 'deletes expired windows and bans', every: '10 min' },
     ...{ in: ['api'], stops: 'upkeep' },
-    open: (app) => new RepeatedTask(app.get(ExpiredLimits)),
+    open: (app) => repeated(app, ExpiredLimits),
   },
   {
     ...{ name: 'PostgresMessages', does: 'stores accepted messages', every: 'after a request' },
@@ -113,12 +130,12 @@ export const BACKGROUND: readonly Entry[] = [
   {
     ...{ name: 'ApplyRetention', does: 'removes old messages, adds partitions', every: '1 h' },
     ...{ in: BOTH, stops: 'upkeep' },
-    open: (app) => new RepeatedTask(app.get(ApplyRetention), 'at once'),
+    open: (app) => repeated(app, ApplyRetention, 'at once'),
   },
   {
     ...{ name: 'JobFollower', does: 'reads how workers of other programs ended jobs', every: '500 ms' },
     ...{ in: BOTH, stops: 'upkeep' },
-    open: (app) => new RepeatedTask(app.get(JobFollower)),
+    open: (app) => repeated(app, JobFollower),
   },
   {
     ...{ name: 'Consumer', does: 'takes jobs and delivers their messages', every: 'always' },
@@ -149,7 +166,7 @@ export const BACKGROUND: readonly Entry[] = [
   {
     ...{ name: 'EndDeliveries', does: 'ends deliveries to endpoints that were disabled', every: '1 s' },
     ...{ in: ['worker'], stops: 'deliveries' },
-    open: (app) => new RepeatedTask(app.get(EndDeliveries)),
+    open: (app) => repeated(app, EndDeliveries),
   },
 ];
 
@@ -171,6 +188,14 @@ export class Background {
       await Promise.all(this.running.filter(({ stops }) => stops === stage).map(({ work }) => work.stop()));
     }
   }
+}
+
+function repeated<Task extends BackgroundTask>(
+  app: INestApplicationContext,
+  type: Type<Task>,
+  firstRun?: ConstructorParameters<typeof RepeatedTask>[2],
+): Running {
+  return new RepeatedTask(app.get<Task>(type), app.get(Activity), firstRun);
 }
 
 function service<Args extends unknown[]>(

@@ -1,6 +1,7 @@
 import { NestFactory } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { FastifyInstance } from 'fastify';
+import { Activity } from '#kernel/activity.js';
 import { ClockWatch, CurrentQueue, JobQueue, openQueuePages, QueueConnection } from '#delivery/queue.module.js';
 import { EventStreams } from '#events/events.module.js';
 import { AccessLog } from '#platform/http/edge/access-log.js';
@@ -74,6 +75,11 @@ async function listen(settings: Settings, logger: Logger, metrics: Metrics, site
     maxBufferedBytes: settings.http.maxBufferedBytes,
     gauges: metrics,
     logger,
+  });
+  const activity = app.get(Activity);
+  fastify.addHook('onRequest', (_request, _reply, done) => {
+    activity.note();
+    done();
   });
   const background = new Background(app, settings, 'api');
   try {

@@ -1,4 +1,5 @@
 import { Module, type DynamicModule, type Provider, type Type } from '@nestjs/common';
+import { Activity } from '#kernel/activity.js';
 import { Clock } from '#kernel/clock.js';
 import { Deliveries, type MessagesSettings } from '#messages/index.js';
 import { ClockWatch } from '#platform/database/clock-watch.js';
@@ -39,7 +40,7 @@ const consuming: Provider[] = [
   provide(DeliveryMetrics, [Metrics]),
   provide(DeliverMessage, [Deliveries, TRACED_HANDLER, TERMS, Clock, DeliveryMetrics]),
   provide(ConsumerMonitor, [LOGGER]),
-  provide(Consumer, [JobQueue, DeliverMessage, WORKER, ClockWatch, ConsumerMonitor]),
+  provide(Consumer, [JobQueue, DeliverMessage, WORKER, ClockWatch, ConsumerMonitor, Activity]),
 ];
 
 /** Delivers the messages of the queue by a handler. */

@@ -1,4 +1,5 @@
 import { Module, type DynamicModule, type Provider } from '@nestjs/common';
+import { Activity } from '#kernel/activity.js';
 import { JobDispatch } from '#messages/index.js';
 import { ClockWatch } from '#platform/database/clock-watch.js';
 import { Database } from '#platform/database/database.js';
@@ -40,7 +41,7 @@ function queue(redis: PlatformSettings['redis'], { asynchronousCommit = false, m
 
 const relaying: Provider[] = [
   provideSetting(CLOCK_WATCH, ({ worker }: DeliverySettings) => clockWatchOptions(worker)),
-  provide(ClockWatch, [Database, CLOCK_WATCH, Metrics, LOGGER]),
+  provide(ClockWatch, [Database, CLOCK_WATCH, Metrics, LOGGER, Activity]),
   provide(RelayMonitor, [Metrics, LOGGER]),
   provideAs(Outbox, PostgresOutbox, [Database]),
   provide(OutboxRelay, [Outbox, JobQueue, RelayMonitor]),

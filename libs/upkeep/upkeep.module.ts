@@ -1,4 +1,5 @@
 import { Module, type DynamicModule } from '@nestjs/common';
+import { Activity } from '#kernel/activity.js';
 import { CurrentQueue, JobQueue, StrayMessages } from '#delivery/index.js';
 import { EventLog } from '#events/index.js';
 import { Deliveries, Messages } from '#messages/index.js';
@@ -53,11 +54,20 @@ export class UpkeepModule {
             reconciliation: Reconciliation,
             reconciler: Reconciler,
             monitor: ReconcilerMonitor,
+            activity: Activity,
           ) =>
-            new QueueRecovery(queue, strays, currentQueue, reconciliation, () => reconciler.requeueStrays(), monitor),
-          inject: [JobQueue, StrayMessages, CurrentQueue, Reconciliation, Reconciler, ReconcilerMonitor],
+            new QueueRecovery(
+              queue,
+              strays,
+              currentQueue,
+              reconciliation,
+              () => reconciler.requeueStrays(),
+              monitor,
+              activity,
+            ),
+          inject: [JobQueue, StrayMessages, CurrentQueue, Reconciliation, Reconciler, ReconcilerMonitor, Activity],
         },
-        provide(JobFollower, [JobQueue, StrayMessages, Deliveries, ReconcilerMonitor]),
+        provide(JobFollower, [JobQueue, StrayMessages, Deliveries, ReconcilerMonitor, Activity]),
         provide(ApplyRetention, [Partitions, RETENTION_DAYS, RetentionMonitor]),
         {
           provide: 'metrics of the reconciler',

@@ -1,3 +1,4 @@
+import { ALWAYS_ACTIVE } from '#kernel/activity.js';
 import { RepeatedTask } from '#kernel/background-task.js';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { WORKER_NAME } from '#delivery/adapters/bullmq/delivery-job.js';
@@ -263,7 +264,7 @@ describe('The reconciler and the follower of jobs', () => {
       await bullmq.queue.add([message]);
       await (await bullmq.take())?.complete();
     };
-    const running = new RepeatedTask({ intervalMs: 10, run: () => follower.run() });
+    const running = new RepeatedTask({ intervalMs: 10, run: () => follower.run() }, ALWAYS_ACTIVE);
     await running.start();
     await deliver();
     await store.until(async () => (await store.find(one))?.state.status === 'delivered');

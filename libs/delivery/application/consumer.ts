@@ -1,5 +1,6 @@
+import type { Activity } from '#kernel/activity.js';
 import type { DeliverMessage } from './deliver-message.js';
-import type { Consuming, ConsumerObserver, ConsumerOptions, JobQueue, ProcessClock } from './job-queue.js';
+import type { Consuming, ConsumerObserver, ConsumerOptions, JobQueue, ProcessClock, RunJob } from './job-queue.js';
 
 /** Delivers the messages of the queue. */
 export class Consumer {
@@ -11,8 +12,13 @@ export class Consumer {
     options: ConsumerOptions,
     clock: ProcessClock,
     observer: ConsumerObserver,
+    activity: Pick<Activity, 'note'>,
   ) {
-    this.consuming = queue.consume((job, stopping) => deliver.execute(job, stopping), options, clock, observer);
+    const run: RunJob = (job, stopping) => {
+      activity.note();
+      return deliver.execute(job, stopping);
+    };
+    this.consuming = queue.consume(run, options, clock, observer);
   }
 
   /** `paused` while the clock of this process is wrong, `stuck` while it takes no jobs for an unknown reason. */

@@ -142,6 +142,12 @@ export abstract class JobQueue {
   abstract readEnds(position: string | null): Promise<ForeignEnds>;
 
   /**
+   * Calls the listener soon after a worker of another program has ended a job, until the queue is closed.
+   * @returns false if it can't, so that `readEnds` has to be asked often
+   */
+  abstract listenForEnds(listener: () => void): boolean;
+
+  /**
    * Removes some of the jobs that ended longer ago than this.
    * @returns whether there may be more
    */

@@ -134,6 +134,10 @@ export class InMemoryJobQueue extends JobQueue {
     return Promise.resolve({ ends: new Map<string, never>(), position: position ?? '' });
   }
 
+  listenForEnds(): boolean {
+    return false;
+  }
+
   removeOldJobs(): Promise<boolean> {
     return Promise.resolve(false);
   }

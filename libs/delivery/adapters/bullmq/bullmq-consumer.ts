@@ -1,3 +1,4 @@
+import { Activity } from '#kernel/activity.js';
 import { PeriodicTask } from '#kernel/periodic-task.js';
 import { UsageError } from '#platform/process/usage-error.js';
 import type {
@@ -10,13 +11,18 @@ import type {
 import type { QueueConnection } from './queue-connection.js';
 import { ShardConsumer } from './shard-consumer.js';
 
-/** How often due retries are assigned to scheduling turns. */
+/**
+ * How often due retries are assigned to scheduling turns, and how often by a worker that has taken no job for a while:
+ * where workers are free, the order of jobs makes no difference.
+ */
 const GIVE_TURNS_EVERY_MS = 250;
+const QUIET_GIVE_TURNS_EVERY_MS = 30_000;
 
 /** Takes jobs from all queues, each with its part of the concurrency and of the rate. */
 export class BullMqConsumer implements Consuming {
   private readonly consumers: readonly ShardConsumer[];
   private readonly turns: PeriodicTask;
+  private readonly activity = new Activity();
 
   constructor(
     private readonly connection: QueueConnection,
@@ -29,9 +35,13 @@ export class BullMqConsumer implements Consuming {
     const { shards } = connection;
     const slots = divide('WORKER_CONCURRENCY', concurrency, shards.length);
     const rates = rate === 0 ? [] : divide('WORKER_RATE', rate, shards.length);
+    const noted: RunJob = (job, stopping) => {
+      this.activity.note();
+      return run(job, stopping);
+    };
     this.consumers = shards.map((shard, index) => {
       const options = { concurrency: slots[index] ?? 1, rate: rates[index] ?? 0, lockMs };
-      return new ShardConsumer(shard, run, options, clock, observer);
+      return new ShardConsumer(shard, noted, options, clock, observer);
     });
     this.turns = new PeriodicTask(() =>
       giveTurnsToRetries().catch((error: unknown) => {
@@ -48,7 +58,10 @@ export class BullMqConsumer implements Consuming {
 
   start(): void {
     for (const consumer of this.consumers) consumer.start();
-    this.turns.start(GIVE_TURNS_EVERY_MS);
+    this.turns.start(() => (this.activity.isQuiet ? QUIET_GIVE_TURNS_EVERY_MS : GIVE_TURNS_EVERY_MS));
+    this.activity.onWake(() => {
+      this.turns.adjust();
+    });
   }
 
   /** Takes no more jobs, waits at most `graceMs` for those in progress, and hands the rest over to other workers. */

@@ -21,8 +21,11 @@ export interface QueueShard {
   /** The id of the job that a worker takes next; null when none waits or the queue is paused. */
   firstWaitingJob(): Promise<string | null>;
 
-  /** Gives some of the retries that have become due a turn each, as if their messages were sent now. */
-  giveTurns(scheduler: FairScheduler): Promise<void>;
+  /**
+   * Gives some of the retries that have become due a turn each, as if their messages were sent now.
+   * @param refresh called first if there are any: tells the scheduler the current turn
+   */
+  giveTurns(scheduler: FairScheduler, refresh: () => Promise<void>): Promise<void>;
 }
 
 /** BullMQ on one of its stores. */

@@ -53,6 +53,11 @@ export class PostgresJobQueue extends BullMqJobQueue {
     return readEnds(this.database, this.name, position);
   }
 
+  listenForEnds(listener: () => void): boolean {
+    this.connection.listenForEvents(listener);
+    return true;
+  }
+
   removeOldJobs(olderThanMs: number): Promise<boolean> {
     return removeOldJobs(this.database, this.name, olderThanMs);
   }

@@ -17,6 +17,7 @@ import {
   type WorkerSettings,
 } from '../queue-connection.js';
 import { createBatchingBackend } from '../internals/postgres/batching-backend.js';
+import { EventListener } from '../internals/postgres/event-listener.js';
 import { giveTurns } from '../internals/postgres/due-retries.js';
 import { firstWaitingJob, nextPriority } from '../internals/postgres/waiting-jobs.js';
 
@@ -55,9 +56,12 @@ export class PostgresQueueConnection extends QueueConnection implements QueueSha
   readonly queue: Queue;
   readonly shards = [this];
   readonly isUp = null;
+  private readonly url: string;
+  private events: EventListener | undefined;
 
   constructor({ url, poolSize, queueName, asynchronousCommit, onError }: PostgresQueueOptions) {
     super();
+    this.url = url;
     this.pool = new QueuePool({
       ...CONNECTION_LIMITS,
       connectionString: url,
@@ -89,8 +93,8 @@ export class PostgresQueueConnection extends QueueConnection implements QueueSha
     return firstWaitingJob(this.pool, this.queue.name);
   }
 
-  giveTurns(scheduler: FairScheduler): Promise<void> {
-    return giveTurns(this.pool, this.queue.name, scheduler);
+  giveTurns(scheduler: FairScheduler, refresh: () => Promise<void>): Promise<void> {
+    return giveTurns(this.pool, this.queue.name, scheduler, refresh);
   }
 
   asUnavailable(error: unknown): unknown {
@@ -98,7 +102,14 @@ export class PostgresQueueConnection extends QueueConnection implements QueueSha
     return asUnavailable(asUnavailable(error), isContention);
   }
 
+  /** Calls the listener when a worker of another program has published an event. */
+  listenForEvents(listener: () => void): void {
+    this.events = new EventListener(this.url, this.queue.name, listener);
+    this.events.start();
+  }
+
   async close(): Promise<void> {
+    await this.events?.close();
     if (this.isAbandoned) return;
     await this.queue.close();
     await this.pool.end();

@@ -54,6 +54,10 @@ export class RedisJobQueue extends BullMqJobQueue {
     return readEnds(this.connection, position);
   }
 
+  listenForEnds(): boolean {
+    return false;
+  }
+
   removeOldJobs(olderThanMs: number): Promise<boolean> {
     return removeOldJobs(this.connection.shards, olderThanMs);
   }

@@ -75,10 +75,11 @@ export class RedisShard implements QueueShard {
     return paused === 1 ? null : (waiting ?? prioritized[0] ?? null);
   }
 
-  async giveTurns(scheduler: FairScheduler): Promise<void> {
+  async giveTurns(scheduler: FairScheduler, refresh: () => Promise<void>): Promise<void> {
     const due = [this.key('prioritized'), NO_TURN * PRIORITY, '+inf'] as const;
     // Mostly none is due. One process at a time: with two, each would count the turns of both.
     if ((await this.redis.zcount(...due)) === 0) return;
+    await refresh();
     const lock = this.key('sluice-turns');
     if ((await this.redis.set(lock, '1', 'PX', TURNS_LOCK_MS, 'NX')) === null) return;
     try {
