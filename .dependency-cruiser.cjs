@@ -191,6 +191,13 @@ module.exports = {
       to: { path: 'node_modules/bullmq/', dependencyTypesNot: ['type-only'] },
     },
     {
+      name: 'internals-of-bullmq-stay-in-its-adapter',
+      severity: 'error',
+      comment: 'What knows the tables, keys and scripts of BullMQ is replaced with its version.',
+      from: { pathNot: ['^libs/delivery/adapters/bullmq/', '^test/'] },
+      to: { path: '^libs/delivery/adapters/bullmq/internals/' },
+    },
+    {
       name: 'typeorm-stays-in-postgres',
       severity: 'error',
       comment: 'Only the adapters that read and write rows know how rows are mapped.',

@@ -1,8 +1,9 @@
-import type { INestApplicationContext } from '@nestjs/common';
+import type { INestApplicationContext, Type } from '@nestjs/common';
 import { DeletionLog, Deletions, ForgetAccounts, LastUsedTracker } from '#accounts/accounts.module.js';
 import { Consumer } from '#delivery/delivery.module.js';
 import { ClockWatch, CurrentQueue, OutboxRelay } from '#delivery/queue.module.js';
-import { RepeatedTask } from '#kernel/background-task.js';
+import { Activity } from '#kernel/activity.js';
+import { RepeatedTask, type BackgroundTask } from '#kernel/background-task.js';
 import { PostgresAvailability, PostgresMessages, SpaceWatch, StorageCap } from '#messages/messages.module.js';
 import { ExpiredLimits, PostgresLimiter } from '#rate-limiting/rate-limiting.module.js';
 import { ApplyRetention, JobFollower, QueueRecovery, Reconciler } from '#upkeep/upkeep.module.js';
@@ -12,6 +13,9 @@ import { openForgetting } from './forgetting.js';
 import type { Settings } from './settings.js';
 
 const RECOVER_EVERY_MS = 1_000;
+
+/** Announced by a process that has work. It is the id of no account. */
+const AWAKE = 'awake';
 
 type Role = 'api' | 'worker';
 
@@ -44,7 +48,7 @@ export const BACKGROUND: readonly Entry[] = [
   {
     ...{ name: 'ClockWatch', does: "compares the clock with the database's", every: '1/5 of WORKER_LOCK_MS' },
     ...{ in: BOTH, stops: 'clock' },
-    open: (app) => new RepeatedTask(app.get(ClockWatch), 'before the start resolves'),
+    open: (app) => repeated(app, ClockWatch, 'before the start resolves'),
   },
   {
     ...{ name: 'OutboxRelay', does: 'relays what a crash has left, or what is due later', every: '250 ms' },
@@ -53,7 +57,7 @@ export const BACKGROUND: readonly Entry[] = [
       const relay = app.get(OutboxRelay);
       return {
         start: () => {
-          relay.startSweeping();
+          relay.startSweeping(app.get(Activity));
         },
         stop: () => relay.close(),
       };
@@ -62,22 +66,35 @@ export const BACKGROUND: readonly Entry[] = [
   {
     ...{ name: 'PostgresAvailability', does: 'announces what may be leased', every: 'after a change' },
     ...{ in: BOTH, stops: 'announcements' },
-    open: (app) => ({ stop: () => app.get(PostgresAvailability).close() }),
+    open: (app) => {
+      const [availability, activity] = [app.get(PostgresAvailability), app.get(Activity)];
+      return {
+        start: () => {
+          activity.announceBy(() => {
+            availability.announce([AWAKE]);
+          });
+          availability.listen(() => {
+            activity.noteOthers();
+          });
+        },
+        stop: () => availability.close(),
+      };
+    },
   },
   {
     ...{ name: 'StorageCap', does: 'writes what accounts have stored', every: '1 s' },
     ...{ in: BOTH, stops: 'counts' },
-    open: (app) => new RepeatedTask(app.get(StorageCap)),
+    open: (app) => repeated(app, StorageCap),
   },
   {
     ...{ name: 'SpaceWatch', does: 'measures the space that is left', every: '5 s' },
     ...{ in: BOTH, stops: 'counts' },
-    open: (app) => new RepeatedTask(app.get(SpaceWatch), 'before the start resolves'),
+    open: (app) => repeated(app, SpaceWatch, 'before the start resolves'),
   },
   {
     ...{ name: 'LastUsedTracker', does: 'writes when keys were last used', every: '2 s' },
     ...{ in: ['api'], stops: 'counts' },
-    open: (app) => new RepeatedTask(app.get(LastUsedTracker)),
+    open: (app) => repeated(app, LastUsedTracker),
   },
   {
     ...{ name: 'PostgresLimiter', does: 'writes strikes', every: 'after a refusal' },
@@ -87,7 +104,7 @@ export const BACKGROUND: readonly Entry[] = [
   {
     ...{ name: 'ExpiredLimits', does: 'deletes expired windows and bans', every: '10 min' },
     ...{ in: ['api'], stops: 'upkeep' },
-    open: (app) => new RepeatedTask(app.get(ExpiredLimits)),
+    open: (app) => repeated(app, ExpiredLimits),
   },
   {
     ...{ name: 'PostgresMessages', does: 'stores accepted messages', every: 'after a request' },
@@ -115,22 +132,25 @@ export const BACKGROUND: readonly Entry[] = [
   {
     ...{ name: 'ApplyRetention', does: 'removes old messages, adds partitions', every: '1 h' },
     ...{ in: BOTH, stops: 'upkeep' },
-    open: (app) => new RepeatedTask(app.get(ApplyRetention), 'at once'),
+    open: (app) => repeated(app, ApplyRetention, 'at once'),
   },
   {
     ...{ name: 'ForgetAccounts', does: 'removes what is stored of deleted accounts', every: '1 s' },
     ...{ in: ['api'], stops: 'upkeep' },
-    open: (app) => new RepeatedTask(new ForgetAccounts(app.get(Deletions), openForgetting(app), app.get(DeletionLog))),
+    open: (app) => {
+      const task = new ForgetAccounts(app.get(Deletions), openForgetting(app), app.get(DeletionLog));
+      return new RepeatedTask(task, app.get(Activity));
+    },
   },
   {
     ...{ name: 'CountUsage', does: 'counts accepted messages by account and hour', every: '15 s' },
     ...{ in: BOTH, stops: 'upkeep' },
-    open: (app) => new RepeatedTask(app.get(CountUsage), 'at once'),
+    open: (app) => repeated(app, CountUsage, 'at once'),
   },
   {
     ...{ name: 'JobFollower', does: 'reads how workers of other programs ended jobs', every: '500 ms' },
     ...{ in: BOTH, stops: 'upkeep' },
-    open: (app) => new RepeatedTask(app.get(JobFollower)),
+    open: (app) => repeated(app, JobFollower),
   },
   {
     ...{ name: 'Consumer', does: 'takes jobs and delivers their messages', every: 'always' },
@@ -161,7 +181,7 @@ export const BACKGROUND: readonly Entry[] = [
   {
     ...{ name: 'EndDeliveries', does: 'ends deliveries to endpoints that were disabled', every: '1 s' },
     ...{ in: ['worker'], stops: 'deliveries' },
-    open: (app) => new RepeatedTask(app.get(EndDeliveries)),
+    open: (app) => repeated(app, EndDeliveries),
   },
 ];
 
@@ -183,6 +203,14 @@ export class Background {
       await Promise.all(this.running.filter(({ stops }) => stops === stage).map(({ work }) => work.stop()));
     }
   }
+}
+
+function repeated<Task extends BackgroundTask>(
+  app: INestApplicationContext,
+  type: Type<Task>,
+  firstRun?: ConstructorParameters<typeof RepeatedTask>[2],
+): Running {
+  return new RepeatedTask(app.get<Task>(type), app.get(Activity), firstRun);
 }
 
 function service<Args extends unknown[]>(

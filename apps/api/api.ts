@@ -1,7 +1,8 @@
 import { NestFactory } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { FastifyInstance } from 'fastify';
-import { ClockWatch, CurrentQueue, openQueuePages, QueueConnection } from '#delivery/queue.module.js';
+import { Activity } from '#kernel/activity.js';
+import { ClockWatch, CurrentQueue, JobQueue, openQueuePages, QueueConnection } from '#delivery/queue.module.js';
 import { EventStreams } from '#events/events.module.js';
 import { AccessLog } from '#platform/http/edge/access-log.js';
 import { AddressBudget } from '#platform/http/access/address-budget.js';
@@ -75,6 +76,11 @@ async function listen(settings: Settings, logger: Logger, metrics: Metrics, site
     gauges: metrics,
     logger,
   });
+  const activity = app.get(Activity);
+  fastify.addHook('onRequest', (_request, _reply, done) => {
+    activity.note();
+    done();
+  });
   const background = new Background(app, settings, 'api');
   try {
     await background.start();
@@ -90,7 +96,7 @@ async function listen(settings: Settings, logger: Logger, metrics: Metrics, site
     url: (await app.getUrl()).replace('[::]', '127.0.0.1').replace('0.0.0.0', '127.0.0.1'),
     queuePages: (basePath: string) => openQueuePages(app.get(QueueConnection), basePath),
     isClockRight: () => app.get(ClockWatch).isRight,
-    isRedisUp: () => app.get(QueueConnection).isUp,
+    isRedisUp: () => app.get(JobQueue).isUp,
     isQueueCurrent: () => app.get(CurrentQueue).isCurrent,
     stop: async () => {
       app.get(WaitingLeases).close();

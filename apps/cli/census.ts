@@ -1,7 +1,7 @@
 import 'reflect-metadata';
 import { realpath } from 'node:fs/promises';
 import { join } from 'node:path';
-import { CurrentQueue, QueueContents, QueueModule, StrayMessages } from '#delivery/queue.module.js';
+import { CurrentQueue, JobQueue, QueueModule, StrayMessages } from '#delivery/queue.module.js';
 import { Environment } from '#platform/process/environment.js';
 import { createLogger } from '#platform/observability/logging.js';
 import { startErrorMessage } from '#platform/process/process.js';
@@ -18,7 +18,7 @@ export async function census(): Promise<number> {
     const settings = readSettings(env);
     const tools = await startTools(settings, createLogger('silent', 'census'), QueueModule.forTools(settings));
     const current = await tools.get(CurrentQueue).dataSet();
-    if (current !== null && current !== (await tools.get(QueueContents).identity()).dataSet)
+    if (current !== null && current !== (await tools.get(JobQueue).identity()).dataSet)
       throw new UsageError('REDIS_URL is not that of the processes: their messages have no jobs in this queue.');
     const count = await tools.get(StrayMessages).count();
     await tools.close();

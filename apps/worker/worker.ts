@@ -1,6 +1,13 @@
 import { Consumer, DeliveryModule, type HandlerModule } from '#delivery/delivery.module.js';
 import type { MessageHandler } from '#delivery/index.js';
-import { ClockWatch, CurrentQueue, openQueuePages, QueueConnection, QueueModule } from '#delivery/queue.module.js';
+import {
+  ClockWatch,
+  CurrentQueue,
+  JobQueue,
+  openQueuePages,
+  QueueConnection,
+  QueueModule,
+} from '#delivery/queue.module.js';
 import { EventsModule } from '#events/events.module.js';
 import { MessagesModule } from '#messages/messages.module.js';
 import type { Logger } from '#platform/observability/logging.js';
@@ -49,7 +56,7 @@ export function startWorker(
       queuePages: (basePath: string) => openQueuePages(app.get(QueueConnection), basePath),
       state: () => app.get(Consumer).state,
       isClockRight: () => app.get(ClockWatch).isRight,
-      isRedisUp: () => app.get(QueueConnection).isUp,
+      isRedisUp: () => app.get(JobQueue).isUp,
       isQueueCurrent: () => app.get(CurrentQueue).isCurrent,
       stop: async () => {
         await background.stop();

@@ -1,4 +1,5 @@
 import { Module, type DynamicModule, type Provider, type Type } from '@nestjs/common';
+import { Activity } from '#kernel/activity.js';
 import { Clock } from '#kernel/clock.js';
 import { Deliveries, type MessagesSettings } from '#messages/index.js';
 import { ClockWatch } from '#platform/database/clock-watch.js';
@@ -8,13 +9,13 @@ import type { Tracing } from '#platform/observability/tracing/tracing.js';
 import { LOGGER, SETTINGS, TRACING } from '#platform/process/platform.module.js';
 import { provide, provideSetting } from '#platform/process/provide.js';
 import type { DeliverySettings } from './settings.js';
-import { BullMqDeliveryQueue } from './adapters/bullmq/bullmq-delivery-queue.js';
-import { Consumer } from './adapters/bullmq/consumer.js';
-import { QueueConnection } from './adapters/bullmq/queue-connection.js';
 import { LoggingHandler } from './adapters/handlers/logging-handler.js';
 import { TracedHandler } from './adapters/handlers/traced-handler.js';
+import { ConsumerMonitor } from './adapters/monitoring/consumer-monitor.js';
 import { DeliveryMetrics } from './adapters/monitoring/delivery-metrics.js';
+import { Consumer } from './application/consumer.js';
 import { DeliverMessage } from './application/deliver-message.js';
+import { JobQueue } from './application/job-queue.js';
 import { MessageHandler } from './application/message-handler.js';
 
 /** What processes look up. */
@@ -38,7 +39,8 @@ const consuming: Provider[] = [
   provideSetting(TERMS, ({ worker, retries }: DeliverySettings & MessagesSettings) => ({ ...worker, ...retries })),
   provide(DeliveryMetrics, [Metrics]),
   provide(DeliverMessage, [Deliveries, TRACED_HANDLER, TERMS, Clock, DeliveryMetrics]),
-  provide(Consumer, [QueueConnection, BullMqDeliveryQueue, DeliverMessage, WORKER, ClockWatch, LOGGER]),
+  provide(ConsumerMonitor, [LOGGER]),
+  provide(Consumer, [JobQueue, DeliverMessage, WORKER, ClockWatch, ConsumerMonitor, Activity]),
 ];
 
 /** Delivers the messages of the queue by a handler. */

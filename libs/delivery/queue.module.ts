@@ -1,12 +1,12 @@
 import { Module, type DynamicModule, type Provider } from '@nestjs/common';
-import { JobDispatch, type MessagesSettings } from '#messages/index.js';
+import { Activity } from '#kernel/activity.js';
+import { JobDispatch } from '#messages/index.js';
 import { ClockWatch } from '#platform/database/clock-watch.js';
 import { Database } from '#platform/database/database.js';
 import { Metrics } from '#platform/observability/metrics.js';
 import { LOGGER } from '#platform/process/platform.module.js';
 import { provide, provideAs, provideSetting } from '#platform/process/provide.js';
 import type { PlatformSettings } from '#platform/process/settings.js';
-import { BullMqDeliveryQueue } from './adapters/bullmq/bullmq-delivery-queue.js';
 import { postgresQueue } from './adapters/bullmq/postgres/postgres-queue.js';
 import { QueueConnection } from './adapters/bullmq/queue-connection.js';
 import { openQueuePages } from './adapters/bullmq/queue-pages.js';
@@ -20,49 +20,42 @@ import { PostgresCurrentQueue } from './adapters/postgres/postgres-current-queue
 import { PostgresStrayMessages } from './adapters/postgres/postgres-stray-messages.js';
 import { PostgresOutbox } from './adapters/postgres/postgres-outbox.js';
 import { CurrentQueue } from './application/current-queue.js';
-import { DeliveryQueue } from './application/delivery-queue.js';
-import { JobEvents } from './application/job-events.js';
+import { JobQueue } from './application/job-queue.js';
 import { OutboxRelay } from './application/outbox-relay.js';
 import { Outbox } from './application/outbox.js';
-import { QueueContents } from './application/queue-contents.js';
-import { QueueMaintenance } from './application/queue-maintenance.js';
 import { StrayMessages } from './application/stray-messages.js';
 import type { DeliverySettings } from './settings.js';
 
 /** What processes look up. */
-export { ClockWatch, CurrentQueue, ForgetJobs, ForgetTraces, openQueuePages, OutboxRelay };
-export { QueueConnection, QueueContents, StrayMessages };
+export { ClockWatch, CurrentQueue, ForgetJobs, ForgetTraces, JobQueue, openQueuePages, OutboxRelay };
+export { QueueConnection, StrayMessages };
 
-const RETRIES = Symbol('retries of jobs');
 const CLOCK_WATCH = Symbol('settings of the clock watch');
 
 /** What depends on where the jobs are. */
 function queue(redis: PlatformSettings['redis'], { asynchronousCommit = false, mustReach = false } = {}): Provider[] {
   return [
     provideAs(CurrentQueue, PostgresCurrentQueue, [Database]),
-    provideAs(StrayMessages, PostgresStrayMessages, [Database, QueueMaintenance]),
+    provideAs(StrayMessages, PostgresStrayMessages, [Database, JobQueue]),
     ...(redis === null ? postgresQueue(asynchronousCommit) : redisQueue(redis, mustReach)),
   ];
 }
 
 const relaying: Provider[] = [
-  provideSetting(RETRIES, ({ retries }: MessagesSettings) => retries),
   provideSetting(CLOCK_WATCH, ({ worker }: DeliverySettings) => clockWatchOptions(worker)),
-  provide(ClockWatch, [Database, CLOCK_WATCH, Metrics, LOGGER]),
+  provide(ClockWatch, [Database, CLOCK_WATCH, Metrics, LOGGER, Activity]),
   provide(RelayMonitor, [Metrics, LOGGER]),
   provideAs(Outbox, PostgresOutbox, [Database]),
-  provide(BullMqDeliveryQueue, [QueueConnection, RETRIES, CurrentQueue]),
-  { provide: DeliveryQueue, useExisting: BullMqDeliveryQueue },
-  provide(OutboxRelay, [Outbox, DeliveryQueue, RelayMonitor]),
+  provide(OutboxRelay, [Outbox, JobQueue, RelayMonitor]),
   { provide: JobDispatch, useExisting: OutboxRelay },
-  provide(ForgetJobs, [Database, QueueMaintenance]),
-  provide(ForgetTraces, [Database, QueueMaintenance]),
+  provide(ForgetJobs, [Database, JobQueue]),
+  provide(ForgetTraces, [Database, JobQueue]),
   {
     provide: 'metrics of the queue',
-    useFactory: (metrics: Metrics, connection: QueueConnection, current: CurrentQueue) => {
-      addQueueGauges(metrics, outboxBacklog, (database) => connection.depth(database), current);
+    useFactory: (metrics: Metrics, queue: JobQueue, current: CurrentQueue) => {
+      addQueueGauges(metrics, outboxBacklog, (database) => queue.depth(database), current);
     },
-    inject: [Metrics, QueueConnection, CurrentQueue],
+    inject: [Metrics, JobQueue, CurrentQueue],
   },
 ];
 
@@ -87,10 +80,7 @@ export class QueueModule {
     return {
       module: QueueModule,
       providers: [...queue, ...relaying],
-      exports: [
-        ...[ClockWatch, CurrentQueue, JobDispatch, OutboxRelay, BullMqDeliveryQueue, QueueConnection],
-        ...[JobEvents, QueueContents, QueueMaintenance, StrayMessages],
-      ],
+      exports: [ClockWatch, CurrentQueue, JobDispatch, JobQueue, OutboxRelay, QueueConnection, StrayMessages],
     };
   }
 }

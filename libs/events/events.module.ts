@@ -1,4 +1,5 @@
 import { Module, type DynamicModule } from '@nestjs/common';
+import { Activity } from '#kernel/activity.js';
 import { Database } from '#platform/database/database.js';
 import { ReadsModule } from '#platform/database/reads.module.js';
 import { Reads } from '#platform/database/reads.js';
@@ -30,7 +31,7 @@ export class EventsModule {
         provideAs(StreamPlaces, PostgresStreamPlaces, [Database]),
         provide(ForgetEvents, [Database]),
         provide(EventMetrics, [Metrics]),
-        provide(EventStreams, [EventLog, StreamPlaces, EventMetrics]),
+        provide(EventStreams, [EventLog, StreamPlaces, EventMetrics, Activity]),
       ],
       exports: [EventLog],
     };

@@ -1,3 +1,4 @@
+import type { Activity } from './activity.js';
 import { PeriodicTask } from './periodic-task.js';
 
 /** Work that a process repeats in the background. `apps/background.ts` lists all of it. */
@@ -7,6 +8,9 @@ export interface BackgroundTask {
    * progress.
    */
   readonly intervalMs: number;
+
+  /** The same while the installation is quiet; like `intervalMs` if undefined. */
+  readonly quietIntervalMs?: number;
 
   /**
    * One run. It handles its own errors and never rejects.
@@ -28,6 +32,7 @@ export class RepeatedTask {
 
   constructor(
     private readonly task: BackgroundTask,
+    private readonly activity: Pick<Activity, 'isQuiet' | 'onWake'>,
     private readonly firstRun: FirstRun = 'after the interval',
   ) {
     this.runs = new PeriodicTask(() => task.run(this.stopping.signal));
@@ -36,7 +41,13 @@ export class RepeatedTask {
   async start(): Promise<void> {
     if (this.firstRun === 'before the start resolves') await this.task.run(this.stopping.signal);
     if (this.stopping.signal.aborted) return;
-    this.runs.start(this.task.intervalMs);
+    this.runs.start(() => {
+      const { intervalMs, quietIntervalMs = intervalMs } = this.task;
+      return this.activity.isQuiet ? quietIntervalMs : intervalMs;
+    });
+    this.activity.onWake(() => {
+      this.runs.adjust();
+    });
     if (this.firstRun === 'at once') this.runs.trigger();
   }
 

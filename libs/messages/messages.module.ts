@@ -1,4 +1,5 @@
 import { Module, type DynamicModule, type Provider } from '@nestjs/common';
+import { Activity } from '#kernel/activity.js';
 import { Clock } from '#kernel/clock.js';
 import { Ids } from '#kernel/ids.js';
 import { Backpressure } from '#platform/concurrency/backpressure.js';
@@ -56,7 +57,7 @@ const store: Provider[] = [
   provideSetting(RETRIES, ({ retries }: MessagesSettings) => retries),
   provideSetting(STORAGE_LIMITS, ({ maxStoredMb }: MessagesSettings) => maxStoredMb),
   provide(StorageMonitor, [Metrics, LOGGER]),
-  provide(PostgresAvailability, [Database, SETTINGS]),
+  provide(PostgresAvailability, [Database, SETTINGS, Activity]),
   { provide: Availability, useExisting: PostgresAvailability },
   provideAs(ExpiredLeases, PostgresExpiredLeases, [Database, RETRIES, Availability]),
   provide(Releases, [Database, JobDispatch, Availability]),

@@ -1,5 +1,6 @@
 import { Module, type DynamicModule } from '@nestjs/common';
-import { CurrentQueue, JobEvents, QueueContents, QueueMaintenance, StrayMessages } from '#delivery/index.js';
+import { Activity } from '#kernel/activity.js';
+import { CurrentQueue, JobQueue, StrayMessages } from '#delivery/index.js';
 import { EventLog } from '#events/index.js';
 import { Deliveries, Messages, StuckKeys } from '#messages/index.js';
 import { Database } from '#platform/database/database.js';
@@ -42,21 +43,32 @@ export class UpkeepModule {
         provideAs(Partitions, PostgresPartitions, [Database]),
         provideAs(Reconciliation, PostgresReconciliation, [Database]),
         provide(Reconciler, [
-          ...([StrayMessages, QueueMaintenance, Deliveries, Messages, EventLog, FailExpiredLeases] as const),
+          ...([StrayMessages, JobQueue, Deliveries, Messages, EventLog, FailExpiredLeases] as const),
           ...([StuckKeys, Reconciliation, ReconcilerMonitor] as const),
         ]),
         {
           provide: QueueRecovery,
           useFactory: (
-            queue: QueueContents,
+            queue: JobQueue,
+            strays: StrayMessages,
             currentQueue: CurrentQueue,
             reconciliation: Reconciliation,
             reconciler: Reconciler,
             monitor: ReconcilerMonitor,
-          ) => new QueueRecovery(queue, currentQueue, reconciliation, () => reconciler.requeueStrays(), monitor),
-          inject: [QueueContents, CurrentQueue, Reconciliation, Reconciler, ReconcilerMonitor],
+            activity: Activity,
+          ) =>
+            new QueueRecovery(
+              queue,
+              strays,
+              currentQueue,
+              reconciliation,
+              () => reconciler.requeueStrays(),
+              monitor,
+              activity,
+            ),
+          inject: [JobQueue, StrayMessages, CurrentQueue, Reconciliation, Reconciler, ReconcilerMonitor, Activity],
         },
-        provide(JobFollower, [JobEvents, Deliveries, ReconcilerMonitor]),
+        provide(JobFollower, [JobQueue, StrayMessages, Deliveries, ReconcilerMonitor, Activity]),
         provide(ApplyRetention, [Partitions, SettleUsage, RETENTION_DAYS, RetentionMonitor]),
         {
           provide: 'metrics of the reconciler',

@@ -1,4 +1,5 @@
 import { Module, type DynamicModule, type FactoryProvider } from '@nestjs/common';
+import { Activity } from '#kernel/activity.js';
 import { Clock } from '#kernel/clock.js';
 import { Ids } from '#kernel/ids.js';
 import { StorageCap } from '#messages/index.js';
@@ -64,6 +65,7 @@ const sending: FactoryProvider[] = [
     SendingMetrics,
     ClockWatch,
     StorageCap,
+    Activity,
   ]),
   provide(EndDeliveries, [Endpoints, EndpointDeliveries, SendingMetrics]),
 ];

@@ -98,6 +98,9 @@ bullmq-stays-in-its-adapter: the type of a job in the store
   libs/messages/adapters/postgres/with-job.ts  import type { Job } from 'bullmq'; export let job: Job;
 bullmq-stays-in-its-adapter: a queue in an app
   apps/worker/with-queue.ts  const { Queue } = await import('bullmq'); new Queue('');
+internals-of-bullmq-stay-in-its-adapter: a table of BullMQ in the module
+  libs/delivery/with-jobs.module.ts  import './adapters/bullmq/internals/jobs.js';
+  libs/delivery/adapters/bullmq/internals/jobs.ts  export let jobs = 1;
 bullmq-is-wired-by-type: a queue that the module creates
   libs/delivery/planted.module.ts  import { Queue } from 'bullmq'; new Queue('');
 typeorm-stays-in-postgres: an operator of TypeORM in a controller

@@ -34,6 +34,28 @@ describe('The repository', () => {
     expect(others.flatMap((path) => linesOf(path, kept))).toEqual([]);
   });
 
+  describe('names the tables and functions of BullMQ in one folder', () => {
+    const named = /\bbullmq\.(?:job|event|meta|clean|[a-z]+_\w+)\b|'bullmq_\w+'/;
+    const internals = 'libs/delivery/adapters/bullmq/internals/';
+
+    it('and nowhere else', () => {
+      const statements = files.filter(
+        (path) => /^(?:apps|libs)\/.*(?<!\.spec)\.ts$/.test(path) && named.test(read(path)),
+      );
+      expect(statements.filter((path) => !path.startsWith(internals))).toEqual([]);
+      expect(statements).toContain(`${internals}postgres/add-jobs.sql.ts`);
+    });
+
+    it('which names no tables of Sluice', () => {
+      const ours = files.filter((path) => path.startsWith(internals) && /\bsluice\.\w+/.test(read(path)));
+      expect(ours).toEqual([]);
+    });
+
+    it.each(['SELECT FROM bullmq.job', "SELECT pg_notify('bullmq_jobs', $1)"])('which would be noticed: %s', (sql) => {
+      expect(sql).toMatch(named);
+    });
+  });
+
   describe('changes the rows of messages, and adds to the outbox, in one folder', () => {
     // The partitions of old messages, sluice.messages_…, are removed by another context.
     const changes =

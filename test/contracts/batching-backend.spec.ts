@@ -1,11 +1,11 @@
 import { createPostgresBackend, withBackend, type Job, type Worker } from 'bullmq';
-import { BullMqDeliveryQueue } from '#delivery/adapters/bullmq/bullmq-delivery-queue.js';
-import { EXCHANGE_JOBS } from '#delivery/adapters/bullmq/postgres/exchange-jobs.sql.js';
+import { PostgresJobQueue } from '#delivery/adapters/bullmq/postgres/postgres-job-queue.js';
+import { EXCHANGE_JOBS } from '#delivery/adapters/bullmq/internals/postgres/exchange-jobs.sql.js';
 import { fromJob, WORKER_NAME, type DeliveryJobData } from '#delivery/adapters/bullmq/delivery-job.js';
 import { aMessage, jobOf, messages, TRACEPARENT } from '../support/messages.js';
 import { until } from '../support/processes.js';
 import { describeBatchingWorker } from './batching-worker.js';
-import { CURRENT, openBullMq, POLICY, QUEUE_NAME } from './bullmq-process.js';
+import { CURRENT, openBullMq, LOCK_MS, POLICY, QUEUE_NAME } from './bullmq-process.js';
 import { PostgresStore } from './postgres-store.js';
 
 describe('createBatchingBackend', () => {
@@ -105,7 +105,7 @@ describe('createBatchingBackend', () => {
       () => connection.createWorker(() => Promise.resolve(), settings),
     ]) {
       await store.reset();
-      await new BullMqDeliveryQueue(connection, POLICY, CURRENT).add(sent);
+      await new PostgresJobQueue(connection, POLICY, LOCK_MS, CURRENT).add(sent);
       const worker = open();
       workers.push(worker);
       const jobs: unknown[] = [];

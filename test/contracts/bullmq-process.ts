@@ -1,14 +1,25 @@
 import type { Job, WorkerOptions } from 'bullmq';
-import { BullMqDeliveryQueue } from '#delivery/adapters/bullmq/bullmq-delivery-queue.js';
+import type { BullMqJobQueue } from '#delivery/adapters/bullmq/bullmq-job-queue.js';
 import { fromJob, type DeliveryJobData } from '#delivery/adapters/bullmq/delivery-job.js';
 import type { QueueConnection, QueueShard } from '#delivery/adapters/bullmq/queue-connection.js';
 import { RedisQueueConnection } from '#delivery/adapters/bullmq/redis/redis-queue-connection.js';
+import { RedisJobQueue } from '#delivery/adapters/bullmq/redis/redis-job-queue.js';
+import { PostgresJobQueue } from '#delivery/adapters/bullmq/postgres/postgres-job-queue.js';
 import { PostgresQueueConnection } from '#delivery/adapters/bullmq/postgres/postgres-queue-connection.js';
+import type { Database } from '#platform/database/database.js';
 import type { RedisServers } from '#platform/redis/connect-redis.js';
 import type { Job as DeliveryJob } from '#messages/application/delivering/deliveries.js';
 
 export const QUEUE_NAME = 'contract';
 export const POLICY = { maxAttempts: 5, backoffMs: 1_000, maxBackoffMs: 60_000 };
+
+export const LOCK_MS = 200;
+type StoreOfLeftJobs = Pick<Database, 'query' | 'transaction'>;
+
+const NOTHING_LEFT: StoreOfLeftJobs = {
+  query: () => Promise.resolve([]),
+  transaction: () => Promise.reject(new Error('There is no queue on PostgreSQL.')),
+};
 
 /** The queue of a process is the current one. */
 export const CURRENT = { isCurrent: true };
@@ -19,20 +30,21 @@ type Options = Partial<Omit<WorkerOptions, 'connection'>>;
 /** What one process of Sluice has of BullMQ on PostgreSQL. */
 export function openBullMq(url: string) {
   const options = { url, poolSize: 10, queueName: QUEUE_NAME, asynchronousCommit: true, onError: ignore };
-  return openBullMqOn(new PostgresQueueConnection(options));
+  const connection = new PostgresQueueConnection(options);
+  return openBullMqOn(connection, new PostgresJobQueue(connection, POLICY, LOCK_MS, CURRENT));
 }
 
 /** What one process of Sluice has of BullMQ on Redis. */
-export async function openBullMqOnRedis(servers: RedisServers, shards = 1) {
+export async function openBullMqOnRedis(servers: RedisServers, shards = 1, database: StoreOfLeftJobs = NOTHING_LEFT) {
   const options = { ...servers, shards, queueName: QUEUE_NAME, onError: ignore, onEviction: ignore };
   const connection = new RedisQueueConnection(options);
   await connection.opened();
-  return openBullMqOn(connection);
+  return openBullMqOn(connection, new RedisJobQueue(database, connection, POLICY, LOCK_MS, CURRENT));
 }
 
 export type BullMqProcess = ReturnType<typeof openBullMqOn<QueueConnection>>;
 
-function openBullMqOn<Connection extends QueueConnection>(connection: Connection) {
+function openBullMqOn<Connection extends QueueConnection>(connection: Connection, queue: BullMqJobQueue) {
   const shard: Connection['shards'][number] | undefined = connection.shards[0];
   if (shard === undefined) throw new Error('no shard');
   const bullmq = shard.queue;
@@ -55,7 +67,7 @@ function openBullMqOn<Connection extends QueueConnection>(connection: Connection
     connection,
     /** The queue, or the first of several. */
     ...{ shard, bullmq },
-    queue: new BullMqDeliveryQueue(connection, POLICY, CURRENT),
+    queue,
 
     /** A job, in whichever shard it is. */
     job: (jobId: string) => connection.shardOf(jobId).queue.getJob(jobId),
@@ -110,7 +122,7 @@ function openBullMqOn<Connection extends QueueConnection>(connection: Connection
 
     close: async () => {
       for (const worker of workers) await worker.close();
-      await connection.onApplicationShutdown();
+      await queue.close();
     },
   };
 }

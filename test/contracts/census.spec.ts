@@ -197,7 +197,7 @@ for (const [name, open, missing] of [
       expect(await parts.strays.count()).toBe(1);
       const { id, jobId, state } = message;
       expect(await parts.findStrays(10)).toEqual([{ id, retries: state.retries, jobId, endedElsewhere: null }]);
-      expect((await parts.events.read(null)).ends).toEqual([]);
+      expect((await parts.readEnds(null)).ends).toEqual([]);
       expect(await parts.follower.execute()).toBe(0);
       expect(await parts.reconcile()).toEqual([{ requeued: 1, followed: 0 }]);
       expect(await parts.strays.count()).toBe(0);
@@ -228,18 +228,18 @@ for (const [name, open, missing] of [
 
       it('is read from the events, unless its job is gone after it failed', async () => {
         const { id, state } = await enqueued(parts);
-        const { position } = await parts.events.read(null);
+        const { position } = await parts.readEnds(null);
         await end(parts);
         const { attempts, failureReason: failedReason } = expected;
         const run = tidy ? null : { startedAt: expect.any(Date) as Date, endedAt: expect.any(Date) as Date };
         const expectedEnds =
           tidy && failedReason !== null ? [] : [{ id, retries: state.retries, attempts, failedReason, run }];
-        const read = await parts.events.read(position);
+        const read = await parts.readEnds(position);
         expect(read.ends).toEqual(expectedEnds);
         // Read again until it is followed.
-        expect((await parts.events.read(read.position)).ends).toEqual(expectedEnds);
+        expect((await parts.readEnds(read.position)).ends).toEqual(expectedEnds);
         expect(await parts.follower.execute()).toBe(expectedEnds.length);
-        expect((await parts.events.read(position)).ends).toEqual([]);
+        expect((await parts.readEnds(position)).ends).toEqual([]);
       });
     });
 

@@ -3,7 +3,7 @@ import { PostgresLeases } from '#messages/adapters/postgres/leases/postgres-leas
 import { PostgresStrayMessages } from '#delivery/adapters/postgres/postgres-stray-messages.js';
 import type { Message } from '#messages/domain/message.js';
 import { after, aMessage, anAccountId, claim, claimTerms, jobOf } from '../support/messages.js';
-import { InMemoryDeliveryQueue } from './fakes/in-memory-delivery-queue.js';
+import { InMemoryJobQueue } from './fakes/in-memory-job-queue.js';
 import { PostgresStore } from './postgres-store.js';
 
 /** What halts the deliveries of an account, as columns of its row. */
@@ -150,17 +150,17 @@ describe('Of an account whose deliveries are halted', () => {
   }
   const noJobs = {
     inspect: () => Promise.resolve(new Map()),
-    endsOfRemoved: () => Promise.resolve(new Map()),
+    endsOf: () => Promise.resolve(new Map()),
     removeDead: () => Promise.resolve(),
   };
-  const open = async (queue = new InMemoryDeliveryQueue()): Promise<Parts> => {
+  const open = async (queue = new InMemoryJobQueue()): Promise<Parts> => {
     const process = await store.process(queue);
     return { process, strays: new PostgresStrayMessages(process.database, noJobs) };
   };
 
   it.each(WAYS)('a message that is %s waits in the outbox, and nothing counts as an attempt', async (what, begin) => {
     await change({ paused: true });
-    const queue = new InMemoryDeliveryQueue();
+    const queue = new InMemoryJobQueue();
     const parts = await open(queue);
     const [clock] = await store.sql<{ now: Date }>('SELECT clock_timestamp() AS now');
     const [own = aMessage(), other = aMessage()] = await begin(parts);

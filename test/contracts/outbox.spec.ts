@@ -1,7 +1,7 @@
 import type { Message } from '#messages/domain/message.js';
 import { after, aMessage, messages, SENT_AT, unavailable } from '../support/messages.js';
 import { openBullMq } from './bullmq-process.js';
-import { InMemoryDeliveryQueue } from './fakes/in-memory-delivery-queue.js';
+import { InMemoryJobQueue } from './fakes/in-memory-job-queue.js';
 import { InMemoryOutbox } from './fakes/in-memory-outbox.js';
 import { InMemoryStore } from './fakes/in-memory-store.js';
 import { describeOutbox, type OutboxSubject } from './outbox.contract.js';
@@ -128,7 +128,7 @@ describe('the outbox of PostgreSQL', () => {
   });
 
   it('keeps messages for later until they are due, one entry for each time, whatever came with them', async () => {
-    const queue = new InMemoryDeliveryQueue();
+    const queue = new InMemoryJobQueue();
     const { messages: store1, outbox } = await store.process(queue);
     const hour = new Date(Date.now() + 3_600_000);
     const [now, past, one, same, other] = [null, SENT_AT, hour, hour, after(1, hour)].map((deliverAt) =>

@@ -6,7 +6,7 @@ import { Releases } from '#messages/adapters/postgres/order/releases.js';
 import { PostgresMessages } from '#messages/adapters/postgres/postgres-messages.js';
 import { PostgresOutbox } from '#delivery/adapters/postgres/postgres-outbox.js';
 import type { Message } from '#messages/domain/message.js';
-import type { DeliveryQueue } from '#delivery/application/delivery-queue.js';
+import type { JobQueue } from '#delivery/application/job-queue.js';
 import { OutboxRelay, type RelayFault } from '#delivery/application/outbox-relay.js';
 import { Database } from '#platform/database/database.js';
 import { Reads } from '#platform/database/reads.js';
@@ -14,7 +14,7 @@ import { sqlState } from '#platform/database/errors.js';
 import { UuidV7Ids } from '#kernel/ids.js';
 import { SENT_AT } from '../support/messages.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
-import { InMemoryDeliveryQueue } from './fakes/in-memory-delivery-queue.js';
+import { InMemoryJobQueue } from './fakes/in-memory-job-queue.js';
 import { observing } from './fakes/relay-observer.js';
 
 const TABLES = [
@@ -48,7 +48,7 @@ export class PostgresStore {
    * What one process of Sluice has of the store, with nothing running in the background.
    * @param queue where its relay adds jobs; by default one that is away, so that entries stay in the outbox
    */
-  async process(queue: DeliveryQueue = queueThatIsAway()) {
+  async process(queue: JobQueue = queueThatIsAway()) {
     const options = { url: this.url, poolSize: 10, applicationName: 'contract', onError: ignore };
     const database = await Database.connect(options);
     const reading = await Database.connect({ ...options, inIndexOrder: true });
@@ -198,8 +198,8 @@ export class PostgresStore {
 
 export type StoreProcess = Awaited<ReturnType<PostgresStore['process']>>;
 
-function queueThatIsAway(): DeliveryQueue {
-  const queue = new InMemoryDeliveryQueue();
+function queueThatIsAway(): JobQueue {
+  const queue = new InMemoryJobQueue();
   queue.away = true;
   return queue;
 }

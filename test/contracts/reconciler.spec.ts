@@ -1,7 +1,8 @@
+import { ALWAYS_ACTIVE } from '#kernel/activity.js';
 import { RepeatedTask } from '#kernel/background-task.js';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { WORKER_NAME } from '#delivery/adapters/bullmq/delivery-job.js';
-import { INSPECT } from '#delivery/adapters/bullmq/postgres/postgres-queue-maintenance.js';
+import { INSPECT } from '#delivery/adapters/bullmq/internals/postgres/job-ends.js';
 import { PAGE } from '#delivery/adapters/postgres/postgres-stray-messages.js';
 import { DELETE_EXPIRED_KEYS } from '#messages/adapters/postgres/sending/idempotency-keys.js';
 import { PostgresReconciliation } from '#upkeep/adapters/postgres/postgres-reconciliation.js';
@@ -89,9 +90,9 @@ describe('The reconciler and the follower of jobs', () => {
   });
 
   it('runs each step even if another fails, and reports which', async () => {
-    const { store, reconcile, maintenance } = parts;
+    const { store, reconcile, bullmq } = parts;
     await store.put(aMessage());
-    const failing = jest.spyOn(maintenance, 'repairFutureTimestamps').mockRejectedValue(new Error('no'));
+    const failing = jest.spyOn(bullmq.queue, 'repairFutureTimestamps').mockRejectedValue(new Error('no'));
     await store.sql('ALTER TABLE sluice.idempotency_keys RENAME TO away');
     try {
       expect(await reconcile()).toEqual([
@@ -197,7 +198,7 @@ describe('The reconciler and the follower of jobs', () => {
   });
 
   it('lets a job be repeated when it is due, also when the clock of the worker that failed it was an hour ahead', async () => {
-    const { store, bullmq, maintenance } = parts;
+    const { store, bullmq } = parts;
     const [wrong, right] = [aMessage(), aMessage()];
     await bullmq.queue.add([wrong, right]);
     const dueIn = (id: string, ms: number) =>
@@ -207,7 +208,7 @@ describe('The reconciler and the follower of jobs', () => {
       );
     await dueIn(wrong.id, 60_000 + HOUR_MS);
     await dueIn(right.id, 30_000);
-    await maintenance.repairFutureTimestamps();
+    await bullmq.queue.repairFutureTimestamps();
     const due = await store.sql<{ id: string; tens: number }>(
       `SELECT id, (process_at_ms - extract(epoch FROM clock_timestamp()) * 1000)::int / 10000 AS tens FROM bullmq.job`,
     );
@@ -221,12 +222,12 @@ describe('The reconciler and the follower of jobs', () => {
   });
 
   it('ends a window of the rate limit that a clock an hour ahead has opened, and no other', async () => {
-    const { store, bullmq, maintenance } = parts;
+    const { store, bullmq } = parts;
     const isLimited = async (aheadMs: number) => {
       await store.sql('DELETE FROM bullmq.rate_limit');
       await bullmq.queue.add([aMessage()]);
       await store.sql('INSERT INTO bullmq.rate_limit VALUES ($1, 1000, $2)', [QUEUE_NAME, Date.now() + aheadMs]);
-      await maintenance.repairFutureTimestamps();
+      await bullmq.queue.repairFutureTimestamps();
       return (await bullmq.take({ name: WORKER_NAME, limiter: { max: 1, duration: 1_000 } })) === null;
     };
     expect(await isLimited(HOUR_MS)).toBe(false);
@@ -237,7 +238,7 @@ describe('The reconciler and the follower of jobs', () => {
   });
 
   it('changes no timestamp that is right, and no lock that others have taken for longer', async () => {
-    const { store, bullmq, maintenance } = parts;
+    const { store, bullmq } = parts;
     const stored = () =>
       Promise.all([
         store.sql('SELECT id, locked_until_ms FROM bullmq.job ORDER BY id'),
@@ -251,7 +252,7 @@ describe('The reconciler and the follower of jobs', () => {
       ...[QUEUE_NAME, Date.now()],
     ]);
     const before = await stored();
-    await maintenance.repairFutureTimestamps();
+    await bullmq.queue.repairFutureTimestamps();
     expect(await stored()).toEqual(before);
   });
 
@@ -263,7 +264,7 @@ describe('The reconciler and the follower of jobs', () => {
       await bullmq.queue.add([message]);
       await (await bullmq.take())?.complete();
     };
-    const running = new RepeatedTask({ intervalMs: 10, run: () => follower.run() });
+    const running = new RepeatedTask({ intervalMs: 10, run: () => follower.run() }, ALWAYS_ACTIVE);
     await running.start();
     await deliver();
     await store.until(async () => (await store.find(one))?.state.status === 'delivered');

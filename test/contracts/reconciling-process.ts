@@ -1,6 +1,4 @@
 import { WORKER_NAME } from '#delivery/adapters/bullmq/delivery-job.js';
-import { PostgresJobEvents } from '#delivery/adapters/bullmq/postgres/postgres-job-events.js';
-import { PostgresQueueMaintenance } from '#delivery/adapters/bullmq/postgres/postgres-queue-maintenance.js';
 import { PostgresStrayMessages } from '#delivery/adapters/postgres/postgres-stray-messages.js';
 import { PostgresEventLog } from '#events/adapters/postgres/postgres-event-log.js';
 import { PostgresStuckKeys } from '#messages/adapters/postgres/order/postgres-stuck-keys.js';
@@ -9,18 +7,12 @@ import { PostgresReconciliation } from '#upkeep/adapters/postgres/postgres-recon
 import { FailExpiredLeases } from '#pull/application/fail-expired-leases.js';
 import { JobFollower } from '#upkeep/application/job-follower.js';
 import { Reconciler } from '#upkeep/application/reconciler.js';
-import { RedisJobEvents } from '#delivery/adapters/bullmq/redis/redis-job-events.js';
 import type { RedisQueueConnection } from '#delivery/adapters/bullmq/redis/redis-queue-connection.js';
-import type { RedisShard } from '#delivery/adapters/bullmq/redis/redis-shard.js';
-import { RedisQueueMaintenance } from '#delivery/adapters/bullmq/redis/redis-queue-maintenance.js';
-import type { JobEvents } from '#delivery/application/job-events.js';
-import type { QueueMaintenance } from '#delivery/application/queue-maintenance.js';
-import type { Database } from '#platform/database/database.js';
+import type { RedisShard } from '#delivery/adapters/bullmq/internals/redis/redis-shard.js';
+import { Database } from '#platform/database/database.js';
 import { TestRedis, TestRedisCluster } from '../support/redis.js';
-import { openBullMq, openBullMqOnRedis, type BullMqProcess } from './bullmq-process.js';
+import { LOCK_MS, openBullMq, openBullMqOnRedis, type BullMqProcess } from './bullmq-process.js';
 import { PostgresStore } from './postgres-store.js';
-
-export const LOCK_MS = 200;
 
 const atOnce = { count: 0 };
 /** Ours, another program's, and one that removes a job when it has ended. */
@@ -30,10 +22,11 @@ const workers = {
   'tidy foreign': { removeOnComplete: atOnce, removeOnFail: atOnce },
 };
 
-/** A queue, and the ports that depend on where it is. */
+export { LOCK_MS };
+
+/** A queue, and what is done to it. */
 interface Queueing {
   readonly bullmq: BullMqProcess;
-  ports(database: Database): { events: JobEvents; maintenance: QueueMaintenance };
   /** Removes a job behind the back of everybody. */
   lose(jobId: string): Promise<unknown>;
   /** Empties the queue. */
@@ -44,39 +37,28 @@ interface Queueing {
 /** In the database of the store, which empties and closes it. */
 function queueOnPostgres(store: PostgresStore): Promise<Queueing> {
   const bullmq = openBullMq(store.url);
-  const { connection } = bullmq;
   return Promise.resolve({
     bullmq,
-    ports: (database) => ({
-      events: new PostgresJobEvents(database, connection),
-      maintenance: new PostgresQueueMaintenance(database, connection, { lockMs: LOCK_MS }),
-    }),
     lose: (jobId) => store.sql('DELETE FROM bullmq.job WHERE id = $1', [jobId]),
     empty: () => Promise.resolve(),
     close: () => bullmq.close(),
   });
 }
 
-function redisPorts(database: Database, connection: RedisQueueConnection) {
-  return {
-    events: new RedisJobEvents(database, connection),
-    maintenance: new RedisQueueMaintenance(database, connection, { lockMs: LOCK_MS }),
-  };
-}
-
-async function queueOnRedis(): Promise<
-  Queueing & { redis: TestRedis; connection: RedisQueueConnection; shard: RedisShard }
-> {
+async function queueOnRedis({
+  url,
+}: PostgresStore): Promise<Queueing & { redis: TestRedis; connection: RedisQueueConnection; shard: RedisShard }> {
   const redis = await TestRedis.start();
-  const bullmq = await openBullMqOnRedis(redis.servers);
+  const left = await Database.connect({ url, poolSize: 2, applicationName: 'contract', onError: () => undefined });
+  const bullmq = await openBullMqOnRedis(redis.servers, 1, left);
   const { connection, shard } = bullmq;
   return {
     ...{ redis, bullmq, connection, shard },
-    ports: (database) => redisPorts(database, connection),
     lose: (jobId) => bullmq.bullmq.remove(jobId),
     empty: () => redis.run((client) => client.flushall()),
     close: async () => {
       await bullmq.close();
+      await left.close();
       await redis.stop();
     },
   };
@@ -88,7 +70,6 @@ async function queueOnCluster(): Promise<Queueing> {
   const { connection } = bullmq;
   return {
     bullmq,
-    ports: (database) => redisPorts(database, connection),
     lose: (jobId) => connection.shardOf(jobId).queue.remove(jobId),
     empty: () => cluster.flush(),
     close: async () => {
@@ -119,8 +100,7 @@ async function openOn<Queue extends Queueing>(openQueue: (store: PostgresStore) 
   const { bullmq } = queue;
   const process = await store.process(bullmq.queue);
   const { database, deliveries, messages } = process;
-  const { events, maintenance } = queue.ports(database);
-  const strays = new PostgresStrayMessages(database, maintenance);
+  const strays = new PostgresStrayMessages(database, bullmq.queue);
   const reports: unknown[] = [];
   const reconciliation = new PostgresReconciliation(database);
   const expired = new FailExpiredLeases(new PostgresExpiredLeases(database, { maxAttempts: 5 }, process.availability), {
@@ -130,7 +110,7 @@ async function openOn<Queue extends Queueing>(openQueue: (store: PostgresStore) 
   const newReconciler = () =>
     new Reconciler(
       strays,
-      maintenance,
+      bullmq.queue,
       deliveries,
       messages,
       new PostgresEventLog(database, process.reads),
@@ -142,20 +122,15 @@ async function openOn<Queue extends Queueing>(openQueue: (store: PostgresStore) 
         failed: (step, error) => reports.push([step, error]),
       },
     );
-  const follower = new JobFollower(events, deliveries, { followingFailed: (error) => reports.push(error) });
+  const follower = new JobFollower(bullmq.queue, strays, deliveries, {
+    followingFailed: (error) => reports.push(error),
+  });
   return {
-    ...{
-      ...process,
-      store,
-      queue,
-      bullmq,
-      strays,
-      events,
-      maintenance,
-      reports,
-      reconciliation,
-      newReconciler,
-      follower,
+    ...{ ...process, store, queue, bullmq, strays, reports, reconciliation, newReconciler, follower },
+    /** The ends of jobs by other programs whose messages are open. */
+    readEnds: async (from: string | null) => {
+      const { ends, position } = await bullmq.queue.readEnds(from);
+      return { ends: await strays.endsOfOpen(ends), position };
     },
     /** Runs all steps; resolves to what they report. */
     reconcile: async (): Promise<unknown[]> => {

@@ -1,13 +1,12 @@
 import { Queue, Worker as PlainWorker, type Job, type Worker } from 'bullmq';
 import { Redis } from 'ioredis';
-import { BullMqDeliveryQueue } from '#delivery/adapters/bullmq/bullmq-delivery-queue.js';
 import { WORKER_NAME } from '#delivery/adapters/bullmq/delivery-job.js';
 import { aMessage, messages, TRACEPARENT } from '../support/messages.js';
 import { until } from '../support/processes.js';
 import { NO_REDIS, TestRedis } from '../support/redis.js';
 import { describeUnless } from '../support/skipping.js';
 import { describeBatchingWorker } from './batching-worker.js';
-import { CURRENT, openBullMqOnRedis, POLICY, QUEUE_NAME } from './bullmq-process.js';
+import { openBullMqOnRedis, QUEUE_NAME } from './bullmq-process.js';
 
 describeUnless(NO_REDIS)('Jobs on Redis in batches', () => {
   let redis: TestRedis;
@@ -113,7 +112,7 @@ describeUnless(NO_REDIS)('Jobs on Redis in batches', () => {
     const taken: unknown[][] = [];
     for (const worker of [plain, ours]) {
       await client.flushall();
-      await new BullMqDeliveryQueue(process.connection, POLICY, CURRENT).add(sent);
+      await process.queue.add(sent);
       const jobs: unknown[] = [];
       for (;;) {
         const job = (await worker.getNextJob('token', { block: false })) as Job | undefined;

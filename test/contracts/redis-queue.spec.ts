@@ -1,13 +1,11 @@
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Redis } from 'ioredis';
-import { BullMqDeliveryQueue } from '#delivery/adapters/bullmq/bullmq-delivery-queue.js';
-import { PostgresQueueContents } from '#delivery/adapters/bullmq/postgres/postgres-queue-contents.js';
-import { RedisQueueContents } from '#delivery/adapters/bullmq/redis/redis-queue-contents.js';
+import { RedisJobQueue } from '#delivery/adapters/bullmq/redis/redis-job-queue.js';
 import { WORKER_NAME } from '#delivery/adapters/bullmq/delivery-job.js';
 import { PostgresCurrentQueue } from '#delivery/adapters/postgres/postgres-current-queue.js';
 import { PostgresReconciliation } from '#upkeep/adapters/postgres/postgres-reconciliation.js';
-import type { QueueContents } from '#delivery/application/queue-contents.js';
+import type { JobQueue } from '#delivery/application/job-queue.js';
 import type { Message } from '#messages/domain/message.js';
 import { NO_TURN } from '#delivery/application/fair-scheduler.js';
 import { QueueRecovery } from '#upkeep/application/queue-recovery.js';
@@ -18,17 +16,17 @@ import { SETTINGS } from '../support/api.js';
 import { aClaim, aMessage, messages } from '../support/messages.js';
 import { NO_REDIS, serversAt, TestRedis, TestRedisSentinels } from '../support/redis.js';
 import { describeUnless } from '../support/skipping.js';
-import { openBullMq, POLICY, type BullMqProcess } from './bullmq-process.js';
+import { LOCK_MS, openBullMq, POLICY, type BullMqProcess } from './bullmq-process.js';
 import { openReconciling, openReconcilingOnRedis } from './reconciling-process.js';
 
 const HOUR_MS = 3_600_000;
 
 describeUnless(NO_REDIS)('A queue on Redis', () => {
   let parts: Awaited<ReturnType<typeof openReconcilingOnRedis>>;
-  let contents: RedisQueueContents;
+  let contents: JobQueue;
   beforeAll(async () => {
     parts = await openReconcilingOnRedis();
-    contents = new RedisQueueContents(parts.database, parts.queue.connection);
+    contents = parts.bullmq.queue;
   });
   beforeEach(async () => {
     await parts.reset();
@@ -49,8 +47,13 @@ describeUnless(NO_REDIS)('A queue on Redis', () => {
   };
 
   const recoveryOf = (
-    queue: QueueContents,
-    { database, newReconciler, reconciliation }: Pick<typeof parts, 'database' | 'newReconciler' | 'reconciliation'>,
+    queue: JobQueue,
+    {
+      database,
+      strays,
+      newReconciler,
+      reconciliation,
+    }: Pick<typeof parts, 'database' | 'strays' | 'newReconciler' | 'reconciliation'>,
   ) => {
     const reports: unknown[] = [];
     const observer = {
@@ -61,7 +64,14 @@ describeUnless(NO_REDIS)('A queue on Redis', () => {
     };
     const reconciler = newReconciler();
     const current = new PostgresCurrentQueue(database);
-    const recovery = new QueueRecovery(queue, current, reconciliation, () => reconciler.requeueStrays(), observer);
+    const recovery = new QueueRecovery(
+      queue,
+      strays,
+      current,
+      reconciliation,
+      () => reconciler.requeueStrays(),
+      observer,
+    );
     return { recovery, reports, current };
   };
 
@@ -144,9 +154,9 @@ describeUnless(NO_REDIS)('A queue on Redis', () => {
   });
 
   it('adds no jobs and requeues no messages while another queue is the current one', async () => {
-    const { store, bullmq, database } = parts;
+    const { store, database } = parts;
     const { recovery, reports, current } = recoveryOf(contents, parts);
-    const queue = new BullMqDeliveryQueue(bullmq.connection, POLICY, current);
+    const queue = new RedisJobQueue(database, parts.queue.connection, POLICY, LOCK_MS, current);
     for (let check = 0; check < 4; check++) await recovery.check();
     reports.length = 0;
     await new PostgresCurrentQueue(database).check('another');
@@ -166,7 +176,7 @@ describeUnless(NO_REDIS)('A queue on Redis', () => {
 
   it.each(['Redis', 'PostgreSQL'])('on %s: recovers only when the outbox is short enough to look', async (store) => {
     const one = store === 'Redis' ? parts : await openReconciling();
-    const { recovery, reports } = recoveryOf(store === 'Redis' ? contents : new PostgresQueueContents(), one);
+    const { recovery, reports } = recoveryOf(one.bullmq.queue, one);
     await new PostgresReconciliation(one.database).setContents('another');
     await one.store.put(aMessage());
     await one.store.sql(
@@ -277,7 +287,7 @@ describeUnless(NO_REDIS)('A queue on Redis', () => {
     await delayed(retried.id, HOUR_MS);
     await delayed(due.id, -1);
     await before.queue.add([final, ...waiting]);
-    while (await contents.takeOver());
+    while (await contents.takeOver((jobIds) => strays.requeueJobs(jobIds)));
     await relay.sweep(0);
     expect([...(await bullmq.jobs()).keys()].sort()).toEqual([due, ...waiting].map(({ id }) => id).sort());
     expect((await before.jobs()).size).toBe(2);
@@ -285,7 +295,7 @@ describeUnless(NO_REDIS)('A queue on Redis', () => {
     expect(await parts.reconcile()).toEqual([]);
     await delayed(retried.id, -1);
     await store.sql('UPDATE bullmq.job SET locked_until_ms = 0 WHERE id = $1', [running.id]);
-    while (await contents.takeOver());
+    while (await contents.takeOver((jobIds) => strays.requeueJobs(jobIds)));
     await relay.sweep(0);
     expect((await before.jobs()).size).toBe(0);
     expect((await bullmq.jobs()).size).toBe(3 + waiting.length);
@@ -298,7 +308,7 @@ describeUnless(NO_REDIS)('A queue on Redis', () => {
     const [left, retried] = [messages(5), aRetried()];
     for (const message of [...left, retried]) await store.put(message);
     await new PostgresReconciliation(database).setContents('redis of before');
-    const { recovery, reports } = recoveryOf(new PostgresQueueContents(), onPostgres);
+    const { recovery, reports } = recoveryOf(onPostgres.bullmq.queue, onPostgres);
     for (let check = 0; check < 4; check++) await recovery.check();
     expect(reports).toEqual(['recovering', 'recovered']);
     await relay.sweep(0);
@@ -324,7 +334,7 @@ describeUnless(NO_REDIS)('A queue on Redis', () => {
   });
 
   it('repeats a job when it is due, also when the clock of the worker that failed it was an hour ahead', async () => {
-    const { bullmq, maintenance, queue } = parts;
+    const { bullmq, queue } = parts;
     const { redis } = queue.shard;
     const key = (name: string) => queue.shard.key(name);
     const sent = messages(3);
@@ -335,7 +345,7 @@ describeUnless(NO_REDIS)('A queue on Redis', () => {
       await redis.hset(key(id), { delay: 60_000, pb: index === 2 ? 'foreign' : WORKER_NAME });
       await redis.zadd(key('delayed'), (Date.now() + (dueIn[index] ?? 0)) * 4_096, id);
     }
-    await maintenance.repairFutureTimestamps();
+    await bullmq.queue.repairFutureTimestamps();
     const scores = await Promise.all(sent.map(({ id }) => redis.zscore(key('delayed'), id)));
     const inSeconds = scores.map((score) => Math.ceil((Number(score) / 4_096 - Date.now()) / 10_000) * 10);
     expect(inSeconds).toEqual([60, 30, 3_660]);

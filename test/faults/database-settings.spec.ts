@@ -73,7 +73,7 @@ describe('A default that an operator sets', () => {
       expect((await held('SHOW session_replication_role')).rows).toEqual([{ session_replication_role: 'origin' }]);
       await expect(requireUsableDatabase(database.url)).resolves.toBeUndefined();
     } finally {
-      await Promise.all([changed.close(), queue.onApplicationShutdown()]);
+      await Promise.all([changed.close(), queue.close()]);
       await asOwner(database.url, `${alter} RESET ALL`);
     }
   });

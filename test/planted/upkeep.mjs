@@ -78,14 +78,14 @@ export default [
   },
   {
     what: 'the census does not count messages whose job has ended',
-    file: 'libs/delivery/adapters/bullmq/postgres/postgres-queue-maintenance.ts',
-    find: "if (state !== 'completed' && state !== 'failed')",
-    replace: "if (state !== '')",
+    file: 'libs/delivery/adapters/bullmq/internals/postgres/job-ends.ts',
+    find: "state === 'completed' || state === 'failed' ? state : null",
+    replace: "null as JobEndRow['ended']",
     tests: ['test/contracts/census.spec.ts'],
   },
   {
     what: 'the reconciler requeues messages that are claimed',
-    file: 'libs/delivery/adapters/open-messages.sql.ts',
+    file: 'libs/delivery/adapters/postgres/open-messages.sql.ts',
     find: 'AND (m.claim_expires_at IS NULL OR m.claim_expires_at < clock_timestamp())',
     replace: '',
     tests: ['test/contracts/census.spec.ts'],
@@ -106,7 +106,7 @@ export default [
   },
   {
     what: 'a requeued message keeps its dead job, with which BullMQ ignores the new one',
-    file: 'libs/delivery/adapters/bullmq/postgres/postgres-queue-maintenance.ts',
+    file: 'libs/delivery/adapters/bullmq/internals/postgres/job-ends.ts',
     find: "AND id = ANY ($2) AND state IN ('completed', 'failed') RETURNING id",
     replace: 'AND id = ANY ($2) AND false RETURNING id',
     tests: ['test/contracts/census.spec.ts'],

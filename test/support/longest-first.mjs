@@ -16,7 +16,7 @@ const LONGEST = [
 /** Files whose tests mostly wait: beside each other, they would leave the processor idle. */
 const WAITING = [
   /(platform.database.database|client.(held|events|consume|calls)|cli.(commands|streams)|events.stream|hostile.fuzz)\./,
-  /contracts.(delivery-queue|messages|partitions|census|accounts|redis-queue|batching-backend)\./,
+  /contracts.(job-queue|messages|partitions|census|accounts|redis-queue|batching-backend)\./,
   /(webhooks.deliver|leases.lease|post-messages.507|edge.(408|503-overload|slow-readers)|management.(metrics|health))\./,
   /(limits.(floods|bans|windows)|admin.suspend|openapi.every-response)\./,
 ];

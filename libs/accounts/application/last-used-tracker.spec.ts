@@ -1,4 +1,5 @@
 import { unavailable } from '../../../test/support/messages.js';
+import { ALWAYS_ACTIVE } from '#kernel/activity.js';
 import { RepeatedTask } from '#kernel/background-task.js';
 import { LastUsedTracker } from './last-used-tracker.js';
 
@@ -42,7 +43,7 @@ describe('LastUsedTracker', () => {
   it('writes within seconds, and the rest when the process stops', async () => {
     jest.useFakeTimers();
     try {
-      const running = new RepeatedTask(lastUsed);
+      const running = new RepeatedTask(lastUsed, ALWAYS_ACTIVE);
       await running.start();
       lastUsed.record('key_1', MINUTE);
       await jest.advanceTimersByTimeAsync(5_000);

@@ -1,5 +1,5 @@
 import { setImmediate as loopIteration } from 'node:timers/promises';
-import { InMemoryDeliveryQueue } from '../../../test/contracts/fakes/in-memory-delivery-queue.js';
+import { InMemoryJobQueue } from '../../../test/contracts/fakes/in-memory-job-queue.js';
 import { InMemoryOutbox } from '../../../test/contracts/fakes/in-memory-outbox.js';
 import { InMemoryStore } from '../../../test/contracts/fakes/in-memory-store.js';
 import { observing } from '../../../test/contracts/fakes/relay-observer.js';
@@ -16,7 +16,7 @@ const gathering = () => jest.advanceTimersByTimeAsync(100);
 function relaying() {
   const store = new InMemoryStore();
   const outbox = new InMemoryOutbox(store);
-  const queue = new InMemoryDeliveryQueue();
+  const queue = new InMemoryJobQueue();
   const reports: RelayFault[] = [];
   const relay = new OutboxRelay(outbox, queue, observing(reports));
   /** Stores messages in one commit and hands the entry to the relay. */

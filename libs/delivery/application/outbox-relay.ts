@@ -1,7 +1,8 @@
+import { ALWAYS_ACTIVE } from '#kernel/activity.js';
 import { DomainError } from '#kernel/domain-error.js';
 import { PeriodicTask } from '#kernel/periodic-task.js';
 import { BATCH_BYTES, bytesOf, JobDispatch, type Message, type OutboxEntry } from '#messages/index.js';
-import type { DeliveryQueue } from './delivery-queue.js';
+import type { JobQueue } from './job-queue.js';
 import type { Outbox } from './outbox.js';
 
 /** What can fail. The outbox entries remain then. */
@@ -28,6 +29,8 @@ const LIMITS = {
   sweepAgeMs: 2_000,
   /** Bounds how late a scheduled message is, plus the time to relay it. */
   sweepEveryMs: 250,
+  /** The longest time without a sweep while the installation is quiet: only a crash leaves entries that are due then. */
+  quietSweepEveryMs: 15_000,
   /** Milliseconds without a sweep after one that failed: each reads messages. */
   sweepAfterFaultMs: 1_000,
 };
@@ -44,19 +47,19 @@ export class OutboxRelay extends JobDispatch {
   private removing: Promise<void> = Promise.resolve();
   private removeTimer: NodeJS.Timeout | null = null;
   private readonly sweeps = new PeriodicTask(async () => {
-    if (performance.now() < this.nextSweepAt) return;
-    await this.sweep(LIMITS.sweepAgeMs).catch((error: unknown) => {
-      this.nextSweepAt = performance.now() + LIMITS.sweepAfterFaultMs;
+    this.pauseMs = await this.sweepIfDue().catch((error: unknown) => {
       this.observer.failed('sweep_failed', error);
+      return LIMITS.sweepAfterFaultMs;
     });
   });
-  private nextSweepAt = 0;
+  private pauseMs = LIMITS.sweepEveryMs;
+  private activity = ALWAYS_ACTIVE;
   private endGathering: () => void = () => undefined;
   private closed = false;
 
   constructor(
     private readonly outbox: Outbox,
-    private readonly queue: DeliveryQueue,
+    private readonly queue: Pick<JobQueue, 'add' | 'remove'>,
     private readonly observer: RelayObserver,
   ) {
     super();
@@ -76,15 +79,22 @@ export class OutboxRelay extends JobDispatch {
   }
 
   /** Starts to relay the entries of crashed processes and of scheduled messages. */
-  startSweeping(): void {
-    this.sweeps.start(LIMITS.sweepEveryMs);
+  startSweeping(activity = ALWAYS_ACTIVE): void {
+    this.activity = activity;
+    this.sweeps.start(() => (this.activity.isQuiet ? this.pauseMs : Math.min(this.pauseMs, LIMITS.sweepAfterFaultMs)));
+    activity.onWake(() => {
+      this.pauseMs = 0;
+      this.sweeps.adjust();
+    });
   }
 
   /** Relays all entries that are due for a sweeper. */
   async sweep(minAgeMs: number): Promise<void> {
     let swept: number;
-    do swept = await this.outbox.sweep(minAgeMs, (messages) => this.addInBatches(messages));
-    while (swept > 0 && !this.closed);
+    do {
+      swept = await this.outbox.sweep(minAgeMs, (messages) => this.addInBatches(messages));
+      if (swept > 0) this.activity.note();
+    } while (swept > 0 && !this.closed);
   }
 
   /** Stops sweeping, relays what waits and removes what was relayed. */
@@ -94,6 +104,16 @@ export class OutboxRelay extends JobDispatch {
     await this.sweeps.close();
     await this.running;
     await this.removeRelayed();
+  }
+
+  /** @returns milliseconds until the next one */
+  private async sweepIfDue(): Promise<number> {
+    if (this.activity.isQuiet) {
+      const nextMs = Math.min((await this.outbox.nextIn()) ?? Infinity, LIMITS.quietSweepEveryMs);
+      if (nextMs > 0) return nextMs;
+    }
+    await this.sweep(LIMITS.sweepAgeMs);
+    return LIMITS.sweepEveryMs;
   }
 
   private async run(): Promise<void> {

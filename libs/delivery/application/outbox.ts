@@ -21,6 +21,12 @@ export abstract class Outbox {
    */
   abstract sweep(minAgeMs: number, relay: (messages: readonly Message[]) => Promise<Set<string>>): Promise<number>;
 
+  /**
+   * Milliseconds until the first entry is due, 0 if one may be due already or waits for the resumption of an account; null
+   * when there is none.
+   */
+  abstract nextIn(): Promise<number | null>;
+
   /** Leaves only these messages in an entry, due again in `REFUSED_DELAY_MS`. */
   abstract postpone(id: string, messageIds: readonly string[]): Promise<void>;
 }

@@ -1,4 +1,5 @@
-import type { EndedElsewhere } from './queue-maintenance.js';
+import type { JobEnd } from '#messages/index.js';
+import type { ForeignEnd } from './foreign-end.js';
 
 /** A stray message, and what became of its job. */
 export interface StrayMessage {
@@ -6,7 +7,7 @@ export interface StrayMessage {
   readonly retries: number;
   readonly jobId: string;
   /** How a worker of another program ended the job; null when none did. */
-  readonly endedElsewhere: EndedElsewhere;
+  readonly endedElsewhere: JobEnd | null;
 }
 
 export interface StrayPage {
@@ -35,4 +36,10 @@ export abstract class StrayMessages {
 
   /** Replaces the messages' dead jobs by outbox entries. Harmless for one that is no longer a stray. */
   abstract requeue(strays: readonly StrayMessage[]): Promise<void>;
+
+  /** Inserts outbox entries for the open messages that have these jobs. */
+  abstract requeueJobs(jobIds: readonly string[]): Promise<void>;
+
+  /** What the ends of these jobs mean for their messages, as far as those are open and no worker of ours has them. */
+  abstract endsOfOpen(ends: ReadonlyMap<string, ForeignEnd>): Promise<JobEnd[]>;
 }

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { ALWAYS_ACTIVE } from '#kernel/activity.js';
 import { DomainError } from '#kernel/domain-error.js';
 import { PeriodicTask } from '#kernel/periodic-task.js';
 import { withTimeout } from '#kernel/timeout.js';
@@ -8,6 +9,8 @@ export const MAX_STREAMS = 5;
 /** How often a process reads what is new. */
 const READ_EVERY_MS = 100;
 const RENEW_EVERY_MS = 5_000;
+/** How often it does so, and checks who may still read, while the installation is quiet. */
+const QUIET_EVERY_MS = 15_000;
 export const HEARTBEAT_EVERY_MS = 15_000;
 /** A key that was revoked gets nothing more after a second. */
 const ADMIT_EVERY_MS = 500;
@@ -74,18 +77,25 @@ export class EventStreams {
   private end: bigint | null = null;
   private closed = false;
   private readonly tasks = [
-    { task: new PeriodicTask(() => this.readNew()), everyMs: READ_EVERY_MS },
-    { task: new PeriodicTask(() => this.admit()), everyMs: ADMIT_EVERY_MS },
-    { task: new PeriodicTask(() => this.renew()), everyMs: RENEW_EVERY_MS },
-    { task: new PeriodicTask(() => this.sendHeartbeats()), everyMs: HEARTBEAT_EVERY_MS },
+    { task: new PeriodicTask(() => this.readNew()), everyMs: READ_EVERY_MS, quietEveryMs: QUIET_EVERY_MS },
+    { task: new PeriodicTask(() => this.admit()), everyMs: ADMIT_EVERY_MS, quietEveryMs: QUIET_EVERY_MS },
+    { task: new PeriodicTask(() => this.renew()), everyMs: RENEW_EVERY_MS, quietEveryMs: RENEW_EVERY_MS },
+    {
+      task: new PeriodicTask(() => this.sendHeartbeats()),
+      ...{ everyMs: HEARTBEAT_EVERY_MS, quietEveryMs: HEARTBEAT_EVERY_MS },
+    },
   ];
 
   constructor(
     private readonly log: EventLog,
     private readonly places: StreamPlaces,
     private readonly observer: EventObserver,
+    private readonly activity = ALWAYS_ACTIVE,
   ) {
     observer.watchStreams(() => this.streams.size);
+    activity.onWake(() => {
+      for (const { task } of this.tasks) task.adjust();
+    });
   }
 
   /**
@@ -115,7 +125,8 @@ export class EventStreams {
     const stream = new Stream(place, sink, isAdmitted, isKnown ? after : startOf(end, end));
     this.end ??= end;
     this.streams.add(stream);
-    for (const { task, everyMs } of this.tasks) task.start(everyMs);
+    for (const { task, everyMs, quietEveryMs } of this.tasks)
+      task.start(() => (this.activity.isQuiet ? quietEveryMs : everyMs));
     sink.begin(stream.position);
     if (this.isClosed()) this.close(stream);
     void this.catchUp(stream);

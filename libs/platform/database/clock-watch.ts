@@ -1,7 +1,13 @@
+import { ALWAYS_ACTIVE, type Activity } from '#kernel/activity.js';
 import type { BackgroundTask } from '#kernel/background-task.js';
 import type { Logger } from '../observability/logging.js';
 import type { Metrics } from '../observability/metrics.js';
 import type { Database } from './database.js';
+
+/** How often the clocks are compared while the installation is quiet: that of the database may have been changed. */
+const QUIET_COMPARE_EVERY_MS = 30_000;
+/** By more than this, the clock of this process was changed. */
+const MAX_DRIFT_MS = 100;
 
 interface ClockWatchOptions {
   readonly everyMs: number;
@@ -17,12 +23,16 @@ export class ClockWatch implements BackgroundTask {
   readonly intervalMs: number;
   private readonly listeners: ((isRight: boolean) => void)[] = [];
   private aheadMs = 0;
+  /** Between the clock and a timer that nobody can change, at the last comparison. */
+  private drift = Infinity;
+  private comparedAt = -Infinity;
 
   constructor(
     private readonly database: Database,
     private readonly options: ClockWatchOptions,
     metrics: Metrics,
     private readonly logger: Logger,
+    private readonly activity: Pick<Activity, 'isQuiet'> = ALWAYS_ACTIVE,
   ) {
     this.intervalMs = options.everyMs;
     metrics.gauge(
@@ -40,11 +50,16 @@ export class ClockWatch implements BackgroundTask {
     this.listeners.push(listener);
   }
 
-  /** Compares once. */
+  /** Compares once; while the installation is quiet only if this clock was changed, or after a while. */
   async run(): Promise<void> {
+    const drift = Date.now() - performance.now();
+    const isRecent = performance.now() - this.comparedAt < QUIET_COMPARE_EVERY_MS;
+    if (this.activity.isQuiet && isRecent && Math.abs(drift - this.drift) < MAX_DRIFT_MS) return;
     const aheadMs = await this.measure().catch(() => null);
     // While the database is unavailable, no worker can take a job anyway.
     if (aheadMs === null) return;
+    this.drift = drift;
+    this.comparedAt = performance.now();
     const wasRight = this.isRight;
     this.aheadMs = aheadMs;
     if (this.isRight === wasRight) return;

@@ -1,4 +1,5 @@
 import type { FastifyInstance } from 'fastify';
+import { ALWAYS_ACTIVE } from '#kernel/activity.js';
 import { RepeatedTask } from '#kernel/background-task.js';
 import { Database } from '../database/database.js';
 import { OperatorKeys } from '../http/access/secret.js';
@@ -72,7 +73,7 @@ export async function startManaged<Process extends Running>(
   metrics.gauge('sluice_ready', 'Whether the process takes work and can do it', async () =>
     Number((await health.readiness()).ready),
   );
-  const snapshots = new RepeatedTask(new SnapshotWatch(database, metrics, logger), 'at once');
+  const snapshots = new RepeatedTask(new SnapshotWatch(database, metrics, logger), ALWAYS_ACTIVE, 'at once');
   addDatabaseGauges(metrics);
   const { operatorKeys } = settings;
   const queue = operatorKeys.length === 0 ? null : new OperatorsPages(QUEUE_PATH, new OperatorKeys(operatorKeys));

@@ -1,4 +1,5 @@
 import { Global, Inject, Module, type DynamicModule, type OnApplicationShutdown } from '@nestjs/common';
+import { Activity } from '#kernel/activity.js';
 import { Clock, SystemClock } from '#kernel/clock.js';
 import { Ids, UuidV7Ids } from '#kernel/ids.js';
 import { Backpressure } from '../concurrency/backpressure.js';
@@ -46,6 +47,7 @@ export class PlatformModule implements OnApplicationShutdown {
       { provide: Metrics, useValue: metrics },
       { provide: Backpressure, useValue: backpressure },
       { provide: BatchMetrics, useFactory: () => new BatchMetrics(metrics) },
+      { provide: Activity, useClass: Activity },
       { provide: Clock, useClass: SystemClock },
       { provide: Ids, useClass: UuidV7Ids },
     ];

@@ -1,10 +1,10 @@
 import { CurrentQueue } from '#delivery/application/current-queue.js';
-import { QueueContents, type QueueIdentity } from '#delivery/application/queue-contents.js';
+import type { JobQueue, QueueIdentity } from '#delivery/application/job-queue.js';
 import { QueueRecovery } from './queue-recovery.js';
 import { Reconciliation } from './reconciliation.js';
 
 /** The queue in use before, to which processes add jobs as fast as they are taken over. */
-class NeverEmpty extends QueueContents {
+class NeverEmpty implements Pick<JobQueue, 'identity' | 'takeOver'> {
   steps = 0;
 
   identity(): Promise<QueueIdentity> {
@@ -56,7 +56,14 @@ it('ends taking over jobs as soon as another queue is the current one', async ()
     },
   };
   const current = new CurrentUntil(4);
-  const recovery = new QueueRecovery(queue, current, new NothingToDo(), () => Promise.resolve(), observer);
+  const recovery = new QueueRecovery(
+    queue,
+    { requeueJobs: () => Promise.resolve() },
+    current,
+    new NothingToDo(),
+    () => Promise.resolve(),
+    observer,
+  );
   await recovery.check();
   await recovery.check();
   expect(queue.steps).toBe(3);

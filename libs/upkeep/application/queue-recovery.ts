@@ -1,6 +1,10 @@
+import { ALWAYS_ACTIVE } from '#kernel/activity.js';
 import { PeriodicTask } from '#kernel/periodic-task.js';
-import type { CurrentQueue, QueueContents } from '#delivery/index.js';
+import type { CurrentQueue, JobQueue, StrayMessages } from '#delivery/index.js';
 import type { Reconciliation } from './reconciliation.js';
+
+/** How often the current queue is looked up while the installation is quiet and its queue has the same contents. */
+const QUIET_CHECK_EVERY_MS = 20_000;
 
 export interface QueueRecoveryObserver {
   /** Another queue is the current one, or this one is again. */
@@ -18,6 +22,7 @@ export class QueueRecovery {
   private walking: string | null = null;
   /** The contents with which a walk has compared the messages. */
   private checked: string | null = null;
+  private checkedAt = -Infinity;
   private closed = false;
   private readonly checks = new PeriodicTask(() =>
     this.check().catch((error: unknown) => {
@@ -27,15 +32,21 @@ export class QueueRecovery {
 
   /** @param step requeues strays among the next open messages */
   constructor(
-    private readonly queue: QueueContents,
+    private readonly queue: Pick<JobQueue, 'identity' | 'takeOver'>,
+    private readonly messages: Pick<StrayMessages, 'requeueJobs'>,
     private readonly currentQueue: CurrentQueue,
     private readonly reconciliation: Reconciliation,
     private readonly step: () => Promise<unknown>,
     private readonly observer: QueueRecoveryObserver,
+    private readonly activity = ALWAYS_ACTIVE,
   ) {}
 
   start(everyMs: number): void {
     this.checks.start(everyMs);
+    this.activity.onWake(() => {
+      this.checkedAt = -Infinity;
+      this.checks.trigger();
+    });
   }
 
   async close(): Promise<void> {
@@ -46,14 +57,17 @@ export class QueueRecovery {
   /** One step, which takes about a second at most. Several processes may try: one at a time does it. */
   async check(): Promise<void> {
     const identity = this.queue.identity();
-    const dataSet = await identity.then(({ dataSet }) => dataSet).catch(() => null);
+    const { dataSet, contents: now } = await identity.catch(() => ({ dataSet: null, contents: null }));
+    const isRecent = performance.now() - this.checkedAt < QUIET_CHECK_EVERY_MS;
+    if (this.activity.isQuiet && isRecent && now !== null && now === this.checked) return;
+    this.checkedAt = performance.now();
     if (!(await this.checkCurrent(dataSet))) return;
     const { contents } = await identity;
     // Waits for the second check: a message whose outbox entry is not removed yet is no stray, and the walk would skip it.
     const isNew = contents !== this.found;
     this.found = contents;
     if (isNew) return;
-    while (!this.closed && (await this.queue.takeOver())) {
+    while (!this.closed && (await this.queue.takeOver((jobIds) => this.messages.requeueJobs(jobIds)))) {
       // Otherwise, once the other queue is the current one again, this would go on for as long as jobs are added there.
       if (!(await this.checkCurrent(dataSet))) return;
     }
@@ -75,6 +89,7 @@ export class QueueRecovery {
 
   private async recover(contents: string): Promise<void> {
     if (this.walking !== contents) {
+      this.activity.note();
       this.observer.recovering();
       await this.reconciliation.restart();
       this.walking = contents;

@@ -2,7 +2,7 @@ import { PeriodicTask } from '#kernel/periodic-task.js';
 import type { Deliveries, Messages, StuckKeys } from '#messages/index.js';
 import type { EventLog } from '#events/index.js';
 import type { FailExpiredLeases } from '#pull/index.js';
-import { ENDED_JOB_LIFETIME_MS, type QueueMaintenance, type StrayMessages } from '#delivery/index.js';
+import { ENDED_JOB_LIFETIME_MS, type JobQueue, type StrayMessages } from '#delivery/index.js';
 import type { Reconciliation } from './reconciliation.js';
 
 /** Open messages that are checked in one statement, of about 0.1 s. */
@@ -51,7 +51,7 @@ export class Reconciler {
 
   constructor(
     private readonly strays: StrayMessages,
-    private readonly queue: QueueMaintenance,
+    private readonly queue: Pick<JobQueue, 'removeOldJobs' | 'repairFutureTimestamps'>,
     private readonly deliveries: Deliveries,
     private readonly messages: Messages,
     private readonly events: Pick<EventLog, 'deleteExpired'>,
@@ -101,9 +101,7 @@ export class Reconciler {
     const page = await this.strays.findAfter(await this.reconciliation.position(), CHECKED_AT_ONCE);
     if (page === null) return false;
     const found = page.strays;
-    const ends = found.flatMap(({ id, retries, endedElsewhere }) =>
-      endedElsewhere === null ? [] : [{ id, retries, ...endedElsewhere }],
-    );
+    const ends = found.flatMap(({ endedElsewhere }) => (endedElsewhere === null ? [] : [endedElsewhere]));
     const strays = found.filter(({ endedElsewhere }) => endedElsewhere === null);
     // Moves on before they are requeued, so that one that can't be does not stop the walk.
     await this.reconciliation.advance(page.position, strays.length);

@@ -22,6 +22,7 @@ export interface UsageObserver {
 /** Counts accepted messages by account and hour, and keeps up with how they end. */
 export class CountUsage implements BackgroundTask {
   readonly intervalMs = 15_000;
+  readonly quietIntervalMs = 30_000;
 
   /** @param days how long counts are kept */
   constructor(

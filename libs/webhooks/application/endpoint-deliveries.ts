@@ -64,6 +64,9 @@ export abstract class EndpointDeliveries {
   /** Milliseconds until another delivery is due; null when nothing is to come by itself. */
   abstract nextIn(): Promise<number | null>;
 
+  /** The same, but 0 when deliveries are due, also those of suspended accounts. One cheap statement. */
+  abstract pendingIn(): Promise<number | null>;
+
   /** Calls the listener, from now on, when deliveries may be due sooner than `nextIn` said. Some calls may be missed. */
   abstract listen(listener: () => void): void;
 

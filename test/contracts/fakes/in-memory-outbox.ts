@@ -34,6 +34,11 @@ export class InMemoryOutbox extends Outbox {
     }
   }
 
+  nextIn(): Promise<number | null> {
+    const due = [...this.store.entries.values()].map(({ dueAt }) => dueAt.getTime() - this.store.clock.now().getTime());
+    return Promise.resolve(due.length === 0 ? null : Math.max(0, Math.min(...due)));
+  }
+
   postpone(id: string, messageIds: readonly string[]): Promise<void> {
     const entry = this.store.entries.get(id);
     if (entry !== undefined) {

@@ -41,8 +41,7 @@ export class FairQueue {
   }
 
   async giveTurnsToRetries(): Promise<void> {
-    await this.refreshTurn();
-    await this.shard.giveTurns(this.scheduler);
+    await this.shard.giveTurns(this.scheduler, () => this.refreshTurn());
   }
 
   private toJob(message: Message, when: { readonly delay?: number; readonly priority?: number }) {

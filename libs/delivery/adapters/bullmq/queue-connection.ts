@@ -1,4 +1,3 @@
-import type { OnApplicationShutdown } from '@nestjs/common';
 import type { Job, Queue, Worker, WorkerOptions } from 'bullmq';
 import type { Database } from '#platform/database/database.js';
 import { sharedValue } from '#platform/database/installation.js';
@@ -22,26 +21,21 @@ export interface QueueShard {
   /** The id of the job that a worker takes next; null when none waits or the queue is paused. */
   firstWaitingJob(): Promise<string | null>;
 
-  /** Gives some of the retries that have become due a turn each, as if their messages were sent now. */
-  giveTurns(scheduler: FairScheduler): Promise<void>;
+  /**
+   * Gives some of the retries that have become due a turn each, as if their messages were sent now.
+   * @param refresh called first if there are any: tells the scheduler the current turn
+   */
+  giveTurns(scheduler: FairScheduler, refresh: () => Promise<void>): Promise<void>;
 }
 
 /** BullMQ on one of its stores. */
-export abstract class QueueConnection<Shard extends QueueShard = QueueShard> implements OnApplicationShutdown {
+export abstract class QueueConnection<Shard extends QueueShard = QueueShard> {
   /** The queues among which the messages are divided. At least one. */
   abstract readonly shards: readonly Shard[];
   protected isAbandoned = false;
 
   /** The queue of a message, or of its job. */
   abstract shardOf(id: string): Shard;
-
-  /**
-   * Jobs by their state, and the seconds that the next one has waited.
-   * @param database of the process's metrics
-   */
-  abstract depth(
-    database: Database,
-  ): Promise<{ readonly jobs: Readonly<Record<string, number>>; readonly oldest: number }>;
 
   /** The error itself, or DomainError `unavailable` if the same call may succeed later. */
   abstract asUnavailable(error: unknown): unknown;
@@ -54,7 +48,7 @@ export abstract class QueueConnection<Shard extends QueueShard = QueueShard> imp
     this.isAbandoned = true;
   }
 
-  abstract onApplicationShutdown(): Promise<void>;
+  abstract close(): Promise<void>;
 }
 
 /** @throws UsageError when the jobs of this installation are in another queue */

@@ -1,10 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DelayedError, type Job } from 'bullmq';
-import type { ClockWatch } from '#platform/database/clock-watch.js';
-import { createLogger } from '#platform/observability/logging.js';
 import { aMessage, unavailable } from '../../../../test/support/messages.js';
-import type { BullMqDeliveryQueue } from './bullmq-delivery-queue.js';
-import { Consumer } from './consumer.js';
+import { BullMqConsumer } from './bullmq-consumer.js';
 import { toJobData } from './delivery-job.js';
 import type { Processor, QueueConnection } from './queue-connection.js';
 
@@ -21,13 +18,13 @@ function openConsumer(giveTurnsToRetries = () => Promise.resolve()) {
     process = processor;
     return worker;
   };
-  const consumer = new Consumer(
+  const consumer = new BullMqConsumer(
     { shards: [{ createWorker }] } as unknown as QueueConnection,
-    { giveTurnsToRetries } as BullMqDeliveryQueue,
-    { execute: () => Promise.reject(unavailable()) } as never,
+    giveTurnsToRetries,
+    () => Promise.reject(unavailable()),
     { concurrency: 1, rate: 0, lockMs: 30_000 },
-    { isRight: true, onChange: () => undefined } as unknown as ClockWatch,
-    createLogger('silent', 'test'),
+    { isRight: true, onChange: () => undefined },
+    { failed: () => undefined, stuck: () => undefined },
   );
   return { consumer, worker, process: async (job: Partial<Job>) => process?.(job as Job, 'token') };
 }

@@ -1,25 +1,21 @@
 import { setMaxListeners } from 'node:events';
 import { DelayedError, UnrecoverableError, type Job, type Worker } from 'bullmq';
 import { withTimeout } from '#kernel/timeout.js';
-import type { ClockWatch } from '#platform/database/clock-watch.js';
-import { RareWarnings, type Logger } from '#platform/observability/logging.js';
-import type { DeliverMessage, Outcome } from '../../application/deliver-message.js';
+import type { Outcome } from '../../application/deliver-message.js';
 import { NO_TURN } from '../../application/fair-scheduler.js';
-import { ENDED_JOB_LIFETIME_MS } from '../../application/queue-maintenance.js';
+import {
+  ENDED_JOB_LIFETIME_MS,
+  type ConsumerObserver,
+  type ConsumerOptions,
+  type ProcessClock,
+  type RunJob,
+} from '../../application/job-queue.js';
 import { fromJob, WORKER_NAME, type DeliveryJobData } from './delivery-job.js';
 import type { QueueShard } from './queue-connection.js';
 import { StuckWatch } from './stuck-watch.js';
 
 /** Crashes alone never fail a message, so no number of them may fail its job. The largest integer of PostgreSQL. */
 const NEVER = 2_147_483_647;
-
-export interface ConsumerOptions {
-  readonly concurrency: number;
-  /** Jobs that all workers of the queue with such a limit start in a second; 0 for no limit. */
-  readonly rate: number;
-  /** Milliseconds after which a silent worker has lost its jobs. */
-  readonly lockMs: number;
-}
 
 /** A job is repeated after this long when the store could not be reached. */
 const STORE_AWAY: Outcome = { kind: 'again', afterMs: 1_000 };
@@ -37,22 +33,20 @@ export function clockWatchOptions({ lockMs }: Pick<ConsumerOptions, 'lockMs'>) {
 /** How long it may take to hand over what is unfinished when the worker stops. */
 const HANDOVER_MS = 1_500;
 
-/** Takes jobs from one queue of BullMQ and passes them to `DeliverMessage`. */
+/** Takes jobs from one queue of BullMQ and runs them. */
 export class ShardConsumer {
   private readonly worker: Worker;
   private readonly stuckWatch: StuckWatch;
-  private readonly warnings: RareWarnings;
   private running = 0;
   private readonly stopping = new AbortController();
 
   constructor(
     shard: QueueShard,
-    private readonly deliver: DeliverMessage,
+    private readonly runJob: RunJob,
     { concurrency, rate, lockMs }: ConsumerOptions,
-    clockWatch: ClockWatch,
-    logger: Logger,
+    clock: ProcessClock,
+    private readonly observer: ConsumerObserver,
   ) {
-    this.warnings = new RareWarnings(logger);
     // One for each delivery in progress.
     setMaxListeners(concurrency, this.stopping.signal);
     this.worker = shard.createWorker((job, token) => this.process(job as Job<DeliveryJobData>, token), {
@@ -70,15 +64,15 @@ export class ShardConsumer {
       removeOnFail: { age: ENDED_JOB_LIFETIME_MS / 1_000 },
     });
     this.worker.on('error', (error) => {
-      this.warnings.warn({ err: error }, 'queue error');
+      this.observer.failed(error, 'queue error');
     });
-    clockWatch.onChange((isRight) => {
+    clock.onChange((isRight) => {
       if (isRight) void this.worker.resume();
       else void this.worker.pause(true);
     });
-    const firstJob = async () => (this.running < concurrency && clockWatch.isRight ? shard.firstWaitingJob() : null);
+    const firstJob = async () => (this.running < concurrency && clock.isRight ? shard.firstWaitingJob() : null);
     this.stuckWatch = new StuckWatch(firstJob, () => {
-      logger.error('no jobs are taken although jobs are waiting and slots are free');
+      observer.stuck();
     });
   }
 
@@ -112,8 +106,8 @@ export class ShardConsumer {
     const taken = fromJob(job.id ?? '', job.data);
     this.running++;
     this.stuckWatch.took();
-    const outcome = await this.deliver.execute(taken, this.stopping.signal).catch((error: unknown) => {
-      this.warnings.warn({ err: error }, 'a delivery was interrupted');
+    const outcome = await this.runJob(taken, this.stopping.signal).catch((error: unknown) => {
+      this.observer.failed(error, 'a delivery was interrupted');
       return STORE_AWAY;
     });
     this.running--;
@@ -126,7 +120,7 @@ export class ShardConsumer {
       case 'again':
         await this.delay(job, outcome.afterMs, token).catch((error: unknown) => {
           // It is taken over once its lock has expired. Any other error would use up one of BullMQ's attempts.
-          this.warnings.warn({ err: error }, 'a job could not be delayed');
+          this.observer.failed(error, 'a job could not be delayed');
         });
         throw new DelayedError();
     }

@@ -1,17 +1,12 @@
 import type { Database } from '#platform/database/database.js';
 import type { Metrics } from '#platform/observability/metrics.js';
 import type { CurrentQueue } from '../../application/current-queue.js';
+import type { QueueDepth } from '../../application/job-queue.js';
 
 export interface OutboxBacklog {
   readonly entries: number;
   readonly messages: number;
   /** Seconds; 0 when there is none. */
-  readonly oldest: number;
-}
-
-export interface Depth {
-  readonly jobs: Readonly<Record<string, number>>;
-  /** Seconds; 0 when none waits. */
   readonly oldest: number;
 }
 
@@ -21,7 +16,7 @@ const DEPTH_EVERY_MS = 5_000;
 export function addQueueGauges(
   metrics: Metrics,
   backlog: (database: Database) => Promise<OutboxBacklog>,
-  depth: (database: Database) => Promise<Depth>,
+  depth: (database: Database) => Promise<QueueDepth>,
   current: CurrentQueue,
 ): void {
   metrics.storeGauges(

@@ -1,7 +1,7 @@
 import type { ForgetsAccounts } from '#kernel/forgets-accounts.js';
 import type { Database } from '#platform/database/database.js';
-import type { QueueMaintenance } from '../../application/queue-maintenance.js';
-import { JOB_ID, SHOULD_HAVE_JOB } from '../open-messages.sql.js';
+import type { JobQueue } from '../../application/job-queue.js';
+import { JOB_ID, SHOULD_HAVE_JOB } from './open-messages.sql.js';
 import { OPEN_STATUSES } from '#messages/index.js';
 
 const JOBS_AT_ONCE = 1_000;
@@ -17,7 +17,7 @@ const OPEN_MESSAGES = `
 export class ForgetJobs implements ForgetsAccounts {
   constructor(
     private readonly database: Database,
-    private readonly queue: Pick<QueueMaintenance, 'remove'>,
+    private readonly queue: Pick<JobQueue, 'removeAll'>,
   ) {}
 
   async *forget(accountId: string): AsyncGenerator<void, boolean> {
@@ -25,7 +25,7 @@ export class ForgetJobs implements ForgetsAccounts {
       for (let after: string | undefined = ''; after !== undefined; yield) {
         const values: unknown[] = [accountId, status, after];
         const jobs = await this.database.query<{ id: string; jobId: string }>(OPEN_MESSAGES, values);
-        await this.queue.remove(jobs.map(({ jobId }) => jobId));
+        await this.queue.removeAll(jobs.map(({ jobId }) => jobId));
         after = jobs.at(-1)?.id;
       }
     }
@@ -61,7 +61,7 @@ const OF_MESSAGE = /^(msg_[0-9a-z]{26})(\.\d+)?$/;
 export class ForgetTraces implements ForgetsAccounts {
   constructor(
     private readonly database: Database,
-    private readonly queue: Pick<QueueMaintenance, 'mentionedJobs' | 'remove' | 'removeEvents'>,
+    private readonly queue: Pick<JobQueue, 'mentionedJobs' | 'removeAll' | 'removeEvents'>,
   ) {}
 
   async *forget(): AsyncGenerator<void, boolean> {
@@ -74,7 +74,7 @@ export class ForgetTraces implements ForgetsAccounts {
     for await (const mentioned of this.queue.mentionedJobs()) {
       const gone = await this.findGone(mentioned);
       if (gone.length > 0) {
-        const left = await this.queue.remove(gone);
+        const left = await this.queue.removeAll(gone);
         await this.queue.removeEvents(gone);
         isComplete &&= left === 0;
       }

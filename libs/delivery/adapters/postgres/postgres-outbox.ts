@@ -1,5 +1,5 @@
 import type { Database } from '#platform/database/database.js';
-import { insertEntriesFor } from '../open-messages.sql.js';
+import { insertEntriesFor } from './open-messages.sql.js';
 import { BATCH_BYTES, type Message, OPEN_STATUSES } from '#messages/index.js';
 import { Outbox, REFUSED_DELAY_MS } from '../../application/outbox.js';
 import {
@@ -20,6 +20,13 @@ const DUE = `due_at <= statement_timestamp()
 
 // Ordered so that the index is used.
 const FIND_DUE = `SELECT FROM sluice.outbox WHERE ${DUE} ORDER BY due_at LIMIT 1`;
+
+// Entries of a suspended account are due at `infinity`.
+const NEXT_IN = `
+  SELECT CASE WHEN suspended THEN 0 ELSE greatest(0, extract(epoch FROM due_at - clock_timestamp()) * 1000) END::float8 AS ms
+  FROM (SELECT EXISTS (SELECT FROM sluice.outbox WHERE suspended_account IS NOT NULL) AS suspended) waiting
+  LEFT JOIN LATERAL (SELECT due_at FROM sluice.outbox ORDER BY due_at LIMIT 1) next ON true
+  WHERE suspended OR due_at IS NOT NULL`;
 
 const REMOVE = 'DELETE FROM sluice.outbox WHERE id = ANY ($1::bigint[])';
 
@@ -55,6 +62,11 @@ export class PostgresOutbox extends Outbox {
 
   async postpone(id: string, messageIds: readonly string[]): Promise<void> {
     await this.database.query(POSTPONE, [id, messageIds]);
+  }
+
+  async nextIn(): Promise<number | null> {
+    const [row] = await this.database.prepared<{ ms: number }>('next-entry', NEXT_IN, []);
+    return row?.ms ?? null;
   }
 
   async sweep(minAgeMs: number, relay: (messages: readonly Message[]) => Promise<Set<string>>): Promise<number> {

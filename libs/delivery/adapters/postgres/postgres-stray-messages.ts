@@ -1,6 +1,8 @@
 import type { Database } from '#platform/database/database.js';
 import { INSPECT_LINES, type InspectedKey, IS_BLOCKED } from '#messages/adapters/postgres/index.js';
-import type { InspectedJob, JobOwner, QueueMaintenance } from '../../application/queue-maintenance.js';
+import type { JobEnd } from '#messages/index.js';
+import { toJobEnd, type ForeignEnd, type JobOwner } from '../../application/foreign-end.js';
+import type { InspectedJob, JobQueue } from '../../application/job-queue.js';
 import { StrayMessages, type StrayMessage, type StrayPage } from '../../application/stray-messages.js';
 import {
   COUNT_UNDELIVERED,
@@ -11,7 +13,7 @@ import {
   MAX_ENTRIES,
   SHOULD_HAVE_JOB,
   UNCLAIMED,
-} from '../open-messages.sql.js';
+} from './open-messages.sql.js';
 
 /** Messages that the census checks at once. */
 const COUNTED_AT_ONCE = 20_000;
@@ -44,6 +46,14 @@ const STILL_OPEN = `
   SELECT ${FIELDS} ${STILL}
     AND NOT EXISTS (SELECT FROM (SELECT unnest(message_ids) AS id FROM sluice.outbox) o WHERE o.id = m.id)`;
 
+const OF_JOBS = `
+  FROM unnest($1::text[]) AS job (id)
+  JOIN sluice.messages m ON m.id = split_part(job.id, '.', 1) AND job.id = ${JOB_ID}`;
+
+const WAITING_FOR_JOBS = `SELECT m.id ${OF_JOBS} WHERE ${SHOULD_HAVE_JOB}`;
+
+const UNCLAIMED_OF_JOBS = `SELECT ${FIELDS} ${OF_JOBS} WHERE ${UNCLAIMED}`;
+
 interface PageRow extends JobOwner {
   readonly is_due: boolean;
   /** It waits for another message with its ordering key. */
@@ -59,7 +69,7 @@ interface Found {
 export class PostgresStrayMessages extends StrayMessages {
   constructor(
     private readonly database: Pick<Database, 'query'>,
-    private readonly queue: Pick<QueueMaintenance, 'inspect' | 'endsOfRemoved' | 'removeDead'>,
+    private readonly queue: Pick<JobQueue, 'inspect' | 'endsOf' | 'removeDead'>,
   ) {
     super();
   }
@@ -85,9 +95,11 @@ export class PostgresStrayMessages extends StrayMessages {
       STILL_DUE,
     );
     const removed = found.flatMap(({ message, job }) => (job === undefined ? [message.jobId] : []));
-    const ends = await this.queue.endsOfRemoved(removed);
-    const strays = found.map(({ message: { id, retries, jobId }, job }) => {
-      return { id, retries, jobId, endedElsewhere: job?.endedElsewhere ?? ends.get(jobId) ?? null };
+    const ends = removed.length === 0 ? new Map<string, ForeignEnd>() : await this.queue.endsOf(removed);
+    const strays = found.map(({ message, job }) => {
+      const { id, retries, jobId } = message;
+      const end = job === undefined ? ends.get(jobId) : job.foreignEnd;
+      return { id, retries, jobId, endedElsewhere: end ? toJobEnd(message, end) : null };
     });
     return { strays, position: page.length < limit ? '' : (page.at(-1)?.id ?? '') };
   }
@@ -111,6 +123,20 @@ export class PostgresStrayMessages extends StrayMessages {
     }
   }
 
+  async requeueJobs(jobIds: readonly string[]): Promise<void> {
+    const rows = await this.database.query<{ id: string }>(WAITING_FOR_JOBS, [jobIds]);
+    if (rows.length > 0) await this.database.query(insertEntriesFor('$1'), [rows.map(({ id }) => id)]);
+  }
+
+  async endsOfOpen(ends: ReadonlyMap<string, ForeignEnd>): Promise<JobEnd[]> {
+    if (ends.size === 0) return [];
+    const messages = await this.database.query<JobOwner>(UNCLAIMED_OF_JOBS, [[...ends.keys()]]);
+    return messages.flatMap((message) => {
+      const end = ends.get(message.jobId);
+      return end === undefined ? [] : [toJobEnd(message, end)];
+    });
+  }
+
   /**
    * Messages of these that nothing will deliver. No snapshot contains both messages and jobs, so both are looked at
    * twice: a message that was on its way at first has a job, or is settled, at the second time.
@@ -119,7 +145,7 @@ export class PostgresStrayMessages extends StrayMessages {
   private async strays(messages: readonly JobOwner[], still: string): Promise<Found[]> {
     let found: Found[] = messages.map((message) => ({ message, job: undefined }));
     for (let look = 0; look < 2 && found.length > 0; look++) {
-      const jobs = await this.queue.inspect(found.map(({ message }) => message));
+      const jobs = await this.queue.inspect(found.map(({ message }) => message.jobId));
       const jobless = found.filter(({ message }) => jobs.get(message.jobId)?.isLive !== true);
       const rows = await this.database.query<JobOwner>(still, [
         jobless.map(({ message }) => message.id),

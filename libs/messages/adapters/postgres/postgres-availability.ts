@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type pg from 'pg';
+import { ALWAYS_ACTIVE, type Activity } from '#kernel/activity.js';
 import { PeriodicTask } from '#kernel/periodic-task.js';
 import { CONNECTION_LIMITS, connectionOptions, ReliableClient } from '#platform/database/connection.js';
 import type { Database } from '#platform/database/database.js';
@@ -13,6 +14,8 @@ const GATHER_MS = 5;
 const MAX_ANNOUNCED = 200;
 /** How often the connection is checked and, while there is none, everything is announced. */
 const CHECK_EVERY_MS = 1_000;
+/** How often a connection is checked over which nothing has come for a while, in addition to its own checks. */
+const QUIET_CHECK_EVERY_MS = 30_000;
 
 const NOTIFY = `SELECT pg_notify('${CHANNEL}', payload) FROM unnest($1::text[]) AS payload`;
 
@@ -33,6 +36,7 @@ export class PostgresAvailability extends Availability {
   constructor(
     private readonly database: Database,
     private readonly settings: Pick<PlatformSettings, 'database'>,
+    private readonly activity: Pick<Activity, 'isQuiet' | 'onWake'> = ALWAYS_ACTIVE,
   ) {
     super();
   }
@@ -47,7 +51,10 @@ export class PostgresAvailability extends Availability {
 
   listen(listener: Listener): void {
     this.listeners.push(listener);
-    this.checks.start(CHECK_EVERY_MS);
+    this.checks.start(() => (this.client !== null && this.activity.isQuiet ? QUIET_CHECK_EVERY_MS : CHECK_EVERY_MS));
+    this.activity.onWake(() => {
+      this.checks.adjust();
+    });
     this.checks.trigger();
   }
 
@@ -113,6 +120,7 @@ export class PostgresAvailability extends Availability {
   private lost(): void {
     const client = this.client;
     this.client = null;
+    this.checks.adjust();
     client?.end().catch(() => undefined);
   }
 }

@@ -62,6 +62,12 @@ export const NEXT_IN = `
   SELECT greatest(0, extract(epoch FROM due_at - clock_timestamp()) * 1000)::float8 AS ms
   FROM sluice.endpoint_deliveries WHERE NOT ready AND due_at < 'infinity' ORDER BY due_at LIMIT 1`;
 
+/** The same, or 0 when a delivery is ready. */
+export const PENDING_IN = `
+  SELECT 0::float8 AS ms
+  WHERE EXISTS (SELECT FROM sluice.endpoint_deliveries WHERE ready AND due_at IS NOT NULL)
+  UNION ALL (${NEXT_IN}) LIMIT 1`;
+
 /** The rest is left to the next statement: a planner that expects more would read the whole table to join them. */
 const LEASED_AT_ONCE = 200;
 

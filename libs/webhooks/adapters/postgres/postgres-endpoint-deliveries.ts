@@ -29,6 +29,7 @@ import {
   LOCK_MESSAGES,
   MAKE_READY,
   NEXT_IN,
+  PENDING_IN,
   PICK_DELIVERIES,
   REPLAY,
   SETTLE_DELIVERIES,
@@ -82,6 +83,11 @@ export class PostgresEndpointDeliveries extends EndpointDeliveries {
 
   async nextIn(): Promise<number | null> {
     const [row] = await this.database.prepared<{ ms: number }>('next-delivery', NEXT_IN, []);
+    return row?.ms ?? null;
+  }
+
+  async pendingIn(): Promise<number | null> {
+    const [row] = await this.database.prepared<{ ms: number }>('pending-delivery', PENDING_IN, []);
     return row?.ms ?? null;
   }
 

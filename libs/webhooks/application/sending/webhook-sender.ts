@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
+import { ALWAYS_ACTIVE } from '#kernel/activity.js';
 import type { Clock } from '#kernel/clock.js';
 import { DomainError } from '#kernel/domain-error.js';
 import { withTimeout } from '#kernel/timeout.js';
@@ -46,6 +47,8 @@ const BLOCKED_MS = 50;
 const SEARCH_COSTS = 10;
 /** The longest pause while nothing is due: an announcement of new deliveries may be missed. */
 const IDLE_MS = 1_000;
+/** The same while the installation is quiet. */
+const QUIET_MS = 15_000;
 /** Targets in memory; one is used only for attempts that started with its version of the endpoint. */
 const MAX_TARGETS = 10_000;
 /** Deliveries whose result is not stored yet, including running ones: at most this many times the concurrency. */
@@ -84,6 +87,7 @@ export class WebhookSender {
     private readonly observer: SendingObserver,
     private readonly clockWatch: { readonly isRight: boolean },
     private readonly storage: Pick<StorageCap, 'hasRoom' | 'countAttempt'>,
+    private readonly activity = ALWAYS_ACTIVE,
     private readonly random: () => number = Math.random,
   ) {
     this.places = new Places(terms.concurrency);
@@ -91,6 +95,9 @@ export class WebhookSender {
 
   start(): void {
     this.deliveries.listen(() => {
+      this.lookIn(0);
+    });
+    this.activity.onWake(() => {
       this.lookIn(0);
     });
     this.loop = this.run();
@@ -153,9 +160,14 @@ export class WebhookSender {
     const isBehind = this.sending.size >= MAX_UNSETTLED * this.terms.concurrency;
     // Receivers refuse signatures of another time, and their refusals would count as failures.
     if (this.places.isFull || isBehind || !this.clockWatch.isRight) return BLOCKED_MS;
+    if (this.activity.isQuiet) {
+      const nextMs = Math.min((await this.deliveries.pendingIn()) ?? Infinity, QUIET_MS);
+      if (nextMs > 0) return nextMs;
+    }
     const searchedAt = performance.now();
     const due = await this.deliveries.due(this.places.maxOfOne);
     if (due.length === 0) return Math.min((await this.deliveries.nextIn()) ?? IDLE_MS, IDLE_MS);
+    this.activity.note();
     // With many endpoints, a search that starts nothing must not be most of what a worker does.
     const blockedMs = Math.max(BLOCKED_MS, SEARCH_COSTS * (performance.now() - searchedAt));
     const places = this.places.divide(due);

@@ -29,7 +29,7 @@ it('A connection of the queue ends no process when it is lost before BullMQ list
 
   expect(client.emit('error', new Error('lost'))).toBe(true);
   client.release();
-  await connection.onApplicationShutdown();
+  await connection.close();
   await database.drop();
 });
 
@@ -47,7 +47,7 @@ it.each([
       `SELECT current_setting('synchronous_commit') AS commit, current_setting('transaction_isolation') AS isolation`,
     );
     expect(rows).toEqual([{ commit: expected, isolation: 'read committed' }]);
-    await connection.onApplicationShutdown();
+    await connection.close();
     await database.drop();
   },
 );

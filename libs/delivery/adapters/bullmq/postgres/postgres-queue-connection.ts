@@ -7,9 +7,8 @@ import {
   IN_INDEX_ORDER,
   ReliablePool,
 } from '#platform/database/connection.js';
-import type { Database } from '#platform/database/database.js';
 import { asUnavailable, isContention, isUnavailable } from '#platform/database/errors.js';
-import { NO_TURN, type FairScheduler } from '../../../application/fair-scheduler.js';
+import type { FairScheduler } from '../../../application/fair-scheduler.js';
 import {
   QueueConnection,
   rethrowAsRefused,
@@ -17,9 +16,10 @@ import {
   type QueueShard,
   type WorkerSettings,
 } from '../queue-connection.js';
-import { createBatchingBackend } from './batching-backend.js';
-import { giveTurns } from './due-retries.js';
-import { queueDepth } from './queue-depth.js';
+import { createBatchingBackend } from '../internals/postgres/batching-backend.js';
+import { EventListener } from '../internals/postgres/event-listener.js';
+import { giveTurns } from '../internals/postgres/due-retries.js';
+import { firstWaitingJob, nextPriority } from '../internals/postgres/waiting-jobs.js';
 
 /** The classes of BullMQ, with our backend, on connections of pg. */
 const bullmq = withBackend(createBatchingBackend) as unknown as BackendClasses<PostgresQueueBackend, pg.Pool>;
@@ -56,9 +56,12 @@ export class PostgresQueueConnection extends QueueConnection implements QueueSha
   readonly queue: Queue;
   readonly shards = [this];
   readonly isUp = null;
+  private readonly url: string;
+  private events: EventListener | undefined;
 
   constructor({ url, poolSize, queueName, asynchronousCommit, onError }: PostgresQueueOptions) {
     super();
+    this.url = url;
     this.pool = new QueuePool({
       ...CONNECTION_LIMITS,
       connectionString: url,
@@ -82,31 +85,16 @@ export class PostgresQueueConnection extends QueueConnection implements QueueSha
     return worker as unknown as Worker;
   }
 
-  async nextPriority(): Promise<number | null> {
-    const { rows } = await this.pool.query<{ priority: number }>(
-      `SELECT priority FROM bullmq.job WHERE queue = $1 AND state = 'waiting' AND priority < ${NO_TURN}
-       ORDER BY priority, seq LIMIT 1`,
-      [this.queue.name],
-    );
-    return rows[0]?.priority ?? null;
+  nextPriority(): Promise<number | null> {
+    return nextPriority(this.pool, this.queue.name);
   }
 
-  async firstWaitingJob(): Promise<string | null> {
-    const { rows } = await this.pool.query<{ id: string }>(
-      `SELECT id FROM bullmq.job WHERE queue = $1 AND state = 'waiting'
-         AND NOT EXISTS (SELECT FROM bullmq.meta WHERE queue = $1 AND field = 'paused' AND value = '1')
-       ORDER BY priority, seq LIMIT 1`,
-      [this.queue.name],
-    );
-    return rows[0]?.id ?? null;
+  firstWaitingJob(): Promise<string | null> {
+    return firstWaitingJob(this.pool, this.queue.name);
   }
 
-  giveTurns(scheduler: FairScheduler): Promise<void> {
-    return giveTurns(this.pool, this.queue.name, scheduler);
-  }
-
-  depth(database: Database) {
-    return queueDepth(database, this.queue.name);
+  giveTurns(scheduler: FairScheduler, refresh: () => Promise<void>): Promise<void> {
+    return giveTurns(this.pool, this.queue.name, scheduler, refresh);
   }
 
   asUnavailable(error: unknown): unknown {
@@ -114,7 +102,14 @@ export class PostgresQueueConnection extends QueueConnection implements QueueSha
     return asUnavailable(asUnavailable(error), isContention);
   }
 
-  async onApplicationShutdown(): Promise<void> {
+  /** Calls the listener when a worker of another program has published an event. */
+  listenForEvents(listener: () => void): void {
+    this.events = new EventListener(this.url, this.queue.name, listener);
+    this.events.start();
+  }
+
+  async close(): Promise<void> {
+    await this.events?.close();
     if (this.isAbandoned) return;
     await this.queue.close();
     await this.pool.end();

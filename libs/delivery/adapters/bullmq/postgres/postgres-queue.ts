@@ -1,17 +1,14 @@
 import type { Provider } from '@nestjs/common';
+import type { MessagesSettings } from '#messages/index.js';
 import { Database } from '#platform/database/database.js';
 import type { Logger } from '#platform/observability/logging.js';
 import { LOGGER, SETTINGS } from '#platform/process/platform.module.js';
-import { provideAs } from '#platform/process/provide.js';
 import type { DeliverySettings } from '../../../settings.js';
-import { JobEvents } from '../../../application/job-events.js';
-import { QueueContents } from '../../../application/queue-contents.js';
-import { QueueMaintenance } from '../../../application/queue-maintenance.js';
+import { CurrentQueue } from '../../../application/current-queue.js';
+import { JobQueue } from '../../../application/job-queue.js';
 import { logLostQueue, QueueConnection, requireQueueName } from '../queue-connection.js';
-import { PostgresJobEvents } from './postgres-job-events.js';
+import { PostgresJobQueue } from './postgres-job-queue.js';
 import { PostgresQueueConnection } from './postgres-queue-connection.js';
-import { PostgresQueueContents } from './postgres-queue-contents.js';
-import { PostgresQueueMaintenance } from './postgres-queue-maintenance.js';
 import type { PlatformSettings } from '#platform/process/settings.js';
 
 /** The queue in the database of the messages, for processes and for tools. */
@@ -31,13 +28,14 @@ export function postgresQueue(asynchronousCommit: boolean): Provider[] {
       inject: [SETTINGS, LOGGER, Database],
     },
     { provide: QueueConnection, useExisting: PostgresQueueConnection },
-    provideAs(QueueContents, PostgresQueueContents, []),
-    provideAs(JobEvents, PostgresJobEvents, [Database, PostgresQueueConnection]),
     {
-      provide: QueueMaintenance,
-      useFactory: (database: Database, queue: PostgresQueueConnection, { worker }: DeliverySettings) =>
-        new PostgresQueueMaintenance(database, queue, worker),
-      inject: [Database, PostgresQueueConnection, SETTINGS],
+      provide: JobQueue,
+      useFactory: (
+        connection: PostgresQueueConnection,
+        { retries, worker }: MessagesSettings & DeliverySettings,
+        currentQueue: CurrentQueue,
+      ) => new PostgresJobQueue(connection, retries, worker.lockMs, currentQueue),
+      inject: [PostgresQueueConnection, SETTINGS, CurrentQueue],
     },
   ];
 }

@@ -5,7 +5,7 @@ import { asUnavailable } from '#platform/database/errors.js';
 import { connectRedis, type RedisClient, type RedisServers } from '#platform/redis/connect-redis.js';
 import { isRedisUnavailable } from '#platform/redis/errors.js';
 import { QueueConnection } from '../queue-connection.js';
-import { RedisShard } from './redis-shard.js';
+import { RedisShard } from '../internals/redis/redis-shard.js';
 
 /** Nothing waits for a Redis that is away: what cannot be added stays in the outbox. */
 const PRODUCER: RedisOptions = {
@@ -108,7 +108,7 @@ export class RedisQueueConnection extends QueueConnection<RedisShard> {
     return asUnavailable(error, isRedisUnavailable);
   }
 
-  async onApplicationShutdown(): Promise<void> {
+  async close(): Promise<void> {
     for (const { memory } of this.shards) await memory.close();
     if (this.isAbandoned) return;
     for (const { queue } of this.shards) await queue.close();

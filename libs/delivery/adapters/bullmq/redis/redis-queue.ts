@@ -1,21 +1,18 @@
 import type { Provider } from '@nestjs/common';
+import type { MessagesSettings } from '#messages/index.js';
 import { Database } from '#platform/database/database.js';
 import type { Logger } from '#platform/observability/logging.js';
 import { Metrics } from '#platform/observability/metrics.js';
 import { LOGGER, SETTINGS } from '#platform/process/platform.module.js';
-import { provideAs } from '#platform/process/provide.js';
 import type { RedisServers } from '#platform/redis/connect-redis.js';
 import { RedisUnreachable, requireUsableRedis } from '#platform/redis/usable-redis.js';
 import type { DeliverySettings } from '../../../settings.js';
-import { JobEvents } from '../../../application/job-events.js';
-import { QueueContents } from '../../../application/queue-contents.js';
-import { QueueMaintenance } from '../../../application/queue-maintenance.js';
+import { CurrentQueue } from '../../../application/current-queue.js';
+import { JobQueue } from '../../../application/job-queue.js';
 import { addRedisGauges } from './redis-metrics.js';
 import { logLostQueue, QueueConnection, requireQueueName } from '../queue-connection.js';
-import { RedisJobEvents } from './redis-job-events.js';
+import { RedisJobQueue } from './redis-job-queue.js';
 import { RedisQueueConnection } from './redis-queue-connection.js';
-import { RedisQueueContents } from './redis-queue-contents.js';
-import { RedisQueueMaintenance } from './redis-queue-maintenance.js';
 
 /**
  * The queue on Redis, for processes and for tools.
@@ -44,13 +41,15 @@ export function redisQueue(redis: RedisServers & { readonly shards: number }, mu
       inject: [SETTINGS, LOGGER, Database],
     },
     { provide: QueueConnection, useExisting: RedisQueueConnection },
-    provideAs(QueueContents, RedisQueueContents, [Database, RedisQueueConnection]),
-    provideAs(JobEvents, RedisJobEvents, [Database, RedisQueueConnection]),
     {
-      provide: QueueMaintenance,
-      useFactory: (database: Database, queue: RedisQueueConnection, { worker }: DeliverySettings) =>
-        new RedisQueueMaintenance(database, queue, worker),
-      inject: [Database, RedisQueueConnection, SETTINGS],
+      provide: JobQueue,
+      useFactory: (
+        database: Database,
+        connection: RedisQueueConnection,
+        { retries, worker }: MessagesSettings & DeliverySettings,
+        currentQueue: CurrentQueue,
+      ) => new RedisJobQueue(database, connection, retries, worker.lockMs, currentQueue),
+      inject: [Database, RedisQueueConnection, SETTINGS, CurrentQueue],
     },
     { provide: 'metrics of Redis', useFactory: addRedisGauges, inject: [Metrics, RedisQueueConnection] },
   ];

@@ -103,7 +103,7 @@ BEGIN
   IF NOT sluice.wants_operational_event(NEW.account_id, 'sluice.account.limit_reached') THEN RETURN NULL; END IF;
   WITH refusing AS (
     SELECT account_id, day_ends_ms = NEW.refusing_window_ends_ms AS is_day, per_minute, per_day
-    FROM sluice.rate_limits r JOIN sluice.accounts a ON a.id = account_id WHERE account_id = NEW.account_id
+    FROM sluice.rate_limits r JOIN sluice.account_plans a ON a.id = account_id WHERE account_id = NEW.account_id
   )
   UPDATE sluice.rate_limits r
   SET reported_day_ends_ms = CASE WHEN is_day THEN day_ends_ms ELSE reported_day_ends_ms END,

@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { NO_TURN, type FairScheduler } from '../../../application/fair-scheduler.js';
+import { NO_TURN, type FairScheduler } from '../../../../application/fair-scheduler.js';
 
 const AT_ONCE = 1_000;
 
@@ -17,9 +17,15 @@ const UPDATE = `
   SELECT pg_notify('bullmq_jobs', $1)`;
 
 /** Gives some of the retries that have become due a turn each, as if their messages were sent now. */
-export async function giveTurns(pool: pg.Pool, queue: string, scheduler: FairScheduler): Promise<void> {
+export async function giveTurns(
+  pool: pg.Pool,
+  queue: string,
+  scheduler: FairScheduler,
+  refresh: () => Promise<void>,
+): Promise<void> {
   // Mostly none is due: one statement instead of a transaction.
   if ((await pool.query(`SELECT ${DUE} LIMIT 1`, [queue])).rows.length === 0) return;
+  await refresh();
   const client = await pool.connect();
   let failed = true;
   try {

@@ -9,11 +9,11 @@ import {
 import type { ChainableCommander } from 'ioredis';
 import { isRedisUnavailable } from '#platform/redis/errors.js';
 import type { RedisClient } from '#platform/redis/connect-redis.js';
-import { NO_TURN, type FairScheduler } from '../../../application/fair-scheduler.js';
-import { WORKER_NAME } from '../delivery-job.js';
-import { rethrowAsRefused, type Processor, type QueueShard, type WorkerSettings } from '../queue-connection.js';
+import { NO_TURN, type FairScheduler } from '../../../../application/fair-scheduler.js';
+import { WORKER_NAME } from '../../delivery-job.js';
+import { rethrowAsRefused, type Processor, type QueueShard, type WorkerSettings } from '../../queue-connection.js';
 import { addTogether, exchangeByScript } from './batching-backend.js';
-import { MemoryWatch } from './memory-watch.js';
+import { MemoryWatch } from '../../redis/memory-watch.js';
 
 /** The score of a prioritized job is its priority times this, plus a counter. */
 const PRIORITY = 2 ** 32;
@@ -75,10 +75,11 @@ export class RedisShard implements QueueShard {
     return paused === 1 ? null : (waiting ?? prioritized[0] ?? null);
   }
 
-  async giveTurns(scheduler: FairScheduler): Promise<void> {
+  async giveTurns(scheduler: FairScheduler, refresh: () => Promise<void>): Promise<void> {
     const due = [this.key('prioritized'), NO_TURN * PRIORITY, '+inf'] as const;
     // Mostly none is due. One process at a time: with two, each would count the turns of both.
     if ((await this.redis.zcount(...due)) === 0) return;
+    await refresh();
     const lock = this.key('sluice-turns');
     if ((await this.redis.set(lock, '1', 'PX', TURNS_LOCK_MS, 'NX')) === null) return;
     try {

@@ -1,12 +1,10 @@
-import type { JobOwner } from '../../../application/queue-maintenance.js';
-import { attemptsByOthers, type JobEndRow } from '../job-ends.js';
-import { GONE } from '../job-ends.js';
-import type { RedisQueueConnection } from './redis-queue-connection.js';
+import { GONE, type JobEndRow } from '../job-ends.js';
+import type { RedisQueueConnection } from '../../redis/redis-queue-connection.js';
 import type { RedisShard } from './redis-shard.js';
 
 /*
- * Only the files of this folder know BullMQ's keys. They are its internals: the version is pinned, and
- * test/contracts/bullmq-internals.spec.ts fails when they change.
+ * Only the files of this folder know BullMQ's keys and scripts. They are its internals: the version is pinned, and
+ * test/contracts/bullmq-internals.spec.ts says what an upgrade has to compare.
  */
 
 const FIELDS = ['timestamp', 'finishedOn', 'returnvalue', 'failedReason', 'processedOn', 'pb', 'atm', 'stc'] as const;
@@ -18,8 +16,7 @@ const AT_ONCE = 1_000;
 export interface StoredJob {
   /** Null while it waits, runs or is delayed; `broken` when it has lost its content, and with it how it ended. */
   readonly ended: 'completed' | 'failed' | 'broken' | null;
-  /** How it ended, with the attempts that other programs made for this message. */
-  end(message: Pick<JobOwner, 'crashes' | 'status'>): JobEndRow;
+  readonly end: JobEndRow;
 }
 
 /** The jobs that the queue has of these, by their ids. Their state follows from their fields: lists are not searched. */
@@ -42,7 +39,7 @@ async function readJobs(shard: RedisShard, ids: readonly string[], jobs: Map<str
     if (fields === undefined) continue;
     if (fields[0] !== null) jobs.set(id, toJob(fields));
     // A worker has started what was evicted, and has so stored a part of it again.
-    else if (fields.some((value) => value !== null)) jobs.set(id, { ended: 'broken', end: () => GONE });
+    else if (fields.some((value) => value !== null)) jobs.set(id, { ended: 'broken', end: GONE });
   }
 }
 
@@ -51,15 +48,16 @@ function toJob(fields: readonly (string | null)[]): StoredJob {
   const isCompleted = returned !== null;
   return {
     ended: finishedOn == null ? null : isCompleted ? 'completed' : 'failed',
-    end: (message) => ({
+    end: {
       ended: isCompleted ? 'completed' : 'failed',
-      attempts: attemptsByOthers(Number(made), Number(stalled), message),
+      attempts: Number(made),
+      stalled: Number(stalled),
       // A worker without a name leaves the name of the previous worker.
       processed_by: isCompleted ? null : worker,
       failed_reason: reason,
       processed_at: processedOn == null ? null : new Date(Number(processedOn)),
       finished_at: finishedOn == null ? null : new Date(Number(finishedOn)),
       return_value: returned,
-    }),
+    },
   };
 }

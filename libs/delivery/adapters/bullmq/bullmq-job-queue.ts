@@ -1,21 +1,36 @@
 import { DomainError } from '#kernel/domain-error.js';
-import type { CurrentQueue } from '../../application/current-queue.js';
-import { DeliveryQueue } from '../../application/delivery-queue.js';
 import type { Message, RetryPolicy } from '#messages/index.js';
+import type { CurrentQueue } from '../../application/current-queue.js';
+import {
+  JobQueue,
+  type ConsumerObserver,
+  type ConsumerOptions,
+  type Consuming,
+  type ProcessClock,
+  type RunJob,
+} from '../../application/job-queue.js';
+import { BullMqConsumer } from './bullmq-consumer.js';
 import { FairQueue } from './fair-queue.js';
 import type { QueueConnection } from './queue-connection.js';
 
-/** Divides the jobs among the queues of BullMQ, of which a connection says how each is reached. */
-export class BullMqDeliveryQueue extends DeliveryQueue {
+/**
+ * BullMQ as a queue, divided into shards. What its public API does not offer depends on the store, and is left to each
+ * adapter.
+ */
+export abstract class BullMqJobQueue extends JobQueue {
   private readonly queues;
 
   constructor(
-    private readonly connection: QueueConnection,
+    private readonly bullmq: QueueConnection,
     policy: RetryPolicy,
     private readonly currentQueue: Pick<CurrentQueue, 'isCurrent'>,
   ) {
     super();
-    this.queues = connection.shards.map((shard) => ({ shard, fair: new FairQueue(shard, policy) }));
+    this.queues = bullmq.shards.map((shard) => ({ shard, fair: new FairQueue(shard, policy) }));
+  }
+
+  get isUp(): boolean | null {
+    return this.bullmq.isUp;
   }
 
   async add(messages: readonly Message[]): Promise<void> {
@@ -23,7 +38,7 @@ export class BullMqDeliveryQueue extends DeliveryQueue {
     if (!this.currentQueue.isCurrent) {
       throw new DomainError('unavailable', 'The queue of this process was replaced by another one.');
     }
-    const shards = messages.map(({ id }) => this.connection.shardOf(id));
+    const shards = messages.map(({ id }) => this.bullmq.shardOf(id));
     const added = await Promise.allSettled(
       this.queues.map(async ({ shard, fair }) => {
         const ofShard = messages.filter((_message, index) => shards[index] === shard);
@@ -31,7 +46,7 @@ export class BullMqDeliveryQueue extends DeliveryQueue {
       }),
     );
     const failed = added.find((result) => result.status === 'rejected');
-    if (failed?.status === 'rejected') throw this.connection.asUnavailable(failed.reason);
+    if (failed?.status === 'rejected') throw this.bullmq.asUnavailable(failed.reason);
   }
 
   /**
@@ -44,9 +59,17 @@ export class BullMqDeliveryQueue extends DeliveryQueue {
 
   async remove(jobId: string): Promise<void> {
     try {
-      await this.connection.shardOf(jobId).queue.remove(jobId);
+      await this.bullmq.shardOf(jobId).queue.remove(jobId);
     } catch (error) {
-      throw this.connection.asUnavailable(error);
+      throw this.bullmq.asUnavailable(error);
     }
+  }
+
+  consume(run: RunJob, options: ConsumerOptions, clock: ProcessClock, observer: ConsumerObserver): Consuming {
+    return new BullMqConsumer(this.bullmq, () => this.giveTurnsToRetries(), run, options, clock, observer);
+  }
+
+  close(): Promise<void> {
+    return this.bullmq.close();
   }
 }

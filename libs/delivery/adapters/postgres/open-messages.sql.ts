@@ -1,5 +1,5 @@
 import { BYTES, hasEndpoints, hasJob, insertEntriesToSweep, OPEN } from '#messages/adapters/postgres/index.js';
-import { REFUSED_DELAY_MS } from '../application/outbox.js';
+import { REFUSED_DELAY_MS } from '../../application/outbox.js';
 
 /** `Message.jobId` of a message `m`. */
 export const JOB_ID = `CASE m.retries WHEN 0 THEN m.id ELSE m.id || '.' || m.retries END`;

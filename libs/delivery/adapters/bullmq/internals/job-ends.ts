@@ -1,6 +1,6 @@
 import { toReason } from '#messages/index.js';
-import type { EndedElsewhere, JobOwner } from '../../application/queue-maintenance.js';
-import { WORKER_NAME } from './delivery-job.js';
+import type { ForeignEnd } from '../../../application/foreign-end.js';
+import { WORKER_NAME } from '../delivery-job.js';
 
 /** What our workers return for a job, as its event contains it. */
 export const OUR_RESULT = JSON.stringify(WORKER_NAME);
@@ -13,6 +13,8 @@ export interface JobEndRow {
   /** The state of the job or, when its worker has removed it, its last event. */
   ended: 'completed' | 'failed' | 'added' | null;
   attempts: number | null;
+  /** Attempts whose worker was lost. */
+  stalled: number | null;
   processed_by: string | null;
   failed_reason: string | null;
   processed_at: Date | null;
@@ -24,6 +26,7 @@ export interface JobEndRow {
 export const GONE: JobEndRow = {
   ended: null,
   attempts: null,
+  stalled: null,
   processed_by: null,
   failed_reason: null,
   processed_at: null,
@@ -32,29 +35,15 @@ export const GONE: JobEndRow = {
 };
 
 /** How another program ended the job; null when it did not. */
-export function endByOthers(row: JobEndRow): EndedElsewhere {
+export function endByOthers(row: JobEndRow): ForeignEnd | null {
   if (row.processed_by === WORKER_NAME || row.return_value === OUR_RESULT) return null;
-  // A removed job has lost its count of attempts.
-  const attempts = Math.max(1, row.attempts ?? 1);
+  const [made, stalled] = [row.attempts ?? 0, row.stalled ?? 0];
   const { processed_at: startedAt, finished_at: endedAt } = row;
   const run = startedAt === null || endedAt === null ? null : { startedAt, endedAt };
-  if (row.ended === 'completed') return { attempts, failedReason: null, run };
+  if (row.ended === 'completed') return { made, stalled, failedReason: null, run };
   if (row.ended === 'failed' && row.failed_reason !== STALLED_REASON) {
     const reason = row.failed_reason ?? 'The worker reported no reason.';
-    return { attempts, failedReason: toReason(reason), run };
+    return { made, stalled, failedReason: toReason(reason), run };
   }
   return null;
-}
-
-/**
- * The attempts that other programs made with a job: those that ended, and those whose worker was lost. The message has
- * counted the lost ones of our workers itself.
- */
-export function attemptsByOthers(
-  made: number,
-  stalled: number,
-  message: Pick<JobOwner, 'crashes' | 'status'> | undefined,
-): number {
-  const ours = (message?.crashes ?? 0) + Number(message?.status === 'processing');
-  return made + Math.max(0, stalled - ours);
 }

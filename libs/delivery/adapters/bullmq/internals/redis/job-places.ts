@@ -1,4 +1,4 @@
-import type { RedisQueueConnection } from './redis-queue-connection.js';
+import type { RedisQueueConnection } from '../../redis/redis-queue-connection.js';
 import type { RedisShard } from './redis-shard.js';
 
 /** Ids that are read from a list by one command. */

@@ -1,18 +1,20 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import fc from 'fast-check';
 import type { Job } from '#messages/application/delivering/deliveries.js';
-import type { DeliveryQueue } from '#delivery/application/delivery-queue.js';
+import type { Outcome } from '#delivery/application/deliver-message.js';
+import type { JobQueue, RunJob } from '#delivery/application/job-queue.js';
 import type { Message } from '#messages/domain/message.js';
 import { anyText } from '../support/any-text.js';
+import { until } from '../support/processes.js';
 import { describeUnless } from '../support/skipping.js';
 import { after, aMessage, anUnstorable, jobOf, messages, textOf } from '../support/messages.js';
 
-export interface DeliveryQueueSubject {
+export interface JobQueueSubject {
   /** Two processes with the same queue. */
-  readonly queue: DeliveryQueue;
-  readonly other: DeliveryQueue;
+  readonly queue: JobQueue;
+  readonly other: JobQueue;
   /** A process that can't reach it. */
-  readonly cutOff: DeliveryQueue;
+  readonly cutOff: JobQueue;
   /** What workers get to see, by the ids of the jobs. */
   jobs(): Promise<Map<string, Job>>;
   /** Lets a worker take the next job; resolves to its id, or to null when none waits. */
@@ -26,13 +28,32 @@ export interface DeliveryQueueSubject {
  * @param shards the queues among which messages are divided, each with its own turns
  * @param refusing whether there are messages for which it can't add a job
  */
-export function describeDeliveryQueue(
+export function describeJobQueue(
   name: string,
-  open: () => Promise<DeliveryQueueSubject>,
+  open: () => Promise<JobQueueSubject>,
   { refusing = true, missing = null as string | null, shards = 1 } = {},
 ): void {
   describeUnless(missing)(name, () => {
-    let subject: DeliveryQueueSubject;
+    let subject: JobQueueSubject;
+    const startWorker = (runJob: RunJob) => {
+      const options = { concurrency: 3 * shards, rate: 0, lockMs: 30_000 };
+      const clock = { isRight: true, onChange: () => undefined };
+      const consuming = subject.queue.consume(runJob, options, clock, {
+        failed: () => undefined,
+        stuck: () => undefined,
+      });
+      consuming.start();
+      return consuming;
+    };
+    /** Runs a worker until something is the case. */
+    const run = async (runJob: RunJob, isOver: () => Promise<unknown>) => {
+      const consuming = startWorker(runJob);
+      try {
+        await isOver();
+      } finally {
+        await consuming.close(5_000);
+      }
+    };
     beforeAll(async () => {
       subject = await open();
     });
@@ -139,6 +160,83 @@ export function describeDeliveryQueue(
       await subject.take();
       await subject.queue.remove(message.jobId);
       expect([...(await subject.jobs()).keys()]).toEqual([message.id]);
+    });
+
+    it('knows which jobs it has', async () => {
+      const [waiting, taken, gone] = [aMessage(), aMessage(), aMessage()];
+      await subject.queue.add([taken]);
+      await subject.take();
+      await subject.queue.add([waiting]);
+      const jobs = await subject.other.inspect([waiting, taken, gone].map(({ jobId }) => jobId));
+      const live = { isLive: true, foreignEnd: null };
+      expect(jobs).toEqual(new Map([waiting, taken].map(({ jobId }) => [jobId, live])));
+    });
+
+    it('removes only jobs that have ended, and then adds them anew', async () => {
+      const [failed, waiting] = [aMessage(), aMessage()];
+      await subject.queue.add([failed]);
+      await run(
+        () => Promise.resolve({ kind: 'failed', reason: 'no' }),
+        async () => {
+          const ended = async () => (await subject.queue.inspect([failed.jobId])).get(failed.jobId);
+          await until(async () => (await ended())?.isLive === false);
+          expect((await ended())?.foreignEnd).toBeNull();
+        },
+      );
+      await subject.queue.add([failed, waiting]);
+      const ids = [failed.jobId, waiting.jobId];
+      await subject.queue.removeDead(ids);
+      expect([...(await subject.queue.inspect(ids)).keys()]).toEqual([waiting.jobId]);
+      await subject.queue.add([failed]);
+      expect([...(await subject.queue.inspect(ids)).values()].map(({ isLive }) => isLive)).toEqual([true, true]);
+      expect((await subject.queue.endsOf([failed.jobId])).size).toBe(0);
+    });
+
+    it('runs each job, and again when the run asks for it or rejects', async () => {
+      const all = messages(9);
+      const runs = new Map<string, number>();
+      const outcomes: (() => Promise<Outcome>)[] = [
+        () => Promise.resolve({ kind: 'again', afterMs: 10 }),
+        () => Promise.reject(new Error('The store is away.')),
+        () => Promise.resolve({ kind: 'done' }),
+      ];
+      const expected = new Map(all.map(({ id }, index) => [id, index % 3 === 2 ? 1 : 2]));
+      await subject.queue.add(all);
+      await run(
+        ({ id }) => {
+          const before = runs.get(id) ?? 0;
+          runs.set(id, before + 1);
+          const first = outcomes[all.findIndex((message) => message.id === id) % 3];
+          return before === 0 && first !== undefined ? first() : Promise.resolve({ kind: 'done' });
+        },
+        () => until(async () => (await subject.queue.inspect(all.map(({ jobId }) => jobId))).size === 0),
+      );
+      expect(runs).toEqual(expected);
+      expect((await subject.queue.readEnds(null)).ends.size).toBe(0);
+    });
+
+    it('waits for jobs in progress when it closes', async () => {
+      let end: () => void = () => undefined;
+      const held = new Promise<void>((resolve) => (end = resolve));
+      let ended = false;
+      await subject.queue.add([aMessage()]);
+      let begun = false;
+      const consuming = startWorker(async () => {
+        begun = true;
+        await held;
+        ended = true;
+        return { kind: 'done' };
+      });
+      await until(() => begun);
+      const closed = consuming.close(10_000);
+      end();
+      await closed;
+      expect(ended).toBe(true);
+    });
+
+    it('keeps its identity, and takes nothing over', async () => {
+      expect(await subject.other.identity()).toEqual(await subject.queue.identity());
+      expect(await subject.queue.takeOver(() => Promise.resolve())).toBe(false);
     });
 
     it('is unavailable when it cannot be reached', async () => {

@@ -1,39 +1,51 @@
+import { Activity } from '#kernel/activity.js';
 import { PeriodicTask } from '#kernel/periodic-task.js';
-import type { ClockWatch } from '#platform/database/clock-watch.js';
-import { RareWarnings, type Logger } from '#platform/observability/logging.js';
 import { UsageError } from '#platform/process/usage-error.js';
-import type { DeliverMessage } from '../../application/deliver-message.js';
-import type { BullMqDeliveryQueue } from './bullmq-delivery-queue.js';
+import type {
+  ConsumerObserver,
+  ConsumerOptions,
+  Consuming,
+  ProcessClock,
+  RunJob,
+} from '../../application/job-queue.js';
 import type { QueueConnection } from './queue-connection.js';
-import { ShardConsumer, type ConsumerOptions } from './shard-consumer.js';
+import { ShardConsumer } from './shard-consumer.js';
 
-/** How often due retries are assigned to scheduling turns. */
+/**
+ * How often due retries are assigned to scheduling turns, and how often by a worker that has taken no job for a while:
+ * where workers are free, the order of jobs makes no difference.
+ */
 const GIVE_TURNS_EVERY_MS = 250;
+const QUIET_GIVE_TURNS_EVERY_MS = 30_000;
 
 /** Takes jobs from all queues, each with its part of the concurrency and of the rate. */
-export class Consumer {
+export class BullMqConsumer implements Consuming {
   private readonly consumers: readonly ShardConsumer[];
   private readonly turns: PeriodicTask;
+  private readonly activity = new Activity();
 
   constructor(
     private readonly connection: QueueConnection,
-    queue: BullMqDeliveryQueue,
-    deliver: DeliverMessage,
+    giveTurnsToRetries: () => Promise<void>,
+    run: RunJob,
     { concurrency, rate, lockMs }: ConsumerOptions,
-    clockWatch: ClockWatch,
-    logger: Logger,
+    clock: ProcessClock,
+    observer: ConsumerObserver,
   ) {
     const { shards } = connection;
     const slots = divide('WORKER_CONCURRENCY', concurrency, shards.length);
     const rates = rate === 0 ? [] : divide('WORKER_RATE', rate, shards.length);
+    const noted: RunJob = (job, stopping) => {
+      this.activity.note();
+      return run(job, stopping);
+    };
     this.consumers = shards.map((shard, index) => {
       const options = { concurrency: slots[index] ?? 1, rate: rates[index] ?? 0, lockMs };
-      return new ShardConsumer(shard, deliver, options, clockWatch, logger);
+      return new ShardConsumer(shard, noted, options, clock, observer);
     });
-    const warnings = new RareWarnings(logger);
     this.turns = new PeriodicTask(() =>
-      queue.giveTurnsToRetries().catch((error: unknown) => {
-        warnings.warn({ err: error }, 'scheduling due retries failed');
+      giveTurnsToRetries().catch((error: unknown) => {
+        observer.failed(error, 'scheduling due retries failed');
       }),
     );
   }
@@ -46,7 +58,10 @@ export class Consumer {
 
   start(): void {
     for (const consumer of this.consumers) consumer.start();
-    this.turns.start(GIVE_TURNS_EVERY_MS);
+    this.turns.start(() => (this.activity.isQuiet ? QUIET_GIVE_TURNS_EVERY_MS : GIVE_TURNS_EVERY_MS));
+    this.activity.onWake(() => {
+      this.turns.adjust();
+    });
   }
 
   /** Takes no more jobs, waits at most `graceMs` for those in progress, and hands the rest over to other workers. */

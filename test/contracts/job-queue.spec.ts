@@ -4,13 +4,13 @@ import { aMessage, jobOf, messages, TRACEPARENT } from '../support/messages.js';
 import { NO_REDIS, serversAt, TestRedis, TestRedisCluster } from '../support/redis.js';
 import { describeUnless } from '../support/skipping.js';
 import { openBullMq, openBullMqOnRedis, POLICY, type BullMqProcess } from './bullmq-process.js';
-import { describeDeliveryQueue, type DeliveryQueueSubject } from './delivery-queue.contract.js';
-import { InMemoryDeliveryQueue } from './fakes/in-memory-delivery-queue.js';
+import { describeJobQueue, type JobQueueSubject } from './job-queue.contract.js';
+import { InMemoryJobQueue } from './fakes/in-memory-job-queue.js';
 import { PostgresStore } from './postgres-store.js';
 
-function openInMemory(): Promise<DeliveryQueueSubject> {
-  const queue = new InMemoryDeliveryQueue();
-  const cutOff = new InMemoryDeliveryQueue();
+function openInMemory(): Promise<JobQueueSubject> {
+  const queue = new InMemoryJobQueue();
+  const cutOff = new InMemoryJobQueue();
   cutOff.away = true;
   return Promise.resolve({
     queue,
@@ -23,7 +23,7 @@ function openInMemory(): Promise<DeliveryQueueSubject> {
       return Promise.resolve(next);
     },
     reset: () => {
-      queue.jobs.clear();
+      queue.clear();
       return Promise.resolve();
     },
     close: () => Promise.resolve(),
@@ -71,7 +71,7 @@ async function serveCluster() {
   };
 }
 
-async function openOn(serve: () => Promise<Served>): Promise<DeliveryQueueSubject> {
+async function openOn(serve: () => Promise<Served>): Promise<JobQueueSubject> {
   const server = await serve();
   const [one, other, cutOff] = await Promise.all([server.open(), server.open(), server.openCutOff()]);
   return {
@@ -90,10 +90,10 @@ async function openOn(serve: () => Promise<Served>): Promise<DeliveryQueueSubjec
   };
 }
 
-describeDeliveryQueue('InMemoryDeliveryQueue', openInMemory);
-describeDeliveryQueue('BullMqDeliveryQueue on PostgreSQL', () => openOn(servePostgres));
-describeDeliveryQueue('BullMqDeliveryQueue on Redis', () => openOn(serveRedis), { refusing: false, missing: NO_REDIS });
-describeDeliveryQueue('BullMqDeliveryQueue on a cluster, in three shards', () => openOn(serveCluster), {
+describeJobQueue('InMemoryJobQueue', openInMemory);
+describeJobQueue('BullMQ on PostgreSQL', () => openOn(servePostgres));
+describeJobQueue('BullMQ on Redis', () => openOn(serveRedis), { refusing: false, missing: NO_REDIS });
+describeJobQueue('BullMQ on a cluster, in three shards', () => openOn(serveCluster), {
   ...{ refusing: false, missing: NO_REDIS, shards: 3 },
 });
 
@@ -101,7 +101,7 @@ for (const [name, serve, missing] of [
   ['PostgreSQL', servePostgres, null],
   ['Redis', serveRedis, NO_REDIS],
 ] as const) {
-  describeUnless(missing)(`BullMqDeliveryQueue on ${name}`, () => {
+  describeUnless(missing)(`BullMQ on ${name}`, () => {
     let server: Served;
     let process: BullMqProcess;
     beforeAll(async () => {
@@ -186,7 +186,7 @@ for (const [name, serve, missing] of [
   });
 }
 
-describe('BullMqDeliveryQueue on PostgreSQL', () => {
+describe('BullMQ on PostgreSQL', () => {
   it('is unavailable while its table is locked', async () => {
     const { store, open, close } = await servePostgres();
     const { queue, close: end } = await open();

@@ -1,5 +1,5 @@
 import { UsageError } from '#platform/process/usage-error.js';
-import { divide } from './consumer.js';
+import { divide } from './bullmq-consumer.js';
 
 it.each([
   [50, 1, [50]],

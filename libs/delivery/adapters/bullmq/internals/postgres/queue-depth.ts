@@ -1,4 +1,4 @@
-import type { Database } from '#platform/database/database.js';
+import type { Queryable } from '../../../../application/job-queue.js';
 
 /** Each has an index of its own in BullMQ's schema. */
 const STATES = ['waiting', 'active', 'delayed', 'failed', 'completed'] as const;
@@ -21,7 +21,7 @@ const READ_DEPTH = `
  * Jobs of a queue by their state, each counted up to a limit (BullMQ's own counts read every job), and how long the
  * next job has waited.
  */
-export async function queueDepth(database: Database, queueName: string) {
+export async function queueDepth(database: Queryable, queueName: string) {
   const [row] = await database.query<Record<string, number>>(READ_DEPTH, [queueName]);
   const { oldest = 0, ...jobs } = row ?? {};
   return { jobs, oldest };
