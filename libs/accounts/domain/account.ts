@@ -7,7 +7,8 @@ import { limitsOf, type AgreedLimits, type Plan } from './plan.js';
 /** Unicode code points. */
 export const MAX_NAME_LENGTH = 100;
 
-const NONE_AGREED: AgreedLimits = { perMinute: null, perDay: null };
+/** Each account has an object of its own, which the store fills. */
+const noneAgreed = (): AgreedLimits => ({ perMinute: null, perDay: null });
 
 /** Sends messages, has a plan and owns keys. */
 export class Account {
@@ -23,14 +24,14 @@ export class Account {
     readonly suspended = false,
     /** Of the messages that are accepted from now on. */
     readonly delivery: DeliveryMode = INITIAL_DELIVERY_MODE,
-    readonly agreed: AgreedLimits = NONE_AGREED,
+    readonly agreed: AgreedLimits = noneAgreed(),
   ) {}
 
   /** @throws ValidationError when the name is invalid */
   static open(id: string, name: string, plan: Plan, at: Date): Account {
     const error = nameError(name);
     if (error !== null) throw new ValidationError([{ pointer: '/name', detail: error }]);
-    return new Account(id, name, plan.name, limitsOf(plan, NONE_AGREED), at);
+    return new Account(id, name, plan.name, limitsOf(plan, noneAgreed()), at);
   }
 
   /**
@@ -43,7 +44,7 @@ export class Account {
       const detail = `limits can be set only with a plan whose limits are agreed with each account. ${plan.name} has its own.`;
       throw new ValidationError([{ pointer: '/limits', detail }]);
     }
-    const agreed = limits ?? (plan.name === this.plan ? this.agreed : NONE_AGREED);
+    const agreed = limits ?? (plan.name === this.plan ? this.agreed : noneAgreed());
     return this.with({ plan: plan.name, limits: limitsOf(plan, agreed), agreed });
   }
 
