@@ -108,6 +108,17 @@ export function describeAccounts(name: string, open: () => Promise<AccountsSubje
       expect(await accounts.findKey(hash)).toMatchObject({ key: { id: key.id, expiresAt: null } });
     });
 
+    it('keeps the limits that were agreed with one account apart from those of others', async () => {
+      const limits = { perMinute: 7, perDay: 70 };
+      await accounts.update(account.id, (it) => it.changePlan(ENTERPRISE, limits), 'operator');
+      expect((await accounts.find(account.id, 'operator'))?.limits).toEqual(limits);
+      const other = anAccount('Other');
+      await accounts.add(other, aKey(other.id), aHash());
+      await accounts.update(other.id, (it) => it.changePlan(ENTERPRISE, null), 'operator');
+      expect((await accounts.find(other.id, 'operator'))?.limits).toEqual(ENTERPRISE.initialLimits);
+      expect(anAccount().changePlan(ENTERPRISE, null).limits).toEqual(ENTERPRISE.initialLimits);
+    });
+
     it('applies concurrent changes of an account one after the other', async () => {
       const enterprise = account.changePlan(ENTERPRISE, { perMinute: 1, perDay: 1 });
       await accounts.update(account.id, () => enterprise, 'account');

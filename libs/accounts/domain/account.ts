@@ -10,7 +10,8 @@ export const MAX_NAME_LENGTH = 100;
 /** What operators may call an account: 1 to 255 visible ASCII characters. */
 export const EXTERNAL_ID = /^[!-~]{1,255}$/;
 
-const NONE_AGREED: AgreedLimits = { perMinute: null, perDay: null };
+/** Each account has an object of its own, which the store fills. */
+const noneAgreed = (): AgreedLimits => ({ perMinute: null, perDay: null });
 
 /** Sends messages, has a plan and owns keys. */
 export class Account {
@@ -30,13 +31,13 @@ export class Account {
     readonly paused = false,
     /** What the operator's own systems call it; unique. */
     readonly externalId: string | null = null,
-    readonly agreed: AgreedLimits = NONE_AGREED,
+    readonly agreed: AgreedLimits = noneAgreed(),
   ) {}
 
   /** @throws ValidationError when the name is invalid */
   static open(id: string, name: string, plan: Plan, at: Date): Account {
     assertName(name);
-    return new Account(id, name, plan.name, limitsOf(plan, NONE_AGREED), at);
+    return new Account(id, name, plan.name, limitsOf(plan, noneAgreed()), at);
   }
 
   /**
@@ -49,7 +50,7 @@ export class Account {
       const detail = `limits can be set only with a plan whose limits are agreed with each account. ${plan.name} has its own.`;
       throw new ValidationError([{ pointer: '/limits', detail }]);
     }
-    const agreed = limits ?? (plan.name === this.plan ? this.agreed : NONE_AGREED);
+    const agreed = limits ?? (plan.name === this.plan ? this.agreed : noneAgreed());
     return this.with({ plan: plan.name, limits: limitsOf(plan, agreed), agreed });
   }
 
