@@ -1,7 +1,14 @@
 import type { Database } from '#platform/database/database.js';
 import { BATCH_BYTES, type Message, OPEN_STATUSES } from '#messages/index.js';
 import { Outbox, REFUSED_DELAY_MS } from '../../application/outbox.js';
-import { COLUMNS, hasJob, isSuspended, type MessageRow, toMessage } from '#messages/adapters/postgres/index.js';
+import {
+  COLUMNS,
+  hasJob,
+  isDeleted,
+  isSuspended,
+  type MessageRow,
+  toMessage,
+} from '#messages/adapters/postgres/index.js';
 
 const SWEEP_ENTRIES = 200;
 
@@ -70,7 +77,7 @@ export class PostgresOutbox extends Outbox {
       if (entries.length === 0) return 0;
       const { rows } = await client.query<MessageRow>(
         `SELECT ${COLUMNS} FROM sluice.messages
-         WHERE id = ANY ($1) AND status = ANY ($2) AND ${hasJob('delivery')} ORDER BY id`,
+         WHERE id = ANY ($1) AND status = ANY ($2) AND ${hasJob('delivery')} AND NOT ${isDeleted('account_id')} ORDER BY id`,
         [entries.flatMap(({ message_ids }) => message_ids), OPEN_STATUSES],
       );
       const refused = await relay(rows.map(toMessage));

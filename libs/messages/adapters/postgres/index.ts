@@ -11,6 +11,7 @@ export {
   columnsOf,
   CONSUMED_COLUMNS,
   contentBytes,
+  isDeleted,
   isSuspended,
   OPEN,
   toConsumed,

@@ -61,6 +61,9 @@ export const columnsOf = (row: string, columns = COLUMNS): string => columns.rep
 export const isSuspended = (account: string): string =>
   `EXISTS (SELECT FROM sluice.suspended_accounts s WHERE s.id = ${account})`;
 
+/** Whether the account was deleted: its messages are being removed. */
+export const isDeleted = (account: string): string => `sluice.is_account_deleted(${account})`;
+
 /** The statuses of open messages, as a list in SQL. */
 export const OPEN = OPEN_STATUSES.map((status) => `'${status}'`).join(', ');
 
