@@ -18,7 +18,7 @@ describe('Account', () => {
     ['enterprise', { perMinute: 1_000, perDay: 100_000 }],
   ] as const)('takes the limits of the plan %s, and nothing else changes', (plan, limits) => {
     const { id, name, createdAt } = account;
-    const expected = { id, name, plan, limits, createdAt, suspended: false, delivery: 'handler' };
+    const expected = { id, name, plan, limits, createdAt, suspended: false, delivery: 'handler', externalId: null };
     expect(account.changePlan(plan, null)).toEqual(expected);
   });
 
