@@ -2,6 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { PostgresAccounts } from '#accounts/adapters/postgres/postgres-accounts.js';
 import { PostgresDeletions } from '#accounts/adapters/postgres/postgres-deletions.js';
 import { ForgetAccounts } from '#accounts/application/forget-accounts.js';
+import { PostgresQueueMaintenance } from '#delivery/adapters/bullmq/postgres/postgres-queue-maintenance.js';
+import { PostgresStrayMessages } from '#delivery/adapters/postgres/postgres-stray-messages.js';
 import { PostgresStreamPlaces } from '#events/adapters/postgres/postgres-stream-places.js';
 import type { ForgetsAccounts } from '#kernel/forgets-accounts.js';
 import { ForgetMessages } from '#messages/adapters/postgres/forgetting/forget-messages.js';
@@ -82,6 +84,23 @@ describe('A deleted account', () => {
       expect(await places.take(kept)).not.toBeNull();
       await expect(process.messages.add(messages(1, { accountId: gone }), null)).rejects.toThrow('valid API key');
     }
+  });
+
+  it('gets no more jobs for the messages that are not removed yet, which are no strays', async () => {
+    const [account, neighbour] = [await added(), await added()];
+    const [own, others] = [account, neighbour].map((accountId) => messages(2, { accountId }));
+    await store.commit(...(own ?? []), ...(others ?? []));
+    await deletions.request(account);
+    const relayed: string[] = [];
+    await process.outbox.sweep(-1, (some) => {
+      relayed.push(...some.map(({ id }) => id));
+      return Promise.resolve(new Set());
+    });
+    expect(relayed).toEqual(others?.map(({ id }) => id).sort());
+    const queue = new PostgresQueueMaintenance(process.database, { queue: { name: 'messages' } }, { lockMs: NaN });
+    const strays = new PostgresStrayMessages(process.database, queue);
+    expect((await strays.findAfter('', 10))?.strays.map(({ id }) => id)).toEqual(relayed);
+    expect(await strays.count()).toBe(2);
   });
 
   it('cannot get a key, and the ones that it had are unknown', async () => {

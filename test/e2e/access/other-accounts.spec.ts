@@ -39,8 +39,10 @@ const ROUTES: readonly Attempt[] = [
 /** Every route of operators. */
 const OPERATORS_ROUTES: readonly Attempt[] = [
   ['GET /admin/accounts', [401]],
+  ['POST /admin/accounts', [401], { name: 'new' }],
   ['GET /admin/accounts/acct', [401]],
   ['PATCH /admin/accounts/acct', [401], { suspended: true }],
+  ['DELETE /admin/accounts/acct', [401]],
   ['GET /admin/accounts/acct/api-keys', [401]],
   ['POST /admin/accounts/acct/api-keys', [401], { name: 'new' }],
   ['DELETE /admin/accounts/acct/api-keys/key', [401]],

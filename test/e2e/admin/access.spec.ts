@@ -2,8 +2,10 @@ import { accountOf, expectProblem, joinedApi, OPERATOR, sharedApi } from '../../
 
 const OPERATORS_ROUTES = [
   'GET /admin/accounts',
+  'POST /admin/accounts',
   'GET /admin/accounts/any',
   'PATCH /admin/accounts/any',
+  'DELETE /admin/accounts/any',
   'GET /admin/accounts/any/api-keys',
   'DELETE /admin/accounts/any/api-keys/any',
   'GET /admin/accounts/any/usage/history',

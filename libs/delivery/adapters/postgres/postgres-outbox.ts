@@ -5,6 +5,7 @@ import { Outbox, REFUSED_DELAY_MS } from '../../application/outbox.js';
 import {
   COLUMNS,
   hasJob,
+  isDeleted,
   isHalted,
   isTakenBack,
   type MessageRow,
@@ -91,6 +92,7 @@ export class PostgresOutbox extends Outbox {
       const { rows } = await client.query<MessageRow & { is_halted: boolean }>(
         `SELECT ${COLUMNS}, ${isHalted('account_id')} AS is_halted FROM sluice.messages
          WHERE id = ANY ($1) AND status = ANY ($2) AND ${hasJob('delivery')} AND (${isTakenBack('messages')}) IS NOT TRUE
+           AND NOT ${isDeleted('account_id')}
          ORDER BY id`,
         [entries.flatMap(({ message_ids }) => message_ids), OPEN_STATUSES],
       );

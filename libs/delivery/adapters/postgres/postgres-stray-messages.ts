@@ -1,3 +1,4 @@
+import { isDeleted } from '#messages/adapters/postgres/index.js';
 import type { Database } from '#platform/database/database.js';
 import { INSPECT_LINES, type InspectedKey, IS_BLOCKED } from '#messages/adapters/postgres/index.js';
 import type { JobEnd } from '#messages/index.js';
@@ -30,7 +31,7 @@ export const PAGE = `
 
 const STILL = `
   FROM sluice.messages m JOIN unnest($1::text[], $2::int[]) AS seen (id, retries) USING (id, retries)
-  WHERE ${UNCLAIMED}`;
+  WHERE ${UNCLAIMED} AND NOT ${isDeleted('m.account_id')}`;
 
 /** Those that still wait for a worker, and are not in the outbox. */
 const STILL_DUE = `

@@ -1,5 +1,6 @@
 import { MAX_STREAMS } from '../../application/event-streams.js';
 import { contentBytes, shownColumns } from '#messages/adapters/postgres/index.js';
+import { COLUMNS, contentBytes, isDeleted } from '#messages/adapters/postgres/index.js';
 
 /** Of a page: events, and bytes of text unless it is one event. */
 const MAX_EVENTS = 100;
@@ -87,7 +88,7 @@ export const TAKE_PLACE = `
   WHERE NOT EXISTS (
     SELECT FROM sluice.event_streams t
     WHERE t.account_id = $1 AND t.place = n.place AND t.open_until > clock_timestamp()
-  ) AND NOT sluice.is_account_deleted($1)
+  ) AND NOT ${isDeleted('$1')}
   LIMIT 1
   ON CONFLICT (account_id, place) DO UPDATE SET token = excluded.token, open_until = excluded.open_until
   WHERE s.open_until <= clock_timestamp()

@@ -11,6 +11,7 @@ export {
   columnsOf,
   CONTENT_COLUMNS,
   contentBytes,
+  isDeleted,
   isHalted,
   OPEN,
   toContent,

@@ -58,6 +58,9 @@ export const columnsOf = (row: string, columns = COLUMNS): string => columns.rep
 export const isHalted = (account: string): string =>
   `(SELECT true FROM sluice.halted_accounts halted WHERE halted.id = ${account} LIMIT 1) IS TRUE`;
 
+/** Whether the account was deleted: its messages are being removed. */
+export const isDeleted = (account: string): string => `sluice.is_account_deleted(${account})`;
+
 /** The statuses of open messages, as a list in SQL. */
 export const OPEN = OPEN_STATUSES.map((status) => `'${status}'`).join(', ');
 

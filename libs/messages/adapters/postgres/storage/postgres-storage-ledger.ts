@@ -1,4 +1,5 @@
 import type { Database } from '#platform/database/database.js';
+import { isDeleted } from '../message-row.js';
 import {
   StorageLedger,
   type AccountDay,
@@ -12,7 +13,7 @@ const ADD = `
     INSERT INTO sluice.storage AS s (account_id, day, bytes, messages)
     SELECT account_id, DATE '1970-01-01' + day, bytes, messages
     FROM unnest($1::text[], $2::integer[], $3::bigint[], $4::bigint[]) AS t (account_id, day, bytes, messages)
-    WHERE NOT sluice.is_account_deleted(account_id)
+    WHERE NOT ${isDeleted('account_id')}
     ORDER BY account_id, day
     ON CONFLICT (account_id, day)
     DO UPDATE SET bytes = s.bytes + excluded.bytes, messages = s.messages + excluded.messages
