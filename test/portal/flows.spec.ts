@@ -392,7 +392,7 @@ describeUnless(missing)('In the portal', () => {
     await visitor.button('Refresh').click();
     await visitor.button('Refresh').click();
     await page.getByText('The rate limit is reached').waitFor();
-    await page.getByText('admitted at', { exact: false }).first().waitFor();
+    await page.getByText('The next request is admitted in').first().waitFor();
     for (let refusals = 0; refusals < 4; refusals++) await api().ask(limited, 'GET /account');
     await page.reload();
     await page.getByText('This key is banned').first().waitFor();
