@@ -400,7 +400,7 @@ describeUnless(missing)('In the portal', () => {
     await page.getByText('As a table').click();
     const cells = await page.getByRole('row').nth(1).getByRole('cell').allInnerTexts();
     expect(cells.slice(1)).toEqual(['1,234', '5 KiB', '1,200', '4']);
-    await page.getByLabel('Time').selectOption('the last 30 days');
+    await page.getByLabel('Time', { exact: true }).selectOption('the last 30 days');
     await page.getByText('Messages by the day').waitFor();
     expect(await page.locator('rect.delivered').count()).toBe(30);
   });
@@ -414,7 +414,7 @@ describeUnless(missing)('In the portal', () => {
     await visitor.button('Refresh').click();
     await visitor.button('Refresh').click();
     await page.getByText('The rate limit is reached').waitFor();
-    await page.getByText('admitted at', { exact: false }).first().waitFor();
+    await page.getByText('The next request is admitted in').first().waitFor();
     for (let refusals = 0; refusals < 4; refusals++) await api().ask(limited, 'GET /account');
     await page.reload();
     await page.getByText('This key is banned').first().waitFor();

@@ -44,9 +44,12 @@ export function UsageView() {
       }
     >
       <Problem error={error} onRetry={reload} />
-      {data === null && pause.value === null ? isLoading && <Skeleton rows={6} /> : <Figures usage={data} />}
+      {data === null && pause.value === null ? (
+        isLoading && <Skeleton rows={6} />
+      ) : (
+        <Figures usage={data} round={round} />
+      )}
       <Pausing />
-      <UsageHistory round={round} />
       {data !== null && (
         <p class="hint">
           All but the messages over time is refreshed every minute while you look. Each time counts as one request.
@@ -57,7 +60,7 @@ export function UsageView() {
 }
 
 /** While requests are refused, there is what the refusal stated. */
-function Figures({ usage }: { usage: Usage | null }) {
+function Figures({ usage, round }: { usage: Usage | null; round: number }) {
   const minute = windowOf('minute', usage);
   const day = windowOf('day', usage);
   return (
@@ -67,9 +70,9 @@ function Figures({ usage }: { usage: Usage | null }) {
         {day !== null && <WindowCard title="Requests in 24 hours" window={day} />}
         {usage !== null && <StorageCard storage={usage.storage} />}
       </div>
-      <NextRequest windows={[minute, day]} />
+      <KeyCard windows={[minute, day]} />
+      <UsageHistory round={round} />
       {usage !== null && <Backlog messages={usage.messages} />}
-      <Bans />
     </>
   );
 }
@@ -87,10 +90,11 @@ function NextRequest({ windows }: { windows: readonly (UsageWindow | null)[] }) 
   const now = useNow();
   const ends = windows.map((window) => (window?.remaining === 0 ? Date.parse(window.resetsAt) : 0));
   const at = Math.max(...ends, pause.value?.until ?? 0);
+  if (at <= now) return <p>The next request is admitted at once.</p>;
   return (
-    <Figure title="Next request" value={at > now ? `in ${formatDuration(at - now)}` : 'now'}>
-      {at > now ? `admitted at ${formatMoment(at)}` : 'admitted at once'}
-    </Figure>
+    <p>
+      The next request is admitted in {formatDuration(at - now)}, at {formatMoment(at)}.
+    </p>
   );
 }
 
@@ -165,7 +169,7 @@ function WindowCard({ title, window: { limit, used, resetsAt } }: { title: strin
   );
 }
 
-function Bans() {
+function KeyCard({ windows }: { windows: readonly (UsageWindow | null)[] }) {
   const held = pause.value;
   const isBanned = held?.error.code === 'api_key_banned';
   return (
@@ -173,6 +177,7 @@ function Bans() {
       title="This key"
       actions={<Badge tone={isBanned ? 'bad' : 'good'}>{isBanned ? 'banned' : 'not banned'}</Badge>}
     >
+      <NextRequest windows={windows} />
       <p>
         {isBanned
           ? `This key is banned until ${formatMoment(held.until)}. Other keys of the account still work.`
