@@ -18,8 +18,15 @@ describe('Account', () => {
     ['enterprise', { perMinute: 1_000, perDay: 100_000 }],
   ] as const)('takes the limits of the plan %s, and nothing else changes', (plan, limits) => {
     const { id, name, createdAt } = account;
-    const expected = { id, name, plan, limits, createdAt, suspended: false, delivery: 'handler' };
+    const expected = { id, name, plan, limits, createdAt, suspended: false, delivery: 'handler', paused: false };
     expect(account.changePlan(plan, null)).toEqual(expected);
+  });
+
+  it('is paused until it is unpaused, whether it is suspended or not', () => {
+    const paused = account.pause().pause().suspend();
+    expect(paused).toMatchObject({ suspended: true, paused: true });
+    expect(paused.resume()).toEqual(account.pause());
+    expect(paused.unpause()).toEqual(account.suspend());
   });
 
   it('is suspended until it is resumed, whatever its plan', () => {
