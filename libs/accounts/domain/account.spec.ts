@@ -17,6 +17,13 @@ describe('Account', () => {
     expect(account.changePlan(plan, null)).toEqual(changed);
   });
 
+  it('is paused until it is unpaused, whether it is suspended or not', () => {
+    const paused = account.pause().pause().suspend();
+    expect(paused).toMatchObject({ suspended: true, paused: true });
+    expect(paused.resume()).toEqual(account.pause());
+    expect(paused.unpause()).toEqual(account.suspend());
+  });
+
   it('is suspended until it is resumed, whatever its plan', () => {
     const suspended = account.suspend().suspend().changePlan(PRO, null);
     expect(suspended).toMatchObject({ plan: 'pro', suspended: true });
