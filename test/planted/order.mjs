@@ -100,7 +100,7 @@ export default [
     file: FUNCTIONS,
     find: 'WHERE message_id = ANY (ids) AND due_at IS NOT NULL FOR UPDATE SKIP LOCKED',
     replace: 'WHERE message_id = ANY (ids) AND due_at IS NOT NULL FOR UPDATE',
-    tests: AT_ONCE,
+    tests: TRAPS,
   },
   {
     what: 'deliveries of an endpoint that is disabled stay in their lines',

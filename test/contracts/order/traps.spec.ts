@@ -231,6 +231,21 @@ describe('Endpoints, with an ordering key', () => {
     expect(await way.begin()).toHaveLength(2);
   });
 
+  it('are not waited for by the cancellation of a message whose deliveries are about to be leased', async () => {
+    const way = await WAYS.webhooks(webhooks);
+    const sent = [way.aMessage('key'), way.aMessage('key')] as const;
+    await way.process.messages.add(sent, null);
+    const [first, second] = sent;
+    const locked = 'SELECT FROM sluice.endpoint_deliveries WHERE message_id = $1 FOR UPDATE';
+    const leasing = await webhooks.store.transaction(locked, [first.id]);
+    const cancelled = await way.process.messages.change(way.accountId, first.id, (one) => one.cancel(new Date()));
+    expect(cancelled?.state.status).toBe('cancelled');
+    await leasing.query('ROLLBACK');
+    // Whoever leases them drops them.
+    expect(await way.begin()).toEqual([]);
+    expect((await way.begin()).map(({ id }) => id)).toEqual([second.id, second.id]);
+  });
+
   it('tell workers that the next delivery may be made, after the commit', async () => {
     const way = await WAYS.webhooks(webhooks);
     const sent = [way.aMessage('key'), way.aMessage('key')];
