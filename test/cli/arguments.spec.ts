@@ -86,9 +86,10 @@ const WRONG: Readonly<Record<string, readonly string[]>> = {
   path: ['', ' '],
   file: ['', ' '],
   command: ['', ' ', '\n'],
+  header: ['', ' ', 'a', ': b'],
 };
 /** The service says what is wrong with these. */
-const FREE = ['text', 'plan', 'status', 'mode', 'how', 'scope', 'name', 'message', 'shell'];
+const FREE = ['text', 'plan', 'status', 'mode', 'how', 'scope', 'name', 'message', 'shell', 'type'];
 
 /** Arguments with which each command would do something. */
 const ARGUMENTS: Readonly<Record<string, string>> = {

@@ -134,7 +134,7 @@ export default [
   {
     what: 'a failure for a disabled endpoint counts against its message',
     file: STATEMENTS,
-    find: "abandoned = CASE WHEN outcome = 'failed' AND NOT (${IS_ENABLED}) THEN error END",
+    find: "abandoned = CASE WHEN outcome = 'failed' AND (error = '${TYPES_CHANGED}' OR NOT (${IS_ENABLED})) THEN error END",
     replace: 'abandoned = NULL',
     tests: MADE,
   },
@@ -211,7 +211,7 @@ export default [
   {
     what: 'an endpoint that is no target of a retry counts on',
     file: 'libs/messages/adapters/postgres/endpoints/retry-to-endpoints.sql.ts',
-    find: "WHERE d.message_id = moved.id AND ${hasEndpoints('moved.delivery')} AND NOT d.endpoint_id = ANY (${endpoints})",
+    find: "WHERE d.message_id = moved.id AND ${hasEndpoints('moved.delivery')} AND NOT d.endpoint_id = ANY (${endpointsFor(account, 'moved.type')})",
     replace: 'WHERE false',
     tests: MISSED,
   },

@@ -8,7 +8,7 @@ describe('The types and headers of an endpoint', () => {
 
   const post = (body: object = {}) => api.ask(account.key, 'POST /endpoints', { url: URL, ...body });
   const created = async (body?: object) => {
-    const { id, types, headerNames } = (await post(body)).body as Record<string, unknown>;
+    const { id, types, headerNames } = (await post(body)).body;
     return { id: String(id), types, headerNames };
   };
   const get = async (id: string) => (await api.ask(account.key, `GET /endpoints/${id}`)).body;
