@@ -815,7 +815,7 @@ export interface components {
        */
       metadata?: Record<string, string>;
       /**
-       * @description Messages with the same key are delivered one after another, in the order in which they were accepted.
+       * @description Messages of the account with the same key are delivered one after another, in the order in which they were accepted: the next one begins once the one before is `delivered`, `failed` or `cancelled`. 1 to 128 visible ASCII characters.
        * @example customer-17
        */
       orderingKey?: string;
@@ -1521,6 +1521,107 @@ export interface components {
        * @example 17
        */
       count: number;
+    };
+    /**
+     * @description The length of the periods of a usage history.
+     * @enum {string}
+     */
+    UsagePeriodLength: 'hour' | 'day';
+    /** @description What was accepted in an hour or a day. Messages that are neither delivered, failed nor cancelled are still open. */
+    UsagePeriod: {
+      /**
+       * Format: date-time
+       * @description When the period starts, in UTC.
+       * @example 2026-11-21T09:00:00.000Z
+       */
+      start: string;
+      /**
+       * @description Messages that were accepted.
+       * @example 960
+       */
+      accepted: number;
+      /**
+       * @description The size of their content in bytes of UTF-8, without what is stored in addition.
+       * @example 48211
+       */
+      acceptedBytes: number;
+      /**
+       * @description How many of them are delivered by now.
+       * @example 951
+       */
+      delivered: number;
+      /**
+       * @description How many of them have failed.
+       * @example 7
+       */
+      failed: number;
+      /**
+       * @description How many of them were cancelled.
+       * @example 2
+       */
+      cancelled: number;
+    };
+    /** @description A page of a history, oldest first. */
+    UsagePeriodPage: {
+      data: components['schemas']['UsagePeriod'][];
+      /**
+       * @description Send it as `cursor` to get the next page. Null on the last page.
+       * @example MTc5NTI2MjQwMDAwMCA
+       */
+      nextCursor: string | null;
+    };
+    /** @description What was accepted from an account in an hour or a day. */
+    AccountUsagePeriod: {
+      /**
+       * Format: date-time
+       * @description When the period starts, in UTC.
+       * @example 2026-11-21T09:00:00.000Z
+       */
+      start: string;
+      /**
+       * @description The id of the account, which may no longer exist.
+       * @example acct_01h455vb4pex5vsknk084sn02q
+       */
+      accountId: string;
+      /**
+       * @description The id that the operator has given to the account. Null if there is none.
+       * @example customer-4711
+       */
+      externalId: string | null;
+      /**
+       * @description Messages that were accepted.
+       * @example 960
+       */
+      accepted: number;
+      /**
+       * @description The size of their content in bytes of UTF-8, without what is stored in addition.
+       * @example 48211
+       */
+      acceptedBytes: number;
+      /**
+       * @description How many of them are delivered by now.
+       * @example 951
+       */
+      delivered: number;
+      /**
+       * @description How many of them have failed.
+       * @example 7
+       */
+      failed: number;
+      /**
+       * @description How many of them were cancelled.
+       * @example 2
+       */
+      cancelled: number;
+    };
+    /** @description A page of a history, oldest first. */
+    AccountUsagePeriodPage: {
+      data: components['schemas']['AccountUsagePeriod'][];
+      /**
+       * @description Send it as `cursor` to get the next page. Null on the last page.
+       * @example MTc5NTI2MjQwMDAwMCA
+       */
+      nextCursor: string | null;
     };
   };
 }

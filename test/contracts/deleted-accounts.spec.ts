@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto';
 import { PostgresAccounts } from '#accounts/adapters/postgres/postgres-accounts.js';
 import { PostgresDeletions } from '#accounts/adapters/postgres/postgres-deletions.js';
 import { ForgetAccounts } from '#accounts/application/forget-accounts.js';
-import { PostgresQueueMaintenance } from '#delivery/adapters/bullmq/postgres/postgres-queue-maintenance.js';
 import { PostgresStrayMessages } from '#delivery/adapters/postgres/postgres-stray-messages.js';
 import { PostgresStreamPlaces } from '#events/adapters/postgres/postgres-stream-places.js';
 import type { ForgetsAccounts } from '#kernel/forgets-accounts.js';
@@ -10,6 +9,7 @@ import { ForgetMessages } from '#messages/adapters/postgres/forgetting/forget-me
 import { PostgresStorageLedger } from '#messages/adapters/postgres/storage/postgres-storage-ledger.js';
 import { anAccountId, idempotency, messages, SENT_AT } from '../support/messages.js';
 import { aHash, aKey, anAccount } from './accounts.contract.js';
+import { InMemoryJobQueue } from './fakes/in-memory-job-queue.js';
 import { PostgresStore, type StoreProcess } from './postgres-store.js';
 
 describe('A deleted account', () => {
@@ -97,8 +97,7 @@ describe('A deleted account', () => {
       return Promise.resolve(new Set());
     });
     expect(relayed).toEqual(others?.map(({ id }) => id).sort());
-    const queue = new PostgresQueueMaintenance(process.database, { queue: { name: 'messages' } }, { lockMs: NaN });
-    const strays = new PostgresStrayMessages(process.database, queue);
+    const strays = new PostgresStrayMessages(process.database, new InMemoryJobQueue());
     expect((await strays.findAfter('', 10))?.strays.map(({ id }) => id)).toEqual(relayed);
     expect(await strays.count()).toBe(2);
   });

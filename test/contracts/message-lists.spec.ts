@@ -127,6 +127,20 @@ describe('Lists of messages and cancelling what they show', () => {
     await fc.assert(property, { numRuns: 60 });
   });
 
+  it('lets those pass that wait for a message which is cancelled', async () => {
+    await store.reset();
+    const [head, next] = [
+      aMessage({ accountId, type: 'order.paid', orderingKey: 'k' }),
+      aMessage({ accountId, type: 'user.created', orderingKey: 'k', createdAt: after(1) }),
+    ];
+    for (const message of [head, next]) await process.messages.add([message], null);
+    const queued = async () => (await store.entries()).flatMap((entry) => entry.message_ids);
+    expect(await queued()).toEqual([head.id]);
+    const filter = { type: typeOf('order.*'), since: null, until: null };
+    expect(await process.messages.cancelQueued(accountId, filter, 100, () => Promise.resolve())).toBe(1);
+    expect(await queued()).toContain(next.id);
+  });
+
   describe('cancelling more messages than a step has', () => {
     const everything = { type: null, since: null, until: null };
     const nothing = () => Promise.resolve();

@@ -1,6 +1,5 @@
 import { MAX_STREAMS } from '../../application/event-streams.js';
-import { contentBytes, shownColumns } from '#messages/adapters/postgres/index.js';
-import { COLUMNS, contentBytes, isDeleted } from '#messages/adapters/postgres/index.js';
+import { contentBytes, isDeleted, shownColumns } from '#messages/adapters/postgres/index.js';
 
 /** Of a page: events, and bytes of text unless it is one event. */
 const MAX_EVENTS = 100;

@@ -1,5 +1,5 @@
 import { TRANSITIONS } from '../../../domain/message-status.js';
-import { hasJob } from '../delivery-mode.sql.js';
+import { hasEndpoints, hasJob } from '../delivery-mode.sql.js';
 import { leaveAllLines, NOTHING_RELEASED, RELEASED } from '../order/lines.sql.js';
 import { messagesOf, type MessageIndex } from '../reading/message-index.sql.js';
 
@@ -8,18 +8,22 @@ const { from, to } = TRANSITIONS.cancel;
 /**
  * Cancels the next queued messages of an index, as `Message.cancel` does; $1, $2, $4 and $5 as in `messagesOf`, $3 messages
  * at most. They are found first and locked then: one that is claimed in between is not cancelled, and the next step begins
- * after the last that was found.
+ * after the last that was found. Their places in lines are locked before their rows, as by CHANGE_MESSAGE.
  */
 export const cancelQueued = (index: MessageIndex): string => `
-  WITH page AS MATERIALIZED (${messagesOf(index, 'id', `'${from}'`, 'ASC')} LIMIT $3
+  WITH page AS MATERIALIZED (${messagesOf(index, 'id, delivery, ordering_key', `'${from}'`, 'ASC')} LIMIT $3
+  ), locked AS MATERIALIZED (
+    SELECT sluice.lock_lines(array_agg($1 || ' ' || delivery), array_agg(ordering_key))
+    FROM page WHERE ordering_key IS NOT NULL AND NOT (${hasEndpoints('delivery')})
   ), held AS MATERIALIZED (
-    SELECT id FROM sluice.messages WHERE id = ANY (ARRAY(SELECT id FROM page)) AND status = '${from}'
+    SELECT id FROM sluice.messages
+    WHERE (SELECT count(*) FROM locked) = 1 AND id = ANY (ARRAY(SELECT id FROM page)) AND status = '${from}'
     ORDER BY id FOR UPDATE
   ), cancelled AS (
     UPDATE sluice.messages m
     SET status = '${to}', updated_at = clock_timestamp(), available_at = NULL, next_attempt_at = NULL
     FROM held WHERE m.id = held.id
-    RETURNING m.id, m.retries, m.position,
+    RETURNING m.id, m.position, m.retries,
               ${hasJob('m.delivery')} AND coalesce(m.deliver_at <= statement_timestamp(), true) AS has_job
   )
   SELECT (SELECT count(*) FROM page)::int AS found, (SELECT max(id) FROM page) AS last, count(*)::int AS count,
