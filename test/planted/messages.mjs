@@ -148,7 +148,7 @@ export default [
   {
     what: 'a retried message has no outbox entry',
     file: CHANGE,
-    find: "(SELECT * FROM retried WHERE ${hasJob('delivery')}) retried",
+    find: "(SELECT * FROM retried WHERE ${hasJob('delivery')} AND position IS NULL) retried",
     replace: '(SELECT * FROM retried WHERE false) retried',
     tests: CONTRACT,
   },
@@ -162,7 +162,7 @@ export default [
   {
     what: 'messages retried by time have no outbox entry',
     file: CHANGE,
-    find: "insertEntriesToSweep(`moved WHERE ${hasJob('delivery')}`)",
+    find: "insertEntriesToSweep(`moved WHERE ${hasJob('delivery')} AND position IS NULL`)",
     replace: 'insertEntriesToSweep(`moved WHERE false`)',
     tests: CONTRACT,
   },
@@ -176,7 +176,7 @@ export default [
   {
     what: 'a message is stored although its key was used',
     file: ADD,
-    find: 'WHERE head IS NULL OR head IN (SELECT message_id FROM first_uses)',
+    find: 'WHERE ${IS_ACCEPTED}',
     replace: 'WHERE true',
     tests: CONTRACT,
   },

@@ -40,7 +40,7 @@ export const CHANGE_MESSAGE = `
         failure_reason = CASE WHEN $12 THEN ${RETRIED.reason} ELSE $11 END,
         available_at = CASE WHEN $6 = '${INITIAL_STATUS}' THEN ${AVAILABLE} END,
         next_attempt_at = NULL
-    WHERE (SELECT count(*) FROM locked) = 1 AND id = $1 AND status = $3 AND attempts = $4 AND retries = $5
+    WHERE id = $1 AND status = $3 AND attempts = $4 AND retries = $5 AND (SELECT count(*) FROM locked) = 1
     RETURNING id, account_id, type, delivery, ordering_key, position, status, failure_reason, updated_at, ${BYTES} AS bytes
   ), retried AS (
     SELECT * FROM moved WHERE $12
