@@ -5,6 +5,7 @@ import { ForgetEvents } from '#events/events.module.js';
 import type { ForgetsAccounts } from '#kernel/forgets-accounts.js';
 import { ForgetMessages } from '#messages/messages.module.js';
 import { ForgetLimits } from '#rate-limiting/rate-limiting.module.js';
+import { ForgetUsage } from '#usage/usage.module.js';
 import { ForgetEndpoints } from '#webhooks/webhooks.module.js';
 
 /**
@@ -15,6 +16,8 @@ import { ForgetEndpoints } from '#webhooks/webhooks.module.js';
 const FORGETTING: readonly Type<ForgetsAccounts>[] = [
   // First: workers of other programs do not ask whether the account is deleted.
   ForgetJobs,
+  // While its messages can be counted.
+  ForgetUsage,
   ForgetMessages,
   // Of messages that are gone, also of those whose jobs were added meanwhile.
   ForgetTraces,

@@ -10,6 +10,7 @@ import { UsageMonitor } from './adapters/monitoring/usage-monitor.js';
 import { PostgresUsageHistory } from './adapters/postgres/postgres-usage-history.js';
 import { PostgresUsageLedger } from './adapters/postgres/postgres-usage-ledger.js';
 import { CountUsage } from './application/count-usage.js';
+import { ForgetUsage } from './application/forget-usage.js';
 import { ReadUsageHistory } from './application/read-usage-history.js';
 import { SettleUsage } from './application/settle-usage.js';
 import { UsageHistory } from './application/usage-history.js';
@@ -17,7 +18,7 @@ import { UsageLedger } from './application/usage-ledger.js';
 import type { UsageSettings } from './settings.js';
 
 /** What the process starts and stops. */
-export { CountUsage };
+export { CountUsage, ForgetUsage };
 
 const DAYS = Symbol('days for which usage is kept');
 
@@ -45,6 +46,7 @@ export class UsageModule {
         ...counting,
         provideAs(UsageHistory, PostgresUsageHistory, [Reads]),
         provide(ReadUsageHistory, [UsageHistory]),
+        provide(ForgetUsage, [UsageLedger, CountUsage]),
       ],
       exports: [SettleUsage],
     };

@@ -5,7 +5,7 @@ interface Queries {
 }
 
 /** Tables that keep the id of an account that was deleted. */
-export const KEPT_AFTER_DELETION: readonly string[] = [];
+export const KEPT_AFTER_DELETION: readonly string[] = ['sluice.usage', 'sluice.audit'];
 
 /** All tables, also partitions, with their columns. */
 const COLUMNS = `

@@ -50,6 +50,12 @@ export abstract class UsageLedger {
   /** Makes some hours of a time span due whose messages may still change. @returns whether there are more */
   abstract makeDue(from: Date, until: Date): Promise<boolean>;
 
+  /** Makes the hours of an account due whose messages may still change. */
+  abstract makeDueOf(accountId: string): Promise<void>;
+
+  /** Looks no more at how the messages of an account end. */
+  abstract close(accountId: string): Promise<void>;
+
   /** Whether all messages before an id are counted, apart from those that are stored later. */
   abstract hasCounted(id: string): Promise<boolean>;
 

@@ -13,14 +13,17 @@ export const UNDELIVERED = sqlList(MESSAGE_STATUSES.filter((status) => status !=
 /** Only who has locked the row counts, so that nothing is counted twice. */
 export const LOCK_PROGRESS = 'SELECT counted FROM sluice.usage_progress FOR UPDATE';
 
-/** Adds messages to the counts. @param rows with `account_id`, `created_at`, `status` and `content_bytes` of each */
+/**
+ * Adds messages to the counts, apart from those that Sluice itself sends.
+ * @param rows with `account_id`, `type`, `created_at`, `status` and `content_bytes` of each
+ */
 export const addUsage = (rows: string): string => `
     INSERT INTO sluice.usage AS u (account_id, start, accepted, accepted_bytes, delivered, failed, cancelled, recount_at)
     SELECT account_id, date_trunc('hour', created_at, 'UTC') AS start, count(*), sum(content_bytes),
            count(*) FILTER (WHERE status = 'delivered'), count(*) FILTER (WHERE status = 'failed'),
            count(*) FILTER (WHERE status = 'cancelled'),
            CASE WHEN count(*) > count(*) FILTER (WHERE status IN (${ENDS})) THEN now() + interval '1 minute' END
-    FROM ${rows} GROUP BY account_id, start ORDER BY account_id, start
+    FROM ${rows} WHERE (type LIKE 'sluice.%') IS NOT TRUE GROUP BY account_id, start ORDER BY account_id, start
     ON CONFLICT (account_id, day, start) DO UPDATE
     SET accepted = u.accepted + excluded.accepted, accepted_bytes = u.accepted_bytes + excluded.accepted_bytes,
         delivered = u.delivered + excluded.delivered, failed = u.failed + excluded.failed,

@@ -30,7 +30,7 @@ export const COUNT = `
   WITH progress AS MATERIALIZED (
     SELECT FROM sluice.usage_progress WHERE counted = $1 FOR UPDATE
   ), found AS MATERIALIZED (
-    SELECT id, account_id, created_at, status, ${contentBytes()} AS content_bytes FROM sluice.messages
+    SELECT id, account_id, type, created_at, status, ${contentBytes()} AS content_bytes FROM sluice.messages
     WHERE id > $1 AND id <= $2 AND EXISTS (SELECT FROM progress) ORDER BY id LIMIT ${MESSAGES_AT_ONCE}
   ), reached AS MATERIALIZED (
     SELECT CASE WHEN count(*) = ${MESSAGES_AT_ONCE} THEN max(id) ELSE $2 END AS id FROM found
@@ -50,7 +50,7 @@ export const COUNT_LATE = `
     )
     RETURNING message_id, account_id, created_at
   ), found AS MATERIALIZED (
-    SELECT late.account_id, late.created_at, m.status, coalesce(${contentBytes('m.')}, 0) AS content_bytes
+    SELECT late.account_id, m.type, late.created_at, m.status, coalesce(${contentBytes('m.')}, 0) AS content_bytes
     FROM late LEFT JOIN sluice.messages m ON m.id = late.message_id
   ), added AS (${addUsage('found')}
   )
@@ -111,6 +111,12 @@ export const MAKE_DUE = `
     WHERE day >= ($1::timestamptz AT TIME ZONE 'UTC')::date AND day < ($2::timestamptz AT TIME ZONE 'UTC')::date
       AND recount_at > now() LIMIT ${ROWS_AT_ONCE}
   ) RETURNING 1`;
+
+export const MAKE_DUE_OF = `
+  UPDATE sluice.usage SET recount_at = now() WHERE account_id = $1 AND recount_at > now()`;
+
+export const CLOSE = `
+  UPDATE sluice.usage SET recount_at = NULL WHERE account_id = $1 AND recount_at IS NOT NULL`;
 
 export const HAS_COUNTED = `
   SELECT counted >= $1 AND NOT EXISTS (SELECT FROM sluice.usage_late WHERE message_id < $1) AS "hasCounted"

@@ -5,6 +5,7 @@ import { UsageLedger, type Recount } from '../../application/usage-ledger.js';
 import { PERIOD_MS } from '../../domain/usage-period.js';
 import {
   ANNOUNCE,
+  CLOSE,
   COUNT,
   COUNT_LATE,
   FIND_DUE,
@@ -12,6 +13,7 @@ import {
   FIND_WRITERS_AGAIN,
   HAS_COUNTED,
   MAKE_DUE,
+  MAKE_DUE_OF,
   MESSAGES_AT_ONCE,
   RECOUNT,
   REMOVE,
@@ -73,6 +75,14 @@ export class PostgresUsageLedger extends UsageLedger {
 
   async makeDue(from: Date, until: Date): Promise<boolean> {
     return (await this.database.query(MAKE_DUE, [from, until])).length === ROWS_AT_ONCE;
+  }
+
+  async makeDueOf(accountId: string): Promise<void> {
+    await this.database.query(MAKE_DUE_OF, [accountId]);
+  }
+
+  async close(accountId: string): Promise<void> {
+    await this.database.query(CLOSE, [accountId]);
   }
 
   async hasCounted(id: string): Promise<boolean> {
