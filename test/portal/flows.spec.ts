@@ -198,6 +198,40 @@ describeUnless(missing)('In the portal', () => {
     await until(async () => (await delivery()) === 'pull');
   });
 
+  it('an endpoint is added with types, an operational event and headers, and changed', async () => {
+    const { page } = visitor;
+    const endpoints = async () =>
+      (await api().ask(account, 'GET /endpoints')).body.data as unknown as { types: string[]; headerNames: string[] }[];
+    await visit('#/endpoints');
+    await visitor.button('Add an endpoint').first().click();
+    await page.getByLabel('URL', { exact: true }).fill('https://example.com/typed');
+    await page.getByLabel('Types of messages').fill('order.* invoice.paid');
+    await page.getByLabel('A message has failed').check();
+    await page.getByLabel('Headers').fill('Authorization: Bearer a:b\nX-Tenant: 7');
+    await visitor.button('Add the endpoint').click();
+    await until(async () => (await endpoints()).length > 0);
+    expect((await endpoints())[0]).toMatchObject({
+      ...{ types: ['order.*', 'invoice.paid', 'sluice.message.failed'], headerNames: ['Authorization', 'X-Tenant'] },
+    });
+    await visitor.button('I have stored it').click();
+    await visitor.button('Yes, it is stored').click();
+    await page.getByText('order.*, invoice.paid, sluice.message.failed').waitFor();
+    await visit('#/endpoints');
+    await page.getByRole('link', { name: 'https://example.com/typed' }).click();
+    await page.getByText('Authorization, X-Tenant').waitFor();
+    await visitor.button('Change types and headers').click();
+    visitor.expects('400');
+    await page.getByLabel('Types of messages').fill('order*');
+    await visitor.button('Save').click();
+    await page.getByText('types must contain only types like order.paid').waitFor();
+    await page.getByLabel('Types of messages').fill('order.paid');
+    await page.getByLabel('A message has failed').uncheck();
+    await page.getByLabel('Remove all headers').check();
+    await visitor.button('Save').click();
+    await until(async () => (await endpoints())[0]?.headerNames.length === 0);
+    expect((await endpoints())[0]).toMatchObject({ types: ['order.paid'], headerNames: [] });
+  });
+
   it('a limit that is over takes its error away, and a reload meanwhile shows the account', async () => {
     visitor.expects('429');
     const { page } = visitor;
