@@ -173,8 +173,8 @@ export default [
   {
     what: 'a repeated management call is run again',
     file: 'libs/accounts/adapters/postgres/postgres-repeats.ts',
-    find: 'if (!(await keep(manager, attempt, Buffer.alloc(0)))) return',
-    replace: 'if (!(await keep(manager, attempt, Buffer.alloc(0))) && attempt.body === null) return',
+    find: 'if (!(await keep(manager, attempt, Buffer.alloc(0), null))) return',
+    replace: 'if (!(await keep(manager, attempt, Buffer.alloc(0), null)) && attempt.body === null) return',
     tests: ['test/e2e/api-keys/repeats.spec.ts'],
   },
   {
@@ -214,7 +214,7 @@ export default [
   },
   {
     what: 'waiting processes are not told that an account is resumed',
-    file: 'libs/messages/adapters/postgres/migrations/0002-announce-resumed-accounts.sql',
+    file: 'libs/messages/adapters/postgres/migrations/0003-announce-resumed-accounts.sql',
     find: 'AFTER UPDATE OF suspended, paused',
     replace: 'AFTER UPDATE OF suspended',
     tests: ['test/contracts/halted-accounts.spec.ts'],
@@ -284,7 +284,7 @@ export default [
   },
   {
     what: 'a version of a plan is used again',
-    file: 'libs/accounts/adapters/postgres/migrations/0002-plans.sql',
+    file: 'libs/accounts/adapters/postgres/migrations/0004-plans.sql',
     find: 'version integer GENERATED ALWAYS AS IDENTITY',
     replace: 'version integer NOT NULL DEFAULT 1',
     tests: [PLANS_SPEC],

@@ -23,13 +23,13 @@ export default [
   {
     what: 'a deleted account is changed',
     file: ACCOUNTS,
-    find: "where: { id, deleting: false }, lock: { mode: 'for_no_key_update' }",
-    replace: "where: { id }, lock: { mode: 'for_no_key_update' }",
+    find: 'WHERE id = $1 AND NOT deleting FOR NO KEY UPDATE',
+    replace: 'WHERE id = $1 FOR NO KEY UPDATE',
     tests: CONTRACT,
   },
   {
     what: 'the store takes a message of a deleted account',
-    file: 'libs/messages/adapters/postgres/migrations/0002-deleted-accounts.sql',
+    file: 'libs/messages/adapters/postgres/migrations/0005-deleted-accounts.sql',
     find: 'WHERE sluice.is_account_deleted(n.account_id)',
     replace: 'WHERE n.account_id IS NULL',
     tests: CONTRACT,
@@ -117,7 +117,7 @@ export default [
   },
   {
     what: 'two accounts have the same external id',
-    file: 'libs/accounts/adapters/postgres/migrations/0002-accounts-by-operators.sql',
+    file: 'libs/accounts/adapters/postgres/migrations/0003-accounts-by-operators.sql',
     find: 'CREATE UNIQUE INDEX accounts_external_id',
     replace: 'CREATE INDEX accounts_external_id',
     tests: ['test/e2e/admin/create-account.spec.ts'],

@@ -99,8 +99,8 @@ export default [
   {
     what: 'many are cancelled, also those that a worker has claimed meanwhile',
     file: CANCEL,
-    find: "WHERE id = ANY (ARRAY(SELECT id FROM page)) AND status = '${from}'",
-    replace: 'WHERE id = ANY (ARRAY(SELECT id FROM page))',
+    find: "id = ANY (ARRAY(SELECT id FROM page)) AND status = '${from}'",
+    replace: 'id = ANY (ARRAY(SELECT id FROM page))',
     tests: LISTS,
   },
   {

@@ -1,5 +1,5 @@
 /** Messages with an ordering key. */
-const FUNCTIONS = 'libs/messages/adapters/postgres/migrations/0004-order.sql';
+const FUNCTIONS = 'libs/messages/adapters/postgres/migrations/0006-order.sql';
 const LINES = 'libs/messages/adapters/postgres/order/lines.sql.ts';
 const ADD = 'libs/messages/adapters/postgres/sending/add-messages.sql.ts';
 const SUITE = ['test/contracts/order/order.spec.ts'];
