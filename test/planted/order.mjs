@@ -4,7 +4,6 @@ const LINES = 'libs/messages/adapters/postgres/order/lines.sql.ts';
 const ADD = 'libs/messages/adapters/postgres/sending/add-messages.sql.ts';
 const SUITE = ['test/contracts/order/order.spec.ts'];
 const TRAPS = ['test/contracts/order/traps.spec.ts'];
-const WALK = ['test/contracts/order/walk.spec.ts'];
 const AT_ONCE = ['test/contracts/order/at-once.spec.ts'];
 
 export default [
@@ -14,16 +13,6 @@ export default [
     find: 'PERFORM pg_advisory_xact_lock(lock) FROM unnest(locks) AS lock;',
     replace: 'NULL;',
     tests: AT_ONCE,
-  },
-  {
-    what: 'keys are locked in the order of the batch: batches deadlock',
-    file: FUNCTIONS,
-    find: `
-    SELECT DISTINCT hashtextextended(line || ' ' || key, 0) FROM unnest(lines, keys) AS t (line, key)
-    WHERE line IS NOT NULL ORDER BY 1);`,
-    replace: `
-    SELECT hashtextextended(line || ' ' || key, 0) FROM unnest(lines, keys) AS t (line, key) WHERE line IS NOT NULL);`,
-    tests: SUITE,
   },
   {
     what: 'a sender does not see that messages of its key wait',
@@ -58,7 +47,7 @@ export default [
     file: FUNCTIONS,
     find: 'FROM gone WHERE released;',
     replace: 'FROM gone;',
-    tests: WALK,
+    tests: SUITE,
   },
   {
     what: 'those that were retried while another one was running are forgotten',
