@@ -43,7 +43,7 @@ export class UpkeepModule {
         provideAs(Reconciliation, PostgresReconciliation, [Database]),
         provide(Reconciler, [
           ...([StrayMessages, JobQueue, Deliveries, Messages, EventLog, FailExpiredLeases] as const),
-          ...([Reconciliation, ReconcilerMonitor] as const),
+          ...([Reconciliation, ReconcilerMonitor, Activity] as const),
         ]),
         {
           provide: QueueRecovery,

@@ -1,3 +1,4 @@
+import { ALWAYS_ACTIVE } from '#kernel/activity.js';
 import { PeriodicTask } from '#kernel/periodic-task.js';
 import type { Deliveries, Messages } from '#messages/index.js';
 import type { EventLog } from '#events/index.js';
@@ -19,6 +20,10 @@ export const STEPS = [
   'requeue_strays',
 ] as const;
 export type Step = (typeof STEPS)[number];
+
+/** Steps that delete what is older than an hour. While the installation is quiet, each n-th run does them. */
+const RARE: ReadonlySet<Step> = new Set(['remove_ended_jobs', 'delete_keys', 'delete_events']);
+const RARELY = 10;
 
 export interface Reconciled {
   /** Strays that were requeued: each one is evidence of a fault. */
@@ -46,6 +51,7 @@ export class Reconciler {
   };
   private rounds: PeriodicTask | null = null;
   private closed = false;
+  private runs = 0;
 
   constructor(
     private readonly strays: StrayMessages,
@@ -56,6 +62,7 @@ export class Reconciler {
     private readonly expired: Pick<FailExpiredLeases, 'execute'>,
     private readonly reconciliation: Reconciliation,
     private readonly observer: ReconcilerObserver,
+    private readonly activity = ALWAYS_ACTIVE,
   ) {}
 
   /** @param isAllowed asked before each run */
@@ -79,7 +86,9 @@ export class Reconciler {
 
   /** @param keep called before each step, which takes less than 15 seconds */
   async run(keep: () => Promise<unknown>): Promise<void> {
+    this.runs++;
     for (const step of STEPS) {
+      if (this.activity.isQuiet && RARE.has(step) && this.runs % RARELY !== 0) continue;
       await keep();
       const deadline = performance.now() + STEP_MS;
       try {
@@ -105,6 +114,7 @@ export class Reconciler {
     if (ends.length + strays.length === 0) return false;
     await this.strays.requeue(strays);
     const followed = await this.deliveries.follow(ends);
+    this.activity.note();
     this.observer.healed({ requeued: strays.length, followed });
     return strays.length > 0;
   }

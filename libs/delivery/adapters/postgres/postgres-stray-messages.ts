@@ -82,9 +82,10 @@ export class PostgresStrayMessages extends StrayMessages {
   }
 
   async findAfter(after: string, limit: number): Promise<StrayPage | null> {
+    const page = await this.database.query<PageRow>(PAGE, [after, limit]);
+    if (page.length === 0) return { strays: [], position: '' };
     const [outbox] = await this.database.query<{ is_long: boolean }>(IS_OUTBOX_LONG);
     if (outbox?.is_long === true) return null;
-    const page = await this.database.query<PageRow>(PAGE, [after, limit]);
     const found = await this.strays(
       page.filter(({ is_due }) => is_due),
       STILL_DUE,

@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import { ALWAYS_ACTIVE } from '#kernel/activity.js';
 import type { RetryPolicy } from '#messages/index.js';
 import type { CurrentQueue } from '../../../application/current-queue.js';
 import { IN_POSTGRESQL, type Queryable, type QueueIdentity } from '../../../application/job-queue.js';
@@ -18,8 +19,9 @@ export class PostgresJobQueue extends BullMqJobQueue {
     policy: RetryPolicy,
     private readonly lockMs: number,
     currentQueue: Pick<CurrentQueue, 'isCurrent'>,
+    activity = ALWAYS_ACTIVE,
   ) {
-    super(connection, policy, currentQueue);
+    super(connection, policy, currentQueue, activity);
     const { pool } = connection;
     this.database = {
       query: async <Row extends object>(text: string, values?: unknown[]) =>

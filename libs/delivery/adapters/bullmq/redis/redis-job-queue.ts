@@ -1,3 +1,4 @@
+import { ALWAYS_ACTIVE } from '#kernel/activity.js';
 import type { RetryPolicy } from '#messages/index.js';
 import type { Database } from '#platform/database/database.js';
 import type { CurrentQueue } from '../../../application/current-queue.js';
@@ -21,8 +22,9 @@ export class RedisJobQueue extends BullMqJobQueue {
     policy: RetryPolicy,
     private readonly lockMs: number,
     currentQueue: Pick<CurrentQueue, 'isCurrent'>,
+    activity = ALWAYS_ACTIVE,
   ) {
-    super(connection, policy, currentQueue);
+    super(connection, policy, currentQueue, activity);
   }
 
   identity(): Promise<QueueIdentity> {
